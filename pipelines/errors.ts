@@ -1,0 +1,72 @@
+/**
+ * Errors of the whole program, in PostgreSQL's shape: a primary line, where it happened, what was expected and
+ * found, and a hint with what to do.
+ */
+
+/** Exit code of the process by kind of failure; documented in the README. */
+export const EXIT = {
+  done: 0,
+  bug: 1,
+  usage: 2,
+  input: 3,
+  rejects: 4,
+  checks: 5,
+  database: 6,
+  locked: 7,
+} as const;
+
+export type ExitKind = keyof typeof EXIT;
+
+export interface ErrorFacts {
+  /** Stable, upper case, for machines: `ZIP_TRUNCATED`. */
+  readonly code: string;
+  readonly kind: ExitKind;
+  /** Where: `file`, `file:line`, `outer.zip!inner.csv:line`. */
+  readonly at?: string | undefined;
+  /** `expected … found …`. */
+  readonly detail?: string | undefined;
+  /** One full sentence that says what to type or to edit. */
+  readonly hint?: string | undefined;
+  readonly cause?: unknown;
+}
+
+/** Every failure that the program foresees. What is not a `MappaleError` is a bug and keeps its stack. */
+export class MappaleError extends Error {
+  readonly code: string;
+  readonly kind: ExitKind;
+  readonly at: string | undefined;
+  readonly detail: string | undefined;
+  readonly hint: string | undefined;
+
+  constructor(message: string, facts: ErrorFacts) {
+    super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
+    this.name = 'MappaleError';
+    this.code = facts.code;
+    this.kind = facts.kind;
+    this.at = facts.at;
+    this.detail = facts.detail;
+    this.hint = facts.hint;
+  }
+
+  get exitCode(): number {
+    return EXIT[this.kind];
+  }
+
+  /** The lines a person reads on stderr. */
+  report(): string {
+    const lines = [`error: ${this.message} [${this.code}]`];
+    if (this.at !== undefined) lines.push(`  at: ${this.at}`);
+    if (this.detail !== undefined) lines.push(`  detail: ${this.detail}`);
+    if (this.hint !== undefined) lines.push(`  hint: ${this.hint}`);
+    return lines.join('\n');
+  }
+
+  toJSON(): Record<string, unknown> {
+    return { error: this.code, message: this.message, at: this.at, detail: this.detail, hint: this.hint };
+  }
+}
+
+/** An input file that is not what its source reads. Exit 3. @throws never; it builds the error. */
+export function inputError(message: string, facts: Omit<ErrorFacts, 'kind'>): MappaleError {
+  return new MappaleError(message, { ...facts, kind: 'input' });
+}

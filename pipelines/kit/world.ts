@@ -1,0 +1,92 @@
+/**
+ * An invented region, from which every source's `synthetic.ts` writes its files and computes the truth.
+ * Everything follows from (parcels, seed): the same two numbers give the same bytes. Nothing here uses PostGIS.
+ */
+
+/** Longitude, latitude in degrees (RDN2008, EPSG:6706, which PROJ treats as WGS 84), at most 8 decimals. */
+export type LonLat = readonly [number, number];
+
+export interface WorldProvince {
+  /** ISTAT province code, 3 digits. */
+  readonly code: string;
+  readonly name: string;
+  /** Car plate sigla. */
+  readonly sigla: string;
+}
+
+export interface WorldComune {
+  readonly index: number;
+  /** Cadastral code: `Z001`… invented codes start with Z, which the publishers use for foreign states only. */
+  readonly belfiore: string;
+  /** ISTAT code, 6 digits. */
+  readonly istatCode: string;
+  /** Mixed case with accents and apostrophes as ISTAT writes it. */
+  readonly name: string;
+  readonly province: WorldProvince;
+  /** Rectangle that the comune fills: west, south, east, north. */
+  readonly box: readonly [number, number, number, number];
+  /** True when its northern edge is the coast. */
+  readonly coastal: boolean;
+  /** Postal codes; more than one in the largest comune only. */
+  readonly postalCodes: readonly string[];
+}
+
+/** A cadastral sheet: a square block of parcels. */
+export interface WorldSheet {
+  readonly comune: WorldComune;
+  /** Number inside the comune, from 0, also the order of writing. */
+  readonly index: number;
+  /** `CCCCZFFFFAS`. */
+  readonly reference: string;
+  readonly section: string | null;
+  /** Four digits. */
+  readonly sheet: string;
+  /** `0` when there is none. */
+  readonly attachment: string;
+  readonly development: string;
+  readonly box: readonly [number, number, number, number];
+}
+
+export type ParcelKind = 'land' | 'road' | 'water';
+
+export interface WorldParcel {
+  /** 0 … parcelCount − 1, in the order of writing. */
+  readonly index: number;
+  readonly comune: WorldComune;
+  readonly sheet: WorldSheet;
+  /** `123`, `12A`, `STRADA001`, `ACQUA001`. */
+  readonly label: string;
+  /** `Z001_000100.123`, the national cadastral reference. */
+  readonly reference: string;
+  readonly kind: ParcelKind;
+  /** Polygons → rings (outer first, closed) → points. Outer rings counter-clockwise, holes clockwise. */
+  readonly polygons: readonly (readonly (readonly LonLat[])[])[];
+  /** Column and row of the parcel's cell inside the sheet, for sources that draw their own zones along cell borders. */
+  readonly cell: readonly [number, number];
+}
+
+/** A repeatable stream of numbers. */
+export interface Random {
+  /** 0 ≤ x < 1. */
+  next(): number;
+  /** Integer, 0 … n − 1. */
+  below(n: number): number;
+  pick<T>(values: readonly T[]): T;
+}
+
+export interface World {
+  readonly seed: number;
+  /** ISTAT region code and name that the invented region borrows. */
+  readonly region: { readonly code: number; readonly name: string };
+  readonly provinces: readonly WorldProvince[];
+  readonly comuni: readonly WorldComune[];
+  /** Parcels that are written once and are good: what the database must hold. */
+  readonly parcelCount: number;
+  /** West, south, east, north of all comuni. */
+  readonly box: readonly [number, number, number, number];
+  sheets(comune: WorldComune): Iterable<WorldSheet>;
+  /** Lazily, in the order of `index`; for one comune or for all. */
+  parcels(comune?: WorldComune): Iterable<WorldParcel>;
+  /** A stream of its own for each key, so that one source's numbers do not move another's. */
+  random(...key: readonly (string | number)[]): Random;
+}

@@ -1,0 +1,152 @@
+/**
+ * Runs a source's reader without a database: collects what it would have copied, decoded from the very bytes.
+ */
+import { createReadStream } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { RowWriter } from '../../pipelines/kit/copy.ts';
+import type { ColumnType, InputFile, MemberFacts, MemberSink, Reject, Sink, Source } from '../../pipelines/kit/source.ts';
+import { ZipArchive } from '../../pipelines/kit/zip.ts';
+
+export interface CollectedMember {
+  readonly path: string;
+  readonly memberId: number;
+  records: number | null;
+  rows: number;
+  rejects: Reject[];
+  duplicates: { position: number; code: string }[];
+}
+
+export interface Collected {
+  readonly members: CollectedMember[];
+  /** Table → decoded rows: `member_id`, `position` and the table's columns; int8 as number, geometry as EWKB Buffer. */
+  readonly rows: Record<string, Record<string, unknown>[]>;
+}
+
+export interface CollectOptions {
+  readonly role: string;
+  readonly vintage?: string;
+  readonly region?: number | null;
+}
+
+/** @returns rows, rejects and duplicates of one file; asserts nothing, but counts as the machine does. */
+export async function collect(source: Source, path: string, options: CollectOptions): Promise<Collected> {
+  const members: CollectedMember[] = [];
+  const rows: Collected['rows'] = {};
+  const writers = new Map<string, RowWriter>();
+  for (const [table, columns] of Object.entries(source.tables)) {
+    const into: Record<string, unknown>[] = (rows[table] = []);
+    writers.set(table, new RowWriter(columns, (chunk) => decodeInto(chunk, columns, into)));
+  }
+  const sink: Sink = {
+    async reuse() {
+      return false;
+    },
+    progress() {},
+    async member(facts: MemberFacts): Promise<MemberSink> {
+      const member: CollectedMember = { path: facts.path, memberId: members.length + 1, records: null, rows: 0, rejects: [], duplicates: [] };
+      members.push(member);
+      const before = new Map([...writers].map(([table, writer]) => [table, writer.rows]));
+      return {
+        memberId: member.memberId,
+        writer(table) {
+          const writer = writers.get(table);
+          if (writer === undefined) throw new Error(`unknown staging table ${table}`);
+          writer.memberId = member.memberId;
+          return writer;
+        },
+        row(table, position, values) {
+          this.writer(table).row(position, values);
+        },
+        reject(reject) {
+          member.rejects.push(reject);
+        },
+        duplicate(position, code) {
+          member.duplicates.push({ position, code });
+        },
+        drain() {
+          return undefined;
+        },
+        async close(records) {
+          member.records = records;
+          for (const [table, writer] of writers) {
+            member.rows += writer.rows - (before.get(table) ?? 0);
+            writer.flush();
+          }
+        },
+      };
+    },
+  };
+  await source.read(await inputFile(path, options), sink);
+  return { members, rows };
+}
+
+/** A file as the machine hands it to a reader. */
+export async function inputFile(path: string, options: CollectOptions): Promise<InputFile> {
+  return {
+    path,
+    name: basename(path),
+    role: options.role,
+    vintage: options.vintage ?? '2000',
+    region: options.region ?? null,
+    size: (await stat(path)).size,
+    open: () => createReadStream(path, { highWaterMark: 262_144 }),
+    zip: () => ZipArchive.open(path),
+  };
+}
+
+function decodeInto(chunk: Buffer, columns: Readonly<Record<string, ColumnType>>, into: Record<string, unknown>[]): void {
+  const names = Object.entries(columns);
+  let at = 0;
+  const field = (type: ColumnType): unknown => {
+    const size = chunk.readInt32BE(at);
+    at += 4;
+    if (size < 0) return null;
+    const start = at;
+    at += size;
+    return decode(chunk.subarray(start, at), type);
+  };
+  while (at < chunk.length) {
+    if (chunk.readInt16BE(at) !== names.length + 2) throw new Error('row has another number of fields than its table');
+    at += 2;
+    const row: Record<string, unknown> = { member_id: field('int4'), position: field('int8') };
+    for (const [name, type] of names) row[name] = field(type);
+    into.push(row);
+  }
+}
+
+function decode(bytes: Buffer, type: ColumnType): unknown {
+  switch (type) {
+    case 'text':
+      return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
+    case 'int2':
+      return bytes.readInt16BE();
+    case 'int4':
+      return bytes.readInt32BE();
+    case 'int8':
+      return Number(bytes.readBigInt64BE());
+    case 'float8':
+      return bytes.readDoubleBE();
+    case 'bool':
+      return bytes[0] === 1;
+    case 'date':
+      return new Date((bytes.readInt32BE() + 10_957) * 86_400_000).toISOString().slice(0, 10);
+    case 'geometry':
+      return Buffer.from(bytes);
+    case 'text[]':
+    case 'int4[]':
+    case 'float8[]': {
+      if (bytes.readInt32BE() === 0) return [];
+      const element = type.slice(0, -2) as ColumnType;
+      const values: unknown[] = [];
+      let at = 20;
+      while (at < bytes.length) {
+        const size = bytes.readInt32BE(at);
+        at += 4;
+        values.push(size < 0 ? null : decode(bytes.subarray(at, at + Math.max(size, 0)), element));
+        at += Math.max(size, 0);
+      }
+      return values;
+    }
+  }
+}
