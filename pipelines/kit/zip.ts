@@ -173,16 +173,14 @@ function hex(crc: number): string {
 /** An open zip. Close it; inner archives close with it. */
 export class ZipArchive {
   readonly #bytes: Bytes;
-  readonly #zip: yauzl.ZipFile;
   readonly #raw: ReadonlyMap<string, yauzl.Entry>;
   readonly #inner = new Set<ZipArchive>();
   /** How the archive is named in messages: `MOLISE.zip!CB.zip`. */
   readonly label: string;
   readonly entries: readonly ZipEntry[];
 
-  private constructor(bytes: Bytes, zip: yauzl.ZipFile, raw: Map<string, yauzl.Entry>, label: string) {
+  private constructor(bytes: Bytes, raw: Map<string, yauzl.Entry>, label: string) {
     this.#bytes = bytes;
-    this.#zip = zip;
     this.#raw = raw;
     this.label = label;
     this.entries = [...raw.values()].map(describe);
@@ -211,7 +209,7 @@ export class ZipArchive {
         zip.on('error', reject);
         zip.readEntry();
       });
-      return new ZipArchive(bytes, zip, raw, label);
+      return new ZipArchive(bytes, raw, label);
     } catch (error) {
       await bytes.close();
       throw unreadable(label, error);

@@ -47,16 +47,17 @@ export async function collect(source: Source, path: string, options: CollectOpti
       const member: CollectedMember = { path: facts.path, memberId: members.length + 1, records: null, rows: 0, rejects: [], duplicates: [] };
       members.push(member);
       const before = new Map([...writers].map(([table, writer]) => [table, writer.rows]));
+      const writerOf = (table: string): RowWriter => {
+        const writer = writers.get(table);
+        if (writer === undefined) throw new Error(`unknown staging table ${table}`);
+        writer.memberId = member.memberId;
+        return writer;
+      };
       return {
         memberId: member.memberId,
-        writer(table) {
-          const writer = writers.get(table);
-          if (writer === undefined) throw new Error(`unknown staging table ${table}`);
-          writer.memberId = member.memberId;
-          return writer;
-        },
+        writer: writerOf,
         row(table, position, values) {
-          this.writer(table).row(position, values);
+          writerOf(table).row(position, values);
         },
         reject(reject) {
           member.rejects.push(reject);
