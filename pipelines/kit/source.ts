@@ -103,6 +103,11 @@ export interface Recognition {
   readonly sidecars?: readonly string[];
   /** False when the file is a part (one comune, one tile): row envelopes are then not enforced. Default true. */
   readonly complete?: boolean;
+  /**
+   * Why a file that is surely this source's is left aside (another component, a companion table): it belongs to no release
+   * and is never read; the machine names it with this sentence, so that it is neither unknown nor lost silently.
+   */
+  readonly ignored?: string;
 }
 
 /** One file of a release, ready to be read. */
