@@ -22,6 +22,9 @@ export interface WorldComune {
   readonly istatCode: string;
   /** Mixed case with accents and apostrophes as ISTAT writes it. */
   readonly name: string;
+  /** `Borgo Finto` of `Borgo Finto/Scheindorf`; the name itself where there is one language. */
+  readonly italianName: string;
+  readonly otherName: string | null;
   readonly province: WorldProvince;
   /** Rectangle that the comune fills: west, south, east, north. */
   readonly box: readonly [number, number, number, number];
@@ -29,6 +32,7 @@ export interface WorldComune {
   readonly coastal: boolean;
   /** Postal codes; more than one in the largest comune only. */
   readonly postalCodes: readonly string[];
+  readonly parcelCount: number;
 }
 
 /** A cadastral sheet: a square block of parcels. */
@@ -45,6 +49,7 @@ export interface WorldSheet {
   readonly attachment: string;
   readonly development: string;
   readonly box: readonly [number, number, number, number];
+  readonly parcelCount: number;
 }
 
 export type ParcelKind = 'land' | 'road' | 'water';
@@ -61,8 +66,10 @@ export interface WorldParcel {
   readonly kind: ParcelKind;
   /** Polygons → rings (outer first, closed) → points. Outer rings counter-clockwise, holes clockwise. */
   readonly polygons: readonly (readonly (readonly LonLat[])[])[];
-  /** Column and row of the parcel's cell inside the sheet, for sources that draw their own zones along cell borders. */
+  /** Column (from the west) and row (from the south) of the parcel's first cell inside the sheet, for sources that draw their own zones along cell borders. */
   readonly cell: readonly [number, number];
+  /** All its cells. */
+  readonly cells: readonly (readonly [number, number])[];
 }
 
 /** A repeatable stream of numbers. */

@@ -1,0 +1,381 @@
+/**
+ * Makes the invented region: comuni on a lattice of boxes, each filled with sheets, each sheet a block of 12 × 10 cells
+ * whose cells are grouped into exactly 100 parcels. Sheets are generated when they are asked for, so ten million parcels
+ * need no more memory than ten.
+ *
+ * All coordinates are integers of 1e-8 degree until they are handed out, so equal corners are equal numbers and print
+ * with 8 decimals exactly. Corners inside a sheet are moved at random and shared by the parcels around them; corners on
+ * the sheet's border stay, so a sheet fills its box exactly and never leaves its comune.
+ */
+import { randomOf } from './random.ts';
+import type { LonLat, ParcelKind, Random, World, WorldComune, WorldParcel, WorldProvince, WorldSheet } from './world.ts';
+
+export interface WorldOptions {
+  /** Good parcels, 2 … 10,000,000. */
+  readonly parcels: number;
+  readonly seed: number;
+}
+
+/** Size of a cell in degrees: about 41 × 44 m at latitude 42. */
+export const CELL_LON = 0.0005;
+export const CELL_LAT = 0.0004;
+/** Cells of a sheet. */
+export const SHEET_COLUMNS = 12;
+export const SHEET_ROWS = 10;
+/** Parcels of every sheet but the last of a comune. */
+export const SHEET_PARCELS = 100;
+
+/** Coordinates are counted in 1e-8 degree. */
+const UNIT = 100_000_000;
+const CELL_X = 50_000;
+const CELL_Y = 40_000;
+const WEST = 14 * UNIT;
+const NORTH = 42 * UNIT;
+const MAX_PARCELS = 10_000_000;
+/** Z001 … Z999. */
+const MAX_COMUNI = 999;
+
+const ISERNIA: WorldProvince = { code: '094', name: 'Isernia', sigla: 'IS' };
+const CAMPOBASSO: WorldProvince = { code: '070', name: 'Campobasso', sigla: 'CB' };
+
+/** The first comuni carry the difficult names, so that a small region has them too. */
+const FIRST_NAMES: readonly (readonly [string, string | null])[] = [
+  ["Castel dell'Inventato", null],
+  ['Forlì Finto', null],
+  ['Borgo Finto', 'Scheindorf'],
+  ["Sant'Illusorio del Nulla", null],
+  ['Roccapparente', null],
+  ['Però Immaginario', null],
+  ["Città d'Invenzione", null],
+  ['Colle Fittizio-Superiore', null],
+  ['Montemai', null],
+  ['Civita Presunta', null],
+  ['San Nessuno in Fantàsia', null],
+  ['Nonsò', null],
+];
+const NAME_HEADS: readonly string[] = [
+  'Acqua', 'Bagno', 'Campo', 'Castel', 'Cerro', 'Civita', 'Colle', 'Croce', 'Fonte', 'Guardia', 'Macchia', 'Molin', 'Monte', 'Oliveto',
+  'Pesco', 'Pietra', 'Poggio', 'Ponte', 'Ripa', 'Rocca', 'San Nessuno', "Sant'Assente", 'Torre', 'Valle', 'Villa',
+];
+const NAME_TAILS: readonly string[] = [
+  'Finto', 'Fittizio', 'Immaginario', 'Inventato', 'Irreale', 'Presunto', 'Ipotetico', 'di Carta', 'di Sogno', "dell'Apparenza", "d'Esempio",
+  'del Nulla', 'Mai Visto', 'Senza Luogo', 'Chimerico', 'Verosimile', 'Supposto', 'Simulato', 'Illusorio', 'Fantasioso', 'della Prova',
+  'Astratto', 'Posticcio', 'Sintetico', 'di Fantasia', 'Teorico', 'Congetturale', "dell'Ombra", 'Disegnato', 'Generato', 'Casuale',
+  'Ripetibile', 'Provvisorio', 'Campione', 'Modello', "dell'Ipotesi", 'Figurato', 'Favoloso', 'Fiabesco', 'Nominale',
+];
+
+/**
+ * @returns a region that follows from `parcels` and `seed` alone
+ * @throws RangeError when `parcels` is not an integer between 2 and 10,000,000
+ */
+export function makeWorld({ parcels, seed }: WorldOptions): World {
+  if (!Number.isInteger(parcels) || parcels < 2 || parcels > MAX_PARCELS) throw new RangeError(`parcels must be 2 … ${MAX_PARCELS}, got ${parcels}`);
+  const size = Math.max(Math.min(8000, Math.max(400, parcels / 12)), parcels / (MAX_COMUNI - 9));
+  const count = Math.max(2, Math.round(parcels / size));
+  // The first comune is a tenth larger than the others and takes what the division leaves.
+  const usual = Math.floor(parcels / (count + 0.1));
+  const largest = parcels - usual * (count - 1);
+  const sheetSlots = Math.ceil(largest / SHEET_PARCELS);
+  const sheetsAcross = Math.ceil(Math.sqrt(sheetSlots));
+  const sheetsDown = Math.ceil(sheetSlots / sheetsAcross);
+  const across = Math.ceil(Math.sqrt(count * 1.2));
+  const width = sheetsAcross * SHEET_COLUMNS * CELL_X;
+  const height = sheetsDown * SHEET_ROWS * CELL_Y;
+
+  const comuni: WorldComune[] = [];
+  const perProvince = new Map<string, number>();
+  for (let index = 0; index < count; index += 1) {
+    const column = index % across;
+    const row = Math.floor(index / across);
+    const province = column < Math.floor(across / 2) ? ISERNIA : CAMPOBASSO;
+    const number = perProvince.get(province.code) ?? 0;
+    perProvince.set(province.code, number + 1);
+    const [italianName, otherName] = nameOf(index);
+    const west = WEST + column * width;
+    const north = NORTH - row * height;
+    comuni.push({
+      index,
+      belfiore: `Z${String(index + 1).padStart(3, '0')}`,
+      // Real comuni of the two provinces stay below 200.
+      istatCode: `${province.code}${String(number < 99 ? 901 + number : 201 + number - 99).padStart(3, '0')}`,
+      name: otherName === null ? italianName : `${italianName}/${otherName}`,
+      italianName,
+      otherName,
+      province,
+      box: degrees(west, north - height, west + width, north),
+      coastal: row === 0,
+      postalCodes: index === 0 ? ['86001', '86002', '86003'] : [`86${String(10 + (index % 90))}0`],
+      parcelCount: index === 0 ? largest : usual,
+    });
+  }
+
+  const firstIndex = (comune: WorldComune): number => (comune.index === 0 ? 0 : largest + usual * (comune.index - 1));
+
+  function* sheets(comune: WorldComune): Generator<WorldSheet> {
+    const total = Math.ceil(comune.parcelCount / SHEET_PARCELS);
+    const west = WEST + (comune.index % across) * width;
+    const north = NORTH - Math.floor(comune.index / across) * height;
+    // One comune is divided into two census sections, which count their sheets anew.
+    const sections = comune.index === 1 ? ['A', 'B'] : [null];
+    const perSection = Math.ceil(total / sections.length);
+    let number = 0;
+    for (let index = 0; index < total; index += 1) {
+      const section = sections[Math.floor(index / perSection)] ?? null;
+      if (index % perSection === 0) number = 0;
+      const inSection = index % perSection;
+      // An allegato (attachment) or a sviluppo (development) repeats the number of the sheet before it.
+      const attachment = inSection % 7 === 2 ? 'A' : inSection % 7 === 3 ? 'B' : '0';
+      const development = inSection % 11 === 5 ? '1' : '0';
+      if (attachment === '0' && development === '0') number += 1;
+      const sheet = String(number).padStart(4, '0');
+      const left = west + (index % sheetsAcross) * SHEET_COLUMNS * CELL_X;
+      const top = north - Math.floor(index / sheetsAcross) * SHEET_ROWS * CELL_Y;
+      yield {
+        comune,
+        index,
+        reference: `${comune.belfiore}${section ?? '_'}${sheet}${attachment}${development}`,
+        section,
+        sheet,
+        attachment,
+        development,
+        box: degrees(left, top - SHEET_ROWS * CELL_Y, left + SHEET_COLUMNS * CELL_X, top),
+        parcelCount: Math.min(SHEET_PARCELS, comune.parcelCount - index * SHEET_PARCELS),
+      };
+    }
+  }
+
+  function* parcelsOf(comune: WorldComune): Generator<WorldParcel> {
+    const first = firstIndex(comune);
+    for (const sheet of sheets(comune)) {
+      const base = first + sheet.index * SHEET_PARCELS;
+      const random = randomOf(seed, 'sheet', comune.belfiore, sheet.index);
+      yield* sheetParcels(sheet, base, random);
+    }
+  }
+
+  const down = Math.ceil(count / across);
+  return {
+    seed,
+    region: { code: 14, name: 'Molise' },
+    provinces: [CAMPOBASSO, ISERNIA],
+    comuni,
+    parcelCount: parcels,
+    box: degrees(WEST, NORTH - down * height, WEST + Math.min(across, count) * width, NORTH),
+    sheets,
+    *parcels(comune?: WorldComune): Generator<WorldParcel> {
+      if (comune !== undefined) return yield* parcelsOf(comune);
+      for (const each of comuni) yield* parcelsOf(each);
+    },
+    random: (...key) => randomOf(seed, ...key),
+  };
+}
+
+function nameOf(index: number): readonly [string, string | null] {
+  const first = FIRST_NAMES[index];
+  if (first !== undefined) return first;
+  const rest = index - FIRST_NAMES.length;
+  const head = NAME_HEADS[rest % NAME_HEADS.length]!;
+  const tail = NAME_TAILS[Math.floor(rest / NAME_HEADS.length) % NAME_TAILS.length]!;
+  return [`${head} ${tail}`, null];
+}
+
+function degrees(west: number, south: number, east: number, north: number): readonly [number, number, number, number] {
+  return [west / UNIT, south / UNIT, east / UNIT, north / UNIT];
+}
+
+// --- one sheet ---------------------------------------------------------------------------------------------------
+
+/** Cells of one parcel, and what it is. */
+interface Group {
+  readonly kind: ParcelKind;
+  readonly cells: number[];
+}
+
+const CELLS = SHEET_COLUMNS * SHEET_ROWS;
+
+/** Groups the 120 cells into exactly 100 parcels, numbered by their first cell from the south-west. */
+function layout(sheetIndex: number, random: Random): Group[] {
+  const owner = new Int16Array(CELLS).fill(-1);
+  const merged: Group[] = [];
+  /** Parcels that must still disappear by merging. */
+  let excess = CELLS - SHEET_PARCELS;
+  const take = (kind: ParcelKind, cells: number[]): boolean => {
+    if (cells.length - 1 > excess || cells.some((cell) => owner[cell] !== -1)) return false;
+    for (const cell of cells) owner[cell] = merged.length;
+    merged.push({ kind, cells });
+    excess -= cells.length - 1;
+    return true;
+  };
+  const cellAt = (column: number, row: number): number => row * SHEET_COLUMNS + column;
+
+  if (sheetIndex % 4 === 1) {
+    const column = 3 + random.below(SHEET_COLUMNS - 6);
+    take('water', Array.from({ length: SHEET_ROWS }, (_, row) => cellAt(column, row)));
+  }
+  if (sheetIndex % 3 === 0 || sheetIndex % 12 === 1) {
+    // Where water crosses, the road is a parcel of two polygons.
+    const row = 2 + random.below(SHEET_ROWS - 4);
+    take('road', Array.from({ length: SHEET_COLUMNS }, (_, column) => cellAt(column, row)).filter((cell) => owner[cell] === -1));
+  }
+  if (sheetIndex % 2 === 0) {
+    // A parcel around another one: eight cells of a 3 × 3 block; the middle stays a parcel of its own.
+    for (let attempt = 0; attempt < 8; attempt += 1) {
+      const column = random.below(SHEET_COLUMNS - 2);
+      const row = random.below(SHEET_ROWS - 2);
+      const block: number[] = [];
+      for (let r = 0; r < 3; r += 1) for (let c = 0; c < 3; c += 1) if (r !== 1 || c !== 1) block.push(cellAt(column + c, row + r));
+      if (owner[cellAt(column + 1, row + 1)] === -1 && take('land', block)) break;
+    }
+  }
+  // Two separate polygons under one label; at least one column apart, so that they do not touch.
+  for (let attempt = 0; attempt < 2; attempt += 1) {
+    const column = random.below(SHEET_COLUMNS - 3);
+    const row = random.below(SHEET_ROWS);
+    take('land', [cellAt(column, row), cellAt(column + 2 + random.below(2), row)]);
+  }
+  // L-shapes, then pairs, until exactly 100 parcels are left.
+  for (let attempt = 0; attempt < 40 && excess > 0; attempt += 1) {
+    const column = random.below(SHEET_COLUMNS - 1);
+    const row = random.below(SHEET_ROWS - 1);
+    const square = [cellAt(column, row), cellAt(column + 1, row), cellAt(column, row + 1), cellAt(column + 1, row + 1)];
+    square.splice(random.below(4), 1);
+    take('land', square);
+  }
+  for (let cell = 0; cell < CELLS && excess > 0; cell += 1) {
+    if (cell % SHEET_COLUMNS < SHEET_COLUMNS - 1) take('land', [cell, cell + 1]);
+  }
+
+  const groups: Group[] = [];
+  const emitted = new Uint8Array(merged.length);
+  for (let cell = 0; cell < CELLS; cell += 1) {
+    const group = owner[cell]!;
+    if (group === -1) {
+      groups.push({ kind: 'land', cells: [cell] });
+    } else if (emitted[group] === 0) {
+      emitted[group] = 1;
+      groups.push(merged[group]!);
+    }
+  }
+  return groups;
+}
+
+const NODES_ACROSS = SHEET_COLUMNS + 1;
+
+/** Corners and edge points of a sheet, in degrees. */
+interface Lattice {
+  readonly nodes: readonly LonLat[];
+  /** Point on the edge from node n to its eastern neighbour, or null. */
+  readonly alongX: readonly (LonLat | null)[];
+  /** Point on the edge from node n to its northern neighbour, or null. */
+  readonly alongY: readonly (LonLat | null)[];
+}
+
+function lattice(west: number, south: number, random: Random): Lattice {
+  const x: number[] = [];
+  const y: number[] = [];
+  const nodes: LonLat[] = [];
+  // Corners move by up to 15 % of a cell and edge points by up to 10 %: then edges of different corners cannot meet.
+  const jitter = (range: number): number => Math.round((random.next() * 2 - 1) * range);
+  for (let row = 0; row <= SHEET_ROWS; row += 1) {
+    for (let column = 0; column <= SHEET_COLUMNS; column += 1) {
+      const inside = row > 0 && row < SHEET_ROWS && column > 0 && column < SHEET_COLUMNS;
+      const dx = jitter(CELL_X * 0.15);
+      const dy = jitter(CELL_Y * 0.15);
+      x.push(west + column * CELL_X + (inside ? dx : 0));
+      y.push(south + row * CELL_Y + (inside ? dy : 0));
+      nodes.push([x.at(-1)! / UNIT, y.at(-1)! / UNIT]);
+    }
+  }
+  const alongX: (LonLat | null)[] = [];
+  const alongY: (LonLat | null)[] = [];
+  for (let node = 0; node < nodes.length; node += 1) {
+    const column = node % NODES_ACROSS;
+    const row = Math.floor(node / NODES_ACROSS);
+    const bentX = random.next() < 0.4;
+    const bentY = random.next() < 0.4;
+    const offX = jitter(CELL_X * 0.1);
+    const offY = jitter(CELL_Y * 0.1);
+    alongX.push(bentX && column < SHEET_COLUMNS && row > 0 && row < SHEET_ROWS
+      ? [Math.round((x[node]! + x[node + 1]!) / 2) / UNIT, Math.round((y[node]! + y[node + 1]!) / 2 + offY) / UNIT]
+      : null);
+    alongY.push(bentY && row < SHEET_ROWS && column > 0 && column < SHEET_COLUMNS
+      ? [Math.round((x[node]! + x[node + NODES_ACROSS]!) / 2 + offX) / UNIT, Math.round((y[node]! + y[node + NODES_ACROSS]!) / 2) / UNIT]
+      : null);
+  }
+  return { nodes, alongX, alongY };
+}
+
+/** Rings around a group of cells: outer rings counter-clockwise, holes clockwise, as the cells' own edges run. */
+function outline(cells: readonly number[], points: Lattice): (readonly LonLat[])[][] {
+  /** Border edges by their first node. One edge per node is enough: no two cells of a group touch at a corner only. */
+  const edges = new Map<number, number>();
+  const member = new Set(cells);
+  for (const cell of cells) {
+    const column = cell % SHEET_COLUMNS;
+    const a = Math.floor(cell / SHEET_COLUMNS) * NODES_ACROSS + column;
+    const b = a + 1;
+    const c = b + NODES_ACROSS;
+    const d = a + NODES_ACROSS;
+    if (!member.has(cell - SHEET_COLUMNS)) edges.set(a, b);
+    if (column === SHEET_COLUMNS - 1 || !member.has(cell + 1)) edges.set(b, c);
+    if (!member.has(cell + SHEET_COLUMNS)) edges.set(c, d);
+    if (column === 0 || !member.has(cell - 1)) edges.set(d, a);
+  }
+  const outers: (readonly LonLat[])[][] = [];
+  const holes: LonLat[][] = [];
+  while (edges.size > 0) {
+    const start = edges.keys().next().value!;
+    const ring: LonLat[] = [];
+    let turn = 0;
+    let node = start;
+    do {
+      const to = edges.get(node)!;
+      edges.delete(node);
+      ring.push(points.nodes[node]!);
+      const step = to - node;
+      const between = step === 1 ? points.alongX[node]! : step === -1 ? points.alongX[to]! : step > 0 ? points.alongY[node]! : points.alongY[to]!;
+      if (between !== null && between !== undefined) ring.push(between);
+      const p = points.nodes[node]!;
+      const q = points.nodes[to]!;
+      turn += (p[0] - WEST / UNIT) * (q[1] - NORTH / UNIT) - (q[0] - WEST / UNIT) * (p[1] - NORTH / UNIT);
+      node = to;
+    } while (node !== start);
+    ring.push(points.nodes[start]!);
+    if (turn > 0) outers.push([ring]);
+    else holes.push(ring);
+  }
+  // The layout gives holes to parcels of one polygon only.
+  for (const hole of holes) outers[0]!.push(hole);
+  return outers;
+}
+
+function* sheetParcels(sheet: WorldSheet, base: number, random: Random): Generator<WorldParcel> {
+  const groups = layout(sheet.index, random);
+  const points = lattice(Math.round(sheet.box[0] * UNIT), Math.round(sheet.box[1] * UNIT), random);
+  let number = 0;
+  for (let i = 0; i < sheet.parcelCount; i += 1) {
+    const { kind, cells } = groups[i]!;
+    let label: string;
+    if (kind === 'road') {
+      label = 'STRADA001';
+    } else if (kind === 'water') {
+      label = 'ACQUA001';
+    } else {
+      // Labels with letters: now and then a parcel that was split off (`12A`), and one that is only a letter.
+      const letter = number > 0 && i % 17 === 9;
+      if (!letter) number += 1;
+      label = letter ? `${number}A` : i === 60 ? 'A' : String(number);
+    }
+    yield {
+      index: base + i,
+      comune: sheet.comune,
+      sheet,
+      label,
+      reference: `${sheet.reference}.${label}`,
+      kind,
+      polygons: outline(cells, points),
+      cell: [cells[0]! % SHEET_COLUMNS, Math.floor(cells[0]! / SHEET_COLUMNS)],
+      cells: cells.map((cell) => [cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS)] as const),
+    };
+  }
+}

@@ -1,0 +1,30 @@
+/** Small repeatable random numbers: a 32-bit hash of the key seeds mulberry32. For inventing data, not for secrets. */
+import type { Random } from './world.ts';
+
+/** FNV-1a over UTF-16 code units, finished with murmur3's mixer so that similar keys part. */
+export function hashKey(key: string): number {
+  let hash = 0x811c9dc5;
+  for (let i = 0; i < key.length; i += 1) hash = Math.imul(hash ^ key.charCodeAt(i), 0x01000193);
+  hash = Math.imul(hash ^ (hash >>> 16), 0x85ebca6b);
+  hash = Math.imul(hash ^ (hash >>> 13), 0xc2b2ae35);
+  return (hash ^ (hash >>> 16)) >>> 0;
+}
+
+/** A stream of its own for each key; the same key gives the same stream everywhere. */
+export function randomOf(...key: readonly (string | number)[]): Random {
+  let state = hashKey(key.join('\u0000'));
+  const next = (): number => {
+    state = (state + 0x6d2b79f5) | 0;
+    let t = Math.imul(state ^ (state >>> 15), 1 | state);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    return ((t ^ (t >>> 14)) >>> 0) / 4_294_967_296;
+  };
+  return {
+    next,
+    below: (n) => Math.floor(next() * n),
+    pick<T>(values: readonly T[]): T {
+      if (values.length === 0) throw new RangeError('nothing to pick from');
+      return values[Math.floor(next() * values.length)]!;
+    },
+  };
+}
