@@ -1,0 +1,32 @@
+/** The one place that reads the environment. Every setting with its default and meaning. */
+import { homedir, hostname } from 'node:os';
+import { fileURLToPath } from 'node:url';
+import { join, resolve } from 'node:path';
+
+/** The project's root: where `sql/` and `sources/` lie. */
+export const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
+
+export interface Config {
+  /** `DATABASE_URL`: `postgres://…`, or `pglite:<folder>`; default `pglite:.mappale/database` below the working folder. */
+  readonly databaseUrl: string;
+  /** `NO_COLOR`: any value turns colours off. */
+  readonly noColor: boolean;
+  /** `MAPPALE_LOG`: `human` (default) or `json` (one object per line on stderr, for unattended runs). */
+  readonly log: 'human' | 'json';
+  /** Name of this machine in the ledger. */
+  readonly host: string;
+}
+
+export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  return {
+    databaseUrl: env['DATABASE_URL'] !== undefined && env['DATABASE_URL'] !== '' ? env['DATABASE_URL'] : `pglite:${resolve('.mappale/database')}`,
+    noColor: env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '',
+    log: env['MAPPALE_LOG'] === 'json' ? 'json' : 'human',
+    host: hostname(),
+  };
+}
+
+/** `~` and relative paths as a shell would read them. */
+export function expandPath(path: string): string {
+  return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : resolve(path);
+}

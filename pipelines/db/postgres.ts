@@ -1,0 +1,180 @@
+/** PostgreSQL ≥ 15 through pg and pg-copy-streams. */
+import { once } from 'node:events';
+import pg from 'pg';
+import { from as copyFrom } from 'pg-copy-streams';
+import { COPY_HEADER, COPY_TRAILER } from '../kit/copy.ts';
+import { databaseError } from './errors.ts';
+import { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
+
+// int8 as number where it fits (ids, counts), numeric stays text unless a query asks for float8.
+pg.types.setTypeParser(20, (text) => {
+  const value = Number(text);
+  return Number.isSafeInteger(value) ? value : BigInt(text);
+});
+
+class PostgresSession implements Session {
+  readonly #client: pg.ClientBase;
+
+  constructor(client: pg.ClientBase) {
+    this.#client = client;
+  }
+
+  async query<T extends Row>(sql: string, parameters: readonly unknown[] = []): Promise<T[]> {
+    try {
+      return (await this.#client.query<T>(sql, [...parameters])).rows;
+    } catch (error) {
+      throw databaseError(error, sql, null);
+    }
+  }
+
+  async script(sql: string, origin: string): Promise<void> {
+    try {
+      await this.#client.query(sql);
+    } catch (error) {
+      throw databaseError(error, sql, origin);
+    }
+  }
+
+  async transaction<T>(work: () => Promise<T>): Promise<T> {
+    await this.query('begin');
+    try {
+      const result = await work();
+      await this.query('commit');
+      return result;
+    } catch (error) {
+      await this.query('rollback').catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+class PostgresCopy implements CopyIn {
+  readonly #client: pg.PoolClient;
+  readonly #stream: ReturnType<typeof copyFrom>;
+  #failed: unknown = null;
+
+  constructor(client: pg.PoolClient, schema: string, table: string) {
+    this.#client = client;
+    this.#stream = client.query(copyFrom(`copy ${ident(schema, table)} from stdin (format binary)`));
+    this.#stream.on('error', (error) => {
+      this.#failed ??= error;
+    });
+    this.#stream.write(COPY_HEADER);
+  }
+
+  write(chunk: Buffer): Promise<void> | undefined {
+    if (this.#failed !== null) throw databaseError(this.#failed, null, null);
+    if (this.#stream.write(chunk)) return undefined;
+    return this.#drained();
+  }
+
+  async #drained(): Promise<void> {
+    await Promise.race([once(this.#stream, 'drain'), once(this.#stream, 'close')]).catch((error: unknown) => {
+      this.#failed ??= error;
+    });
+    if (this.#failed !== null) throw databaseError(this.#failed, null, null);
+  }
+
+  async end(): Promise<number> {
+    try {
+      await new Promise<void>((resolve, reject) => {
+        if (this.#failed !== null) return reject(this.#failed);
+        this.#stream.once('finish', resolve);
+        this.#stream.once('error', reject);
+        this.#stream.end(COPY_TRAILER);
+      });
+      this.#client.release();
+      return this.#stream.rowCount;
+    } catch (error) {
+      this.#client.release(true);
+      throw databaseError(error, null, null);
+    }
+  }
+
+  async abort(): Promise<void> {
+    this.#stream.destroy();
+    this.#client.release(true);
+  }
+}
+
+class Postgres implements Database {
+  readonly engine = 'postgres';
+  readonly label: string;
+  readonly parallel: number;
+  readonly #pool: pg.Pool;
+
+  constructor(pool: pg.Pool, label: string, parallel: number) {
+    this.#pool = pool;
+    this.label = label;
+    this.parallel = parallel;
+  }
+
+  async #with<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    let client: pg.PoolClient;
+    try {
+      client = await this.#pool.connect();
+    } catch (error) {
+      throw databaseError(error, null, this.label);
+    }
+    let broken = false;
+    try {
+      return await work(new PostgresSession(client));
+    } catch (error) {
+      broken = true;
+      throw error;
+    } finally {
+      // A session may have changed its settings: it is not reused after a failure, and reset otherwise.
+      if (!broken) await client.query('reset all').catch(() => (broken = true));
+      client.release(broken);
+    }
+  }
+
+  session<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.#with(work);
+  }
+
+  query<T extends Row>(sql: string, parameters: readonly unknown[] = []): Promise<T[]> {
+    return this.#with((session) => session.query<T>(sql, parameters));
+  }
+
+  script(sql: string, origin: string): Promise<void> {
+    return this.#with((session) => session.script(sql, origin));
+  }
+
+  transaction<T>(): Promise<T> {
+    throw new Error('open a session for a transaction');
+  }
+
+  async copyIn(schema: string, table: string): Promise<CopyIn> {
+    try {
+      return new PostgresCopy(await this.#pool.connect(), schema, table);
+    } catch (error) {
+      throw databaseError(error, null, this.label);
+    }
+  }
+
+  async close(): Promise<void> {
+    await this.#pool.end();
+  }
+}
+
+/** Connects. @throws MappaleError `SQL_*` when no server answers. */
+export async function openPostgres(url: string): Promise<Database> {
+  const pool = new pg.Pool({ connectionString: url, max: 24, application_name: 'mappale', options: '-c jit=off -c synchronous_commit=off' });
+  // An idle connection that the server drops is reported by the next query that needs it.
+  pool.on('error', () => undefined);
+  // A connection that breaks while it works rejects its query; without a listener the event would end the process.
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  const database = new Postgres(pool, withoutPassword(url), 4);
+  try {
+    await database.query('select 1');
+  } catch (error) {
+    await pool.end();
+    throw error;
+  }
+  return database;
+}
+
+function withoutPassword(url: string): string {
+  return url.replace(/^([a-z]+:\/\/)([^@/]*)@/, (_all, scheme: string, user: string) => `${scheme}${user.split(':')[0]}@`).replace(/([?&]password=)[^&]*/, '$1…');
+}

@@ -1,0 +1,41 @@
+/** What the rest of the program sees of a database: one interface, two engines. */
+
+export type Row = Record<string, unknown>;
+
+/** Runs statements on one connection; between them its settings stay. */
+export interface Session {
+  /** One statement with parameters `$1 …`. @throws MappaleError (kind `database`). */
+  query<T extends Row = Row>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
+  /** Several statements as one implicit transaction. `origin` names the file for error messages. */
+  script(sql: string, origin: string): Promise<void>;
+  /** `begin` … `commit`; `rollback` when the work throws. Not nested. */
+  transaction<T>(work: () => Promise<T>): Promise<T>;
+}
+
+/** An open binary COPY into one table. */
+export interface CopyIn {
+  /** Whole rows in binary COPY format, no header or trailer. Returns a promise only when the caller should wait. */
+  write(chunk: Buffer): Promise<void> | undefined;
+  /** Commits. @returns rows that the server took. */
+  end(): Promise<number>;
+  /** Gives up; nothing of it stays. */
+  abort(): Promise<void>;
+}
+
+export interface Database extends Session {
+  readonly engine: 'postgres' | 'pglite';
+  /** For messages: no password. */
+  readonly label: string;
+  /** How many sessions may work at the same time. */
+  readonly parallel: number;
+  /** A connection of its own for the work. */
+  session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Starts a COPY on a connection of its own. */
+  copyIn(schema: string, table: string): Promise<CopyIn>;
+  close(): Promise<void>;
+}
+
+/** Quotes an identifier that the program made itself (schemas of workspaces, names of partitions). */
+export function ident(...parts: readonly string[]): string {
+  return parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');
+}

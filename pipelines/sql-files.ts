@@ -1,0 +1,94 @@
+/** SQL files as the machine sees them: plain text with a header that says what they read and write. */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { ROOT } from './config.ts';
+
+/** A table by schema and name, as headers write it: `layer.boundary`. */
+export type Relation = `${string}.${string}`;
+
+export interface SqlFile {
+  /** Path from the project's root. */
+  readonly file: string;
+  /** File name without `.sql`. */
+  readonly name: string;
+  readonly purpose: string;
+  readonly reads: readonly Relation[];
+  readonly writes: readonly Relation[];
+  /** What one run makes: tables of a region, or of Italy as a whole. */
+  readonly unit: 'region' | 'italy';
+  readonly text: string;
+  readonly sha256: string;
+}
+
+/** One named query whose rows are offences. */
+export interface Check {
+  readonly name: string;
+  readonly level: 'error' | 'warn';
+  /** What should hold, as a sentence. */
+  readonly expects: string;
+  readonly sql: string;
+  readonly file: string;
+}
+
+export function sha256(text: string | Buffer): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Reads one file. @throws Error when the header lacks a line: a bug of the project, found by the architecture test. */
+export function readSqlFile(path: string): SqlFile {
+  const text = readFileSync(path, 'utf8');
+  const file = relative(ROOT, path);
+  const line = (key: string): string | null => {
+    const match = new RegExp(`^-- ${key}: *(.+)$`, 'm').exec(text);
+    return match === null ? null : match[1]!.trim();
+  };
+  const list = (key: string): Relation[] => {
+    const value = line(key);
+    if (value === null) throw new Error(`${file}: header has no "-- ${key}:" line`);
+    return value === 'none' ? [] : value.split(',').map((name) => name.trim() as Relation);
+  };
+  return {
+    file,
+    name: basename(path, '.sql'),
+    purpose: line('purpose') ?? '',
+    reads: list('reads'),
+    writes: list('writes'),
+    unit: line('unit') === 'italy' ? 'italy' : 'region',
+    text,
+    sha256: sha256(text),
+  };
+}
+
+/** All `.sql` files of a folder, by name; none when the folder is missing. */
+export function readSqlFolder(folder: string): SqlFile[] {
+  const path = join(ROOT, folder);
+  if (!existsSync(path)) return [];
+  return readdirSync(path).filter((name) => name.endsWith('.sql')).sort().map((name) => readSqlFile(join(path, name)));
+}
+
+/** The named queries of a checks file. */
+export function readChecks(file: SqlFile): Check[] {
+  const checks: Check[] = [];
+  const parts = file.text.split(/^-- check: */m).slice(1);
+  for (const part of parts) {
+    const [name, ...rest] = part.split('\n');
+    const body = rest.join('\n');
+    const level = /^-- level: *(error|warn) *$/m.exec(body)?.[1];
+    const expects = /^-- expects: *(.+)$/m.exec(body)?.[1];
+    if (name === undefined || level === undefined || expects === undefined) {
+      throw new Error(`${file.file}: check ${name ?? '?'} needs "-- level:" and "-- expects:" lines`);
+    }
+    checks.push({ name: name.trim(), level: level as Check['level'], expects, sql: body.replace(/;\s*$/, ''), file: file.file });
+  }
+  return checks;
+}
+
+/** Name of a relation without its schema. */
+export function tableOf(relation: Relation): string {
+  return relation.slice(relation.indexOf('.') + 1);
+}
+
+export function schemaOf(relation: Relation): string {
+  return relation.slice(0, relation.indexOf('.'));
+}
