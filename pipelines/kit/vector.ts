@@ -368,14 +368,14 @@ for (const zone of [32, 33, 34]) {
 
 /**
  * EPSG number of a CRS in WKT 1 (OGC or ESRI) or WKT 2: by the authority at its root, else by its name.
- * Northing-easting CRSs resolve to their easting-northing twin, because files of this kind store easting first.
+ * Northing-easting CRSs resolve to their easting-northing twin, because files of this kind store easting first; 3D ones to 2D.
  * @returns null when neither is known
  */
 export function epsgOfWkt(wkt: string): number | null {
   const text = wkt.trim();
   const root = /(?:AUTHORITY|ID)\s*\[\s*"([A-Za-z]+)"\s*,\s*"?([A-Za-z0-9]+)"?\s*\]\s*\]$/.exec(text);
   if (root !== null) {
-    if (root[1]!.toUpperCase() === 'EPSG' && /^\d+$/.test(root[2]!)) return EASTING_FIRST[Number(root[2])] ?? Number(root[2]);
+    if (root[1]!.toUpperCase() === 'EPSG' && /^\d+$/.test(root[2]!)) return SAME_IN_XY[Number(root[2])] ?? Number(root[2]);
     if (root[1]!.toUpperCase() === 'OGC' && root[2] === 'CRS84') return 4326;
   }
   const name = /^[A-Za-z]+\s*\[\s*"([^"]*)"/.exec(text)?.[1];
@@ -383,8 +383,8 @@ export function epsgOfWkt(wkt: string): number | null {
   return CRS_BY_NAME[name.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? null;
 }
 
-/** RDN2008 (N-E) codes and their (E-N) twins. */
-const EASTING_FIRST: Readonly<Record<number, number>> = { 6707: 7791, 6708: 7792, 6709: 7793, 6875: 7794, 6876: 7795 };
+/** RDN2008 (N-E) codes and their (E-N) twins; geographic 3D codes and their 2D ones, because only XY is kept. */
+const SAME_IN_XY: Readonly<Record<number, number>> = { 4979: 4326, 4937: 4258, 6705: 6706, 6707: 7791, 6708: 7792, 6709: 7793, 6875: 7794, 6876: 7795 };
 
 // ----------------------------------------------------------------------------------------------------------------- GDAL
 

@@ -1,0 +1,390 @@
+import { spawnSync } from 'node:child_process';
+import { mkdtemp, rm, truncate, writeFile, readFile, readdir, mkdir } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { MappaleError } from '../../pipelines/errors.ts';
+import { epsgOfWkt, loadGdal, openVector, writeGeoPackage, type VectorFeature, type VectorPath } from '../../pipelines/kit/vector.ts';
+import { ZipArchive } from '../../pipelines/kit/zip.ts';
+
+const UTM32 = 'PROJCS["WGS_1984_UTM_Zone_32N",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",9.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]';
+
+type Ring = readonly (readonly [number, number])[];
+interface Row {
+  /** Rings, outer ones clockwise as the format wants; null for a null shape. */
+  readonly rings: readonly Ring[] | null;
+  readonly text: Buffer;
+  readonly number: string;
+  readonly deleted?: boolean;
+}
+
+/** Shapefile of polygons with a text field of 12 bytes and a number, built byte by byte from the format's description. */
+function shapefile(rows: readonly Row[], languageDriver = 0): { shp: Buffer; shx: Buffer; dbf: Buffer } {
+  const records = rows.map(({ rings }) => {
+    if (rings === null) return Buffer.alloc(4);
+    const points = rings.flat();
+    const bytes = Buffer.alloc(44 + rings.length * 4 + points.length * 16);
+    bytes.writeInt32LE(5, 0);
+    [Math.min(...points.map((p) => p[0])), Math.min(...points.map((p) => p[1])), Math.max(...points.map((p) => p[0])), Math.max(...points.map((p) => p[1]))].forEach((v, i) => bytes.writeDoubleLE(v, 4 + i * 8));
+    bytes.writeInt32LE(rings.length, 36);
+    bytes.writeInt32LE(points.length, 40);
+    let start = 0;
+    rings.forEach((ring, i) => {
+      bytes.writeInt32LE(start, 44 + i * 4);
+      start += ring.length;
+    });
+    points.forEach((point, i) => {
+      bytes.writeDoubleLE(point[0], 44 + rings.length * 4 + i * 16);
+      bytes.writeDoubleLE(point[1], 52 + rings.length * 4 + i * 16);
+    });
+    return bytes;
+  });
+  const header = (bytes: number): Buffer => {
+    const head = Buffer.alloc(100);
+    head.writeInt32BE(9994, 0);
+    head.writeInt32BE(bytes / 2, 24);
+    head.writeInt32LE(1000, 28);
+    head.writeInt32LE(5, 32);
+    return head;
+  };
+  const shpParts: Buffer[] = [];
+  const shxParts: Buffer[] = [];
+  let at = 100;
+  records.forEach((record, i) => {
+    const head = Buffer.alloc(8);
+    head.writeInt32BE(i + 1, 0);
+    head.writeInt32BE(record.length / 2, 4);
+    shpParts.push(head, record);
+    const index = Buffer.alloc(8);
+    index.writeInt32BE(at / 2, 0);
+    index.writeInt32BE(record.length / 2, 4);
+    shxParts.push(index);
+    at += 8 + record.length;
+  });
+  const dbf = Buffer.alloc(32 + 64 + 1);
+  dbf[0] = 3;
+  dbf.writeUInt32LE(rows.length, 4);
+  dbf.writeUInt16LE(97, 8);
+  dbf.writeUInt16LE(1 + 12 + 9, 10);
+  dbf[29] = languageDriver;
+  dbf.write('scenario', 32, 'latin1');
+  dbf.write('C', 43, 'latin1');
+  dbf[48] = 12;
+  dbf.write('CODE', 64, 'latin1');
+  dbf.write('N', 75, 'latin1');
+  dbf[80] = 9;
+  dbf[96] = 0x0d;
+  const lines = rows.map((row) => {
+    const line = Buffer.alloc(22, 0x20);
+    if (row.deleted === true) line[0] = 0x2a;
+    row.text.copy(line, 1);
+    line.write(row.number.padStart(9), 13, 'latin1');
+    return line;
+  });
+  return { shp: Buffer.concat([header(at), ...shpParts]), shx: Buffer.concat([header(100 + records.length * 8), ...shxParts]), dbf: Buffer.concat([dbf, ...lines, Buffer.from([0x1a])]) };
+}
+
+const square = (x: number, y: number, side = 10): Ring => [[x, y], [x, y + side], [x + side, y + side], [x + side, y], [x, y]];
+const hole = (x: number, y: number, side = 2): Ring => [[x, y], [x + side, y], [x + side, y + side], [x, y + side], [x, y]];
+const row = (index: number, text: string | Buffer = `riga ${index}`): Row => ({
+  rings: [square(500_000 + index * 20, 4_600_000)], text: typeof text === 'string' ? Buffer.from(text, 'latin1') : text, number: String(index),
+});
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vector-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+let made = 0;
+async function write(rows: readonly Row[], options: { prj?: string | null; cpg?: string; languageDriver?: number } = {}): Promise<string> {
+  const stem = join(folder, `f${(made += 1)}`);
+  const files = shapefile(rows, options.languageDriver);
+  for (const [part, bytes] of Object.entries(files)) await writeFile(`${stem}.${part}`, bytes);
+  if (options.prj !== null) await writeFile(`${stem}.prj`, options.prj ?? UTM32);
+  if (options.cpg !== undefined) await writeFile(`${stem}.cpg`, options.cpg);
+  return `${stem}.shp`;
+}
+
+async function all(path: VectorPath, layer?: string): Promise<VectorFeature[]> {
+  const dataset = await openVector(path);
+  try {
+    const features: VectorFeature[] = [];
+    for await (const feature of dataset.features(dataset.layer(layer))) features.push(feature);
+    return features;
+  } finally {
+    await dataset.close();
+  }
+}
+
+async function failure(promise: Promise<unknown>): Promise<MappaleError> {
+  const error = await promise.then(() => null, (caught: unknown) => caught);
+  expect(error).toBeInstanceOf(MappaleError);
+  return error as MappaleError;
+}
+
+/** First and later points of the first ring of an EWKB polygon. */
+function ring(ewkb: Buffer): [number, number][] {
+  expect(ewkb.readUInt32LE(1)).toBe(0x20000003);
+  const count = ewkb.readUInt32LE(13);
+  return Array.from({ length: count }, (_, i) => [ewkb.readDoubleLE(17 + i * 16), ewkb.readDoubleLE(25 + i * 16)]);
+}
+
+describe('a shapefile', () => {
+  it('gives names, types, count, CRS, and features in file order with easting first', async () => {
+    const path = await write([row(1, 'Molise'), row(2, '')]);
+    const dataset = await openVector(path);
+    expect(dataset.layers).toHaveLength(1);
+    const layer = dataset.layer();
+    expect({ srid: layer.srid, count: layer.featureCount, fields: layer.fields }).toEqual({
+      srid: 32632, count: 2, fields: [{ name: 'scenario', type: 'string' }, { name: 'CODE', type: 'integer' }],
+    });
+    await dataset.close();
+    const features = await all(path);
+    expect(features.map((f) => [f.fid, f.position, f.properties])).toEqual([[0, 1, { scenario: 'Molise', CODE: 1 }], [1, 2, { scenario: null, CODE: 2 }]]);
+    expect(features[0]!.ewkb!.readUInt32LE(5)).toBe(32632);
+    expect(ring(features[0]!.ewkb!)).toEqual(square(500_020, 4_600_000));
+  });
+
+  it('makes one multipolygon with its holes of a record with several rings', async () => {
+    const path = await write([{ ...row(1), rings: [square(0, 0), hole(2, 2), square(100, 0)] }]);
+    const [feature] = await all(path);
+    expect(feature!.ewkb!.readUInt32LE(1)).toBe(0x20000006);
+    expect(feature!.ewkb!.readUInt32LE(9)).toBe(2);
+    expect(feature!.ewkb!.readUInt32LE(9 + 4 + 5)).toBe(2);
+  });
+
+  it('leaves deleted records out, and counts without them', async () => {
+    const features = await all(await write([row(1), { ...row(2), deleted: true }, row(3)]));
+    expect(features.map((f) => f.properties['CODE'])).toEqual([1, 3]);
+  });
+
+  it('tells a null shape from one that cannot be read', async () => {
+    const path = await write([row(1), { ...row(2), rings: null }, row(3)]);
+    const bytes = await readFile(path);
+    const third = bytes.length - 128;
+    expect(bytes.readInt32LE(third)).toBe(5);
+    bytes.writeInt32LE(9_999_999, third + 36);
+    await writeFile(path, bytes);
+    const features = await all(path);
+    expect(features.map((f) => [f.ewkb === null, f.geometryError])).toEqual([
+      [false, null], [true, null], [true, 'record 3 (shape type 5) cannot be read'],
+    ]);
+  });
+
+  it('reports a coordinate that is not a number, with the feature', async () => {
+    const path = await write([{ ...row(1), rings: [[[0, 0], [0, 10], [Number.NaN, 10], [10, 0], [0, 0]]] }]);
+    const [feature] = await all(path);
+    expect([feature!.ewkb, feature!.geometryError]).toEqual([null, 'a coordinate is not a number']);
+  });
+
+  it.each([
+    ['.shp', 'SHAPEFILE_TRUNCATED', /expected \d+ bytes by its header, found \d+/],
+    ['.shx', 'SHAPEFILE_TRUNCATED', /bytes of \.shx/],
+    ['.dbf', 'SHAPEFILE_TRUNCATED', /expected 5 records of 22 bytes in \.dbf, found 3: it ends in record 4/],
+  ])('stops when its %s is cut short, saying where', async (part, code, detail) => {
+    const path = await write([1, 2, 3, 4, 5].map((i) => row(i)));
+    const cut = path.replace('.shp', part);
+    await truncate(cut, part === '.dbf' ? 97 + 3 * 22 + 5 : (await readFile(cut)).length - 20);
+    const error = await failure(openVector(path));
+    expect([error.code, error.kind, error.at]).toEqual([code, 'input', path]);
+    expect(error.detail).toMatch(detail);
+  });
+
+  it('stops when .dbf and .shx are of two deliveries', async () => {
+    const path = await write([row(1), row(2)]);
+    await writeFile(path.replace('.shp', '.dbf'), shapefile([row(1)]).dbf);
+    expect((await failure(openVector(path))).code).toBe('SHAPEFILE_INCONSISTENT');
+  });
+
+  it('stops when a part is missing', async () => {
+    const path = await write([row(1)]);
+    await rm(path.replace('.shp', '.dbf'));
+    const error = await failure(openVector(path));
+    expect([error.code, error.detail]).toEqual(['SIDECAR_MISSING', 'expected a .dbf beside it, found none']);
+  });
+
+  it.each([
+    ['a .cpg that says UTF-8', { cpg: 'UTF-8' }, Buffer.from('Agliè')],
+    ['a .cpg that says ANSI 1252', { cpg: 'ANSI 1252' }, Buffer.from('Agliè', 'latin1')],
+    ['a .cpg that says ISO 8859-1', { cpg: 'ISO-8859-1' }, Buffer.from('Agliè', 'latin1')],
+    ['no .cpg and bytes that are UTF-8', {}, Buffer.from('Agliè')],
+    ['no .cpg and bytes that are not UTF-8', {}, Buffer.from('Agliè', 'latin1')],
+    ['no .cpg and a code page in the .dbf', { languageDriver: 0x02 }, Buffer.from([0x41, 0x67, 0x6c, 0x69, 0x8a])],
+  ])('decodes text by %s', async (_, options, bytes) => {
+    const features = await all(await write([row(1, bytes), row(2, 'Roma')], options));
+    expect(features.map((f) => f.properties['scenario'])).toEqual(['Agliè', 'Roma']);
+  });
+
+  it('takes a character that the field cut for UTF-8 nevertheless', async () => {
+    const path = await write([row(1, Buffer.from('Pericolositàà').subarray(0, 12)), row(2, Buffer.from('è'))]);
+    const dataset = await openVector(path);
+    expect(dataset.encoding).toBe('UTF-8');
+    await dataset.close();
+  });
+
+  it('stops at an encoding that it does not know', async () => {
+    expect((await failure(openVector(await write([row(1)], { cpg: 'KOI8-R' })))).code).toBe('ENCODING_UNKNOWN');
+  });
+
+  it('without .prj can be opened, but nothing is read from it', async () => {
+    const path = await write([row(1)], { prj: null });
+    expect((await failure(all(path))).code).toBe('CRS_MISSING');
+  });
+
+  it('in a CRS of no known name is not read', async () => {
+    const error = await failure(all(await write([row(1)], { prj: 'LOCAL_CS["Grid of the works"]' })));
+    expect([error.code, error.detail]).toEqual(['CRS_UNKNOWN', 'expected an EPSG code or a known name, found LOCAL_CS["Grid of the works"]']);
+  });
+});
+
+describe('the CRS of a .prj', () => {
+  it.each([
+    ['PROJCS["WGS_1984_UTM_Zone_33N",GEOGCS["GCS_WGS_1984"]]', 32633],
+    ['PROJCS["ETRS_1989_LAEA",GEOGCS["GCS_ETRS_1989"]]', 3035],
+    ['PROJCS["ETRS89-extended / LAEA Europe",GEOGCS["ETRS89",AUTHORITY["EPSG","4258"]],AUTHORITY["EPSG","3035"]]', 3035],
+    ['PROJCS["RDN2008_Italy_zone_E-N",GEOGCS["GCS_RDN2008"]]', 7794],
+    ['PROJCS["RDN2008 / Italy zone (N-E)",GEOGCS["RDN2008"],AUTHORITY["EPSG","6875"]]', 7794],
+    ['GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984"]]', 4326],
+    ['GEOGCS["GCS_RDN2008",DATUM["D_RDN2008"]]', 6706],
+    ['GEOGCS["GCS_European_1950",DATUM["D_European_1950"]]', 4230],
+    ['PROJCS["ED_1950_UTM_Zone_32N",GEOGCS["GCS_European_1950"]]', 23032],
+    ['PROJCRS["WGS 84 / UTM zone 32N",BASEGEOGCRS["WGS 84"],ID["EPSG",32632]]', 32632],
+    ['GEOGCRS["WGS 84 (CRS84)",ID["OGC","CRS84"]]', 4326],
+    // The authority of a part is not that of the whole.
+    ['PROJCS["Something of one\'s own",GEOGCS["WGS 84",AUTHORITY["EPSG","4326"]]]', null],
+    ['PROJCS["Custom",GEOGCS["x"],AUTHORITY["ESRI","102999"]]', null],
+  ])('%s is %s', (wkt, srid) => {
+    expect(epsgOfWkt(wkt)).toBe(srid);
+  });
+});
+
+describe('a GeoPackage', () => {
+  const polygon = (x: number): { type: string; coordinates: unknown } => ({ type: 'MultiPolygon', coordinates: [[[[x, 0], [x + 1, 0], [x + 1, 1], [x, 0]]]] });
+  const features = Array.from({ length: 400 }, (_, i) => ({ values: [`Elevata P3 – così ${i}`, i], geometry: i === 7 ? null : polygon(4_000_000 + i) }));
+  const layers = [{ name: 'frane', srid: 3035, geometry: 'MultiPolygon', fields: [{ name: 'per_fr_ita', type: 'string' }, { name: 'n', type: 'integer' }], features }] as const;
+
+  it('written twice is the same bytes', async () => {
+    await writeGeoPackage(join(folder, 'a.gpkg'), layers);
+    await writeGeoPackage(join(folder, 'b.gpkg'), layers);
+    expect((await readFile(join(folder, 'a.gpkg'))).equals(await readFile(join(folder, 'b.gpkg')))).toBe(true);
+  });
+
+  it('comes back as written, easting first although EPSG:3035 says northing first', async () => {
+    await writeGeoPackage(join(folder, 'c.gpkg'), layers);
+    const read = await all(join(folder, 'c.gpkg'));
+    expect(read).toHaveLength(400);
+    expect(read[3]!.properties).toEqual({ per_fr_ita: 'Elevata P3 – così 3', n: 3 });
+    expect([read[7]!.ewkb, read[7]!.geometryError]).toEqual([null, null]);
+    const ewkb = read[3]!.ewkb!;
+    expect([ewkb.readUInt32LE(1), ewkb.readUInt32LE(5), ewkb.readDoubleLE(9 + 4 + 5 + 4 + 4), ewkb.readDoubleLE(9 + 4 + 5 + 4 + 4 + 8)]).toEqual([0x20000006, 3035, 4_000_003, 0]);
+  });
+
+  it('that is cut short stops, with the number of pages', async () => {
+    const path = join(folder, 'd.gpkg');
+    await writeGeoPackage(path, layers);
+    await truncate(path, 40_960);
+    const error = await failure(openVector(path));
+    expect(error.code).toBe('GPKG_TRUNCATED');
+    expect(error.detail).toMatch(/expected \d+ pages of 4096 bytes by its header, found 40960 bytes/);
+  });
+
+  it('that is damaged inside stops and never gives fewer features', async () => {
+    const path = join(folder, 'e.gpkg');
+    await writeGeoPackage(path, layers);
+    const bytes = await readFile(path);
+    // Pages of the feature table come last before the spatial index is filled: spoil every page header of the middle third.
+    for (let page = Math.floor(bytes.length / 4096 / 3); page < Math.floor((bytes.length / 4096) * 2 / 3); page += 1) bytes.fill(0xff, page * 4096, page * 4096 + 64);
+    await writeFile(path, bytes);
+    expect(['VECTOR_UNREADABLE', 'FEATURES_MISSING']).toContain((await failure(all(path))).code);
+  });
+});
+
+describe('a GeoJSON', () => {
+  it('is lon/lat in EPSG:4326, and one with a cut tail stops', async () => {
+    const path = join(folder, 'a.geojson');
+    const text = JSON.stringify({ type: 'FeatureCollection', features: [{ type: 'Feature', properties: { a: 'è', d: '2024-05-01' }, geometry: { type: 'Polygon', coordinates: [[[14, 41, 300], [14, 42, 300], [15, 42, 300], [14, 41, 300]]] } }] });
+    await writeFile(path, text);
+    const [feature] = await all(path);
+    expect(feature!.properties['a']).toBe('è');
+    expect(feature!.properties['d']).toBe('2024-05-01');
+    expect(feature!.ewkb!.readUInt32LE(5)).toBe(4326);
+    expect(ring(feature!.ewkb!)).toEqual([[14, 41], [14, 42], [15, 42], [14, 41]]);
+    await writeFile(path, text.slice(0, -40));
+    expect((await failure(all(path))).code).toBe('VECTOR_UNREADABLE');
+  });
+});
+
+describe('a file in a zip', () => {
+  const zipped = async (names: Record<string, string>): Promise<string> => {
+    const source = await mkdtemp(join(folder, 'zip-'));
+    await mkdir(join(source, 'Dati'), { recursive: true });
+    for (const [name, from] of Object.entries(names)) await writeFile(join(source, 'Dati', name), await readFile(from));
+    const path = `${source}.zip`;
+    const done = spawnSync('zip', ['-q', '-r', path, 'Dati'], { cwd: source });
+    expect(done.status).toBe(0);
+    return path;
+  };
+
+  it('is read with its parts, whatever the case of their names, and nothing stays behind', async () => {
+    const shp = await write([row(1, Buffer.from('Agliè'))], { cpg: 'UTF-8' });
+    const path = await zipped({ 'HPH_x.shp': shp, 'HPH_x.shx': shp.replace('.shp', '.shx'), 'HPH_x.DBF': shp.replace('.shp', '.dbf'), 'HPH_x.prj': shp.replace('.shp', '.prj'), 'HPH_x.cpg': shp.replace('.shp', '.cpg') });
+    const zip = await ZipArchive.open(path);
+    const before = (await readdir(tmpdir())).filter((name) => name.startsWith('mappale-vector-'));
+    const dataset = await openVector({ zip, entry: 'Dati/HPH_x.shp' });
+    expect(dataset.label).toMatch(/zip-.*\.zip!Dati\/HPH_x\.shp$/);
+    expect(dataset.layer().name).toBe('HPH_x');
+    const features: VectorFeature[] = [];
+    for await (const feature of dataset.features('HPH_x')) features.push(feature);
+    expect(features.map((f) => f.properties['scenario'])).toEqual(['Agliè']);
+    await dataset.close();
+    await zip.close();
+    const after = (await readdir(tmpdir())).filter((name) => name.startsWith('mappale-vector-'));
+    expect(after.filter((name) => !before.includes(name))).toEqual([]);
+  });
+
+  it('is named by its place in the zip when it is broken', async () => {
+    const shp = await write([row(1), row(2)]);
+    await truncate(shp, 150);
+    const zip = await ZipArchive.open(await zipped({ 'a.shp': shp, 'a.shx': shp.replace('.shp', '.shx'), 'a.dbf': shp.replace('.shp', '.dbf') }));
+    const error = await failure(openVector({ zip, entry: 'Dati/a.shp' }));
+    expect([error.code, error.at?.endsWith('!Dati/a.shp')]).toEqual(['SHAPEFILE_TRUNCATED', true]);
+    await zip.close();
+  });
+});
+
+describe('a big file', () => {
+  it('is streamed: 200,000 features do not stay in memory', async () => {
+    const path = await write(Array.from({ length: 200_000 }, (_, i) => row(i % 1000)));
+    const script = `
+      const { openVector } = await import(${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../pipelines/kit/vector.ts')).href)});
+      const dataset = await openVector(${JSON.stringify(path)});
+      let n = 0, bytes = 0, peak = 0;
+      for await (const f of dataset.features(dataset.layer())) { n += 1; bytes += f.ewkb.length; if (n % 1000 === 0) peak = Math.max(peak, process.memoryUsage().rss); }
+      await dataset.close();
+      console.log(JSON.stringify({ n, bytes, peak }));`;
+    const file = join(folder, 'stream.mts');
+    await writeFile(file, script);
+    const done = spawnSync(process.execPath, ['--import', 'tsx', file], { cwd: join(import.meta.dirname, '../..'), encoding: 'utf8' });
+    expect(done.stderr).toBe('');
+    const seen = JSON.parse(done.stdout) as { n: number; bytes: number; peak: number };
+    expect([seen.n, seen.bytes]).toEqual([200_000, 200_000 * 97]);
+    expect(seen.peak).toBeLessThan(450 * 1024 * 1024);
+  });
+});
+
+describe('a machine without GDAL', () => {
+  it('is told what to install, and only when a vector file is read', async () => {
+    const error = await failure(loadGdal(() => Promise.reject(new Error("Cannot find package 'gdal-async'\nRequire stack"))));
+    expect([error.code, error.kind]).toEqual(['GDAL_MISSING', 'usage']);
+    expect(error.detail).toBe("expected the optional package gdal-async, found: Cannot find package 'gdal-async'");
+    expect(error.hint).toContain('npm install --include=optional gdal-async');
+  });
+
+  it('can import the module', async () => {
+    const source = await readFile(new URL('../../pipelines/kit/vector.ts', import.meta.url), 'utf8');
+    const imports = source.split('\n').filter((line) => /\bfrom 'gdal-async'/.test(line));
+    expect(imports).toEqual(["import type * as Gdal from 'gdal-async';"]);
+  });
+});
