@@ -364,7 +364,7 @@ function* sheetParcels(sheet: WorldSheet, base: number, random: Random): Generat
       // Labels with letters: now and then a parcel that was split off (`12A`), and one that is only a letter.
       const letter = number > 0 && i % 17 === 9;
       if (!letter) number += 1;
-      label = letter ? `${number}A` : i === 60 ? 'A' : String(number);
+      label = letter ? `${number}A` : i === 62 ? 'A' : String(number);
     }
     yield {
       index: base + i,

@@ -1,0 +1,247 @@
+/**
+ * Geometry for the invented region's truth, without PostGIS: areas, containment, intersections and distances of general
+ * polygons (not convex, with holes, of many parts). Straight edges in the plane of the coordinates that are given;
+ * functions whose names end in `M2` or `M` take degrees and answer in metres.
+ */
+import { gaussianRadius, geodesic, laeaEurope } from './map-projection.ts';
+import type { LonLat } from './world.ts';
+
+export * from './map-projection.ts';
+
+export type Point = readonly [number, number];
+/** Closed: the last point repeats the first. */
+export type Ring = readonly Point[];
+/** Outer ring, then holes. */
+export type Polygon = readonly Ring[];
+export type MultiPolygon = readonly Polygon[];
+/** West, south, east, north. */
+export type Box = readonly [number, number, number, number];
+
+/** Signed area of a ring: positive when counter-clockwise. Coordinates are moved to the first point, so that far origins cost no digits. */
+export function ringArea(ring: Ring): number {
+  const origin = ring[0];
+  if (origin === undefined) return 0;
+  let twice = 0;
+  for (let i = 1; i < ring.length; i += 1) {
+    const p = ring[i - 1]!;
+    const q = ring[i]!;
+    twice += (p[0] - origin[0]) * (q[1] - origin[1]) - (q[0] - origin[0]) * (p[1] - origin[1]);
+  }
+  return twice / 2;
+}
+
+/** Area in the square of the coordinates' unit; holes are taken off whatever their winding. */
+export function polygonsArea(polygons: MultiPolygon): number {
+  let sum = 0;
+  for (const polygon of polygons) polygon.forEach((ring, index) => (sum += index === 0 ? Math.abs(ringArea(ring)) : -Math.abs(ringArea(ring))));
+  return sum;
+}
+
+/** True ground area in m² of polygons in degrees: the area in EPSG:3035, edges straight between the projected corners. */
+export function polygonsAreaM2(polygons: readonly (readonly (readonly LonLat[])[])[]): number {
+  return polygonsArea(polygons.map((polygon) => polygon.map((ring) => ring.map((point) => laeaEurope.forward(point)))));
+}
+
+export function boxOf(polygons: MultiPolygon): Box {
+  let west = Infinity;
+  let south = Infinity;
+  let east = -Infinity;
+  let north = -Infinity;
+  for (const polygon of polygons) {
+    for (const [x, y] of polygon[0] ?? []) {
+      if (x < west) west = x;
+      if (x > east) east = x;
+      if (y < south) south = y;
+      if (y > north) north = y;
+    }
+  }
+  return [west, south, east, north];
+}
+
+export function boxesMeet(a: Box, b: Box): boolean {
+  return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3];
+}
+
+/** A box as a polygon, counter-clockwise. */
+export function boxPolygon([west, south, east, north]: Box): Polygon {
+  return [[[west, south], [east, south], [east, north], [west, north], [west, south]]];
+}
+
+export type Place = 'inside' | 'border' | 'outside';
+
+/** Where a point lies with respect to polygons; the border is exact only for numbers that multiply without rounding. */
+export function placeOf([x, y]: Point, polygons: MultiPolygon): Place {
+  let inside = false;
+  for (const polygon of polygons) {
+    for (const ring of polygon) {
+      for (let i = 1; i < ring.length; i += 1) {
+        const [x1, y1] = ring[i - 1]!;
+        const [x2, y2] = ring[i]!;
+        const side = (x2 - x1) * (y - y1) - (x - x1) * (y2 - y1);
+        if (side === 0 && Math.min(x1, x2) <= x && x <= Math.max(x1, x2) && Math.min(y1, y2) <= y && y <= Math.max(y1, y2)) return 'border';
+        // Half-open in y, so that a corner on the ray counts once.
+        if (y1 > y !== y2 > y && side > 0 === y2 > y1) inside = !inside;
+      }
+    }
+  }
+  return inside ? 'inside' : 'outside';
+}
+
+/** True when the point is inside or on the border. */
+export function covers(polygons: MultiPolygon, point: Point): boolean {
+  return placeOf(point, polygons) !== 'outside';
+}
+
+interface Edge {
+  /** Left end. */
+  readonly x1: number;
+  readonly y1: number;
+  readonly x2: number;
+  readonly y2: number;
+  /** 0 for the first polygons, 1 for the second. */
+  readonly owner: 0 | 1;
+}
+
+function edgesOf(polygons: MultiPolygon, owner: 0 | 1, window: Box, into: Edge[]): void {
+  for (const polygon of polygons) {
+    for (const ring of polygon) {
+      for (let i = 1; i < ring.length; i += 1) {
+        const p = ring[i - 1]!;
+        const q = ring[i]!;
+        // An upright edge bounds no slab; one above the window never separates it from below.
+        if (p[0] === q[0] || Math.max(p[0], q[0]) <= window[0] || Math.min(p[0], q[0]) >= window[2] || Math.min(p[1], q[1]) > window[3]) continue;
+        const [[x1, y1], [x2, y2]] = p[0] < q[0] ? [p, q] : [q, p];
+        into.push({ x1, y1, x2, y2, owner });
+      }
+    }
+  }
+}
+
+const yAt = (edge: Edge, x: number): number => edge.y1 + (edge.y2 - edge.y1) * ((x - edge.x1) / (edge.x2 - edge.x1));
+
+/**
+ * The common part of two sets of polygons, cut into trapezoids with upright sides. The plane is divided into slabs at
+ * every corner and crossing; inside a slab no edges cross, so they can be ordered and walked from below (even-odd rule).
+ * Time grows with the square of the edges that meet the common box: meant for parcels and invented zones.
+ */
+export function* intersectionTrapezoids(a: MultiPolygon, b: MultiPolygon): Generator<Ring> {
+  const boxA = boxOf(a);
+  const boxB = boxOf(b);
+  const window: Box = [Math.max(boxA[0], boxB[0]), Math.max(boxA[1], boxB[1]), Math.min(boxA[2], boxB[2]), Math.min(boxA[3], boxB[3])];
+  if (!(window[0] < window[2] && window[1] < window[3])) return;
+  const edges: Edge[] = [];
+  edgesOf(a, 0, window, edges);
+  edgesOf(b, 1, window, edges);
+  const cuts = new Set<number>([window[0], window[2]]);
+  const cut = (x: number): void => {
+    if (x > window[0] && x < window[2]) cuts.add(x);
+  };
+  for (let i = 0; i < edges.length; i += 1) {
+    const e = edges[i]!;
+    cut(e.x1);
+    cut(e.x2);
+    if (Math.max(e.y1, e.y2) < window[1]) continue;
+    for (let j = i + 1; j < edges.length; j += 1) {
+      const f = edges[j]!;
+      const left = Math.max(e.x1, f.x1);
+      const right = Math.min(e.x2, f.x2);
+      if (left >= right) continue;
+      const before = yAt(e, left) - yAt(f, left);
+      const after = yAt(e, right) - yAt(f, right);
+      if (before * after < 0) cut(left + (right - left) * (before / (before - after)));
+    }
+  }
+  const xs = [...cuts].sort((p, q) => p - q);
+  for (let k = 1; k < xs.length; k += 1) {
+    const left = xs[k - 1]!;
+    const right = xs[k]!;
+    const middle = (left + right) / 2;
+    const across = edges
+      .filter((edge) => edge.x1 <= left && edge.x2 >= right)
+      .map((edge) => ({ edge, y: yAt(edge, middle) }))
+      .sort((p, q) => p.y - q.y);
+    let below: Edge | null = null;
+    const inside: [boolean, boolean] = [false, false];
+    for (const { edge } of across) {
+      if (below !== null) yield [[left, yAt(below, left)], [right, yAt(below, right)], [right, yAt(edge, right)], [left, yAt(edge, left)], [left, yAt(below, left)]];
+      inside[edge.owner] = !inside[edge.owner];
+      below = inside[0] && inside[1] ? edge : null;
+    }
+  }
+}
+
+/** Area of the common part, in the square of the coordinates' unit. */
+export function intersectionArea(a: MultiPolygon, b: MultiPolygon): number {
+  let sum = 0;
+  for (const ring of intersectionTrapezoids(a, b)) sum += Math.max(0, ringArea(ring));
+  return sum;
+}
+
+/**
+ * True ground area in m² of the common part of polygons in degrees: intersected in degrees, its corners measured in
+ * EPSG:3035. An edge of 1 km that is straight in degrees bows by centimetres there; those of parcels do not show it.
+ */
+export function intersectionAreaM2(a: readonly (readonly (readonly LonLat[])[])[], b: readonly (readonly (readonly LonLat[])[])[]): number {
+  let sum = 0;
+  for (const ring of intersectionTrapezoids(a, b)) sum += Math.max(0, ringArea(ring.map((point) => laeaEurope.forward(point))));
+  return sum;
+}
+
+/** The point of a segment that is nearest to a point, in the plane. */
+export function nearestOnSegment([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): Point {
+  const dx = x2 - x1;
+  const dy = y2 - y1;
+  const length2 = dx * dx + dy * dy;
+  const t = length2 === 0 ? 0 : Math.min(1, Math.max(0, ((x - x1) * dx + (y - y1) * dy) / length2));
+  return [x1 + t * dx, y1 + t * dy];
+}
+
+/**
+ * Geodesic distance in metres from a point to the geodesic between two others, all in degrees, as PostGIS's `geography`
+ * measures it. The gnomonic projection about the point draws geodesics as straight lines (on the ellipsoid to 1e-4 m
+ * within 10 km), so the nearest point is found in its plane.
+ */
+export function distanceToSegmentM(point: LonLat, from: LonLat, to: LonLat): number {
+  const radius = gaussianRadius(point[1]);
+  const gnomonic = (p: LonLat): Point => {
+    const { distance, azimuth } = geodesic(point, p);
+    const rho = radius * Math.tan(distance / radius);
+    return [rho * Math.sin(azimuth), rho * Math.cos(azimuth)];
+  };
+  const [x, y] = nearestOnSegment([0, 0], gnomonic(from), gnomonic(to));
+  return radius * Math.atan(Math.hypot(x, y) / radius);
+}
+
+function segmentsCross(p: Point, q: Point, r: Point, s: Point): boolean {
+  const side = (a: Point, b: Point, c: Point): number => Math.sign((b[0] - a[0]) * (c[1] - a[1]) - (c[0] - a[0]) * (b[1] - a[1]));
+  return side(p, q, r) * side(p, q, s) < 0 && side(r, s, p) * side(r, s, q) < 0;
+}
+
+/** Geodesic distance in metres from polygons to a segment, in degrees; 0 when they meet. */
+export function polygonsToSegmentM(polygons: readonly (readonly (readonly LonLat[])[])[], from: LonLat, to: LonLat): number {
+  if (covers(polygons, from) || covers(polygons, to)) return 0;
+  let nearest = Infinity;
+  for (const polygon of polygons) {
+    for (const ring of polygon) {
+      for (let i = 1; i < ring.length; i += 1) {
+        const p = ring[i - 1]!;
+        const q = ring[i]!;
+        if (segmentsCross(p, q, from, to)) return 0;
+        nearest = Math.min(nearest, distanceToSegmentM(p, from, to), distanceToSegmentM(from, p, q), distanceToSegmentM(to, p, q));
+      }
+    }
+  }
+  return nearest;
+}
+
+/** Geodesic distance in metres from a point to polygons, in degrees; 0 inside. */
+export function pointToPolygonsM(point: LonLat, polygons: readonly (readonly (readonly LonLat[])[])[]): number {
+  if (covers(polygons, point)) return 0;
+  let nearest = Infinity;
+  for (const polygon of polygons) {
+    for (const ring of polygon) {
+      for (let i = 1; i < ring.length; i += 1) nearest = Math.min(nearest, distanceToSegmentM(point, ring[i - 1]!, ring[i]!));
+    }
+  }
+  return nearest;
+}

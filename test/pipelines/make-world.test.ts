@@ -1,0 +1,129 @@
+import { createHash } from 'node:crypto';
+import { describe, expect, test } from 'vitest';
+import { makeWorld, SHEET_PARCELS } from '../../pipelines/kit/make-world.ts';
+import { intersectionAreaM2, polygonsAreaM2, ringArea } from '../../pipelines/kit/plane-geometry.ts';
+import type { World } from '../../pipelines/kit/world.ts';
+
+function fingerprint(world: World): string {
+  const hash = createHash('sha256');
+  for (const parcel of world.parcels()) hash.update(`${parcel.reference} ${parcel.kind} ${JSON.stringify(parcel.polygons)}\n`);
+  return hash.digest('hex');
+}
+
+describe('the invented region', () => {
+  test.each([2, 3, 399, 801, 2000, 12_345])('has exactly %d parcels, numbered without gaps, each with its own reference', (parcels) => {
+    const world = makeWorld({ parcels, seed: 7 });
+    const references = new Set<string>();
+    let index = 0;
+    for (const parcel of world.parcels()) {
+      expect(parcel.index).toBe(index);
+      index += 1;
+      references.add(parcel.reference);
+    }
+    expect(index).toBe(parcels);
+    expect(world.parcelCount).toBe(parcels);
+    expect(references.size).toBe(parcels);
+    expect(world.comuni.reduce((sum, comune) => sum + comune.parcelCount, 0)).toBe(parcels);
+  });
+
+  test('is the same for the same numbers and another for another seed', () => {
+    const first = fingerprint(makeWorld({ parcels: 1500, seed: 3 }));
+    expect(fingerprint(makeWorld({ parcels: 1500, seed: 3 }))).toBe(first);
+    expect(fingerprint(makeWorld({ parcels: 1500, seed: 4 }))).not.toBe(first);
+  });
+
+  test('gives one comune the same parcels alone as among all', () => {
+    const world = makeWorld({ parcels: 2000, seed: 1 });
+    const all = [...world.parcels()];
+    for (const comune of world.comuni) expect([...world.parcels(comune)]).toEqual(all.filter((parcel) => parcel.comune === comune));
+  });
+
+  test('of ten million parcels is described at once and opened anywhere', () => {
+    const world = makeWorld({ parcels: 10_000_000, seed: 1 });
+    const last = world.comuni.at(-1)!;
+    const [parcel] = world.parcels(last);
+    expect(parcel!.index).toBe(10_000_000 - last.parcelCount);
+    for (const key of ['belfiore', 'istatCode', 'name'] as const) expect(new Set(world.comuni.map((comune) => comune[key])).size).toBe(world.comuni.length);
+    expect(world.comuni.every((comune) => /^Z\d{3}$/.test(comune.belfiore) && /^(070|094)\d{3}$/.test(comune.istatCode))).toBe(true);
+    for (const comune of [world.comuni[1]!, last]) {
+      const references = [...world.sheets(comune)].map((sheet) => sheet.reference);
+      expect(new Set(references).size).toBe(references.length);
+      expect(references.every((reference) => /^Z\d{3}[A-Z_]\d{4}[0-9A-Z][0-9A-Z]$/.test(reference))).toBe(true);
+    }
+  });
+
+  test('keeps every parcel inside its sheet, its sheet inside its comune, wound the right way, with 8 decimals', () => {
+    const world = makeWorld({ parcels: 2000, seed: 5 });
+    for (const parcel of world.parcels()) {
+      const [west, south, east, north] = parcel.sheet.box;
+      const comune = parcel.comune.box;
+      expect(west >= comune[0] && south >= comune[1] && east <= comune[2] && north <= comune[3]).toBe(true);
+      for (const polygon of parcel.polygons) {
+        polygon.forEach((ring, index) => {
+          expect(ring.at(-1)).toEqual(ring[0]);
+          expect(Math.sign(ringArea(ring))).toBe(index === 0 ? 1 : -1);
+          for (const [x, y] of ring) {
+            expect(x >= west && x <= east && y >= south && y <= north).toBe(true);
+            expect(Number(x.toFixed(8))).toBe(x);
+            expect(Number(y.toFixed(8))).toBe(y);
+          }
+        });
+      }
+      expect(polygonsAreaM2(parcel.polygons)).toBeGreaterThan(500);
+    }
+  });
+
+  test('fills a whole sheet without gap or overlap', () => {
+    const world = makeWorld({ parcels: 2000, seed: 9 });
+    for (const sheet of [...world.sheets(world.comuni[0]!)].filter((each) => each.parcelCount === SHEET_PARCELS)) {
+      const parcels = [...world.parcels(world.comuni[0]!)].filter((parcel) => parcel.sheet.index === sheet.index);
+      const [west, south, east, north] = sheet.box;
+      // All sheet corners are parcel corners, so the sum of planar areas is that of the box, up to rounding.
+      const sum = parcels.reduce((total, parcel) => total + parcel.polygons.reduce((part, polygon) => part + polygon.reduce((ringSum, ring) => ringSum + ringArea(ring), 0), 0), 0);
+      expect(sum).toBeCloseTo((east - west) * (north - south), 12);
+      const area = parcels.reduce((total, parcel) => total + polygonsAreaM2(parcel.polygons), 0);
+      for (let i = 0; i < parcels.length; i += 7) {
+        for (let j = 0; j < parcels.length; j += 1) {
+          if (i !== j) expect(intersectionAreaM2(parcels[i]!.polygons, parcels[j]!.polygons)).toBeLessThan(1e-4);
+        }
+      }
+      expect(area / SHEET_PARCELS).toBeGreaterThan(1500);
+    }
+  });
+
+  test('has every kind of parcel that the cadastre has', () => {
+    const world = makeWorld({ parcels: 2000, seed: 1 });
+    const parcels = [...world.parcels()];
+    const sheets = world.comuni.flatMap((comune) => [...world.sheets(comune)]);
+    expect(new Set(parcels.map((parcel) => parcel.kind))).toEqual(new Set(['land', 'road', 'water']));
+    expect(parcels.some((parcel) => parcel.polygons.length === 2)).toBe(true);
+    expect(parcels.some((parcel) => parcel.polygons[0]!.length === 2)).toBe(true);
+    expect(parcels.some((parcel) => /^\d+A$/.test(parcel.label))).toBe(true);
+    expect(parcels.some((parcel) => parcel.label === 'A')).toBe(true);
+    expect(parcels.some((parcel) => parcel.kind === 'road' && parcel.polygons.length === 2)).toBe(true);
+    expect(new Set(sheets.map((sheet) => sheet.section))).toEqual(new Set([null, 'A', 'B']));
+    expect(sheets.some((sheet) => sheet.attachment !== '0')).toBe(true);
+    expect(world.comuni.some((comune) => comune.name.includes('/'))).toBe(true);
+    expect(world.comuni.some((comune) => comune.name.includes("'"))).toBe(true);
+    expect(world.comuni.some((comune) => comune.coastal) && world.comuni.some((comune) => !comune.coastal)).toBe(true);
+    expect(world.comuni.filter((comune) => comune.postalCodes.length > 1)).toHaveLength(1);
+  });
+
+  test.each([0, 1, 1.5, 10_000_001, Number.NaN])('refuses %d parcels', (parcels) => {
+    expect(() => makeWorld({ parcels, seed: 1 })).toThrow(RangeError);
+  });
+
+  test('gives each key a stream of its own, the same each time', () => {
+    const world = makeWorld({ parcels: 2, seed: 1 });
+    const draw = (...key: (string | number)[]): number[] => {
+      const random = world.random(...key);
+      return Array.from({ length: 5 }, () => random.next());
+    };
+    expect(draw('a', 1)).toEqual(draw('a', 1));
+    expect(draw('a', 1)).not.toEqual(draw('a', 2));
+    expect(draw('a1')).not.toEqual(draw('a', 1));
+    const random = world.random('mean');
+    const mean = Array.from({ length: 20_000 }, () => random.next()).reduce((sum, value) => sum + value, 0) / 20_000;
+    expect(Math.abs(mean - 0.5)).toBeLessThan(0.01);
+  });
+});

@@ -1,0 +1,117 @@
+import { describe, expect, test } from 'vitest';
+import {
+  boxPolygon, distanceToSegmentM, intersectionArea, intersectionAreaM2, nearestOnSegment, placeOf, pointToPolygonsM, polygonsArea, polygonsAreaM2,
+  polygonsToSegmentM, ringArea, type MultiPolygon,
+} from '../../pipelines/kit/plane-geometry.ts';
+import { randomOf } from '../../pipelines/kit/random.ts';
+
+const FIELD: MultiPolygon = [[
+  [[14.5, 41.7], [14.51, 41.7], [14.512, 41.71], [14.499, 41.708], [14.5, 41.7]],
+  [[14.503, 41.703], [14.504, 41.706], [14.507, 41.705], [14.503, 41.703]],
+]];
+/** Not convex, with a hole. */
+const NOTCHED: MultiPolygon = [[
+  [[0, 0], [10, 0], [10, 10], [5, 4], [0, 10], [0, 0]],
+  [[2, 1], [2, 3], [4, 3], [4, 1], [2, 1]],
+]];
+const TWO_PARTS: MultiPolygon = [[[[1, -1], [6, 2], [3, 9], [1, -1]]], [[[7, 7], [12, 7], [12, 12], [7, 12], [7, 7]]]];
+
+describe('areas', () => {
+  test('a counter-clockwise ring is positive, its reverse negative', () => {
+    expect(ringArea([[0, 0], [2, 0], [2, 3], [0, 0]])).toBe(3);
+    expect(ringArea([[0, 0], [2, 3], [2, 0], [0, 0]])).toBe(-3);
+  });
+
+  test('holes are taken off whatever their winding', () => {
+    const hole = [[2, 1], [4, 1], [4, 3], [2, 3], [2, 1]] as const;
+    expect(polygonsArea(NOTCHED)).toBe(66);
+    expect(polygonsArea([[NOTCHED[0]![0]!, hole]])).toBe(66);
+  });
+
+  test('square metres are those of EPSG:3035', () => {
+    // st_area(st_transform(…, 3035)), PostGIS 3.3.2 / PROJ 9.1.1
+    expect(polygonsAreaM2(FIELD)).toBeCloseTo(905_960.181242, 3);
+  });
+});
+
+describe('places', () => {
+  test.each([
+    [[5, 1], 'inside'], [[3, 2], 'outside'], [[2, 2], 'border'], [[5, 4], 'border'], [[5, 5], 'outside'], [[0, 0], 'border'], [[11, 0], 'outside'], [[1, 4], 'inside'],
+  ] as const)('%j is %s', (point, place) => {
+    expect(placeOf(point, NOTCHED)).toBe(place);
+  });
+});
+
+describe('intersections', () => {
+  test('a general case is as large as GEOS says', () => {
+    // st_area(st_intersection(…)), PostGIS 3.3.2 / GEOS 3.11.1
+    expect(intersectionArea(NOTCHED, TWO_PARTS)).toBeCloseTo(17.5224487725705, 10);
+    expect(intersectionArea(TWO_PARTS, NOTCHED)).toBeCloseTo(17.5224487725705, 10);
+  });
+
+  test('polygons that only touch share nothing', () => {
+    expect(intersectionArea([boxPolygon([0, 0, 1, 1])], [boxPolygon([1, 0, 2, 1])])).toBe(0);
+    expect(intersectionArea([boxPolygon([0, 0, 1, 1])], [boxPolygon([1, 1, 2, 2])])).toBe(0);
+    expect(intersectionArea([boxPolygon([0, 0, 1, 1])], [boxPolygon([0, 1, 1, 2])])).toBe(0);
+  });
+
+  test('a polygon shares all of itself with itself', () => {
+    expect(intersectionArea(NOTCHED, NOTCHED)).toBeCloseTo(66, 10);
+    // A parcel of 80 m; on edges of a kilometre, straight in degrees is not straight on the map any more.
+    const small = FIELD.map((polygon) => polygon.map((ring) => ring.map(([x, y]) => [14.5 + (x - 14.5) / 12, 41.7 + (y - 41.7) / 12] as const)));
+    expect(intersectionAreaM2(small, small)).toBeCloseTo(polygonsAreaM2(small), 1);
+  });
+
+  test('the parts of a polygon on both sides of a line add up to the whole', () => {
+    const random = randomOf('split');
+    for (let round = 0; round < 200; round += 1) {
+      const at = random.next() * 10;
+      const left = intersectionArea(NOTCHED, [boxPolygon([-1, -1, at, 11])]);
+      const right = intersectionArea(NOTCHED, [boxPolygon([at, -1, 11, 11])]);
+      expect(left + right).toBeCloseTo(66, 9);
+      const below = intersectionArea(NOTCHED, [boxPolygon([-1, -1, 11, at])]);
+      const above = intersectionArea(NOTCHED, [boxPolygon([-1, at, 11, 11])]);
+      expect(below + above).toBeCloseTo(66, 9);
+    }
+  });
+
+  test('a random triangle shares with a polygon what sampling says', () => {
+    const random = randomOf('sample');
+    for (let round = 0; round < 5; round += 1) {
+      const corner = (): readonly [number, number] => [random.next() * 12 - 1, random.next() * 12 - 1];
+      const a = corner();
+      const triangle: MultiPolygon = [[[a, corner(), corner(), a]]];
+      let hits = 0;
+      const samples = 40_000;
+      for (let i = 0; i < samples; i += 1) {
+        const point = corner();
+        if (placeOf(point, triangle) === 'inside' && placeOf(point, NOTCHED) === 'inside') hits += 1;
+      }
+      // Four standard deviations of the estimate.
+      const share = intersectionArea(triangle, NOTCHED) / 144;
+      expect(Math.abs(hits / samples - share)).toBeLessThan(4 * Math.sqrt(Math.max(share * (1 - share), 1e-4) / samples));
+    }
+  });
+});
+
+describe('distances', () => {
+  test('the nearest point of a segment is its end beyond the end', () => {
+    expect(nearestOnSegment([5, 5], [0, 0], [2, 0])).toEqual([2, 0]);
+    expect(nearestOnSegment([1, 5], [0, 0], [2, 0])).toEqual([1, 0]);
+    expect(nearestOnSegment([1, 5], [3, 3], [3, 3])).toEqual([3, 3]);
+  });
+
+  test('metres are those of PostGIS geography', () => {
+    // st_distance(…::geography, …::geography), PostGIS 3.3.2, which looks for the nearest point on a sphere: up to millimetres too long.
+    expect(distanceToSegmentM([14.5, 41.7], [14.52, 41.69], [14.49, 41.75])).toBeCloseTo(1169.57571349, 2);
+    expect(polygonsToSegmentM(FIELD, [14.52, 41.69], [14.53, 41.75])).toBeCloseTo(935.79573986, 2);
+  });
+
+  test('what meets has no distance', () => {
+    expect(polygonsToSegmentM(FIELD, [14.4, 41.7], [14.6, 41.702])).toBe(0);
+    expect(polygonsToSegmentM(FIELD, [14.501, 41.701], [14.502, 41.702])).toBe(0);
+    expect(pointToPolygonsM([14.501, 41.701], FIELD)).toBe(0);
+    // In the hole: outside, but near.
+    expect(pointToPolygonsM([14.5045, 41.705], FIELD)).toBeGreaterThan(0);
+  });
+});
