@@ -1,0 +1,48 @@
+import { execFileSync, spawnSync } from 'node:child_process';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { ZipArchive } from '../../pipelines/kit/zip.ts';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function write(name: string): Promise<string> {
+  const path = join(folder, name);
+  const zip = await ZipWriter.create(path);
+  await zip.add('cartella/però.txt', 'deflated text '.repeat(1000));
+  await zip.add('stored.bin', Buffer.from([1, 2, 3]), { stored: true });
+  await zip.add('pieces.csv', (function* () {
+    for (let i = 0; i < 50_000; i += 1) yield `${i},${i * 7}\n`;
+  })());
+  await zip.add('empty', '');
+  await zip.close();
+  return path;
+}
+
+describe('a zip written by the writer', () => {
+  it('reads back entry by entry with sizes and CRCs verified', async () => {
+    const archive = await ZipArchive.open(await write('a.zip'));
+    expect(archive.entries.map((entry) => entry.path)).toEqual(['cartella/però.txt', 'stored.bin', 'pieces.csv', 'empty']);
+    expect((await archive.buffer('cartella/però.txt')).toString()).toBe('deflated text '.repeat(1000));
+    expect(await archive.buffer('stored.bin')).toEqual(Buffer.from([1, 2, 3]));
+    expect((await archive.buffer('pieces.csv')).toString().split('\n')).toHaveLength(50_001);
+    expect(await archive.buffer('empty')).toHaveLength(0);
+    expect(archive.entry('stored.bin').compressedSize).toBe(3);
+    await archive.close();
+  });
+
+  it('has the same bytes each time', async () => {
+    expect(await readFile(await write('b.zip'))).toEqual(await readFile(await write('c.zip')));
+  });
+
+  it.skipIf(spawnSync('python3', ['--version']).status !== 0)('is accepted by another program (python3)', async () => {
+    const listing = execFileSync('python3', ['-c', 'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), len(z.namelist()))', await write('d.zip')]);
+    expect(listing.toString().trim()).toBe('None 4');
+  });
+});
