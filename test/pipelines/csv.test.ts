@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import { expectColumns, fieldsOf, normaliseHeader, openCsv, type CsvOptions, type CsvRecord } from '../../pipelines/kit/csv.ts';
+import { refusalOf } from '../../pipelines/kit/refusal.ts';
+import { z } from 'zod';
+
+async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {
+  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
+}
+
+async function read(bytes: Buffer | string, options: Partial<CsvOptions> = {}, size = 1_000_000): Promise<{ header: readonly string[]; headerLine: number; preamble: readonly string[]; encoding: string; records: CsvRecord[] }> {
+  const reader = await openCsv(inPieces(Buffer.from(bytes as string), size), { at: 'x.csv', delimiter: ';', encoding: 'detect', ...options });
+  const records: CsvRecord[] = [];
+  for await (const record of reader.records()) records.push(record);
+  return { header: reader.header, headerLine: reader.headerLine, preamble: reader.preamble, encoding: reader.encoding(), records };
+}
+
+const ACCENTS = 'nome;zona\r\nForlì Finto;3\r\nNonsò;4\r\n';
+const UTF16 = Buffer.concat([Buffer.from([0xff, 0xfe]), Buffer.from(ACCENTS, 'utf16le')]);
+
+describe('encodings', () => {
+  test.each([
+    ['UTF-8', Buffer.from(ACCENTS), 'detect', 'utf-8'],
+    ['UTF-8 with a byte order mark', Buffer.from(`\ufeff${ACCENTS}`), 'detect', 'utf-8'],
+    ['UTF-8 with a mark where windows-1252 is usual', Buffer.from(`\ufeff${ACCENTS}`), 'windows-1252', 'utf-8'],
+    ['windows-1252', Buffer.from(ACCENTS, 'latin1'), 'detect', 'windows-1252'],
+    ['windows-1252 as declared', Buffer.from(ACCENTS, 'latin1'), 'windows-1252', 'windows-1252'],
+    ['UTF-16 little-endian with its mark', UTF16, 'detect', 'utf-16le'],
+  ] as const)('%s is read, whatever the chunks', async (_, bytes, declared, encoding) => {
+    for (const size of [1, 2, 3, 7, 1000]) {
+      const result = await read(bytes, { encoding: declared }, size);
+      expect(result.encoding).toBe(encoding);
+      expect(result.header).toEqual(['nome', 'zona']);
+      expect(result.records.map(({ values }) => values)).toEqual([['Forlì Finto', '3'], ['Nonsò', '4']]);
+    }
+  });
+
+  test('windows-1252 is told apart even when the first accent comes late', async () => {
+    const lines = 'a;b\n'.repeat(40_000);
+    const result = await read(Buffer.from(`nome;zona\n${lines}Nonsò;4\n`, 'latin1'), {}, 65_536);
+    expect(result.encoding).toBe('windows-1252');
+    expect(result.records.at(-1)!.values).toEqual(['Nonsò', '4']);
+  });
+
+  test('bytes that the declared encoding does not have are an error, not replacement characters', async () => {
+    await expect(read(Buffer.from(ACCENTS, 'latin1'), { encoding: 'utf-8' })).rejects.toMatchObject({ code: 'ENCODING_WRONG', at: 'x.csv' });
+    await expect(read(Buffer.concat([Buffer.from('a;b\n1;'), Buffer.from([0xc3])]), { encoding: 'utf-8' })).rejects.toMatchObject({ code: 'ENCODING_WRONG' });
+  });
+});
+
+describe('records', () => {
+  test('a header over several lines keeps line numbers right', async () => {
+    const result = await read('"Codice\n(valida)";nome\n1;"a\nb"\n\n2;c\n');
+    expect(result.header).toEqual(['Codice\n(valida)', 'nome']);
+    expect(result.headerLine).toBe(2);
+    expect(result.records.map(({ line, values, raw }) => ({ line, values, raw }))).toEqual([
+      { line: 4, values: ['1', 'a\nb'], raw: '1;"a\nb"' },
+      { line: 6, values: ['2', 'c'], raw: '2;c' },
+    ]);
+  });
+
+  test('lines above the header are handed over apart', async () => {
+    const result = await read('Titolo della tavola\nnome;zona\nA;1\n', { preamble: 1 });
+    expect(result.preamble).toEqual(['Titolo della tavola']);
+    expect(result.header).toEqual(['nome', 'zona']);
+    expect(result.records).toHaveLength(1);
+  });
+
+  test('a record of another length, or with a value in a nameless column, says so', async () => {
+    const result = await read('a;b;\n1;2;\n1;2\n1;2;;\n1;2;x\n');
+    expect(result.records.map(({ problem }) => problem?.code ?? null)).toEqual([null, 'column_count', 'column_count', 'unnamed_column']);
+  });
+
+  test('a quote is an ordinary character where the publisher quotes nothing', async () => {
+    const result = await read('a;b\n"VIA;2\n', { quote: null });
+    expect(result.records[0]!.values).toEqual(['"VIA', '2']);
+  });
+
+  test('a quote that is never closed is an error with its line', async () => {
+    await expect(read('a;b\n1;"x\n2;y\n')).rejects.toMatchObject({ code: 'CSV_MALFORMED', kind: 'input' });
+    await expect(read('a;b\n1;"x"y\n')).rejects.toMatchObject({ code: 'CSV_MALFORMED', at: 'x.csv:2' });
+  });
+
+  test('an empty file is an error', async () => {
+    await expect(read('')).rejects.toMatchObject({ code: 'CSV_EMPTY' });
+    await expect(read('\n\n')).rejects.toMatchObject({ code: 'CSV_EMPTY' });
+  });
+
+  test('a failing stream fails the reading', async () => {
+    async function* broken(): AsyncGenerator<Buffer> {
+      yield Buffer.from('a;b\n1;2\n');
+      throw new Error('disk gone');
+    }
+    const reader = await openCsv(broken(), { at: 'x.csv', delimiter: ';', encoding: 'utf-8' }).catch((error: unknown) => error);
+    if (reader instanceof Error) return expect(reader.message).toBe('disk gone');
+    await expect((async () => {
+      for await (const record of (reader as Awaited<ReturnType<typeof openCsv>>).records()) void record;
+    })()).rejects.toThrow('disk gone');
+  });
+});
+
+describe('columns', () => {
+  test.each([
+    ['Codice Catastale del Comune ', 'codice_catastale_del_comune'],
+    ['Codice Provincia (Storico)(1)', 'codice_provincia_storico'],
+    ["Codice dell'Unità territoriale sovracomunale \n(valida a fini statistici)", 'codice_dell_unita_territoriale_sovracomunale_valida_a_fini_statistici'],
+    ["PROV/CITTA'_METROPOLITANA", 'prov_citta_metropolitana'],
+    ['Sigla\u00a0automobilistica', 'sigla_automobilistica'],
+    ['  ', ''],
+  ])('%j is known as %s', (published, name) => {
+    expect(normaliseHeader(published)).toBe(name);
+  });
+
+  const expected = { mapped: { code: ['codice', 'codice_istat'], name: 'denominazione*' }, ignored: { 'nuts*': 'not used' }, at: 'x.csv' } as const;
+
+  test('are found by name wherever they stand', () => {
+    const indexes = expectColumns(['NUTS 1', 'Denominazione del comune', 'Codice ISTAT'], expected);
+    expect(indexes).toEqual({ code: 2, name: 1 });
+    expect(fieldsOf(['x', 'Nonsò', '070901'], indexes)).toEqual({ code: '070901', name: 'Nonsò' });
+  });
+
+  test('may be missing when they are optional', () => {
+    const indexes = expectColumns(['codice'], { ...expected, optional: ['name'] });
+    expect(indexes).toEqual({ code: 0, name: -1 });
+    expect(fieldsOf(['1'], indexes)).toEqual({ code: '1', name: '' });
+  });
+
+  test.each([
+    [['codice'], /missing: name \(denominazione\*\)/],
+    [['codice', 'denominazione', 'Nuova\ncolonna'], /unknown: "Nuova colonna"/],
+    [['codice', 'codice istat', 'denominazione'], /there twice: code/],
+    [['codice', 'denominazione', ''], /unknown: ""/],
+  ])('stop the source with the difference when they change: %j', (found, detail) => {
+    expect(() => expectColumns(found, expected)).toThrow(expect.objectContaining({ code: 'COLUMNS_CHANGED', at: 'x.csv', detail: expect.stringMatching(detail) }));
+  });
+});
+
+test('a refusal names the field, what was expected and what was found', () => {
+  const fields = { code: '70', name: 'x' };
+  const result = z.strictObject({ code: z.string().regex(/^\d{6}$/, 'expected six digits'), name: z.string() }).safeParse(fields);
+  expect(refusalOf(fields, result.error!)).toEqual({ code: 'code_invalid', message: 'code: expected six digits, found "70"' });
+});
