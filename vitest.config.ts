@@ -1,9 +1,24 @@
 import { defineConfig } from 'vitest/config';
+import Summary from './test/harness/summary.ts';
+
+const faults = 'test/faults/**/*.test.ts';
 
 export default defineConfig({
   test: {
-    include: ['test/**/*.test.ts'],
-    testTimeout: 120_000,
-    hookTimeout: 300_000,
+    globalSetup: ['test/harness/global-setup.ts'],
+    reporters: ['default', new Summary()],
+    // A fault that is injected may not hide behind another test: faults run alone, last and one after another.
+    projects: [
+      {
+        test: {
+          name: 'main', include: ['test/**/*.test.ts'], exclude: [faults], testTimeout: 120_000, hookTimeout: 300_000, sequence: { groupOrder: 0 },
+        },
+      },
+      {
+        test: {
+          name: 'faults', include: [faults], fileParallelism: false, testTimeout: 300_000, hookTimeout: 300_000, sequence: { groupOrder: 1 },
+        },
+      },
+    ],
   },
 });

@@ -1,0 +1,49 @@
+# mappale: everything starts here. `make help` says what can be typed.
+#
+#   REGION=molise             which region: name, or ISTAT code 1–20
+#   DATA="/data/a /data/b"    folders with the publishers' files (paths without spaces)
+#   DATABASE_URL=postgres://… PostgreSQL with PostGIS; without it an embedded database in .mappale/
+#   FILES="a.zip b.csv"       files to validate
+#   ARGS="--json"             more options for the command: `npx mappale COMMAND --help` lists them
+
+mappale := node pipelines/mappale.mjs
+vitest := npx --no-install vitest run
+options = $(if $(REGION),--region $(REGION)) $(foreach folder,$(DATA),--data $(folder)) $(ARGS)
+
+.PHONY: help setup load-region plan refresh status validate serve test test-faults bench typecheck
+
+help: ## What can be typed
+	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
+
+setup: ## Install what is missing; nothing when nothing is
+	@scripts/setup.sh
+
+load-region: setup ## Files of one REGION from DATA into the database; without both, the invented demo region
+	@$(mappale) load-region $(options)
+
+plan: setup ## What a refresh would do, and why; changes nothing
+	@$(mappale) plan $(options)
+
+refresh: setup ## Rebuild only what is stale, publish it, say so in the exit code
+	@$(mappale) refresh $(options)
+
+status: setup ## What is published, how old it is, what failed last
+	@$(mappale) status $(ARGS)
+
+validate: setup ## Do FILES still have the shape that is read? Needs no database
+	@$(mappale) validate $(FILES) $(ARGS)
+
+serve: setup ## The HTTP interface on localhost
+	@$(mappale) serve $(ARGS)
+
+test: setup ## Every test, on every database that this machine offers
+	@$(vitest) $(ARGS)
+
+test-faults: setup ## Only the tests that kill, cut and fill up
+	@$(vitest) --project faults $(ARGS)
+
+bench: setup ## Measure each step on this machine
+	@npm run --silent bench -- $(ARGS)
+
+typecheck: setup ## TypeScript, strict
+	@npm run --silent typecheck

@@ -1,0 +1,153 @@
+#!/usr/bin/env bash
+# Makes a checkout ready to work: the npm packages, and GDAL's binding for the formats that need it.
+# Where nothing is missing it does nothing. Everything it says goes to stderr; what the tools say goes to the log.
+#
+#   scripts/setup.sh        what every target of the Makefile runs first
+#
+# GDAL's binding (gdal-async) comes as a prebuilt binary or is compiled against the GDAL of the system, about two
+# minutes. Its own install script would compile a bundled GDAL for half an hour: .npmrc keeps npm from running it.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+readonly WORK=.mappale/setup
+readonly LOG=$WORK/log.txt
+readonly STAMP=node_modules/.mappale-setup
+readonly BINDING=node_modules/gdal-async/lib/binding
+
+say() { printf 'setup: %s\n' "$*" >&2; }
+
+fail() {
+  say "$@"
+  exit 2
+}
+
+job=
+trap '[ -z "$job" ] || kill -- "-$job" 2>/dev/null || true' EXIT
+trap 'exit 130' INT
+trap 'exit 143' TERM
+
+# run <seconds> <what> <command…>: runs the command into the log, says every 15 s that it still runs and on which
+# line, and ends it after so many seconds.
+run() {
+  local limit=$1 what=$2 status=0 began=$SECONDS next=15 passed
+  shift 2
+  printf '\n# %s\n# %s\n' "$what" "$*" >>"$LOG"
+  set -m # a process group of its own, so that its children end with it
+  "$@" >>"$LOG" 2>&1 </dev/null &
+  job=$!
+  set +m
+  while kill -0 "$job" 2>/dev/null; do
+    sleep 0.2
+    passed=$((SECONDS - began))
+    if [ "$passed" -ge "$limit" ]; then
+      kill -- "-$job" 2>/dev/null || true
+      say "$what: given up after $passed s"
+    elif [ "$passed" -ge "$next" ]; then
+      say "  … $what, $passed s: $(tail -n 1 "$LOG" | cut -c 1-80)"
+      next=$((next + 15))
+    fi
+  done
+  wait "$job" 2>/dev/null || status=$?
+  job=
+  return "$status"
+}
+
+has() { command -v "$1" >/dev/null 2>&1; }
+
+gdal_works() { node -e "require('gdal-async')" >/dev/null 2>&1; }
+
+# --- Node ---------------------------------------------------------------------------------------------------------
+
+has node || fail 'Node is not installed. Install Node 20.19 or newer (https://nodejs.org), then type the same again.'
+node -e 'const [major, minor] = process.versions.node.split(".").map(Number); process.exit(major > 20 || (major === 20 && minor >= 19) ? 0 : 1)' ||
+  fail "Node $(node -v) is too old: expected 20.19 or newer. Install it (https://nodejs.org), then type the same again."
+has npm || fail 'npm is not installed, it usually comes with Node. Install it, then type the same again.'
+
+# What the packages on disk were made from. Another Node needs another binary of the binding.
+wanted="$(cat package.json package-lock.json .npmrc | cksum) node $(node -p process.versions.modules)"
+
+stamped=
+[ ! -f "$STAMP" ] || stamped=$(cat "$STAMP")
+if [ "$stamped" = "$wanted gdal" ]; then exit 0; fi
+if [ "$stamped" = "$wanted no-gdal" ] && ! has gdal-config; then
+  say 'without GDAL: shapefiles and GeoPackages cannot be read. Install libgdal-dev, then type the same again.'
+  exit 0
+fi
+
+mkdir -p "$WORK"
+: >"$LOG"
+
+# --- npm packages -------------------------------------------------------------------------------------------------
+
+if [ "${stamped% *}" != "$wanted" ]; then
+  # npm removes node_modules: the compiled binding is kept aside, for it takes two minutes and rarely changes.
+  keep=$WORK/binding-$(node -p "require('./package-lock.json').packages['node_modules/gdal-async'].version")
+  if [ -d "$BINDING" ] && gdal_works; then
+    rm -rf "$keep"
+    cp -R "$BINDING" "$keep"
+  fi
+  say 'installing the npm packages (npm ci) …'
+  if ! run 900 'npm ci' npm ci --ignore-scripts --include=dev --include=optional --no-audit --no-fund; then
+    tail -n 15 "$LOG" >&2
+    fail "the npm packages could not be installed. Check that the registry answers (npm ping); the whole log is $LOG."
+  fi
+  if [ -d "$keep" ] && [ -d node_modules/gdal-async ] && ! gdal_works; then
+    mkdir -p "$BINDING"
+    cp -R "$keep/." "$BINDING"
+  fi
+fi
+
+# --- GDAL's binding -----------------------------------------------------------------------------------------------
+
+pre_gyp() { (cd node_modules/gdal-async && npx --no-install node-pre-gyp "$@"); }
+
+prebuilt() {
+  say "fetching the prebuilt binary of GDAL's binding …"
+  run 300 "prebuilt GDAL" pre_gyp install && gdal_works
+}
+
+# Headers of the Node that runs, where they lie beside it; otherwise node-gyp fetches them from nodejs.org.
+node_headers() {
+  node -p "
+    const { dirname, join } = require('node:path');
+    const root = dirname(dirname(require('node:fs').realpathSync(process.execPath)));
+    const header = require('node:fs').readFileSync(join(root, 'include/node/node_version.h'), 'utf8');
+    const part = (name) => new RegExp('#define NODE_' + name + '_VERSION (\\\\d+)').exec(header)[1];
+    if ([part('MAJOR'), part('MINOR'), part('PATCH')].join('.') !== process.versions.node) throw new Error('another version');
+    root" 2>/dev/null
+}
+
+system_gdal() {
+  local missing=() headers
+  has gdal-config || missing+=(libgdal-dev)
+  has g++ || has c++ || missing+=(g++)
+  has make || missing+=(make)
+  has python3 || missing+=(python3)
+  if [ "${#missing[@]}" -gt 0 ]; then
+    if ! has apt-get; then
+      say "to compile it, ${missing[*]} is missing (Fedora: gdal-devel gcc-c++; Homebrew: gdal)."
+      return 1
+    elif [ "$(id -u)" -ne 0 ]; then
+      say "to compile it, ${missing[*]} is missing. Type: sudo apt-get install -y ${missing[*]}"
+      return 1
+    fi
+    say "installing ${missing[*]} (apt-get) …"
+    export DEBIAN_FRONTEND=noninteractive
+    run 300 'apt-get update' apt-get update || say 'apt-get update failed; trying with the lists that are there.'
+    run 900 'apt-get install' apt-get install -y --no-install-recommends "${missing[@]}" || return 1
+  fi
+  say "compiling GDAL's binding against GDAL $(gdal-config --version) of the system, about two minutes …"
+  export npm_config_build_from_source=true npm_config_shared_gdal=true
+  if headers=$(node_headers); then export npm_config_nodedir=$headers; fi
+  run 1200 'compiling' pre_gyp install --build-from-source --shared_gdal=true -j max && gdal_works
+}
+
+gdal=gdal
+if ! gdal_works && ! prebuilt && ! system_gdal; then
+  gdal=no-gdal
+  say "warning: GDAL's binding could not be installed (log: $LOG)."
+  say 'Sources that publish shapefiles or GeoPackages cannot be read until it is; everything else works.'
+fi
+
+printf '%s %s\n' "$wanted" "$gdal" >"$STAMP"
+say 'ready.'

@@ -1,0 +1,162 @@
+/**
+ * Databases for tests: each suite runs on both engines, and each database is fresh and gone afterwards.
+ *
+ * ```ts
+ * describeEngines('a region', (engine) => {
+ *   it('is loaded twice with the same result', async () => {
+ *     const url = await engine.createDatabase(); // for the command line
+ *     const database = await engine.openDatabase(); // a fresh one, opened
+ *   });
+ * });
+ * ```
+ */
+import { cp, mkdir, mkdtemp, rename, rm } from 'node:fs/promises';
+import { existsSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, inject } from 'vitest';
+import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import { ENGINE_NAMES, testEnvironment, type EngineName } from './environment.ts';
+import type { PostgresOffer } from './global-setup.ts';
+import { databaseUrl } from './postgres.ts';
+
+export interface TestEngine {
+  readonly name: EngineName;
+  /**
+   * A fresh, empty database with PostGIS, dropped after the suite. To be called in a test or hook.
+   * @returns its URL, as `DATABASE_URL` takes it
+   */
+  createDatabase(): Promise<string>;
+  /** The same, opened, and closed after the suite. With a URL of `createDatabase`: opens that one. */
+  openDatabase(url?: string): Promise<Database>;
+}
+
+/** How one engine makes databases, or why it cannot. */
+type Maker = { create(): Promise<{ url: string; drop(): Promise<void> }> } | { readonly missing: string };
+
+/**
+ * Runs a suite on each engine. Where an engine is missing, its suite is listed as skipped, with the reason in its name.
+ * @param engines for what only one of them can do
+ */
+export function describeEngines(name: string, suite: (engine: TestEngine) => void, engines: readonly EngineName[] = ENGINE_NAMES): void {
+  for (const engineName of engines) {
+    const maker = makers[engineName];
+    if ('missing' in maker) {
+      const engine: TestEngine = {
+        name: engineName,
+        createDatabase: () => Promise.reject(new Error(maker.missing)),
+        openDatabase: () => Promise.reject(new Error(maker.missing)),
+      };
+      describe.skip(`${name} [${engineName}: not run, ${maker.missing}]`, () => suite(engine));
+    } else {
+      describe(`${name} [${engineName}]`, () => {
+        const drops: (() => Promise<void>)[] = [];
+        const opened: Database[] = [];
+        const createDatabase = async (): Promise<string> => {
+          const { url, drop } = await maker.create();
+          drops.push(drop);
+          return url;
+        };
+        suite({
+          name: engineName,
+          createDatabase,
+          async openDatabase(url) {
+            const database = await openDatabase(url ?? (await createDatabase()));
+            opened.push(database);
+            return database;
+          },
+        });
+        afterAll(async () => {
+          await Promise.all(opened.map((database) => database.close()));
+          for (const drop of drops) await drop();
+        });
+      });
+    }
+  }
+}
+
+// --- PostgreSQL ----------------------------------------------------------------------------------------------------
+
+let made = 0;
+
+function postgresMaker(offer: PostgresOffer): Maker {
+  if ('refused' in offer) return { missing: offer.refused };
+  const onServer = async (sql: string): Promise<void> => {
+    const admin = await openDatabase(offer.url);
+    try {
+      await admin.query(sql);
+    } finally {
+      await admin.close();
+    }
+  };
+  return {
+    async create() {
+      made += 1;
+      const database = `${offer.prefix}_${process.pid}_${made}`;
+      await onServer(`create database ${database} template ${offer.template}`);
+      return {
+        url: databaseUrl(offer.url, database),
+        drop: () => onServer(`drop database if exists ${database} with (force)`),
+      };
+    },
+  };
+}
+
+// --- PGlite --------------------------------------------------------------------------------------------------------
+
+const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url));
+
+/**
+ * A folder with PostGIS already created, copied for each database: making one takes ten seconds, copying one 0.2.
+ * Kept between runs beside the packages whose versions made it.
+ */
+async function pgliteTemplate(): Promise<string> {
+  const versions = ['pglite', 'pglite-postgis'].map((name) => {
+    const { version } = JSON.parse(readFileSync(join(MODULES, '@electric-sql', name, 'package.json'), 'utf8')) as { version: string };
+    return version;
+  });
+  const cache = join(MODULES, '.cache', 'mappale');
+  const template = join(cache, `pglite-${versions.join('-')}`);
+  if (existsSync(template)) return template;
+  await mkdir(cache, { recursive: true });
+  const scratch = await mkdtemp(join(cache, 'making-'));
+  try {
+    const database = await openDatabase(`pglite:${join(scratch, 'database')}`);
+    try {
+      await database.query('create extension if not exists postgis');
+    } finally {
+      await database.close();
+    }
+    // Another worker may have been faster: its template is as good.
+    await rename(join(scratch, 'database'), template).catch((error: unknown) => {
+      if (!existsSync(template)) throw error;
+    });
+  } finally {
+    await rm(scratch, { recursive: true, force: true });
+  }
+  return template;
+}
+
+const pgliteMaker: Maker = {
+  async create() {
+    const folder = await mkdtemp(join(tmpdir(), 'mappale-pglite-'));
+    await cp(await pgliteTemplate(), join(folder, 'database'), { recursive: true });
+    return { url: `pglite:${join(folder, 'database')}`, drop: () => rm(folder, { recursive: true, force: true }) };
+  },
+};
+
+// --- What this run has ---------------------------------------------------------------------------------------------
+
+async function askBroker(): Promise<PostgresOffer> {
+  const response = await fetch(inject('postgresBroker'));
+  if (!response.ok) throw new Error(`the search for PostgreSQL failed: ${await response.text()}`);
+  return (await response.json()) as PostgresOffer;
+}
+
+const wanted = testEnvironment().engines;
+const leftOut: Maker = { missing: 'left out by MAPPALE_TEST_ENGINES' };
+const makers: Readonly<Record<EngineName, Maker>> = {
+  postgres: wanted.includes('postgres') ? postgresMaker(await askBroker()) : leftOut,
+  pglite: wanted.includes('pglite') ? pgliteMaker : leftOut,
+};

@@ -1,0 +1,34 @@
+/** The one place where tests read the environment. */
+import { delimiter } from 'node:path';
+
+export const ENGINE_NAMES = ['postgres', 'pglite'] as const;
+
+export type EngineName = (typeof ENGINE_NAMES)[number];
+
+export interface TestEnvironment {
+  /**
+   * `TEST_DATABASE_URL`: a PostgreSQL server with PostGIS on which the tests may create and drop databases named
+   * `mappale_test_…`; the URL's own database is only used to log in.
+   */
+  readonly databaseUrl: string | null;
+  /** `MAPPALE_TEST_IMAGE`: the container image of PostgreSQL with PostGIS. */
+  readonly image: string;
+  /** `MAPPALE_TEST_ENGINES`: narrows the run, `postgres` or `pglite`; both by default. */
+  readonly engines: readonly EngineName[];
+  /** `PATH`: where programs are looked for. */
+  readonly path: readonly string[];
+}
+
+export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvironment {
+  const asked = (env['MAPPALE_TEST_ENGINES'] ?? '').split(/[\s,]+/).filter((name) => name !== '');
+  const unknown = asked.filter((name) => !ENGINE_NAMES.includes(name as EngineName));
+  if (unknown.length > 0) {
+    throw new Error(`MAPPALE_TEST_ENGINES: expected ${ENGINE_NAMES.join(' or ')}, found ${unknown.join(', ')}`);
+  }
+  return {
+    databaseUrl: env['TEST_DATABASE_URL'] || null,
+    image: env['MAPPALE_TEST_IMAGE'] || 'postgis/postgis:16-3.4',
+    engines: asked.length === 0 ? ENGINE_NAMES : ENGINE_NAMES.filter((name) => asked.includes(name)),
+    path: (env['PATH'] ?? '').split(delimiter),
+  };
+}

@@ -1,0 +1,50 @@
+/**
+ * Runs once, in the main process. The PostgreSQL server is started when the first suite asks for it, and then serves every
+ * worker: a run of one reader's tests pays nothing for it.
+ */
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import type { TestProject } from 'vitest/node';
+import { testEnvironment } from './environment.ts';
+import { findPostgres, type Search, type TestServer } from './postgres.ts';
+
+/** What a worker is told about PostgreSQL. */
+export type PostgresOffer = Pick<TestServer, 'url' | 'template' | 'prefix'> | { readonly refused: string };
+
+declare module 'vitest' {
+  interface ProvidedContext {
+    /** Asked by `database.ts`; answers with a `PostgresOffer`. */
+    postgresBroker: string;
+  }
+}
+
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
+  const environment = testEnvironment();
+  let search: Promise<Search> | undefined;
+  const broker = createServer((_request, response) => {
+    search ??= findPostgres(environment).then((found) => {
+      for (const line of found.refused) say(`- ${line}`);
+      say(found.server === null ? 'PostgreSQL: none, its suites are skipped' : `PostgreSQL: ${found.server.description}`);
+      return found;
+    });
+    search.then(
+      ({ server, refused }) => {
+        const offer: PostgresOffer =
+          server === null ? { refused: refused.join('; ') } : { url: server.url, template: server.template, prefix: server.prefix };
+        response.end(JSON.stringify(offer));
+      },
+      (error: unknown) => response.writeHead(500).end(String(error)),
+    );
+  });
+  await new Promise<void>((resolve, reject) => broker.once('error', reject).listen(0, '127.0.0.1', resolve));
+  project.provide('postgresBroker', `http://127.0.0.1:${(broker.address() as AddressInfo).port}/`);
+  return async () => {
+    broker.closeAllConnections();
+    await new Promise((resolve) => broker.close(resolve));
+    await (await search)?.server?.stop();
+  };
+}
+
+function say(line: string): void {
+  process.stderr.write(`test databases: ${line}\n`);
+}

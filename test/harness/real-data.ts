@@ -1,0 +1,14 @@
+/** Real files of the publishers, where a developer keeps some beside the checkout. They are never part of the project. */
+import { existsSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+
+const FOLDER = new URL('../../../shared/realdata/', import.meta.url);
+
+/**
+ * @param path below the folder of real files; `''` for the folder itself
+ * @returns the absolute path, or null when it is not there: `it.skipIf(realData('…') === null)('…', …)`
+ */
+export function realData(path = ''): string | null {
+  const found = new URL(path.split('/').map(encodeURIComponent).join('/'), FOLDER);
+  return existsSync(found) ? fileURLToPath(found) : null;
+}

@@ -1,0 +1,43 @@
+/** The end of a run: what was skipped, by name, and one plain line that a program can read. */
+import type { Reporter, SerializedError, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node';
+
+export default class Summary implements Reporter {
+  #vitest: Vitest | undefined;
+
+  onInit(vitest: Vitest): void {
+    this.#vitest = vitest;
+  }
+
+  onTestRunEnd(modules: readonly TestModule[], unhandled: readonly SerializedError[]): void {
+    const count = { passed: 0, failed: unhandled.length, skipped: 0 };
+    const skipped = new Map<string, number>();
+    for (const module of modules) {
+      let failedTests = 0;
+      for (const test of module.children.allTests()) {
+        const { state } = test.result();
+        if (state === 'passed') count.passed += 1;
+        else if (state === 'failed') failedTests += 1;
+        else {
+          count.skipped += 1;
+          const name = `${module.relativeModuleId} > ${skippedName(test)}`;
+          skipped.set(name, (skipped.get(name) ?? 0) + 1);
+        }
+      }
+      count.failed += failedTests;
+      // A file that does not load, or a hook that fails, is a failure even where no test of its own failed.
+      if (failedTests === 0 && module.state() === 'failed') count.failed += 1;
+    }
+    const log = (line: string): void => this.#vitest?.logger.log(line);
+    for (const [name, tests] of skipped) log(`not run: ${name}${tests > 1 ? ` (${tests} tests)` : ''}`);
+    log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
+  }
+}
+
+/** The outermost suite that was skipped as a whole, else the test. */
+function skippedName(test: TestCase): string {
+  let found: TestCase | TestSuite = test;
+  for (let parent = test.parent; parent.type === 'suite'; parent = parent.parent) {
+    if (parent.state() === 'skipped') found = parent;
+  }
+  return found.fullName;
+}
