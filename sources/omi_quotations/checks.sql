@@ -1,0 +1,60 @@
+-- purpose: what must hold inside one OMI release
+-- reads: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter
+-- writes: none
+-- grain: one row per offence
+-- crs: none
+
+-- check: link_zona_names_one_zone
+-- level: error
+-- expects: In a half-year every LinkZona belongs to one zone of one comune.
+select
+  half_year,
+  link_zona,
+  count(*) as zones
+from (
+  select half_year, link_zona, belfiore, zona from omi_zone
+  union
+  select half_year, link_zona, belfiore, zona from omi_quotation
+) z
+group by half_year, link_zona
+having count(*) > 1
+order by half_year, link_zona;
+
+-- check: quotations_have_their_zone
+-- level: warn
+-- expects: Every quoted zone is described in ZONE, when ZONE of that half-year and comune is there.
+select distinct
+  q.half_year,
+  q.belfiore,
+  q.zona
+from omi_quotation q
+where exists (select from omi_zone z where z.half_year = q.half_year and z.belfiore = q.belfiore)
+  and not exists (select from omi_zone z where z.half_year = q.half_year and z.belfiore = q.belfiore and z.zona = q.zona)
+order by q.half_year, q.belfiore, q.zona;
+
+-- check: perimeters_have_their_zone
+-- level: warn
+-- expects: Every perimeter is described in ZONE, when ZONE of that half-year and comune is there (22 of 26,609 were not in 2018/2).
+select
+  p.half_year,
+  p.belfiore,
+  p.zona
+from omi_perimeter p
+where exists (select from omi_zone z where z.half_year = p.half_year and z.belfiore = p.belfiore)
+  and not exists (select from omi_zone z where z.half_year = p.half_year and z.belfiore = p.belfiore and z.zona = p.zona)
+order by p.half_year, p.belfiore, p.zona;
+
+-- check: one_prevalent_state
+-- level: warn
+-- expects: At most one state of a type is the prevalent one in a zone.
+select
+  half_year,
+  belfiore,
+  zona,
+  cod_tip,
+  count(*) as prevalent
+from omi_quotation
+where stato_prev
+group by half_year, belfiore, zona, cod_tip
+having count(*) > 1
+order by half_year, belfiore, zona, cod_tip;

@@ -1,0 +1,159 @@
+-- purpose: tells repeated OMI records apart and repairs perimeters
+-- reads: raw_quotation, raw_zone, raw_perimeter, release
+-- writes: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter, duplicate, reject
+-- grain: one row per record that counts
+-- crs: EPSG:4326
+
+-- A half-year may be covered by several files (all Italy, and one comune asked for later): of records with one key the newest
+-- elaboration counts, then the first file. `repeated`: says the same; `superseded`: says something else.
+create table quotation_ranked as
+select
+  q.*,
+  row_number() over key as rank,
+  row(q.belfiore, q.zona, q.fascia, q.stato_prev, q.purchase_min_eur_m2, q.purchase_max_eur_m2, q.purchase_surface, q.rental_min_eur_m2_month, q.rental_max_eur_m2_month, q.rental_surface)::text
+    = first_value(row(q.belfiore, q.zona, q.fascia, q.stato_prev, q.purchase_min_eur_m2, q.purchase_max_eur_m2, q.purchase_surface, q.rental_min_eur_m2_month, q.rental_max_eur_m2_month, q.rental_surface)::text) over key as same
+from raw_quotation q
+window key as (
+  partition by q.half_year, q.link_zona, q.cod_tip, q.stato
+  order by q.elaborated desc, q.member_id, q.position
+);
+
+create table zone_ranked as
+select
+  z.*,
+  row_number() over key as rank,
+  row(z.link_zona, z.fascia, z.description, z.prevalent_cod_tip, z.prevalent_stato, z.microzona)::text
+    = first_value(row(z.link_zona, z.fascia, z.description, z.prevalent_cod_tip, z.prevalent_stato, z.microzona)::text) over key as same
+from raw_zone z
+window key as (
+  partition by z.half_year, z.belfiore, z.zona
+  order by z.elaborated desc, z.member_id, z.position
+);
+
+-- Parts that overlap make one zone (method=structure), they do not cut holes into each other.
+create table perimeter_ranked as
+select
+  p.member_id,
+  p.position,
+  p.semester,
+  p.half_year,
+  p.generated,
+  p.belfiore,
+  p.zona,
+  p.geom as published,
+  not st_isvalid(p.geom) as made_valid,
+  case
+    when st_isvalid(p.geom) then p.geom
+    else st_multi(st_collectionextract(st_makevalid(p.geom, 'method=structure'), 3))::geometry(multipolygon, 4326)
+  end as geom,
+  row_number() over key as rank,
+  st_asbinary(p.geom) = first_value(st_asbinary(p.geom)) over key as same
+from raw_perimeter p
+window key as (
+  partition by p.half_year, p.belfiore, p.zona
+  order by p.generated desc nulls last, p.member_id, p.position
+);
+
+create table omi_quotation as
+select
+  r.release_id,
+  q.member_id,
+  q.position,
+  q.semester,
+  q.half_year,
+  q.elaborated,
+  q.region_code,
+  q.belfiore,
+  q.comune_name,
+  q.fascia,
+  q.zona,
+  q.link_zona,
+  q.cod_tip,
+  q.type,
+  q.stato,
+  q.stato_prev,
+  q.purchase_min_eur_m2,
+  q.purchase_max_eur_m2,
+  q.purchase_surface,
+  q.rental_min_eur_m2_month,
+  q.rental_max_eur_m2_month,
+  q.rental_surface
+from quotation_ranked q
+cross join release r
+where q.rank = 1
+order by q.half_year, q.belfiore collate "C", q.zona collate "C", q.cod_tip, q.stato collate "C";
+
+create table omi_zone as
+select
+  r.release_id,
+  z.member_id,
+  z.position,
+  z.semester,
+  z.half_year,
+  z.elaborated,
+  z.region_code,
+  z.belfiore,
+  z.comune_name,
+  z.fascia,
+  z.zona,
+  z.link_zona,
+  z.description,
+  z.prevalent_cod_tip,
+  z.prevalent_type,
+  z.prevalent_stato,
+  z.microzona
+from zone_ranked z
+cross join release r
+where z.rank = 1
+order by z.half_year, z.belfiore collate "C", z.zona collate "C";
+
+create table omi_perimeter as
+select
+  r.release_id,
+  p.member_id,
+  p.position,
+  p.semester,
+  p.half_year,
+  p.generated,
+  p.belfiore,
+  p.zona,
+  p.made_valid,
+  p.geom
+from perimeter_ranked p
+cross join release r
+where p.rank = 1
+  and not st_isempty(p.geom)
+order by p.half_year, p.belfiore collate "C", p.zona collate "C";
+
+-- serves: the perimeters that reach into a region
+create index on omi_perimeter using gist (geom);
+
+create table duplicate as
+select member_id, position, case when same then 'quotation_repeated' else 'quotation_superseded' end as code
+from quotation_ranked
+where rank > 1
+union all
+select member_id, position, case when same then 'zone_repeated' else 'zone_superseded' end
+from zone_ranked
+where rank > 1
+union all
+select member_id, position, case when same then 'perimeter_repeated' else 'perimeter_superseded' end
+from perimeter_ranked
+where rank > 1;
+
+create table reject as
+select
+  p.member_id,
+  p.position,
+  'perimeter_without_area' as code,
+  'expected a polygon with an area, found none left after the repair' as message,
+  convert_to(
+    '<Placemark><ExtendedData><Data name="CODCOM"><value>' || p.belfiore || '</value></Data><Data name="CODZONA"><value>' || p.zona || '</value></Data></ExtendedData>'
+      || st_askml(p.published, 6) || '</Placemark>',
+    'UTF8'
+  ) as raw
+from perimeter_ranked p
+where p.rank = 1
+  and st_isempty(p.geom);
+
+drop table quotation_ranked, zone_ranked, perimeter_ranked;

@@ -1,0 +1,44 @@
+import type { Manifest } from '../../pipelines/kit/source.ts';
+
+export const manifest: Manifest = {
+  id: 'omi_quotations',
+  title: 'OMI: quotations, zones and their perimeters',
+  attribution: {
+    holder: 'Agenzia delle Entrate - OMI',
+    license: 'free use with citation of the source',
+    url: 'https://www.agenziaentrate.gov.it/portale/schede/fabbricatiterreni/omi/forniture-dati-omi',
+    text: 'Agenzia Entrate - OMI',
+    mandatory: true,
+  },
+  vintageRule:
+    'the half-year of the title line (`Semestre 2025/1`) or of the perimeters\' document name (`Anno/Semestre 2025/1`), written `2025_1`; never the name of the outer zip',
+  downloads: [
+    {
+      url: 'https://telematici.agenziaentrate.gov.it',
+      note: 'Forniture OMI – Quotazioni Immobiliari (registered users): VALORI and ZONE, with or without perimeters, by comune, provincia, regione or for Italy, one zip per half-year',
+    },
+    {
+      url: 'https://www1.agenziaentrate.gov.it/servizi/geopoi_omi/index.htm',
+      note: 'GEOPOI: perimeters by provincia or comune (KMZ), without registration',
+    },
+  ],
+  cadence: 'half-yearly',
+  crs: 'WGS 84 longitude, latitude (KML)',
+  keep: 'all',
+  ignored: {
+    Area_territoriale: 'macro-area of the region; it follows from Regione',
+    Prov: 'one of the 103 provinces before 2005, repeated in the prefix of LinkZona',
+    Comune_ISTAT: 'mangled and outdated for hundreds of comuni; the comune is known by Comune_amm (cadastral code)',
+    Comune_cat: 'internal office code',
+    Sez: 'always one blank',
+    LINKZONA: 'perimeters: empty since 2014; the zone is known by CODCOM and CODZONA',
+  },
+  envelope: {
+    rows: {
+      omi_quotation: { min: 100_000, max: 250_000 },
+      omi_zone: { min: 20_000, max: 40_000 },
+    },
+    rejectShare: 0.01,
+  },
+  layers: ['omi_quotation', 'omi_zone', 'omi_perimeter'],
+};

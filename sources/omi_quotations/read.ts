@@ -1,0 +1,351 @@
+/** Reads one file of the OMI: a CSV of quotations or zones, a KML of perimeters, or a zip or KMZ of any of them. */
+import type { z } from 'zod';
+import { inputError, type InputFile, type MemberFacts, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
+import type { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { KmlReader, multiPolygon, type Placemark } from './kml.ts';
+import { HEADERS, PROPERTY_TYPES, belfiore, parseDocumentName, parseTitle, semesterOf, valori, zona, zone, type Kind, type Semester, type Title } from './schema.ts';
+import { MixedDecoder, readLines, type Line } from './text.ts';
+
+/** Parts outside are data errors (a Sardinian zone has one off Africa). West, south, east, north. */
+const ITALY = [6, 35, 19, 47.5] as const;
+/** Entries of a zip that hold no records. */
+const COMPANIONS = /(?:\/|\.(?:pdf|txt|html?|docx?|png|jpe?g|gif))$/i;
+
+/** The outer zip's name may hold the requester's tax code (`QIP123_RSSMRA80A01H501U.zip`), which must not reach a log. */
+export function maskTaxCode(name: string): string {
+  return name.replace(/(?<![A-Za-z0-9])(?:[A-Za-z]{6}\d[0-9A-Za-z]{8}[A-Za-z]|\d{11})(?![A-Za-z0-9])/g, '***').replace(/(QIP\d+_)[A-Za-z0-9]+/i, '$1***');
+}
+
+export async function read(file: InputFile, sink: Sink): Promise<void> {
+  const label = maskTaxCode(file.name);
+  if (file.role !== 'ARCHIVE') {
+    const chunks = counted(file.open(), (bytes) => sink.progress(bytes));
+    const facts = { path: '', size: file.size };
+    if (file.role === 'PERIMETER') await readKml(chunks, facts, { sink, at: label, name: file.name, vintage: file.vintage });
+    else await readCsv(chunks, facts, { sink, at: label, name: file.name, vintage: file.vintage });
+    return;
+  }
+  const zip = await file.zip();
+  try {
+    await readArchive(zip, '', label, file, sink);
+  } finally {
+    await zip.close();
+  }
+}
+
+async function readArchive(zip: ZipArchive, prefix: string, label: string, file: InputFile, sink: Sink): Promise<void> {
+  let announced = 0;
+  let files = 0;
+  for (const entry of zip.entries) {
+    const path = prefix + entry.path;
+    const at = `${label}!${path}`;
+    if (/\.(?:kmz|zip)$/i.test(entry.path)) {
+      const inner = await zip.archive(entry.path);
+      await readArchive(inner, `${path}/`, label, file, sink);
+      await inner.close();
+      continue;
+    }
+    const kind = /\.(csv|kml)$/i.exec(entry.path)?.[1]?.toLowerCase();
+    if (kind === undefined) {
+      if (COMPANIONS.test(entry.path)) continue;
+      throw inputError('OMI zip holds a file that is not read', {
+        code: 'ENTRY_UNKNOWN', at, detail: 'expected .csv, .kml or .kmz', hint: 'Remove it from the zip, or tell us what it holds.',
+      });
+    }
+    const facts = { path, size: entry.size, crc32: entry.crc32 };
+    const context = { sink, at, name: entry.path, vintage: file.vintage };
+    if (!(await sink.reuse(facts))) {
+      const stream = (await zip.stream(entry.path)) as AsyncIterable<Buffer>;
+      if (kind === 'csv') {
+        await readCsv(stream, facts, context);
+      } else {
+        const found = await readKml(stream, facts, context);
+        announced += found.networkLinks;
+        if (found.networkLinks === 0) files += 1;
+      }
+    }
+    if (prefix === '') sink.progress(entry.compressedSize);
+  }
+  if (announced > files && files > 0) {
+    throw inputError('OMI perimeters are incomplete', {
+      code: 'KMZ_INCOMPLETE', at: label, detail: `expected ${announced} comuni as the index says, found ${files}`, hint: 'Download the file again.',
+    });
+  }
+}
+
+interface Context {
+  readonly sink: Sink;
+  /** How the member is named in messages. */
+  readonly at: string;
+  /** Name of the file or entry. */
+  readonly name: string;
+  readonly vintage: string;
+}
+
+async function* counted(chunks: AsyncIterable<Buffer>, count: (bytes: number) => void): AsyncGenerator<Buffer> {
+  for await (const chunk of chunks) {
+    count(chunk.length);
+    yield chunk;
+  }
+}
+
+// --- CSV ---------------------------------------------------------------------------------------------------------
+
+type Cell<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
+
+/** Cells repeat a lot: each text is parsed once, as long as there are not too many different ones. */
+function remembering<T>(schema: z.ZodType<T, unknown>): (text: string) => Cell<T> {
+  const known = new Map<string, Cell<T>>();
+  return (text) => {
+    const seen = known.get(text);
+    if (seen !== undefined) return seen;
+    const parsed = schema.safeParse(text);
+    const cell: Cell<T> = parsed.success ? { ok: true, value: parsed.data } : { ok: false, message: parsed.error.issues[0]!.message };
+    if (known.size >= 20_000) known.clear();
+    known.set(text, cell);
+    return cell;
+  };
+}
+
+type Readers = readonly { readonly column: string; readonly at: number; readonly read: (text: string) => Cell<unknown> }[];
+
+/** One reader per mapped column, at its place in this file's header. */
+function readersOf(kind: Kind, header: readonly string[]): Readers {
+  const fields: Readonly<Record<string, z.ZodType<unknown, unknown>>> = kind === 'VALORI' ? valori : zone;
+  return Object.entries(fields).map(([column, schema]) => ({ column, at: header.indexOf(column), read: remembering(schema) }));
+}
+
+async function readCsv(chunks: AsyncIterable<Buffer>, facts: MemberFacts, context: Context): Promise<void> {
+  const { sink, at } = context;
+  let title = null as Title | null;
+  let titleLine = '';
+  let header: readonly string[] = [];
+  let readers: Readers = [];
+  let member = null as MemberSink | null;
+  let records = 0;
+  for await (const lines of readLines(chunks, at)) {
+    for (const line of lines) {
+      if (title === null) {
+        title = parseTitle(line.text);
+        titleLine = line.text;
+        if (title === null) {
+          throw inputError('OMI file has no title line', {
+            code: 'TITLE_UNREADABLE', at: `${at}:1`,
+            detail: `expected "Quotazioni Immobiliari : … - Semestre 2025/1 - elaborazione del 23-NOV-25", found ${JSON.stringify(line.text.slice(0, 120))}`,
+            hint: 'Give the file as the Agenzia delle Entrate delivers it, with its first line.',
+          });
+        }
+        continue;
+      }
+      if (member === null) {
+        header = headerOf(title.kind, line, at);
+        readers = readersOf(title.kind, header);
+        member = await sink.member({ ...facts, envelope: { before: `${titleLine}\n${line.text}\n`, after: '\n' } });
+        continue;
+      }
+      if (line.text === '') continue;
+      records += 1;
+      readRecord(title, header, readers, line, member);
+    }
+    await member?.drain();
+  }
+  if (member === null) {
+    throw inputError('OMI file is empty', { code: 'TITLE_UNREADABLE', at, detail: 'expected a title line and a header, found the end of the file', hint: 'Download the file again.' });
+  }
+  await member.close(records);
+}
+
+/** Column names; every line, the header too, ends with one more semicolon. */
+function headerOf(kind: Kind, line: Line, at: string): readonly string[] {
+  const cells = line.text.split(';').map((cell) => cell.trim());
+  if (cells.at(-1) === '') cells.pop();
+  const expected = HEADERS[kind];
+  const missing = expected.filter((name) => !cells.includes(name));
+  const unknown = cells.filter((name) => !expected.includes(name));
+  if (missing.length > 0 || unknown.length > 0 || cells.length !== expected.length) {
+    throw inputError(`OMI ${kind}: the columns have changed`, {
+      code: 'COLUMNS_CHANGED',
+      at: `${at}:${line.number}`,
+      detail: `expected ${expected.join(';')}, found ${missing.length > 0 ? `no ${missing.join(', ')}` : ''}${missing.length > 0 && unknown.length > 0 ? '; ' : ''}${unknown.length > 0 ? `new ${unknown.join(', ')}` : ''}${missing.length + unknown.length === 0 ? `${cells.length} columns` : ''}`,
+      hint: 'Add the new column to the schema or to manifest.ignored of sources/omi_quotations.',
+    });
+  }
+  return cells;
+}
+
+function readRecord(title: Title, header: readonly string[], readers: Readers, line: Line, member: MemberSink): void {
+  const cells = line.text.split(';');
+  const reject = (code: string, message: string): void => member.reject({ position: line.number, code, message, raw: line.text });
+  if (cells.length !== header.length + 1 || cells.at(-1)!.trim() !== '') {
+    return reject('cell_count', `expected ${header.length} cells and a closing semicolon, found ${cells.length} cells`);
+  }
+  if (line.text.includes('\0')) return reject('nul_character', 'expected text, found a NUL character');
+  const value: Record<string, unknown> = {};
+  for (const { column, at, read } of readers) {
+    const cell = read(cells[at]!);
+    if (!cell.ok) {
+      const colon = cell.message.indexOf(': ');
+      return reject(cell.message.slice(0, colon), `${column}: ${cell.message.slice(colon + 2)}, found ${JSON.stringify(cells[at])}`);
+    }
+    value[column] = cell.value;
+  }
+  const { semester, elaborated } = title;
+  const first = [semester.text, semester.halfYear, elaborated, value['Regione'], value['Comune_amm'], value['Comune_descrizione'], value['Fascia'], value['Zona'], value['LinkZona']];
+  if (title.kind === 'ZONE') {
+    const prevalent = value['Cod_tip_prev'] as number;
+    member.row('raw_zone', line.number, [
+      ...first, value['Zona_Descr'],
+      // 0 = "Non presente"; in rural zones the prevalent type is a crop, whose words stay as they are.
+      prevalent === 0 ? null : prevalent, prevalent === 0 ? null : value['Descr_tip_prev'],
+      value['Stato_prev'], value['Microzona'],
+    ]);
+    return;
+  }
+  const words = PROPERTY_TYPES.get(value['Cod_Tip'] as number);
+  if (words === undefined) return reject('type_unknown', `Cod_Tip: expected one of ${[...PROPERTY_TYPES.keys()].join(', ')}, found ${String(value['Cod_Tip'])}`);
+  if (words !== value['Descr_Tipologia']) return reject('type_mismatch', `Descr_Tipologia: expected ${JSON.stringify(words)} with Cod_Tip ${String(value['Cod_Tip'])}, found ${JSON.stringify(value['Descr_Tipologia'])}`);
+  for (const [low, high] of [['Compr_min', 'Compr_max'], ['Loc_min', 'Loc_max']] as const) {
+    const min = value[low] as number | null;
+    const max = value[high] as number | null;
+    if (min !== null && max !== null && min > max) return reject('range_reversed', `expected ${low} ≤ ${high}, found ${min} > ${max}`);
+  }
+  member.row('raw_quotation', line.number, [
+    ...first, value['Cod_Tip'], words, value['Stato'], value['Stato_prev'],
+    value['Compr_min'], value['Compr_max'], value['Sup_NL_compr'], value['Loc_min'], value['Loc_max'], value['Sup_NL_loc'],
+  ]);
+}
+
+// --- KML ---------------------------------------------------------------------------------------------------------
+
+/** The document's name stands in its first lines; styles and placemarks follow. */
+const HEAD_BYTES = 65_536;
+
+async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, context: Context): Promise<{ readonly networkLinks: number }> {
+  const { sink, at } = context;
+  const iterator = chunks[Symbol.asyncIterator]();
+  const first: Buffer[] = [];
+  let size = 0;
+  while (size < HEAD_BYTES) {
+    const next = await iterator.next();
+    if (next.done === true) break;
+    first.push(next.value);
+    size += next.value.length;
+  }
+  const head = new MixedDecoder().write(Buffer.concat(first));
+  const documentName = /<Document>\s*<name>([^<]*)<\/name>/.exec(head)?.[1] ?? '';
+  const document = parseDocumentName(documentName);
+  const semester = document?.semester ?? semesterOfName(context.name);
+
+  const member = await sink.member({
+    ...facts,
+    envelope: {
+      before: `<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2"><Document>\n<name>${documentName}</name>\n`,
+      after: '\n</Document></kml>\n',
+    },
+  });
+  let refusedParts = 0;
+  const reader = new KmlReader({
+    placemark(placemark) {
+      refusedParts += readPlacemark(placemark, { semester, generated: document?.generated ?? null, fileName: context.name, vintage: context.vintage }, member);
+    },
+    broken(message) {
+      const line = /^(\d+):\d+: /.exec(message)?.[1];
+      throw inputError('OMI perimeters cannot be read', {
+        code: 'KML_BROKEN', at: line === undefined ? at : `${at}:${line}`, detail: `expected well-formed XML to the end, found: ${message}`, hint: 'Download the file again.',
+      });
+    },
+  });
+  const decoder = new MixedDecoder();
+  for (const chunk of first) reader.write(decoder.write(chunk));
+  for (;;) {
+    const next = await iterator.next();
+    if (next.done === true) break;
+    reader.write(decoder.write(next.value));
+    await member.drain();
+  }
+  reader.write(decoder.end());
+  reader.end();
+  await member.close(reader.placemarks + refusedParts);
+  return { networkLinks: reader.networkLinks };
+}
+
+function semesterOfName(name: string): Semester | null {
+  const match = /(\d{4})[-_]([12])\.km[lz]$/i.exec(name);
+  return match === null ? null : semesterOf(match[1]!, match[2]!);
+}
+
+/** What the file says about all its placemarks. */
+interface KmlFacts {
+  readonly semester: Semester | null;
+  readonly generated: string | null;
+  readonly fileName: string;
+  readonly vintage: string;
+}
+
+/**
+ * One zone. A part or a hole that cannot be used is a record of its own, refused on its own, while the zone keeps the rest.
+ * @returns how many parts were refused
+ */
+function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink): number {
+  const { number: position } = placemark;
+  const reject = (code: string, message: string, raw: string = placemark.raw): void => member.reject({ position, code, message, raw });
+  if (placemark.fault !== null) {
+    reject('xml_malformed', `expected well-formed XML, found: ${placemark.fault}`);
+    return 0;
+  }
+  // Deliveries before 2014/2 have no CODCOM and CODZONA: the comune is in the table of the description or in the file's name, the zone in <name>.
+  const comune = belfiore.safeParse(placemark.data.get('CODCOM') || (/Cod\. Naz\. Comune<\/b><\/td><td>\s*(\w{4})/.exec(placemark.description)?.[1] ?? /(?:^|\/)([A-Z]\d{3})(?: - |[._])/.exec(facts.fileName)?.[1] ?? ''));
+  if (!comune.success) {
+    reject('belfiore_malformed', `CODCOM: expected a cadastral code such as F205, found ${JSON.stringify(placemark.data.get('CODCOM') ?? placemark.name)}`);
+    return 0;
+  }
+  const zone = zona.safeParse(placemark.data.get('CODZONA') || (/Zona OMI\s+(\w+)\s*$/.exec(placemark.name)?.[1] ?? ''));
+  if (!zone.success) {
+    reject('zone_malformed', `CODZONA: expected a zone code such as B1 or R, found ${JSON.stringify(placemark.data.get('CODZONA') ?? placemark.name)}`);
+    return 0;
+  }
+  const described = /Anno \/ Semestre<\/b><\/td><td>\s*(\d{4})\s*\/\s*([12])/.exec(placemark.description);
+  const nominal = /^(\d{4})_([12])$/.exec(facts.vintage);
+  const semester = facts.semester
+    ?? (described !== null ? semesterOf(described[1]!, described[2]!) : nominal !== null ? semesterOf(nominal[1]!, nominal[2]!) : null);
+  if (semester === null) {
+    reject('semester_missing', 'expected the half-year in the document\'s name, the description or the file\'s name, found none');
+    return 0;
+  }
+
+  let refused = 0;
+  const refusePart = (fault: string, raw: string): void => {
+    refused += 1;
+    const colon = fault.indexOf(': ');
+    // Only what is refused, so that a second try does not bring the whole zone twice.
+    reject(fault.slice(0, colon), fault.slice(colon + 2), `<Placemark><ExtendedData><Data name="CODCOM"><value>${comune.data}</value></Data><Data name="CODZONA"><value>${zone.data}</value></Data></ExtendedData>${raw}</Placemark>`);
+  };
+  const polygons = [];
+  for (const part of placemark.parts) {
+    const fault = part.fault ?? outsideItaly(part.rings[0]!);
+    if (fault === null) {
+      polygons.push(part.rings);
+      for (const hole of part.refusedHoles) refusePart(hole.fault, hole.raw);
+    } else {
+      refusePart(fault, part.raw);
+    }
+  }
+  if (polygons.length === 0) {
+    reject('no_polygon', `expected at least one usable polygon, found ${placemark.parts.length === 0 ? 'none' : `${refused} refused`}`);
+    return refused;
+  }
+  member.row('raw_perimeter', position, [semester.text, semester.halfYear, facts.generated, comune.data, zone.data, multiPolygon(polygons)]);
+  return refused;
+}
+
+function outsideItaly(ring: readonly number[]): string | null {
+  const [west, south, east, north] = ITALY;
+  for (let i = 0; i < ring.length; i += 2) {
+    const lon = ring[i]!;
+    const lat = ring[i + 1]!;
+    if (lon < west || lon > east || lat < south || lat > north) {
+      return `part_outside_italy: expected longitude ${west}–${east} and latitude ${south}–${north}, found ${lon}, ${lat}`;
+    }
+  }
+  return null;
+}

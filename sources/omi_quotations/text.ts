@@ -1,0 +1,132 @@
+/**
+ * Text whose encoding changes inside the file: UTF-8 where the bytes allow it, else Windows-1252.
+ * (ZONE 2018/2 has lines in both; some KML files declare UTF-8 and are Latin-1.)
+ */
+import { isUtf8 } from 'node:buffer';
+import { inputError } from '../../pipelines/kit/source.ts';
+
+/** The longest line of a real file has 400 bytes; a file without line ends must not fill the memory. */
+const MAX_LINE_BYTES = 1024 * 1024;
+
+/**
+ * Characters of the bytes 0x80–0x9F in Windows-1252; U+FFFD where there is none. Written out because TextDecoder's
+ * 'windows-1252' reads these bytes as Latin-1 in some versions of Node.
+ */
+const C1 = '€\uFFFD‚ƒ„…†‡ˆ‰Š‹Œ\uFFFDŽ\uFFFD\uFFFD‘’“”•–—˜™š›œ\uFFFDžŸ';
+
+function cp1252(bytes: Uint8Array): string {
+  let text = '';
+  for (const byte of bytes) text += byte >= 0x80 && byte <= 0x9f ? C1[byte - 0x80]! : String.fromCharCode(byte);
+  return text;
+}
+
+/** A line as UTF-8, or as Windows-1252 when it is not. */
+export function decodeLine(bytes: Buffer): string {
+  return isUtf8(bytes) ? bytes.toString('utf8') : cp1252(bytes);
+}
+
+export interface Line {
+  /** 1-based. */
+  readonly number: number;
+  /** Without its line end. */
+  readonly text: string;
+}
+
+/**
+ * Splits bytes into lines (LF or CR LF) and decodes each for itself; yields the lines of each chunk together.
+ * @param at how the file is named in messages
+ * @throws input error `LINE_TOO_LONG`
+ */
+export async function* readLines(chunks: AsyncIterable<Buffer>, at: string): AsyncGenerator<readonly Line[]> {
+  let rest: Buffer = Buffer.alloc(0);
+  let number = 0;
+  const split = (bytes: Buffer): Line[] => {
+    const lines: Line[] = [];
+    const whole = isUtf8(bytes);
+    if (whole) {
+      for (const text of bytes.toString('utf8').split('\n')) lines.push({ number: (number += 1), text: text.endsWith('\r') ? text.slice(0, -1) : text });
+      return lines;
+    }
+    let start = 0;
+    while (start <= bytes.length) {
+      const found = bytes.indexOf(0x0a, start);
+      const end = found === -1 ? bytes.length : found;
+      const text = decodeLine(bytes.subarray(start, end));
+      lines.push({ number: (number += 1), text: text.endsWith('\r') ? text.slice(0, -1) : text });
+      start = end + 1;
+    }
+    return lines;
+  };
+  for await (const chunk of chunks) {
+    const bytes = rest.length === 0 ? chunk : Buffer.concat([rest, chunk]);
+    const end = bytes.lastIndexOf(0x0a);
+    if (end === -1) {
+      if (bytes.length > MAX_LINE_BYTES) {
+        throw inputError('OMI line is too long', { code: 'LINE_TOO_LONG', at: `${at}:${number + 1}`, detail: `expected a line end within ${MAX_LINE_BYTES} bytes, found none`, hint: 'Download the file again.' });
+      }
+      rest = bytes;
+      continue;
+    }
+    rest = bytes.subarray(end + 1);
+    yield split(bytes.subarray(0, end));
+  }
+  if (rest.length > 0) yield split(rest);
+}
+
+/**
+ * Decodes a stream byte sequence by byte sequence: valid UTF-8 as such, every other byte as Windows-1252. For XML, whose lines
+ * may be as long as the file.
+ */
+export class MixedDecoder {
+  #rest: Buffer = Buffer.alloc(0);
+
+  write(chunk: Buffer): string {
+    const bytes = this.#rest.length === 0 ? chunk : Buffer.concat([this.#rest, chunk]);
+    const end = bytes.length - incompleteTail(bytes);
+    this.#rest = bytes.subarray(end);
+    return this.#decode(bytes.subarray(0, end));
+  }
+
+  end(): string {
+    const rest = this.#rest;
+    this.#rest = Buffer.alloc(0);
+    return this.#decode(rest);
+  }
+
+  #decode(bytes: Buffer): string {
+    if (isUtf8(bytes)) return bytes.toString('utf8');
+    let text = '';
+    let at = 0;
+    while (at < bytes.length) {
+      const size = sequenceLength(bytes[at]!);
+      const end = at + size;
+      if (size > 0 && end <= bytes.length && isUtf8(bytes.subarray(at, end))) {
+        text += bytes.toString('utf8', at, end);
+        at = end;
+      } else {
+        text += cp1252(bytes.subarray(at, at + 1));
+        at += 1;
+      }
+    }
+    return text;
+  }
+}
+
+/** Bytes of the UTF-8 sequence that starts with this byte; 0 when none does. */
+function sequenceLength(lead: number): number {
+  if (lead < 0x80) return 1;
+  if (lead >= 0xc2 && lead <= 0xdf) return 2;
+  if (lead >= 0xe0 && lead <= 0xef) return 3;
+  if (lead >= 0xf0 && lead <= 0xf4) return 4;
+  return 0;
+}
+
+/** How many bytes at the end may be the start of a sequence that goes on in the next chunk. */
+function incompleteTail(bytes: Buffer): number {
+  for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
+    const byte = bytes[bytes.length - back]!;
+    if (byte >= 0x80 && byte < 0xc0) continue;
+    return sequenceLength(byte) > back ? back : 0;
+  }
+  return 0;
+}
