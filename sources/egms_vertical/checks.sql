@@ -1,0 +1,36 @@
+-- purpose: what must hold of the cells of a release
+-- reads: layer.egms_cell
+-- writes: none
+-- grain: offending rows
+-- crs: none
+
+-- check: egms_cell_unique
+-- level: error
+-- expects: a cell of the 100 m grid has one row in a release
+select
+  ix,
+  iy,
+  count(*) as rows
+from egms_cell
+group by ix, iy
+having count(*) > 1;
+
+-- check: egms_pid_unique
+-- level: warn
+-- expects: a pid names one cell; the same pid in two cells means that tiles of different products were mixed
+select
+  pid,
+  count(*) as cells
+from egms_cell
+group by pid
+having count(*) > 1;
+
+-- check: egms_velocity_plausible
+-- level: warn
+-- expects: no cell moves faster than 200 mm/year, beyond what the product can follow without losing phase
+select
+  member_id,
+  position,
+  mean_velocity_mm_year
+from egms_cell
+where abs(mean_velocity_mm_year) > 200;

@@ -1,0 +1,36 @@
+import type { Manifest } from '../../pipelines/kit/source.ts';
+
+export const manifest: Manifest = {
+  id: 'egms_vertical',
+  title: 'European Ground Motion Service, Level 3 Ortho, vertical component',
+  attribution: {
+    holder: 'European Environment Agency - Copernicus Land Monitoring Service',
+    license: 'Copernicus full, free and open',
+    url: 'https://land.copernicus.eu/en/products/european-ground-motion-service',
+    text:
+      "Generated using European Union's Copernicus Land Monitoring Service information. Contains modified Copernicus Sentinel data. "
+      + 'Produced with funding by the European Union. This product is not endorsed by the European Union.',
+  },
+  vintageRule:
+    'the release in the name of the CSV or of its zip (EGMS_L3_E46N19_100km_U_2020_2024_1 is 2020_2024_1; no suffix is the baseline, 2015_2021); '
+    + 'in a renamed file, the years of the first and the last date column',
+  downloads: [
+    {
+      url: 'https://egms.land.copernicus.eu/',
+      note: 'EGMS Explorer, with an EU Login: L3 Ortho, U component, one zip per 100 km tile. The download address carries a token that expires; a saved error page is refused.',
+    },
+  ],
+  cadence: 'yearly',
+  crs: 'EPSG:3035 (ETRS89-LAEA); easting and northing are the centre of a 100 m cell',
+  keep: 'newest',
+  ignored: {
+    acceleration_std: 'the contract serves no uncertainty of the acceleration',
+    seasonality: 'amplitude of the yearly cycle: not served',
+    seasonality_std: 'see seasonality',
+    height_ellipse: 'ellipsoidal height, in the renamed headers of 2020–2024: the orthometric one is kept',
+    gnss_velocity: 'velocity of the reference network: already in mean_velocity',
+    YYYYMMDD: 'displacement series, one column per acquisition (about 300): its fit (velocity, acceleration, rmse) is what is served',
+  },
+  envelope: { rejectShare: 0.001 },
+  layers: ['egms_cell'],
+};

@@ -1,0 +1,368 @@
+/**
+ * Reads L3 Ortho tiles. A row is some 2 kB, of which 60 bytes are wanted and the rest is the displacement series: the
+ * wanted fields are cut out of the bytes, and the end of the line is found with `indexOf`, never field by field.
+ */
+import type { Readable } from 'node:stream';
+import type { RowWriter } from '../../pipelines/kit/copy.ts';
+import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
+import { manifest } from './manifest.ts';
+import { ALIASES, CELL_M, FIELDS, MAX_COORDINATE_M, MAX_VELOCITY_MM_YEAR, egmsRow, refusal, type EgmsField } from './schema.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+const COMMA = 0x2c;
+const POINT = 0x2e;
+const MINUS = 0x2d;
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+/** A raw record in a reject is cut after this many bytes: what is wrong stands in front, the series behind is of no use. */
+const RAW_BYTES = 512;
+/** Columns that only the level 2 products have. */
+const LEVEL_2 = ['latitude', 'longitude', 'mp_type', 'los_up', 'incidence_angle', 'track_angle', 'temporal_coherence', 'line', 'pixel'];
+const DATE = /^(?:19|20)\d{6}$/;
+/** Powers of ten that are exact in a double. */
+const TEN = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
+
+/** Where the wanted fields stand in this file. */
+export interface Header {
+  /** Column index of each field, in the order of `FIELDS`. */
+  readonly columns: readonly number[];
+  /** First and last date column, `20180103`; null in a file without a series. */
+  readonly dates: readonly [string, string] | null;
+  readonly width: number;
+}
+
+/**
+ * Understands a header line, columns by name in any order.
+ * @returns null when the line is no EGMS header at all.
+ * @throws `EGMS_LEVEL` for a level 2 file, `COLUMNS_CHANGED` for a missing, repeated or unknown column.
+ */
+export function parseHeader(line: string, at: string): Header | null {
+  const names = line.replace(/^\ufeff/, '').replace(/\r$/, '').split(',');
+  if (!names.includes('pid') || !names.includes('easting') || !names.includes('mean_velocity')) return null;
+  const level2 = LEVEL_2.filter((name) => names.includes(name));
+  if (level2.length > 0) {
+    throw inputError('EGMS level 2 file: one line of sight, not the vertical component', {
+      code: 'EGMS_LEVEL',
+      at,
+      detail: `expected the columns of L3 Ortho (pid, easting, northing, height, …), found also ${level2.join(', ')}`,
+      hint: 'Download L3 Ortho, component U (EGMS_L3_…_100km_U_….zip), for the same area.',
+    });
+  }
+  const columns: number[] = FIELDS.map(() => -1);
+  const unknown: string[] = [];
+  const repeated: string[] = [];
+  const dates: string[] = [];
+  for (const [index, name] of names.entries()) {
+    const slot = FIELDS.indexOf((ALIASES[name] ?? name) as EgmsField);
+    if (slot >= 0) {
+      if (columns[slot] !== -1) repeated.push(name);
+      columns[slot] = index;
+    } else if (DATE.test(name)) {
+      dates.push(name);
+    } else if (manifest.ignored[name] === undefined) {
+      unknown.push(name);
+    }
+  }
+  const missing = FIELDS.filter((_, slot) => columns[slot] === -1);
+  if (missing.length + unknown.length + repeated.length > 0) {
+    const found = [
+      ...missing.map((name) => `no ${name}`),
+      ...repeated.map((name) => `${name} twice`),
+      ...unknown.map((name) => `unknown ${JSON.stringify(name)}`),
+    ];
+    throw inputError('EGMS columns changed', {
+      code: 'COLUMNS_CHANGED',
+      at,
+      detail: `expected ${FIELDS.join(', ')}, the ignored columns and dates, found ${found.join(', ')}`,
+      hint: 'Read the new product description, then map the column in sources/egms_vertical/schema.ts or ignore it by name in manifest.ts.',
+    });
+  }
+  dates.sort();
+  return { columns, dates: dates.length === 0 ? null : [dates[0]!, dates.at(-1)!], width: names.length };
+}
+
+/**
+ * Counts records by themselves, on the raw bytes before any parsing: lines that are neither the header nor blank.
+ * Kept apart from the reader on purpose, so that the two can disagree.
+ */
+export class LineCounter {
+  #lines = 0;
+  #blank = 0;
+  /** Bytes of the open line, CR left out. */
+  #open = 0;
+
+  count(chunk: Buffer): void {
+    let start = 0;
+    for (let end = chunk.indexOf(LF); end !== -1; end = chunk.indexOf(LF, start)) {
+      if (this.#open + this.#visible(chunk, start, end) === 0) this.#blank += 1;
+      this.#lines += 1;
+      this.#open = 0;
+      start = end + 1;
+    }
+    this.#open += this.#visible(chunk, start, chunk.length);
+  }
+
+  /** Records so far, with an unended last line. */
+  get records(): number {
+    return Math.max(0, this.#lines - this.#blank + (this.#open > 0 ? 1 : 0) - 1);
+  }
+
+  #visible(chunk: Buffer, start: number, end: number): number {
+    // Only the line's last byte can be the CR of a CRLF; a line of nothing else is blank.
+    return end > start && chunk[end - 1] === CR ? end - start - 1 : end - start;
+  }
+}
+
+/** The CSV inside a tile's zip. @throws `EGMS_ZIP` when there is not exactly one. */
+export function csvEntry(paths: readonly string[], at: string): string {
+  const found = paths.filter((path) => path.toLowerCase().endsWith('.csv'));
+  if (found.length === 1) return found[0]!;
+  throw inputError('EGMS zip without its CSV', {
+    code: 'EGMS_ZIP',
+    at,
+    detail: `expected one .csv beside the .tiff and the .xml, found ${found.length === 0 ? paths.join(', ') || 'an empty zip' : found.join(', ')}`,
+    hint: 'Download the tile again; one zip holds one tile.',
+  });
+}
+
+/** Streams one tile, zipped or plain. Positions are line numbers, the header being line 1. */
+export async function read(file: InputFile, sink: Sink): Promise<void> {
+  if (!file.name.toLowerCase().endsWith('.zip')) {
+    const member = await sink.member({ path: '', size: file.size });
+    await readCsv(file.open(), file.name, member, (bytes) => sink.progress(bytes));
+    return;
+  }
+  const archive = await file.zip();
+  try {
+    const path = csvEntry(archive.entries.map((entry) => entry.path), file.name);
+    const entry = archive.entry(path);
+    const facts = { path, crc32: entry.crc32, size: entry.size };
+    if (await sink.reuse(facts)) return;
+    const member = await sink.member(facts);
+    const ratio = entry.size === 0 ? 0 : entry.compressedSize / entry.size;
+    await readCsv(await archive.stream(path), `${file.name}!${path}`, member, (bytes) => sink.progress(bytes * ratio));
+  } finally {
+    await archive.close();
+  }
+}
+
+async function readCsv(stream: Readable, at: string, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
+  const counter = new LineCounter();
+  const rows = new TileRows(member, at);
+  let carry: Buffer | null = null;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    counter.count(chunk);
+    let start = 0;
+    if (carry !== null) {
+      const end = chunk.indexOf(LF);
+      if (end === -1) {
+        carry = Buffer.concat([carry, chunk]);
+        progress(chunk.length);
+        continue;
+      }
+      const joined: Buffer = Buffer.concat([carry, chunk.subarray(0, end)]);
+      rows.line(joined, 0, joined.length);
+      carry = null;
+      start = end + 1;
+    }
+    start = rows.lines(chunk, start);
+    if (start < chunk.length) carry = Buffer.from(chunk.subarray(start));
+    progress(chunk.length);
+    const full = member.drain();
+    if (full !== undefined) await full;
+  }
+  if (carry !== null) rows.lastLine(carry);
+  rows.end();
+  await member.close(counter.records);
+}
+
+/** Rows of one tile on their way to the staging table. */
+class TileRows {
+  readonly #member: MemberSink;
+  readonly #writer: RowWriter;
+  readonly #at: string;
+  #header: Header | null = null;
+  /** Slot of each leading column, −1 when it is not wanted; it ends with the last wanted one. */
+  #slots: Int8Array = new Int8Array(0);
+  readonly #from = new Int32Array(FIELDS.length);
+  readonly #to = new Int32Array(FIELDS.length);
+  #number = 0;
+
+  constructor(member: MemberSink, at: string) {
+    this.#member = member;
+    this.#writer = member.writer('raw_egms_cell');
+    this.#at = at;
+  }
+
+  /** Takes every complete line of the chunk. @returns where the open one starts. */
+  lines(chunk: Buffer, start: number): number {
+    for (let end = chunk.indexOf(LF, start); end !== -1; end = chunk.indexOf(LF, start)) {
+      this.line(chunk, start, end);
+      start = end + 1;
+    }
+    return start;
+  }
+
+  line(buffer: Buffer, start: number, end: number): void {
+    this.#number += 1;
+    if (end > start && buffer[end - 1] === CR) end -= 1;
+    if (end === start) return;
+    if (this.#header === null) return this.#head(buffer, start, end);
+    if (!this.#fast(buffer, start, end)) this.#slow(buffer, start, end);
+  }
+
+  /**
+   * A last line without its end is whole in some writers' files; with fewer columns than the header it shows that the file
+   * was cut, and then an unknown number of cells is missing.
+   */
+  lastLine(bytes: Buffer): void {
+    if (this.#header !== null && bytes.length > 0) {
+      let columns = 1;
+      for (const byte of bytes) if (byte === COMMA) columns += 1;
+      if (columns < this.#header.width) {
+        throw inputError('EGMS file is cut short', {
+          code: 'EGMS_TRUNCATED',
+          at: `${this.#at}:${this.#number + 1}`,
+          detail: `expected ${this.#header.width} columns in the last line, found ${columns} and no end of line`,
+          hint: 'Unpack or download the tile again; the zip protects itself by its CRC, a loose CSV does not.',
+        });
+      }
+    }
+    this.line(bytes, 0, bytes.length);
+  }
+
+  end(): void {
+    if (this.#header === null) {
+      throw inputError('EGMS file is empty', { code: 'EGMS_EMPTY', at: this.#at, detail: 'expected a header line, found nothing', hint: 'Download the tile again.' });
+    }
+  }
+
+  #head(buffer: Buffer, start: number, end: number): void {
+    const line = buffer.toString('utf8', buffer.indexOf(BOM, start) === start ? start + BOM.length : start, end);
+    const header = parseHeader(line, `${this.#at}:${this.#number}`);
+    if (header === null) {
+      throw inputError('not an EGMS CSV', {
+        code: 'EGMS_HEADER', at: `${this.#at}:${this.#number}`, detail: `expected a header with pid, easting and mean_velocity, found ${JSON.stringify(line.slice(0, 80))}`,
+        hint: 'Give the tile as it was downloaded.',
+      });
+    }
+    this.#header = header;
+    this.#slots = new Int8Array(Math.max(...header.columns) + 1).fill(-1);
+    for (const [slot, column] of header.columns.entries()) this.#slots[column] = slot;
+  }
+
+  /** Finds the wanted fields; false when the line ends before the last of them. */
+  #split(buffer: Buffer, start: number, end: number): boolean {
+    const slots = this.#slots;
+    let at = start;
+    for (let column = 0; column < slots.length; column += 1) {
+      const from = at;
+      while (at < end && buffer[at] !== COMMA) at += 1;
+      const slot = slots[column]!;
+      if (slot >= 0) {
+        this.#from[slot] = from;
+        this.#to[slot] = at;
+      }
+      if (at >= end && column < slots.length - 1) return false;
+      at += 1;
+    }
+    return true;
+  }
+
+  /** Writes a row that is well formed beyond doubt; false leaves the decision to the schema. */
+  #fast(buffer: Buffer, start: number, end: number): boolean {
+    if (!this.#split(buffer, start, end)) return false;
+    const from = this.#from;
+    const to = this.#to;
+    if (to[0]! - from[0]! !== 10) return false;
+    for (let at = from[0]!; at < to[0]!; at += 1) if (!isBase62(buffer[at]!)) return false;
+    const easting = decimalOf(buffer, from[1]!, to[1]!, false);
+    const northing = decimalOf(buffer, from[2]!, to[2]!, false);
+    if (!(easting % CELL_M === CELL_M / 2 && northing % CELL_M === CELL_M / 2 && easting < MAX_COORDINATE_M && northing < MAX_COORDINATE_M)) return false;
+    const height = decimalOf(buffer, from[3]!, to[3]!, true);
+    const rmse = decimalOf(buffer, from[4]!, to[4]!, true);
+    const velocity = decimalOf(buffer, from[5]!, to[5]!, true);
+    const velocityStd = decimalOf(buffer, from[6]!, to[6]!, true);
+    const acceleration = decimalOf(buffer, from[7]!, to[7]!, true);
+    // NaN fails every comparison.
+    if (!(rmse >= 0 && velocityStd >= 0 && velocity <= MAX_VELOCITY_MM_YEAR && velocity >= -MAX_VELOCITY_MM_YEAR)) return false;
+    if (Number.isNaN(height) || Number.isNaN(acceleration)) return false;
+    const writer = this.#writer;
+    writer.begin(this.#number);
+    writer.bytes(buffer, from[0]!, to[0]!);
+    writer.int4(easting);
+    writer.int4(northing);
+    writer.float8(height);
+    writer.float8(rmse);
+    writer.float8(velocity);
+    writer.float8(velocityStd);
+    writer.float8(acceleration);
+    writer.end();
+    return true;
+  }
+
+  /** Lets the schema decide, and says what is wrong. */
+  #slow(buffer: Buffer, start: number, end: number): void {
+    const raw = Buffer.from(buffer.subarray(start, Math.min(end, start + RAW_BYTES)));
+    const reject = (code: string, message: string): void => this.#member.reject({ position: this.#number, code, message, raw });
+    if (raw.includes('mean_velocity')) {
+      this.#headerAgain(buffer.toString('utf8', start, end));
+      return reject('header_repeated', 'expected a cell, found the header again: tiles were pasted together');
+    }
+    if (!this.#split(buffer, start, end)) {
+      return reject('columns_missing', `expected at least ${this.#slots.length} columns, found the end of the line`);
+    }
+    const text: Record<string, string> = {};
+    for (const [slot, field] of FIELDS.entries()) text[field] = buffer.toString('utf8', this.#from[slot]!, this.#to[slot]!);
+    const parsed = egmsRow.safeParse(text);
+    if (parsed.success) return this.#member.row('raw_egms_cell', this.#number, FIELDS.map((field) => parsed.data[field]));
+    const { code, message } = refusal(parsed.error);
+    reject(code, `${message}, found ${JSON.stringify(text[parsed.error.issues[0]!.path[0] as EgmsField])}`);
+  }
+
+  /** Tiles that were pasted together carry the header again. Another series is harmless; moved fields would be read as others. */
+  #headerAgain(line: string): void {
+    const at = `${this.#at}:${this.#number}`;
+    const again = parseHeader(line, at);
+    if (again !== null && again.columns.every((column, slot) => column === this.#header!.columns[slot])) return;
+    throw inputError('EGMS tiles with different columns in one file', {
+      code: 'COLUMNS_CHANGED', at, detail: 'expected the fields to stand where the first header has them, found a second header that moves them',
+      hint: 'Give the tiles as they were downloaded, one file each: their columns need not agree.',
+    });
+  }
+}
+
+function isBase62(byte: number): boolean {
+  return (byte >= 0x30 && byte <= 0x39) || (byte >= 0x41 && byte <= 0x5a) || (byte >= 0x61 && byte <= 0x7a);
+}
+
+/**
+ * A plain decimal: at most 7 digits, and, when `signed`, a minus in front and up to 6 decimals; NaN otherwise. Mantissa and power of ten
+ * are exact in a double, so the quotient is the nearest double, the same that `Number` gives.
+ */
+function decimalOf(buffer: Buffer, from: number, to: number, signed: boolean): number {
+  let at = from;
+  let negative = false;
+  if (signed && buffer[at] === MINUS) {
+    negative = true;
+    at += 1;
+  }
+  let mantissa = 0;
+  let digits = 0;
+  let decimals = -1;
+  for (; at < to; at += 1) {
+    const byte = buffer[at]!;
+    if (byte >= 0x30 && byte <= 0x39) {
+      mantissa = mantissa * 10 + (byte - 0x30);
+      if (decimals >= 0) decimals += 1;
+      else digits += 1;
+    } else if (signed && byte === POINT && decimals < 0) {
+      decimals = 0;
+    } else {
+      return Number.NaN;
+    }
+  }
+  if (digits < 1 || digits > 7 || decimals === 0 || decimals > 6) return Number.NaN;
+  const value = decimals > 0 ? mantissa / TEN[decimals]! : mantissa;
+  return negative ? -value : value;
+}

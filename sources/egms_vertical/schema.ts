@@ -1,0 +1,61 @@
+/**
+ * One row of an L3 Ortho CSV as text, and what it means.
+ *
+ * Source of the format: EGMS Product Description v3.0 (2025-08-07), table 6. Numbers are plain decimals, never exponents.
+ * `read.ts` has a fast path over bytes for well-formed rows; whatever it does not accept at once comes here, and a test
+ * holds the two against each other, so this schema is the only definition.
+ */
+import { z } from 'zod';
+
+/** Side of a cell in metres. */
+export const CELL_M = 100;
+/** Coordinates of EPSG:3035 are positive and below this all over Europe. */
+export const MAX_COORDINATE_M = 10_000_000;
+/** Faster than a metre a year is no ground motion that interferometry can follow: a sentinel or a shifted column. */
+export const MAX_VELOCITY_MM_YEAR = 1_000;
+/** Digits before and after the point; their sum stays below 2^53, so that the fast path divides exactly. */
+const DECIMAL = /^-?\d{1,7}(\.\d{1,6})?$/;
+
+const decimal = z.string().regex(DECIMAL, 'expected a decimal number').transform(Number);
+const spread = decimal.refine((value) => value >= 0, { message: 'expected a number that is not negative' });
+const centre = z.string().regex(/^\d{2,7}$/, 'expected whole metres').transform(Number).refine((value) => value % CELL_M === CELL_M / 2, {
+  message: 'expected the centre of a 100 m cell, which ends in 50',
+  params: { code: 'cell_not_on_grid' },
+});
+
+export const egmsRow = z.strictObject({
+  /** Ten base62 characters, case sensitive. */
+  pid: z.string().regex(/^[0-9A-Za-z]{10}$/, 'expected 10 base62 characters'),
+  /** Centre of the cell, metres, EPSG:3035. */
+  easting: centre,
+  northing: centre,
+  /** Orthometric height, metres. */
+  height: decimal,
+  /** Residuals after a third-order polynomial and the seasonal term, mm. */
+  rmse: spread,
+  /** mm/year, positive upwards. */
+  mean_velocity: decimal.refine((value) => Math.abs(value) <= MAX_VELOCITY_MM_YEAR, {
+    message: `expected a velocity within ±${MAX_VELOCITY_MM_YEAR} mm/year`,
+    params: { code: 'velocity_out_of_range' },
+  }),
+  mean_velocity_std: spread,
+  /** mm/year², twice the second-order coefficient. */
+  acceleration: decimal,
+});
+
+export type EgmsRow = z.output<typeof egmsRow>;
+export type EgmsField = keyof EgmsRow;
+
+/** Fields in the order of the staging table. */
+export const FIELDS: readonly EgmsField[] = ['pid', 'easting', 'northing', 'height', 'rmse', 'mean_velocity', 'mean_velocity_std', 'acceleration'];
+
+/** Later names of the same fields; seen in the level 2 headers of 2020–2024 and accepted here as well. */
+export const ALIASES: Readonly<Record<string, EgmsField>> = { height_ortho: 'height', rmse_ts: 'rmse' };
+
+/** @returns the stable code and the one-line message of a refused row. */
+export function refusal(error: z.ZodError): { readonly code: string; readonly message: string } {
+  const issue = error.issues[0]!;
+  const field = String(issue.path[0] ?? 'row');
+  const code = issue.code === 'custom' && typeof issue.params?.['code'] === 'string' ? issue.params['code'] : `${field}_malformed`;
+  return { code, message: `${field}: ${issue.message}` };
+}

@@ -1,0 +1,97 @@
+import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
+import { manifest } from './manifest.ts';
+import { csvEntry, parseHeader, read } from './read.ts';
+
+/** `EGMS_L3_E46N19_100km_U_2020_2024_1.zip`: tile, component, release; the baseline has no release in its name. */
+const NAME = /EGMS_L3_(E\d{2}N\d{2})_100km_([UE])(?:_(\d{4}_\d{4}(?:_\d+)?))?(?=[._-]|$)/i;
+const BASELINE = '2015_2021';
+/** Files that come in the same zip and are sometimes unpacked beside it. */
+const COMPANION = /\.(?:tiff?|xml)$/i;
+
+async function recognise(probe: Probe): Promise<Recognition | null> {
+  const named = NAME.exec(probe.name);
+  if (named !== null && COMPANION.test(probe.name)) {
+    return { role: 'companion', vintage: named[3] ?? BASELINE, region: null, ignored: 'raster or metadata of a tile: the same cells are read from its CSV' };
+  }
+  if (probe.entries === null) {
+    if (/\.zip$/i.test(probe.name)) {
+      if (named === null && !/^EGMS_L/i.test(probe.name)) return null;
+      throw inputError('EGMS download is not a zip', {
+        code: 'EGMS_DOWNLOAD_REFUSED',
+        at: probe.name,
+        detail: `expected a zip, found ${describe(probe.head)}`,
+        hint: 'The Explorer answers "429 Too Many Requests" or a login page when asked too fast or with an old token: get a new link and download the tile again.',
+      });
+    }
+    return recogniseCsv(probe.name, probe.name, probe.head);
+  }
+  if (!/\.zip$/i.test(probe.name)) return null;
+  const paths = probe.entries.map((entry) => entry.path);
+  const inside = paths.find((path) => NAME.test(path));
+  if (named === null && inside === undefined && !paths.some((path) => path.toLowerCase().endsWith('.csv'))) return null;
+  if (named === null && inside === undefined) {
+    // A renamed tile: any other zip with one small CSV gets this far, so its header decides and nothing is thrown.
+    const csv = paths.filter((path) => path.toLowerCase().endsWith('.csv'));
+    if (csv.length !== 1) return null;
+    return recogniseCsv(probe.name, csv[0]!, await probe.headOf(csv[0]!));
+  }
+  const csv = csvEntry(paths, probe.name);
+  const recognised = recogniseCsv(probe.name, csv, await probe.headOf(csv));
+  if (recognised !== null) return recognised;
+  throw inputError('not an EGMS CSV', {
+    code: 'EGMS_HEADER', at: `${probe.name}!${csv}`, detail: 'expected a header with pid, easting and mean_velocity', hint: 'Download the tile again.',
+  });
+}
+
+/** @throws `EGMS_LEVEL`, `COLUMNS_CHANGED`, `EGMS_COMPONENT` for files that are surely EGMS. */
+function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognition | null {
+  const end = head.indexOf(0x0a);
+  const line = head.toString('utf8', 0, end === -1 ? head.length : end);
+  const at = fileName === csvName ? fileName : `${fileName}!${csvName}`;
+  if (!line.includes('easting')) return null;
+  const header = parseHeader(line, at);
+  if (header === null) return null;
+  const named = NAME.exec(csvName) ?? NAME.exec(fileName);
+  const vintage = named !== null ? named[3] ?? BASELINE : header.dates === null ? null : header.dates.map((date) => date.slice(0, 4)).join('_');
+  if (vintage === null) {
+    throw inputError('EGMS release unknown', {
+      code: 'EGMS_RELEASE', at, detail: 'expected a release in the name or date columns in the header, found neither', hint: 'Give the file the name it was published with.',
+    });
+  }
+  const component = named?.[2]?.toUpperCase() ?? /_([UE])(?=[_.-]|$)/.exec(csvName.replace(/\.csv$/i, ''))?.[1];
+  if (component === 'E') {
+    return { role: 'east', vintage, region: null, ignored: 'east-west component: the contract serves the vertical one, whose tiles are named …_100km_U…' };
+  }
+  if (component !== 'U') {
+    throw inputError('EGMS component unknown', {
+      code: 'EGMS_COMPONENT',
+      at,
+      detail: 'expected U (vertical) or E (east) in the name, found neither; the columns of the two are the same',
+      hint: 'Give the file the name it was published with, EGMS_L3_<tile>_100km_U_<release>.csv.',
+    });
+  }
+  return { role: 'vertical', vintage, region: null, complete: false };
+}
+
+function describe(head: Buffer): string {
+  const text = head.toString('latin1', 0, 200).replace(/\s+/g, ' ').trim();
+  return text === '' ? 'an empty file' : `${JSON.stringify(text.slice(0, 80))}`;
+}
+
+export default defineSource({
+  manifest,
+  tables: {
+    raw_egms_cell: {
+      pid: 'text',
+      easting: 'int4',
+      northing: 'int4',
+      height_m: 'float8',
+      rmse_mm: 'float8',
+      mean_velocity_mm_year: 'float8',
+      mean_velocity_std_mm_year: 'float8',
+      acceleration_mm_year2: 'float8',
+    },
+  },
+  recognise,
+  read,
+});

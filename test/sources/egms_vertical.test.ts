@@ -1,0 +1,204 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { randomOf } from '../../pipelines/kit/random.ts';
+import type { Recognition } from '../../pipelines/kit/source.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import type { RegisteredSource } from '../../pipelines/registry.ts';
+import { recognise } from '../../pipelines/steps/locate.ts';
+import { LineCounter } from '../../sources/egms_vertical/read.ts';
+import { FIELDS, egmsRow } from '../../sources/egms_vertical/schema.ts';
+import source from '../../sources/egms_vertical/source.ts';
+import { collect, type Collected } from '../harness/collect.ts';
+
+const FIXTURE = fileURLToPath(new URL('../../sources/egms_vertical/fixture/', import.meta.url));
+const GOLDEN = fileURLToPath(new URL('../../sources/egms_vertical/golden/', import.meta.url));
+const fixture = (name: string): string => join(FIXTURE, name);
+
+let folder: string;
+/** What `recognise` needs of a registered source. */
+const registered = { ...source, id: source.manifest.id } as RegisteredSource;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const read = (path: string): Promise<Collected> => collect(source, path, { role: 'vertical' });
+
+async function recognition(path: string): Promise<Recognition | null> {
+  return (await recognise({ path, size: readFileSync(path).length }, [registered]))?.recognition ?? null;
+}
+
+/** What a golden file holds: the rows without provenance, the rejects without words. */
+function summary({ members, rows }: Collected): unknown {
+  expect(members).toHaveLength(1);
+  const member = members[0]!;
+  expect(member.records, 'records = rows + rejects + duplicates').toBe(member.rows + member.rejects.length + member.duplicates.length);
+  return {
+    records: member.records,
+    rows: rows['raw_egms_cell']!.map(({ member_id: _, ...row }) => row),
+    rejects: member.rejects.map(({ position, code }) => ({ position, code })),
+  };
+}
+
+async function zipped(name: string, entries: Readonly<Record<string, Buffer | string>>): Promise<string> {
+  const path = join(folder, name);
+  const zip = await ZipWriter.create(path);
+  for (const [entry, content] of Object.entries(entries)) await zip.add(entry, content);
+  await zip.close();
+  return path;
+}
+
+describe('reading a tile', () => {
+  const names = readdirSync(GOLDEN).map((file) => file.replace(/\.json$/, ''));
+
+  it.each(names)('%s gives its golden rows and rejects', async (name) => {
+    expect(summary(await read(fixture(`${name}.csv`)))).toEqual(JSON.parse(readFileSync(join(GOLDEN, `${name}.json`), 'utf8')));
+  });
+
+  it('a zipped tile gives what the plain one gives', async () => {
+    const csv = readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'));
+    const path = await zipped('EGMS_L3_E46N20_100km_U_2018_2022_1.zip', {
+      'EGMS_L3_E46N20_100km_U_2018_2022_1.tiff': 'not read', 'EGMS_L3_E46N20_100km_U_2018_2022_1.csv': csv, 'EGMS_L3_E46N20_100km_U_2018_2022_1.xml': '<a/>',
+    });
+    const collected = await read(path);
+    expect(collected.members[0]!.path).toBe('EGMS_L3_E46N20_100km_U_2018_2022_1.csv');
+    expect(summary(collected)).toEqual(JSON.parse(readFileSync(join(GOLDEN, 'EGMS_L3_E46N20_100km_U_2018_2022_1.json'), 'utf8')));
+  });
+
+  it('a reject keeps the beginning of its line and says what was found', async () => {
+    const { members } = await read(fixture('strings-instead-of-numbers_U.csv'));
+    const first = members[0]!.rejects[0]!;
+    expect(first.message).toBe('mean_velocity: expected a decimal number, found "nan"');
+    expect(first.raw.toString()).toMatch(/^3OaTn5TNYx,4650350,2050150,/);
+  });
+
+  it.each([
+    ['truncated-last-line_U.csv', 'EGMS_TRUNCATED', /:4$/],
+    ['merged-tiles-with-moved-columns_U.csv', 'COLUMNS_CHANGED', /:3$/],
+    ['column-missing_U.csv', 'COLUMNS_CHANGED', /:1$/],
+    ['column-unknown_U.csv', 'COLUMNS_CHANGED', /:1$/],
+    ['column-twice_U.csv', 'COLUMNS_CHANGED', /:1$/],
+    ['level-2b.csv', 'EGMS_LEVEL', /:1$/],
+    ['empty_U.csv', 'EGMS_EMPTY', /empty_U\.csv$/],
+  ])('%s is refused as a whole with %s', async (name, code, at) => {
+    await expect(read(fixture(name))).rejects.toMatchObject({ code, kind: 'input', at: expect.stringMatching(at), detail: expect.stringMatching(/expected .* found /) });
+  });
+
+  it('a zip that was cut short is refused, not read in part', async () => {
+    const path = await zipped('whole.zip', { 'EGMS_L3_E46N20_100km_U_2018_2022_1.csv': readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv')) });
+    const bytes = readFileSync(path);
+    await writeFile(join(folder, 'EGMS_L3_E46N20_100km_U.zip'), bytes.subarray(0, bytes.length - 30));
+    await expect(read(join(folder, 'EGMS_L3_E46N20_100km_U.zip'))).rejects.toMatchObject({ code: 'ZIP_UNREADABLE' });
+  });
+
+  it('the chunks in which the bytes arrive do not matter', async () => {
+    const text = ['crlf_U.csv', 'strings-instead-of-numbers_U.csv', 'blank-lines_U.csv', 'no-final-newline_U.csv'];
+    for (const name of text) {
+      const whole = summary(await read(fixture(name)));
+      for (const size of [1, 2, 7, 61, 500]) {
+        expect(summary(await collectChunks(readFileSync(fixture(name)), size)), `${name} in chunks of ${size}`).toEqual(whole);
+      }
+    }
+  });
+});
+
+/** Reads bytes that arrive in pieces of a given size. */
+async function collectChunks(bytes: Buffer, size: number): Promise<Collected> {
+  const path = join(folder, 'chunks_U.csv');
+  await writeFile(path, bytes);
+  const { createReadStream } = await import('node:fs');
+  const chunked = { ...source, read: (file: Parameters<typeof source.read>[0], sink: Parameters<typeof source.read>[1]) => source.read({ ...file, open: () => createReadStream(path, { highWaterMark: size }) }, sink) };
+  return collect(chunked, path, { role: 'vertical' });
+}
+
+describe('the fast path and the schema', () => {
+  it('accept and refuse the same rows, with the same values', async () => {
+    const random = randomOf('egms fast path');
+    const tokens: Record<string, string[]> = {
+      pid: ['3OaTn5TNYv', '0000000000', '3OaTn5TNY', '3OaTn5TNYvv', '3OaTn-TNYv', ''],
+      grid: ['4650050', '50', '9999950', '4650051', '4650000', '-50', '4650050.0', '', '04650050', '46500500', ' 4650050'],
+      decimal: ['0', '-0', '0.0', '-0.1', '12.3', '1234567.123456', '1234567.1234567', '12345678', '.5', '5.', '-', '', 'nan', '1e3', '+1', '1 ', '--1', '1.2.3', '999.9', '1000.1', '-1000', '0.1', '0.7', '123.456'],
+    };
+    const lines: string[] = [];
+    const texts: Record<string, string>[] = [];
+    // Mostly good fields, so that each bad one is met alone.
+    const draw = (list: string[]): string => (random.next() < 0.75 ? list[0]! : random.pick(list));
+    for (let i = 0; i < 4_000; i += 1) {
+      const text: Record<string, string> = {};
+      for (const field of FIELDS) text[field] = field === 'pid' ? draw(tokens['pid']!) : field === 'easting' || field === 'northing' ? draw(tokens['grid']!) : random.pick(tokens['decimal']!.slice(0, random.next() < 0.8 ? 6 : undefined));
+      texts.push(text);
+      lines.push(FIELDS.map((field) => text[field]).join(','));
+    }
+    const path = join(folder, 'random_U.csv');
+    await writeFile(path, `${FIELDS.join(',')}\n${lines.join('\n')}\n`);
+    const { rows, members } = await read(path);
+    const expected = texts.flatMap((text, index) => {
+      const parsed = egmsRow.safeParse(text);
+      return parsed.success ? [{ position: index + 2, values: FIELDS.map((field) => parsed.data[field]) }] : [];
+    });
+    const columns = Object.keys(source.tables['raw_egms_cell']!);
+    expect(rows['raw_egms_cell']!.map((row) => ({ position: row['position'], values: columns.map((column) => row[column]) }))).toEqual(expected);
+    expect(expected.length).toBeGreaterThan(200);
+    expect(members[0]!.rejects.length).toBe(texts.length - expected.length);
+  });
+
+  it('counts lines by themselves in any chunks', () => {
+    const bytes = Buffer.from('header\r\n\r\na,b\r\n\nc,d\r\ne');
+    for (let size = 1; size <= bytes.length; size += 1) {
+      const counter = new LineCounter();
+      for (let at = 0; at < bytes.length; at += size) counter.count(bytes.subarray(at, at + size));
+      expect(counter.records, `chunks of ${size}`).toBe(3);
+    }
+  });
+});
+
+describe('recognising files', () => {
+  it('a tile of a release, zipped or plain, and the baseline without one', async () => {
+    const csv = readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'));
+    expect(await recognition(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'))).toEqual({ role: 'vertical', vintage: '2018_2022_1', region: null, complete: false });
+    expect(await recognition(await zipped('EGMS_L3_E46N20_100km_U_2018_2022_1.zip', { 'EGMS_L3_E46N20_100km_U_2018_2022_1.csv': csv }))).toMatchObject({ role: 'vertical', vintage: '2018_2022_1' });
+    expect(await recognition(fixture('EGMS_L3_E46N20_100km_U.baseline.csv'))).toMatchObject({ role: 'vertical', vintage: '2015_2021' });
+    expect(['2018_2022_1', '2015_2021', '2020_2024_1'].sort()).toEqual(['2015_2021', '2018_2022_1', '2020_2024_1']);
+  });
+
+  it('a renamed tile by its columns and the years of its series', async () => {
+    expect(await recognition(fixture('crlf_U.csv'))).toMatchObject({ role: 'vertical', vintage: '2018_2018' });
+    expect(await recognition(await zipped('naples.zip', { 'tile_U.csv': readFileSync(fixture('crlf_U.csv')) }))).toMatchObject({ role: 'vertical', vintage: '2018_2018' });
+  });
+
+  it('the east component is known and left aside, as are raster and metadata', async () => {
+    expect(await recognition(fixture('EGMS_L3_E46N20_100km_E_2018_2022_1.csv'))).toMatchObject({ role: 'east', ignored: expect.stringContaining('vertical') });
+    for (const extension of ['tiff', 'xml']) {
+      const path = join(folder, `EGMS_L3_E46N20_100km_U_2018_2022_1.${extension}`);
+      await writeFile(path, 'II*');
+      expect(await recognition(path)).toMatchObject({ role: 'companion', ignored: expect.stringContaining('CSV') });
+    }
+  });
+
+  it.each([
+    ['EGMS_L3_E46N21_100km_U_2018_2022_1.zip', 'EGMS_DOWNLOAD_REFUSED', '429'],
+    ['level-2b.csv', 'EGMS_LEVEL', 'L3 Ortho'],
+    ['without-component.csv', 'EGMS_COMPONENT', 'name'],
+    ['column-missing_U.csv', 'COLUMNS_CHANGED', 'schema.ts'],
+  ])('%s is refused with %s and a hint', async (name, code, hint) => {
+    await expect(recognition(fixture(name))).rejects.toMatchObject({ code, kind: 'input', hint: expect.stringContaining(hint) });
+  });
+
+  it('a zip of that name without a CSV is refused', async () => {
+    const path = await zipped('EGMS_L3_E46N22_100km_U_2018_2022_1.zip', { 'EGMS_L3_E46N22_100km_U_2018_2022_1.tiff': 'x' });
+    await expect(recognition(path)).rejects.toMatchObject({ code: 'EGMS_ZIP' });
+  });
+
+  it('files of others are not claimed', async () => {
+    const path = join(folder, 'others.csv');
+    await writeFile(path, 'CODREG;REGIONE;SEZ21_ID\n1;x;2\n');
+    expect(await recognition(path)).toBeNull();
+    expect(await recognition(await zipped('others.zip', { 'others.csv': 'easting;northing\n1;2\n' }))).toBeNull();
+    await writeFile(join(folder, 'page.zip'), '<html>');
+    expect(await recognition(join(folder, 'page.zip'))).toBeNull();
+  });
+});
