@@ -58,3 +58,18 @@ where stato_prev
 group by half_year, belfiore, zona, cod_tip
 having count(*) > 1
 order by half_year, belfiore, zona, cod_tip;
+
+-- check: ranges_run_upwards
+-- level: warn
+-- expects: The lowest price is not above the highest; such a range is served as published (one rent of 161,999 rows in 2017/1).
+select
+  half_year,
+  link_zona,
+  cod_tip,
+  stato,
+  member_id,
+  position
+from omi_quotation
+where purchase_min_eur_m2 > purchase_max_eur_m2
+  or rental_min_eur_m2_month > rental_max_eur_m2_month
+order by half_year, link_zona, cod_tip, stato;

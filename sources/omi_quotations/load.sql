@@ -1,5 +1,5 @@
 -- purpose: tells repeated OMI records apart and repairs perimeters
--- reads: raw_quotation, raw_zone, raw_perimeter, release
+-- reads: staging.raw_quotation, staging.raw_zone, staging.raw_perimeter
 -- writes: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter, duplicate, reject
 -- grain: one row per record that counts
 -- crs: EPSG:4326
@@ -147,11 +147,8 @@ select
   p.position,
   'perimeter_without_area' as code,
   'expected a polygon with an area, found none left after the repair' as message,
-  convert_to(
-    '<Placemark><ExtendedData><Data name="CODCOM"><value>' || p.belfiore || '</value></Data><Data name="CODZONA"><value>' || p.zona || '</value></Data></ExtendedData>'
-      || st_askml(p.published, 6) || '</Placemark>',
-    'UTF8'
-  ) as raw
+  '<Placemark><ExtendedData><Data name="CODCOM"><value>' || p.belfiore || '</value></Data><Data name="CODZONA"><value>' || p.zona || '</value></Data></ExtendedData>'
+    || st_askml(p.published, 6) || '</Placemark>' as raw
 from perimeter_ranked p
 where p.rank = 1
   and st_isempty(p.geom);

@@ -1,6 +1,6 @@
 -- purpose: OMI records as they were read, before duplicates are told apart
 -- reads: none
--- writes: raw_quotation, raw_zone, raw_perimeter
+-- writes: staging.raw_quotation, staging.raw_zone, staging.raw_perimeter
 -- grain: one row per accepted record
 -- crs: perimeters EPSG:4326, longitude latitude, as published
 

@@ -1,0 +1,47 @@
+import type { Manifest } from '../../pipelines/kit/source.ts';
+
+const NOT_SERVED = 'kind of income or tax that no section serves';
+
+export const manifest: Manifest = {
+  id: 'mef_income',
+  title: 'MEF: personal income tax returns (IRPEF) by comune and, in the largest cities, by postal code',
+  attribution: {
+    holder: 'Ministero dell\'Economia e delle Finanze - Dipartimento delle Finanze',
+    license: 'CC-BY-3.0-IT',
+    url: 'https://www1.finanze.gov.it/finanze/analisi_stat/public/index.php?opendata=yes',
+    text: 'Fonte: Ministero dell\'Economia e delle Finanze - Dipartimento delle Finanze, open data dichiarazioni fiscali, licenza CC BY 3.0 IT',
+    mandatory: true,
+  },
+  vintageRule: 'the tax year of the first record (`Anno di imposta`); declarations are made the year after',
+  downloads: [
+    {
+      url: 'https://www1.finanze.gov.it/finanze/analisi_stat/public/v_4_0_0/contenuti/Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip',
+      note: 'By comune; the year in the name is the tax year.',
+    },
+    {
+      url: 'https://www1.finanze.gov.it/finanze/analisi_stat/public/v_4_0_0/contenuti/Redditi_e_principali_variabili_IRPEF_su_base_subcomunale_CSV_2023.zip',
+      note: 'By postal code, for the comuni that have several.',
+    },
+  ],
+  cadence: 'yearly, about April',
+  crs: null,
+  // Economics uses the newest year that has both levels, which need not be the newest year.
+  keep: 'all',
+  ignored: {
+    '': 'trailing cells without a name, whose number changes every year',
+    denominazione_comune: 'names are no keys; the comune is known by its cadastral code',
+    sigla_provincia: 'follows from the comune',
+    regione: 'follows from Codice Istat Regione',
+    'reddito_da_fabbricati_*': NOT_SERVED,
+    'reddito_da_lavoro_*': NOT_SERVED,
+    'reddito_da_pensione_*': NOT_SERVED,
+    'reddito_di_spettanza_*': NOT_SERVED,
+    'reddito_da_partecipazione_*': NOT_SERVED,
+    'reddito_imponibile_*': 'taxable income, not what was earned: averages and Gini use Reddito complessivo',
+    'bonus_spettante_*': `${NOT_SERVED} (until 2020)`,
+    'trattamento_spettante_*': `${NOT_SERVED} (since 2021)`,
+    'addizionale_*': NOT_SERVED,
+  },
+  envelope: { rows: { income: { min: 7_500, max: 12_000 } }, rejectShare: 0.001 },
+  layers: ['income'],
+};

@@ -1,0 +1,77 @@
+/** Reads one MEF file, plain or zipped: a table of tax returns by comune (comunale) or by postal code (subcomunale). */
+import { expectColumns, fieldsOf, openCsv } from '../../pipelines/kit/csv.ts';
+import { refusalOf } from '../../pipelines/kit/refusal.ts';
+import { inputError, type InputFile, type MemberFacts, type Sink } from '../../pipelines/kit/source.ts';
+import { manifest } from './manifest.ts';
+import { COLUMNS, OPTIONAL, PAIRS, record as schema, tables } from './schema.ts';
+
+const ORDER = Object.keys(tables.raw_income);
+
+export async function read(file: InputFile, sink: Sink): Promise<void> {
+  if (!/\.zip$/i.test(file.name)) {
+    await readCsv(file.open() as AsyncIterable<Buffer>, { path: '', size: file.size }, file.name, file, sink);
+    sink.progress(file.size);
+    return;
+  }
+  const zip = await file.zip();
+  try {
+    const entries = zip.entries.filter((entry) => /\.csv$/i.test(entry.path));
+    if (entries.length !== 1) {
+      throw inputError('MEF zip does not hold one table', {
+        code: 'ENTRY_COUNT', at: file.name, detail: `expected one .csv, found ${entries.length}`, hint: 'Give each table in a zip of its own, as it is published.',
+      });
+    }
+    const [{ path, size, crc32 }] = entries as [typeof entries[0] & object];
+    await readCsv((await zip.stream(path)) as AsyncIterable<Buffer>, { path, size, crc32 }, `${file.name}!${path}`, file, sink);
+    sink.progress(file.size);
+  } finally {
+    await zip.close();
+  }
+}
+
+async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {
+  const reader = await openCsv(stream, { at, delimiter: ';', encoding: 'detect', quote: null });
+  const columns = expectColumns(reader.header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, at });
+  // Header and rows disagree about trailing cells, and differently every year: what has a name must be there, what follows must be blank.
+  const named = reader.header.findLastIndex((name) => name.trim() !== '') + 1;
+  const member = await sink.member({ ...facts, envelope: { before: `${reader.header.join(';')}\r\n`, after: '\r\n' } });
+  let records = 0;
+  for await (const { line, values, raw } of reader.records()) {
+    records += 1;
+    const reject = (code: string, message: string): void => member.reject({ position: line, code, message, raw });
+    const surplus = values.slice(named).find((cell) => cell.trim() !== '');
+    if (values.length < named || surplus !== undefined) {
+      reject('column_count', `expected ${named} fields and blanks after them, found ${values.length}${surplus === undefined ? '' : ` and ${JSON.stringify(surplus)}`}`);
+      continue;
+    }
+    const fields = fieldsOf(values.map((cell) => cell.trim()), columns);
+    const parsed = schema.safeParse(fields);
+    if (!parsed.success) {
+      const { code, message } = refusalOf(fields, parsed.error);
+      reject(code, message);
+      continue;
+    }
+    const row: Record<string, unknown> = parsed.data;
+    const halved = PAIRS.find((name) => (row[`${name}_n`] === null) !== (row[`${name}_eur`] === null));
+    if (halved !== undefined) {
+      reject('pair_halved', `expected number and amount of ${halved} together, found only one`);
+      continue;
+    }
+    if (String(row['tax_year']) !== file.vintage) {
+      reject('tax_year_other', `expected tax year ${file.vintage} as in the first record, found ${String(row['tax_year'])}`);
+      continue;
+    }
+    if (row['belfiore'] !== null && (row['istat_code'] === null || row['region_code'] === null)) {
+      reject('istat_code_missing', 'expected the ISTAT codes of the comune and of its region, found 0');
+      continue;
+    }
+    if (file.role === 'subcomunale' && row['belfiore'] !== null && row['cap'] === null) {
+      reject('cap_missing', 'expected a postal code, found none');
+      continue;
+    }
+    row['level'] = row['belfiore'] === null ? 'unplaced' : file.role === 'subcomunale' ? 'cap' : 'comune';
+    member.row('raw_income', line, ORDER.map((name) => row[name]));
+    await member.drain();
+  }
+  await member.close(records);
+}
