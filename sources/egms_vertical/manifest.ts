@@ -31,6 +31,6 @@ export const manifest: Manifest = {
     gnss_velocity: 'velocity of the reference network: already in mean_velocity',
     YYYYMMDD: 'displacement series, one column per acquisition (about 300): its fit (velocity, acceleration, rmse) is what is served',
   },
-  envelope: { rejectShare: 0.001 },
+  envelope: { rejectShare: 0.005 },
   layers: ['egms_cell'],
 };

@@ -136,9 +136,8 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   try {
     const path = csvEntry(archive.entries.map((entry) => entry.path), file.name);
     const entry = archive.entry(path);
-    const facts = { path, crc32: entry.crc32, size: entry.size };
-    if (await sink.reuse(facts)) return;
-    const member = await sink.member(facts);
+    // A cell may stand in two tiles, so what is kept of one depends on the others: tiles are read each time, never taken over.
+    const member = await sink.member({ path, crc32: entry.crc32, size: entry.size });
     const ratio = entry.size === 0 ? 0 : entry.compressedSize / entry.size;
     await readCsv(await archive.stream(path), `${file.name}!${path}`, member, (bytes) => sink.progress(bytes * ratio));
   } finally {
@@ -146,10 +145,12 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   }
 }
 
+/** @param progress takes the bytes of CSV read so far */
 async function readCsv(stream: Readable, at: string, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
   const counter = new LineCounter();
   const rows = new TileRows(member, at);
   let carry: Buffer | null = null;
+  let bytes = 0;
   for await (const chunk of stream as AsyncIterable<Buffer>) {
     counter.count(chunk);
     let start = 0;
@@ -157,7 +158,7 @@ async function readCsv(stream: Readable, at: string, member: MemberSink, progres
       const end = chunk.indexOf(LF);
       if (end === -1) {
         carry = Buffer.concat([carry, chunk]);
-        progress(chunk.length);
+        bytes += chunk.length;
         continue;
       }
       const joined: Buffer = Buffer.concat([carry, chunk.subarray(0, end)]);
@@ -167,7 +168,8 @@ async function readCsv(stream: Readable, at: string, member: MemberSink, progres
     }
     start = rows.lines(chunk, start);
     if (start < chunk.length) carry = Buffer.from(chunk.subarray(start));
-    progress(chunk.length);
+    bytes += chunk.length;
+    progress(bytes);
     const full = member.drain();
     if (full !== undefined) await full;
   }
@@ -316,8 +318,8 @@ class TileRows {
     for (const [slot, field] of FIELDS.entries()) text[field] = buffer.toString('utf8', this.#from[slot]!, this.#to[slot]!);
     const parsed = egmsRow.safeParse(text);
     if (parsed.success) return this.#member.row('raw_egms_cell', this.#number, FIELDS.map((field) => parsed.data[field]));
-    const { code, message } = refusal(parsed.error);
-    reject(code, `${message}, found ${JSON.stringify(text[parsed.error.issues[0]!.path[0] as EgmsField])}`);
+    const { code, message } = refusal(text, parsed.error);
+    reject(code, message);
   }
 
   /** Tiles that were pasted together carry the header again. Another series is harmless; moved fields would be read as others. */

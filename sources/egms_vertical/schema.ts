@@ -6,6 +6,7 @@
  * holds the two against each other, so this schema is the only definition.
  */
 import { z } from 'zod';
+import { refusalOf, type Refusal } from '../../pipelines/kit/refusal.ts';
 
 /** Side of a cell in metres. */
 export const CELL_M = 100;
@@ -53,9 +54,8 @@ export const FIELDS: readonly EgmsField[] = ['pid', 'easting', 'northing', 'heig
 export const ALIASES: Readonly<Record<string, EgmsField>> = { height_ortho: 'height', rmse_ts: 'rmse' };
 
 /** @returns the stable code and the one-line message of a refused row. */
-export function refusal(error: z.ZodError): { readonly code: string; readonly message: string } {
+export function refusal(text: Readonly<Record<string, string>>, error: z.ZodError): Refusal {
   const issue = error.issues[0]!;
-  const field = String(issue.path[0] ?? 'row');
-  const code = issue.code === 'custom' && typeof issue.params?.['code'] === 'string' ? issue.params['code'] : `${field}_malformed`;
-  return { code, message: `${field}: ${issue.message}` };
+  const found = refusalOf(text, error);
+  return issue.code === 'custom' && typeof issue.params?.['code'] === 'string' ? { ...found, code: issue.params['code'] } : found;
 }

@@ -1,0 +1,176 @@
+/**
+ * How fast a ground motion tile is read: a CSV of the published width is invented, read plain and zipped by the source's reader
+ * into a sink that takes the bytes, and the rows that come out are copied into PostgreSQL when there is one, in the same run.
+ */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { pathToFileURL } from 'node:url';
+import { openDatabase } from '../pipelines/db/index.ts';
+import { RowWriter } from '../pipelines/kit/copy.ts';
+import type { MemberSink, Sink } from '../pipelines/kit/source.ts';
+import { ZipWriter } from '../pipelines/kit/zip-writer.ts';
+import { ZipArchive } from '../pipelines/kit/zip.ts';
+import source from '../sources/egms_vertical/source.ts';
+import { tileLines } from '../sources/egms_vertical/synthetic.ts';
+
+export interface EgmsBench {
+  readonly rows: number;
+  readonly csvBytes: number;
+  readonly zipBytes: number;
+  /** Megabytes (10^6) of CSV per second. */
+  readonly plainMBs: number;
+  readonly zippedMBs: number;
+  /** The same file only read, newlines not even looked for: what the disk and the stream allow. */
+  readonly streamMBs: number;
+  /** The same zip only inflated and verified. */
+  readonly inflateMBs: number;
+  readonly rowsPerSecond: number;
+  /** Rows per second of a binary COPY of the same rows from memory; null without a database. */
+  readonly copyRowsPerSecond: number | null;
+}
+
+export interface EgmsBenchOptions {
+  /** Rows of the tile; a full one has up to 1,000,000. Default 150,000, some 300 MB. */
+  readonly rows?: number;
+  /** Date columns; 303 in the release 2020–2024. */
+  readonly dates?: number;
+  /** `postgres://…` for the comparison with COPY. */
+  readonly databaseUrl?: string | null;
+}
+
+/** Bytes that a sink received; kept only when asked for. */
+interface Taken {
+  readonly sink: Sink;
+  readonly chunks: Buffer[];
+  rows: number;
+}
+
+function taker(keep: boolean): Taken {
+  const chunks: Buffer[] = [];
+  const taken: Taken = { chunks, rows: 0, sink: { reuse: async () => false, progress: () => undefined, member } };
+  async function member(): Promise<MemberSink> {
+    const writer = new RowWriter(source.tables['raw_egms_cell']!, (chunk) => {
+      if (keep) chunks.push(chunk);
+    });
+    writer.memberId = 1;
+    return {
+      memberId: 1,
+      writer: () => writer,
+      row: (_table, position, values) => writer.row(position, values),
+      reject: (reject) => {
+        throw new Error(`the invented tile has no bad rows, found ${reject.code} in line ${reject.position}`);
+      },
+      duplicate: () => undefined,
+      drain: () => undefined,
+      async close(records) {
+        writer.flush();
+        if (records !== writer.rows) throw new Error(`counted ${records} records, wrote ${writer.rows} rows`);
+        taken.rows = writer.rows;
+      },
+    };
+  }
+  return taken;
+}
+
+async function timed<T>(work: () => Promise<T>): Promise<{ readonly seconds: number; readonly result: T }> {
+  const start = performance.now();
+  const result = await work();
+  return { seconds: (performance.now() - start) / 1000, result };
+}
+
+async function readWith(path: string, taken: Taken): Promise<void> {
+  const { size } = await stat(path);
+  await source.read({
+    path, name: basename(path), role: 'vertical', vintage: '2020_2024_1', region: null, size,
+    open: () => createReadStream(path, { highWaterMark: 262_144 }),
+    zip: () => ZipArchive.open(path),
+  }, taken.sink);
+}
+
+/** Best of three, so that the first reading from disk and the machine's other work count less. */
+async function best(work: () => Promise<unknown>): Promise<number> {
+  let seconds = Infinity;
+  for (let run = 0; run < 3; run += 1) seconds = Math.min(seconds, (await timed(work)).seconds);
+  return seconds;
+}
+
+/** Measures; writes and removes its files in the temporary folder. */
+export async function benchEgms(options: EgmsBenchOptions = {}): Promise<EgmsBench> {
+  const rows = options.rows ?? 150_000;
+  const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
+  try {
+    const csv = join(folder, 'EGMS_L3_E46N20_100km_U_2020_2024_1.csv');
+    const lines = (): Iterable<string> => tileLines({ tile: [46, 20], rows, dates: options.dates ?? 303, seed: 1 });
+    await pipeline(lines, createWriteStream(csv, { highWaterMark: 1_048_576 }));
+    const zip = csv.replace(/csv$/, 'zip');
+    const writer = await ZipWriter.create(zip);
+    await writer.add(basename(csv), createReadStream(csv, { highWaterMark: 1_048_576 }), { level: 6 });
+    await writer.close();
+    const csvBytes = (await stat(csv)).size;
+    const drain = async (stream: AsyncIterable<Buffer>): Promise<number> => {
+      let bytes = 0;
+      for await (const chunk of stream) bytes += chunk.length;
+      return bytes;
+    };
+    const stream = await best(() => drain(createReadStream(csv, { highWaterMark: 262_144 })));
+    const plain = await best(() => readWith(csv, taker(false)));
+    const inflate = await best(async () => {
+      const archive = await ZipArchive.open(zip);
+      await drain((await archive.stream(basename(csv))) as AsyncIterable<Buffer>);
+      await archive.close();
+    });
+    const zipped = await best(() => readWith(zip, taker(false)));
+    const kept = taker(true);
+    await readWith(csv, kept);
+    const copy = options.databaseUrl ? await benchCopy(options.databaseUrl, kept.chunks) : null;
+    return {
+      rows: kept.rows,
+      csvBytes,
+      zipBytes: (await stat(zip)).size,
+      plainMBs: csvBytes / 1e6 / plain,
+      zippedMBs: csvBytes / 1e6 / zipped,
+      streamMBs: csvBytes / 1e6 / stream,
+      inflateMBs: csvBytes / 1e6 / inflate,
+      rowsPerSecond: rows / plain,
+      copyRowsPerSecond: copy === null ? null : rows / copy,
+    };
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+/** Seconds of a COPY of ready chunks into an unlogged table. */
+async function benchCopy(url: string, chunks: readonly Buffer[]): Promise<number> {
+  const database = await openDatabase(url);
+  try {
+    const columns = Object.entries(source.tables['raw_egms_cell']!).map(([name, type]) => `${name} ${type}`);
+    let seconds = Infinity;
+    for (let run = 0; run < 3; run += 1) {
+      await database.query('drop schema if exists bench_egms cascade');
+      await database.query('create schema bench_egms');
+      await database.query(`create unlogged table bench_egms.raw_egms_cell (member_id int4, position int8, ${columns.join(', ')})`);
+      const measured = await timed(async () => {
+        const copy = await database.copyIn('bench_egms', 'raw_egms_cell');
+        for (const chunk of chunks) {
+          const full = copy.write(chunk);
+          if (full !== undefined) await full;
+        }
+        await copy.end();
+      });
+      seconds = Math.min(seconds, measured.seconds);
+    }
+    await database.query('drop schema bench_egms cascade');
+    return seconds;
+  } finally {
+    await database.close();
+  }
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const [rows, databaseUrl] = process.argv.slice(2);
+  const bench = await benchEgms({ ...(rows === undefined ? {} : { rows: Number(rows) }), databaseUrl: databaseUrl ?? null });
+  console.log(JSON.stringify(bench, null, 2));
+}

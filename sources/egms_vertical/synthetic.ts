@@ -1,0 +1,256 @@
+/**
+ * Invented tiles over the invented region, as the Explorer delivers them: one zip per tile, a loose CSV beside, the east
+ * component of one tile, and a tile of an older release. Every value follows from the cell's place and the seed.
+ */
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { boxOf, boxPolygon, intersectionArea, laeaEurope, type Box, type MultiPolygon } from '../../pipelines/kit/plane-geometry.ts';
+import type { Synthetic } from '../../pipelines/kit/source.ts';
+import type { World, WorldParcel } from '../../pipelines/kit/world.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+
+const RELEASE = '2020_2024_1';
+const OLDER_RELEASE = '2018_2022_1';
+/** Date columns of the release 2020–2024. */
+const DATES = 303;
+/** Regions with more cells get a shorter series: it is skipped when read, and writing gigabytes of it would prove nothing more. */
+const CELLS_WITH_FULL_SERIES = 50_000;
+const SHORT_SERIES = 24;
+/** Cells around the region's box, so that no parcel lacks a neighbour by chance of the drawing. */
+const MARGIN = 20;
+const CELLS_PER_TILE = 1_000;
+/** Overlaps below this are a matter of rounding, not of ground. */
+const LEAST_OVERLAP_M2 = 0.01;
+
+const FIELDS = 'pid,easting,northing,height,rmse,mean_velocity,mean_velocity_std,acceleration,acceleration_std,seasonality,seasonality_std';
+const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
+/** Values at which a class begins or ends; a tenth of the cells has one of them exactly. */
+const BOUNDARY_VELOCITIES = [-2, -5, -10, -20, 2, 0, -1.9, -2.1, 2.1, 1.9];
+const BOUNDARY_ACCELERATIONS = [0.1, -0.1, 0.11, -0.11, 0];
+
+interface Cell {
+  /** mm/year, one decimal. */
+  readonly velocity: number;
+  /** mm/year², two decimals. */
+  readonly acceleration: number;
+}
+
+/** 32 well-mixed bits for a cell and a purpose. */
+function mix(seed: number, ix: number, iy: number, purpose: number): number {
+  let hash = Math.imul(seed ^ 0x9e3779b9, 0x85ebca6b) ^ Math.imul(ix, 0xcc9e2d51) ^ Math.imul(iy, 0x1b873593) ^ Math.imul(purpose + 1, 0x27d4eb2f);
+  hash = Math.imul(hash ^ (hash >>> 15), 0x2c1b3c6d);
+  hash = Math.imul(hash ^ (hash >>> 12), 0x297a2d39);
+  return (hash ^ (hash >>> 15)) >>> 0;
+}
+
+/** Motion of a cell, or null where nothing was measured: single cells here and there, and whole patches as under woods. */
+function cellAt(seed: number, ix: number, iy: number): Cell | null {
+  if (mix(seed, ix, iy, 0) % 8 === 0) return null;
+  if (mix(seed, Math.floor(ix / 5), Math.floor(iy / 5), 1) % 9 === 0) return null;
+  const noise = mix(seed, ix, iy, 2) / 4_294_967_296 - 0.5;
+  const pick = mix(seed, ix, iy, 3);
+  const bowl = Math.max(0, Math.sin(ix / 11 + iy / 13)) ** 2;
+  const velocity = pick % 10 === 0
+    ? BOUNDARY_VELOCITIES[(pick >>> 8) % BOUNDARY_VELOCITIES.length]!
+    : Math.round(10 * (-5 + 8 * Math.sin(ix / 6) * Math.cos(iy / 7) - 18 * bowl + noise)) / 10;
+  const acceleration = pick % 7 === 0
+    ? BOUNDARY_ACCELERATIONS[(pick >>> 12) % BOUNDARY_ACCELERATIONS.length]!
+    : Math.round(100 * (0.35 * Math.sin(ix / 5 + 1) * Math.cos(iy / 4) + 0.1 * noise)) / 100;
+  return { velocity, acceleration };
+}
+
+function pidOf(seed: number, ix: number, iy: number): string {
+  let pid = '';
+  // Ten digits of 62 hold the key and make it unique; the mixing only hides the order.
+  let key = ix * 100_000 + iy;
+  for (let i = 0; i < 6; i += 1) {
+    pid += BASE62[key % 62];
+    key = Math.floor(key / 62);
+  }
+  let tail = mix(seed, ix, iy, 4);
+  for (let i = 0; i < 4; i += 1) {
+    pid += BASE62[tail % 62];
+    tail = Math.floor(tail / 62);
+  }
+  return pid;
+}
+
+/** Acquisition days, six apart, as column names. */
+function dateColumns(firstDay: string, count: number): string {
+  const start = Date.parse(`${firstDay}T00:00:00Z`);
+  return Array.from({ length: count }, (_, i) => new Date(start + i * 6 * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')).join(',');
+}
+
+/** Ready-made ends of lines: seasonality and a series. What stands in them is never read. */
+function tails(dates: number): string[] {
+  return Array.from({ length: 32 }, (_, variant) => {
+    const series = Array.from({ length: dates }, (_unused, i) => (Math.round(10 * (3 * Math.sin(i / 9 + variant) - i * 0.02 * variant)) / 10).toFixed(1));
+    return `0.05,${(variant / 10).toFixed(1)},0.3,${series.join(',')}`;
+  });
+}
+
+function line(seed: number, ix: number, iy: number, cell: Cell, tail: readonly string[], rmse = 1 + (mix(seed, ix, iy, 5) % 20) / 10): string {
+  const height = (300 + (mix(seed, ix, iy, 6) % 5_000) / 10).toFixed(1);
+  return `${pidOf(seed, ix, iy)},${ix * 100 + 50},${iy * 100 + 50},${height},${rmse.toFixed(1)},${cell.velocity.toFixed(1)},0.1,`
+    + `${cell.acceleration.toFixed(2)},${tail[mix(seed, ix, iy, 7) % tail.length]}\n`;
+}
+
+export interface TileOptions {
+  /** Numbers of the tile, E46N20 = [46, 20]. */
+  readonly tile: readonly [number, number];
+  readonly rows: number;
+  readonly dates: number;
+  readonly seed: number;
+}
+
+/** A tile of its own, every cell measured, as blocks of lines; for measuring the reader. */
+export function* tileLines({ tile, rows, dates, seed }: TileOptions): Generator<string> {
+  const tail = tails(dates);
+  let block = `${FIELDS},${dateColumns('2020-01-03', dates)}\n`;
+  for (let row = 0; row < rows; row += 1) {
+    const ix = tile[0] * CELLS_PER_TILE + (row % CELLS_PER_TILE);
+    const iy = tile[1] * CELLS_PER_TILE + Math.floor(row / CELLS_PER_TILE);
+    const cell = { velocity: (mix(seed, ix, iy, 2) % 300) / 10 - 20, acceleration: (mix(seed, ix, iy, 3) % 100) / 100 - 0.5 };
+    block += line(seed, ix, iy, cell, tail);
+    if (block.length >= 65_536) {
+      yield block;
+      block = '';
+    }
+  }
+  yield block;
+}
+
+/** The cells of the region: first column, first row, beyond the last column, beyond the last row. */
+function gridOf(world: World): Box {
+  const [west, south, east, north] = world.box;
+  let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
+  // The edges of a box in degrees are curves here: their corners and middles bound them well within the margin.
+  for (const lon of [west, (west + east) / 2, east]) {
+    for (const lat of [south, (south + north) / 2, north]) {
+      const [x, y] = laeaEurope.forward([lon, lat]);
+      x0 = Math.min(x0, x);
+      x1 = Math.max(x1, x);
+      y0 = Math.min(y0, y);
+      y1 = Math.max(y1, y);
+    }
+  }
+  return [Math.floor(x0 / 100) - MARGIN, Math.floor(y0 / 100) - MARGIN, Math.floor(x1 / 100) + MARGIN + 1, Math.floor(y1 / 100) + MARGIN + 1];
+}
+
+const tileName = (tx: number, ty: number, component: string, release: string): string =>
+  `EGMS_L3_E${String(tx).padStart(2, '0')}N${String(ty).padStart(2, '0')}_100km_${component}_${release}`;
+
+async function writeTile(folder: string, name: string, lines: Iterable<string>): Promise<void> {
+  const zip = await ZipWriter.create(join(folder, `${name}.zip`));
+  await zip.add(`${name}.csv`, lines);
+  await zip.add(`${name}.tiff`, 'II*\u0000 raster of the same cells, invented');
+  await zip.add(`${name}.xml`, '<?xml version="1.0" encoding="UTF-8"?>\n<metadata>invented</metadata>\n');
+  await zip.close();
+}
+
+async function write(world: World, folder: string): Promise<void> {
+  const { seed } = world;
+  const [x0, y0, x1, y1] = gridOf(world);
+  const dates = (x1 - x0) * (y1 - y0) > CELLS_WITH_FULL_SERIES ? SHORT_SERIES : DATES;
+  const tail = tails(dates);
+  const header = `${FIELDS},${dateColumns('2020-01-03', dates)}\n`;
+
+  function* rowsOf(tx: number, ty: number): Generator<string> {
+    yield header;
+    const fromX = Math.max(x0, tx * CELLS_PER_TILE);
+    const toX = Math.min(x1, (tx + 1) * CELLS_PER_TILE);
+    for (let iy = Math.max(y0, ty * CELLS_PER_TILE); iy < Math.min(y1, (ty + 1) * CELLS_PER_TILE); iy += 1) {
+      let block = '';
+      for (let ix = fromX; ix < toX; ix += 1) {
+        const cell = cellAt(seed, ix, iy);
+        if (cell === null) continue;
+        block += line(seed, ix, iy, cell, tail);
+        // Now and then the cell again with a worse fit and another motion: it must lose, in whatever order it stands.
+        if (mix(seed, ix, iy, 8) % 500 === 0) block = line(seed, ix, iy, { velocity: 99.9, acceleration: 9.99 }, tail, 9.9) + block;
+      }
+      if (block !== '') yield block;
+    }
+  }
+
+  const tiles: [number, number][] = [];
+  for (let ty = Math.floor(y0 / CELLS_PER_TILE); ty * CELLS_PER_TILE < y1; ty += 1) {
+    for (let tx = Math.floor(x0 / CELLS_PER_TILE); tx * CELLS_PER_TILE < x1; tx += 1) tiles.push([tx, ty]);
+  }
+  for (const [tx, ty] of tiles) await writeTile(folder, tileName(tx, ty, 'U', RELEASE), rowsOf(tx, ty));
+
+  // A tile beyond the region, unpacked, with fewer dates, that repeats cells of its neighbour and has rows that must be refused.
+  const [lastX, lastY] = tiles.at(-1)!;
+  const middle: readonly [number, number] = [Math.floor((x0 + x1) / 2), Math.floor((y0 + y1) / 2)];
+  const fewer = tails(2);
+  const repeated: string[] = [];
+  for (let ix = middle[0]; ix < x1 && repeated.length < 3; ix += 1) {
+    if (cellAt(seed, ix, middle[1]) !== null) repeated.push(line(seed, ix, middle[1], { velocity: -77.7, acceleration: 7.77 }, fewer, 9.5));
+  }
+  const beyond = (lastX + 1) * CELLS_PER_TILE;
+  const good = Array.from({ length: 50 }, (_, i) => line(seed, beyond + i, lastY * CELLS_PER_TILE, { velocity: -1, acceleration: 0 }, fewer));
+  const bad = line(seed, beyond + 60, lastY * CELLS_PER_TILE, { velocity: -1, acceleration: 0 }, fewer);
+  const refused = [
+    bad.replace(',-1.0,', ',nan,'),
+    bad.replace(/^(\w{10},\d+)50,/, '$100,'),
+  ];
+  const loose = [`${FIELDS},${dateColumns('2020-01-03', 2)}\n`, ...repeated, ...good, ...refused];
+  await pipeline(loose, createWriteStream(join(folder, `${tileName(lastX + 1, lastY, 'U', RELEASE)}.csv`)));
+
+  // Must not be served: the other component, and an older release with other motions.
+  const [tx, ty] = tiles[0]!;
+  const others = [header, ...Array.from({ length: 20 }, (_, i) => line(seed, middle[0] + i, middle[1], { velocity: 55.5, acceleration: 5.55 }, tail))];
+  await writeTile(folder, tileName(tx, ty, 'E', RELEASE), others);
+  await writeTile(folder, tileName(tx, ty, 'U', OLDER_RELEASE), [others[0]!.replaceAll(',2020', ',2018'), ...others.slice(1)]);
+}
+
+/** Half away from zero on the 15 digits that a double carries, as PostgreSQL's numeric rounds it. */
+function round2(value: number): number {
+  const hundredfold = Math.round(Number((Math.abs(value) * 100).toPrecision(13)));
+  return hundredfold === 0 ? 0 : (Math.sign(value) * hundredfold) / 100;
+}
+
+/** What the contract derives from the two rounded means. */
+function classify(velocity: number, acceleration: number): Record<string, unknown> {
+  const sinking = -velocity;
+  const riskClass = sinking < 2 ? 1 : sinking < 5 ? 2 : sinking < 10 ? 3 : sinking < 20 ? 4 : 5;
+  const direction = Math.abs(velocity) <= 2 ? 'stabile' : velocity < 0 ? 'subsidenza' : 'sollevamento';
+  const away = velocity === 0 || Math.sign(acceleration) === Math.sign(velocity);
+  return {
+    risk_class: riskClass,
+    risk_label: ['trascurabile', 'basso', 'medio', 'alto', 'elevato'][riskClass - 1],
+    trend: Math.abs(acceleration) <= 0.1 ? 'stable' : away ? 'accelerating' : 'decelerating',
+    direction,
+  };
+}
+
+function truthOf(seed: number, parcel: WorldParcel): Record<string, unknown> | null {
+  const polygons: MultiPolygon = parcel.polygons.map((polygon) => polygon.map((ring) => ring.map((point) => laeaEurope.forward(point))));
+  const [west, south, east, north] = boxOf(polygons);
+  let area = 0;
+  let velocity = 0;
+  let acceleration = 0;
+  let cells = 0;
+  for (let iy = Math.floor(south / 100); iy <= Math.floor(north / 100); iy += 1) {
+    for (let ix = Math.floor(west / 100); ix <= Math.floor(east / 100); ix += 1) {
+      const cell = cellAt(seed, ix, iy);
+      if (cell === null) continue;
+      const overlap = intersectionArea(polygons, [boxPolygon([ix * 100, iy * 100, ix * 100 + 100, iy * 100 + 100])]);
+      if (overlap < LEAST_OVERLAP_M2) continue;
+      area += overlap;
+      velocity += overlap * cell.velocity;
+      acceleration += overlap * cell.acceleration;
+      cells += 1;
+    }
+  }
+  if (cells === 0) return null;
+  const mean = round2(velocity / area);
+  const change = round2(acceleration / area);
+  return { velocity_mm_year: mean, acceleration_mm_year2: change, cells, ...classify(mean, change) };
+}
+
+const synthetic: Synthetic = {
+  write,
+  truth: (world) => (parcel) => ({ subsidence: truthOf(world.seed, parcel) }),
+};
+export default synthetic;

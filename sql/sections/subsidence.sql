@@ -1,0 +1,84 @@
+-- purpose: vertical ground motion of each parcel, from the cells that it covers
+-- reads: core.parcel, layer.egms_cell
+-- writes: section.subsidence
+-- grain: one row per parcel that covers at least one measured cell
+-- crs: parcels are brought to EPSG:3035, in which the cells are the squares [100·ix, 100·ix + 100) × [100·iy, 100·iy + 100)
+
+-- The grid is arithmetic: a parcel's box names the cells that it may cover, and cells are found by their two integers.
+-- Classes are taken from the rounded means, so that what is shown and how it is classed cannot disagree, on any engine.
+create table subsidence as
+with shape as (
+  select
+    p.fid,
+    l.geom,
+    floor(st_xmin(l.geom) / 100)::int4 as ix_first,
+    floor(st_xmax(l.geom) / 100)::int4 as ix_last,
+    floor(st_ymin(l.geom) / 100)::int4 as iy_first,
+    floor(st_ymax(l.geom) / 100)::int4 as iy_last
+  from parcel p
+  cross join lateral (select st_transform(p.geom, 3035) as geom offset 0) l
+),
+candidate as (
+  select
+    s.fid,
+    x.ix,
+    y.iy,
+    -- Most parcels lie in one cell: nothing to clip, and the weight cancels out.
+    case when s.ix_first = s.ix_last and s.iy_first = s.iy_last then null else s.geom end as geom
+  from shape s
+  cross join generate_series(s.ix_first, s.ix_last) as x (ix)
+  cross join generate_series(s.iy_first, s.iy_last) as y (iy)
+),
+overlap as (
+  select
+    c.fid,
+    e.mean_velocity_mm_year as velocity,
+    e.acceleration_mm_year2 as acceleration,
+    case
+      when c.geom is null then 1
+      else st_area(st_clipbybox2d(c.geom, st_makeenvelope(c.ix * 100, c.iy * 100, c.ix * 100 + 100, c.iy * 100 + 100)::box2d))
+    end as weight
+  from candidate c
+  join egms_cell e using (ix, iy)
+),
+mean as (
+  select
+    fid,
+    round((sum(velocity * weight) / sum(weight))::numeric, 2)::float8 as velocity,
+    round((sum(acceleration * weight) / sum(weight))::numeric, 2)::float8 as acceleration,
+    count(*)::int4 as cells
+  from overlap
+  -- Less than 0.01 m² is what rounding makes of a common border.
+  where weight >= 0.01
+  group by fid
+),
+classed as (
+  select
+    fid,
+    velocity,
+    acceleration,
+    cells,
+    (case when -velocity < 2 then 1 when -velocity < 5 then 2 when -velocity < 10 then 3 when -velocity < 20 then 4 else 5 end)::int2 as risk_class
+  from mean
+)
+select
+  fid,
+  velocity as velocity_mm_year,
+  acceleration as acceleration_mm_year2,
+  cells,
+  risk_class,
+  (array['trascurabile', 'basso', 'medio', 'alto', 'elevato'])[risk_class] as risk_label,
+  case
+    when abs(acceleration) <= 0.1 then 'stable'
+    when velocity = 0 or sign(acceleration) = sign(velocity) then 'accelerating'
+    else 'decelerating'
+  end as trend,
+  case
+    when abs(velocity) <= 2 then 'stabile'
+    when velocity < 0 then 'subsidenza'
+    else 'sollevamento'
+  end as direction
+from classed
+order by fid;
+
+alter table subsidence add primary key (fid);
