@@ -22,7 +22,11 @@ fail() {
 }
 
 job=
-trap '[ -z "$job" ] || kill -- "-$job" 2>/dev/null || true' EXIT
+leave() {
+  [ -z "$job" ] || kill -- "-$job" 2>/dev/null || true
+  [ "$(readlink "$WORK/lock" || true)" != "$$" ] || rm -f "$WORK/lock"
+}
+trap leave EXIT
 trap 'exit 130' INT
 trap 'exit 143' TERM
 
@@ -43,7 +47,7 @@ run() {
       kill -- "-$job" 2>/dev/null || true
       say "$what: given up after $passed s"
     elif [ "$passed" -ge "$next" ]; then
-      say "  … $what, $passed s: $(tail -n 1 "$LOG" | cut -c 1-80)"
+      say "  … $what, $passed s$(tail -n 1 "$LOG" | sed -n 's/^ *\([^#].\{0,80\}\).*/: \1/p')"
       next=$((next + 15))
     fi
   done
@@ -74,7 +78,23 @@ if [ "$stamped" = "$wanted no-gdal" ] && ! has gdal-config; then
   exit 0
 fi
 
+# One at a time: npm removes what another one is making. The lock is a link to the number of the process that holds it.
 mkdir -p "$WORK"
+waited=
+until ln -s "$$" "$WORK/lock" 2>/dev/null; do
+  holder=$(readlink "$WORK/lock" || true)
+  if [ -n "$holder" ] && ! kill -0 "$holder" 2>/dev/null; then
+    rm -f "$WORK/lock"
+  else
+    [ -n "$waited" ] || say "waiting for the setup that process $holder runs …"
+    waited=yes
+    sleep 1
+  fi
+done
+if [ -n "$waited" ]; then
+  rm -f "$WORK/lock"
+  exec scripts/setup.sh
+fi
 : >"$LOG"
 
 # --- npm packages -------------------------------------------------------------------------------------------------
