@@ -25,10 +25,11 @@ export async function loadSources(): Promise<RegisteredSource[]> {
     .filter((entry) => entry.isDirectory() && existsSync(join(ROOT, 'sources', entry.name, 'source.ts')))
     .map((entry) => entry.name)
     .sort();
-  return Promise.all(folders.map(register));
+  return Promise.all(folders.map(registerSource));
 }
 
-async function register(id: string): Promise<RegisteredSource> {
+/** One source by the name of its folder. */
+export async function registerSource(id: string): Promise<RegisteredSource> {
   const folder = join(ROOT, 'sources', id);
   const module = (await import(pathToFileURL(join(folder, 'source.ts')).href)) as { default: Source };
   if (module.default.manifest.id !== id) throw new Error(`sources/${id}: manifest.id is ${module.default.manifest.id}`);

@@ -1,0 +1,40 @@
+/** Wires the commands; does nothing itself. */
+import { Command } from 'commander';
+import { VERSION } from './context.ts';
+import { MappaleError } from './errors.ts';
+import { doctorCommand } from './commands/doctor.ts';
+import { loadRegionCommand } from './commands/load-region.ts';
+import { parcelCommand } from './commands/parcel.ts';
+import { planCommand } from './commands/plan.ts';
+import { sourcesCommand } from './commands/sources.ts';
+import { statusCommand } from './commands/status.ts';
+import { synthCommand } from './commands/synth.ts';
+
+/** All commands, for the command line and for the tests that hold each to its help and examples. */
+export function program(): Command {
+  return new Command('mappale')
+    .description('Italy\'s public territorial files in, one PostGIS database out.')
+    .version(VERSION)
+    .addCommand(loadRegionCommand())
+    .addCommand(planCommand())
+    .addCommand(statusCommand())
+    .addCommand(sourcesCommand())
+    .addCommand(parcelCommand())
+    .addCommand(doctorCommand())
+    .addCommand(synthCommand())
+    .addHelpText('after', `
+Exit codes: 0 done, 1 bug, 2 usage or configuration, 3 input missing or changed, 4 too many rejects, 5 checks failed, 6 database, 7 already running.
+Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default the embedded database in .mappale/database), MAPPALE_LOG=json, NO_COLOR.`);
+}
+
+/** Runs one command; failures that are foreseen are told, bugs keep their stack. */
+export async function main(argv: readonly string[]): Promise<void> {
+  try {
+    await program().parseAsync([...argv]);
+  } catch (error) {
+    if (!(error instanceof MappaleError)) throw error;
+    process.stderr.write(`${error.report()}\n`);
+    if (argv.includes('--json')) process.stdout.write(`${JSON.stringify(error)}\n`);
+    process.exitCode = error.exitCode;
+  }
+}

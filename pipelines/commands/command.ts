@@ -1,0 +1,50 @@
+/** What commands share: options with one meaning, output for people and for machines, exit codes. */
+import { Command } from 'commander';
+import { MappaleError } from '../errors.ts';
+import { findRegion, REGIONS, type Region } from '../kit/regions.ts';
+
+/** A command with a one-line purpose and examples that a newcomer can type. */
+export function command(name: string, purpose: string, examples: readonly string[]): Command {
+  return new Command(name)
+    .description(purpose)
+    .showHelpAfterError('(see the examples: mappale ' + name.split(' ')[0] + ' --help)')
+    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example}`).join('\n')}`);
+}
+
+/** `--data` may be given more than once. */
+export function collectPaths(path: string, before: readonly string[] = []): string[] {
+  return [...before, path];
+}
+
+/** @throws MappaleError `REGION_UNKNOWN` (exit 2), with the list */
+export function parseRegion(text: string): Region {
+  const region = findRegion(text);
+  if (region === undefined) {
+    throw new MappaleError(`there is no region ${text}`, {
+      code: 'REGION_UNKNOWN', kind: 'usage', detail: `expected one of ${REGIONS.map(({ slug }) => slug).join(', ')}, or a code 1–20`,
+    });
+  }
+  return region;
+}
+
+/** A whole number from the command line. @throws MappaleError `NUMBER_EXPECTED` (exit 2) */
+export function parseCount(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) {
+    throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `found ${text}` });
+  }
+  return value;
+}
+
+/** Results: text for people, or one JSON document. */
+export function print(json: boolean | undefined, value: unknown, text: () => string): void {
+  process.stdout.write(json === true ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`);
+}
+
+/** Plain columns, numbers to the right. */
+export function table(rows: readonly (readonly (string | number | null)[])[], header: readonly string[]): string {
+  const cells = [header, ...rows.map((row) => row.map((cell) => (cell === null ? '' : typeof cell === 'number' ? cell.toLocaleString('en-US') : cell)))];
+  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
+  const isNumber = header.map((_, column) => rows.length > 0 && rows.every((row) => row[column] === null || typeof row[column] === 'number'));
+  return cells.map((row) => row.map((cell, column) => (isNumber[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!))).join('  ').trimEnd()).join('\n');
+}

@@ -1,0 +1,82 @@
+import { existsSync } from 'node:fs';
+import { statfs } from 'node:fs/promises';
+import { dirname } from 'node:path';
+import type { Command } from 'commander';
+import { readConfig } from '../config.ts';
+import { openDatabase } from '../db/index.ts';
+import { migrate } from '../db/migrate.ts';
+import { MappaleError } from '../errors.ts';
+import { checkGdal } from '../kit/vector.ts';
+import { loadSources } from '../registry.ts';
+import { command, print } from './command.ts';
+
+interface Finding {
+  readonly check: string;
+  readonly ok: boolean;
+  readonly found: string;
+  readonly hint?: string | undefined;
+}
+
+export function doctorCommand(): Command {
+  return command('doctor', 'Check this machine and database: everything that a load needs, each with how to mend it.', ['mappale doctor', 'mappale doctor --json'])
+    .option('--json', 'print as JSON')
+    .action(async (options: { json?: boolean }) => {
+      const findings = await examine();
+      print(options.json, findings, () => findings.map(({ check, ok, found, hint }) => `${ok ? 'ok  ' : 'FAIL'} ${check}: ${found}${ok || hint === undefined ? '' : `\n     ${hint}`}`).join('\n'));
+      if (findings.some(({ ok }) => !ok)) process.exitCode = 2;
+    });
+}
+
+async function examine(): Promise<Finding[]> {
+  const config = readConfig();
+  const findings: Finding[] = [];
+  const attempt = async (check: string, work: () => Promise<string>): Promise<void> => {
+    try {
+      findings.push({ check, ok: true, found: await work() });
+    } catch (error) {
+      const known = error instanceof MappaleError ? error : null;
+      findings.push({ check, ok: false, found: known === null ? String(error) : `${known.message} [${known.code}]${known.detail === undefined ? '' : `: ${known.detail}`}`, hint: known?.hint });
+    }
+  };
+  await attempt('Node is 20.19 or newer', async () => {
+    const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+    if (major < 20 || (major === 20 && minor < 19)) throw new MappaleError(`found Node ${process.versions.node}`, { code: 'NODE_TOO_OLD', kind: 'usage', hint: 'Install Node 20.19 or newer.' });
+    return `Node ${process.versions.node}`;
+  });
+  await attempt('shapefiles and GeoPackages can be read', () => checkGdal());
+  await attempt('sources load', async () => `${(await loadSources()).length} sources`);
+  await attempt('the database answers and is of this version', async () => {
+    const database = await openDatabase(config.databaseUrl);
+    try {
+      await migrate(database, await loadSources());
+      const [row] = await database.query<{ version: string }>("select current_setting('server_version') || ', PostGIS ' || postgis_lib_version() as version");
+      return `${database.label}: PostgreSQL ${row!.version}`;
+    } finally {
+      await database.close();
+    }
+  });
+  await attempt('published partitions are where the ledger says', async () => {
+    const database = await openDatabase(config.databaseUrl);
+    try {
+      const lost = await database.query<{ relation: string; partition: string }>(
+        `select t.relation, t.partition from ledger.publication_table t join ledger.publication p using (publication_id)
+         where p.state = 'current' and p.unit_code > 0
+           and to_regclass(quote_ident(split_part(t.relation, '.', 1)) || '.' || quote_ident(t.partition)) is null`,
+      );
+      if (lost.length > 0) throw new MappaleError(`${lost.length} are missing, e.g. ${lost[0]!.partition}`, { code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again: mappale load-region REGION --data …' });
+      return 'all there';
+    } finally {
+      await database.close();
+    }
+  });
+  await attempt('room on the disk of the embedded database', async () => {
+    if (!config.databaseUrl.startsWith('pglite:')) return 'not used (DATABASE_URL is a server)';
+    let folder = config.databaseUrl.slice('pglite:'.length);
+    while (!existsSync(folder)) folder = dirname(folder);
+    const { bavail, bsize } = await statfs(folder);
+    const free = (bavail * bsize) / 1024 ** 3;
+    if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB.' });
+    return `${free.toFixed(1)} GiB free`;
+  });
+  return findings;
+}

@@ -1,0 +1,39 @@
+import type { Command } from 'commander';
+import { withContext, type Context } from '../context.ts';
+import { MappaleError } from '../errors.ts';
+import { parseInclude } from '../sections.ts';
+import { command } from './command.ts';
+
+export function parcelCommand(): Command {
+  return command('parcel', 'Print one parcel\'s record, as the server answers it.', [
+    'mappale parcel 1400000000',
+    'mappale parcel H833_001300.594 --include basic,risk',
+  ])
+    .argument('<id>', 'fid, or national cadastral reference CCCCZFFFFAS.label')
+    .option('--include <sections>', 'comma-separated names; none: all')
+    .option('--json', 'the record is JSON either way; accepted for uniformity')
+    .action(async (id: string, options: { include?: string }) => {
+      const include = parseInclude(options.include);
+      await withContext({}, async (context) => {
+        const fid = await findParcel(context, id);
+        const [row] = await context.database.query<{ record: unknown }>('select api.parcel($1, $2) as record', [fid, include]);
+        if (row?.record === null || row === undefined) throw notFound(id);
+        process.stdout.write(`${JSON.stringify(row.record, null, 2)}\n`);
+      });
+    });
+}
+
+/** @throws MappaleError `NOT_FOUND` (exit 2) */
+export async function findParcel(context: Context, id: string): Promise<number> {
+  if (/^\d{9,10}$/.test(id) && Number(id) <= 2_147_483_647) return Number(id);
+  const [row] = await context.database.query<{ fid: number | null }>('select api.parcel_by_reference($1) as fid', [id]);
+  if (row?.fid === null || row === undefined) throw notFound(id);
+  return row.fid;
+}
+
+function notFound(id: string): MappaleError {
+  return new MappaleError(`there is no parcel ${id}`, {
+    code: 'NOT_FOUND', kind: 'usage', detail: 'expected a fid of a published region, or a reference like H833_001300.594',
+    hint: 'See which regions are published: mappale status',
+  });
+}

@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import { expandPath } from '../config.ts';
+import { withContext } from '../context.ts';
+import { plan, unitName, type Plan } from '../steps/refresh.ts';
+import { collectPaths, command, parseRegion, print } from './command.ts';
+
+export function planCommand(): Command {
+  return command('plan', 'What a refresh would do, and why; writes nothing.', ['mappale plan --data ~/downloads', 'mappale plan molise --data ~/downloads --json'])
+    .argument('[region]', 'name or ISTAT code; none: every region in the data or published')
+    .option('--data <folder>', 'folder with downloaded files; may be given more than once', collectPaths)
+    .option('--json', 'print as JSON')
+    .action(async (region: string | undefined, options: { data?: string[]; json?: boolean }) => {
+      await withContext({}, async (context) => {
+        const found = await plan(context, {
+          command: 'plan', data: (options.data ?? ['data']).map(expandPath), regions: region === undefined ? null : [parseRegion(region).code], parallel: 1, accept: null,
+        });
+        print(options.json, toJson(found), () => describe(found));
+      });
+    });
+}
+
+function toJson(found: Plan): unknown {
+  return {
+    load: found.toLoad.map(({ located, why }) => ({ source: located.source.id, vintage: located.vintage, region: located.region, files: located.files.map(({ path }) => path), why })),
+    build: found.units,
+    aside: found.survey.aside,
+    unknown: found.survey.unknown,
+    broken: found.survey.broken,
+  };
+}
+
+function describe(found: Plan): string {
+  const lines: string[] = [];
+  for (const { located, why } of found.toLoad) {
+    lines.push(`load  ${located.source.id} ${located.vintage}${located.region === null ? '' : ` ${unitName(located.region)}`} (${located.files.length} file${located.files.length === 1 ? '' : 's'}): ${why}`);
+  }
+  for (const { unit, stale, missing } of found.units) {
+    for (const { relation, why } of stale) lines.push(`build ${unitName(unit)} ${relation}: ${why}`);
+    if (missing.length > 0) lines.push(`      ${unitName(unit)}: nothing loaded for ${missing.join(', ')}`);
+  }
+  if (lines.every((line) => !/^(load|build)/.test(line))) lines.unshift('nothing to do: everything is up to date');
+  for (const { path, source, reason } of found.survey.aside) lines.push(`aside ${path} (${source}): ${reason}`);
+  for (const { path, error } of found.survey.broken) lines.push(`broken ${path}: ${error.message} [${error.code}]`);
+  for (const path of found.survey.unknown) lines.push(`unknown ${path}`);
+  return lines.join('\n');
+}

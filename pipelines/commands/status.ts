@@ -1,0 +1,73 @@
+import type { Command } from 'commander';
+import { withContext, type Context } from '../context.ts';
+import { unitName } from '../steps/refresh.ts';
+import { command, print, table } from './command.ts';
+
+export function statusCommand(): Command {
+  return command('status', 'What is published, from which releases, and how the last runs ended.', ['mappale status', 'mappale status --json'])
+    .option('--json', 'print as JSON')
+    .action(async (options: { json?: boolean }) => {
+      await withContext({}, async (context) => {
+        const status = await readStatus(context);
+        print(options.json, status, () => describe(status));
+      });
+    });
+}
+
+export interface Status {
+  readonly database: string;
+  readonly regions: readonly {
+    readonly unit: number; readonly name: string; readonly publication: number; readonly published_at: string; readonly parcels: number;
+    readonly tables: Readonly<Record<string, number>>;
+    /** Sources whose layers the sections could use and that were not loaded. */
+    readonly not_loaded: readonly string[];
+  }[];
+  readonly releases: readonly { readonly source: string; readonly vintage: string; readonly region: number | null; readonly state: string; readonly records: number | null; readonly rows: number | null; readonly rejects: number | null; readonly duplicates: number | null }[];
+  readonly runs: readonly { readonly run: number; readonly command: string; readonly started_at: string; readonly outcome: string | null; readonly exit_code: number | null }[];
+}
+
+export async function readStatus(context: Context): Promise<Status> {
+  const { database, sources } = context;
+  const regions = await database.query<{ unit: number; publication: number; published_at: string; tables: Record<string, number>; sources: string[] }>(
+    `select p.unit_code::int4 as unit, p.publication_id as publication, to_char(p.published_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published_at,
+       (select jsonb_object_agg(t.relation, t.rows) from ledger.publication_table t where t.publication_id = p.publication_id) as tables,
+       array(select distinct a.source_id from ledger.attribution a where a.publication_id = p.publication_id and a.section <> '*' order by 1) as sources
+     from ledger.publication p where p.state = 'current' order by p.unit_code`,
+  );
+  const releases = await database.query<Status['releases'][number] & Record<string, unknown>>(
+    'select source_id as source, vintage, region_code::int4 as region, state, records, rows, rejects, duplicates from ledger.release order by source_id, vintage, release_id',
+  );
+  const runs = await database.query<Status['runs'][number] & Record<string, unknown>>(
+    `select run_id as run, command, to_char(started_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as started_at, outcome, exit_code::int4 as exit_code
+     from ledger.run order by run_id desc limit 5`,
+  );
+  return {
+    database: database.label,
+    regions: regions.map(({ sources: used, ...region }) => ({
+      ...region,
+      name: unitName(region.unit),
+      parcels: region.tables['core.parcel'] ?? 0,
+      not_loaded: region.unit === 0 ? [] : sources.filter(({ id, manifest }) => manifest.reference !== true && !used.includes(id)).map(({ id }) => id),
+    })),
+    releases,
+    runs,
+  };
+}
+
+function describe(status: Status): string {
+  const lines = [`database: ${status.database}`];
+  if (status.regions.length === 0) lines.push('nothing is published yet; try: npx mappale load-region');
+  for (const region of status.regions) {
+    lines.push('', `${region.name}: publication ${region.publication} of ${region.published_at}`,
+      table(Object.entries(region.tables).map(([name, rows]) => [`  ${name}`, rows]), ['  table', 'rows']));
+    if (region.not_loaded.length > 0) lines.push(`  not loaded: ${region.not_loaded.join(', ')}`);
+  }
+  if (status.releases.length > 0) {
+    lines.push('', table(status.releases.map((r) => [r.source, r.vintage, r.region === null ? '' : unitName(r.region), r.state, r.records, r.rows, r.rejects, r.duplicates]),
+      ['source', 'vintage', 'region', 'state', 'records', 'rows', 'rejects', 'duplicates']));
+  }
+  if (status.runs.length > 0) {
+    lines.push('', table(status.runs.map((r) => [String(r.run), r.command, r.started_at, r.outcome ?? 'running', r.exit_code === null ? '' : String(r.exit_code)]), ['run', 'command', 'started', 'outcome', 'exit']));
+  }
+  return lines.join('\n');
+}

@@ -1,0 +1,44 @@
+/** What a command works with: settings, sources, database, log; opened once, closed whatever happens. */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { readConfig, ROOT, type Config } from './config.ts';
+import { openDatabase, type Database } from './db/index.ts';
+import { migrate } from './db/migrate.ts';
+import { makeLog, type Log } from './log.ts';
+import { loadSources, type RegisteredSource } from './registry.ts';
+import { sha256 } from './sql-files.ts';
+
+export const VERSION: string = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
+
+export interface Context {
+  readonly config: Config;
+  readonly sources: readonly RegisteredSource[];
+  readonly database: Database;
+  readonly log: Log;
+  /** Digest of all readers: what another version thought of a file is asked again. */
+  readonly recogniser: string;
+}
+
+export interface ContextOptions {
+  /** Overrides `DATABASE_URL`. */
+  readonly databaseUrl?: string | undefined;
+  readonly log?: Log | undefined;
+}
+
+/** Opens everything, brings the database to this version, runs the work, closes. */
+export async function withContext<T>(options: ContextOptions, work: (context: Context) => Promise<T>): Promise<T> {
+  const config = readConfig();
+  const sources = await loadSources();
+  const log = options.log ?? makeLog(config, process.stderr, () => null);
+  const database = await openDatabase(options.databaseUrl ?? config.databaseUrl);
+  try {
+    await migrate(database, sources);
+    return await work({ config, sources, database, log, recogniser: recogniserOf(sources) });
+  } finally {
+    await database.close();
+  }
+}
+
+export function recogniserOf(sources: readonly RegisteredSource[]): string {
+  return sha256(sources.map(({ id, reader }) => `${id} ${reader}`).join('\n'));
+}

@@ -1,0 +1,235 @@
+/**
+ * Statements about schemas, partitions and views, whose names the program makes itself (workspaces, releases, publications).
+ * The only place where SQL text is put together; every name is quoted, no value is.
+ */
+import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
+import { ident, type Database, type Session } from './types.ts';
+
+export async function createSchema(session: Session, schema: string): Promise<void> {
+  await session.query(`create schema ${ident(schema)}`);
+}
+
+export async function dropSchema(session: Session, schema: string): Promise<void> {
+  await session.query(`drop schema if exists ${ident(schema)} cascade`);
+}
+
+export async function dropTable(session: Session, schema: string, table: string): Promise<void> {
+  await session.query(`drop table if exists ${ident(schema, table)}`);
+}
+
+/** Schemas whose name starts so. */
+export async function schemasLike(session: Session, prefix: string): Promise<string[]> {
+  const rows = await session.query<{ name: string }>('select nspname as name from pg_namespace where starts_with(nspname, $1) order by 1', [prefix]);
+  return rows.map(({ name }) => name);
+}
+
+/** Work inside a workspace: unqualified names are its tables; memory as bulk work needs it. */
+export async function inWorkspace<T>(database: Database, schema: string, work: (session: Session) => Promise<T>): Promise<T> {
+  return database.session(async (session) => {
+    await session.query(`set search_path to ${ident(schema)}, public`);
+    await session.query(database.engine === 'postgres' ? "set work_mem to '256MB'" : "set work_mem to '64MB'");
+    await session.query(database.engine === 'postgres' ? "set maintenance_work_mem to '512MB'" : "set maintenance_work_mem to '64MB'");
+    await session.query("set client_min_messages to 'warning'");
+    return work(session);
+  });
+}
+
+/** A layer as a workspace sees it: the partitions of these releases, or nothing. */
+export async function provideLayer(session: Session, schema: string, relation: Relation, releaseIds: readonly number[]): Promise<void> {
+  const condition = releaseIds.length === 0 ? 'false' : `release_id in (${releaseIds.map((id) => String(Math.trunc(id))).join(', ')})`;
+  await session.query(`create view ${ident(schema, tableOf(relation))} as select * from ${ident(schemaOf(relation), tableOf(relation))} where ${condition}`);
+}
+
+/** A published table as a workspace sees it: one partition, or the empty parent. */
+export async function providePublished(session: Session, schema: string, relation: Relation, partition: string | null): Promise<void> {
+  const target = partition === null ? ident(schemaOf(relation), tableOf(relation)) : ident(schemaOf(relation), partition);
+  await session.query(`create view ${ident(schema, tableOf(relation))} as select * from ${target}${partition === null ? ' where false' : ''}`);
+}
+
+export async function hasRelation(session: Session, relation: Relation): Promise<boolean> {
+  const [row] = await session.query<{ there: boolean }>('select to_regclass($1) is not null as there', [ident(schemaOf(relation), tableOf(relation))]);
+  return row!.there;
+}
+
+/** The one-row view `region (code, name)` of a region's workspace. */
+export async function provideRegion(session: Session, schema: string, code: number, name: string): Promise<void> {
+  const [quoted] = await session.query<{ name: string }>('select quote_literal($1::text) as name', [name]);
+  await session.query(`create view ${ident(schema, 'region')} as select ${String(Math.trunc(code))}::int2 as code, ${quoted!.name}::text as name`);
+}
+
+/** Views of a workspace are made anew by each run; its tables may stay. */
+export async function dropViews(session: Session, schema: string): Promise<void> {
+  const rows = await session.query<{ name: string }>(
+    "select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relkind = 'v' order by 1", [schema],
+  );
+  for (const { name } of rows) await session.query(`drop view if exists ${ident(schema, name)} cascade`);
+}
+
+/** Tables (not views) of a workspace. */
+export async function tablesIn(session: Session, schema: string): Promise<string[]> {
+  const rows = await session.query<{ name: string }>(
+    "select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relkind = 'r' order by 1", [schema],
+  );
+  return rows.map(({ name }) => name);
+}
+
+export async function analyze(session: Session, schema: string, table: string): Promise<void> {
+  await session.query(`analyze ${ident(schema, table)}`);
+}
+
+export async function countRows(session: Session, schema: string, table: string): Promise<number> {
+  const [row] = await session.query<{ n: number }>(`select count(*) as n from ${ident(schema, table)}`);
+  return row!.n;
+}
+
+/** Rows of a staged table per member, each (member_id, position) once. */
+export async function countByMember(session: Session, schema: string, table: string): Promise<{ member_id: number; n: number; distinct_n: number }[]> {
+  return session.query(
+    `select member_id, count(*) as n, count(distinct position) as distinct_n from ${ident(schema, table)} group by member_id order by member_id`,
+  );
+}
+
+/**
+ * Digest of a table's content that does not depend on the order of rows, nor on keys of the ledger
+ * (release_id, member_id): the same files give the same digest, whenever and however they were loaded.
+ */
+export async function digestOf(session: Session, schema: string, table: string): Promise<{ rows: number; digest: string }> {
+  const columns = await session.query<{ name: string }>(
+    `select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped
+       and attname not in ('release_id', 'member_id', 'release_ids') order by attname`,
+    [ident(schema, table)],
+  );
+  const row = columns.map(({ name }) => `t.${ident(name)}`).join(', ');
+  const [found] = await session.query<{ rows: number; digest: string }>(
+    `select count(*) as rows, coalesce(sum(hashtextextended(row(${row})::text, 0)::numeric), 0)::text as digest from ${ident(schema, table)} t`,
+  );
+  return found!;
+}
+
+/** Copies the layer rows of members that another release already holds. */
+export async function copyMembers(
+  session: Session,
+  schema: string,
+  layer: Relation,
+  releaseId: number,
+  members: readonly { readonly memberId: number; readonly fromMemberId: number; readonly fromReleaseId: number }[],
+): Promise<void> {
+  const columns = await session.query<{ name: string }>(
+    `select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped
+       and attname not in ('release_id', 'member_id') order by attnum`,
+    [ident(schemaOf(layer), tableOf(layer))],
+  );
+  const list = columns.map(({ name }) => ident(name)).join(', ');
+  await session.query(
+    `insert into ${ident(schema, tableOf(layer))} (release_id, member_id, ${list})
+     select $1, m.member_id, ${columns.map(({ name }) => `l.${ident(name)}`).join(', ')}
+     from ${ident(schemaOf(layer), tableOf(layer))} l
+     join unnest($2::int4[], $3::int4[], $4::int4[]) as m (member_id, from_member_id, from_release_id)
+       on m.from_release_id = l.release_id and m.from_member_id = l.member_id
+     where l.release_id = any ($4::int4[])`,
+    [releaseId, members.map((m) => m.memberId), members.map((m) => m.fromMemberId), members.map((m) => m.fromReleaseId)],
+  );
+}
+
+/** Names of indexes are unique in a schema: give them the partition's name before the table moves. */
+export async function renameIndexes(session: Session, schema: string, table: string, partition: string): Promise<void> {
+  const indexes = await session.query<{ name: string }>(
+    `select i.relname as name from pg_index x join pg_class i on i.oid = x.indexrelid where x.indrelid = to_regclass($1) order by i.oid`,
+    [ident(schema, table)],
+  );
+  for (const [position, { name }] of indexes.entries()) {
+    const renamed = `${partition}_i${position + 1}`;
+    if (name !== renamed) await session.query(`alter index ${ident(schema, name)} rename to ${ident(renamed)}`);
+  }
+}
+
+/** How a parent is split, or that it is swapped whole. */
+export type Split = 'release' | 'fid' | 'region' | 'whole';
+
+/** @throws Error for a parent of another form: a bug of a migration */
+export async function splitOf(session: Session, relation: Relation): Promise<Split> {
+  const [row] = await session.query<{ key: string | null; there: boolean }>(
+    'select pg_get_partkeydef(to_regclass($1)) as key, to_regclass($1) is not null as there', [ident(schemaOf(relation), tableOf(relation))],
+  );
+  if (row?.there !== true) throw new Error(`${relation} is written by a SQL file but made by no migration`);
+  switch (row.key) {
+    case null: return 'whole';
+    case 'LIST (release_id)': return 'release';
+    case 'LIST (region_code)': return 'region';
+    case 'RANGE (fid)': return 'fid';
+    default: throw new Error(`${relation} is partitioned by ${row.key}, expected release_id, region_code or fid`);
+  }
+}
+
+function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: string; bound: string } {
+  const value = String(Math.trunc(key));
+  switch (split) {
+    case 'release': return { check: `release_id = ${value}`, bound: `for values in (${value})` };
+    case 'region': return { check: `region_code = ${value}`, bound: `for values in (${value})` };
+    case 'fid': {
+      const from = String(Math.trunc(key) * 100_000_000);
+      const to = String((Math.trunc(key) + 1) * 100_000_000);
+      return { check: `fid >= ${from} and fid < ${to}`, bound: `for values from (${from}) to (${to})` };
+    }
+  }
+}
+
+/**
+ * Proves in the workspace, outside any lock on the parent, what attaching would otherwise scan for: not null and the bound.
+ * @throws MappaleError when a row does not belong to the region or lacks a value
+ */
+export async function proveBound(session: Session, schema: string, table: string, parent: Relation, split: Split, key: number): Promise<void> {
+  const columns = await session.query<{ name: string }>(
+    'select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and attnotnull and not attisdropped order by attnum',
+    [ident(schemaOf(parent), tableOf(parent))],
+  );
+  const actions = columns.map(({ name }) => `alter column ${ident(name)} set not null`);
+  if (split !== 'whole') actions.push('drop constraint if exists bound', `add constraint bound check (${boundOf(split, key).check})`);
+  if (actions.length > 0) await session.query(`alter table ${ident(schema, table)} ${actions.join(', ')}`);
+}
+
+/** Moves a proven table under its parent, as `partition`. Inside a transaction. For a whole table: it takes the parent's name. */
+export async function attach(session: Session, from: { schema: string; table: string }, parent: Relation, partition: string, split: Split, key: number): Promise<void> {
+  const schema = schemaOf(parent);
+  const name = split === 'whole' ? tableOf(parent) : partition;
+  await renameIndexes(session, from.schema, from.table, partition);
+  if (from.table !== name) await session.query(`alter table ${ident(from.schema, from.table)} rename to ${ident(name)}`);
+  await session.query(`alter table ${ident(from.schema, name)} set schema ${ident(schema)}`);
+  if (split !== 'whole') {
+    await session.query(`alter table ${ident(schema, tableOf(parent))} attach partition ${ident(schema, name)} ${boundOf(split, key).bound}`);
+  }
+}
+
+/** Takes a published table out into `previous` under its partition name. Inside a transaction. */
+export async function detach(session: Session, parent: Relation, partition: string, split: Split): Promise<void> {
+  const schema = schemaOf(parent);
+  if (split !== 'whole') await session.query(`alter table ${ident(schema, tableOf(parent))} detach partition ${ident(schema, partition)}`);
+  else await session.query(`alter table ${ident(schema, tableOf(parent))} rename to ${ident(partition)}`);
+  await session.query(`alter table ${ident(schema, partition)} set schema previous`);
+}
+
+/** Parcels that are not in the table to be published are retired today; those that came back are in force again. */
+export async function retireParcels(session: Session, region: number, parcels: { schema: string; table: string }): Promise<void> {
+  await session.query(
+    `update core.parcel_register r set retired_on = case when k.gone then current_date end
+     from (
+       select c.reference, p.fid is null as gone
+       from core.parcel_register c left join ${ident(parcels.schema, parcels.table)} p on p.fid = c.fid
+       where c.region_code = $1 and (p.fid is null) <> (c.retired_on is not null)
+     ) k
+     where r.region_code = $1 and r.reference = k.reference`, [region],
+  );
+}
+
+/** Copies a comment of the parent and of its columns, for tables that are swapped whole. */
+export async function copyComments(session: Session, from: { schema: string; table: string }, to: { schema: string; table: string }): Promise<void> {
+  const comments = await session.query<{ column: string | null; text: string }>(
+    `select a.attname as column, d.description as text from pg_description d left join pg_attribute a on a.attrelid = d.objoid and a.attnum = d.objsubid and d.objsubid > 0
+     where d.objoid = to_regclass($1) and d.classoid = 'pg_class'::regclass`, [ident(from.schema, from.table)],
+  );
+  for (const { column, text } of comments) {
+    const target = column === null ? `table ${ident(to.schema, to.table)}` : `column ${ident(to.schema, to.table, column)}`;
+    const [quoted] = await session.query<{ text: string }>('select quote_literal($1::text) as text', [text]);
+    await session.query(`comment on ${target} is ${quoted!.text}`);
+  }
+}

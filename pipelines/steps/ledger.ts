@@ -1,0 +1,207 @@
+/** The ledger: what was read, made and published. Every write of it stands here. */
+import type { Database, Session } from '../db/index.ts';
+import { MappaleError } from '../errors.ts';
+import type { LocatedFile, SeenFile, SeenFiles } from './locate.ts';
+
+export type ReleaseState = 'staging' | 'loaded' | 'failed';
+
+export interface Release {
+  readonly releaseId: number;
+  readonly sourceId: string;
+  readonly vintage: string;
+  readonly region: number | null;
+  readonly fingerprint: string;
+  readonly complete: boolean;
+  readonly state: ReleaseState;
+  readonly records: number | null;
+  readonly rows: number | null;
+  readonly rejects: number | null;
+  readonly duplicates: number | null;
+}
+
+export async function releases(database: Session, state?: ReleaseState): Promise<Release[]> {
+  return database.query<Release & Record<string, unknown>>(
+    `select release_id as "releaseId", source_id as "sourceId", vintage, region_code::int4 as region, fingerprint, complete, state,
+       records, rows, rejects, duplicates
+     from ledger.release where $1::text is null or state = $1 order by release_id`, [state ?? null],
+  );
+}
+
+/** A release about to be staged; an unfinished one with the same fingerprint is thrown away first. */
+export async function openRelease(
+  session: Session,
+  facts: { sourceId: string; vintage: string; region: number | null; fingerprint: string; reader: string; complete: boolean },
+): Promise<number> {
+  await session.query("delete from ledger.release where fingerprint = $1 and state <> 'loaded'", [facts.fingerprint]);
+  const [row] = await session.query<{ id: number }>(
+    `insert into ledger.release (source_id, vintage, region_code, fingerprint, reader, complete, state)
+     values ($1, $2, $3, $4, $5, $6, 'staging') returning release_id as id`,
+    [facts.sourceId, facts.vintage, facts.region, facts.fingerprint, facts.reader, facts.complete],
+  );
+  return row!.id;
+}
+
+export async function addFile(session: Session, releaseId: number, file: LocatedFile): Promise<number> {
+  const [row] = await session.query<{ id: number }>(
+    'insert into ledger.file (release_id, path, name, role, sha256, size) values ($1, $2, $3, $4, $5, $6) returning file_id as id',
+    [releaseId, file.path, file.name, file.recognition.role, file.sha256, file.size],
+  );
+  return row!.id;
+}
+
+export interface RejectRow {
+  readonly memberId: number;
+  readonly step: 'stage' | 'load';
+  readonly position: number;
+  readonly code: string;
+  readonly message: string;
+  readonly raw: Buffer;
+}
+
+export async function addRejects(session: Session, releaseId: number, rejects: readonly RejectRow[]): Promise<void> {
+  if (rejects.length === 0) return;
+  await session.query(
+    `insert into ledger.reject (release_id, member_id, step, position, code, message, raw)
+     select $1, m, s, p, c, t, decode(r, 'hex')
+     from unnest($2::int4[], $3::text[], $4::int8[], $5::text[], $6::text[], $7::text[]) as x (m, s, p, c, t, r)`,
+    [
+      releaseId,
+      rejects.map(({ memberId }) => memberId),
+      rejects.map(({ step }) => step),
+      rejects.map(({ position }) => position),
+      rejects.map(({ code }) => code),
+      rejects.map(({ message }) => message.replaceAll('\0', '\u2400')),
+      rejects.map(({ raw }) => raw.toString('hex')),
+    ],
+  );
+}
+
+/** Files seen before, read once and written back at the end. */
+export class SeenFileLedger implements SeenFiles {
+  readonly #known: Map<string, SeenFile>;
+  readonly #changed = new Set<string>();
+  readonly #recogniser: string;
+
+  private constructor(known: Map<string, SeenFile>, recogniser: string) {
+    this.#known = known;
+    this.#recogniser = recogniser;
+  }
+
+  /** @param recogniser digest of all readers: what another version saw is not believed, except the files' hashes */
+  static async read(database: Session, recogniser: string): Promise<SeenFileLedger> {
+    const rows = await database.query<{ path: string; size: number; modified_ms: number; sha256: string | null; recogniser: string; recognition: SeenFile['recognition'] }>(
+      'select path, size, modified_ms, sha256, recogniser, recognition from ledger.seen_file',
+    );
+    const known = new Map(rows.filter((row) => row.recogniser === recogniser).map((row) => [
+      row.path, { size: row.size, modifiedMs: row.modified_ms, sha256: row.sha256, recognition: row.recognition },
+    ]));
+    return new SeenFileLedger(known, recogniser);
+  }
+
+  get(path: string): SeenFile | undefined {
+    return this.#known.get(path);
+  }
+
+  set(path: string, seen: SeenFile): void {
+    this.#known.set(path, seen);
+    this.#changed.add(path);
+  }
+
+  async write(database: Session): Promise<void> {
+    const rows = [...this.#changed].map((path) => ({ path, ...this.#known.get(path)! }));
+    if (rows.length === 0) return;
+    await database.query(
+      `insert into ledger.seen_file (path, size, modified_ms, sha256, recogniser, recognition)
+       select r->>'path', (r->>'size')::int8, (r->>'modifiedMs')::int8, r->>'sha256', $2, nullif(r->'recognition', 'null'::jsonb)
+       from jsonb_array_elements($1::jsonb) as x (r)
+       on conflict (path) do update set size = excluded.size, modified_ms = excluded.modified_ms, sha256 = excluded.sha256,
+         recogniser = excluded.recogniser, recognition = excluded.recognition`,
+      [JSON.stringify(rows), this.#recogniser],
+    );
+    this.#changed.clear();
+  }
+}
+
+/** One command that writes; holds the only writer's place while it lives. */
+export interface Run {
+  readonly runId: number;
+  step<T>(step: string, subject: string, work: () => Promise<T>): Promise<T>;
+}
+
+/**
+ * Runs a command that writes: takes the one writer's lock, opens the ledger's run, closes it with its outcome.
+ * @throws MappaleError `ALREADY_RUNNING` (exit 7), naming the holder
+ */
+export async function withRun<T>(
+  database: Database,
+  facts: { command: string; arguments: unknown; version: string; host: string },
+  work: (run: Run) => Promise<T>,
+): Promise<T> {
+  const lock = await takeWriterLock(database);
+  try {
+    await database.query("update ledger.run set ended_at = now(), outcome = 'interrupted' where ended_at is null");
+    const [row] = await database.query<{ id: number }>(
+      'insert into ledger.run (command, arguments, version, host, pid) values ($1, $2, $3, $4, $5) returning run_id as id',
+      [facts.command, JSON.stringify(facts.arguments), facts.version, facts.host, process.pid],
+    );
+    const runId = row!.id;
+    const finish = (outcome: string, exitCode: number, report: unknown): Promise<unknown> => database.query(
+      'update ledger.run set ended_at = now(), outcome = $2, exit_code = $3, report = $4 where run_id = $1',
+      [runId, outcome, exitCode, JSON.stringify(report)],
+    );
+    try {
+      const result = await work({ runId, step: (step, subject, inner) => recordStep(database, runId, step, subject, inner) });
+      await finish('done', 0, null);
+      return result;
+    } catch (error) {
+      const known = error instanceof MappaleError ? error : null;
+      await finish('failed', known?.exitCode ?? 1, known ?? { message: String(error) }).catch(() => undefined);
+      throw error;
+    }
+  } finally {
+    await lock.release();
+  }
+}
+
+async function recordStep<T>(database: Database, runId: number, step: string, subject: string, work: () => Promise<T>): Promise<T> {
+  const [row] = await database.query<{ id: number }>(
+    'insert into ledger.step (run_id, step, subject) values ($1, $2, $3) returning step_id as id', [runId, step, subject],
+  );
+  const result = await work();
+  await database.query('update ledger.step set ended_at = now() where step_id = $1', [row!.id]);
+  return result;
+}
+
+/** Held on a connection of its own until released: the server frees it when the process dies. */
+async function takeWriterLock(database: Database): Promise<{ release(): Promise<void> }> {
+  if (database.engine === 'pglite') return { release: async () => undefined };
+  let release = (): void => undefined;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  let holding: Promise<void> = Promise.resolve();
+  await new Promise<void>((resolve, reject) => {
+    holding = database.session(async (session) => {
+      const [taken] = await session.query<{ taken: boolean }>("select pg_try_advisory_lock(hashtextextended('mappale writer', 0)) as taken");
+      if (taken?.taken !== true) {
+        const [holder] = await session.query<{ command: string; host: string; pid: number; started_at: Date }>(
+          'select command, host, pid, started_at from ledger.run where ended_at is null order by run_id desc limit 1',
+        );
+        throw new MappaleError('another run is writing to this database', {
+          code: 'ALREADY_RUNNING', kind: 'locked',
+          detail: holder === undefined ? 'expected no other writer, found one that has not yet written its name'
+            : `expected no other writer, found ${holder.command} as process ${holder.pid} on ${holder.host}, since ${holder.started_at.toISOString()}`,
+          hint: 'Wait until it ends, then run the same command again.',
+        });
+      }
+      resolve();
+      await released;
+      await session.query("select pg_advisory_unlock(hashtextextended('mappale writer', 0))");
+    });
+    holding.catch(reject);
+  });
+  return {
+    release: async () => {
+      release();
+      await holding.catch(() => undefined);
+    },
+  };
+}

@@ -1,0 +1,159 @@
+/** Steps 3 and 4a: staging → layers of one release, accounted for, checked, and attached as partitions. */
+import type { Database, Session } from '../db/index.ts';
+import { analyze, attach, copyMembers, countByMember, dropSchema, hasRelation, inWorkspace, proveBound, provideLayer, renameIndexes, schemasLike, tablesIn } from '../db/catalog.ts';
+import { MappaleError } from '../errors.ts';
+import type { RegisteredSource } from '../registry.ts';
+import { readChecks, tableOf, type Relation } from '../sql-files.ts';
+import type { Log } from '../log.ts';
+import { offencesError, runChecks } from './check.ts';
+import { inUse, layersOf, sourceOfLayer } from './workspace.ts';
+import { lost, refuseRejects, type MemberCount, type Staged } from './stage.ts';
+import type { Release } from './ledger.ts';
+
+/** State 3: the release's layers are attached and will never change. */
+export interface Loaded {
+  readonly state: 'loaded';
+  readonly releaseId: number;
+  readonly sourceId: string;
+  readonly records: number;
+  readonly rows: number;
+  readonly rejects: number;
+  readonly duplicates: number;
+}
+
+/**
+ * Runs the source's load.sql in the release's workspace, accounts for every staged row, runs its checks and attaches the layers.
+ * @throws MappaleError `ACCOUNTING`, `TOO_MANY_REJECTS` (exit 4), `CHECKS_FAILED` (exit 5)
+ */
+export async function load(database: Database, staged: Staged, sources: readonly RegisteredSource[], loadedReleases: readonly Release[], log: Log): Promise<Loaded> {
+  const { source } = staged.located;
+  const { schema, releaseId } = staged;
+  const layers = source.layer.writes;
+  const totals = await inWorkspace(database, schema, async (session) => {
+    await provideInputs(session, staged, sources, loadedReleases);
+    for (const table of Object.keys(source.tables)) await analyze(session, schema, table);
+    await session.script(source.load.text, source.load.file);
+    await takeOver(session, staged);
+    const made = new Set(await tablesIn(session, schema));
+    for (const layer of layers) {
+      if (!made.has(tableOf(layer))) throw new Error(`${source.load.file} did not make ${tableOf(layer)}`);
+      await analyze(session, schema, tableOf(layer));
+    }
+    const counts = await account(session, staged, made);
+    const rejects = counts.reduce((sum, count) => sum + count.rejects, 0);
+    const records = counts.reduce((sum, count) => sum + count.records, 0);
+    refuseRejects(staged.located, records, rejects);
+    const offences = await runChecks(session, readChecks(source.checks));
+    for (const offence of offences) if (offence.level === 'warn') log.warn(`${source.id}: ${offence.expects}: ${offence.rows} rows say otherwise`, { check: offence.name });
+    const errors = offences.filter(({ level }) => level === 'error');
+    if (errors.length > 0) throw offencesError(source.id, errors);
+    await checkEnvelope(session, staged, log);
+    return { records, rejects, rows: counts.reduce((sum, count) => sum + count.rows, 0), duplicates: counts.reduce((sum, count) => sum + count.duplicates, 0) };
+  });
+  await database.session(async (session) => {
+    for (const layer of layers) {
+      await proveBound(session, schema, tableOf(layer), layer, 'release', releaseId);
+      await renameIndexes(session, schema, tableOf(layer), `${tableOf(layer)}_${releaseId}`);
+    }
+    await session.transaction(async () => {
+      for (const layer of [...layers].sort()) await attach(session, { schema, table: tableOf(layer) }, layer, `${tableOf(layer)}_${releaseId}`, 'release', releaseId);
+      await session.query(
+        "update ledger.release set state = 'loaded', loaded_at = now(), records = $2, rows = $3, rejects = $4, duplicates = $5 where release_id = $1",
+        [releaseId, totals.records, totals.rows, totals.rejects, totals.duplicates],
+      );
+    });
+    await dropSchema(session, schema);
+  });
+  return { state: 'loaded', releaseId, sourceId: source.id, ...totals };
+}
+
+async function provideInputs(session: Session, staged: Staged, sources: readonly RegisteredSource[], loaded: readonly Release[]): Promise<void> {
+  const { schema, releaseId, located } = staged;
+  await session.query('create table release as select release_id, source_id as source, vintage, region_code from ledger.release where release_id = $1', [releaseId]);
+  for (const relation of layersOf(located.source.load)) {
+    const provider = sourceOfLayer(sources, relation);
+    if (provider === undefined && !(await hasRelation(session, relation))) {
+      throw new MappaleError(`${located.source.load.file} reads ${relation}, which no source makes`, {
+        code: 'LAYER_UNKNOWN', kind: 'bug', hint: 'Restore the source\'s folder, or take the relation out of the file.',
+      });
+    }
+    const releases = provider === undefined ? [] : inUse(loaded, provider, located.region ?? 0);
+    await provideLayer(session, schema, relation, releases.map((release) => release.releaseId));
+  }
+}
+
+/** Rows of members that an earlier release already holds, copied inside the database. */
+async function takeOver(session: Session, staged: Staged): Promise<void> {
+  if (staged.reused.length === 0) return;
+  for (const layer of staged.located.source.layer.writes) await copyMembers(session, staged.schema, layer, staged.releaseId, staged.reused);
+}
+
+/** Writes what load.sql refused into the ledger and holds, member by member, records = rows + rejects + duplicates. */
+async function account(session: Session, staged: Staged, made: ReadonlySet<string>): Promise<MemberCount[]> {
+  const { schema, releaseId, located } = staged;
+  const reused = new Set(staged.reused.map(({ memberId }) => memberId));
+  const rows = new Map<number, number>();
+  for (const layer of located.source.manifest.layers) {
+    const table = tableOf(`layer.${layer}` as Relation);
+    for (const found of await countByMember(session, schema, table)) {
+      if (found.n !== found.distinct_n) throw new Error(`${located.source.load.file}: ${table} has a record more than once (member ${found.member_id})`);
+      rows.set(found.member_id, (rows.get(found.member_id) ?? 0) + found.n);
+    }
+  }
+  const rejects = new Map<number, number>();
+  const duplicates = new Map<number, number>();
+  if (made.has('reject')) {
+    await session.query(
+      `insert into ledger.reject (release_id, member_id, step, position, code, message, raw)
+       select $1, member_id, 'load', position, code, message, convert_to(raw, 'UTF8') from reject`, [releaseId],
+    );
+    for (const found of await session.query<{ member_id: number; n: number }>('select member_id, count(*) as n from reject group by member_id')) rejects.set(found.member_id, found.n);
+  }
+  if (made.has('duplicate')) {
+    await session.query(
+      `insert into ledger.duplicate (release_id, member_id, code, records) select $1, member_id, code, count(*) from duplicate group by member_id, code
+       on conflict (member_id, code) do update set records = ledger.duplicate.records + excluded.records`, [releaseId],
+    );
+    for (const found of await session.query<{ member_id: number; n: number }>('select member_id, count(*) as n from duplicate group by member_id')) duplicates.set(found.member_id, found.n);
+  }
+  const counts = staged.members.map((member): MemberCount => ({
+    ...member,
+    rows: rows.get(member.memberId) ?? 0,
+    rejects: member.rejects + (reused.has(member.memberId) ? 0 : rejects.get(member.memberId) ?? 0),
+    duplicates: member.duplicates + (reused.has(member.memberId) ? 0 : duplicates.get(member.memberId) ?? 0),
+  }));
+  for (const count of counts) if (count.records !== count.rows + count.rejects + count.duplicates) throw lost(count, 'loading');
+  await session.query(
+    `update ledger.member m set rows = x.rows, rejects = x.rejects, duplicates = x.duplicates
+     from unnest($1::int4[], $2::int8[], $3::int8[], $4::int8[]) as x (member_id, rows, rejects, duplicates) where m.member_id = x.member_id`,
+    [counts.map(({ memberId }) => memberId), counts.map((c) => c.rows), counts.map((c) => c.rejects), counts.map((c) => c.duplicates)],
+  );
+  return counts;
+}
+
+/** A release that claims to be complete keeps its manifest's bounds: too few rows is an error, too many a warning. */
+async function checkEnvelope(session: Session, staged: Staged, log: Log): Promise<void> {
+  const { source, complete } = staged.located;
+  if (!complete) return;
+  for (const [layer, bounds] of Object.entries(source.manifest.envelope.rows ?? {})) {
+    const counts = await countByMember(session, staged.schema, layer);
+    const rows = counts.reduce((sum, { n }) => sum + n, 0);
+    if (bounds.min !== undefined && rows < bounds.min) {
+      throw new MappaleError(`${source.id}: fewer rows than any known release`, {
+        code: 'ENVELOPE', kind: 'checks', at: staged.located.files.map(({ name }) => name).join(', '), detail: `expected at least ${bounds.min} rows of ${layer}, found ${rows}`,
+        hint: 'Compare the file with the publisher\'s. If the smaller number is right, lower the bound in the manifest.',
+      });
+    }
+    if (bounds.max !== undefined && rows > bounds.max) log.warn(`${source.id}: more rows of ${layer} than any known release: expected at most ${bounds.max}, found ${rows}`);
+  }
+}
+
+/** Throws away what an interrupted run left: workspaces of releases that are not loaded. */
+export async function recoverStaging(database: Database): Promise<string[]> {
+  return database.session(async (session) => {
+    const left = await schemasLike(session, 'staging_');
+    for (const schema of left) await dropSchema(session, schema);
+    await session.query("delete from ledger.release where state = 'staging'");
+    return left;
+  });
+}

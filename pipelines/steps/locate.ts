@@ -1,0 +1,257 @@
+/** Step 1: which files are here, what are they, and which releases do they make? Files are known by content. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { open, readdir, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import pLimit from 'p-limit';
+import { MappaleError } from '../errors.ts';
+import type { Probe, Recognition } from '../kit/source.ts';
+import { ZipArchive, type ZipEntry } from '../kit/zip.ts';
+import type { RegisteredSource } from '../registry.ts';
+
+const HEAD_BYTES = 65_536;
+const ZIP_MAGIC = 0x04034b50;
+
+export interface LocatedFile {
+  readonly path: string;
+  readonly name: string;
+  readonly size: number;
+  readonly modifiedMs: number;
+  /** Of the file and its sidecars. */
+  readonly sha256: string;
+  readonly recognition: Recognition;
+}
+
+/** State 1: the files of one release, found and hashed. */
+export interface Located {
+  readonly state: 'located';
+  readonly source: RegisteredSource;
+  readonly vintage: string;
+  readonly region: number | null;
+  readonly complete: boolean;
+  readonly files: readonly LocatedFile[];
+  /** Digest of the files' content and roles; their names and places do not count. */
+  readonly content: string;
+}
+
+export interface Survey {
+  readonly releases: readonly Located[];
+  /** Files that a source knows and does not read, with its reason. */
+  readonly aside: readonly { readonly path: string; readonly source: string; readonly reason: string }[];
+  /** Files that no source reads. */
+  readonly unknown: readonly string[];
+  /** Files that cannot be opened or read; a message each. */
+  readonly broken: readonly { readonly path: string; readonly error: MappaleError }[];
+}
+
+/** What an earlier run found a file to be; lets an unchanged file be skipped. */
+export interface SeenFile {
+  readonly size: number;
+  readonly modifiedMs: number;
+  readonly sha256: string | null;
+  readonly recognition: { readonly source: string; readonly recognition: Recognition } | null;
+}
+
+export interface SeenFiles {
+  get(path: string): SeenFile | undefined;
+  set(path: string, seen: SeenFile): void;
+}
+
+interface FoundFile {
+  readonly path: string;
+  readonly size: number;
+  readonly modifiedMs: number;
+}
+
+/**
+ * Looks through folders, recursively.
+ * @param only when given, only these sources are asked
+ * @throws MappaleError `DATA_MISSING` (exit 2) when a folder does not exist, `FILE_AMBIGUOUS` (exit 1) when two sources claim a file
+ */
+export async function locate(folders: readonly string[], sources: readonly RegisteredSource[], seen: SeenFiles): Promise<Survey> {
+  const files = new Map<string, FoundFile>();
+  for (const folder of folders) for (const file of await walk(folder)) files.set(file.path, file);
+  const broken: { path: string; error: MappaleError }[] = [];
+  const unknown: string[] = [];
+  const aside: { path: string; source: string; reason: string }[] = [];
+  const recognised: { file: FoundFile; source: RegisteredSource; recognition: Recognition }[] = [];
+  const limit = pLimit(8);
+  await Promise.all(
+    [...files.values()].map((file) => limit(async () => {
+      try {
+        const known = seen.get(file.path);
+        const unchanged = known !== undefined && known.size === file.size && known.modifiedMs === file.modifiedMs;
+        const found = unchanged ? known.recognition : await recognise(file, sources);
+        if (!unchanged) seen.set(file.path, { size: file.size, modifiedMs: file.modifiedMs, sha256: null, recognition: found });
+        const source = sources.find(({ id }) => id === found?.source);
+        if (found === null || source === undefined) unknown.push(file.path);
+        else recognised.push({ file, source, recognition: found.recognition });
+      } catch (error) {
+        if (!(error instanceof MappaleError) || error.kind !== 'input') throw error;
+        broken.push({ path: file.path, error });
+      }
+    })),
+  );
+  const sidecars = new Set(recognised.flatMap(({ file, recognition }) => (recognition.sidecars ?? []).map((name) => join(dirname(file.path), name))));
+  const located: { source: RegisteredSource; file: LocatedFile }[] = [];
+  const hashing = pLimit(2);
+  await Promise.all(recognised.map(({ file, source, recognition }) => hashing(async () => {
+    if (recognition.ignored !== undefined) {
+      aside.push({ path: file.path, source: source.id, reason: recognition.ignored });
+      return;
+    }
+    const sha256 = await hashFile(file, recognition, files, seen);
+    located.push({ source, file: { path: file.path, name: basename(file.path), size: file.size, modifiedMs: file.modifiedMs, sha256, recognition } });
+  })));
+  const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : 1);
+  return {
+    releases: group(located),
+    aside: aside.sort(byPath),
+    unknown: unknown.filter((path) => !sidecars.has(path)).sort(),
+    broken: broken.sort(byPath),
+  };
+}
+
+async function walk(folder: string): Promise<FoundFile[]> {
+  let info;
+  try {
+    info = await stat(folder);
+  } catch {
+    throw new MappaleError('the data folder does not exist', {
+      code: 'DATA_MISSING', kind: 'usage', at: folder, hint: 'Give the folder that holds the downloaded files: --data FOLDER (it may be given more than once).',
+    });
+  }
+  if (!info.isDirectory()) return [{ path: folder, size: info.size, modifiedMs: Math.floor(info.mtimeMs) }];
+  const found: FoundFile[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.name.startsWith('.')) continue;
+    const path = join(folder, entry.name);
+    if (entry.isDirectory()) found.push(...(await walk(path)));
+    else if (entry.isFile() || entry.isSymbolicLink()) {
+      const { size, mtimeMs } = await stat(path);
+      found.push({ path, size, modifiedMs: Math.floor(mtimeMs) });
+    }
+  }
+  return found;
+}
+
+/** Asks every source; a file belongs to at most one. */
+export async function recognise(file: { path: string; size: number }, sources: readonly RegisteredSource[]): Promise<{ source: string; recognition: Recognition } | null> {
+  const { probe, close } = await openProbe(file.path, file.size);
+  try {
+    const claims: { source: string; recognition: Recognition }[] = [];
+    for (const source of sources) {
+      const recognition = await source.recognise(probe);
+      if (recognition !== null) claims.push({ source: source.id, recognition });
+    }
+    if (claims.length > 1) {
+      throw new MappaleError('two sources claim the same file', {
+        code: 'FILE_AMBIGUOUS', kind: 'bug', at: file.path, detail: `expected one source, found ${claims.map(({ source }) => source).join(' and ')}`,
+      });
+    }
+    return claims[0] ?? null;
+  } finally {
+    await close();
+  }
+}
+
+async function openProbe(path: string, size: number): Promise<{ probe: Probe; close: () => Promise<void> }> {
+  const head = await headOfFile(path);
+  const isZip = head.length >= 4 && head.readUInt32LE(0) === ZIP_MAGIC;
+  const archive = isZip ? await ZipArchive.open(path) : null;
+  const inner = new Map<string, ZipArchive>();
+  const folder = dirname(path);
+  /** Splits `CB.zip/H833_X.zip/H833_X_ple.gml` into the archive that holds the entry and the entry's own path. */
+  const descend = async (entry: string): Promise<{ zip: ZipArchive; path: string }> => {
+    if (archive === null) throw new Error(`${path} is not a zip`);
+    let zip = archive;
+    let rest = entry;
+    let prefix = '';
+    while (!zip.entries.some((found) => found.path === rest)) {
+      const step = zip.entries.find((found) => rest.startsWith(`${found.path}/`) && !found.isFolder);
+      if (step === undefined) break;
+      prefix += `${step.path}/`;
+      let opened = inner.get(prefix);
+      if (opened === undefined) {
+        opened = await zip.archive(step.path);
+        inner.set(prefix, opened);
+      }
+      zip = opened;
+      rest = rest.slice(step.path.length + 1);
+    }
+    return { zip, path: rest };
+  };
+  const probe: Probe = {
+    path,
+    name: basename(path),
+    size,
+    head,
+    entries: archive?.entries ?? null,
+    siblings: (await readdir(folder)).filter((name) => name !== basename(path)),
+    async headOf(entry) {
+      const found = await descend(entry);
+      return found.zip.head(found.path);
+    },
+    async entriesOf(entry): Promise<readonly ZipEntry[]> {
+      const found = await descend(`${entry}/`.replace(/\/+$/, '/'));
+      if (found.path === '') return found.zip.entries;
+      return (await found.zip.archive(found.path.replace(/\/$/, ''))).entries;
+    },
+    headOfSibling: (name) => headOfFile(join(folder, name)),
+  };
+  return { probe, close: async () => archive?.close() };
+}
+
+async function headOfFile(path: string): Promise<Buffer> {
+  const handle = await open(path, 'r');
+  try {
+    const buffer = Buffer.alloc(HEAD_BYTES);
+    const { bytesRead } = await handle.read(buffer, 0, HEAD_BYTES, 0);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+async function hashFile(file: FoundFile, recognition: Recognition, files: ReadonlyMap<string, FoundFile>, seen: SeenFiles): Promise<string> {
+  const parts = [file, ...(recognition.sidecars ?? []).map((name) => files.get(join(dirname(file.path), name))).filter((sidecar) => sidecar !== undefined)];
+  const hashes: string[] = [];
+  for (const part of parts) {
+    const known = seen.get(part.path);
+    if (known?.sha256 !== null && known !== undefined && known.size === part.size && known.modifiedMs === part.modifiedMs) {
+      hashes.push(known.sha256);
+      continue;
+    }
+    const hash = createHash('sha256');
+    for await (const chunk of createReadStream(part.path, { highWaterMark: 1_048_576 })) hash.update(chunk as Buffer);
+    const digest = hash.digest('hex');
+    hashes.push(digest);
+    seen.set(part.path, { size: part.size, modifiedMs: part.modifiedMs, sha256: digest, recognition: known?.recognition ?? null });
+  }
+  return hashes.length === 1 ? hashes[0]! : createHash('sha256').update(hashes.join('\n')).digest('hex');
+}
+
+/** Files of the same source, vintage and region make one release; a file that is there twice counts once. */
+function group(located: readonly { source: RegisteredSource; file: LocatedFile }[]): Located[] {
+  const groups = new Map<string, { source: RegisteredSource; files: Map<string, LocatedFile> }>();
+  const sorted = [...located].sort((a, b) => (a.file.path < b.file.path ? -1 : 1));
+  for (const { source, file } of sorted) {
+    const key = JSON.stringify([source.id, file.recognition.vintage, file.recognition.region]);
+    const found = groups.get(key) ?? { source, files: new Map<string, LocatedFile>() };
+    groups.set(key, found);
+    if (!found.files.has(`${file.recognition.role} ${file.sha256}`)) found.files.set(`${file.recognition.role} ${file.sha256}`, file);
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { source, files }]) => {
+    const list = [...files.values()];
+    const first = list[0]!.recognition;
+    return {
+      state: 'located',
+      source,
+      vintage: first.vintage,
+      region: first.region,
+      complete: list.some(({ recognition }) => recognition.complete !== false),
+      files: list,
+      content: createHash('sha256').update([...files.keys()].sort().join('\n')).digest('hex'),
+    } as const;
+  });
+}

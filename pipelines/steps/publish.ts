@@ -1,0 +1,178 @@
+/** Step 6: one transaction that swaps a region's tables. Readers see the whole old region or the whole new one. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Database, Session } from '../db/index.ts';
+import { attach, copyComments, detach, digestOf, dropSchema, dropTable, proveBound, retireParcels, splitOf, type Split } from '../db/catalog.ts';
+import { MappaleError } from '../errors.ts';
+import type { RegisteredSource } from '../registry.ts';
+import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
+import type { Checked } from './check.ts';
+import { publishedTables, type Product, type PublishedTable } from './join.ts';
+
+/** How long a swap may make readers wait, and how often it tries. */
+const LOCK_TIMEOUT_MS = 2000;
+const TRIES = 15;
+
+/** State 6. */
+export interface Published {
+  readonly state: 'published';
+  readonly publicationId: number;
+  readonly unit: number;
+  readonly tables: readonly PublishedTable[];
+}
+
+/**
+ * Publishes a checked unit.
+ * @param reason why a suspicious publication was accepted, for the ledger
+ * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) when readers held the tables through every try
+ */
+export async function publish(database: Database, checked: Checked, sources: readonly RegisteredSource[], runId: number, reason: string | null): Promise<Published> {
+  const { joined } = checked;
+  const { unit, schema } = joined;
+  const splits = new Map<Relation, Split>();
+  const digests = new Map<Relation, { rows: number; digest: string }>();
+  await database.session(async (session) => {
+    for (const product of joined.built) {
+      const table = tableOf(product.relation);
+      const split = await splitOf(session, product.relation);
+      splits.set(product.relation, split);
+      await proveBound(session, schema, table, product.relation, split, unit);
+      if (split === 'whole') await copyComments(session, { schema: schemaOf(product.relation), table }, { schema, table });
+      digests.set(product.relation, await digestOf(session, schema, table));
+    }
+  });
+  const published = await swapping(database, async (session) => {
+    // Before the first lock that a reader could wait for.
+    if (joined.built.some(({ relation }) => relation === 'core.parcel')) await retireParcels(session, unit, { schema, table: 'parcel' });
+    const before = await publishedTables(session, unit);
+    const publicationId = await openPublication(session, unit, runId, reason);
+    const tables: PublishedTable[] = [];
+    for (const product of [...joined.products].sort(byRelation)) {
+      const standing = before.get(product.relation);
+      if (product.stale === null && standing !== undefined) {
+        tables.push(standing);
+        continue;
+      }
+      const split = splits.get(product.relation)!;
+      const partition = `${tableOf(product.relation)}_${unit}_${publicationId}`;
+      if (standing !== undefined) await detach(session, product.relation, standing.partition, split);
+      else if (split === 'whole') await dropTable(session, schemaOf(product.relation), tableOf(product.relation));
+      await attach(session, { schema, table: tableOf(product.relation) }, product.relation, partition, split, unit);
+      tables.push({ relation: product.relation, partition, fingerprint: product.fingerprint, inputs: product.inputs, ...digests.get(product.relation)! });
+    }
+    for (const table of tables) {
+      await session.query(
+        'insert into ledger.publication_table (publication_id, relation, partition, fingerprint, inputs, rows, digest) values ($1, $2, $3, $4, $5, $6, $7)',
+        [publicationId, table.relation, table.partition, table.fingerprint, JSON.stringify(table.inputs), table.rows, table.digest],
+      );
+    }
+    await attribute(session, publicationId, joined.products, sources);
+    await session.query('delete from ledger.built where unit_code = $1', [unit]);
+    return { publicationId, tables };
+  });
+  await database.session((session) => dropSchema(session, schema));
+  return { state: 'published', unit, ...published };
+}
+
+function byRelation(a: { relation: Relation }, b: { relation: Relation }): number {
+  return a.relation < b.relation ? -1 : 1;
+}
+
+/** A transaction whose locks wait at most two seconds each; tried again while readers hold a table. */
+async function swapping<T>(database: Database, work: (session: Session) => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await database.session((session) => session.transaction(async () => {
+        await session.query("select set_config('lock_timeout', $1, true)", [`${LOCK_TIMEOUT_MS}ms`]);
+        return work(session);
+      }));
+    } catch (error) {
+      const blocked = error instanceof MappaleError && (error.code === 'SQL_55P03' || error.code === 'SQL_40P01');
+      if (!blocked) throw error;
+      if (attempt === TRIES) {
+        throw new MappaleError('readers held the published tables through every try', {
+          code: 'PUBLISH_BLOCKED', kind: 'database', detail: `expected a lock within ${LOCK_TIMEOUT_MS} ms, tried ${TRIES} times`,
+          hint: 'Look for long queries in pg_stat_activity, then run the same command again: what was built is kept.', cause: error,
+        });
+      }
+      await sleep(100 * attempt);
+    }
+  }
+}
+
+async function openPublication(session: Session, unit: number, runId: number, reason: string | null): Promise<number> {
+  await session.query("update ledger.publication set state = 'past' where unit_code = $1 and state = 'previous'", [unit]);
+  await session.query("update ledger.publication set state = 'previous' where unit_code = $1 and state = 'current'", [unit]);
+  const [row] = await session.query<{ id: number }>(
+    "insert into ledger.publication (unit_code, run_id, state, reason) values ($1, $2, 'current', $3) returning publication_id as id", [unit, runId, reason],
+  );
+  return row!.id;
+}
+
+/** Sections and the words that must be shown with them, from the releases that they were made from. */
+async function attribute(session: Session, publicationId: number, products: readonly Product[], sources: readonly RegisteredSource[]): Promise<void> {
+  const add = async (section: string, source: RegisteredSource, vintages: readonly string[]): Promise<void> => {
+    const { attribution, title } = source.manifest;
+    await session.query(
+      `insert into ledger.attribution (publication_id, section, source_id, source, holder, license, url, reference_period, attribution)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
+      [publicationId, section, source.id, title, attribution.holder, attribution.license, attribution.url, period(vintages), attribution.text],
+    );
+  };
+  for (const product of products) {
+    const section = sectionOf(product.relation);
+    if (section === null) continue;
+    for (const source of sources) {
+      const vintages = product.releases.filter(({ sourceId }) => sourceId === source.id).map(({ vintage }) => vintage);
+      if (vintages.length > 0) await add(section, source, vintages);
+    }
+  }
+  for (const source of sources.filter(({ manifest }) => manifest.attribution.mandatory === true)) {
+    const vintages = products.flatMap(({ releases }) => releases).filter(({ sourceId }) => sourceId === source.id).map(({ vintage }) => vintage);
+    await add('*', source, vintages);
+  }
+}
+
+/** `2024`, `2015_1–2025_2`; empty when nothing of the source is loaded. */
+function period(vintages: readonly string[]): string {
+  const sorted = [...new Set(vintages)].sort();
+  return sorted.length < 2 ? sorted[0] ?? '' : `${sorted[0]}–${sorted.at(-1)}`;
+}
+
+/** The section of the record that a table answers for; null for tables that only serve others. */
+export function sectionOf(relation: Relation): string | null {
+  if (relation === 'core.parcel') return 'basic';
+  return schemaOf(relation) === 'section' ? tableOf(relation) : null;
+}
+
+/**
+ * Brings the previous publication of a unit back; a second call returns.
+ * @throws MappaleError `NO_PREVIOUS` (exit 2)
+ */
+export async function rollback(database: Database, unit: number): Promise<{ from: number; to: number; tables: readonly Relation[] }> {
+  return swapping(database, async (session) => {
+    const found = await session.query<{ id: number; state: string }>("select publication_id as id, state from ledger.publication where unit_code = $1 and state in ('current', 'previous')", [unit]);
+    const from = found.find(({ state }) => state === 'current');
+    const to = found.find(({ state }) => state === 'previous');
+    if (from === undefined || to === undefined) {
+      throw new MappaleError('there is no previous publication to go back to', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published: mappale status' });
+    }
+    const current = await publishedTables(session, unit);
+    const previous = await publishedTables(session, unit, 'previous');
+    const parcels = { now: current.get('core.parcel')?.partition, then: previous.get('core.parcel')?.partition };
+    if (parcels.then !== undefined && parcels.then !== parcels.now) await retireParcels(session, unit, { schema: 'previous', table: parcels.then });
+    const changed: Relation[] = [];
+    for (const relation of [...new Set([...current.keys(), ...previous.keys()])].sort()) {
+      const now = current.get(relation);
+      const then = previous.get(relation);
+      if (now?.partition === then?.partition) continue;
+      changed.push(relation);
+      const split = await splitOf(session, relation);
+      if (now !== undefined) await detach(session, relation, now.partition, split);
+      if (then !== undefined) await attach(session, { schema: 'previous', table: then.partition }, relation, then.partition, split, unit);
+    }
+    await session.query("update ledger.publication set state = 'past' where publication_id = $1", [from.id]);
+    await session.query("update ledger.publication set state = 'current' where publication_id = $1", [to.id]);
+    await session.query("update ledger.publication set state = 'previous' where publication_id = $1", [from.id]);
+    return { from: from.id, to: to.id, tables: changed };
+  });
+}

@@ -1,0 +1,290 @@
+/** The whole way: what is here, what is stale, make it, check it, publish it, region by region. */
+import pLimit from 'p-limit';
+import type { Context } from '../context.ts';
+import { VERSION } from '../context.ts';
+import { EXIT, MappaleError } from '../errors.ts';
+import { REGIONS } from '../kit/regions.ts';
+import type { MemberFacts } from '../kit/source.ts';
+import { duration, group } from '../progress.ts';
+import { sha256, type Relation } from '../sql-files.ts';
+import { check } from './check.ts';
+import { join, planProducts, publishedTables, type Product } from './join.ts';
+import { releases as readReleases, SeenFileLedger, withRun, type Release, type Run } from './ledger.ts';
+import { load, recoverStaging } from './load.ts';
+import { locate, type Located, type Survey } from './locate.ts';
+import { publish } from './publish.ts';
+import { stage, type Reusable } from './stage.ts';
+import { inUse, layersOf, preference, sourceOfLayer } from './workspace.ts';
+
+export interface RefreshOptions {
+  /** For the ledger. */
+  readonly command: string;
+  /** Data folders. */
+  readonly data: readonly string[];
+  /** Regions to bring up to date; null: all that have parcels in the data or are published. */
+  readonly regions: readonly number[] | null;
+  /** How many releases or regions at the same time. */
+  readonly parallel: number;
+  /** Why a suspicious publication is accepted. */
+  readonly accept: string | null;
+}
+
+export interface ReleaseReport {
+  readonly source: string;
+  readonly vintage: string;
+  readonly region: number | null;
+  readonly files: readonly string[];
+  readonly records: number;
+  readonly rows: number;
+  readonly rejects: number;
+  readonly duplicates: number;
+  readonly seconds: number;
+}
+
+export interface UnitReport {
+  readonly unit: number;
+  readonly name: string;
+  readonly publicationId: number | null;
+  readonly built: readonly { readonly relation: Relation; readonly rows: number; readonly why: string }[];
+  readonly missing: readonly string[];
+  readonly seconds: number;
+}
+
+export interface RefreshReport {
+  readonly runId: number | null;
+  readonly survey: Pick<Survey, 'aside' | 'unknown'> & { readonly broken: readonly { readonly path: string; readonly error: unknown }[] };
+  readonly loaded: readonly ReleaseReport[];
+  readonly units: readonly UnitReport[];
+  readonly failures: readonly MappaleError[];
+  readonly seconds: number;
+}
+
+/** What a refresh would do, with reasons; nothing is written. */
+export interface Plan {
+  readonly survey: Survey;
+  readonly toLoad: readonly { readonly located: Located; readonly why: string }[];
+  readonly units: readonly { readonly unit: number; readonly stale: readonly { readonly relation: Relation; readonly why: string }[]; readonly missing: readonly Relation[] }[];
+}
+
+export function unitName(unit: number): string {
+  return unit === 0 ? 'Italia' : REGIONS[unit - 1]!.name;
+}
+
+/** Digest of a release: its files, the code that reads it, and the releases of the layers that this code looks things up in. */
+function fingerprintOf(context: Context, located: Located, loaded: readonly Release[]): { fingerprint: string; reader: string } {
+  const inputs = layersOf(located.source.load).flatMap((relation) => {
+    const provider = sourceOfLayer(context.sources, relation);
+    return provider === undefined || provider.id === located.source.id ? [] : inUse(loaded, provider, located.region ?? 0).map((release) => release.fingerprint);
+  });
+  const reader = sha256([located.source.reader, ...inputs].join('\n'));
+  return { reader, fingerprint: sha256([located.source.id, located.vintage, String(located.region), located.content, reader].join('\n')) };
+}
+
+/** Releases that the asked regions will use, of those that are here. */
+function wanted(survey: Survey, regions: readonly number[] | null): Located[] {
+  const chosen = new Set<Located>();
+  for (const source of new Set(survey.releases.map((located) => located.source))) {
+    const mine = survey.releases.filter((located) => located.source === source);
+    for (const unit of regions ?? REGIONS.map(({ code }) => code)) {
+      const usable = mine.filter(({ region }) => region === null || region === unit);
+      if (source.manifest.keep === 'all') usable.forEach((release) => chosen.add(release));
+      else {
+        const best = [...usable].sort(preference)[0];
+        if (best !== undefined) chosen.add(best);
+      }
+    }
+  }
+  return survey.releases.filter((located) => chosen.has(located));
+}
+
+/** Regions to build: those asked for, else those with parcels in the data or already published. */
+async function unitsOf(context: Context, options: RefreshOptions, survey: Survey): Promise<number[]> {
+  if (options.regions !== null) return [...options.regions];
+  const published = await context.database.query<{ unit: number }>("select unit_code::int4 as unit from ledger.publication where state = 'current' and unit_code > 0");
+  const parcels = sourceOfLayer(context.sources, 'layer.cadastral_parcel');
+  const found = survey.releases.filter(({ source, region }) => source.id === parcels?.id && region !== null).map(({ region }) => region!);
+  return [...new Set([...published.map(({ unit }) => unit), ...found])].sort((a, b) => a - b);
+}
+
+async function look(context: Context, options: RefreshOptions): Promise<{ survey: Survey; seen: SeenFileLedger }> {
+  const seen = await SeenFileLedger.read(context.database, context.recogniser);
+  return { survey: await locate(options.data, context.sources, seen), seen };
+}
+
+/** @returns what `refresh` would do now. Tables whose layers are still to be loaded are named by the release that will change them. */
+export async function plan(context: Context, options: RefreshOptions): Promise<Plan> {
+  const { survey } = await look(context, options);
+  const loaded = await readReleases(context.database, 'loaded');
+  const have = new Set(loaded.map(({ fingerprint }) => fingerprint));
+  const toLoad = wanted(survey, options.regions).flatMap((located) => {
+    if (have.has(fingerprintOf(context, located, loaded).fingerprint)) return [];
+    const sameVintage = loaded.some((release) => release.sourceId === located.source.id && release.vintage === located.vintage && release.region === located.region);
+    return [{ located, why: sameVintage ? 'its files, or the code that reads them, changed' : 'not loaded yet' }];
+  });
+  const coming = toLoad.map(({ located }, index): Release => ({
+    releaseId: 2_000_000_000 + index, sourceId: located.source.id, vintage: located.vintage, region: located.region, complete: located.complete, state: 'loaded',
+    fingerprint: fingerprintOf(context, located, loaded).fingerprint, records: null, rows: null, rejects: null, duplicates: null,
+  }));
+  const units = [];
+  for (const unit of [0, ...(await unitsOf(context, options, survey))]) {
+    const products = planProducts(unit, context.sources, [...loaded, ...coming], await publishedTables(context.database, unit));
+    units.push({
+      unit,
+      stale: products.flatMap(({ relation, stale }) => (stale === null ? [] : [{ relation, why: stale }])),
+      missing: [...new Set(products.flatMap(({ missing }) => missing))],
+    });
+  }
+  return { survey, toLoad, units };
+}
+
+/**
+ * Brings the asked regions up to date. Failures of one release or region do not stop the others; a region whose release failed is
+ * left as it is published.
+ * @returns the report; `failures` is not empty when something could not be done
+ */
+export async function refresh(context: Context, options: RefreshOptions): Promise<RefreshReport> {
+  const startedAt = performance.now();
+  const { survey, seen } = await look(context, options);
+  const { database, log } = context;
+  await seen.write(database);
+  for (const { path, error } of survey.broken) log.warn(`${path}: ${error.message} [${error.code}]: ${error.detail ?? ''}`);
+  const failures: MappaleError[] = survey.broken.map(({ path, error }) => atPath(error, path));
+  if (await nothingToDo(context, options, survey)) return { runId: null, survey, loaded: [], units: [], failures, seconds: (performance.now() - startedAt) / 1000 };
+  return withRun(database, { command: options.command, arguments: { ...options }, version: VERSION, host: context.config.host }, async (run) => {
+    const left = await run.step('recover', 'workspaces', () => recoverStaging(database));
+    if (left.length > 0) log.info(`an interrupted run left ${left.length} workspace(s); they were removed and their releases are read again`);
+    const loaded: ReleaseReport[] = [];
+    const failedReleases: Located[] = [];
+    const limit = pLimit(Math.max(1, Math.min(options.parallel, database.parallel)));
+    const releases = wanted(survey, options.regions);
+    for (const stageOf of [releases.filter(({ source }) => source.manifest.reference === true), releases.filter(({ source }) => source.manifest.reference !== true)]) {
+      // References one after another (they look each other up), the rest side by side.
+      const one = stageOf[0]?.source.manifest.reference === true ? pLimit(1) : limit;
+      await Promise.all(stageOf.map((located) => one(async () => {
+        try {
+          const report = await loadRelease(context, run, located);
+          if (report !== null) loaded.push(report);
+        } catch (error) {
+          if (!(error instanceof MappaleError)) throw error;
+          failures.push(error);
+          failedReleases.push(located);
+          log.warn(error.report());
+          if (error.kind === 'database') throw error;
+          await database.query("update ledger.release set state = 'failed', failure = $2 where state = 'staging' and source_id = $1", [located.source.id, JSON.stringify(error)]);
+        }
+      })));
+    }
+    const units: UnitReport[] = [];
+    const build = async (unit: number): Promise<void> => {
+      const blocking = failedReleases.filter(({ region }) => unit === 0 ? false : region === null || region === unit);
+      if (blocking.length > 0) {
+        log.warn(`${unitName(unit)} is left as it is published: ${blocking.map(({ source, vintage }) => `${source.id} ${vintage}`).join(', ')} could not be loaded`);
+        return;
+      }
+      try {
+        const report = await buildUnit(context, run, unit, options);
+        if (report !== null) units.push(report);
+      } catch (error) {
+        if (!(error instanceof MappaleError)) throw error;
+        failures.push(error);
+        log.warn(error.report());
+        if (error.kind === 'database') throw error;
+      }
+    };
+    await build(0);
+    await Promise.all((await unitsOf(context, options, survey)).map((unit) => limit(() => build(unit))));
+    return { runId: run.runId, survey, loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), failures, seconds: (performance.now() - startedAt) / 1000 };
+  });
+}
+
+function atPath(error: MappaleError, path: string): MappaleError {
+  return new MappaleError(error.message, { code: error.code, kind: error.kind, at: error.at ?? path, detail: error.detail, hint: error.hint, cause: error });
+}
+
+function byRelease(a: ReleaseReport, b: ReleaseReport): number {
+  return a.source < b.source ? -1 : a.source > b.source ? 1 : a.vintage < b.vintage ? -1 : 1;
+}
+
+/** One look at fingerprints, without a run in the ledger. */
+async function nothingToDo(context: Context, options: RefreshOptions, survey: Survey): Promise<boolean> {
+  const loaded = await readReleases(context.database, 'loaded');
+  const have = new Set(loaded.map(({ fingerprint }) => fingerprint));
+  if (wanted(survey, options.regions).some((located) => !have.has(fingerprintOf(context, located, loaded).fingerprint))) return false;
+  for (const unit of [0, ...(await unitsOf(context, options, survey))]) {
+    const products = planProducts(unit, context.sources, loaded, await publishedTables(context.database, unit));
+    if (products.some(({ stale }) => stale !== null)) return false;
+  }
+  return true;
+}
+
+/** @returns null when the release is loaded already */
+async function loadRelease(context: Context, run: Run, located: Located): Promise<ReleaseReport | null> {
+  const { database, log } = context;
+  const loaded = await readReleases(database, 'loaded');
+  const { fingerprint, reader } = fingerprintOf(context, located, loaded);
+  if (loaded.some((release) => release.fingerprint === fingerprint)) return null;
+  const subject = `${located.source.id} ${located.vintage}${located.region === null ? '' : ` ${unitName(located.region)}`}`;
+  const startedAt = performance.now();
+  const reusable = await reusableMembers(context, located, reader);
+  const staged = await run.step('stage', subject, () => stage(database, { ...located, source: { ...located.source, reader } }, fingerprint, reusable, log));
+  const done = await run.step('load', subject, () => load(database, staged, context.sources, loaded, log));
+  const seconds = (performance.now() - startedAt) / 1000;
+  log.info(`${subject}: ${group(done.records)} records = ${group(done.rows)} rows + ${group(done.rejects)} rejects + ${group(done.duplicates)} duplicates, ${duration(seconds)}`);
+  return {
+    source: located.source.id, vintage: located.vintage, region: located.region, files: located.files.map(({ name }) => name),
+    records: done.records, rows: done.rows, rejects: done.rejects, duplicates: done.duplicates, seconds,
+  };
+}
+
+/** Members of the release before, read by the same code, by path, size and CRC. */
+async function reusableMembers(context: Context, located: Located, reader: string): Promise<Reusable> {
+  const rows = await context.database.query<{ path: string; crc32: number; size: number; memberId: number; releaseId: number; records: number; rows: number; rejects: number; duplicates: number }>(
+    `select m.path, m.crc32, m.size, m.member_id as "memberId", m.release_id as "releaseId", m.records, m.rows, m.rejects, m.duplicates
+     from ledger.member m join ledger.release r using (release_id)
+     where r.source_id = $1 and r.region_code is not distinct from $2 and r.reader = $3 and r.state = 'loaded' and m.crc32 is not null
+     order by m.release_id`,
+    [located.source.id, located.region, reader],
+  );
+  const known = new Map(rows.map((row) => [`${row.path} ${row.crc32} ${row.size}`, row]));
+  return (facts: MemberFacts) => known.get(`${facts.path} ${facts.crc32 ?? ''} ${facts.size ?? ''}`);
+}
+
+/** @returns null when nothing of the unit is stale */
+async function buildUnit(context: Context, run: Run, unit: number, options: RefreshOptions): Promise<UnitReport | null> {
+  const { database, sources, log } = context;
+  const startedAt = performance.now();
+  const loaded = await readReleases(database, 'loaded');
+  const products = planProducts(unit, sources, loaded, await publishedTables(database, unit));
+  if (products.every(({ stale }) => stale === null)) return null;
+  const name = unitName(unit);
+  if (unit !== 0) refuseWithoutParcels(context, products, name);
+  log.info(`${name}: building ${products.filter(({ stale }) => stale !== null).map(({ relation }) => relation).join(', ')}`);
+  const joined = await run.step('join', name, () => join(database, unit, products, sources, loaded, log));
+  const checked = await run.step('check', name, () => check(database, joined, name, log));
+  const published = await run.step('publish', name, () => publish(database, checked, sources, run.runId, options.accept));
+  const rows = new Map(published.tables.map((table) => [table.relation, table.rows]));
+  const seconds = (performance.now() - startedAt) / 1000;
+  log.info(`${name}: published as ${published.publicationId}, ${duration(seconds)}`);
+  return {
+    unit, name, publicationId: published.publicationId, seconds,
+    built: joined.built.map(({ relation, stale }) => ({ relation, rows: rows.get(relation) ?? 0, why: stale! })),
+    missing: [...new Set(products.flatMap(({ missing }) => missing))].map((relation) => sourceOfLayer(sources, relation)?.id ?? relation).filter((id, index, all) => all.indexOf(id) === index),
+  };
+}
+
+/** A region without parcels is no region: better no publication than an empty one. */
+function refuseWithoutParcels(context: Context, products: readonly Product[], name: string): void {
+  const parcels = products.find(({ relation }) => relation === 'core.parcel');
+  const missing = parcels?.missing.find((relation) => relation === 'layer.cadastral_parcel');
+  if (missing === undefined) return;
+  const source = sourceOfLayer(context.sources, missing);
+  throw new MappaleError(`there are no parcels of ${name}`, {
+    code: 'NO_PARCELS', kind: 'input', detail: `expected a file of ${source?.manifest.title ?? missing}, found none in the data folders`,
+    hint: `Download it (${source?.manifest.downloads[0]?.url ?? 'see the source\'s manifest'}) into a data folder and run the same command again.`,
+  });
+}
+
+/** The exit code of a run: 0, or that of its first failure. */
+export function exitCodeOf(report: RefreshReport): number {
+  return report.failures[0]?.exitCode ?? EXIT.done;
+}

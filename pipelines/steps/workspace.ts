@@ -1,0 +1,47 @@
+/** Which releases and published tables a SQL file sees in its workspace. */
+import type { RegisteredSource } from '../registry.ts';
+import { schemaOf, type Relation, type SqlFile } from '../sql-files.ts';
+import type { Release } from './ledger.ts';
+
+export function stagingSchema(releaseId: number): string {
+  return `staging_${releaseId}`;
+}
+
+/** @param unit region code, or 0 for Italy */
+export function buildSchema(unit: number): string {
+  return `build_${unit}`;
+}
+
+/**
+ * The releases that a region's tables are made from.
+ * `newest`: one per source: complete ones before parts, then the newest vintage, the regional before the national, the last loaded.
+ * `all`: the last loaded of each vintage and region.
+ * @param unit region code, or 0 for Italy (releases of every region)
+ */
+export function inUse(releases: readonly Release[], source: RegisteredSource, unit: number): Release[] {
+  const mine = releases.filter((release) => release.sourceId === source.id && release.state === 'loaded'
+    && (unit === 0 || release.region === null || release.region === unit));
+  const lastOfEach = new Map<string, Release>();
+  for (const release of [...mine].sort((a, b) => a.releaseId - b.releaseId)) lastOfEach.set(`${release.vintage} ${release.region ?? ''}`, release);
+  const candidates = [...lastOfEach.values()];
+  if (source.manifest.keep === 'all') return candidates.sort((a, b) => a.releaseId - b.releaseId);
+  return candidates.sort(preference).slice(0, 1);
+}
+
+/** Order in which releases of one source are preferred for a region. */
+export function preference(a: { complete: boolean; vintage: string; region: number | null; releaseId?: number }, b: { complete: boolean; vintage: string; region: number | null; releaseId?: number }): number {
+  return Number(b.complete) - Number(a.complete)
+    || (a.vintage < b.vintage ? 1 : a.vintage > b.vintage ? -1 : 0)
+    || Number(b.region !== null) - Number(a.region !== null)
+    || (b.releaseId ?? 0) - (a.releaseId ?? 0);
+}
+
+/** The source whose layer.sql makes this layer; undefined when its folder is not here. */
+export function sourceOfLayer(sources: readonly RegisteredSource[], relation: Relation): RegisteredSource | undefined {
+  return sources.find((source) => source.layer.writes.includes(relation));
+}
+
+/** Layers that a file reads. */
+export function layersOf(file: SqlFile): Relation[] {
+  return file.reads.filter((relation) => schemaOf(relation) === 'layer');
+}

@@ -1,0 +1,119 @@
+-- purpose: one parcel's record
+-- reads: core.parcel, ledger.attribution, ledger.publication
+-- writes: api.section_source, api.licenses, api.parcel, api.parcel_by_reference
+-- grain: one call per parcel
+-- crs: EPSG:4326, longitude latitude
+
+create or replace function api.section_source(p_fid int4, p_section text) returns text
+language sql stable as $$
+  select string_agg(a.source || case when a.reference_period = '' then '' else ' (' || a.reference_period || ')' end, '; ' order by a.source_id)
+  from ledger.publication u
+  join ledger.attribution a using (publication_id)
+  where u.unit_code = p_fid / 100000000
+    and u.state = 'current'
+    and a.section = p_section
+$$;
+comment on function api.section_source(int4, text) is 'What a section of a parcel''s region was made from: titles with their periods; null when nothing';
+
+create or replace function api.licenses(p_region int4, p_sections text[]) returns jsonb
+language sql stable as $$
+  select coalesce(
+    jsonb_agg(
+      jsonb_build_object(
+        'section', x.section,
+        'source', x.source,
+        'holder', x.holder,
+        'license', x.license,
+        'url', x.url,
+        'reference_period', nullif(x.reference_period, ''),
+        'attribution', x.attribution
+      )
+      order by array_position(p_sections, x.section) nulls last, x.source_id
+    ),
+    '[]'::jsonb
+  )
+  from ledger.publication u
+  join ledger.attribution x using (publication_id)
+  where u.unit_code = p_region
+    and u.state = 'current'
+    and (
+      x.section = any (p_sections)
+      or (
+        x.section = '*'
+        and not exists (
+          select
+          from ledger.attribution y
+          where y.publication_id = x.publication_id
+            and y.source_id = x.source_id
+            and y.section = any (p_sections)
+        )
+      )
+    )
+$$;
+comment on function api.licenses(int4, text[]) is 'Attributions of the sections, and always the mandatory ones (section *), of the publication in force of a region';
+
+create or replace function api.parcel(p_fid int4, p_include text[]) returns jsonb
+language plpgsql volatile as $$
+declare
+  v_record jsonb;
+  v_section text;
+  v_value jsonb;
+  v_basic jsonb;
+  v_include text[] := array['basic'] || array_remove(p_include, 'basic');
+begin
+  -- One consistent publication: a swap waits until this transaction has read every section, and this call waits for a swap
+  -- before it reads the first. Locks are taken in the order in which a swap takes them; partitions need none of their own.
+  perform api.hold_publication();
+  v_basic := api.section_basic(p_fid);
+  if v_basic is null then
+    return null;
+  end if;
+  v_record := jsonb_build_object('fid', p_fid, 'municipality', v_basic -> 'municipality');
+  foreach v_section in array v_include loop
+    if v_section = 'basic' then
+      v_value := v_basic;
+    else
+      execute format('select api.%I($1)', 'section_' || v_section) into v_value using p_fid;
+    end if;
+    v_record := v_record || jsonb_build_object(v_section, v_value);
+  end loop;
+  return v_record || jsonb_build_object(
+    'meta', jsonb_build_object(
+      'sections_included', to_jsonb(v_include),
+      'licenses', api.licenses(p_fid / 100000000, v_include),
+      'attribution_required', true
+    )
+  );
+end
+$$;
+comment on function api.parcel(int4, text[]) is 'Record of a parcel with the sections named, in their order, basic first; null when there is no such parcel. Sections must be known names';
+
+create or replace function api.hold_publication() returns void
+language plpgsql volatile as $$
+declare
+  v_table text;
+begin
+  for v_table in
+    select format('%I.%I', n.nspname, c.relname)
+    from pg_class c
+    join pg_namespace n on n.oid = c.relnamespace
+    where n.nspname in ('core', 'section')
+      and c.relkind = 'p'
+      and c.relname <> 'parcel_register'
+    order by n.nspname collate "C", c.relname collate "C"
+  loop
+    execute 'lock table only ' || v_table || ' in access share mode';
+  end loop;
+end
+$$;
+comment on function api.hold_publication() is 'Keeps the publications in force until the end of the transaction, so that several reads agree';
+
+create or replace function api.parcel_by_reference(p_reference text) returns int4
+language sql stable as $$
+  select p.fid
+  from core.parcel p
+  where p.reference = p_reference
+  order by p.fid
+  limit 1
+$$;
+comment on function api.parcel_by_reference(text) is 'fid of a national cadastral reference, CCCCZFFFFAS.label; null when there is none';
