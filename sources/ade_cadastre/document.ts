@@ -1,0 +1,521 @@
+/**
+ * One GML document, pushed in chunks of any size: prologue, members, epilogue. Every byte belongs to something that was read,
+ * or to a problem that is reported with it; nothing is skipped. A member that is not well-formed is set aside alone, and the
+ * next one is read: the publisher has such files, and the rest of their comune is good.
+ */
+import { SaxesParser, type SaxesTagNS } from 'saxes';
+import { inputError } from '../../pipelines/kit/source.ts';
+import { isSpace, ParcelScanner } from './scan.ts';
+import { ElementParser, NAMESPACES, Refusal, writeMember, type Place, type Rows } from './strict.ts';
+
+/** A member may be as long as this. The longest parcels (roads of a large comune) have some hundred KiB. */
+export const MEMBER_BYTES = 64 * 1024 * 1024;
+/** The root's start tag ends within these. */
+const PROLOGUE_BYTES = 65_536;
+/** Names of elements are shorter than this. */
+const NAME_BYTES = 256;
+/** How much of a member that is too long is kept. */
+const EXCERPT_BYTES = 65_536;
+const FIRST_BYTES = 1024 * 1024;
+
+const START: Place = { line: 1, column: 1 };
+
+export interface Root {
+  /** As written: `wfs:FeatureCollection`. */
+  readonly name: string;
+  /** How `wfs:member` is written under the root's namespaces. */
+  readonly memberName: string;
+  /** True when `wfs`, `gml` and `CP` are what the publisher means by them: the scanner knows no other prefixes. */
+  readonly usual: boolean;
+  /** Prefix → URI; `''` for the default one. */
+  readonly namespaces: Readonly<Record<string, string>>;
+  /** Everything up to the root's start tag, as published. */
+  readonly text: string;
+  readonly timeStamp: string | null;
+  /** Null when it is not a number (`unknown`). */
+  readonly numberMatched: number | null;
+  readonly numberReturned: number | null;
+  /** True for a page of a longer answer. */
+  readonly paged: boolean;
+}
+
+/** Something that cannot be used. */
+export interface Problem {
+  /** Byte offset in the document. */
+  readonly position: number;
+  readonly code: string;
+  readonly message: string;
+  readonly raw: Buffer;
+  /** Line and column relative to `position`. */
+  readonly place: Place;
+}
+
+export interface DocumentOptions {
+  /** How errors name the document. */
+  readonly at: string;
+  /** False: every member takes the strict path. For tests. */
+  readonly fast?: boolean;
+}
+
+/** An element of which more is needed; offsets are those of the document. */
+interface Unfinished {
+  readonly position: number;
+  readonly parser: ElementParser;
+  /** Bytes before went into the parser. */
+  fed: number;
+  /** UTF-16 units that went into the parser. */
+  units: number;
+  /** Up to here its end tag was looked for in vain. */
+  searched: number;
+}
+
+type State = 'prologue' | 'members' | 'skipping' | 'epilogue';
+
+export class GmlDocument {
+  readonly #at: string;
+  readonly #fast: boolean;
+  #state: State = 'prologue';
+  #prologue: PrologueParser | null;
+  #rows: Rows | null = null;
+  #scanner: ParcelScanner | null = null;
+  #buffer: Buffer = Buffer.allocUnsafeSlow(FIRST_BYTES);
+  /** What lies before is done with. */
+  #start = 0;
+  #end = 0;
+  /** Offset of the buffer's first byte in the document. */
+  #origin = 0;
+  /** End of the last complete member in the buffer, or less than `#start`. */
+  #limit = 0;
+  /** The element at `#start` as far as it was parsed. */
+  #unfinished: Unfinished | null = null;
+  #memberOpen: Buffer = Buffer.alloc(0);
+  #memberClose: Buffer = Buffer.alloc(0);
+  #rootClose: Buffer = Buffer.alloc(0);
+  root: Root | null = null;
+  /** Members, and other stretches that became problems: rows + problems. */
+  records = 0;
+  /** Openings of members. */
+  members = 0;
+  /** True when the document ended before its root did. */
+  truncated = false;
+  /** To be taken away by the caller after each call. */
+  problems: Problem[] = [];
+
+  constructor(options: DocumentOptions) {
+    this.#at = options.at;
+    this.#fast = options.fast !== false;
+    this.#prologue = new PrologueParser(options.at);
+  }
+
+  /**
+   * Takes bytes; members are read by `process`.
+   * @throws Refusal when the prologue is not well-formed; input errors `ROOT_UNEXPECTED`, `XML_UNEXPECTED` when it is another document
+   */
+  push(chunk: Uint8Array): void {
+    this.#append(chunk);
+    if (this.#prologue !== null) this.#readPrologue(this.#prologue);
+  }
+
+  /** Where rows go; before `process`. */
+  open(rows: Rows): void {
+    this.#rows = rows;
+    this.#scanner = new ParcelScanner(rows.parcels, rows.fileBelfiore);
+    this.#scanner.use(this.#buffer);
+  }
+
+  /**
+   * Reads what is complete.
+   * @param final nothing more will come
+   * @throws input errors `COLUMNS_CHANGED`, `SRS_UNEXPECTED`, `ELEMENT_UNEXPECTED`, `RESPONSE_TRUNCATED`
+   */
+  process(final: boolean = false): void {
+    for (;;) {
+      if (this.#state === 'members' && this.#scanner !== null && this.#fast && this.root!.usual) this.#scanMembers(this.#scanner);
+      if (this.#state === 'prologue' || !this.#step(final)) break;
+    }
+  }
+
+  /** No more bytes will come. */
+  finish(): void {
+    if (this.#prologue !== null) throw new Refusal('document_truncated', 'expected a GML document, found its end before the root element', START);
+    this.process(true);
+    if (this.#state !== 'epilogue') {
+      this.truncated = true;
+      return;
+    }
+    const { numberReturned } = this.root!;
+    if (numberReturned !== null && numberReturned !== this.members) {
+      this.report('count_contradicts_header', `expected ${numberReturned} members as numberReturned says, found ${this.members}`);
+    }
+  }
+
+  /** A problem of the document as a whole; it counts as one record. */
+  report(code: string, message: string): void {
+    this.records += 1;
+    this.problems.push({ position: 0, code, message, raw: Buffer.from(this.root?.text ?? ''), place: START });
+  }
+
+  #append(chunk: Uint8Array): void {
+    if (this.#end + chunk.length > this.#buffer.length) this.#makeRoom(chunk.length);
+    const before = this.#end;
+    this.#buffer.set(chunk, before);
+    this.#end += chunk.length;
+    if (this.#memberClose.length > 0) this.#findLimit(before);
+  }
+
+  /** Looks for the last complete member among what is new. */
+  #findLimit(from: number): void {
+    const begin = Math.max(this.#start, from - this.#memberClose.length);
+    const found = this.#buffer.subarray(begin, this.#end).lastIndexOf(this.#memberClose);
+    if (found >= 0) this.#limit = begin + found + this.#memberClose.length;
+  }
+
+  #makeRoom(bytes: number): void {
+    const kept = this.#end - this.#start;
+    const needed = kept + bytes;
+    if (needed * 2 > this.#buffer.length) {
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed + EXCERPT_BYTES, Math.min(this.#buffer.length * 2, MEMBER_BYTES + FIRST_BYTES)));
+      this.#buffer.copy(grown, 0, this.#start, this.#end);
+      this.#buffer = grown;
+      this.#scanner?.use(grown);
+    } else this.#buffer.copyWithin(0, this.#start, this.#end);
+    this.#origin += this.#start;
+    this.#limit = Math.max(0, this.#limit - this.#start);
+    this.#start = 0;
+    this.#end = kept;
+  }
+
+  #readPrologue(parser: PrologueParser): void {
+    const used = parser.write(this.#buffer.subarray(this.#start, this.#end));
+    this.#start += used;
+    const { tag } = parser;
+    if (tag === null) {
+      if (this.#origin + this.#start > PROLOGUE_BYTES) throw new Refusal('xml_malformed', `expected the root element within ${PROLOGUE_BYTES} bytes, found none`, START);
+      return;
+    }
+    this.#prologue = null;
+    this.root = rootOf(tag, parser.text, this.#at);
+    this.#memberOpen = Buffer.from(`<${this.root.memberName}`);
+    this.#memberClose = Buffer.from(`</${this.root.memberName}>`);
+    this.#rootClose = Buffer.from(`</${this.root.name}`);
+    this.#state = tag.isSelfClosing ? 'epilogue' : 'members';
+    this.#findLimit(0);
+  }
+
+  #scanMembers(scanner: ParcelScanner): void {
+    const from = this.#start;
+    let at = from;
+    while (at < this.#limit) {
+      const end = scanner.scan(at, this.#limit, this.#origin);
+      if (end < 0) break;
+      at = end;
+    }
+    this.#start = at;
+    // Counted apart from the scanner, so that a row which it lost would be missed.
+    for (let next = this.#buffer.indexOf(this.#memberOpen, from); next >= 0 && next < at; next = this.#buffer.indexOf(this.#memberOpen, next + this.#memberOpen.length)) {
+      this.records += 1;
+      this.members += 1;
+    }
+  }
+
+  /** Whatever comes next, outside of the hot path. @returns false when it needs more bytes */
+  #step(final: boolean): boolean {
+    if (this.#state === 'skipping') return this.#skip(final);
+    const buffer = this.#buffer;
+    let at = this.#start;
+    while (at < this.#end && isSpace(buffer[at])) at += 1;
+    this.#start = at;
+    if (at === this.#end) return false;
+    if (this.#state === 'epilogue') return this.#epilogue(at, final);
+    if (buffer[at] !== 0x3c) return this.#setAside(at, false, new Refusal('text_outside_member', 'expected wfs:member, found text', START), final);
+    if (at + 4 > this.#end && !final) return false;
+    switch (buffer[at + 1]) {
+      case 0x2f:
+        return this.#rootEnd(at, final);
+      case 0x21:
+      case 0x3f:
+        return this.#comment(at, final);
+      default:
+        return this.#element(at, final);
+    }
+  }
+
+  #rootEnd(at: number, final: boolean): boolean {
+    const close = this.#buffer.indexOf(0x3e, at);
+    if (close < 0 || close >= this.#end) {
+      if (!final && this.#end - at < PROLOGUE_BYTES) return false;
+    } else {
+      const text = this.#buffer.toString('latin1', at, close + 1);
+      const name = this.#rootClose.toString('latin1');
+      if (text.startsWith(name) && /^[ \t\r\n]*>$/.test(text.slice(name.length))) {
+        this.#start = close + 1;
+        this.#state = 'epilogue';
+        return true;
+      }
+    }
+    return this.#setAside(at, false, new Refusal('xml_malformed', 'expected wfs:member, found an end tag that closes nothing', START), final);
+  }
+
+  /** A comment or a processing instruction between members. */
+  #comment(at: number, final: boolean): boolean {
+    const buffer = this.#buffer;
+    const comment = buffer[at + 1] === 0x21;
+    const terminator = comment ? '-->' : '?>';
+    const end = this.#find(terminator, at + (comment ? 4 : 2));
+    if (end < 0 && !final && this.#end - at <= MEMBER_BYTES) return false;
+    if (end >= 0) {
+      try {
+        const parser = new SaxesParser({ fragment: true });
+        if (!comment || buffer.toString('latin1', at, at + 4) === '<!--') {
+          parser.write(decode(buffer.subarray(at, end + terminator.length))).close();
+          this.#start = end + terminator.length;
+          return true;
+        }
+      } catch {
+        // Not a comment: set aside below.
+      }
+    }
+    return this.#setAside(at, false, new Refusal('xml_malformed', 'expected wfs:member, found broken or forbidden markup', START), final);
+  }
+
+  /** One element between the members: a member, or the collection's `boundedBy`. */
+  #element(at: number, final: boolean): boolean {
+    const buffer = this.#buffer;
+    let nameEnd = at + 1;
+    while (nameEnd < this.#end && nameEnd - at < NAME_BYTES && !isSpace(buffer[nameEnd]) && buffer[nameEnd] !== 0x2f && buffer[nameEnd] !== 0x3e) nameEnd += 1;
+    if (nameEnd === this.#end && !final) return false;
+    const name = buffer.toString('latin1', at + 1, nameEnd);
+    const isMember = name === this.root!.memberName;
+    const close = Buffer.from(`</${name}`, 'latin1');
+    const position = this.#origin + at;
+    let work = this.#unfinished;
+    if (work === null || work.position !== position) {
+      work = { position, parser: new ElementParser(this.root!.namespaces), fed: position, units: 0, searched: position };
+      this.#unfinished = work;
+    }
+    let found: ReturnType<ElementParser['write']> = null;
+    try {
+      while (found === null) {
+        // Fed up to each end tag of its name: the first is the element's own, unless it stands in a comment.
+        const fed = work.fed - this.#origin;
+        const tag = this.#find(close, work.searched - this.#origin);
+        const end = tag < 0 ? -1 : this.#find('>', tag);
+        if (end < 0 && !final) {
+          if (this.#end - at > MEMBER_BYTES) return this.#skipFrom(at);
+          work.searched = Math.max(work.fed, this.#origin + (tag < 0 ? this.#end - close.length : tag));
+          return false;
+        }
+        const until = end < 0 ? this.#end : end + 1;
+        if (until === fed) throw new Refusal('xml_malformed', `expected the end of ${name}, found the end of the document`, START);
+        const text = decode(buffer.subarray(fed, until));
+        found = work.parser.write(text);
+        if (found === null) {
+          work.fed += until - fed;
+          work.units += text.length;
+        } else work.fed += Buffer.byteLength(text.slice(0, found.length - work.units));
+        work.searched = work.fed;
+      }
+    } catch (error) {
+      if (!(error instanceof Refusal)) throw error;
+      return this.#setAside(at, isMember, error, final);
+    }
+    const fed = work.fed - this.#origin;
+    this.#unfinished = null;
+    this.#start = fed;
+    if (found.element.name === 'wfs:member') {
+      this.records += 1;
+      this.members += 1;
+      try {
+        writeMember(found.element, position, this.#rows!, this.#at);
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error;
+        this.records -= 1;
+        this.#problem(at, fed, error.code, error.message, error.place);
+      }
+      return true;
+    }
+    if (found.element.name === 'wfs:boundedBy' || found.element.name === 'gml:boundedBy') return true;
+    if (found.element.name === 'wfs:truncatedResponse') {
+      throw inputError('the service broke off its answer', {
+        code: 'RESPONSE_TRUNCATED', at: this.#at, detail: `expected members, found wfs:truncatedResponse after ${this.members}`, hint: 'Ask the service again.',
+      });
+    }
+    throw inputError('the collection holds an element that is not known', {
+      code: 'ELEMENT_UNEXPECTED', at: this.#at, detail: `expected wfs:member, found ${found.element.name}`, hint: 'The publisher changed the format: sources/ade_cadastre must learn it.',
+    });
+  }
+
+  /**
+   * Makes a problem of what starts at `at`. A member ends with its end tag or before the next member, whichever comes first;
+   * anything else ends before the next member.
+   */
+  #setAside(at: number, isMember: boolean, refusal: Refusal, final: boolean): boolean {
+    this.#unfinished = null;
+    const end = this.#resume(at + 1, isMember);
+    if (end < 0 && !final) {
+      if (this.#end - at > MEMBER_BYTES) return this.#skipFrom(at);
+      return false;
+    }
+    if (isMember) this.members += 1;
+    const until = end < 0 ? this.#end : end;
+    const truncated = end < 0 && isMember;
+    this.#problem(at, until, truncated ? 'member_truncated' : refusal.code, truncated ? 'expected the end of the member, found the end of the document' : refusal.message, refusal.place);
+    this.#start = until;
+    return true;
+  }
+
+  /** Where reading can start again, or −1. */
+  #resume(from: number, endTagCounts: boolean): number {
+    const candidates: number[] = [];
+    const rootEnd = this.#find(this.#rootClose, from);
+    if (rootEnd >= 0) candidates.push(rootEnd);
+    for (let open = this.#find(this.#memberOpen, from); open >= 0; open = this.#find(this.#memberOpen, open + 1)) {
+      const next = this.#buffer[open + this.#memberOpen.length];
+      if (open + this.#memberOpen.length >= this.#end || isSpace(next) || next === 0x3e || next === 0x2f) {
+        candidates.push(open);
+        break;
+      }
+    }
+    if (endTagCounts) {
+      const close = this.#find(this.#memberClose.subarray(0, -1), from);
+      const end = close < 0 ? -1 : this.#find('>', close);
+      if (end >= 0 && candidates.every((other) => close < other)) return end + 1;
+    }
+    return candidates.length === 0 ? -1 : Math.min(...candidates);
+  }
+
+  /** A member that is too long becomes a problem at once; its bytes are passed over until the next one. */
+  #skipFrom(at: number): boolean {
+    this.#unfinished = null;
+    this.members += 1;
+    this.#problem(at, at + EXCERPT_BYTES, 'member_too_large', `expected a member of at most ${MEMBER_BYTES} bytes, found a longer one (its first ${EXCERPT_BYTES} bytes are kept)`, START);
+    this.#start = at + 1;
+    this.#state = 'skipping';
+    return true;
+  }
+
+  #skip(final: boolean): boolean {
+    const end = this.#resume(this.#start, true);
+    if (end >= 0) {
+      this.#start = end;
+      this.#state = 'members';
+      return true;
+    }
+    // A tag may be cut by the end of the chunk.
+    this.#start = final ? this.#end : Math.max(this.#start, this.#end - NAME_BYTES);
+    return false;
+  }
+
+  #epilogue(at: number, final: boolean): boolean {
+    if (!final && this.#end - at <= EXCERPT_BYTES) return false;
+    const rest = this.#buffer.subarray(at, this.#end);
+    this.#start = this.#end;
+    try {
+      if (rest.length <= EXCERPT_BYTES) {
+        new SaxesParser({ xmlns: true }).write(`<root/>${decode(rest)}`).close();
+        return false;
+      }
+    } catch {
+      // More than comments: reported below.
+    }
+    this.#problem(at, Math.min(this.#end, at + EXCERPT_BYTES), 'content_after_document', 'expected nothing after the root element, found more', START);
+    return false;
+  }
+
+  /** Like `indexOf`, inside what the buffer holds. */
+  #find(what: Buffer | string, from: number): number {
+    const found = this.#buffer.indexOf(what, from);
+    return found >= 0 && found + what.length <= this.#end ? found : -1;
+  }
+
+  #problem(from: number, until: number, code: string, message: string, place: Place): void {
+    this.records += 1;
+    this.problems.push({ position: this.#origin + from, code, message, raw: Buffer.from(this.#buffer.subarray(from, until)), place });
+  }
+}
+
+const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+
+/** @throws Refusal `not_utf8` */
+function decode(bytes: Uint8Array): string {
+  try {
+    return UTF8.decode(bytes);
+  } catch {
+    throw new Refusal('not_utf8', 'expected UTF-8, found bytes that are not', START);
+  }
+}
+
+/** Everything up to and with the root's start tag, byte by byte, so that its end is known exactly. */
+class PrologueParser {
+  readonly #parser = new SaxesParser({ xmlns: true });
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  tag: SaxesTagNS | null = null;
+  text = '';
+
+  constructor(at: string) {
+    this.#parser.on('xmldecl', ({ version, encoding }) => {
+      if (version === '1.0' && (encoding === undefined || encoding.toLowerCase() === 'utf-8')) return;
+      throw inputError('the document is not the XML that is read', {
+        code: 'XML_UNEXPECTED', at, detail: `expected XML 1.0 in UTF-8, found ${version} in ${encoding ?? 'UTF-8'}`, hint: 'Convert the file to UTF-8.',
+      });
+    });
+    this.#parser.on('doctype', () => {
+      throw inputError('the document is not the XML that is read', {
+        code: 'XML_UNEXPECTED', at, detail: 'expected no document type, found one', hint: 'This is not a file of the publisher: GML has no DOCTYPE.',
+      });
+    });
+    this.#parser.on('opentag', (tag) => {
+      this.tag = tag;
+    });
+  }
+
+  /** @returns how many bytes belong to the prologue */
+  write(bytes: Uint8Array): number {
+    let used = 0;
+    try {
+      while (used < bytes.length && this.tag === null) {
+        const text = this.#decoder.decode(bytes.subarray(used, used + 1), { stream: true });
+        used += 1;
+        this.text += text;
+        this.#parser.write(text);
+      }
+    } catch (error) {
+      if (!(error instanceof Error) || error.name === 'MappaleError') throw error;
+      const place = { line: this.#parser.line, column: Math.max(1, this.#parser.column) };
+      const message = error instanceof TypeError ? 'bytes that are not UTF-8' : error.message.replace(/^\d+:\d+: /, '');
+      throw new Refusal('xml_malformed', `expected a GML document, found: ${message}`, place);
+    }
+    return used;
+  }
+}
+
+function rootOf(tag: SaxesTagNS, text: string, at: string): Root {
+  if (tag.uri !== NAMESPACES.wfs || tag.local !== 'FeatureCollection') {
+    throw inputError('the document is no collection of features', {
+      code: 'ROOT_UNEXPECTED',
+      at,
+      detail: `expected {${NAMESPACES.wfs}}FeatureCollection, found {${tag.uri}}${tag.local}`,
+      hint: 'The service may have answered with an error: look into the file, and download it again.',
+    });
+  }
+  const namespaces: Record<string, string> = {};
+  for (const [prefix, uri] of Object.entries(tag.ns)) if (prefix !== 'xml' && prefix !== 'xmlns') namespaces[prefix] = uri;
+  const usual = Object.entries(NAMESPACES).every(([prefix, uri]) => namespaces[prefix] === uri);
+  const prefix = usual ? 'wfs' : tag.prefix;
+  const attribute = (name: string): string | null => tag.attributes[name]?.value ?? null;
+  const count = (name: string): number | null => {
+    const value = attribute(name);
+    return value !== null && /^\d{1,15}$/.test(value) ? Number(value) : null;
+  };
+  return {
+    name: tag.name,
+    memberName: prefix === '' ? 'member' : `${prefix}:member`,
+    usual,
+    namespaces,
+    text,
+    timeStamp: attribute('timeStamp'),
+    numberMatched: count('numberMatched'),
+    numberReturned: count('numberReturned'),
+    paged: attribute('next') !== null || attribute('previous') !== null,
+  };
+}

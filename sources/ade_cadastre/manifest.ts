@@ -1,0 +1,40 @@
+import type { Manifest } from '../../pipelines/kit/source.ts';
+
+const BULK = 'https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/GetDataset.php?dataset=';
+
+export const manifest: Manifest = {
+  id: 'ade_cadastre',
+  title: 'Cadastral cartography: parcels and sheets of the Catasto Terreni',
+  attribution: {
+    holder: 'Agenzia delle Entrate',
+    license: 'CC-BY-4.0',
+    url: 'https://www.agenziaentrate.gov.it/portale/download-massivo-cartografia-catastale',
+    text: 'Agenzia delle Entrate - Cartografia catastale (CC BY 4.0)',
+  },
+  vintageRule: 'the newest date of the entries in the (outer) zip; for a plain GML document the day of its timeStamp',
+  downloads: [
+    { url: `${BULK}<REGION>.zip`, note: 'one zip per region: ABRUZZO, BASILICATA … VALLE-AOSTA, VENETO; none for Trentino-Alto Adige, whose land register is kept by the provinces' },
+    { url: `${BULK}ITALIA.zip`, note: 'all regions in one zip' },
+    { url: 'https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/owfs01.php', note: 'WFS 2.0, GetFeature by BBOX (latitude, longitude): its answers are read too' },
+  ],
+  cadence: 'half-yearly',
+  crs: 'RDN2008 latitude, longitude (EPSG:6706), 8 decimals',
+  keep: 'newest',
+  ignored: {
+    'gml:boundedBy': 'box of the feature or of the collection; it follows from the geometry',
+    INSPIREID_NAMESPACE: 'constant (IT.AGE.PLA. and IT.AGE.MAP)',
+    LEVELNAME: 'constant (Mappa Catastale); LEVEL is checked',
+    LEVELNAME_LOCALE: 'constant (it)',
+    '__MACOSX, .DS_Store, Thumbs.db': 'left in zips by desktops',
+    '*.gfs': 'left beside GML by GDAL',
+  },
+  // The smallest region has 0.9 million parcels, the largest 9.7 million; Italy 87 million.
+  envelope: {
+    rows: {
+      cadastral_parcel: { min: 1, max: 120_000_000 },
+      cadastral_sheet: { min: 1, max: 500_000 },
+    },
+    rejectShare: 0.001,
+  },
+  layers: ['cadastral_parcel', 'cadastral_sheet'],
+};

@@ -1,0 +1,87 @@
+/** Which of the publisher's files is this? Known by what its first document says, however deep in zips it lies. */
+import { constants, inflateRawSync } from 'node:zlib';
+import { findRegion } from '../../pipelines/kit/regions.ts';
+import type { Probe, Recognition } from '../../pipelines/kit/source.ts';
+import { regionOfSigla } from './provinces.ts';
+
+const LOCAL_HEADER = 0x04034b50;
+/** Entries that are looked into before the zip is left to other sources. */
+const TRIED = 3;
+
+/** Zips around the first document, by depth. */
+const ROLES = ['gml', 'comune', 'provincia', 'regione', 'italia'] as const;
+
+export async function recognise(probe: Probe): Promise<Recognition | null> {
+  if (probe.entries === null) {
+    if (!isOurs(probe.head)) return null;
+    const vintage = /\stimeStamp=["'](\d{4}-\d{2}-\d{2})/.exec(probe.head.toString('latin1'))?.[1];
+    return { role: 'gml', vintage: vintage ?? '0000-00-00', region: null, complete: false };
+  }
+  const inside = probe.entries.filter(({ path, isFolder }) => !isFolder && /\.(zip|gml)$/i.test(path));
+  for (const entry of inside.slice(0, TRIED)) {
+    const depth = depthOf(entry.path, await probe.headOf(entry.path));
+    if (depth === null) continue;
+    const role = ROLES[depth];
+    if (role === undefined) return null;
+    const vintage = inside.reduce((newest, { modified }) => (modified > newest ? modified : newest), '');
+    return { role, vintage, region: regionOf(role, probe.name, inside.map(({ path }) => stem(path))), complete: role === 'regione' || role === 'italia' };
+  }
+  return null;
+}
+
+/** File name without folders and ending. */
+function stem(path: string): string {
+  return path.split('/').at(-1)!.replace(/\.[^.]*$/, '');
+}
+
+function regionOf(role: (typeof ROLES)[number], name: string, inside: readonly string[]): number | null {
+  if (role === 'provincia') return regionOfSigla(stem(name)) ?? null;
+  if (role !== 'regione') return null;
+  const named = findRegion(stem(name));
+  if (named !== undefined) return named.code;
+  const regions = new Set(inside.map(regionOfSigla));
+  const [only] = regions;
+  return regions.size === 1 && only !== undefined ? only : null;
+}
+
+/**
+ * How many zips lie around the first document, or null when it is not ours. The heads of zips begin with the heads of their
+ * first entries, so this looks through all levels at once without unpacking any.
+ */
+function depthOf(path: string, head: Buffer): number | null {
+  if (/\.gml$/i.test(path)) return isOurs(head) ? 1 : null;
+  const first = firstEntry(head);
+  if (first === null) return null;
+  const depth = depthOf(first.path, first.head);
+  return depth === null ? null : depth + 1;
+}
+
+/** The first file of a zip whose first bytes these are. */
+function firstEntry(zip: Buffer): { path: string; head: Buffer } | null {
+  let at = 0;
+  while (at + 30 <= zip.length && zip.readUInt32LE(at) === LOCAL_HEADER) {
+    const method = zip.readUInt16LE(at + 8);
+    const data = at + 30 + zip.readUInt16LE(at + 26) + zip.readUInt16LE(at + 28);
+    const path = zip.toString('utf8', at + 30, at + 30 + zip.readUInt16LE(at + 26));
+    if (path.endsWith('/')) {
+      at = data;
+      continue;
+    }
+    const bytes = zip.subarray(data);
+    if (method === 0) return { path, head: bytes };
+    if (method !== 8) return null;
+    try {
+      return { path, head: inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }) };
+    } catch {
+      return null;
+    }
+  }
+  return null;
+}
+
+/** A WFS collection of MapServer, and either empty or with one of the two features. */
+function isOurs(head: Buffer): boolean {
+  const text = head.toString('latin1');
+  if (!/<(?:\w+:)?FeatureCollection\s/.test(text) || !text.includes('http://mapserver.gis.umn.edu/mapserver') || !text.includes('http://www.opengis.net/wfs/2.0')) return false;
+  return /<(?:\w+:)?Cadastral(?:Parcel|Zoning)[\s>]/.test(text) || /TYPENAMES?=(?:\w+:)?Cadastral(?:Parcel|Zoning)\b/i.test(text);
+}

@@ -1,0 +1,39 @@
+/**
+ * The national cadastral reference, `CCCCZFFFFAS[.label]`: eleven fixed characters, and the parcel's label after the first dot.
+ * Source: Agenzia delle Entrate, "Servizio di consultazione WFS", coding of the map (CCCCZFFFFAS).
+ */
+
+export interface Reference {
+  /** CCCC: cadastral code of the comune, `H833`. */
+  readonly belfiore: string;
+  /** Z: letter of the census section (sezione censuaria), null where the map has `_`. */
+  readonly section: string | null;
+  /** FFFF: sheet (foglio) with its zeros, `0013`; for a quadro d'unione the number of the request. */
+  readonly sheet: string;
+  /** A: attachment (allegato), `0` when there is none, `Q` for a quadro d'unione. */
+  readonly attachment: string;
+  /** S: development (sviluppo), `0` when there is none, `U` for a quadro d'unione. */
+  readonly development: string;
+  /** What stands after the first dot: `594`, `A`, `STRADA001`, `ACQUA005`; null for a sheet. */
+  readonly label: string | null;
+}
+
+/** Characters before the dot. Never split at `_`: it is there only when the comune has no census sections. */
+export const SHEET_REFERENCE_LENGTH = 11;
+
+const GRAMMAR = /^([A-Z]\d{3})([A-Z_])(\d{4})([0-9A-Z])([0-9A-Z])(?:\.([^\p{C}\p{Z}]+(?: [^\p{C}\p{Z}]+)*))?$/u;
+
+/** The parts of a reference, or null when it is not one. */
+export function parseReference(text: string): Reference | null {
+  const match = GRAMMAR.exec(text);
+  if (match === null) return null;
+  const [, belfiore, section, sheet, attachment, development, label] = match;
+  return {
+    belfiore: belfiore!,
+    section: section === '_' ? null : section!,
+    sheet: sheet!,
+    attachment: attachment!,
+    development: development!,
+    label: label ?? null,
+  };
+}

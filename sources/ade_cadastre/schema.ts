@@ -1,0 +1,57 @@
+/** What a feature says, and how its text becomes values. The scanner's fast path accepts a part of this, byte by byte. */
+import { z } from 'zod';
+import { parseReference } from './reference.ts';
+
+/** Prefixes that the publisher puts before a reference. */
+export const PARCEL_ID = 'IT.AGE.PLA.';
+export const SHEET_ID = 'IT.AGE.MAP.';
+export const PARCEL_GML_ID = `CadastralParcel.${PARCEL_ID}`;
+export const SHEET_GML_ID = `CadastralZoning.${SHEET_ID}`;
+
+const reference = z.string().refine((text) => parseReference(text) !== null, { error: 'expected CCCCZFFFFAS or CCCCZFFFFAS.label' });
+/** `01/03/1985` → `1985-03-01`; empty → null. */
+const date = z.string().transform((text, context) => {
+  if (text === '') return null;
+  const match = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(text);
+  const iso = match === null ? '' : `${match[3]}-${match[2]}-${match[1]}`;
+  const time = Date.parse(`${iso}T00:00:00Z`);
+  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== iso) {
+    context.addIssue({ code: 'custom', message: 'expected a day as DD/MM/YYYY or nothing' });
+    return z.NEVER;
+  }
+  return iso;
+});
+
+/** Flat properties of `CP:CadastralParcel`, as text. */
+export const parcelSchema = z.strictObject({
+  'gml:id': z.string(),
+  INSPIREID_LOCALID: z.string(),
+  INSPIREID_NAMESPACE: z.string().optional(),
+  LABEL: z.string().min(1),
+  NATIONALCADASTRALREFERENCE: reference,
+  ADMINISTRATIVEUNIT: z.string().regex(/^[A-Z]\d{3}$/, { error: 'expected a cadastral code' }),
+});
+
+/** Flat properties of `CP:CadastralZoning`, as text. */
+export const sheetSchema = z.strictObject({
+  'gml:id': z.string(),
+  INSPIREID_LOCALID: z.string(),
+  INSPIREID_NAMESPACE: z.string().optional(),
+  LABEL: z.string(),
+  NATIONALCADASTRALZONINGREFERENCE: reference,
+  BEGINLIFESPANVERSION: date.optional(),
+  ENDLIFESPANVERSION: date.optional(),
+  // 1stOrder and 2ndOrder are comuni and sections in INSPIRE's hierarchy: as sheets they would cover everything.
+  LEVEL: z.literal('3rdOrder').optional(),
+  LEVELNAME: z.string().optional(),
+  LEVELNAME_LOCALE: z.string().optional(),
+  ORIGINALMAPSCALEDENOMINATOR: z
+    .string()
+    .regex(/^(|[1-9]\d{0,8})$/, { error: 'expected a whole number or nothing' })
+    .transform((text) => (text === '' ? null : Number(text)))
+    .optional(),
+  ADMINISTRATIVEUNIT: z.string().regex(/^[A-Z]\d{3}$/, { error: 'expected a cadastral code' }),
+});
+
+export type ParcelProperties = z.infer<typeof parcelSchema>;
+export type SheetProperties = z.infer<typeof sheetSchema>;

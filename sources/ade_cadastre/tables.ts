@@ -1,0 +1,24 @@
+import type { Columns } from '../../pipelines/kit/source.ts';
+
+/**
+ * Staging tables. A parcel's other names (belfiore, section, sheet, label, gml_id …) all follow from its reference, and the
+ * reader has refused the parcels whose names contradict it; so they are not copied but cut from it in load.sql.
+ */
+export const tables = {
+  raw_parcel: {
+    reference: 'text',
+    administrative_unit: 'text',
+    file_belfiore: 'text',
+    geom: 'geometry',
+  },
+  raw_sheet: {
+    reference: 'text',
+    label: 'text',
+    begin_date: 'date',
+    end_date: 'date',
+    scale_denominator: 'int4',
+    administrative_unit: 'text',
+    file_belfiore: 'text',
+    geom: 'geometry',
+  },
+} as const satisfies Record<string, Columns>;
