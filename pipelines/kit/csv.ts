@@ -239,7 +239,7 @@ export function normaliseHeader(name: string): string {
 }
 
 export interface ExpectedColumns<K extends string> {
-  /** Our name → the publisher's spellings, normalised as by `normaliseHeader`; a final `*` stands for any ending. */
+  /** Our name → the publisher's spellings, compared as `normaliseHeader` makes them; a final `*` stands for any ending. */
   readonly mapped: Readonly<Record<K, string | readonly string[]>>;
   /** Of the mapped ones, those that some editions lack. */
   readonly optional?: readonly K[];
@@ -285,7 +285,7 @@ export function expectColumns<K extends string>(found: readonly string[], expect
 }
 
 function matchesName(pattern: string, name: string): boolean {
-  return pattern.endsWith('*') ? name.startsWith(pattern.slice(0, -1)) : name === pattern;
+  return pattern.endsWith('*') ? name.startsWith(normaliseHeader(pattern.slice(0, -1))) : name === normaliseHeader(pattern);
 }
 
 /** The mapped fields of a record by our names; an optional column that is not there gives `''`. */

@@ -1,0 +1,51 @@
+-- purpose: the list of comuni is a consistent set of codes
+-- reads: layer.comune_code
+-- writes: none
+-- grain: one row per offence
+-- crs: none
+
+-- check: belfiore_unique
+-- level: error
+-- expects: a cadastral code belongs to one comune
+select belfiore, array_agg(istat_code order by istat_code) as istat_codes
+from comune_code
+group by belfiore
+having count(*) > 1;
+
+-- check: istat_code_unique
+-- level: error
+-- expects: an ISTAT code belongs to one comune
+select istat_code, array_agg(belfiore order by belfiore) as belfiore_codes
+from comune_code
+group by istat_code
+having count(*) > 1;
+
+-- check: istat_code_in_its_province
+-- level: error
+-- expects: an ISTAT code begins with the code of the historic province
+select belfiore, istat_code, province_historic_code
+from comune_code
+where left(istat_code, 3) <> province_historic_code;
+
+-- check: province_consistent
+-- level: error
+-- expects: a province has one name, one car plate code and one region
+select province_code, count(distinct province_name) as names, count(distinct sigla) as sigle, count(distinct region_code) as regions
+from comune_code
+group by province_code
+having count(distinct province_name) > 1 or count(distinct sigla) > 1 or count(distinct region_code) > 1;
+
+-- check: region_consistent
+-- level: error
+-- expects: a region has one name
+select region_code, count(distinct region_name) as names
+from comune_code
+group by region_code
+having count(distinct region_name) > 1;
+
+-- check: letters_lost
+-- level: warn
+-- expects: no name has lost letters to the publisher's encoding
+select istat_code, name, name_other
+from comune_code
+where name like '%?%' or name_other like '%?%';

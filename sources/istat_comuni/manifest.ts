@@ -1,0 +1,39 @@
+import type { Manifest } from '../../pipelines/kit/source.ts';
+
+export const manifest: Manifest = {
+  id: 'istat_comuni',
+  title: 'ISTAT: codes of comuni, provinces and regions in force',
+  attribution: {
+    holder: 'Istat - Istituto Nazionale di Statistica',
+    license: 'CC-BY-4.0',
+    url: 'https://www.istat.it/classificazione/codici-dei-comuni-delle-province-e-delle-regioni/',
+    text: 'Fonte: Istat, Codici statistici delle unità amministrative territoriali',
+    mandatory: true,
+  },
+  vintageRule:
+    'the date or year in the file name (`Elenco-comuni-italiani_2023.csv` → `2023`), because the publisher writes none into the CSV; '
+    + 'without one, the first year that the columns speak of: the year after the last closed numbering (`dal 2017 al 2025` → `2026`)',
+  downloads: [
+    {
+      url: 'https://www.istat.it/storage/codici-unita-amministrative/Elenco-comuni-italiani.csv',
+      note: 'always the list in force; keep each edition under a name with its date, because the file does not carry it',
+    },
+  ],
+  cadence: 'twice a year and at each change of territory',
+  crs: null,
+  keep: 'newest',
+  reference: true,
+  ignored: {
+    'Progressivo del Comune (2)': 'the last three digits of the code',
+    'Denominazione (Italiana e straniera)': 'the two names joined; they are read one by one',
+    'Codice Ripartizione Geografica': 'follows from the region',
+    'Ripartizione geografica': 'follows from the region',
+    'Codice Comune formato numerico': 'the code without its zeros',
+    'Codice NUTS*': 'European statistical regions; no section uses them',
+  },
+  envelope: {
+    rows: { comune_code: { min: 7_800, max: 8_300 } },
+    rejectShare: 0,
+  },
+  layers: ['comune_code'],
+};

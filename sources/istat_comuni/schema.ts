@@ -1,0 +1,54 @@
+/** One row of the Elenco dei comuni italiani: from text to values. */
+import { z } from 'zod';
+import { REGIONS } from '../../pipelines/kit/regions.ts';
+
+/** Our name → the publisher's column, compared without case, accents, line breaks and footnote marks. */
+export const COLUMNS = {
+  region_code: 'Codice Regione',
+  province_code: "Codice dell'Unità territoriale sovracomunale*",
+  province_historic_code: 'Codice Provincia (Storico)',
+  istat_code: 'Codice Comune formato alfanumerico',
+  name: 'Denominazione in italiano',
+  name_other: 'Denominazione altra lingua',
+  region_name: 'Denominazione Regione',
+  province_name: "Denominazione dell'Unità territoriale sovracomunale*",
+  province_type: 'Tipologia di Unità territoriale sovracomunale',
+  capoluogo: 'Flag Comune capoluogo*',
+  sigla: 'Sigla automobilistica',
+  code_107_2017: 'Codice Comune numerico con 107 province (dal 2017*',
+  code_110: 'Codice Comune numerico con 110 province*',
+  code_107: 'Codice Comune numerico con 107 province (dal 2006*',
+  code_103: 'Codice Comune numerico con 103 province*',
+  belfiore: 'Codice Catastale del Comune',
+} as const;
+
+export type Field = keyof typeof COLUMNS;
+
+/** The codes of 2017–2025 became a column of their own when Sardinia was numbered anew in 2026. */
+export const OPTIONAL: readonly Field[] = ['code_107_2017'];
+
+const trimmed = z.string().transform((text) => text.replaceAll('\u00a0', ' ').trim());
+const text = (expected: string) => trimmed.pipe(z.string().min(1, expected));
+const code = (pattern: RegExp, expected: string) => trimmed.pipe(z.string().regex(pattern, expected));
+const optional = trimmed.transform((value) => (value === '' ? null : value));
+/** Published without zeros: `1001` is `001001`. */
+const former = trimmed.pipe(z.string().regex(/^\d{0,6}$/, 'expected up to six digits')).transform((value) => (value === '' ? null : value.padStart(6, '0')));
+
+export const schema = z.strictObject({
+  region_code: code(/^\d{1,2}$/, 'expected a region code, 01–20').transform(Number).pipe(z.number().min(1, 'expected a region code, 01–20').max(REGIONS.length, 'expected a region code, 01–20')),
+  province_code: code(/^\d{3}$/, 'expected three digits'),
+  province_historic_code: code(/^\d{3}$/, 'expected three digits'),
+  istat_code: code(/^\d{6}$/, 'expected six digits'),
+  name: text('expected a name'),
+  name_other: optional,
+  region_name: text('expected a name'),
+  province_name: text('expected a name'),
+  province_type: code(/^[1-5]$/, 'expected a type of unit, 1–5').transform(Number),
+  capoluogo: code(/^[01]$/, 'expected 0 or 1').transform((flag) => flag === '1'),
+  sigla: code(/^[A-Z]{2}$/, 'expected two capital letters'),
+  code_107_2017: former,
+  code_110: former,
+  code_107: former,
+  code_103: former,
+  belfiore: code(/^[A-Z]\d{3}$/, 'expected a letter and three digits'),
+});

@@ -1,0 +1,80 @@
+/** The list of comuni in force: who has which code, in the cadastre, in statistics and formerly. */
+import { expectColumns, fieldsOf, normaliseHeader, openCsv } from '../../pipelines/kit/csv.ts';
+import { refusalOf } from '../../pipelines/kit/refusal.ts';
+import { defineSource, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
+import { manifest } from './manifest.ts';
+import { COLUMNS, OPTIONAL, schema } from './schema.ts';
+
+const raw_comune: Columns = {
+  region_code: 'int2',
+  province_code: 'text',
+  province_historic_code: 'text',
+  istat_code: 'text',
+  name: 'text',
+  name_other: 'text',
+  region_name: 'text',
+  province_name: 'text',
+  province_type: 'int2',
+  capoluogo: 'bool',
+  sigla: 'text',
+  code_107_2017: 'text',
+  code_110: 'text',
+  code_107: 'text',
+  code_103: 'text',
+  belfiore: 'text',
+};
+
+/** Records between two waits for the database. */
+const BATCH = 1000;
+
+export default defineSource({
+  manifest,
+  tables: { raw_comune },
+
+  async recognise(probe: Probe): Promise<Recognition | null> {
+    if (probe.entries !== null) return null;
+    const head = probe.head.toString('latin1');
+    // The names are compared without accents, which latin1 keeps apart from their letters in a UTF-8 file; these two have none.
+    const names = normaliseHeader(head.slice(0, 4096));
+    if (!names.includes('codice_comune_formato_alfanumerico') || !names.includes('codice_catastale_del_comune')) return null;
+    const firstRegion = /^"?(\d{1,2})"?;"?\d{3}"?;/m.exec(head)?.[1];
+    return {
+      role: 'elenco',
+      vintage: vintageOf(probe.name, head),
+      region: null,
+      // The publisher's list begins with region 01; one that begins elsewhere is a part of it.
+      complete: firstRegion === undefined || Number(firstRegion) === 1,
+    };
+  },
+
+  async read(file: InputFile, sink: Sink): Promise<void> {
+    const reader = await openCsv(file.open(), { at: file.name, delimiter: ';', encoding: 'detect' });
+    const indexes = expectColumns(reader.header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, at: file.name });
+    const member = await sink.member({ path: '', size: file.size });
+    const fields = Object.keys(raw_comune) as (keyof typeof COLUMNS)[];
+    let records = 0;
+    for await (const record of reader.records()) {
+      records += 1;
+      if (record.problem !== null) {
+        member.reject({ position: record.line, ...record.problem, raw: record.raw });
+        continue;
+      }
+      const published = fieldsOf(record.values, indexes);
+      const parsed = schema.safeParse(published);
+      if (parsed.success) member.row('raw_comune', record.line, fields.map((field) => parsed.data[field]));
+      else member.reject({ position: record.line, ...refusalOf(published, parsed.error), raw: record.raw });
+      if (records % BATCH === 0) await member.drain();
+    }
+    await member.close(records);
+  },
+});
+
+/** The manifest's vintage rule. */
+function vintageOf(name: string, head: string): string {
+  const day = /(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)/.exec(name);
+  if (day !== null) return `${day[1]}-${day[2]}-${day[3]}`;
+  const year = /(?<!\d)(20\d\d)(?!\d)/.exec(name);
+  if (year !== null) return year[1]!;
+  const closed = [...head.slice(0, 4096).matchAll(/dal \d{4} al (\d{4})/g)].map((match) => Number(match[1]));
+  return String(closed.length === 0 ? 2000 : Math.max(...closed) + 1);
+}

@@ -1,0 +1,50 @@
+/** The list of comuni of the invented region, in the layout of 2026: windows-1252, CRLF, two header fields over two lines. */
+import { createWriteStream } from 'node:fs';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import type { Synthetic } from '../../pipelines/kit/source.ts';
+import type { World, WorldComune } from '../../pipelines/kit/world.ts';
+
+const UNIT = 'Unità territoriale sovracomunale';
+const HEADER: readonly string[] = [
+  'Codice Regione', `"Codice dell'${UNIT} \n(valida a fini statistici)"`, 'Codice Provincia (Storico)(1)', 'Progressivo del Comune (2)',
+  'Codice Comune formato alfanumerico', 'Denominazione (Italiana e straniera)', 'Denominazione in italiano', 'Denominazione altra lingua',
+  'Codice Ripartizione Geografica', 'Ripartizione geografica', 'Denominazione Regione', `"Denominazione dell'${UNIT} \n(valida a fini statistici)"`,
+  `Tipologia di ${UNIT} `, 'Flag Comune capoluogo di Provincia/Città metropolitana/libero consorzio', 'Sigla automobilistica', 'Codice Comune formato numerico',
+  'Codice Comune numerico con 107 Province (dal 2017 al 2025)', 'Codice Comune numerico con 110 Province (dal 2010 al 2016)',
+  'Codice Comune numerico con 107 Province (dal 2006 al 2009)', 'Codice Comune numerico con 103 Province (dal 1995 al 2005)', 'Codice Catastale del Comune',
+  'Codice NUTS1 2021', 'Codice NUTS2 2021 (3) ', 'Codice NUTS3 2021', 'Codice NUTS1 2024', 'Codice NUTS2 2024 (3) ', 'Codice NUTS3 2024',
+];
+/** What the encoding has no byte for, the publisher's export turns into question marks. */
+const latin1 = (text: string): Buffer => Buffer.from([...text].map((letter) => (letter.codePointAt(0)! > 0xff ? '?' : letter)).join(''), 'latin1');
+
+function row(world: World, comune: WorldComune, seat: boolean): string {
+  const { province } = comune;
+  const numeric = String(Number(comune.istatCode));
+  return [
+    String(world.region.code).padStart(2, '0'), province.code, province.code, ` ${comune.istatCode.slice(3)} `, comune.istatCode, comune.name, comune.italianName,
+    comune.otherName ?? '', '4', 'Sud', world.region.name, province.name, '1', seat ? '1' : '0', province.sigla, numeric,
+    numeric, numeric, numeric, numeric, comune.belfiore, 'ITF', 'ITF2', 'ITF2Z', 'ITF', 'ITF2', 'ITF2Z',
+  ].join(';');
+}
+
+const synthetic: Synthetic = {
+  async write(world, folder) {
+    function* lines(): Generator<Buffer> {
+      yield latin1(`${HEADER.join(';')}\r\n`);
+      const seats = new Set<string>();
+      for (const comune of world.comuni) {
+        yield latin1(`${row(world, comune, !seats.has(comune.province.code))}\r\n`);
+        seats.add(comune.province.code);
+      }
+    }
+    await pipeline(Readable.from(lines()), createWriteStream(join(folder, 'Elenco-comuni-italiani.csv')));
+  },
+  truth(world) {
+    return ({ comune }) => ({
+      municipality: { code: comune.belfiore, name: comune.italianName, province: comune.province.name, region: world.region.name },
+    });
+  },
+};
+export default synthetic;

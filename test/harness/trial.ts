@@ -1,0 +1,49 @@
+/** Tries a source on one file as the machine would: recognise, read, count. What golden files hold. */
+import { statSync } from 'node:fs';
+import { MappaleError } from '../../pipelines/errors.ts';
+import type { Recognition, Source } from '../../pipelines/kit/source.ts';
+import type { RegisteredSource } from '../../pipelines/registry.ts';
+import { recognise } from '../../pipelines/steps/locate.ts';
+import { collect, type Collected } from './collect.ts';
+
+export interface Trial {
+  readonly recognition: Recognition | null;
+  /** Null when the reader stopped with an error. */
+  readonly collected: Collected | null;
+  readonly error: MappaleError | null;
+}
+
+/** @throws what is not an input error: a bug; Error when a member's records do not add up */
+export async function trial(source: Source, path: string): Promise<Trial> {
+  let recognition: Recognition | null = null;
+  try {
+    // `recognise` needs no more of a registered source than this.
+    const registered = { ...source, id: source.manifest.id } as RegisteredSource;
+    recognition = (await recognise({ path, size: statSync(path).size }, [registered]))?.recognition ?? null;
+    if (recognition === null || recognition.ignored !== undefined) return { recognition, collected: null, error: null };
+    const { role, vintage, region } = recognition;
+    const collected = await collect(source, path, { role, vintage, region });
+    for (const member of collected.members) {
+      const sum = member.rows + member.rejects.length + member.duplicates.length;
+      if (member.records !== sum) throw new Error(`${path}!${member.path}: ${member.records} records, but rows + rejects + duplicates = ${sum}`);
+    }
+    return { recognition, collected, error: null };
+  } catch (error) {
+    if (!(error instanceof MappaleError) || error.kind !== 'input') throw error;
+    return { recognition, collected: null, error };
+  }
+}
+
+/** A trial as golden files hold it: JSON without provenance keys; geometry as hex EWKB. */
+export function goldenOf({ recognition, collected, error }: Trial): unknown {
+  const plain = (_: string, value: unknown): unknown =>
+    typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer' && 'data' in value ? Buffer.from(value.data as number[]).toString('hex') : value;
+  return JSON.parse(JSON.stringify({
+    recognition,
+    ...(error === null ? {} : { error: { code: error.code, at: error.at, detail: error.detail } }),
+    ...(collected === null ? {} : {
+      members: collected.members.map(({ path, records, rejects, duplicates }) => ({ path, records, rejects: rejects.map(({ position, code, message }) => ({ position, code, message })), duplicates })),
+      rows: collected.rows,
+    }),
+  }, plain));
+}
