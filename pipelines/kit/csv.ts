@@ -242,7 +242,7 @@ export interface ExpectedColumns<K extends string> {
   /** Our name → the publisher's spellings, compared as `normaliseHeader` makes them; a final `*` stands for any ending. */
   readonly mapped: Readonly<Record<K, string | readonly string[]>>;
   /** Of the mapped ones, those that some editions lack. */
-  readonly optional?: readonly K[];
+  readonly optional?: readonly NoInfer<K>[];
   /** Published columns that are not used (same spelling rules) → why. The key `''` allows columns without a name. */
   readonly ignored: Readonly<Record<string, string>>;
   /** How messages name the file. */

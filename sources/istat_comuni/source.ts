@@ -1,6 +1,6 @@
 /** The list of comuni in force: who has which code, in the cadastre, in statistics and formerly. */
-import { expectColumns, fieldsOf, normaliseHeader, openCsv } from '../../pipelines/kit/csv.ts';
-import { refusalOf } from '../../pipelines/kit/refusal.ts';
+import { normaliseHeader } from '../../pipelines/kit/csv.ts';
+import { readCsvRows } from '../../pipelines/kit/csv-rows.ts';
 import { defineSource, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, OPTIONAL, schema } from './schema.ts';
@@ -24,9 +24,6 @@ const raw_comune: Columns = {
   belfiore: 'text',
 };
 
-/** Records between two waits for the database. */
-const BATCH = 1000;
-
 export default defineSource({
   manifest,
   tables: { raw_comune },
@@ -47,25 +44,10 @@ export default defineSource({
     };
   },
 
-  async read(file: InputFile, sink: Sink): Promise<void> {
-    const reader = await openCsv(file.open(), { at: file.name, delimiter: ';', encoding: 'detect' });
-    const indexes = expectColumns(reader.header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, at: file.name });
-    const member = await sink.member({ path: '', size: file.size });
-    const fields = Object.keys(raw_comune) as (keyof typeof COLUMNS)[];
-    let records = 0;
-    for await (const record of reader.records()) {
-      records += 1;
-      if (record.problem !== null) {
-        member.reject({ position: record.line, ...record.problem, raw: record.raw });
-        continue;
-      }
-      const published = fieldsOf(record.values, indexes);
-      const parsed = schema.safeParse(published);
-      if (parsed.success) member.row('raw_comune', record.line, fields.map((field) => parsed.data[field]));
-      else member.reject({ position: record.line, ...refusalOf(published, parsed.error), raw: record.raw });
-      if (records % BATCH === 0) await member.drain();
-    }
-    await member.close(records);
+  read(file: InputFile, sink: Sink): Promise<void> {
+    return readCsvRows(file, sink, {
+      table: 'raw_comune', columns: raw_comune, schema, mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, delimiter: ';', encoding: 'detect',
+    });
   },
 });
 

@@ -1,0 +1,20 @@
+-- purpose: the list of suppressed comuni can be followed
+-- reads: layer.comune_suppressed
+-- writes: none
+-- grain: one row per offence
+-- crs: none
+
+-- check: not_its_own_successor
+-- level: error
+-- expects: no comune takes itself over
+select istat_code, event_date
+from comune_suppressed
+where istat_code = successor_istat_code;
+
+-- check: division_said
+-- level: warn
+-- expects: a comune with several successors on one day is marked as divided
+select istat_code, event_date, count(*) as successors
+from comune_suppressed
+group by istat_code, event_date
+having count(*) > 1 and not bool_and(divided);

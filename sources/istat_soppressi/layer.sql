@@ -1,0 +1,33 @@
+-- purpose: suppressed comuni and the comuni that took over their territory
+-- reads: none
+-- writes: layer.comune_suppressed
+-- grain: one row per suppressed comune, event and comune that took over a part
+-- crs: none
+
+create table layer.comune_suppressed (
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
+  istat_code text not null,
+  name text not null,
+  province_code text not null,
+  sigla text not null,
+  divided bool not null,
+  event_date date not null,
+  successor_istat_code text,
+  successor_name text not null
+) partition by list (release_id);
+comment on table layer.comune_suppressed is 'Suppressed comuni (ISTAT) and the comuni that took over their territory';
+comment on column layer.comune_suppressed.release_id is 'Release (ledger.release)';
+comment on column layer.comune_suppressed.member_id is 'File member (ledger.member)';
+comment on column layer.comune_suppressed.position is 'Line of the file, from 1';
+comment on column layer.comune_suppressed.istat_code is 'ISTAT code of the suppressed comune, 6 digits, text';
+comment on column layer.comune_suppressed.name is 'Its name';
+comment on column layer.comune_suppressed.province_code is 'Its province (UTS), 3 digits, text';
+comment on column layer.comune_suppressed.sigla is 'Car plate code of its province';
+comment on column layer.comune_suppressed.divided is 'True when its territory was divided: then it has a row for each comune that took over a part';
+comment on column layer.comune_suppressed.event_date is 'Day of the suppression';
+comment on column layer.comune_suppressed.successor_istat_code is 'ISTAT code of the comune that took over, as of that day (it may be suppressed since); null: abroad';
+comment on column layer.comune_suppressed.successor_name is 'Name of the comune that took over, or Stato estero';
+-- serves: what became of a code
+create index on layer.comune_suppressed (istat_code);

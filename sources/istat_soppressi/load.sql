@@ -1,0 +1,41 @@
+-- purpose: the list of suppressed comuni becomes a layer; a row that repeats another is told apart
+-- reads: staging.raw_suppressed
+-- writes: layer.comune_suppressed, duplicate
+-- grain: one row per suppressed comune, event and comune that took over a part
+-- crs: none
+
+create table comune_suppressed as
+select
+  r.release_id,
+  s.member_id,
+  s.position,
+  s.istat_code,
+  s.name,
+  s.province_code,
+  s.sigla,
+  s.divided,
+  s.event_date,
+  s.successor_istat_code,
+  s.successor_name
+from (
+  select
+    raw_suppressed.*,
+    row_number() over (partition by istat_code, event_date, successor_istat_code, successor_name order by member_id, position) as nth
+  from raw_suppressed
+) s
+cross join release r
+where s.nth = 1;
+
+create table duplicate as
+select
+  d.member_id,
+  d.position,
+  'event_repeated' as code
+from (
+  select
+    member_id,
+    position,
+    row_number() over (partition by istat_code, event_date, successor_istat_code, successor_name order by member_id, position) as nth
+  from raw_suppressed
+) d
+where d.nth > 1;

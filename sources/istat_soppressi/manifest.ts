@@ -1,0 +1,35 @@
+import type { Manifest } from '../../pipelines/kit/source.ts';
+
+export const manifest: Manifest = {
+  id: 'istat_soppressi',
+  title: 'ISTAT: suppressed comuni and what became of them',
+  attribution: {
+    holder: 'Istat - Istituto Nazionale di Statistica',
+    license: 'CC-BY-4.0',
+    url: 'https://www.istat.it/classificazione/codici-dei-comuni-delle-province-e-delle-regioni/',
+    text: 'Fonte: Istat, Codici statistici delle unità amministrative territoriali',
+    mandatory: true,
+  },
+  vintageRule: 'the day of the newest event, which is on the first row (`2024-01-22`)',
+  downloads: [
+    {
+      url: 'https://www.istat.it/classificazione/codici-dei-comuni-delle-province-e-delle-regioni/',
+      note: 'Elenco dei comuni soppressi, saved as CSV (;, UTF-8)',
+    },
+  ],
+  cadence: 'at each change of territory',
+  crs: null,
+  keep: 'newest',
+  reference: true,
+  ignored: {
+    Anno: 'the year of Data evento',
+    'Codice Unità territoriale sovracomunale associato alla variazione': 'follows from the comune that took over',
+    'Sigla Automobilistica associata alla variazione': 'follows from the comune that took over',
+    '': 'nameless columns at the end of each line, always empty',
+  },
+  envelope: {
+    rows: { comune_suppressed: { min: 2_500, max: 5_000 } },
+    rejectShare: 0,
+  },
+  layers: ['comune_suppressed'],
+};

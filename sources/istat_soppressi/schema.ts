@@ -1,0 +1,41 @@
+/** One row of the list of suppressed comuni: from text to values. */
+import { z } from 'zod';
+
+/** Our name → the publisher's column. */
+export const COLUMNS = {
+  istat_code: 'Codice Comune',
+  name: 'Denominazione Comune',
+  province_code: 'Codice Unità territoriale sovracomunale (Uts)',
+  sigla: 'Sigla Automobilistica',
+  divided: 'Comune soppresso per scorporo',
+  event_date: 'Data evento',
+  successor_istat_code: 'Codice del Comune associato alla variazione',
+  successor_name: 'Denominazione Comune associato alla variazione',
+} as const;
+
+const trimmed = z.string().transform((text) => text.trim());
+
+/** `22/01/2024` → `2024-01-22`; null for a day that no calendar has. */
+export function isoDate(italian: string): string | null {
+  const match = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(italian);
+  if (match === null) return null;
+  const iso = `${match[3]}-${match[2]}-${match[1]}`;
+  const time = Date.parse(`${iso}T00:00:00Z`);
+  return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== iso ? null : iso;
+}
+
+export const schema = z.strictObject({
+  istat_code: trimmed.pipe(z.string().regex(/^\d{6}$/, 'expected six digits')),
+  name: trimmed.pipe(z.string().min(1, 'expected a name')),
+  province_code: trimmed.pipe(z.string().regex(/^\d{3}$/, 'expected three digits')),
+  sigla: trimmed.pipe(z.string().regex(/^[A-Z]{2}$/, 'expected two capital letters')),
+  divided: trimmed.pipe(z.string().regex(/^1?$/, 'expected 1 or nothing')).transform((flag) => flag === '1'),
+  event_date: trimmed.transform((text, context) => {
+    const iso = isoDate(text);
+    if (iso !== null) return iso;
+    context.addIssue({ code: 'custom', message: 'expected a day, DD/MM/YYYY' });
+    return z.NEVER;
+  }),
+  successor_istat_code: trimmed.pipe(z.string().regex(/^(\d{6})?$/, 'expected six digits or nothing')).transform((code) => (code === '' ? null : code)),
+  successor_name: trimmed.pipe(z.string().min(1, 'expected a name')),
+});

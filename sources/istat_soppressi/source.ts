@@ -1,0 +1,45 @@
+/** Suppressed comuni: the bridge from old codes to those in force. */
+import { normaliseHeader } from '../../pipelines/kit/csv.ts';
+import { readCsvRows } from '../../pipelines/kit/csv-rows.ts';
+import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
+import { manifest } from './manifest.ts';
+import { COLUMNS, isoDate, schema } from './schema.ts';
+
+const raw_suppressed: Columns = {
+  istat_code: 'text',
+  name: 'text',
+  province_code: 'text',
+  sigla: 'text',
+  divided: 'bool',
+  event_date: 'date',
+  successor_istat_code: 'text',
+  successor_name: 'text',
+};
+
+export default defineSource({
+  manifest,
+  tables: { raw_suppressed },
+
+  async recognise(probe: Probe): Promise<Recognition | null> {
+    if (probe.entries !== null) return null;
+    const [header = '', ...lines] = probe.head.toString('latin1').split(/\r?\n/);
+    const names = header.split(';').map(normaliseHeader);
+    if (!names.includes('comune_soppresso_per_scorporo') || !names.includes('data_evento')) return null;
+    const column = names.indexOf('data_evento');
+    const days = lines.map((line) => isoDate((line.split(';')[column] ?? '').trim())).filter((day) => day !== null);
+    const newest = days.sort().at(-1);
+    if (newest === undefined) {
+      throw inputError('the list of suppressed comuni has no dated event', {
+        code: 'VINTAGE_MISSING', at: probe.name, detail: 'expected a day DD/MM/YYYY in "Data evento", found none', hint: 'Download the file again.',
+      });
+    }
+    // The publisher's list names thousands; a list that fits into the head is a part of it.
+    return { role: 'soppressi', vintage: newest, region: null, complete: probe.size > probe.head.length };
+  },
+
+  read(file: InputFile, sink: Sink): Promise<void> {
+    return readCsvRows(file, sink, {
+      table: 'raw_suppressed', columns: raw_suppressed, schema, mapped: COLUMNS, ignored: manifest.ignored, delimiter: ';', encoding: 'detect',
+    });
+  },
+});

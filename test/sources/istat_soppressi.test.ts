@@ -1,0 +1,39 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { isoDate } from '../../sources/istat_soppressi/schema.ts';
+import source from '../../sources/istat_soppressi/source.ts';
+import synthetic from '../../sources/istat_soppressi/synthetic.ts';
+import { goldenOf, trial } from '../harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('../../sources/istat_soppressi/', import.meta.url));
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the list of suppressed comuni', () => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  test.each([['29/02/2024', '2024-02-29'], ['29/02/2023', null], ['00/01/2023', null], ['1/1/2023', null], ['2023-01-01', null], ['', null]])('%j is the day %j', (text, iso) => {
+    expect(isoDate(text)).toBe(iso);
+  });
+
+  test('the invented region tells of a merger, a division and a cession', async () => {
+    await synthetic.write(makeWorld({ parcels: 2000, seed: 1 }), folder);
+    const { recognition, collected } = await trial(source, join(folder, 'comuni-soppressi.csv'));
+    expect(recognition).toEqual({ role: 'soppressi', vintage: '2020-01-01', region: null, complete: false });
+    expect(collected!.rows['raw_suppressed']!.map(({ istat_code, divided, successor_istat_code }) => [istat_code, divided, successor_istat_code])).toEqual([
+      ['094191', false, '094901'], ['094192', true, '094901'], ['094192', true, '070901'], ['094193', false, null],
+    ]);
+  });
+});
