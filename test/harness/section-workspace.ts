@@ -1,0 +1,179 @@
+/**
+ * A region's workspace with the parcels of an invented region and the layers of chosen sources, loaded by the machine's own steps: for
+ * testing one section without the cadastre's files and without publishing.
+ */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Database, Session } from '../../pipelines/db/index.ts';
+import { createSchema, inWorkspace, provideLayer, provideRegion } from '../../pipelines/db/catalog.ts';
+import { RowWriter } from '../../pipelines/kit/copy.ts';
+import type { Columns } from '../../pipelines/kit/source.ts';
+import type { LonLat, World } from '../../pipelines/kit/world.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { loadSynthetic, registerSource, type RegisteredSource } from '../../pipelines/registry.ts';
+import { readSqlFile, schemaOf, type SqlFile } from '../../pipelines/sql-files.ts';
+import { releases } from '../../pipelines/steps/ledger.ts';
+import { load, type Loaded } from '../../pipelines/steps/load.ts';
+import { locate } from '../../pipelines/steps/locate.ts';
+import { stage } from '../../pipelines/steps/stage.ts';
+import { inUse, sourceOfLayer } from '../../pipelines/steps/workspace.ts';
+import { ROOT } from '../../pipelines/config.ts';
+
+const PARCEL: Columns = {
+  fid: 'int4', belfiore: 'text', section: 'text', sheet: 'text', attachment: 'text', development: 'text', label: 'text', reference: 'text',
+  gml_id: 'text', kind: 'text', made_valid: 'bool', geom: 'geometry',
+};
+
+export interface SectionWorkspace {
+  readonly schema: string;
+  readonly loaded: readonly Loaded[];
+  /** Runs one file of `sql/core` or `sql/sections` in the workspace. */
+  run(file: string): Promise<void>;
+  /** Puts a table of the workspace where `api` functions look for it. */
+  publish(table: string, parent: string): Promise<void>;
+  /** Runs statements inside the workspace. */
+  session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+}
+
+/** fid of a parcel of the invented region, in the region's own range. */
+export function worldFid(world: World, index: number): number {
+  return world.region.code * 100_000_000 + index;
+}
+
+export interface SectionWorkspaceOptions {
+  readonly world: World;
+  /** Sources whose invented files are written, read and loaded. */
+  readonly sources: readonly string[];
+  /** Files of `sql/` that the section needs beside the ledger and the core tables: its migration, its function. */
+  readonly sql: readonly string[];
+}
+
+/** @param database fresh */
+export async function sectionWorkspace(database: Database, { world, sources: ids, sql }: SectionWorkspaceOptions): Promise<SectionWorkspace> {
+  const sources = await Promise.all(ids.map((id) => registerSource(id)));
+  await database.session(async (session) => {
+    await session.query('create schema if not exists ledger');
+    // Functions of api are late-bound: what they read may come after them.
+    await session.query('set check_function_bodies to off');
+    for (const path of ['sql/migrations/0001_ledger.sql', 'sql/migrations/0002_core.sql', ...sources.map(({ layer }) => layer.file), ...sql]) {
+      const file = readSqlFile(join(ROOT, path));
+      await session.script(file.text, file.file);
+    }
+  });
+  const loaded = await loadSynthetics(database, world, sources);
+  const schema = `build_${world.region.code}`;
+  await createSchema(database, schema);
+  await writeParcels(database, schema, world);
+  const known = await releases(database, 'loaded');
+  return {
+    schema,
+    loaded,
+    session: (work) => inWorkspace(database, schema, work),
+    run: (path) => inWorkspace(database, schema, async (session) => {
+      const file: SqlFile = readSqlFile(join(ROOT, path));
+      for (const relation of file.reads.filter((read) => schemaOf(read) === 'layer')) {
+        const source = sourceOfLayer(sources, relation);
+        if (source === undefined) throw new Error(`${path} reads ${relation}, which none of ${ids.join(', ')} makes`);
+        const [there] = await session.query<{ there: boolean }>('select to_regclass($1) is not null as there', [`${schema}.${relation.split('.')[1]!}`]);
+        if (!there!.there) await provideLayer(session, schema, relation, inUse(known, source, world.region.code).map(({ releaseId }) => releaseId));
+      }
+      await session.script(file.text, file.file);
+      await session.query('analyze');
+    }),
+    publish: (table, parent) => database.session(async (session) => {
+      const [bound] = await session.query<{ partitioned: string }>(
+        "select pg_get_partkeydef($1::regclass::oid) as partitioned", [parent],
+      );
+      const [low, high] = [world.region.code * 100_000_000, (world.region.code + 1) * 100_000_000];
+      const part = `${parent}_test`;
+      await session.query(bound!.partitioned.startsWith('RANGE')
+        ? `create table ${part} partition of ${parent} for values from (${low}) to (${high})`
+        : `create table ${part} partition of ${parent} for values in (${world.region.code})`);
+      const columns = await session.query<{ name: string }>(
+        'select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped order by attnum', [parent],
+      );
+      const list = columns.map(({ name }) => `"${name}"`).join(', ');
+      await session.query(`insert into ${part} (${list}) select ${list} from ${schema}.${table}`);
+    }),
+  };
+}
+
+async function loadSynthetics(database: Database, world: World, sources: readonly RegisteredSource[]): Promise<Loaded[]> {
+  const loaded: Loaded[] = [];
+  for (const source of sources) {
+    const folder = await mkdtemp(join(tmpdir(), 'mappale-section-'));
+    try {
+      await (await loadSynthetic(source.id)).write(world, folder);
+      const survey = await locate([folder], [source], { get: () => undefined, set: () => undefined });
+      if (survey.broken.length > 0) throw survey.broken[0]!.error;
+      for (const located of survey.releases) {
+        const staged = await stage(database, located, `${source.id} ${located.vintage} ${located.region ?? ''}`, () => undefined, SILENT);
+        loaded.push(await load(database, staged, sources, await releases(database, 'loaded'), SILENT));
+      }
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+  return loaded;
+}
+
+/** Table `parcel` as `core.parcel` has it, Hilbert ordered and indexed, and the view `region`. */
+async function writeParcels(database: Database, schema: string, world: World): Promise<void> {
+  const columns = Object.entries(PARCEL).map(([name, type]) => `${name} ${type}`).join(', ');
+  await database.query(`create table ${schema}.raw_parcel (member_id int4, position int8, ${columns})`);
+  const copy = await database.copyIn(schema, 'raw_parcel');
+  let pending: Promise<void> | undefined;
+  const writer = new RowWriter(PARCEL, (chunk) => {
+    pending = copy.write(chunk) ?? pending;
+  });
+  for (const parcel of world.parcels()) {
+    const { sheet } = parcel;
+    writer.row(parcel.index + 1, [
+      worldFid(world, parcel.index), parcel.comune.belfiore, sheet.section, sheet.sheet, sheet.attachment, sheet.development, parcel.label, parcel.reference,
+      `gml.${parcel.index}`, parcel.kind, false, ewkbMultiPolygon(parcel.polygons, 4326),
+    ]);
+    if (pending !== undefined) {
+      await pending;
+      pending = undefined;
+    }
+  }
+  writer.flush();
+  await pending;
+  await copy.end();
+  await inWorkspace(database, schema, async (session) => {
+    await provideRegion(session, schema, world.region.code, world.region.name);
+    await session.script(
+      `create table parcel as
+       select fid, belfiore, section, sheet, attachment, development, label, reference, gml_id, kind, st_area(st_transform(geom, 3035)) as area_m2, made_valid,
+         st_pointonsurface(geom)::geometry(point, 4326) as point, geom::geometry(multipolygon, 4326) as geom, 1 as release_id, 1 as member_id, position
+       from raw_parcel order by geom;
+       alter table parcel add primary key (fid);
+       create index on parcel using gist (geom);
+       create index on parcel using gist (point);
+       drop table raw_parcel;
+       analyze parcel;`,
+      'test/harness/section-workspace.ts',
+    );
+  });
+}
+
+/** EWKB of polygons in degrees, little-endian. */
+export function ewkbMultiPolygon(polygons: readonly (readonly (readonly LonLat[])[])[], srid: number): Buffer {
+  const size = 13 + polygons.reduce((sum, rings) => sum + 9 + rings.reduce((inner, ring) => inner + 4 + ring.length * 16, 0), 0);
+  const bytes = Buffer.alloc(size);
+  let at = bytes.writeUInt8(1, 0);
+  at = bytes.writeUInt32LE(0x20000006, at);
+  at = bytes.writeUInt32LE(srid, at);
+  at = bytes.writeUInt32LE(polygons.length, at);
+  for (const rings of polygons) {
+    at = bytes.writeUInt8(1, at);
+    at = bytes.writeUInt32LE(3, at);
+    at = bytes.writeUInt32LE(rings.length, at);
+    for (const ring of rings) {
+      at = bytes.writeUInt32LE(ring.length, at);
+      for (const [x, y] of ring) at = bytes.writeDoubleLE(y, bytes.writeDoubleLE(x, at));
+    }
+  }
+  return bytes;
+}
