@@ -8,7 +8,7 @@
 
 mappale := node pipelines/mappale.mjs
 vitest := npx --no-install vitest run
-options = $(if $(REGION),--region $(REGION)) $(foreach folder,$(DATA),--data $(folder)) $(ARGS)
+options = $(REGION) $(foreach folder,$(DATA),--data $(folder)) $(ARGS)
 
 .PHONY: help setup load-region plan refresh status validate serve test test-faults bench typecheck
 

@@ -169,5 +169,9 @@ if ! gdal_works && ! prebuilt && ! system_gdal; then
   say 'Sources that publish shapefiles or GeoPackages cannot be read until it is; everything else works.'
 fi
 
+# So that `npx mappale` finds the program of this checkout.
+mkdir -p node_modules/.bin
+ln -sf ../../pipelines/mappale.mjs node_modules/.bin/mappale
+
 printf '%s %s\n' "$wanted" "$gdal" >"$STAMP"
 say 'ready.'

@@ -1,0 +1,98 @@
+/** What the database says of itself: every table and column of what is served and kept has its comment. */
+import { expect, it } from 'vitest';
+import { migrate } from '../../pipelines/db/migrate.ts';
+import { loadSources } from '../../pipelines/registry.ts';
+import { describeEngines } from '../harness/database.ts';
+import type { Database } from '../../pipelines/db/index.ts';
+
+const SCHEMAS = ['core', 'section', 'layer', 'ledger', 'api'];
+
+describeEngines('the data dictionary', (engine) => {
+  let opened: Promise<Database> | undefined;
+  const migrated = (): Promise<Database> =>
+    (opened ??= engine.openDatabase().then(async (database) => {
+      await migrate(database, await loadSources());
+      return database;
+    }));
+
+  it('has a comment on every table and view', async () => {
+    const database = await migrated();
+    const tables = await database.query<{ name: string; comment: string | null }>(
+      `select n.nspname || '.' || c.relname as name, obj_description(c.oid, 'pg_class') as comment
+       from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where n.nspname = any($1) and c.relkind in ('r', 'p', 'v', 'm') and not c.relispartition
+       order by 1`,
+      [SCHEMAS],
+    );
+    expect(tables.length).toBeGreaterThan(10);
+    expect(tables.filter(({ comment }) => comment === null || comment.trim() === '').map(({ name }) => name)).toEqual([]);
+  });
+
+  it('has a comment on every column', async () => {
+    const database = await migrated();
+    const columns = await database.query<{ name: string; comment: string | null }>(
+      `select n.nspname || '.' || c.relname || '.' || a.attname as name, col_description(c.oid, a.attnum) as comment
+       from pg_class c
+       join pg_namespace n on n.oid = c.relnamespace
+       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+       where n.nspname = any($1) and c.relkind in ('r', 'p', 'v', 'm') and not c.relispartition
+       order by 1`,
+      [SCHEMAS],
+    );
+    expect(columns.length).toBeGreaterThan(50);
+    expect(columns.filter(({ comment }) => comment === null || comment.trim() === '').map(({ name }) => name)).toEqual([]);
+  });
+
+  it('says what null means wherever a published column may be null', async () => {
+    const database = await migrated();
+    const columns = await database.query<{ name: string }>(
+      `select n.nspname || '.' || c.relname || '.' || a.attname as name
+       from pg_class c
+       join pg_namespace n on n.oid = c.relnamespace
+       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped and not a.attnotnull
+       where n.nspname in ('core', 'section') and c.relkind in ('r', 'p') and not c.relispartition
+         and coalesce(col_description(c.oid, a.attnum), '') not ilike '%null%'
+       order by 1`,
+    );
+    expect(columns.map(({ name }) => name)).toEqual([]);
+  });
+
+  it('says the CRS of every geometry of what is published, in its type', async () => {
+    const database = await migrated();
+    const columns = await database.query<{ name: string; type: string }>(
+      `select n.nspname || '.' || c.relname || '.' || a.attname as name, format_type(a.atttypid, a.atttypmod) as type
+       from pg_class c
+       join pg_namespace n on n.oid = c.relnamespace
+       join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+       where n.nspname in ('core', 'section', 'layer') and c.relkind in ('r', 'p') and not c.relispartition and a.atttypid = 'geometry'::regtype
+       order by 1`,
+    );
+    expect(columns.length).toBeGreaterThan(0);
+    expect(columns.filter(({ type }) => !/^geometry\(\w+,4326\)$/.test(type))).toEqual([]);
+  });
+
+  it('has a comment on every function of the interface', async () => {
+    const database = await migrated();
+    const functions = await database.query<{ name: string; comment: string | null }>(
+      `select p.oid::regprocedure::text as name, obj_description(p.oid, 'pg_proc') as comment
+       from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+       where n.nspname = 'api'
+       order by 1`,
+    );
+    expect(functions.length).toBeGreaterThan(0);
+    expect(functions.filter(({ comment }) => comment === null || comment.trim() === '').map(({ name }) => name)).toEqual([]);
+  });
+
+  it('holds no view and no foreign key between what is published, which would block the next publication', async () => {
+    const database = await migrated();
+    const ties = await database.query<{ name: string }>(
+      `select c.oid::regclass::text as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where n.nspname in ('core', 'section', 'layer', 'api') and c.relkind in ('v', 'm')
+       union all
+       select conrelid::regclass::text || ' ' || conname from pg_constraint k join pg_namespace n on n.oid = k.connamespace
+       where n.nspname in ('core', 'section', 'layer') and contype = 'f'
+       order by 1`,
+    );
+    expect(ties).toEqual([]);
+  });
+});

@@ -1,0 +1,159 @@
+/** What the documents and the help tell people to type exists, and takes those options. */
+import type { Command } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { program } from '../../pipelines/cli.ts';
+import { FILES, isData, read } from './project.ts';
+
+const DOCUMENTS = FILES.filter((file) => file.endsWith('.md') && !isData(file));
+const MAKEFILE = read('Makefile');
+const TARGETS = new Set([...MAKEFILE.matchAll(/^([a-z-]+):/gm)].map((match) => match[1]!));
+const SCRIPTS = (JSON.parse(read('package.json')) as { scripts: Record<string, string> }).scripts;
+
+interface Typed {
+  readonly file: string;
+  /** The line as a person would type it, without settings in front. */
+  readonly line: string;
+}
+
+/** Lines of code blocks and code in sentences that a shell would take: the parts between `&&`, `|` and `;`. */
+function typedIn(file: string, text: string): Typed[] {
+  const blocks = [...text.matchAll(/^```(?:sh|bash|console|shell)?\n([\s\S]*?)^```/gm)].flatMap((match) => match[1]!.replace(/\\\n\s*/g, ' ').split('\n'));
+  const spans = [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map((match) => match[1]!);
+  return [...blocks, ...spans]
+    .flatMap((line) => line.replace(/\s#\s.*$/, '').split(/&&|\|\||\||;/))
+    .map((line) => ({ file, line: line.trim().replace(/^\$ /, '').replace(/^([A-Z_]+=("[^"]*"|'[^']*'|\S*)\s+)+/, '') }));
+}
+
+/** Words as a shell would see them; enough for documents. */
+function words(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3]!).filter((word) => word !== '…');
+}
+
+/** Why the command line would refuse these words, or null. Nothing is run. */
+async function refusal(arguments_: readonly string[]): Promise<string | null> {
+  const root = program();
+  let said = '';
+  const disarm = (command: Command): void => {
+    command.exitOverride().configureOutput({ writeOut: () => undefined, writeErr: (text) => (said += text) });
+    if (command.commands.length === 0) command.action(() => undefined);
+    command.commands.forEach(disarm);
+  };
+  disarm(root);
+  try {
+    await root.parseAsync([...arguments_], { from: 'user' });
+    return null;
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    return code === 'commander.helpDisplayed' || code === 'commander.version' ? null : said.trim().split('\n')[0] || message;
+  }
+}
+
+function commandsOf(root: Command): { readonly path: string; readonly command: Command }[] {
+  const inside = (command: Command, path: string): { path: string; command: Command }[] => [
+    { path, command },
+    ...command.commands.flatMap((child) => inside(child, `${path} ${child.name()}`)),
+  ];
+  return root.commands.flatMap((command) => inside(command, command.name()));
+}
+
+function helpOf(command: Command): string {
+  let help = '';
+  command.configureOutput({ writeOut: (text) => (help += text) });
+  command.outputHelp();
+  return help;
+}
+
+/** `mappale …` lines that a document shows, without those that only name the program. */
+function programLines(typed: readonly Typed[]): (Typed & { readonly words: string[] })[] {
+  return typed
+    .map((each) => ({ ...each, words: words(each.line) }))
+    .map((each) => (each.words[0] === 'npx' ? { ...each, words: each.words.slice(1) } : each))
+    .map((each) => (each.words[0] === 'node' && each.words[1]?.endsWith('pipelines/mappale.mjs') ? { ...each, words: ['mappale', ...each.words.slice(2)] } : each))
+    .filter((each) => each.words[0] === 'mappale' && each.words.length > 1);
+}
+
+describe('a command of the program', () => {
+  const commands = commandsOf(program());
+
+  it('says what it does, and what each option does', () => {
+    expect(commands.length).toBeGreaterThan(5);
+    const silent = commands.flatMap(({ path, command }) => [
+      ...(command.description() === '' ? [path] : []),
+      ...command.options.filter(({ description }) => description === '').map(({ flags }) => `${path} ${flags}`),
+      ...command.registeredArguments.filter(({ description }) => description === '').map((argument) => `${path} ${argument.name()}`),
+    ]);
+    expect(silent).toEqual([]);
+  });
+
+  it('shows examples in its help, and takes each of them', async () => {
+    const offences: string[] = [];
+    for (const { path, command } of commands.filter(({ command }) => command.commands.length === 0)) {
+      const examples = programLines([...helpOf(command).matchAll(/^ {2}\$ (.*)$/gm)].flatMap((match) => typedIn(path, `\`${match[1]!}\``)));
+      if (!examples.some((example) => example.words.slice(1).join(' ').startsWith(path))) offences.push(`${path}: no example of its own`);
+      for (const example of examples) {
+        const why = await refusal(example.words.slice(1));
+        if (why !== null) offences.push(`${path}: ${example.line}: ${why}`);
+      }
+    }
+    expect(offences).toEqual([]);
+  });
+});
+
+describe('the Makefile', () => {
+  it('says of each target what it is for, and declares each', () => {
+    const explained = new Set([...MAKEFILE.matchAll(/^([a-z-]+):.*## \S/gm)].map((match) => match[1]!));
+    const phony = new Set(/^\.PHONY: (.*)$/m.exec(MAKEFILE)?.[1]?.split(' '));
+    expect([...TARGETS].filter((target) => !explained.has(target) || !phony.has(target))).toEqual([]);
+    expect([...phony].filter((target) => !TARGETS.has(target))).toEqual([]);
+  });
+
+  it('calls commands that exist', () => {
+    const called = [...MAKEFILE.matchAll(/\$\(mappale\) ([a-z-]+)/g)].map((match) => match[1]!);
+    const known = new Set(program().commands.map((command) => command.name()));
+    expect(called.length).toBeGreaterThan(5);
+    expect(called.filter((name) => !known.has(name))).toEqual([]);
+  });
+});
+
+describe('the documents', () => {
+  const typed = DOCUMENTS.flatMap((file) => typedIn(file, read(file)));
+
+  it('include a README, which names both commands of a fresh machine', () => {
+    const lines = typedIn('README.md', read('README.md')).map(({ line }) => line);
+    expect(lines).toContain('make load-region');
+    expect(lines).toContain('make test');
+  });
+
+  it('name targets of make that exist', () => {
+    const wrong = typed.filter(({ line }) => /^make [a-z]/.test(line)).filter(({ line }) => !words(line).slice(1).every((word) => /=/.test(word) || TARGETS.has(word)));
+    expect(wrong).toEqual([]);
+  });
+
+  it('name scripts of npm that exist', () => {
+    const wrong = typed.flatMap(({ file, line }) => /^npm run (\S+)/.exec(line)?.slice(1).filter((name) => !(name in SCRIPTS)).map((name) => `${file}: ${name}`) ?? []);
+    expect(wrong).toEqual([]);
+  });
+
+  it('show commands that the program takes', async () => {
+    const offences: string[] = [];
+    for (const each of programLines(typed)) {
+      const why = await refusal(each.words.slice(1));
+      if (why !== null) offences.push(`${each.file}: ${each.line}: ${why}`);
+    }
+    expect(offences).toEqual([]);
+  });
+
+  it('name files of the project that exist', () => {
+    // Paths as the documents write them, from the root or from the document's folder; patterns and placeholders aside.
+    const wrong = DOCUMENTS.flatMap((file) => {
+      const folder = file.split('/').slice(0, -1).map((part) => `${part}/`).join('');
+      return [...read(file).matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!.replace(/^\.\//, '')).filter((path) => {
+        const parts: string[] = [];
+        for (const part of `${folder}${path}`.split('/')) if (part === '..') parts.pop(); else if (part !== '') parts.push(part);
+        const whole = parts.join('/');
+        return !FILES.some((each) => each === whole || each.startsWith(`${whole}/`));
+      }).map((path) => `${file}: ${path}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+});

@@ -1,0 +1,193 @@
+/** Who may import what. The table is the design's; the files are found by listing. */
+import { posix } from 'node:path';
+import { builtinModules } from 'node:module';
+import { describe, expect, it } from 'vitest';
+import { FILES, read, SOURCES, TYPESCRIPT } from './project.ts';
+import { builtStatements, environmentReads, importsOf, type Import } from './syntax.ts';
+
+interface Room {
+  /** Files of the room. The first room that matches is the file's. */
+  readonly files: RegExp;
+  /** Files of the project that it may import; `$1` is what the first group of `files` matched. */
+  readonly local: readonly string[];
+  /** Packages that it may import; null: any that package.json has. */
+  readonly packages: readonly string[] | null;
+}
+
+const ROOMS: Readonly<Record<string, Room>> = {
+  'a source': { files: /^sources\/([^/]+)\//, local: ['sources/$1/', 'pipelines/kit/'], packages: ['zod'] },
+  'the kit': {
+    files: /^pipelines\/kit\//, local: ['pipelines/kit/', 'pipelines/errors.ts'],
+    packages: ['csv-parse', 'stream-json', 'gdal-async', 'yauzl', 'saxes', 'zod'],
+  },
+  'the database': {
+    files: /^pipelines\/db\//, local: ['pipelines/db/', 'pipelines/kit/', 'pipelines/[^/]+\\.ts$'],
+    packages: ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'],
+  },
+  'a step': { files: /^pipelines\/steps\//, local: ['pipelines/(steps|db|kit)/', 'pipelines/[^/]+\\.ts$'], packages: ['p-limit', 'zod'] },
+  'a command': { files: /^pipelines\/commands\//, local: ['pipelines/', 'api/'], packages: ['commander', 'p-limit', 'zod'] },
+  'the machine': { files: /^pipelines\/[^/]+\.ts$/, local: ['pipelines/'], packages: ['commander', 'zod'] },
+  'the server': { files: /^api\//, local: ['api/', 'pipelines/(db/|config\\.ts|errors\\.ts|log\\.ts)'], packages: ['zod'] },
+  'a script': { files: /^scripts\//, local: ['scripts/', 'pipelines/', 'sources/', 'api/'], packages: null },
+  'a test': { files: /^test\//, local: [''], packages: null },
+  'the configuration of a tool': { files: /^[^/]+\.config\.ts$/, local: ['test/harness/'], packages: null },
+};
+
+const { dependencies, optionalDependencies, devDependencies } = JSON.parse(read('package.json')) as Record<string, Record<string, string>>;
+const SHIPPED = new Set(Object.keys({ ...dependencies, ...optionalDependencies }));
+const INSTALLED = new Set([...SHIPPED, ...Object.keys(devDependencies ?? {})]);
+const BUILTIN = new Set(builtinModules);
+
+/** `@scope/name/deep` → `@scope/name`. */
+function packageOf(specifier: string): string {
+  return specifier.split('/').slice(0, specifier.startsWith('@') ? 2 : 1).join('/');
+}
+
+function isLocal({ specifier }: Import): boolean {
+  return specifier.startsWith('.');
+}
+
+function target(file: string, { specifier }: Import): string {
+  return posix.join(posix.dirname(file), specifier);
+}
+
+/** `(import …) why not`, one for each import of a file that its room does not allow. */
+function offences(file: string, text: string): string[] {
+  const entry = Object.entries(ROOMS).find(([, { files }]) => files.test(file));
+  if (entry === undefined) return [`${file}: belongs to no room`];
+  const [name, room] = entry;
+  const self = room.files.exec(file)?.[1] ?? '';
+  const found: string[] = [];
+  for (const each of importsOf(file, text)) {
+    const offend = (why: string): void => void found.push(`${file}:${each.line}: ${name} ${why} ${each.specifier}`);
+    if (isLocal(each)) {
+      const path = target(file, each);
+      if (!room.local.some((allowed) => new RegExp(`^${allowed.replace('$1', self)}`).test(path))) offend('may not import');
+      if (!/\.(ts|json)$/.test(path)) offend('leaves out the ending of');
+    } else if (each.specifier.startsWith('node:')) {
+      if (!BUILTIN.has(each.specifier.slice('node:'.length))) offend('imports what Node does not have,');
+    } else if (BUILTIN.has(each.specifier)) {
+      offend('leaves out node: of');
+    } else {
+      const name = packageOf(each.specifier);
+      const known = room.packages === null ? INSTALLED.has(name) : room.packages.includes(name) && (each.typeOnly ? INSTALLED : SHIPPED).has(name);
+      if (!known) offend('may not import the package');
+    }
+  }
+  return found;
+}
+
+describe('imports', () => {
+  it('go along the arrows of the design', () => {
+    expect(TYPESCRIPT.length).toBeGreaterThan(20);
+    expect(TYPESCRIPT.flatMap((file) => offences(file, read(file)))).toEqual([]);
+  });
+
+  it('are seen in every form, and against an arrow they are an offence', () => {
+    const text = [
+      "import type { World } from '../../pipelines/kit/world.ts';",
+      "export { x } from '../omi_zones/schema.ts';",
+      "const a = await import('pg');",
+      "const b = require('gdal-async');",
+      "let c: import('../../pipelines/db/index.ts').Database;",
+      "import fs from 'fs';",
+      "import { z } from 'zod';",
+      "import { d } from './schema';",
+    ].join('\n');
+    expect(offences('sources/omi_quotations/read.ts', text)).toEqual([
+      'sources/omi_quotations/read.ts:2: a source may not import ../omi_zones/schema.ts',
+      'sources/omi_quotations/read.ts:3: a source may not import the package pg',
+      'sources/omi_quotations/read.ts:4: a source may not import the package gdal-async',
+      'sources/omi_quotations/read.ts:5: a source may not import ../../pipelines/db/index.ts',
+      'sources/omi_quotations/read.ts:6: a source leaves out node: of fs',
+      'sources/omi_quotations/read.ts:8: a source leaves out the ending of ./schema',
+    ]);
+    expect(offences('elsewhere/a.ts', '')).toEqual(['elsewhere/a.ts: belongs to no room']);
+  });
+
+  it('of gdal-async stand in one file', () => {
+    expect(importers('gdal-async')).toEqual(['pipelines/kit/vector.ts']);
+  });
+
+  it('of pg, its COPY streams and PGlite stand in one folder', () => {
+    const files = ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'].flatMap(importers);
+    expect(files.length).toBeGreaterThanOrEqual(3);
+    expect(files.filter((file) => !file.startsWith('pipelines/db/'))).toEqual([]);
+  });
+
+  it('make no circle', () => {
+    const edges = new Map(
+      TYPESCRIPT.map((file) => [file, importsOf(file, read(file)).filter((each) => isLocal(each) && !each.typeOnly).map((each) => target(file, each))]),
+    );
+    const done = new Set<string>();
+    const circles: string[] = [];
+    const visit = (file: string, path: readonly string[]): void => {
+      if (path.includes(file)) circles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+      else if (!done.has(file)) {
+        for (const next of edges.get(file) ?? []) visit(next, [...path, file]);
+        done.add(file);
+      }
+    };
+    for (const file of edges.keys()) visit(file, []);
+    expect(circles).toEqual([]);
+  });
+
+  it('use every package that is installed for the program', () => {
+    // tsx runs the program: the launcher hands it to node.
+    const used = new Set(TYPESCRIPT.filter((file) => !file.startsWith('test/')).flatMap((file) => importsOf(file, read(file)).map(({ specifier }) => packageOf(specifier))));
+    expect([...SHIPPED].filter((name) => name !== 'tsx' && !used.has(name))).toEqual([]);
+  });
+});
+
+function importers(name: string): string[] {
+  return TYPESCRIPT.filter((file) => importsOf(file, read(file)).some(({ specifier }) => packageOf(specifier) === name && !isLocal({ specifier, line: 0, typeOnly: false })));
+}
+
+describe('the environment', () => {
+  it('is read in one file of the program and one of the tests', () => {
+    const files = TYPESCRIPT.filter((file) => environmentReads(file, read(file)).length > 0);
+    expect(files).toEqual(['pipelines/config.ts', 'test/harness/environment.ts']);
+  });
+
+  it('is seen in every form', () => {
+    const text = ["const a = process.env['A'];", "const { env } = process;", "import { env as e } from 'node:process';", "process['env'];", 'globalThis.process.env;', 'config.env;'].join('\n');
+    expect(environmentReads('a.ts', text)).toEqual([1, 2, 3, 4, 5]);
+  });
+});
+
+describe('the machine', () => {
+  it('names no source', () => {
+    expect(SOURCES.length).toBeGreaterThan(0);
+    const offending = TYPESCRIPT.filter((file) => /^(pipelines|api)\//.test(file)).flatMap((file) =>
+      read(file).split('\n').flatMap((line, index) => SOURCES.filter((id) => new RegExp(`\\b${id}\\b`).test(line)).map((id) => `${file}:${index + 1}: ${id}`)),
+    );
+    expect(offending).toEqual([]);
+  });
+
+  it('has no file that only a source could need', () => {
+    expect(SOURCES.flatMap((id) => FILES.filter((file) => !file.startsWith(`sources/${id}/`) && !file.startsWith('test/') && posix.basename(file).includes(id)))).toEqual([]);
+  });
+});
+
+describe('SQL in TypeScript', () => {
+  it('is never put together from data outside pipelines/db', () => {
+    const files = TYPESCRIPT.filter((file) => !file.startsWith('pipelines/db/') && !file.startsWith('test/'));
+    expect(files.flatMap((file) => builtStatements(file, read(file)).map((line) => `${file}:${line}`))).toEqual([]);
+  });
+
+  it('is told from a sentence', () => {
+    const text = [
+      'query(`select * from ${table}`);',
+      "query('drop table ' + name);",
+      'query(`insert into core.parcel values (${a})`);',
+      'query(`\n  with a as (select 1) select ${b}`);',
+      'query(`select fid from core.parcel where fid = $1`);',
+      "say(`update ${count} sections`);",
+      'say(`select a region: ${names}`);',
+      "say('create ' + count + ' files');",
+      'say(`copy ${from} to ${to}`);',
+      "query('set search_path to ' + schema);",
+    ].join('\n');
+    expect(builtStatements('a.ts', text)).toEqual([1, 2, 3, 4, 11]);
+  });
+});

@@ -1,0 +1,158 @@
+/** SQL files say what they read, write and hold, and what they say is so. */
+import { describe, expect, it } from 'vitest';
+import { lineAt, read, SQL } from './project.ts';
+import { code, created, header, headerValues, qualified, relations, shouted } from './sql-text.ts';
+
+const KEYS = ['purpose', 'reads', 'writes', 'grain', 'crs'] as const;
+
+/** All offences of all files, each `file: what`. */
+function everywhere(rule: (text: string, file: string) => readonly string[], files = SQL): string[] {
+  return files.flatMap((file) => rule(read(file), file).map((offence) => `${file}: ${offence}`));
+}
+
+function names(text: string, key: 'reads' | 'writes'): string[] {
+  return headerValues(text, key).flatMap((value) => relations(value) ?? []);
+}
+
+const unqualified = (name: string): string => name.slice(name.indexOf('.') + 1);
+
+describe('an SQL file', () => {
+  it('opens with a header that has each line once, in order', () => {
+    expect(SQL.length).toBeGreaterThan(10);
+    expect(
+      everywhere((text) => {
+        const keys = header(text).flatMap((line) => KEYS.filter((key) => line.startsWith(`-- ${key}:`)));
+        return keys.join() === KEYS.join() ? [] : [`expected the header ${KEYS.join(', ')}, found ${keys.join(', ') || 'none'}`];
+      }),
+    ).toEqual([]);
+  });
+
+  it('says something in each line of the header', () => {
+    expect(everywhere((text) => KEYS.filter((key) => headerValues(text, key).length === 0))).toEqual([]);
+  });
+
+  it('lists what it reads and writes as schema.name, or none', () => {
+    expect(
+      everywhere((text) => (['reads', 'writes'] as const).flatMap((key) => headerValues(text, key).filter((value) => relations(value) === null).map((value) => `${key}: ${value}`))),
+    ).toEqual([]);
+  });
+
+  it('reads only what another file writes', () => {
+    const written = new Set(SQL.flatMap((file) => names(read(file), 'writes')));
+    expect(everywhere((text) => names(text, 'reads').filter((name) => !written.has(name)))).toEqual([]);
+  });
+
+  it('makes what it says that it writes', () => {
+    expect(
+      everywhere((text) => {
+        const made = new Set(created(text).map(unqualified));
+        const filled = code(text);
+        return names(text, 'writes').filter((name) => !made.has(unqualified(name)) && !new RegExp(`\\b(insert\\s+into|update|delete\\s+from)\\s+(only\\s+)?${name.replace('.', '\\.')}\\b`).test(filled));
+      }),
+    ).toEqual([]);
+  });
+
+  it('names what it says that it reads', () => {
+    expect(everywhere((text) => names(text, 'reads').filter((name) => !new RegExp(`\\b${unqualified(name)}\\b`).test(code(text))))).toEqual([]);
+  });
+
+  it('says of every table that it names with its schema that it reads or writes it', () => {
+    expect(
+      everywhere((text) => {
+        const said = new Set([...names(text, 'reads'), ...names(text, 'writes')]);
+        // Partitions of a table that it makes are part of that table.
+        const made = new Set(created(text));
+        return qualified(text).filter((name) => !said.has(name) && !made.has(name));
+      }),
+    ).toEqual([]);
+  });
+
+  it('says of every index what it serves', () => {
+    expect(
+      everywhere((text) => {
+        const lines = text.split('\n');
+        return [...code(text).matchAll(/^[ \t]*create\s+(unique\s+)?index\b/gm)].flatMap((match) => {
+          const line = lineAt(text, match.index + match[0].indexOf('create'));
+          let above = line - 1;
+          while (above > 0 && lines[above - 1]!.trimStart().startsWith('--')) above -= 1;
+          const comment = lines.slice(above, line - 1);
+          return comment.some((each) => /^\s*-- serves: \S/.test(each)) ? [] : [`line ${line}: an index without -- serves:`];
+        });
+      }),
+    ).toEqual([]);
+  });
+
+  it('is written in lower case', () => {
+    expect(everywhere((text) => shouted(text).map(({ word, offset }) => `line ${lineAt(text, offset)}: ${word}`))).toEqual([]);
+  });
+
+  it('has no tab and no space at the end of a line', () => {
+    expect(everywhere((text) => text.split('\n').flatMap((line, index) => (/\t|\s$/.test(line) ? [`line ${index + 1}`] : [])))).toEqual([]);
+  });
+
+  it('never changes in place what is served', () => {
+    const building = SQL.filter((file) => /^sql\/(core|sections)\//.test(file) || /^sources\/[^/]+\/load\.sql$/.test(file));
+    expect(everywhere((text) => [...code(text).matchAll(/\b(update\s+\w+(\.\w+)?\s+(as\s+)?(\w+\s+)?set|on\s+conflict)\b/g)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), building)).toEqual([]);
+  });
+});
+
+describe('the rules above', () => {
+  it('see past comments and strings, and into bodies', () => {
+    const text = "-- SELECT in a comment\ncreate table a as select 'SELECT' as \"SELECT\";\ncreate function f() as $$\n  SELECT 1 $$;\nselect ST_Area(geom);\n";
+    expect(shouted(text).map(({ word, offset }) => `${lineAt(text, offset)} ${word}`)).toEqual(['4 SELECT', '5 ST_Area']);
+    expect(created(text)).toEqual(['a', 'f']);
+    expect(qualified("select core.f(x), core.parcel.fid from layer.cell; -- section.risk")).toEqual(['core.parcel', 'layer.cell']);
+    expect(relations('layer.a, core.b')).toEqual(['layer.a', 'core.b']);
+    expect(relations('layer.a and others')).toBeNull();
+  });
+});
+
+describe('migrations', () => {
+  const migrations = SQL.filter((file) => file.startsWith('sql/migrations/'));
+
+  it('are numbered with four digits, each number once', () => {
+    const numbers = migrations.map((file) => /^sql\/migrations\/(\d{4})_[a-z0-9_]+\.sql$/.exec(file)?.[1]);
+    expect(numbers.length).toBeGreaterThan(0);
+    expect(numbers.filter((number) => number === undefined)).toEqual([]);
+    expect(new Set(numbers).size).toBe(numbers.length);
+  });
+});
+
+describe('functions of the interface', () => {
+  it('have bodies that are bound when they run, so that no table is held', () => {
+    const files = SQL.filter((file) => /^sql\/(api|functions)\//.test(file));
+    expect(everywhere((text) => [...code(text).matchAll(/\bbegin\s+atomic\b|\bcreate\s+(or\s+replace\s+)?view\b/g)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), files)).toEqual([]);
+  });
+});
+
+describe('checks', () => {
+  const files = SQL.filter((file) => file.startsWith('sql/checks/') || /^sources\/[^/]+\/checks\.sql$/.test(file));
+  const checks = files.flatMap((file) =>
+    read(file)
+      .split(/^(?=-- check:)/m)
+      .slice(1)
+      .map((text) => ({ file, text, name: /^-- check:\s*(.*?)\s*$/m.exec(text)?.[1] ?? '' })),
+  );
+
+  it('are in every file of checks', () => {
+    expect(files.length).toBeGreaterThan(0);
+    expect(files.filter((file) => !checks.some((check) => check.file === file))).toEqual([]);
+  });
+
+  it('each have a name in snake case, a level and an expectation, and then one query', () => {
+    expect(
+      checks.flatMap(({ file, text, name }) => {
+        const lines = text.split('\n');
+        const well =
+          /^[a-z][a-z0-9_]*$/.test(name) && /^-- level: (error|warn)$/.test(lines[1] ?? '') && /^-- expects: \S/.test(lines[2] ?? '') &&
+          /^\s*(select|with)\b/.test(code(text)) && code(text).trim().split(/;\s*/).filter((part) => part !== '').length === 1;
+        return well ? [] : [`${file}: ${name}`];
+      }),
+    ).toEqual([]);
+  });
+
+  it('have names of their own', () => {
+    const all = checks.map(({ name }) => name);
+    expect(all.filter((name, index) => all.indexOf(name) !== index)).toEqual([]);
+  });
+});

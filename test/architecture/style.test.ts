@@ -1,0 +1,84 @@
+/** Names, sizes and loose ends. */
+import { execFile } from 'node:child_process';
+import { basename } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { FILES, isData, lineAt, read, ROOT, SOURCES } from './project.ts';
+
+/** Longer than this, a file holds more than one thing. */
+const MOST_LINES = 750;
+
+/** Names that tools ask for. */
+const GIVEN = /^(Makefile|LICENSE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|package-lock\.json)$/;
+
+const TESTS_OF_SOURCES = new Set(SOURCES.map((id) => `${id}.test.ts`));
+
+const OWN = FILES.filter((file) => !isData(file));
+const CODE = OWN.filter((file) => /\.(ts|mjs|sh|sql)$/.test(file));
+const TEXT = OWN.filter((file) => /\.(ts|mjs|sh|sql|md|json|yaml|yml)$|(^|\/)(Makefile|run)$/.test(file) && file !== 'package-lock.json');
+
+describe('names', () => {
+  it('of files are kebab-case, of SQL files and of tests of one source snake_case', () => {
+    const wrong = OWN.filter((file) => {
+      const name = basename(file);
+      if (name.startsWith('.') || GIVEN.test(name) || TESTS_OF_SOURCES.has(name)) return false;
+      return !(name.endsWith('.sql') ? /^[a-z0-9]+(_[a-z0-9]+)*\.sql$/ : /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|config))?(\.[a-z]+)?$/).test(name);
+    });
+    expect(wrong).toEqual([]);
+  });
+
+  it('of folders are kebab-case, of sources <publisher>_<dataset>', () => {
+    const folders = new Set(OWN.flatMap((file) => file.split('/').slice(0, -1).map((_part, index, parts) => parts.slice(0, index + 1).join('/'))));
+    expect([...folders].filter((folder) => !/^sources\/[^/]+$/.test(folder) && !/^\.?[a-z0-9]+(-[a-z0-9]+)*$/.test(basename(folder)))).toEqual([]);
+    expect(SOURCES.filter((id) => !/^[a-z0-9]+(_[a-z0-9]+)+$/.test(id))).toEqual([]);
+  });
+});
+
+describe('code', () => {
+  it(`has no file of more than ${MOST_LINES} lines`, () => {
+    expect(CODE.length).toBeGreaterThan(50);
+    expect(CODE.map((file) => ({ file, lines: read(file).split('\n').length })).filter(({ lines }) => lines > MOST_LINES)).toEqual([]);
+  });
+
+  it('leaves nothing to be done', () => {
+    // The words are put together here so that this file does not hold them.
+    const loose = new RegExp(`\\b(${[['TO', 'DO'], ['FIX', 'ME'], ['X', 'XX'], ['HA', 'CK'], ['T', 'BD'], ['t', 'bd']].map((parts) => parts.join('')).join('|')})\\b`, 'g');
+    expect(TEXT.flatMap((file) => [...read(file).matchAll(loose)].map((match) => `${file}:${lineAt(read(file), match.index)}: ${match[0]}`))).toEqual([]);
+  });
+
+  it('switches no rule off and skips no test without a condition', () => {
+    const off = new RegExp([['@ts', '-(ignore|nocheck|expect-error)'], ['eslint', '-disable'], ['\\b(it|test|describe)\\.(only|todo)', '\\b'], ['\\b(it|test)\\.skip', '\\(']].map((parts) => parts.join('')).join('|'), 'g');
+    expect(CODE.flatMap((file) => [...read(file).matchAll(off)].map((match) => `${file}:${lineAt(read(file), match.index)}: ${match[0]}`))).toEqual([]);
+  });
+
+  it('ends each file with one line end, without tabs or spaces before line ends', () => {
+    expect(CODE.filter((file) => !/[^\n]\n$/.test(read(file)))).toEqual([]);
+    expect(CODE.flatMap((file) => read(file).split('\n').flatMap((line, index) => (/[ \t]$|\r/.test(line) ? [`${file}:${index + 1}`] : [])))).toEqual([]);
+  });
+
+  it('type-checks, strictly', async () => {
+    const { stdout } = await promisify(execFile)(process.execPath, ['node_modules/typescript/bin/tsc', '--noEmit', '--pretty', 'false'], { cwd: ROOT }).catch(
+      (failure: { stdout: string }) => failure,
+    );
+    expect(stdout.split('\n').filter((line) => line !== '')).toEqual([]);
+  });
+});
+
+describe('package.json', () => {
+  const manifest = JSON.parse(read('package.json')) as {
+    readonly license: string;
+    readonly dependencies: Record<string, string>;
+    readonly optionalDependencies: Record<string, string>;
+    readonly devDependencies: Record<string, string>;
+  };
+
+  it('pins every package to one version', () => {
+    const versions = Object.entries({ ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies });
+    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+  });
+
+  it('names the licence that LICENSE holds', () => {
+    expect(manifest.license).toBe('EUPL-1.2');
+    expect(read('LICENSE')).toMatch(/^EUROPEAN UNION PUBLIC LICENCE v\. 1\.2\n/);
+  });
+});

@@ -1,0 +1,102 @@
+/** What the architecture tests read out of TypeScript, by TypeScript's own parser. */
+import ts from 'typescript';
+
+export interface Import {
+  /** As written: `./errors.ts`, `node:fs`, `@electric-sql/pglite/contrib/pg_trgm`. */
+  readonly specifier: string;
+  readonly line: number;
+  /** Gone when the program runs. */
+  readonly typeOnly: boolean;
+}
+
+function parse(file: string, text: string): ts.SourceFile {
+  return ts.createSourceFile(file, text, ts.ScriptTarget.ES2023, true);
+}
+
+function walk(source: ts.SourceFile, visit: (node: ts.Node, line: number) => void): void {
+  const step = (node: ts.Node): void => {
+    visit(node, source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1);
+    ts.forEachChild(node, step);
+  };
+  step(source);
+}
+
+/** Every way to name another module: import, export … from, import(), require(), import('…').Type. */
+export function importsOf(file: string, text: string): Import[] {
+  const found: Import[] = [];
+  walk(parse(file, text), (node, line) => {
+    const add = (specifier: ts.Node | undefined, typeOnly: boolean): void => {
+      if (specifier !== undefined && ts.isStringLiteralLike(specifier)) found.push({ specifier: specifier.text, line, typeOnly });
+    };
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, node.importClause?.isTypeOnly === true);
+    else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
+    else if (ts.isImportTypeNode(node)) add(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, true);
+    else if (ts.isExternalModuleReference(node)) add(node.expression, false);
+    else if (ts.isCallExpression(node) && (node.expression.kind === ts.SyntaxKind.ImportKeyword || node.expression.getText() === 'require')) {
+      add(node.arguments[0], false);
+    }
+  });
+  return found;
+}
+
+/** Lines that read the environment: `process.env`, `process['env']`, `env` of node:process. */
+export function environmentReads(file: string, text: string): number[] {
+  const lines: number[] = [];
+  walk(parse(file, text), (node, line) => {
+    const member =
+      ts.isPropertyAccessExpression(node) ? node.name.text
+      : ts.isElementAccessExpression(node) && ts.isStringLiteralLike(node.argumentExpression) ? node.argumentExpression.text
+      : null;
+    if (member === 'env' && /^(globalThis\.)?process$/.test((node as ts.PropertyAccessExpression).expression.getText())) lines.push(line);
+    if (ts.isImportSpecifier(node) && (node.propertyName ?? node.name).text === 'env' && /^'(node:)?process'$/.test(node.parent.parent.parent.moduleSpecifier.getText())) lines.push(line);
+    if (ts.isBindingElement(node) && (node.propertyName ?? node.name).getText() === 'env' && ts.isVariableDeclaration(node.parent.parent) && node.parent.parent.initializer?.getText() === 'process') lines.push(line);
+  });
+  return lines;
+}
+
+const STATEMENT = new RegExp(
+  [
+    String.raw`select\s[\s\S]*\sfrom\s`,
+    String.raw`select\s+[\w.]*\(`,
+    String.raw`insert\s+into\s`,
+    String.raw`update\s[\s\S]+\sset\s`,
+    String.raw`delete\s+from\s`,
+    String.raw`merge\s+into\s`,
+    String.raw`truncate\s`,
+    String.raw`copy\s[\s\S]+\s(from|to)\s+(stdin|stdout|'|program)`,
+    String.raw`(create|alter|drop)\s+(or\s+replace\s+)?(unlogged\s+|temp\s+|temporary\s+|materialized\s+|unique\s+)*(table|index|view|schema|function|role|user|extension|database|sequence|type|trigger|policy|publication)\b`,
+    String.raw`with\s+(recursive\s+)?[\s\S]*\sas\s+(not\s+)?(materialized\s+)?\(`,
+    String.raw`(grant|revoke)\s[\s\S]+\son\s`,
+    String.raw`(set|reset)\s+(local\s+|session\s+)?[\w.]+\s*(to\b|=)`,
+    String.raw`(vacuum|analyze|reindex|cluster|notify|listen|explain)\s`,
+    String.raw`comment\s+on\s`,
+    String.raw`execute\s`,
+  ].map((form) => `^\\s*${form}`).join('|'),
+  'i',
+);
+
+/** A hole in the middle of a text, where data would be put. */
+const HOLE = ' \u2026 ';
+
+/** Lines where SQL is put together from data: a template with `${…}`, or strings joined with `+`, that reads as a statement. */
+export function builtStatements(file: string, text: string): number[] {
+  const lines: number[] = [];
+  const flat = (node: ts.Expression): string => {
+    if (ts.isStringLiteralLike(node)) return node.text;
+    if (ts.isTemplateExpression(node)) return node.head.text + node.templateSpans.map((span) => HOLE + span.literal.text).join('');
+    if (ts.isParenthesizedExpression(node)) return flat(node.expression);
+    if (isPlus(node)) return flat(node.left) + flat(node.right);
+    return HOLE;
+  };
+  walk(parse(file, text), (node, line) => {
+    const built = ts.isTemplateExpression(node) || (isPlus(node) && !isPlus(node.parent));
+    if (!built || isPlus(node.parent)) return;
+    const whole = flat(node as ts.Expression);
+    if (whole.includes(HOLE) && STATEMENT.test(whole)) lines.push(line);
+  });
+  return lines;
+}
+
+function isPlus(node: ts.Node): node is ts.BinaryExpression {
+  return ts.isBinaryExpression(node) && node.operatorToken.kind === ts.SyntaxKind.PlusToken;
+}
