@@ -1,0 +1,39 @@
+-- purpose: the seismic classification becomes a layer; a row that repeats another is told apart
+-- reads: staging.raw_seismic
+-- writes: layer.seismic_zone, duplicate
+-- grain: one row per comune
+-- crs: none
+
+create table seismic_zone as
+select
+  r.release_id,
+  s.member_id,
+  s.position,
+  s.istat_code,
+  s.name,
+  s.sigla,
+  s.region_name,
+  s.label,
+  s.zone
+from (
+  select
+    raw_seismic.*,
+    row_number() over (partition by istat_code, label order by member_id, position) as nth
+  from raw_seismic
+) s
+cross join release r
+where s.nth = 1;
+
+create table duplicate as
+select
+  d.member_id,
+  d.position,
+  'comune_repeated' as code
+from (
+  select
+    member_id,
+    position,
+    row_number() over (partition by istat_code, label order by member_id, position) as nth
+  from raw_seismic
+) d
+where d.nth > 1;

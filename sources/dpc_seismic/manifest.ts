@@ -1,0 +1,31 @@
+import type { Manifest } from '../../pipelines/kit/source.ts';
+
+export const manifest: Manifest = {
+  id: 'dpc_seismic',
+  title: 'Protezione Civile: seismic zones of comuni',
+  attribution: {
+    holder: 'Presidenza del Consiglio dei Ministri - Dipartimento della Protezione Civile',
+    license: 'CC-BY-4.0',
+    url: 'https://rischi.protezionecivile.gov.it/it/sismico/attivita/classificazione-sismica/',
+    text: 'Dipartimento della Protezione Civile - Presidenza del Consiglio dei Ministri, classificazione sismica dei comuni italiani, CC BY 4.0',
+  },
+  vintageRule: 'the year of the column (`Classificazione 2021`), else the year in the file name (`classificazione-sismica-aggiornata-maggio-2025.csv` → `2025`)',
+  downloads: [
+    {
+      url: 'https://rischi.protezionecivile.gov.it/it/sismico/attivita/classificazione-sismica/',
+      note: 'the CSV is linked on this page under an address that changes with each edition',
+    },
+  ],
+  cadence: 'yearly',
+  crs: null,
+  keep: 'newest',
+  ignored: {
+    "PROV/CITTA'_METROPOLITANA": 'name of the province; it follows from the comune',
+    Province: 'name of the province in the editions until 2022; it follows from the comune',
+  },
+  envelope: {
+    rows: { seismic_zone: { min: 7_000, max: 8_200 } },
+    rejectShare: 0.005,
+  },
+  layers: ['seismic_zone'],
+};

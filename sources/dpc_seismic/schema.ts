@@ -1,0 +1,34 @@
+/** One row of the seismic classification: from text to values. */
+import { z } from 'zod';
+
+/** Our name → the publisher's columns through the editions. */
+export const COLUMNS = {
+  region_name: 'Regione',
+  sigla: 'SIGLA_PROV',
+  name: ['COMUNE', 'Denominazione'],
+  istat_code: ['COD_ISTAT_COMUNE', 'CodiceIstat'],
+  label: ['ZONA_SISMICA', 'Classificazione*'],
+} as const;
+
+/** The editions until 2022 have no car plate codes. */
+export const OPTIONAL = ['sigla'] as const;
+
+/** `3`, `2B`, `2A-3A-3B`; the editions until 2022 write several zones without dashes: `2A3A3B`, `12A`. */
+const LABEL = /^[1-4][ABS]?(-?[1-4][ABS]?)*$/;
+
+/** The most severe zone that a label names: the smallest digit. */
+export function mostSevere(label: string): number {
+  return Math.min(...[...label.matchAll(/[1-4]/g)].map(([digit]) => Number(digit)));
+}
+
+const trimmed = z.string().transform((text) => text.replaceAll('\u00a0', ' ').trim());
+
+export const schema = z
+  .strictObject({
+    region_name: trimmed.pipe(z.string().min(1, 'expected a name')),
+    sigla: trimmed.pipe(z.string().regex(/^([A-Z]{2})?$/, 'expected two capital letters')).transform((sigla) => (sigla === '' ? null : sigla)),
+    name: trimmed.pipe(z.string().min(1, 'expected a name')),
+    istat_code: trimmed.pipe(z.string().regex(/^\d{4,6}$/, 'expected four to six digits')).transform((code) => code.padStart(6, '0')),
+    label: trimmed.pipe(z.string().regex(LABEL, 'expected zones 1–4, each with A, B, S or nothing, joined by dashes')),
+  })
+  .transform((row) => ({ ...row, zone: mostSevere(row.label) }));

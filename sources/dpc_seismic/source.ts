@@ -1,0 +1,44 @@
+/** The seismic zone of each comune. */
+import { normaliseHeader } from '../../pipelines/kit/csv.ts';
+import { readCsvRows } from '../../pipelines/kit/csv-rows.ts';
+import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
+import { manifest } from './manifest.ts';
+import { COLUMNS, OPTIONAL, schema } from './schema.ts';
+
+const raw_seismic: Columns = {
+  region_name: 'text',
+  sigla: 'text',
+  name: 'text',
+  istat_code: 'text',
+  label: 'text',
+  zone: 'int2',
+};
+
+export default defineSource({
+  manifest,
+  tables: { raw_seismic },
+
+  async recognise(probe: Probe): Promise<Recognition | null> {
+    if (probe.entries !== null) return null;
+    const [header = '', first = ''] = probe.head.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, '').split(/\r?\n/);
+    const columns = header.split(';');
+    const names = columns.map(normaliseHeader);
+    const zone = names.findIndex((name) => name === 'zona_sismica' || /^classificazione(_\d{4})?$/.test(name));
+    if (zone === -1 || names[0] !== 'regione' || !names.some((name) => name === 'cod_istat_comune' || name === 'codiceistat')) return null;
+    const vintage = /(20\d\d)/.exec(columns[zone]!)?.[1] ?? /(?<!\d)(20\d\d)(?!\d)/.exec(probe.name)?.[1];
+    if (vintage === undefined) {
+      throw inputError('the year of the seismic classification is not known', {
+        code: 'VINTAGE_MISSING', at: probe.name, detail: 'expected a year in the zone\'s column or in the file name, found none',
+        hint: 'Give the file back the name it was downloaded under, for instance classificazione-sismica-2025.csv.',
+      });
+    }
+    // The publisher's lists begin with Piemonte (ISTAT's order) or Abruzzo (the alphabet's); one that begins elsewhere is a part.
+    return { role: 'comuni', vintage, region: null, complete: ['piemonte', 'abruzzo'].includes(normaliseHeader(first.split(';')[0] ?? '')) };
+  },
+
+  read(file: InputFile, sink: Sink): Promise<void> {
+    return readCsvRows(file, sink, {
+      table: 'raw_seismic', columns: raw_seismic, schema, mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, delimiter: ';', encoding: 'detect',
+    });
+  },
+});

@@ -1,0 +1,30 @@
+/** The seismic classification of the invented region in the layout of 2024, with labels of every kind and a repeated row. */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Synthetic } from '../../pipelines/kit/source.ts';
+import type { World, WorldComune } from '../../pipelines/kit/world.ts';
+
+/** Label and the zone that counts, side by side, so that the truth is not computed by the reader's rule. */
+const LABELS: readonly (readonly [string, number])[] = [
+  ['2', 2], ['3S', 3], ['2A-3A-3B', 2], ['1', 1], ['4', 4], ['1-2A', 1], ['3A-3B', 3], ['2B', 2], ['3', 3], ['2B-3A', 2], ['3A', 3], ['2A', 2],
+];
+
+function zoneOf(world: World, comune: WorldComune): readonly [string, number] {
+  return comune.index < LABELS.length ? LABELS[comune.index]! : world.random('seismic', comune.belfiore).pick(LABELS);
+}
+
+const synthetic: Synthetic = {
+  async write(world, folder) {
+    const rows = world.comuni.map((comune) =>
+      [world.region.name, comune.province.name, comune.province.sigla, comune.italianName, String(Number(comune.istatCode)), zoneOf(world, comune)[0]].join(';'));
+    const lines = ['REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA', ...rows, rows[0]!];
+    await writeFile(join(folder, 'classificazione-sismica-aggiornata-maggio-2025.csv'), `\ufeff${lines.join('\r\n')}\r\n`);
+  },
+  truth(world) {
+    return ({ comune }) => {
+      const [label, zone] = zoneOf(world, comune);
+      return { risk: { seismic_zone: zone, seismic_zone_label: label } };
+    };
+  },
+};
+export default synthetic;

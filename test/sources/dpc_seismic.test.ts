@@ -1,0 +1,46 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { mostSevere } from '../../sources/dpc_seismic/schema.ts';
+import source from '../../sources/dpc_seismic/source.ts';
+import synthetic from '../../sources/dpc_seismic/synthetic.ts';
+import { goldenOf, trial } from '../harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('../../sources/dpc_seismic/', import.meta.url));
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the seismic classification', () => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  test.each([['3', 3], ['2A-2B', 2], ['2A-3A-3B', 2], ['1-2A', 1], ['12A', 1], ['3-4', 3], ['4', 4]])('the most severe zone of %s is %d', (label, zone) => {
+    expect(mostSevere(label)).toBe(zone);
+  });
+
+  test('the invented region comes back as its truth says', async () => {
+    const world = makeWorld({ parcels: 30_000, seed: 2 });
+    await synthetic.write(world, folder);
+    const { recognition, collected } = await trial(source, join(folder, 'classificazione-sismica-aggiornata-maggio-2025.csv'));
+    expect(recognition).toEqual({ role: 'comuni', vintage: '2025', region: null, complete: false });
+    const rows = new Map(collected!.rows['raw_seismic']!.map((row) => [row['istat_code'], row]));
+    expect(rows.size).toBe(world.comuni.length);
+    expect(collected!.rows['raw_seismic']).toHaveLength(world.comuni.length + 1);
+    const truth = synthetic.truth!(world);
+    for (const comune of world.comuni) {
+      const [parcel] = world.parcels(comune);
+      const row = rows.get(comune.istatCode)!;
+      expect(truth(parcel!)).toEqual({ risk: { seismic_zone: row['zone'], seismic_zone_label: row['label'] } });
+    }
+  });
+});
