@@ -1,0 +1,17 @@
+-- purpose: what must hold inside one set of postal codes
+-- reads: layer.comune_postal_code
+-- writes: none
+-- grain: one row per offence
+-- crs: none
+
+-- check: comune_codes_agree
+-- level: warn
+-- expects: A cadastral code stands with one ISTAT code.
+select
+  belfiore,
+  count(distinct istat_code) as istat_codes
+from comune_postal_code
+where belfiore is not null
+group by belfiore
+having count(distinct istat_code) > 1
+order by belfiore;

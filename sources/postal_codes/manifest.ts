@@ -1,0 +1,25 @@
+import type { Manifest } from '../../pipelines/kit/source.ts';
+
+export const manifest: Manifest = {
+  id: 'postal_codes',
+  title: 'Postal codes (CAP) of comuni, and their areas, as the operator supplies them',
+  attribution: {
+    holder: 'supplied by the operator of this database',
+    license: 'as agreed by the operator with the supplier',
+    url: 'https://www.poste.it/cerca/index.html',
+    text: 'Codici di avviamento postale: elaborazione del gestore; non è un elenco ufficiale di Poste Italiane.',
+  },
+  vintageRule: 'the last year in the file\'s name (`cap_2025.csv`), else `0000`; of several editions the newest counts, separately for the table and for the areas',
+  downloads: [
+    {
+      url: 'https://www.poste.it/cerca/index.html',
+      note: 'There is no official open list and there are no official areas. Give any table of comuni and CAP (CSV or JSON) and, for comuni with several, any polygons with a CAP. Optional: without it, postal_code is null.',
+    },
+  ],
+  cadence: 'when the operator has a newer one',
+  crs: 'of the polygon layer, as its .prj or header says',
+  keep: 'all',
+  ignored: { '*': 'a table of the operator may hold more than comune and CAP' },
+  envelope: { rejectShare: 0.2 },
+  layers: ['comune_postal_code', 'postal_code_area'],
+};

@@ -1,0 +1,128 @@
+/** Reads one file of the operator: a table of comuni and postal codes (CSV, JSON) or polygons with a postal code. */
+import { expectColumns, fieldsOf, normaliseHeader, openCsv } from '../../pipelines/kit/csv.ts';
+import { refusalOf } from '../../pipelines/kit/refusal.ts';
+import { inputError, type InputFile, type MemberFacts, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
+import { readVectorFile } from '../../pipelines/kit/vector-members.ts';
+import { manifest } from './manifest.ts';
+import { ALIASES, cap, pair } from './schema.ts';
+
+/** A JSON table is held in memory; all of Italy has 3 MB. */
+const MAX_JSON_BYTES = 64 * 1024 * 1024;
+
+export type Delimiter = ';' | ',' | '\t' | '|';
+
+/** The delimiter that divides a header line into the most cells. */
+export function delimiterOf(line: string): Delimiter {
+  const delimiters = [';', ',', '\t', '|'] as const;
+  return delimiters.reduce((best, each) => (line.split(each).length > line.split(best).length ? each : best));
+}
+
+/** Our name → the alias that this table uses; the first alias wins. */
+export function columnsOf(names: readonly string[]): Partial<Record<keyof typeof ALIASES, string>> {
+  const found: Partial<Record<keyof typeof ALIASES, string>> = {};
+  for (const [key, aliases] of Object.entries(ALIASES) as [keyof typeof ALIASES, readonly string[]][]) {
+    const alias = aliases.find((each) => names.includes(each));
+    if (alias !== undefined) found[key] = alias;
+  }
+  return found;
+}
+
+export async function read(file: InputFile, sink: Sink): Promise<void> {
+  if (file.role === 'areas') {
+    return readVectorFile(file, sink, {
+      table: 'raw_postal_code_area',
+      geometry: 'polygon',
+      columns: { mapped: { cap: ALIASES.cap }, ignored: manifest.ignored },
+      row(fields) {
+        const parsed = cap.safeParse(fields.cap);
+        if (!parsed.success) return { code: 'cap_invalid', message: `cap: ${parsed.error.issues[0]!.message}, found ${JSON.stringify(fields.cap)}` };
+        return { values: [file.vintage, parsed.data] };
+      },
+    });
+  }
+  if (!/\.zip$/i.test(file.name)) {
+    const facts = { path: '', size: file.size };
+    await (file.role === 'json' ? readJson : readCsv)(file.open() as AsyncIterable<Buffer>, facts, file.name, file, sink);
+    sink.progress(file.size);
+    return;
+  }
+  const zip = await file.zip();
+  try {
+    const entry = zip.entries.find(({ path }) => (file.role === 'json' ? /\.json$/i : /\.(?:csv|txt)$/i).test(path))!;
+    const facts = { path: entry.path, size: entry.size, crc32: entry.crc32 };
+    await (file.role === 'json' ? readJson : readCsv)((await zip.stream(entry.path)) as AsyncIterable<Buffer>, facts, `${file.name}!${entry.path}`, file, sink);
+    sink.progress(file.size);
+  } finally {
+    await zip.close();
+  }
+}
+
+/** One pair as found; counts are the caller's. */
+function place(member: MemberSink, position: number, edition: string, fields: { cap: unknown; belfiore: unknown; istat_code: unknown }, raw: string): void {
+  const parsed = pair.safeParse(fields);
+  if (parsed.success) member.row('raw_postal_code', position, [edition, parsed.data.belfiore, parsed.data.istat_code, parsed.data.cap]);
+  else member.reject({ position, ...refusalOf(fields, parsed.error), raw });
+}
+
+async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {
+  const chunks = stream[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  const head = first.done === true ? Buffer.alloc(0) : first.value;
+  async function* all(): AsyncGenerator<Buffer> {
+    yield head;
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+  }
+  const delimiter = delimiterOf(head.toString('latin1').split(/\r?\n/, 1)[0]!);
+  const reader = await openCsv(all(), { at, delimiter, encoding: 'detect' });
+  const used = columnsOf(reader.header.map(normaliseHeader));
+  const columns = expectColumns(reader.header, {
+    mapped: { cap: used.cap ?? ALIASES.cap, belfiore: used.belfiore ?? ALIASES.belfiore, istat_code: used.istat_code ?? ALIASES.istat_code },
+    optional: ['belfiore', 'istat_code'],
+    ignored: manifest.ignored,
+    at,
+  });
+  const member = await sink.member({ ...facts, envelope: { before: `${reader.header.join(delimiter)}\n`, after: '\n' } });
+  let records = 0;
+  for await (const { line, values, raw, problem } of reader.records()) {
+    records += 1;
+    if (problem !== null) member.reject({ position: line, ...problem, raw });
+    else place(member, line, file.vintage, fieldsOf(values.map((value) => value.trim()), columns), raw);
+    await member.drain();
+  }
+  await member.close(records);
+}
+
+/** A list of objects, one per comune or per pair; `cap` may itself be a list. A record is a pair. */
+async function readJson(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of stream) {
+    chunks.push(chunk);
+    size += chunk.length;
+    if (size > MAX_JSON_BYTES) {
+      throw inputError('postal code table is too large', { code: 'FILE_TOO_LARGE', at, detail: `expected at most ${MAX_JSON_BYTES} bytes of JSON, found more`, hint: 'Give it as CSV.' });
+    }
+  }
+  let list: unknown;
+  try {
+    list = JSON.parse(Buffer.concat(chunks).toString('utf8').replace(/^\uFEFF/, ''));
+  } catch (error) {
+    throw inputError('postal code table is not JSON', { code: 'JSON_MALFORMED', at, detail: `expected a list of objects, found: ${(error as Error).message}`, hint: 'Repair the file.', cause: error });
+  }
+  if (!Array.isArray(list)) throw inputError('postal code table is not a list', { code: 'JSON_MALFORMED', at, detail: 'expected a list of objects, found another value', hint: 'Give a list with one object per comune.' });
+  const member = await sink.member({ ...facts, envelope: { before: '[', after: ']' } });
+  let position = 0;
+  for (const item of list as unknown[]) {
+    const object = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : {};
+    const names = new Map(Object.keys(object).map((name) => [normaliseHeader(name), name]));
+    const used = columnsOf([...names.keys()]);
+    const value = (key: keyof typeof ALIASES): unknown => (used[key] === undefined ? null : object[names.get(used[key])!]);
+    const caps = value('cap');
+    for (const each of Array.isArray(caps) && caps.length > 0 ? (caps as unknown[]) : [Array.isArray(caps) ? null : caps]) {
+      position += 1;
+      place(member, position, file.vintage, { cap: each, belfiore: value('belfiore'), istat_code: value('istat_code') }, JSON.stringify(item));
+    }
+    await member.drain();
+  }
+  await member.close(position);
+}

@@ -1,0 +1,35 @@
+/** The one place where the text of a postal code file becomes a value. */
+import { z } from 'zod';
+import type { Columns } from '../../pipelines/kit/source.ts';
+
+/** Our names → headers that mean them, normalised (case, accents and punctuation do not count). */
+export const ALIASES = {
+  cap: ['cap', 'codice_postale', 'codice_avviamento_postale', 'codice_cap', 'postal_code', 'postcode', 'zip', 'zip_code'],
+  belfiore: ['belfiore', 'codice_belfiore', 'cod_belfiore', 'catasto', 'codice_catasto', 'codice_catastale', 'cod_catastale', 'codicecatastale', 'codice_catastale_comune'],
+  istat_code: ['istat', 'istat_code', 'codice_istat', 'cod_istat', 'codiceistat', 'codice_istat_comune', 'codice_comune_istat', 'pro_com_t', 'pro_com', 'procom'],
+} as const;
+
+/** Tables that have a CAP and a comune but are about something else: tax returns, offices, addresses. */
+export const FOREIGN = ['anno_di_imposta', 'numero_contribuenti', 'codice_ipa', 'cod_amm', 'civico', 'numero_civico', 'odonimo', 'indirizzo'];
+
+/** CAP `118` is 00118: spreadsheets drop zeros. 99999 stands for "none" in some tables. */
+export const cap = z
+  .union([z.string(), z.number().transform(String)], 'expected a postal code')
+  .pipe(z.string().trim().regex(/^\d{3,5}$/, 'expected a postal code of five digits').transform((text) => text.padStart(5, '0')))
+  .refine((text) => text !== '99999', 'expected a postal code, not the mark for none');
+
+export const belfiore = z.string().trim().toUpperCase().regex(/^[A-Z]\d{3}$/, 'expected a cadastral code such as F205');
+
+export const istatCode = z
+  .union([z.string(), z.number().transform(String)], 'expected an ISTAT code')
+  .pipe(z.string().trim().regex(/^\d{4,6}$/, 'expected an ISTAT code of six digits').transform((text) => text.padStart(6, '0')));
+
+/** One pair; the comune is known by either code, by both when both are there. */
+export const pair = z
+  .object({ cap, belfiore: z.union([z.literal('').transform(() => null), z.null(), belfiore]), istat_code: z.union([z.literal('').transform(() => null), z.null(), istatCode]) })
+  .refine((row) => row.belfiore !== null || row.istat_code !== null, { path: ['belfiore'], message: 'expected a cadastral or an ISTAT code' });
+
+export const tables = {
+  raw_postal_code: { edition: 'text', belfiore: 'text', istat_code: 'text', cap: 'text' },
+  raw_postal_code_area: { edition: 'text', cap: 'text', geom: 'geometry' },
+} satisfies Record<string, Columns>;

@@ -1,0 +1,62 @@
+import { normaliseHeader } from '../../pipelines/kit/csv.ts';
+import { defineSource, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
+import { editionOf, lookAtVectors, sidecarsOf, type VectorLook } from '../../pipelines/kit/vector-members.ts';
+import { manifest } from './manifest.ts';
+import { columnsOf, delimiterOf, read } from './read.ts';
+import { ALIASES, FOREIGN, tables } from './schema.ts';
+
+/** A table of comuni and CAP is narrow; wide ones are about something else and happen to have a CAP. */
+const MAX_COLUMNS = 20;
+
+/** Does this first line name a CAP and a comune, and nothing that belongs to other tables? */
+function isTable(head: Buffer): boolean {
+  const line = head.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, '').split(/\r?\n/, 1)[0]!;
+  const names = line.split(delimiterOf(line)).map((cell) => normaliseHeader(cell.replace(/^"|"$/g, '')));
+  const used = columnsOf(names);
+  return names.length <= MAX_COLUMNS && used.cap !== undefined && (used.belfiore !== undefined || used.istat_code !== undefined) && !names.some((name) => FOREIGN.includes(name));
+}
+
+/** A list whose first object has a CAP and a code of the comune. */
+function isJson(head: Buffer): boolean {
+  const text = head.toString('utf8').replace(/^\uFEFF/, '');
+  if (!/^\s*\[\s*\{/.test(text)) return false;
+  const keys = [...text.slice(0, 4096).matchAll(/"([^"\\]{1,40})"\s*:/g)].map((match) => normaliseHeader(match[1]!));
+  const used = columnsOf(keys);
+  return used.cap !== undefined && (used.belfiore !== undefined || used.istat_code !== undefined) && !keys.some((key) => FOREIGN.includes(key));
+}
+
+/** Polygons with a CAP. Of a GeoPackage and a GeoJSON the first bytes must name the column and the kind of geometry. */
+function isArea({ path, fields, head }: VectorLook): boolean {
+  const named = (name: string): boolean => (ALIASES.cap as readonly string[]).includes(normaliseHeader(name));
+  if (fields !== null) return fields.some(named) && !fields.some((field) => FOREIGN.includes(field)) && [5, 15, 25].includes(head.length >= 36 ? head.readInt32LE(32) : 0);
+  const text = head.toString('latin1');
+  if (/\.geojson$/i.test(path)) {
+    const keys = [...text.matchAll(/"([^"\\]{1,40})"\s*:/g)].map((match) => match[1]!);
+    return /"(?:Multi)?Polygon"/.test(text) && keys.some(named) && !keys.some((key) => FOREIGN.includes(normaliseHeader(key)));
+  }
+  // Column definitions of the tables, as SQLite keeps them: `"cap" TEXT(5)`.
+  const columns = [...text.matchAll(/"(\w{1,40})"\s+(?:TEXT|VARCHAR|INTEGER|MEDIUMINT|INT|REAL|(?:MULTI)?POLYGON|GEOMETRY)/gi)].map((match) => match[1]!);
+  return /"\w+"\s+(?:MULTI)?POLYGON/i.test(text) && columns.some(named) && !columns.some((column) => FOREIGN.includes(normaliseHeader(column)));
+}
+
+async function recognise(probe: Probe): Promise<Recognition | null> {
+  const vintage = editionOf(probe.name) ?? '0000';
+  const looks = await lookAtVectors(probe);
+  if (looks.length > 0) {
+    return looks.every(isArea) ? { role: 'areas', vintage, region: null, complete: false, sidecars: sidecarsOf(probe) } : null;
+  }
+  if (probe.entries === null) {
+    if (/\.(?:csv|txt|tsv)$/i.test(probe.name) && isTable(probe.head)) return { role: 'csv', vintage, region: null, complete: false };
+    if (/\.json$/i.test(probe.name) && isJson(probe.head)) return { role: 'json', vintage, region: null, complete: false };
+    return null;
+  }
+  const files = probe.entries.filter((entry) => !entry.isFolder);
+  const tablesInside = files.filter((entry) => /\.(?:csv|txt|json)$/i.test(entry.path));
+  if (tablesInside.length !== 1) return null;
+  const { path } = tablesInside[0]!;
+  const head = await probe.headOf(path);
+  if (/\.json$/i.test(path)) return isJson(head) ? { role: 'json', vintage, region: null, complete: false } : null;
+  return isTable(head) ? { role: 'csv', vintage, region: null, complete: false } : null;
+}
+
+export default defineSource({ manifest, tables, recognise, read });

@@ -1,0 +1,82 @@
+-- purpose: declared incomes of the region, of the tax year that economics uses
+-- reads: layer.income, layer.comune_code
+-- writes: core.declared_income
+-- grain: one row per comune, and per postal code of the comuni that have several
+-- crs: none
+
+-- The newest year that has both levels; where none has, the newest with comuni. Both levels of a record then speak of one year.
+create table declared_income as
+with chosen as (
+  select coalesce(
+    (select max(a.tax_year) from income a where a.level = 'comune' and exists (select from income b where b.level = 'cap' and b.tax_year = a.tax_year)),
+    (select max(tax_year) from income where level = 'comune')
+  ) as tax_year
+),
+counted as (
+  -- One year may be in several releases: the last loaded counts.
+  select distinct on (belfiore collate "C", cap collate "C")
+    *
+  from income
+  where level in ('comune', 'cap')
+    and tax_year = (select tax_year from chosen)
+  order by belfiore collate "C", cap collate "C", release_id desc
+)
+select
+  g.code as region_code,
+  i.tax_year,
+  i.belfiore,
+  i.cap,
+  i.taxpayers,
+  -- Without a published total (before 2023) the brackets are it, but only all eight of them: a withheld one makes the sum unknown.
+  case
+    when i.total_income_n is not null then i.total_income_n
+    when i.tax_year < 2023 then (
+      i.lte_zero_n
+    + i.from_0_to_10k_n
+    + i.from_10k_to_15k_n
+    + i.from_15k_to_26k_n
+    + i.from_26k_to_55k_n
+    + i.from_55k_to_75k_n
+    + i.from_75k_to_120k_n
+    + i.over_120k_n
+    )
+  end as earners,
+  case
+    when i.total_income_eur is not null then i.total_income_eur
+    when i.tax_year < 2023 then (
+      i.lte_zero_eur
+    + i.from_0_to_10k_eur
+    + i.from_10k_to_15k_eur
+    + i.from_15k_to_26k_eur
+    + i.from_26k_to_55k_eur
+    + i.from_55k_to_75k_eur
+    + i.from_75k_to_120k_eur
+    + i.over_120k_eur
+    )
+  end as total_income_eur,
+  i.net_tax_eur,
+  i.lte_zero_n,
+  i.from_0_to_10k_n,
+  i.from_10k_to_15k_n,
+  i.from_15k_to_26k_n,
+  i.from_26k_to_55k_n,
+  i.from_55k_to_75k_n,
+  i.from_75k_to_120k_n,
+  i.over_120k_n,
+  core.gini(
+    array[i.lte_zero_n, i.from_0_to_10k_n, i.from_10k_to_15k_n, i.from_15k_to_26k_n, i.from_26k_to_55k_n, i.from_55k_to_75k_n, i.from_75k_to_120k_n, i.over_120k_n]::int8[],
+    array[i.lte_zero_eur, i.from_0_to_10k_eur, i.from_10k_to_15k_eur, i.from_15k_to_26k_eur, i.from_26k_to_55k_eur, i.from_55k_to_75k_eur, i.from_75k_to_120k_eur, i.over_120k_eur]::int8[],
+    i.total_income_n::int8,
+    i.total_income_eur
+  ) as gini_index,
+  i.release_id,
+  i.member_id,
+  i.position
+from counted i
+cross join region g
+left join comune_code c on c.belfiore = i.belfiore
+where coalesce(c.region_code, i.region_code) = g.code
+order by i.belfiore collate "C", i.cap collate "C" nulls first;
+
+-- serves: the incomes of a comune or of one of its postal codes
+create index on declared_income (belfiore, cap);

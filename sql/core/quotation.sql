@@ -1,0 +1,32 @@
+-- purpose: OMI quotations of the region, half-year by half-year
+-- reads: layer.omi_quotation, layer.comune_code
+-- writes: core.quotation
+-- grain: one row per zone, half-year, type and state
+-- crs: none
+
+-- Assigned to regions, and told apart where several releases have a half-year, as in quotation_zone.
+create table quotation as
+select distinct on (q.belfiore collate "C", q.zona collate "C", q.half_year, q.cod_tip, q.stato collate "C")
+  g.code as region_code,
+  q.half_year,
+  q.belfiore,
+  q.zona,
+  q.cod_tip,
+  q.type,
+  q.stato,
+  q.stato_prev,
+  q.purchase_min_eur_m2,
+  q.purchase_max_eur_m2,
+  q.rental_min_eur_m2_month,
+  q.rental_max_eur_m2_month,
+  q.release_id,
+  q.member_id,
+  q.position
+from omi_quotation q
+cross join region g
+left join comune_code c on c.belfiore = q.belfiore
+where coalesce(c.region_code, q.region_code) = g.code
+order by q.belfiore collate "C", q.zona collate "C", q.half_year, q.cod_tip, q.stato collate "C", q.elaborated desc, q.release_id desc, q.member_id, q.position;
+
+-- serves: the quotations of a zone, now and in its history
+create index on quotation (belfiore, zona, half_year);

@@ -1,0 +1,66 @@
+-- purpose: OMI zones of the region, half-year by half-year
+-- reads: layer.omi_zone, layer.omi_quotation, layer.comune_code
+-- writes: core.quotation_zone
+-- grain: one row per zone and half-year
+-- crs: none
+
+-- A comune of today belongs where ISTAT has it; one that is no more, where OMI had it.
+-- Several releases may have a half-year: the newest elaboration counts. Where ZONE was not supplied, VALORI names the zone.
+create table quotation_zone as
+select distinct on (z.belfiore collate "C", z.zona collate "C", z.half_year)
+  g.code as region_code,
+  z.half_year,
+  z.semester,
+  z.belfiore,
+  z.zona,
+  z.link_zona,
+  z.comune_name,
+  z.fascia,
+  z.description,
+  z.microzona,
+  z.release_id,
+  z.member_id,
+  z.position
+from (
+  select
+    0 as source_rank,
+    elaborated,
+    region_code,
+    half_year,
+    semester,
+    belfiore,
+    zona,
+    link_zona,
+    comune_name,
+    fascia,
+    description,
+    microzona,
+    release_id,
+    member_id,
+    position
+  from omi_zone
+  union all
+  select
+    1,
+    elaborated,
+    region_code,
+    half_year,
+    semester,
+    belfiore,
+    zona,
+    link_zona,
+    comune_name,
+    fascia,
+    null,
+    null,
+    release_id,
+    member_id,
+    position
+  from omi_quotation
+) z
+cross join region g
+left join comune_code c on c.belfiore = z.belfiore
+where coalesce(c.region_code, z.region_code) = g.code
+order by z.belfiore collate "C", z.zona collate "C", z.half_year, z.source_rank, z.elaborated desc, z.release_id desc, z.member_id, z.position;
+
+alter table quotation_zone add primary key (region_code, belfiore, zona, half_year);

@@ -1,0 +1,37 @@
+-- purpose: which incomes are a parcel's, and the price of dwellings around it
+-- reads: core.parcel, core.declared_income, core.quotation, section.postal_code, section.valuation
+-- writes: section.economics
+-- grain: one row per land parcel of a comune with published incomes
+-- crs: none
+
+create table economics as
+with price as (
+  select
+    v.belfiore,
+    v.zona,
+    v.half_year,
+    -- The mean of the middles, over whole euro: (min + max) / 2 over n types.
+    round(sum(q.purchase_min_eur_m2 + q.purchase_max_eur_m2) / (2.0 * count(*)), 2)::float8 as avg_residential_price_m2
+  from (select distinct belfiore, zona, half_year from valuation) v
+  join quotation q on q.belfiore = v.belfiore and q.zona = v.zona and q.half_year = v.half_year
+  where q.cod_tip in (1, 19, 20, 21, 22)
+    and q.stato_prev
+    and q.purchase_min_eur_m2 is not null
+    and q.purchase_max_eur_m2 is not null
+  group by v.belfiore, v.zona, v.half_year
+)
+select
+  p.fid,
+  p.belfiore,
+  k.cap,
+  m.avg_residential_price_m2
+from parcel p
+join declared_income w on w.belfiore = p.belfiore and w.cap is null
+left join postal_code c on c.fid = p.fid
+left join declared_income k on k.belfiore = p.belfiore and k.cap = c.cap
+left join valuation v on v.fid = p.fid
+left join price m on m.belfiore = v.belfiore and m.zona = v.zona and m.half_year = v.half_year
+where p.kind = 'land'
+order by p.fid;
+
+alter table economics add primary key (fid);
