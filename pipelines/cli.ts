@@ -6,6 +6,11 @@ import { doctorCommand } from './commands/doctor.ts';
 import { loadRegionCommand } from './commands/load-region.ts';
 import { parcelCommand } from './commands/parcel.ts';
 import { planCommand } from './commands/plan.ts';
+import { pruneCommand } from './commands/prune.ts';
+import { refreshCommand } from './commands/refresh.ts';
+import { rejectsCommand } from './commands/rejects.ts';
+import { rollbackCommand } from './commands/rollback.ts';
+import { validateCommand } from './commands/validate.ts';
 import { sourcesCommand } from './commands/sources.ts';
 import { statusCommand } from './commands/status.ts';
 import { synthCommand } from './commands/synth.ts';
@@ -22,6 +27,11 @@ export function program(): Command {
     .addCommand(parcelCommand())
     .addCommand(doctorCommand())
     .addCommand(synthCommand())
+    .addCommand(pruneCommand())
+    .addCommand(refreshCommand())
+    .addCommand(rejectsCommand())
+    .addCommand(rollbackCommand())
+    .addCommand(validateCommand())
     .addHelpText('after', `
 Exit codes: 0 done, 1 bug, 2 usage or configuration, 3 input missing or changed, 4 too many rejects, 5 checks failed, 6 database, 7 already running.
 Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default the embedded database in .mappale/database), MAPPALE_LOG=json, NO_COLOR.`);

@@ -6,7 +6,7 @@ import { readConfig } from '../config.ts';
 import { openDatabase } from '../db/index.ts';
 import { migrate } from '../db/migrate.ts';
 import { MappaleError } from '../errors.ts';
-import { checkGdal } from '../kit/vector.ts';
+import { loadGdal } from '../kit/vector.ts';
 import { loadSources } from '../registry.ts';
 import { command, print } from './command.ts';
 
@@ -43,7 +43,7 @@ async function examine(): Promise<Finding[]> {
     if (major < 20 || (major === 20 && minor < 19)) throw new MappaleError(`found Node ${process.versions.node}`, { code: 'NODE_TOO_OLD', kind: 'usage', hint: 'Install Node 20.19 or newer.' });
     return `Node ${process.versions.node}`;
   });
-  await attempt('shapefiles and GeoPackages can be read', () => checkGdal());
+  await attempt('shapefiles and GeoPackages can be read', async () => `GDAL ${(await loadGdal()).version}`);
   await attempt('sources load', async () => `${(await loadSources()).length} sources`);
   await attempt('the database answers and is of this version', async () => {
     const database = await openDatabase(config.databaseUrl);

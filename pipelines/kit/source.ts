@@ -197,6 +197,8 @@ export interface Source {
   readonly manifest: Manifest;
   /** Staging tables (created by staging.sql) by name, each `raw_<thing>`. */
   readonly tables: Readonly<Record<string, Columns>>;
+  /** Columns that identify a row of a staging table, by table: `validate` reports a file that repeats a key. */
+  readonly keys?: Readonly<Record<string, readonly string[]>>;
   /** Is this file mine? By content, never by its place; null when not. May throw an input error for a broken file that is surely mine. */
   recognise(probe: Probe): Promise<Recognition | null>;
   /** Streams one file's records into the sink, in constant memory. */

@@ -1,0 +1,29 @@
+import type { Command } from 'commander';
+import { expandPath } from '../config.ts';
+import { withContext } from '../context.ts';
+import { exitCodeOf, refresh } from '../steps/refresh.ts';
+import { collectPaths, command, parseCount, parseRegion, print } from './command.ts';
+import { describe } from './load-region.ts';
+
+export function refreshCommand(): Command {
+  return command('refresh', 'Bring every region up to date: find new files, rebuild what is stale, check, publish region by region.', [
+    'mappale refresh --data /srv/downloads',
+    'mappale refresh molise puglia --data /srv/downloads',
+    'mappale refresh --data /srv/downloads --accept "ISTAT merged three comuni, checked by hand"',
+  ])
+    .argument('[regions...]', 'names or ISTAT codes; none: all that are in the data or published')
+    .option('--data <folder>', 'folder with downloaded files; may be given more than once', collectPaths)
+    .option('--parallel <n>', 'releases or regions at the same time', parseCount, 2)
+    .option('--accept <reason>', 'publish although the guards object; the reason is kept in the ledger')
+    .option('--json', 'print the report as JSON')
+    .action(async (regions: string[], options: { data?: string[]; parallel: number; accept?: string; json?: boolean }) => {
+      process.exitCode = await withContext({}, async (context) => {
+        const report = await refresh(context, {
+          command: 'refresh', data: (options.data ?? ['data']).map(expandPath), regions: regions.length === 0 ? null : regions.map((name) => parseRegion(name).code),
+          parallel: options.parallel, accept: options.accept ?? null,
+        });
+        print(options.json, report, () => describe(report, null));
+        return exitCodeOf(report);
+      });
+    });
+}

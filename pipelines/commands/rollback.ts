@@ -1,0 +1,19 @@
+import type { Command } from 'commander';
+import { withContext, VERSION } from '../context.ts';
+import { withRun } from '../steps/ledger.ts';
+import { rollback } from '../steps/publish.ts';
+import { unitName } from '../steps/refresh.ts';
+import { command, parseRegion, print } from './command.ts';
+
+export function rollbackCommand(): Command {
+  return command('rollback', 'Bring a region\'s previous publication back, in one transaction; a second call returns.', ['mappale rollback molise', 'mappale rollback italia'])
+    .argument('<region>', 'name or ISTAT code; italia: the lists of regions, provinces and comuni')
+    .option('--json', 'print as JSON')
+    .action(async (region: string, options: { json?: boolean }) => {
+      const unit = region.toLowerCase() === 'italia' ? 0 : parseRegion(region).code;
+      await withContext({}, (context) => withRun(context.database, { command: 'rollback', arguments: { unit }, version: VERSION, host: context.config.host }, async () => {
+        const done = await rollback(context.database, unit);
+        print(options.json, done, () => `${unitName(unit)}: publication ${done.to} is back in force instead of ${done.from}; ${done.tables.length === 0 ? 'no table differs' : `changed: ${done.tables.join(', ')}`}`);
+      }));
+    });
+}

@@ -1,0 +1,222 @@
+/**
+ * One normal form of Italian street and comune names, for both sides of a search: what ANNCSU publishes is normalised
+ * when it is staged, what a user types when it is read. Equal places then have equal types and tokens.
+ */
+import {
+  ABBREVIATIONS, COUNTED, GERMAN_ENDINGS, MONTHS, NUMBERED_TYPES, OTHER_TYPES, PARTICLES, REGNAL, ROUTES, SAINTS, STREET_TYPES, TITLES,
+  WRITTEN_NUMBERS, roman,
+} from './words.ts';
+
+export interface StreetName {
+  /** Canonical street type, `piazza`; null where there is none (the sestieri of Venezia). */
+  readonly type: string | null;
+  /** Other types that the same abbreviation may mean. */
+  readonly otherTypes: readonly string[];
+  /** Words of the name in order: lower case, no accents, saints one class, numerals as digits; never empty for a text with letters or digits. */
+  readonly tokens: readonly string[];
+}
+
+const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', ø: 'o', đ: 'd', ł: 'l', æ: 'ae', œ: 'oe', ı: 'i' };
+
+/**
+ * Case, accents, compatibility forms and typographic apostrophes away; `°` and `'` stay. Text that was encoded as UTF-8
+ * twice (`CIRÃ²`, in the publisher's files) is decoded once more.
+ */
+export function fold(text: string): string {
+  // Nearly all names are plain ASCII, in which only case and the grave accent used as an apostrophe differ.
+  if (/^[\0-\x7f]*$/.test(text)) return text.replaceAll('`', "'").toLowerCase();
+  return text
+    .replace(/[\u00c2\u00c3]([\u0080-\u00bf])/g, (pair) => String.fromCharCode(((pair.charCodeAt(0) & 0x1f) << 6) | (pair.charCodeAt(1) & 0x3f)))
+    .replace(/[ºª˚]/g, '°')
+    .replace(/[’‘ʼ`´′＇]/g, "'")
+    .normalize('NFKC')
+    .toLowerCase()
+    .replace(/[ßøđłæœı]/g, (letter) => LETTERS[letter]!)
+    .normalize('NFD')
+    .replace(/\p{M}+/gu, '');
+}
+
+/** A word and whether a full stop follows it. */
+export interface Word {
+  readonly text: string;
+  readonly dot: boolean;
+}
+
+/** `p.zza`, `c/da`, `f.lli`: two short pieces that together are a known abbreviation. */
+const BROKEN_ABBREVIATION = /(?<![a-z0-9])([a-z]{1,4})[./]\s?([a-z]{1,4})(?![a-z'])\.?/g;
+const ELISION = /(?<![a-z])(dell|nell|all|dall|sull|coll|quell|un|d|l)'\s?(?=[a-z0-9])/g;
+const SAINT_ELISION = /(?<![a-z])(?:sant|s)'\s?(?=[a-z])/g;
+
+/** Words of folded text: elisions split off, abbreviations joined. */
+export function words(folded: string): Word[] {
+  const text = folded
+    .replace(BROKEN_ABBREVIATION, (whole, head: string, tail: string) => {
+      const joined = head + tail;
+      return ABBREVIATIONS[joined] !== undefined || (STREET_TYPES.has(joined) && joined.length > 1) ? `${joined} ` : whole;
+    })
+    .replace(SAINT_ELISION, 'san ')
+    .replace(ELISION, ' ')
+    .replaceAll("'", ' ');
+  const found: Word[] = [];
+  for (const match of text.matchAll(/([a-z]+|\d+)(\.?)/g)) found.push({ text: match[1]!, dot: match[2] === '.' });
+  return found;
+}
+
+/** Road with a number of its own: `ss 18`, `s.p. n. 12 bis`, `strada provinciale 12`. Groups: initial, words, number, suffix. */
+const ROUTE = new RegExp(
+  '(?<![a-z0-9])(?:s\\.?\\s?([spr])\\.?|(?:str(?:ada)?\\.?\\s?)?(stat(?:ale)?|prov(?:inciale|\\.?le)?|reg(?:ionale)?)\\.?|str(?:ada)?\\.?\\s?(com(?:unale)?)\\.?|s\\.?(c)\\.)'
+  + '\\s*(?:n(?:\\.|°|r\\.?|um(?:ero|\\.)?)?\\s?[.°]?\\s*)?(\\d{1,4})(?!\\d)(?:\\s?(bis|ter|quater|dir|var|racc)(?![a-z]))?',
+);
+
+export interface Route {
+  readonly type: string;
+  /** `18`, `12bis`. */
+  readonly token: string;
+  readonly start: number;
+  readonly end: number;
+}
+
+/** First numbered road in folded text. */
+export function findRoute(folded: string): Route | null {
+  const match = ROUTE.exec(folded);
+  if (match === null) return null;
+  const initial = match[1] ?? match[2]?.[0] ?? match[3]?.[0] ?? match[4]!;
+  return { type: ROUTES[initial]!, token: String(Number(match[5])) + (match[6] ?? ''), start: match.index, end: match.index + match[0].length };
+}
+
+/** Type and tokens of one name in one language. */
+export function normaliseStreet(text: string): StreetName {
+  return normaliseFolded(fold(text));
+}
+
+/** As `normaliseStreet`, for text that `fold` already returned. */
+export function normaliseFolded(folded: string): StreetName {
+  const route = findRoute(folded);
+  if (route !== null && !/[a-z0-9]/.test(folded.slice(0, route.start).replace(/^via |^strada /, ''))) {
+    return { type: route.type, otherTypes: [], tokens: [route.token, ...tokensOf(words(folded.slice(route.end)), null).tokens] };
+  }
+  const all = words(folded);
+  const typed = takeType(all);
+  if (typed === null) {
+    const { type, tokens } = tokensOf(all, null);
+    return { type, otherTypes: [], tokens: tokens.length > 0 ? tokens : all.map(({ text }) => text) };
+  }
+  const { tokens } = tokensOf(all.slice(typed.length), typed.type);
+  // A name that is nothing but its type (CASE SPARSE, LOCALITA') is found by the words of the type.
+  return { type: typed.type, otherTypes: typed.otherTypes, tokens: tokens.length > 0 ? tokens : typed.type.split(' ') };
+}
+
+/** Street type at the start: the longest run of words that is one. */
+export function takeType(all: readonly Word[]): { type: string; otherTypes: readonly string[]; length: number } | null {
+  for (let length = Math.min(3, all.length); length > 0; length -= 1) {
+    const written = all.slice(0, length).map(({ text }) => text).join(' ');
+    const type = STREET_TYPES.get(written);
+    // One letter is a type only with its full stop: `v. Roma`.
+    if (type !== undefined && (written.length > 1 || all[0]!.dot)) return { type, otherTypes: OTHER_TYPES[written] ?? [], length };
+  }
+  return null;
+}
+
+function tokensOf(all: readonly Word[], type: string | null): { type: string | null; tokens: string[] } {
+  const tokens: string[] = [];
+  /** Left out, unless nothing else is left: then the titles, and last the particles (`Via del Papa`, `Via A`). */
+  const titles: string[] = [];
+  const particles: string[] = [];
+  let found = type;
+  const expanded = all.flatMap((word) => {
+    const full = ABBREVIATIONS[word.text];
+    return full === undefined ? [word] : full.split(' ').map((text) => ({ text, dot: false }));
+  });
+  for (const [index, { text, dot }] of expanded.entries()) {
+    const before = expanded[index - 1]?.text;
+    const after = expanded[index + 1]?.text;
+    const number = numeral(text, dot, before, after, type);
+    if (number !== null) tokens.push(String(number));
+    else if (SAINTS.has(text) && (text.length > 1 || after !== undefined)) {
+      if (tokens.at(-1) !== 'san') tokens.push('san');
+    } else if (PARTICLES.has(text) || text.length === 1) particles.push(text);
+    else if (TITLES.has(text)) titles.push(text);
+    else {
+      const german = found === null ? germanCompound(text, dot) : null;
+      if (german === null) tokens.push(text);
+      else {
+        found = german.type;
+        if (german.stem !== '') tokens.push(german.stem);
+      }
+    }
+  }
+  return { type: found, tokens: [tokens, titles, particles].find((list) => list.length > 0) ?? [] };
+}
+
+function numeral(text: string, dot: boolean, before: string | undefined, after: string | undefined, type: string | null): number | null {
+  if (/^\d/.test(text)) return Number(text);
+  const written = WRITTEN_NUMBERS.get(text);
+  if (written !== undefined) return written;
+  const value = roman(text);
+  if (value === null) return null;
+  if (text.length > 1) return value;
+  // A single I, V or X is an article or an initial, unless a month, a king or a numbered lane is beside it.
+  if (after !== undefined && (MONTHS.has(after) || COUNTED.has(after))) return value;
+  if (dot) return null;
+  if (before !== undefined && REGNAL.has(before)) return value;
+  if (before === undefined && type !== null && NUMBERED_TYPES.has(type)) return value;
+  return before !== undefined && after === undefined && text !== 'i' ? value : null;
+}
+
+function germanCompound(text: string, dot: boolean): { type: string; stem: string } | null {
+  for (const [ending, type] of GERMAN_ENDINGS) {
+    if (!text.endsWith(ending)) continue;
+    const stem = text.slice(0, -ending.length);
+    // A stem has three letters at least, and `str` its full stop, so that short Italian words are left alone.
+    if (stem === '' ? ending.length > 3 || ending === 'weg' : stem.length >= 3 && (ending !== 'str' || dot)) return { type, stem };
+  }
+  return null;
+}
+
+/** One of the names of a street. */
+export interface NamedStreet extends StreetName {
+  /** `odonimo`: the official text, or one half of a bilingual one; `lingua1`, `lingua2`: the fields DIZIONE_LINGUA. */
+  readonly kind: 'odonimo' | 'lingua1' | 'lingua2';
+  readonly name: string;
+}
+
+/** `VIA MUSEO / MUSEUMSTRASSE`, `VIA MUSEO - MUSEUMSTRASSE`: a dash only where one side is German, as dashes stand in Italian names too. */
+function halves(name: string): string[] {
+  const slash = name.split(/\s*\/\s+|\s+\/\s*/);
+  if (slash.length > 1 && slash.every((half) => /\p{L}{3}/u.test(half))) return slash;
+  const dash = name.split(/\s+-\s+/);
+  if (dash.length === 2 && dash.some((half) => germanName(half)) && dash.some((half) => !germanName(half))) return dash;
+  return [name];
+}
+
+function germanName(name: string): boolean {
+  return words(fold(name)).some(({ text, dot }) => germanCompound(text, dot) !== null || GERMAN_ENDINGS.some(([ending]) => ending === text));
+}
+
+/** Every name that a street can be asked by: the official one, its halves, the second languages. No two have equal types and tokens. */
+export function streetNames(odonimo: string, lingua1: string | null, lingua2: string | null): NamedStreet[] {
+  const names: NamedStreet[] = [];
+  const seen = new Set<string>();
+  const add = (kind: NamedStreet['kind'], name: string): void => {
+    const normal = normaliseStreet(name);
+    const key = `${normal.type ?? ''}|${normal.tokens.join(' ')}`;
+    if (normal.tokens.length === 0 || seen.has(key)) return;
+    seen.add(key);
+    names.push({ kind, name, ...normal });
+  };
+  for (const half of halves(odonimo)) add('odonimo', half);
+  if (lingua1 !== null) add('lingua1', lingua1);
+  if (lingua2 !== null) add('lingua2', lingua2);
+  return names;
+}
+
+/**
+ * Key of a comune's or a locality's name: folded words without articles and prepositions, saints one class, so that
+ * `Reggio nell'Emilia` and `Reggio Emilia`, `La Spezia` and `Spezia`, `S. Giorgio` and `San Giorgio` are one.
+ * `core.comune_key` in SQL gives the same for ISTAT's names; a test holds the two together.
+ */
+export function comuneKey(name: string): string {
+  const all = fold(name).replaceAll("'", ' ').match(/[a-z0-9]+/g) ?? [];
+  const kept = all.filter((word) => !PARTICLES.has(word)).map((word) => (SAINTS.has(word) ? 'san' : word));
+  return (kept.length > 0 ? kept : all).join(' ');
+}

@@ -1,0 +1,141 @@
+/**
+ * The vocabulary of Italian addresses: street types, saints, titles, numerals. Lower case, without accents.
+ * One table for both sides: street names when they are loaded, queries when they are read.
+ */
+
+/** Street types (DUG) whose canonical name is the word itself. */
+const PLAIN_TYPES: readonly string[] = [
+  'via', 'viale', 'vialetto', 'viottolo', 'piazza', 'piazzale', 'piazzetta', 'corso', 'vicolo', 'vicoletto', 'vico', 'largo', 'larghetto',
+  'strada', 'stradella', 'stradello', 'stradone', 'contrada', 'localita', 'frazione', 'borgo', 'borgata', 'cascina', 'traversa', 'salita',
+  'discesa', 'lungomare', 'lungolago', 'lungofiume', 'lungotevere', 'lungarno', 'lungadige', 'lungopo', 'circonvallazione', 'tangenziale',
+  'calle', 'campo', 'campiello', 'fondamenta', 'salizada', 'ramo', 'rio tera', 'ruga', 'sotoportego', 'corte', 'cortile', 'riva', 'lista', 'piscina',
+  'strada statale', 'strada provinciale', 'strada regionale', 'strada comunale', 'strada vicinale', 'strada consortile', 'strada privata',
+  'autostrada', 'superstrada', 'raccordo', 'rampa', 'galleria', 'passaggio', 'passeggiata', 'sentiero', 'scalinata', 'gradinata', 'scesa',
+  'villaggio', 'rione', 'quartiere', 'parco', 'podere', 'masseria', 'case sparse', 'casale', 'nucleo', 'zona', 'regione', 'cavalcavia', 'sottopasso',
+  'rotonda', 'ponte', 'porta', 'molo', 'banchina', 'calata', 'alzaia', 'bastioni', 'chiasso', 'costa', 'erta', 'piaggia', 'sdrucciolo', 'supportico',
+  'tratturo', 'carraia', 'cupa', 'foro', 'giardino', 'giardini', 'stretta', 'stretto', 'stazione', 'androna', 'arco', 'atrio', 'pendice', 'residenza',
+  'rotatoria', 'gradoni', 'gradini', 'belvedere', 'sottoportico', 'isolato', 'argine', 'prolungamento', 'scaletta', 'spiazzo', 'slargo', 'spalto',
+  'rue', 'avenue', 'chemin', 'ruelle', 'impasse', 'hameau',
+  'strasse', 'gasse', 'weg', 'platz', 'allee', 'promenade', 'steig', 'ufer',
+];
+
+/** Written forms → canonical types. Keys have neither dots nor slashes: `p.zza` and `c/da` are looked up as `pzza`, `cda`. */
+const WRITTEN_TYPES: Readonly<Record<string, string>> = {
+  v: 'via', vle: 'viale', ple: 'piazzale', pzle: 'piazzale', pzzle: 'piazzale', pza: 'piazza', pzza: 'piazza',
+  pzta: 'piazzetta', pzzta: 'piazzetta', pzetta: 'piazzetta', pzzetta: 'piazzetta', ptta: 'piazzetta', pta: 'piazzetta',
+  cso: 'corso', vlo: 'vicolo', vic: 'vicolo', lgo: 'largo', str: 'strada', cda: 'contrada', ctr: 'contrada', contr: 'contrada',
+  loc: 'localita', locta: 'localita', fraz: 'frazione', fr: 'frazione', frne: 'frazione', bgo: 'borgo', bgta: 'borgata',
+  cna: 'cascina', casc: 'cascina', trav: 'traversa', trv: 'traversa', sal: 'salita', circ: 'circonvallazione', circne: 'circonvallazione',
+  lmare: 'lungomare', 'lungo mare': 'lungomare', 'lgo mare': 'lungomare', 'largo mare': 'lungomare', ltevere: 'lungotevere',
+  'lungo tevere': 'lungotevere', 'lgo tevere': 'lungotevere', 'largo tevere': 'lungotevere', 'lungo lago': 'lungolago',
+  'lungo adige': 'lungadige', 'lungo arno': 'lungarno', 'lungo po': 'lungopo',
+  fta: 'fondamenta', fondta: 'fondamenta', salizzada: 'salizada', 'rio terra': 'rio tera', cpo: 'campo',
+  gall: 'galleria', vill: 'villaggio', qre: 'quartiere', quart: 'quartiere', rne: 'rione', reg: 'regione', staz: 'stazione',
+  mass: 'masseria', sent: 'sentiero', bast: 'bastioni', 'strada vic': 'strada vicinale', 'str vic': 'strada vicinale',
+  'str com': 'strada comunale', 'strada com': 'strada comunale', 'str priv': 'strada privata', 'case sparsa': 'case sparse',
+};
+
+/** Written form or canonical name → canonical type. */
+export const STREET_TYPES: ReadonlyMap<string, string> = new Map([
+  ...PLAIN_TYPES.map((type) => [type, type] as const),
+  ...Object.entries(WRITTEN_TYPES),
+]);
+
+/** `P.ta` is piazzetta or porta, `L.go` largo or lungo: the second meaning, tried beside the first. */
+export const OTHER_TYPES: Readonly<Record<string, readonly string[]>> = { pta: ['porta'], ptta: ['porta'] };
+
+/** Compounds whose end is the street type: `museumstrasse`, `romstr`. Longest first. */
+export const GERMAN_ENDINGS: readonly (readonly [string, string])[] = [
+  ['promenade', 'promenade'], ['strasse', 'strasse'], ['gasse', 'gasse'], ['platz', 'platz'], ['allee', 'allee'], ['steig', 'steig'], ['ufer', 'ufer'],
+  ['weg', 'weg'], ['str', 'strasse'],
+];
+
+/** Roads that carry a number of their own. */
+export const ROUTES: Readonly<Record<string, string>> = {
+  s: 'strada statale', p: 'strada provinciale', r: 'strada regionale', c: 'strada comunale',
+};
+
+/** All become `san`: the genders and the abbreviations are mixed up on both sides. */
+export const SAINTS: ReadonlySet<string> = new Set([
+  'san', 'santo', 'santa', 'sant', 'santi', 'sante', 'santissima', 'santissimo', 'ss', 'sts', 'st', 'sta', 'sankt', 'smo', 'sma', 'ssma', 'ssmo', 's',
+]);
+
+/** Prepositions, articles and conjunctions, which both sides leave out at will. */
+export const PARTICLES: ReadonlySet<string> = new Set([
+  'di', 'de', 'del', 'dello', 'della', 'dei', 'degli', 'delle', 'dell', 'd', 'da', 'dal', 'dallo', 'dalla', 'dai', 'dagli', 'dalle', 'dall', 'a', 'al', 'allo',
+  'alla', 'ai', 'agli', 'alle', 'all', 'ad', 'in', 'nel', 'nello', 'nella', 'nei', 'negli', 'nelle', 'nell', 'su', 'sul', 'sullo', 'sulla', 'sui', 'sugli',
+  'sulle', 'sull', 'con', 'col', 'e', 'ed', 'il', 'lo', 'la', 'i', 'gli', 'le', 'l', 'o', 'der', 'die', 'das', 'des', 'dem', 'den', 'und', 'zu', 'zum', 'zur',
+  'du', 'et', 'les',
+]);
+
+/** Titles that stand before a name in one writing and not in another. */
+export const TITLES: ReadonlySet<string> = new Set([
+  'papa', 'don', 'dott', 'dottor', 'dottore', 'dr', 'ing', 'ingegner', 'ingegnere', 'prof', 'professor', 'professore', 'avv', 'avvocato', 'gen', 'generale',
+  'cap', 'capitano', 'col', 'colonnello', 'mar', 'marllo', 'maresciallo', 'ten', 'tenente', 'sen', 'senatore', 'on', 'onle', 'onorevole', 'cav', 'cavaliere', 'comm',
+  'mons', 'monsignor', 'monsignore', 'card', 'cardinale', 'geom', 'geometra', 'arch', 'architetto', 'sac', 'sacerdote', 'vesc', 'vescovo', 'magg', 'ammiraglio', 'amm',
+]);
+
+/** Shortened words inside a name; keys without dots. */
+export const ABBREVIATIONS: Readonly<Record<string, string>> = {
+  flli: 'fratelli', frlli: 'fratelli', fratlli: 'fratelli', gppe: 'giuseppe', gius: 'giuseppe', giov: 'giovanni', gbatta: 'giovanni battista', mte: 'monte',
+  mti: 'monti', cte: 'conte', ppe: 'principe', mdonna: 'madonna', cadti: 'caduti', vitt: 'vittorio', eman: 'emanuele', franc: 'francesco',
+};
+
+export const MONTHS: ReadonlySet<string> = new Set([
+  'gennaio', 'febbraio', 'marzo', 'aprile', 'maggio', 'giugno', 'luglio', 'agosto', 'settembre', 'ottobre', 'novembre', 'dicembre',
+]);
+
+/** Words that a number precedes as often as a month: `cinque giornate`, `II traversa`. */
+export const COUNTED: ReadonlySet<string> = new Set(['giornate', 'traversa', 'tratto', 'vico', 'strada', 'rampa', 'martiri', 'armata', 'alpini', 'bersaglieri', 'reggimento']);
+
+/** Types after which a letter I, V or X is a number: `vico I`, `traversa V`. */
+export const NUMBERED_TYPES: ReadonlySet<string> = new Set(['vico', 'vicolo', 'traversa', 'rampa', 'ramo', 'parco', 'zona', 'supportico', 'strada', 'corte', 'calata']);
+
+/** Kings and popes with the highest number that a street may carry. */
+export const REGNAL: ReadonlyMap<string, number> = new Map([
+  ['emanuele', 3], ['umberto', 2], ['leopoldo', 2], ['pio', 12], ['giovanni', 23], ['paolo', 6], ['leone', 13], ['benedetto', 16], ['gregorio', 16], ['carlo', 10],
+  ['federico', 3], ['ferdinando', 4], ['enrico', 8], ['luigi', 18], ['filippo', 5], ['amedeo', 9], ['sisto', 5], ['giulio', 3], ['clemente', 14], ['urbano', 8],
+  ['innocenzo', 13], ['alessandro', 8], ['adriano', 6], ['bonifacio', 9], ['eugenio', 4], ['nicola', 5], ['niccolo', 5], ['martino', 5], ['callisto', 3],
+  ['onorio', 3], ['celestino', 5], ['silvestro', 2], ['ottone', 3], ['corrado', 4], ['francesco', 2], ['vittorio', 3], ['alberto', 2], ['cosimo', 3],
+]);
+
+const UNITS = ['', 'uno', 'due', 'tre', 'quattro', 'cinque', 'sei', 'sette', 'otto', 'nove'];
+const TEENS = ['dieci', 'undici', 'dodici', 'tredici', 'quattordici', 'quindici', 'sedici', 'diciassette', 'diciotto', 'diciannove'];
+const ORDINALS = [
+  'primo', 'secondo', 'terzo', 'quarto', 'quinto', 'sesto', 'settimo', 'ottavo', 'nono', 'decimo', 'undicesimo', 'dodicesimo', 'tredicesimo', 'quattordicesimo',
+  'quindicesimo', 'sedicesimo', 'diciassettesimo', 'diciottesimo', 'diciannovesimo', 'ventesimo', 'ventunesimo', 'ventiduesimo', 'ventitreesimo',
+];
+
+function writtenNumbers(): Map<string, number> {
+  const words = new Map<string, number>();
+  UNITS.forEach((unit, value) => value > 1 && words.set(unit, value));
+  TEENS.forEach((word, index) => words.set(word, 10 + index));
+  for (const [ten, value] of [['vent', 20], ['trent', 30]] as const) {
+    words.set(`${ten}${value === 20 ? 'i' : 'a'}`, value);
+    UNITS.forEach((unit, index) => {
+      if (index === 0) return;
+      // Ventuno and ventotto lose the vowel, ventidue keeps it.
+      const stem = unit.startsWith('u') || unit.startsWith('o') ? ten : `${ten}${value === 20 ? 'i' : 'a'}`;
+      words.set(`${stem}${unit}`, value + index);
+      if (unit === 'uno') words.set(`${stem}un`, value + 1);
+    });
+  }
+  ORDINALS.forEach((word, index) => {
+    words.set(word, index + 1);
+    words.set(`${word.slice(0, -1)}a`, index + 1);
+  });
+  return words;
+}
+
+/** `venti`, `secondo`, `ventitre` → number. `uno` is left out: it is an article. */
+export const WRITTEN_NUMBERS: ReadonlyMap<string, number> = writtenNumbers();
+
+const ROMAN = /^(x{0,3})(ix|iv|v?i{0,3})$/;
+
+/** Value 1–39 of a Roman numeral in lower case, else null. Larger ones are not written in street names; L, C, D, M make words. */
+export function roman(word: string): number | null {
+  const match = ROMAN.exec(word);
+  if (match === null || word === '') return null;
+  const ones = ['', 'i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix'].indexOf(match[2]!);
+  return ones < 0 ? null : match[1]!.length * 10 + ones;
+}

@@ -1,0 +1,301 @@
+/**
+ * Rows of an Excel workbook (.xlsx), streamed: the sheet is never held, only its distinct texts are.
+ * Format: ECMA-376 part 1 (SpreadsheetML). Cells come as the file writes them: a number cell as its digits (`42`, `70010000001`,
+ * `6.3E11`), a text cell as its text; formulas as their stored result. Dates stay numbers: the publishers read here use none.
+ */
+import { SaxesParser, type SaxesTagPlain } from 'saxes';
+import { MappaleError, inputError } from '../errors.ts';
+import type { ZipArchive } from './zip.ts';
+
+/** Rows handed over at a time. */
+const BATCH_ROWS = 512;
+
+export interface XlsxSheet {
+  readonly name: string;
+  /** Entry of the zip: `xl/worksheets/sheet1.xml`. */
+  readonly path: string;
+}
+
+export interface XlsxRow {
+  /** As the sheet numbers it, from 1. */
+  readonly number: number;
+  /** By column, A first; null for an empty cell. Cells after the last filled one are missing. */
+  readonly cells: readonly (string | null)[];
+}
+
+/** An open workbook; it lives as long as its archive. */
+export class Workbook {
+  readonly #archive: ZipArchive;
+  readonly sheets: readonly XlsxSheet[];
+  #texts: readonly string[] | null = null;
+
+  private constructor(archive: ZipArchive, sheets: readonly XlsxSheet[]) {
+    this.#archive = archive;
+    this.sheets = sheets;
+  }
+
+  /** @throws input error `XLSX_UNREADABLE` */
+  static async open(archive: ZipArchive): Promise<Workbook> {
+    const paths = new Set(archive.entries.map((entry) => entry.path));
+    if (!paths.has('xl/workbook.xml') || !paths.has('xl/_rels/workbook.xml.rels')) {
+      throw unreadable(archive.label, 'no xl/workbook.xml: the file is a zip, but not an Excel workbook');
+    }
+    const targets = new Map<string, string>();
+    await eachTag(archive, 'xl/_rels/workbook.xml.rels', (name, attributes) => {
+      if (name === 'Relationship') targets.set(attributes['Id'] ?? '', attributes['Target'] ?? '');
+    });
+    const sheets: XlsxSheet[] = [];
+    await eachTag(archive, 'xl/workbook.xml', (name, attributes) => {
+      if (name !== 'sheet') return;
+      const target = targets.get(attributes['r:id'] ?? attributes['id'] ?? '') ?? '';
+      const path = target.startsWith('/') ? target.slice(1) : `xl/${target}`;
+      if (paths.has(path)) sheets.push({ name: attributes['name'] ?? '', path });
+    });
+    if (sheets.length === 0) throw unreadable(archive.label, 'no sheet');
+    return new Workbook(archive, sheets);
+  }
+
+  /**
+   * Streams a sheet in batches of rows; rows without any value are left out.
+   * @param counter counts the rows by itself, see `XlsxRowCounter`
+   * @throws input error `XLSX_UNREADABLE` with the sheet's name
+   */
+  async *rows(sheet: XlsxSheet, counter?: XlsxRowCounter): AsyncGenerator<readonly XlsxRow[]> {
+    this.#texts ??= await readTexts(this.#archive);
+    const at = `${this.#archive.label}!${sheet.path}`;
+    const parser = new SheetParser(this.#texts, at);
+    const decoder = new TextDecoder('utf-8', { fatal: true });
+    for await (const chunk of (await this.#archive.stream(sheet.path)) as AsyncIterable<Buffer>) {
+      const text = decoder.decode(chunk, { stream: true });
+      counter?.count(text);
+      parser.write(text);
+      if (parser.rows.length >= BATCH_ROWS) yield parser.take();
+    }
+    parser.end();
+    yield parser.take();
+  }
+}
+
+/**
+ * The first rows of a sheet from the first bytes of its two files, for recognising a workbook.
+ * @param texts first bytes of `xl/sharedStrings.xml`; a text that lies beyond them is given as null
+ * @returns at most `count` rows; fewer when the bytes do not reach
+ */
+export function firstRows(sheet: Buffer, texts: Buffer | null, count: number): readonly XlsxRow[] {
+  const found: string[] = [];
+  if (texts !== null) {
+    const shared = new TextsParser(found);
+    shared.writeHead(cutText(texts));
+  }
+  const parser = new SheetParser(found, 'head', true);
+  parser.writeHead(cutText(sheet));
+  return parser.rows.slice(0, count);
+}
+
+/** Decodes leniently: the last character may be cut. */
+function cutText(bytes: Buffer): string {
+  return new TextDecoder('utf-8').decode(bytes, { stream: true });
+}
+
+/**
+ * Counts the rows that hold a value, apart from the parser on purpose, so that the two can disagree: looks for the tags `row`, `v` and `t`
+ * as text.
+ */
+export class XlsxRowCounter {
+  #rest = '';
+  #filled = true;
+  rows = 0;
+
+  count(chunk: string): void {
+    const text = this.#rest + chunk;
+    // A tag may be split between chunks.
+    const end = text.lastIndexOf('<');
+    const whole = end === -1 || text.indexOf('>', end) !== -1 ? text.length : end;
+    this.#rest = text.slice(whole);
+    for (const match of text.slice(0, whole).matchAll(/<(?:\w+:)?(row|v|t)(?=[\s>])/g)) {
+      if (match[1] === 'row') {
+        this.#filled = false;
+      } else if (!this.#filled) {
+        this.#filled = true;
+        this.rows += 1;
+      }
+    }
+  }
+}
+
+function unreadable(at: string, reason: string, cause?: unknown): MappaleError {
+  return inputError('workbook cannot be read', {
+    code: 'XLSX_UNREADABLE', at, detail: `expected an Excel workbook (.xlsx), found: ${reason}`,
+    hint: 'Download the file again; do not save it with another program.', cause,
+  });
+}
+
+/** Local name of a tag that may carry a prefix. */
+const local = (name: string): string => name.slice(name.indexOf(':') + 1);
+
+async function eachTag(archive: ZipArchive, path: string, visit: (name: string, attributes: Readonly<Record<string, string>>) => void): Promise<void> {
+  const parser = new SaxesParser();
+  let failure: Error | null = null;
+  parser.on('error', (error) => (failure ??= error));
+  parser.on('opentag', (tag: SaxesTagPlain) => visit(local(tag.name), tag.attributes));
+  parser.write((await archive.buffer(path)).toString('utf8')).close();
+  if (failure !== null) throw unreadable(`${archive.label}!${path}`, (failure as Error).message, failure);
+}
+
+async function readTexts(archive: ZipArchive): Promise<readonly string[]> {
+  const path = 'xl/sharedStrings.xml';
+  const texts: string[] = [];
+  // A workbook whose texts are all inline has no such file.
+  if (!archive.entries.some((entry) => entry.path === path)) return texts;
+  const parser = new TextsParser(texts);
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  for await (const chunk of (await archive.stream(path)) as AsyncIterable<Buffer>) {
+    parser.write(decoder.decode(chunk, { stream: true }), `${archive.label}!${path}`);
+  }
+  parser.end(`${archive.label}!${path}`);
+  return texts;
+}
+
+/** `sharedStrings.xml`: one `si` per text, in runs `r/t`; what stands under `rPh` is how it is pronounced. */
+class TextsParser {
+  readonly #sax = new SaxesParser();
+  #failure: Error | null = null;
+
+  constructor(into: string[]) {
+    let text = '';
+    let taking = false;
+    let phonetic = false;
+    this.#sax.on('error', (error) => (this.#failure ??= error));
+    this.#sax.on('opentag', (tag) => {
+      const name = local(tag.name);
+      if (name === 'si') text = '';
+      else if (name === 'rPh') phonetic = true;
+      else if (name === 't') taking = !phonetic;
+    });
+    this.#sax.on('text', (piece) => {
+      if (taking) text += piece;
+    });
+    this.#sax.on('closetag', (tag) => {
+      const name = local(tag.name);
+      if (name === 't') taking = false;
+      else if (name === 'rPh') phonetic = false;
+      else if (name === 'si') into.push(text);
+    });
+  }
+
+  write(text: string, at: string): void {
+    this.#sax.write(text);
+    if (this.#failure !== null) throw unreadable(at, this.#failure.message, this.#failure);
+  }
+
+  /** Bytes that end anywhere: what was complete has been taken. */
+  writeHead(text: string): void {
+    this.#sax.write(text);
+  }
+
+  end(at: string): void {
+    this.#sax.close();
+    if (this.#failure !== null) throw unreadable(at, this.#failure.message, this.#failure);
+  }
+}
+
+/** A sheet's rows, as they are completed. */
+class SheetParser {
+  readonly #sax = new SaxesParser();
+  readonly #at: string;
+  #failure: Error | null = null;
+  rows: XlsxRow[] = [];
+
+  /** @param lenient a text that is not there is null instead of an error */
+  constructor(texts: readonly string[], at: string, lenient = false) {
+    this.#at = at;
+    let number = 0;
+    let cells: (string | null)[] = [];
+    let filled = false;
+    let column = -1;
+    let type = '';
+    let text: string | null = null;
+    let taking = false;
+    let phonetic = false;
+    this.#sax.on('error', (error) => (this.#failure ??= error));
+    this.#sax.on('opentag', (tag) => {
+      const name = local(tag.name);
+      if (name === 'c') {
+        const attributes = tag.attributes as Readonly<Record<string, string>>;
+        const reference = attributes['r'];
+        column = reference === undefined ? column + 1 : columnOf(reference);
+        type = attributes['t'] ?? 'n';
+        text = null;
+      } else if (name === 'v' || name === 't') {
+        taking = !phonetic;
+        if (taking) text ??= '';
+      } else if (name === 'rPh') {
+        phonetic = true;
+      } else if (name === 'row') {
+        const declared = (tag.attributes as Readonly<Record<string, string>>)['r'];
+        number = declared === undefined ? number + 1 : Number(declared);
+        cells = [];
+        filled = false;
+        column = -1;
+      }
+    });
+    this.#sax.on('text', (piece) => {
+      if (taking) text += piece;
+    });
+    this.#sax.on('closetag', (tag) => {
+      const name = local(tag.name);
+      if (name === 'v' || name === 't') {
+        taking = false;
+      } else if (name === 'rPh') {
+        phonetic = false;
+      } else if (name === 'c') {
+        if (text === null) return;
+        let value: string | null = text;
+        if (type === 's') {
+          value = texts[Number(text)] ?? null;
+          if (value === null && !lenient) this.#failure ??= new Error(`cell in column ${column + 1} of row ${number} names text ${text} of ${texts.length}`);
+        }
+        while (cells.length < column) cells.push(null);
+        cells[column] = value;
+        filled = true;
+      } else if (name === 'row' && filled) {
+        this.rows.push({ number, cells });
+      }
+    });
+  }
+
+  write(text: string): void {
+    this.#sax.write(text);
+    this.#check();
+  }
+
+  writeHead(text: string): void {
+    this.#sax.write(text);
+  }
+
+  end(): void {
+    this.#sax.close();
+    this.#check();
+  }
+
+  take(): XlsxRow[] {
+    const { rows } = this;
+    this.rows = [];
+    return rows;
+  }
+
+  #check(): void {
+    if (this.#failure !== null) throw unreadable(this.#at, this.#failure.message, this.#failure);
+  }
+}
+
+/** `AB12` → 27. */
+function columnOf(reference: string): number {
+  let column = 0;
+  for (let i = 0; i < reference.length; i += 1) {
+    const letter = reference.charCodeAt(i) - 0x40;
+    if (letter < 1 || letter > 26) break;
+    column = column * 26 + letter;
+  }
+  return column - 1;
+}

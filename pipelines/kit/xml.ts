@@ -1,0 +1,189 @@
+/**
+ * XML that is read element by element out of a long document, strictly: well-formed, with namespaces, with exact places.
+ * For documents of which one broken part must not cost the others.
+ */
+import { SaxesParser, type SaxesTagNS } from 'saxes';
+
+/** Line and column, both from 1. */
+export interface Place {
+  readonly line: number;
+  readonly column: number;
+}
+
+/** Text that is not well-formed XML, and where the parser stopped. */
+export class XmlError extends Error {
+  readonly place: Place;
+
+  constructor(message: string, place: Place) {
+    super(message);
+    this.name = 'XmlError';
+    this.place = place;
+  }
+}
+
+export interface XmlElement {
+  /** `prefix:local` with the caller's prefix of the namespace, `local` without one, `{uri}local` for a namespace unknown to the caller. */
+  readonly name: string;
+  /** By name as above; namespace declarations are left out. */
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly children: XmlElement[];
+  /** The element's own text in one piece. */
+  text: string;
+  /** Where its start tag begins. */
+  readonly place: Place;
+}
+
+const XMLNS = 'http://www.w3.org/2000/xmlns/';
+
+class Complete extends Error {}
+
+/** Parses one element, fed piece by piece. */
+export class XmlElementParser {
+  readonly #parser: SaxesParser<{ xmlns: true; additionalNamespaces: Record<string, string> }>;
+  readonly #prefixOf: ReadonlyMap<string, string>;
+  readonly #open: XmlElement[] = [];
+  #root: XmlElement | null = null;
+  #end = 0;
+
+  /**
+   * @param inForce prefix → URI declared around the element; `''` is the default namespace
+   * @param names prefix → URI by which names are told
+   */
+  constructor(inForce: Readonly<Record<string, string>>, names: Readonly<Record<string, string>>) {
+    this.#prefixOf = new Map(Object.entries(names).map(([prefix, uri]) => [uri, prefix]));
+    this.#parser = new SaxesParser({ xmlns: true, additionalNamespaces: { ...inForce } });
+    let place: Place = { line: 1, column: 1 };
+    this.#parser.on('opentagstart', ({ name }) => {
+      // The parser stands behind the name here, on its line.
+      place = { line: this.#parser.line, column: Math.max(1, this.#parser.column - name.length - 1) };
+    });
+    this.#parser.on('opentag', (tag) => this.#enter(tag, place));
+    this.#parser.on('text', (text) => this.#text(text));
+    this.#parser.on('cdata', (text) => this.#text(text));
+    this.#parser.on('closetag', () => {
+      this.#open.pop();
+      if (this.#open.length > 0) return;
+      this.#end = this.#parser.position;
+      throw new Complete();
+    });
+  }
+
+  /**
+   * @returns the element once it is complete, and how many UTF-16 units it took of all that was fed; null when more is needed
+   * @throws XmlError where the text is not well-formed; the parser is of no more use then
+   */
+  write(text: string): { readonly element: XmlElement; readonly length: number } | null {
+    try {
+      this.#parser.write(text);
+      return null;
+    } catch (error) {
+      if (error instanceof Complete) return { element: this.#root!, length: this.#end };
+      throw xmlError(error, this.#parser);
+    }
+  }
+
+  #name(uri: string, local: string): string {
+    if (uri === '') return local;
+    const prefix = this.#prefixOf.get(uri);
+    return prefix === undefined ? `{${uri}}${local}` : `${prefix}:${local}`;
+  }
+
+  #enter(tag: SaxesTagNS, place: Place): void {
+    const attributes = new Map<string, string>();
+    for (const attribute of Object.values(tag.attributes)) {
+      if (attribute.uri !== XMLNS) attributes.set(this.#name(attribute.uri, attribute.local), attribute.value);
+    }
+    const element: XmlElement = { name: this.#name(tag.uri, tag.local), attributes, children: [], text: '', place };
+    const parent = this.#open.at(-1);
+    if (parent === undefined) this.#root = element;
+    else parent.children.push(element);
+    this.#open.push(element);
+  }
+
+  #text(text: string): void {
+    const element = this.#open.at(-1);
+    if (element !== undefined) element.text += text;
+  }
+}
+
+/** A document's root element, from its start tag. */
+export interface XmlRoot {
+  /** As written. */
+  readonly name: string;
+  readonly uri: string;
+  readonly local: string;
+  /** Prefix → URI; `''` for the default one. */
+  readonly namespaces: Readonly<Record<string, string>>;
+  /** By name as written. */
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly isEmpty: boolean;
+}
+
+/** Everything up to and with the root's start tag, byte by byte, so that its end is known exactly. UTF-8, with or without mark. */
+export class XmlPrologueParser {
+  readonly #parser = new SaxesParser({ xmlns: true });
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  root: XmlRoot | null = null;
+  /** What was read, without byte order mark. */
+  text = '';
+  /** `1.0`; null without declaration. */
+  version: string | null = null;
+  encoding: string | null = null;
+  hasDoctype = false;
+
+  constructor() {
+    this.#parser.on('xmldecl', ({ version, encoding }) => {
+      this.version = version ?? null;
+      this.encoding = encoding ?? null;
+    });
+    this.#parser.on('doctype', () => {
+      this.hasDoctype = true;
+    });
+    this.#parser.on('opentag', (tag) => {
+      const namespaces: Record<string, string> = {};
+      for (const [prefix, uri] of Object.entries(tag.ns)) if (prefix !== 'xml' && prefix !== 'xmlns') namespaces[prefix] = uri;
+      const attributes = new Map(Object.values(tag.attributes).map(({ name, value }) => [name, value]));
+      this.root = { name: tag.name, uri: tag.uri, local: tag.local, namespaces, attributes, isEmpty: tag.isSelfClosing };
+    });
+  }
+
+  /** @returns how many of the bytes belong to the prologue; the others are not looked at. @throws XmlError */
+  write(bytes: Uint8Array): number {
+    let used = 0;
+    while (used < bytes.length && this.root === null) {
+      let text;
+      try {
+        text = this.#decoder.decode(bytes.subarray(used, used + 1), { stream: true });
+      } catch {
+        throw new XmlError('bytes that are not UTF-8', placeOf(this.#parser));
+      }
+      used += 1;
+      this.text += text;
+      try {
+        this.#parser.write(text);
+      } catch (error) {
+        throw xmlError(error, this.#parser);
+      }
+    }
+    return used;
+  }
+}
+
+/** True for well-formed comments, processing instructions and white space only: what may stand around a root element. */
+export function isXmlMisc(text: string): boolean {
+  try {
+    new SaxesParser({ xmlns: true }).write(`<root/>${text}`).close();
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+function placeOf(parser: { readonly line: number; readonly column: number }): Place {
+  return { line: parser.line, column: Math.max(1, parser.column) };
+}
+
+function xmlError(error: unknown, parser: { readonly line: number; readonly column: number }): XmlError {
+  const message = error instanceof Error ? error.message : String(error);
+  return new XmlError(message.replace(/^\d+:\d+: /, '').replace(/\.$/, ''), placeOf(parser));
+}

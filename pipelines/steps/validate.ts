@@ -1,0 +1,226 @@
+/** Does a file still have the shape that is read? The real readers run, on nothing but the file: no database. */
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { MappaleError } from '../errors.ts';
+import { RowWriter } from '../kit/copy.ts';
+import type { MemberFacts, MemberSink, Reject, Sink } from '../kit/source.ts';
+import { KeySet } from '../kit/key-set.ts';
+import type { RegisteredSource } from '../registry.ts';
+import { locate, type LocatedFile } from './locate.ts';
+import { inputFile } from './stage.ts';
+
+export interface Finding {
+  readonly level: 'error' | 'warn';
+  readonly code: string;
+  readonly message: string;
+  /** `file.zip!inner.csv:12` */
+  readonly at: string;
+  readonly detail?: string | undefined;
+  readonly hint?: string | undefined;
+}
+
+export interface FileVerdict {
+  readonly path: string;
+  /** Null: no source reads it. */
+  readonly source: string | null;
+  readonly role: string | null;
+  readonly vintage: string | null;
+  readonly ok: boolean;
+  readonly records: number;
+  readonly rows: number;
+  readonly rejects: number;
+  readonly duplicates: number;
+  /** True when only the first records were looked at. */
+  readonly sampled: boolean;
+  readonly findings: readonly Finding[];
+}
+
+/** Examples shown of each kind of reject. */
+const EXAMPLES = 3;
+/** Rejects that show that the whole file is not what it should be, however few they are. */
+const SYSTEMATIC = /^(encoding|utf8|columns|header)/;
+
+class SampleReached extends Error {}
+
+/**
+ * Validates files and folders.
+ * @param sample look at this many records of each file; null: at all
+ * @returns a verdict for each file that a source claims, cannot be opened, or was named itself
+ */
+export async function validate(paths: readonly string[], sources: readonly RegisteredSource[], sample: number | null, onFile: (verdict: FileVerdict) => void): Promise<FileVerdict[]> {
+  const verdicts: FileVerdict[] = [];
+  const add = (verdict: FileVerdict): void => {
+    verdicts.push(verdict);
+    onFile(verdict);
+  };
+  const survey = await locate(paths, sources, { get: () => undefined, set() {} });
+  for (const { path, error } of survey.broken) add(failed(path, null, error));
+  for (const { path, source, reason } of survey.aside) {
+    add({ ...empty(path), source, ok: true, findings: [{ level: 'warn', code: 'LEFT_ASIDE', message: reason, at: basename(path) }] });
+  }
+  for (const path of survey.unknown) {
+    const named = paths.includes(path);
+    add({
+      ...empty(path), ok: !named,
+      findings: [{
+        level: named ? 'error' : 'warn', code: 'FILE_UNKNOWN', message: 'no source reads this file', at: basename(path),
+        detail: `expected a file of ${sources.map(({ id }) => id).join(', ')}`, hint: 'If it should be one of them, compare its first lines with the source\'s fixture folder.',
+      }],
+    });
+  }
+  for (const { source, files } of survey.releases) for (const file of files) add(await validateFile(source, file, sample));
+  return verdicts.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function empty(path: string): FileVerdict {
+  return { path, source: null, role: null, vintage: null, ok: false, records: 0, rows: 0, rejects: 0, duplicates: 0, sampled: false, findings: [] };
+}
+
+function failed(path: string, source: string | null, error: MappaleError): FileVerdict {
+  return { ...empty(path), source, findings: [{ level: 'error', code: error.code, message: error.message, at: error.at ?? basename(path), detail: error.detail, hint: error.hint }] };
+}
+
+async function validateFile(source: RegisteredSource, file: LocatedFile, sample: number | null): Promise<FileVerdict> {
+  const sink = new ValidationSink(source, file.name, sample);
+  const facts = { path: file.path, source: source.id, role: file.recognition.role, vintage: file.recognition.vintage };
+  let sampled = false;
+  const findings: Finding[] = [];
+  try {
+    await source.read(inputFile(file), sink);
+  } catch (error) {
+    if (error instanceof SampleReached) sampled = true;
+    else if (error instanceof MappaleError) findings.push(...failed(file.path, source.id, error).findings);
+    else throw error;
+  }
+  findings.push(...sink.findings(sampled, file.recognition.complete !== false));
+  return { ...facts, ok: findings.every(({ level }) => level !== 'error'), records: sink.records, rows: sink.rows, rejects: sink.rejects, duplicates: sink.duplicates, sampled, findings };
+}
+
+/** Counts, keeps examples, remembers keys; writes nothing. */
+class ValidationSink implements Sink {
+  rows = 0;
+  rejects = 0;
+  duplicates = 0;
+  records = 0;
+  readonly #source: RegisteredSource;
+  readonly #name: string;
+  readonly #sample: number | null;
+  readonly #writers = new Map<string, RowWriter>();
+  readonly #keys = new Map<string, KeySet>();
+  readonly #rejectKinds = new Map<string, { count: number; examples: { at: string; message: string }[] }>();
+  readonly #lost: Finding[] = [];
+  #label = '';
+
+  constructor(source: RegisteredSource, name: string, sample: number | null) {
+    this.#source = source;
+    this.#name = name;
+    this.#sample = sample;
+    for (const [table, columns] of Object.entries(source.tables)) {
+      const key = source.keys?.[table];
+      const keys = key === undefined ? null : new KeySet(columns, key);
+      if (keys !== null) this.#keys.set(table, keys);
+      this.#writers.set(table, new RowWriter(columns, (chunk) => keys?.addRows(chunk, this.#label)));
+    }
+  }
+
+  async reuse(): Promise<boolean> {
+    return false;
+  }
+
+  progress(): void {}
+
+  async member(facts: MemberFacts): Promise<MemberSink> {
+    this.#label = facts.path === '' ? this.#name : `${this.#name}!${facts.path}`;
+    const label = this.#label;
+    const before = { rows: this.#rowCount(), rejects: this.rejects, duplicates: this.duplicates };
+    const writer = (table: string): RowWriter => {
+      const found = this.#writers.get(table);
+      if (found === undefined) throw new Error(`${this.#source.id}: unknown staging table ${table}`);
+      return found;
+    };
+    return {
+      memberId: 0,
+      writer,
+      row: (table, position, values) => {
+        writer(table).row(position, values);
+        this.#stopAtSample();
+      },
+      reject: (reject) => {
+        this.#reject(label, reject);
+        this.#stopAtSample();
+      },
+      duplicate: () => {
+        this.duplicates += 1;
+      },
+      drain: () => {
+        this.#stopAtSample();
+        return undefined;
+      },
+      close: async (records) => {
+        for (const one of this.#writers.values()) one.flush();
+        this.records += records;
+        this.rows = this.#rowCount();
+        const accounted = this.rows - before.rows + (this.rejects - before.rejects) + (this.duplicates - before.duplicates);
+        if (accounted !== records) {
+          this.#lost.push({ level: 'error', code: 'ACCOUNTING', message: 'records are unaccounted for', at: label, detail: `expected ${records} records = rows + rejects + duplicates, found ${accounted}` });
+        }
+      },
+    };
+  }
+
+  findings(sampled: boolean, complete: boolean): Finding[] {
+    this.rows = this.#rowCount();
+    const findings = [...this.#lost];
+    const seen = this.rows + this.rejects + this.duplicates;
+    const limit = this.#source.manifest.envelope.rejectShare;
+    const tooMany = seen > 0 && this.rejects / seen > limit && this.rejects > 10;
+    for (const [code, { count, examples }] of this.#rejectKinds) {
+      findings.push({
+        level: tooMany || SYSTEMATIC.test(code) ? 'error' : 'warn', code, message: `${count} record${count === 1 ? '' : 's'} refused: ${examples[0]!.message}`, at: examples.map(({ at }) => at).join(', '),
+        hint: tooMany ? `Expected at most ${limit * 100} % of the records, found ${((this.rejects / seen) * 100).toFixed(2)} %. Compare these lines with the publisher's description.` : undefined,
+      });
+    }
+    for (const [table, keys] of this.#keys) {
+      for (const writer of this.#writers.values()) writer.flush();
+      if (keys.repeated === 0) continue;
+      findings.push({ level: 'warn', code: 'KEY_REPEATED', message: `${keys.repeated} rows of ${table} repeat the key (${this.#source.keys![table]!.join(', ')})`, at: keys.examples.join(', '), hint: 'The first of each is kept when the file is loaded.' });
+    }
+    if (!sampled && this.records === 0 && this.#lost.length === 0) {
+      findings.push({ level: 'error', code: 'FILE_EMPTY', message: 'the file holds no record', at: this.#name, hint: 'Download it again and compare its size with the publisher\'s.' });
+    }
+    if (!sampled && complete) findings.push(...this.#envelope());
+    return findings;
+  }
+
+  /** Bounds that name a staging table's layer by the file alone: a total below every layer's minimum cannot be whole. */
+  #envelope(): Finding[] {
+    const minima = Object.values(this.#source.manifest.envelope.rows ?? {}).map(({ min }) => min ?? 0).filter((min) => min > 0);
+    if (minima.length === 0 || this.records >= Math.min(...minima)) return [];
+    return [{ level: 'error', code: 'ENVELOPE', message: 'fewer records than any known release', at: this.#name, detail: `expected at least ${Math.min(...minima)}, found ${this.records}`, hint: 'The file is cut short, or is a part that should be named so.' }];
+  }
+
+  #rowCount(): number {
+    let rows = 0;
+    for (const writer of this.#writers.values()) rows += writer.rows;
+    return rows;
+  }
+
+  #reject(label: string, reject: Reject): void {
+    this.rejects += 1;
+    const kind = this.#rejectKinds.get(reject.code) ?? { count: 0, examples: [] };
+    kind.count += 1;
+    if (kind.examples.length < EXAMPLES) kind.examples.push({ at: `${label}:${reject.position}`, message: reject.message });
+    this.#rejectKinds.set(reject.code, kind);
+  }
+
+  #stopAtSample(): void {
+    if (this.#sample !== null && this.#rowCount() + this.rejects >= this.#sample) throw new SampleReached();
+  }
+}
+
+/** A path that was named must exist. @throws MappaleError `FILE_MISSING` (exit 2) */
+export async function mustExist(path: string): Promise<void> {
+  await stat(path).catch(() => {
+    throw new MappaleError('the file does not exist', { code: 'FILE_MISSING', kind: 'usage', at: path, hint: 'Check the path.' });
+  });
+}
