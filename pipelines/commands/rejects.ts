@@ -6,7 +6,7 @@ import { command, parseCount, print, table } from './command.ts';
 export function rejectsCommand(): Command {
   return command('rejects', 'Records that were refused: why, where, and the record itself. With --retry: try them again with today\'s rules.', [
     'mappale rejects',
-    'mappale rejects --source mef_income --limit 5 --raw',
+    'mappale rejects --code reference_malformed --limit 5 --raw',
     'mappale rejects --retry',
   ])
     .option('--source <id>', 'of one source')

@@ -4,7 +4,7 @@ import { tableOf } from '../sql-files.ts';
 import { command, print, table } from './command.ts';
 
 export function sourcesCommand(): Command {
-  return command('sources', 'What is read: publisher, licence, where to download, how often it changes.', ['mappale sources', 'mappale sources mef_income', 'mappale sources --json'])
+  return command('sources', 'What is read: publisher, licence, where to download, how often it changes.', ['mappale sources', 'mappale sources --json'])
     .argument('[id]', 'one source, with everything that its manifest says')
     .option('--json', 'print the manifests as JSON')
     .action(async (id: string | undefined, options: { json?: boolean }) => {

@@ -9,7 +9,7 @@ import { collectPaths, command, parseCount, print } from './command.ts';
 export function synthCommand(): Command {
   return command('synth', 'Write the files of an invented region in the publishers\' exact formats, vices included.', [
     'mappale synth --out /tmp/invented --parcels 20000 --seed 7',
-    'mappale synth --out /tmp/cadastre --parcels 1000000 --source ade_cadastre --source istat_comuni',
+    'mappale synth --out /tmp/invented-large --parcels 1000000',
   ])
     .requiredOption('--out <folder>', 'where to write; made when missing')
     .option('--parcels <n>', 'how many parcels', parseCount, 2000)

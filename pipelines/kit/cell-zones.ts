@@ -1,0 +1,89 @@
+/**
+ * Areas over the invented region, drawn so that the truth is arithmetic: their edges run through the middles of cells, and corners of
+ * parcels stray from the lattice by at most 15 % of a cell, so an area takes a quarter of a cell or more of every parcel that it
+ * meets, and nothing of the others. Coordinates are cells, counted from the region's south-west corner.
+ */
+import { CELL_LAT, CELL_LON } from './make-world.ts';
+import type { LonLat, World, WorldParcel } from './world.ts';
+
+/** West, south, east, north in cells; edges end in .5. */
+export type CellBox = readonly [number, number, number, number];
+/** Closed ring in cells. */
+export type CellRing = readonly (readonly [number, number])[];
+
+export interface CellArea {
+  /** Boxes that together are the area: what the truth looks at. */
+  readonly boxes: readonly CellBox[];
+  /** Polygons → rings, as they are written. */
+  readonly polygons: readonly (readonly CellRing[])[];
+}
+
+export class CellGrid {
+  readonly columns: number;
+  readonly rows: number;
+  readonly #west: number;
+  readonly #south: number;
+
+  constructor(world: World) {
+    [this.#west, this.#south] = world.box;
+    this.columns = Math.round((world.box[2] - world.box[0]) / CELL_LON);
+    this.rows = Math.round((world.box[3] - world.box[1]) / CELL_LAT);
+  }
+
+  degrees([x, y]: readonly [number, number]): LonLat {
+    return [this.#west + x * CELL_LON, this.#south + y * CELL_LAT];
+  }
+
+  /** Columns and rows of a parcel's cells in the region. */
+  cellsOf(parcel: WorldParcel): [number, number][] {
+    const x = Math.round((parcel.sheet.box[0] - this.#west) / CELL_LON);
+    const y = Math.round((parcel.sheet.box[1] - this.#south) / CELL_LAT);
+    return parcel.cells.map(([column, row]) => [x + column, y + row]);
+  }
+}
+
+/** True when the area takes a part of the cell. */
+export function meetsCell(area: CellArea, [column, row]: readonly [number, number]): boolean {
+  return area.boxes.some(([west, south, east, north]) => west < column + 1 && column < east && south < row + 1 && row < north);
+}
+
+export function boxRing([west, south, east, north]: CellBox): CellRing {
+  return [[west, south], [east, south], [east, north], [west, north], [west, south]];
+}
+
+export function boxArea(...boxes: readonly CellBox[]): CellArea {
+  return { boxes, polygons: boxes.map((box) => [boxRing(box)]) };
+}
+
+/** A box whose southern and northern edges are jagged, with `perCell` corners in each cell, within a fifth of a cell around the line. */
+export function jaggedArea(box: CellBox, perCell: number): CellArea {
+  const [west, south, east, north] = box;
+  const steps = Math.round((east - west) * perCell);
+  const edge = (y: number): [number, number][] => Array.from({ length: steps + 1 }, (_, i) => [west + i / perCell, y + (i % 2 === 0 ? 0 : (i % 4 === 1 ? 0.2 : -0.2))]);
+  const lower = edge(south);
+  return { boxes: [box], polygons: [[[...lower, ...edge(north).reverse(), lower[0]!]]] };
+}
+
+/** A box with a hole that keeps away from the edges; both edges of the hole end in .5. */
+export function holedArea(outer: CellBox, hole: CellBox): CellArea {
+  const [west, south, east, north] = outer;
+  return {
+    boxes: [[west, south, east, hole[1]], [west, hole[3], east, north], [west, hole[1], hole[0], hole[3]], [hole[2], hole[1], east, hole[3]]],
+    polygons: [[boxRing(outer), [...boxRing(hole)].reverse()]],
+  };
+}
+
+/** Two squares of 2 × 2 cells that meet in a corner, drawn as one ring that crosses itself there: not valid, its area is that of both. */
+export function crossedArea(x: number, y: number): CellArea {
+  return {
+    boxes: [[x, y, x + 2, y + 2], [x + 2, y + 2, x + 4, y + 4]],
+    polygons: [[[[x, y], [x + 2, y], [x + 2, y + 4], [x + 4, y + 4], [x + 4, y + 2], [x, y + 2], [x, y]]]],
+  };
+}
+
+/** A box with a spike, a line there and back, that repairing takes away: not valid, its area is the box. */
+export function spikedArea(box: CellBox, length: number): CellArea {
+  const [west, south, east, north] = box;
+  const middle = (south + north) / 2;
+  return { boxes: [box], polygons: [[[[west, south], [east, south], [east, middle], [east + length, middle], [east, middle], [east, north], [west, north], [west, south]]]] };
+}

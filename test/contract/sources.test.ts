@@ -1,0 +1,140 @@
+/** What every source owes, held against every folder under sources/. Nothing is registered: folders are listed. */
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { ROOT } from '../../pipelines/config.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { loadSources, loadSynthetic } from '../../pipelines/registry.ts';
+import { readChecks, tableOf } from '../../pipelines/sql-files.ts';
+import { locate } from '../../pipelines/steps/locate.ts';
+import { validate } from '../../pipelines/steps/validate.ts';
+
+const manifestSchema = z.strictObject({
+  id: z.string().regex(/^[a-z0-9]+(_[a-z0-9]+)+$/),
+  title: z.string().min(5),
+  attribution: z.strictObject({
+    holder: z.string().min(2),
+    license: z.string().min(2),
+    url: z.url(),
+    text: z.string().min(5),
+    mandatory: z.boolean().optional(),
+  }),
+  vintageRule: z.string().min(10),
+  downloads: z.array(z.strictObject({ url: z.string().min(5), note: z.string().min(3) })).min(1),
+  cadence: z.string().min(3),
+  crs: z.string().nullable(),
+  keep: z.enum(['newest', 'all']),
+  reference: z.boolean().optional(),
+  ignored: z.record(z.string(), z.string().min(3)),
+  envelope: z.strictObject({
+    rows: z.record(z.string(), z.strictObject({ min: z.number().optional(), max: z.number().optional() })).optional(),
+    rejectShare: z.number().min(0).max(1),
+  }),
+  layers: z.array(z.string()).min(1),
+});
+
+const PG_TYPE: Readonly<Record<string, string>> = { int2: 'int2', int4: 'int4', int8: 'int8', float8: 'float8', bool: 'bool', date: 'date', text: 'text', 'text[]': 'text[]', 'int4[]': 'int4[]', 'float8[]': 'float8[]' };
+
+const sources = await loadSources();
+const world = makeWorld({ parcels: 600, seed: 11 });
+const folder = mkdtempSync(join(tmpdir(), 'mappale-contract-'));
+
+beforeAll(async () => {
+  for (const { id } of sources) await (await loadSynthetic(id)).write(world, folder);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it('every folder under sources is a source', () => {
+  const folders = readdirSync(join(ROOT, 'sources'), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name);
+  expect(sources.map(({ id }) => id)).toEqual(folders.sort());
+});
+
+describe.each(sources.map((source) => [source.id, source] as const))('source %s', (_id, source) => {
+  const path = (name: string): string => join(ROOT, source.folder, name);
+
+  it('has a manifest of facts, readable as JSON', () => {
+    expect(manifestSchema.parse(JSON.parse(JSON.stringify(source.manifest)))).toEqual(JSON.parse(JSON.stringify(source.manifest)));
+  });
+
+  it('has every file of a source', () => {
+    for (const name of ['manifest.ts', 'schema.ts', 'source.ts', 'staging.sql', 'layer.sql', 'load.sql', 'checks.sql', 'notes.md', 'synthetic.ts', 'fixture', 'golden']) {
+      expect(existsSync(path(name)), `${source.folder}/${name}`).toBe(true);
+    }
+    expect(readdirSync(path('fixture')).length).toBeGreaterThan(0);
+  });
+
+  it('stages exactly the columns that it declares', () => {
+    for (const [table, columns] of Object.entries(source.tables)) {
+      const body = new RegExp(`create unlogged table ${table} \\(([\\s\\S]*?)\\n\\);`).exec(source.staging.text)?.[1];
+      expect(body, `${source.staging.file} makes ${table}`).toBeDefined();
+      const found = body!.split('\n').map((line) => /^\s+([a-z0-9_]+) ([a-z0-9]+(?:\[\])?(?:\([^)]*\))?)/.exec(line)).filter((match) => match !== null).map((match) => [match[1], match[2]]);
+      const expected = [['member_id', 'int4'], ['position', 'int8'], ...Object.entries(columns).map(([name, type]) => [name, type === 'geometry' ? 'geometry' : PG_TYPE[type]])];
+      expect(found.map(([name, type]) => [name, type!.startsWith('geometry') ? 'geometry' : type])).toEqual(expected);
+    }
+  });
+
+  it('counts only layers that it makes, each partitioned by release and with a comment on every column', () => {
+    const made = source.layer.writes.map(tableOf);
+    for (const layer of source.manifest.layers) expect(made).toContain(layer);
+    for (const layer of made) {
+      const body = new RegExp(`create table layer\\.${layer} \\(([\\s\\S]*?)\\n\\) partition by list \\(release_id\\)`).exec(source.layer.text)?.[1];
+      expect(body, `layer.${layer}`).toBeDefined();
+      const columns = body!.split('\n').map((line) => /^\s+([a-z0-9_]+) /.exec(line)?.[1]).filter((name) => name !== undefined && name !== 'primary');
+      expect(columns.slice(0, 3)).toEqual(['release_id', 'member_id', 'position']);
+      expect(source.layer.text).toContain(`comment on table layer.${layer} is`);
+      for (const column of columns) expect(source.layer.text, `comment on layer.${layer}.${column}`).toContain(`comment on column layer.${layer}.${column} is`);
+    }
+  });
+
+  it('loads exactly the layers that it declares', () => {
+    expect([...source.load.writes].sort()).toEqual([...source.layer.writes].sort());
+    expect(readChecks(source.checks).length).toBeGreaterThan(0);
+  });
+
+  it('repeats keys only by name of staged columns', () => {
+    for (const [table, key] of Object.entries(source.keys ?? {})) {
+      expect(Object.keys(source.tables)).toContain(table);
+      for (const column of key) expect(Object.keys(source.tables[table]!)).toContain(column);
+    }
+  });
+
+  it('recognises its own invented files, which no other source claims', async () => {
+    const survey = await locate([folder], sources, { get: () => undefined, set() {} });
+    const mine = survey.releases.filter((release) => release.source.id === source.id);
+    expect(mine.length).toBeGreaterThan(0);
+    expect(survey.broken).toEqual([]);
+  });
+
+  it('reads its invented files to the last record, and again to the same', async () => {
+    const survey = await locate([folder], sources, { get: () => undefined, set() {} });
+    const paths = survey.releases.filter((release) => release.source.id === source.id).flatMap(({ files }) => files.map((file) => file.path));
+    const read = async (): Promise<unknown> => (await validate(paths, [source], null, () => undefined)).map(({ path: _path, ...verdict }) => verdict);
+    const first = (await read()) as { ok: boolean; records: number; findings: unknown }[];
+    for (const verdict of first) expect(verdict.records).toBeGreaterThan(0);
+    for (const verdict of first) expect(verdict.findings).not.toContainEqual(expect.objectContaining({ code: 'ACCOUNTING' }));
+    expect(await read()).toEqual(first);
+  });
+
+  it('tells in its notes what the official document is and what was decided', () => {
+    expect(readFileSync(path('notes.md'), 'utf8').length).toBeGreaterThan(400);
+  });
+});
+
+it('no invented file is unknown to every source', async () => {
+  const survey = await locate([folder], sources, { get: () => undefined, set() {} });
+  expect(survey.unknown).toEqual([]);
+});
+
+it('the same numbers write the same bytes', async () => {
+  const again = mkdtempSync(join(tmpdir(), 'mappale-contract-'));
+  try {
+    for (const { id } of sources) await (await loadSynthetic(id)).write(makeWorld({ parcels: 600, seed: 11 }), again);
+    const list = (root: string): string[] => readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(root.length)).sort();
+    expect(list(again)).toEqual(list(folder));
+    for (const name of list(again)) expect(readFileSync(join(again, name)).equals(readFileSync(join(folder, name))), name).toBe(true);
+  } finally {
+    rmSync(again, { recursive: true, force: true });
+  }
+});
