@@ -7,8 +7,8 @@ import { open, type FileHandle } from 'node:fs/promises';
 import { Readable } from 'node:stream';
 import { createDeflateRaw, crc32 } from 'node:zlib';
 
-/** 1980-01-01 00:00:00, the first date that the format can say. */
-const DOS_DATE = 0x0021;
+/** 1980-01-01, the first date that the format can say. */
+const FIRST_DATE = '1980-01-01';
 const UTF8_AND_DESCRIPTOR = 0x0808;
 const LIMIT = 0xffff_fffe;
 
@@ -17,6 +17,15 @@ export interface ZipEntryOptions {
   readonly stored?: boolean;
   /** zlib level, 1 (fast) – 9; default 1. */
   readonly level?: number;
+  /** Day of the entry, `2026-07-01`; default 1980-01-01. */
+  readonly modified?: string;
+}
+
+/** A day as DOS counts: years from 1980, month, day; the time is midnight. @throws RangeError for a day that it cannot say */
+function dosDate(iso: string): number {
+  const [year, month, day] = iso.split('-').map(Number);
+  if (Number.isNaN(Date.parse(iso)) || year! < 1980 || year! > 2107) throw new RangeError(`not a day of 1980–2107: ${iso}`);
+  return ((year! - 1980) << 9) | (month! << 5) | day!;
 }
 
 export type ZipContent = string | Uint8Array | Iterable<string | Uint8Array> | AsyncIterable<string | Uint8Array>;
@@ -28,6 +37,7 @@ interface Written {
   readonly compressed: number;
   readonly size: number;
   readonly offset: number;
+  readonly date: number;
 }
 
 /** A zip being written to a file. */
@@ -49,12 +59,13 @@ export class ZipWriter {
     const name = Buffer.from(path, 'utf8');
     const method = options.stored === true ? 0 : 8;
     const offset = this.#offset;
+    const date = dosDate(options.modified ?? FIRST_DATE);
     const local = Buffer.alloc(30);
     local.writeUInt32LE(0x04034b50, 0);
     local.writeUInt16LE(20, 4);
     local.writeUInt16LE(UTF8_AND_DESCRIPTOR, 6);
     local.writeUInt16LE(method, 8);
-    local.writeUInt16LE(DOS_DATE, 12);
+    local.writeUInt16LE(date, 12);
     local.writeUInt16LE(name.length, 26);
     await this.#write(local);
     await this.#write(name);
@@ -82,7 +93,7 @@ export class ZipWriter {
     descriptor.writeUInt32LE(compressed, 8);
     descriptor.writeUInt32LE(size, 12);
     await this.#write(descriptor);
-    this.#entries.push({ name, method, crc, compressed, size, offset });
+    this.#entries.push({ name, method, crc, compressed, size, offset, date });
   }
 
   /** Writes the central directory and closes the file. */
@@ -95,7 +106,7 @@ export class ZipWriter {
       header.writeUInt16LE(20, 6);
       header.writeUInt16LE(UTF8_AND_DESCRIPTOR, 8);
       header.writeUInt16LE(entry.method, 10);
-      header.writeUInt16LE(DOS_DATE, 14);
+      header.writeUInt16LE(entry.date, 14);
       header.writeUInt32LE(entry.crc, 16);
       header.writeUInt32LE(entry.compressed, 20);
       header.writeUInt32LE(entry.size, 24);

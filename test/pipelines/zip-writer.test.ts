@@ -37,6 +37,18 @@ describe('a zip written by the writer', () => {
     await archive.close();
   });
 
+  it('carries the day that is asked for', async () => {
+    const path = join(folder, 'dated.zip');
+    const zip = await ZipWriter.create(path);
+    await zip.add('a.gml', 'x', { modified: '2026-07-01' });
+    await zip.add('b.gml', 'x');
+    await expect(zip.add('c.gml', 'x', { modified: '1979-12-31' })).rejects.toThrow(RangeError);
+    await zip.close();
+    const archive = await ZipArchive.open(path);
+    expect(archive.entries.map(({ modified }) => modified)).toEqual(['2026-07-01', '1980-01-01']);
+    await archive.close();
+  });
+
   it('has the same bytes each time', async () => {
     expect(await readFile(await write('b.zip'))).toEqual(await readFile(await write('c.zip')));
   });

@@ -1,0 +1,257 @@
+/**
+ * The invented region's cadastral map: `MOLISE.zip` › `CB.zip` › `Z001_CASTEL DELL`INVENTATO.zip` › `_map.gml` and `_ple.gml`,
+ * in the dialect of the publisher's MapServer. Written as a stream; the largest thing held is one feature.
+ *
+ * The vices are extra to the world's parcels and, where they have a place of their own, lie west of the region, so that no
+ * zone of another source reaches them.
+ */
+import { createReadStream } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { boxOf, boxPolygon, polygonsAreaM2, type MultiPolygon } from '../../pipelines/kit/plane-geometry.ts';
+import type { Synthetic } from '../../pipelines/kit/source.ts';
+import type { World, WorldComune, WorldParcel, WorldSheet } from '../../pipelines/kit/world.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+
+/** Day of the release: the date of the zips' entries and the collections' timeStamp. */
+const RELEASE = '2026-07-01';
+const SRS = 'urn:ogc:def:crs:EPSG::6706';
+/** A comune that does not exist, with which the publisher fills a sliver. */
+const PSEUDO = 'A000';
+
+/** What the files hold beyond the world's parcels and sheets, so that a test knows what must become of it. */
+export interface Vices {
+  /** Members that cannot be used, by why. */
+  readonly rejects: {
+    /** A raw ampersand in a label. */
+    readonly notWellFormed: number;
+    /** A ring of three positions, which encloses nothing. */
+    readonly tooFewPoints: number;
+  };
+  readonly duplicates: {
+    /** A member that stands twice, byte by byte. */
+    readonly parcelRepeated: number;
+    /** A reference of a good parcel with another polygon, after the good one. */
+    readonly parcelContradicted: number;
+    /** Sheets of a map document that lies in the zip of the province a second time. */
+    readonly sheetRepeated: number;
+  };
+  /** References of parcels that are accepted although the world does not have them. */
+  readonly extra: {
+    /** A ring that crosses itself: repaired. */
+    readonly selfIntersecting: string;
+    /** A parcel of the comune that does not exist. */
+    readonly pseudoComune: string;
+  };
+}
+
+export function vices(world: World): Vices {
+  return {
+    rejects: { notWellFormed: 1, tooFewPoints: 1 },
+    duplicates: { parcelRepeated: 1, parcelContradicted: 1, sheetRepeated: sheetCount(world, strayComune(world)) },
+    extra: { selfIntersecting: `${sheetOf(world.comuni[0]!)}.9003`, pseudoComune: `${PSEUDO}W000200.STRADA001` },
+  };
+}
+
+/** The comune whose map lies in the province's zip once more. */
+const strayComune = (world: World): WorldComune => world.comuni.at(-1)!;
+const sheetOf = (comune: WorldComune): string => `${comune.belfiore}_000100`;
+
+function sheetCount(world: World, comune: WorldComune): number {
+  let count = 0;
+  for (const _ of world.sheets(comune)) count += 1;
+  return count;
+}
+
+/** The publisher's spelling of a name: capitals, spaces, and a backtick for apostrophes and accents. */
+export function cadastralName(name: string): string {
+  return name.normalize('NFD').replace(/\p{M}/gu, '`').replaceAll("'", '`').replaceAll('-', ' ').toUpperCase();
+}
+
+const lat8 = (degrees: number): string => degrees.toFixed(8);
+
+function envelope(polygons: MultiPolygon, indent: string): string {
+  const [west, south, east, north] = boxOf(polygons);
+  return `${indent}<gml:boundedBy>\n${indent}\t<gml:Envelope srsName="${SRS}">\n`
+    + `${indent}\t\t<gml:lowerCorner>${south.toFixed(6)} ${west.toFixed(6)}</gml:lowerCorner>\n`
+    + `${indent}\t\t<gml:upperCorner>${north.toFixed(6)} ${east.toFixed(6)}</gml:upperCorner>\n`
+    + `${indent}\t</gml:Envelope>\n${indent}</gml:boundedBy>\n`;
+}
+
+function ringText(ring: readonly (readonly [number, number])[], indent: string): string {
+  let text = `${indent}<gml:LinearRing>\n${indent}  <gml:posList srsDimension="2">`;
+  for (const [lon, lat] of ring) text += `${lat8(lat)} ${lat8(lon)} `;
+  return `${text}</gml:posList>\n${indent}</gml:LinearRing>\n`;
+}
+
+function polygonText(polygon: MultiPolygon[number], attributes: string, indent: string): string {
+  let text = `${indent}<gml:Polygon ${attributes}>\n`;
+  polygon.forEach((ring, index) => {
+    const side = index === 0 ? 'exterior' : 'interior';
+    text += `${indent}  <gml:${side}>\n${ringText(ring, `${indent}    `)}${indent}  </gml:${side}>\n`;
+  });
+  return `${text}${indent}</gml:Polygon>\n`;
+}
+
+/** One polygon without holes stands alone; anything else is a MultiSurface, whose polygons carry no srsName. */
+function geometryText(id: string, polygons: MultiPolygon): string {
+  const indent = '          ';
+  let text = '        <CP:msGeometry>\n';
+  if (polygons.length === 1 && polygons[0]!.length === 1) {
+    text += polygonText(polygons[0]!, `gml:id="${id}.1" srsName="${SRS}"`, indent);
+  } else {
+    text += `${indent}<gml:MultiSurface gml:id="${id}.1" srsName="${SRS}">\n`;
+    polygons.forEach((polygon, index) => {
+      text += `${indent}  <gml:surfaceMember>\n${polygonText(polygon, `gml:id="${id}.1.${index + 1}"`, `${indent}    `)}${indent}  </gml:surfaceMember>\n`;
+    });
+    text += `${indent}</gml:MultiSurface>\n`;
+  }
+  return `${text}        </CP:msGeometry>\n`;
+}
+
+/** @param label as it is to stand in the file, which for one vice is not well-formed */
+function parcelMember(reference: string, label: string, belfiore: string, polygons: MultiPolygon): string {
+  const id = `CadastralParcel.IT.AGE.PLA.${reference}`;
+  return `    <wfs:member>\n      <CP:CadastralParcel gml:id="${id}">\n${envelope(polygons, '        ')}${geometryText(id, polygons)}`
+    + `        <CP:INSPIREID_LOCALID>IT.AGE.PLA.${reference}</CP:INSPIREID_LOCALID>\n`
+    + '        <CP:INSPIREID_NAMESPACE>IT.AGE.PLA.</CP:INSPIREID_NAMESPACE>\n'
+    + `        <CP:LABEL>${label}</CP:LABEL>\n`
+    + `        <CP:NATIONALCADASTRALREFERENCE>${reference}</CP:NATIONALCADASTRALREFERENCE>\n`
+    + `        <CP:ADMINISTRATIVEUNIT>${belfiore}</CP:ADMINISTRATIVEUNIT>\n`
+    + '      </CP:CadastralParcel>\n    </wfs:member>\n';
+}
+
+function sheetMember(world: World, sheet: WorldSheet): string {
+  const id = `CadastralZoning.IT.AGE.MAP.${sheet.reference}`;
+  const random = world.random('cadastre', sheet.reference);
+  const since = random.next() < 0.7 ? `${String(1 + random.below(28)).padStart(2, '0')}/${String(1 + random.below(12)).padStart(2, '0')}/${1998 + random.below(28)}` : '';
+  const scale = random.pick(['1000', '2000', '2000', '4000', '']);
+  const polygons = [boxPolygon(sheet.box)];
+  return `    <wfs:member>\n      <CP:CadastralZoning gml:id="${id}">\n${envelope(polygons, '        ')}${geometryText(id, polygons)}`
+    + `        <CP:INSPIREID_LOCALID>IT.AGE.MAP.${sheet.reference}</CP:INSPIREID_LOCALID>\n`
+    + '        <CP:INSPIREID_NAMESPACE>IT.AGE.MAP</CP:INSPIREID_NAMESPACE>\n'
+    + `        <CP:LABEL>${Number(sheet.sheet)}${sheet.attachment === '0' ? '' : sheet.attachment}</CP:LABEL>\n`
+    + `        <CP:NATIONALCADASTRALZONINGREFERENCE>${sheet.reference}</CP:NATIONALCADASTRALZONINGREFERENCE>\n`
+    + `        <CP:BEGINLIFESPANVERSION>${since}</CP:BEGINLIFESPANVERSION>\n`
+    + '        <CP:ENDLIFESPANVERSION></CP:ENDLIFESPANVERSION>\n        <CP:LEVEL>3rdOrder</CP:LEVEL>\n'
+    + '        <CP:LEVELNAME>Mappa Catastale</CP:LEVELNAME>\n        <CP:LEVELNAME_LOCALE>it</CP:LEVELNAME_LOCALE>\n'
+    + `        <CP:ORIGINALMAPSCALEDENOMINATOR>${scale}</CP:ORIGINALMAPSCALEDENOMINATOR>\n`
+    + `        <CP:ADMINISTRATIVEUNIT>${sheet.comune.belfiore}</CP:ADMINISTRATIVEUNIT>\n`
+    + '      </CP:CadastralZoning>\n    </wfs:member>\n';
+}
+
+function* collection(feature: 'CadastralParcel' | 'CadastralZoning', count: number, polygons: MultiPolygon, members: Iterable<string>): Generator<string> {
+  const describe = 'https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/owfs01.php?SERVICE=WFS&amp;VERSION=2.0.0&amp;REQUEST=DescribeFeatureType'
+    + `&amp;TYPENAME=CP:${feature}&amp;OUTPUTFORMAT=application%2Fgml%2Bxml%3B%20version%3D3.2`;
+  yield '<?xml version=\'1.0\' encoding="UTF-8" ?>\n<wfs:FeatureCollection\n   xmlns:CP="http://mapserver.gis.umn.edu/mapserver"\n'
+    + '   xmlns:gml="http://www.opengis.net/gml/3.2"\n   xmlns:wfs="http://www.opengis.net/wfs/2.0"\n   xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"\n'
+    + `   xsi:schemaLocation="http://mapserver.gis.umn.edu/mapserver ${describe} http://www.opengis.net/wfs/2.0 http://schemas.opengis.net/wfs/2.0/wfs.xsd `
+    + 'http://www.opengis.net/gml/3.2 http://schemas.opengis.net/gml/3.2.1/gml.xsd"\n'
+    + `   timeStamp="${RELEASE}T00:00:00" numberMatched="${count}" numberReturned="${count}">\n${envelope(polygons, '      ')}`;
+  yield* members;
+  yield '</wfs:FeatureCollection>\n\n';
+}
+
+/** A quadrangle of some 40 m west of the region, one place per number. */
+function outside(world: World, number: number): MultiPolygon {
+  const west = world.box[0] - 0.01;
+  const south = world.box[3] - 0.001 * number;
+  const [x, y] = [Math.round(west * 1e8) / 1e8, Math.round(south * 1e8) / 1e8];
+  const [x2, y2] = [Math.round((west + 0.0005) * 1e8) / 1e8, Math.round((south + 0.0004) * 1e8) / 1e8];
+  return [[[[x, y], [x2, y], [x2, y2], [x, y2], [x, y]]]];
+}
+
+/** Members that one comune's parcels are followed by. */
+function viciousMembers(world: World): string[] {
+  const comune = world.comuni[0]!;
+  const land: WorldParcel[] = [];
+  for (const parcel of world.parcels(comune)) {
+    if (parcel.kind === 'land') land.push(parcel);
+    if (land.length === 2) break;
+  }
+  const [repeated, contradicted = repeated] = land;
+  const sheet = sheetOf(comune);
+  const [[bow]] = outside(world, 3) as [[(readonly [number, number])[]]];
+  const [a, b, c, d] = bow as [readonly [number, number], readonly [number, number], readonly [number, number], readonly [number, number]];
+  return [
+    parcelMember(repeated!.reference, repeated!.label, comune.belfiore, repeated!.polygons),
+    parcelMember(contradicted!.reference, contradicted!.label, comune.belfiore, outside(world, 1)),
+    parcelMember(`${sheet}.9001`, '9001 & 9002', comune.belfiore, outside(world, 2)),
+    // Two opposite corners are swapped: the ring crosses itself.
+    parcelMember(`${sheet}.9003`, '9003', comune.belfiore, [[[a, b, d, c, a]]]),
+    parcelMember(`${sheet}.9004`, '9004', comune.belfiore, [[[a, b, a]]]),
+  ];
+}
+
+const synthetic: Synthetic = {
+  async write(world, folder) {
+    const temporary = await mkdtemp(join(tmpdir(), 'mappale-cadastre-'));
+    const dated = { modified: RELEASE };
+    /** Writes a zip beside, then into its parent: the size of an entry must be known to nobody beforehand. */
+    const nested = async (parent: ZipWriter, name: string, fill: (zip: ZipWriter) => Promise<void>): Promise<void> => {
+      const path = join(temporary, name.replaceAll('/', '_'));
+      const zip = await ZipWriter.create(path);
+      await fill(zip);
+      await zip.close();
+      await parent.add(name, createReadStream(path, { highWaterMark: 262_144 }), dated);
+      await rm(path);
+    };
+    const stem = (comune: WorldComune): string => `${comune.belfiore}_${cadastralName(comune.italianName)}`;
+    const map = (comune: WorldComune): Iterable<string> => collection(
+      'CadastralZoning', sheetCount(world, comune), [boxPolygon(comune.box)],
+      (function* () {
+        for (const sheet of world.sheets(comune)) yield sheetMember(world, sheet);
+      })(),
+    );
+    try {
+      const region = await ZipWriter.create(join(folder, 'MOLISE.zip'));
+      for (const province of world.provinces) {
+        const comuni = world.comuni.filter((comune) => comune.province.code === province.code);
+        await nested(region, `${province.sigla}.zip`, async (provinceZip) => {
+          for (const comune of comuni) {
+            await nested(provinceZip, `${stem(comune)}.zip`, async (zip) => {
+              await zip.add(`${stem(comune)}_map.gml`, map(comune), dated);
+              const extra = comune.index === 0 ? viciousMembers(world) : [];
+              await zip.add(`${stem(comune)}_ple.gml`, collection(
+                'CadastralParcel', comune.parcelCount + extra.length, [boxPolygon(comune.box)],
+                (function* () {
+                  for (const parcel of world.parcels(comune)) yield parcelMember(parcel.reference, parcel.label, comune.belfiore, parcel.polygons);
+                  yield* extra;
+                })(),
+              ), dated);
+            });
+          }
+          const stray = strayComune(world);
+          if (comuni.includes(stray)) await provinceZip.add(`${stem(stray)}_map.gml`, map(stray), dated);
+          if (comuni.includes(world.comuni[0]!)) {
+            await nested(provinceZip, `${PSEUDO}_MARE.zip`, async (zip) => {
+              const polygons = outside(world, 5);
+              await zip.add(`${PSEUDO}_MARE_ple.gml`, collection('CadastralParcel', 1, polygons, [parcelMember(`${PSEUDO}W000200.STRADA001`, 'STRADA001', PSEUDO, polygons)]), dated);
+            });
+          }
+        });
+      }
+      await region.close();
+    } finally {
+      await rm(temporary, { recursive: true, force: true });
+    }
+  },
+
+  truth() {
+    return ({ comune, sheet, label, reference, kind, polygons }) => ({
+      basic: {
+        gml_id: `CadastralParcel.IT.AGE.PLA.${reference}`,
+        label,
+        cadastral_reference: reference,
+        kind,
+        /** Exact: the published corners. */
+        polygons,
+        /** Square metres in EPSG:3035, not rounded. */
+        area_m2: polygonsAreaM2(polygons),
+        cadastral: { sheet: sheet.sheet, section: sheet.section, attachment: sheet.attachment, development: sheet.development, comune_code: comune.belfiore },
+      },
+    });
+  },
+};
+export default synthetic;

@@ -1,0 +1,94 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import source from '../../sources/ade_cadastre/source.ts';
+import synthetic, { cadastralName, vices } from '../../sources/ade_cadastre/synthetic.ts';
+import type { Collected } from '../harness/collect.ts';
+import { trial } from '../harness/trial.ts';
+
+const world = makeWorld({ parcels: 2000, seed: 1 });
+let folder: string;
+let collected: Collected;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+  await synthetic.write(world, folder);
+  const { recognition, collected: found, error } = await trial(source, join(folder, 'MOLISE.zip'));
+  expect(error).toBeNull();
+  expect(recognition).toEqual({ role: 'regione', vintage: '2026-07-01', region: 14, complete: true });
+  collected = found!;
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Coordinates of a little-endian EWKB multipolygon. */
+function coordinates(ewkb: Buffer): [number, number][][][] {
+  let at = 9;
+  const uint = (): number => ewkb.readUInt32LE((at += 4) - 4);
+  return Array.from({ length: uint() }, () => {
+    at += 5;
+    return Array.from({ length: uint() }, () => Array.from({ length: uint() }, (): [number, number] => {
+      at += 16;
+      return [ewkb.readDoubleLE(at - 16), ewkb.readDoubleLE(at - 8)];
+    }));
+  });
+}
+
+describe('the invented cadastral map', () => {
+  test('holds every parcel of the world with its very corners, and the vices beside them', () => {
+    const staged = new Map<string, [number, number][][][][]>();
+    for (const { reference, geom } of collected.rows['raw_parcel']!) staged.set(String(reference), [...(staged.get(String(reference)) ?? []), coordinates(geom as Buffer)]);
+    const repeated: string[] = [];
+    for (const parcel of world.parcels()) {
+      const found = staged.get(parcel.reference)!;
+      expect(found[0]).toEqual(parcel.polygons);
+      if (found.length > 1) repeated.push(JSON.stringify(found[1]) === JSON.stringify(found[0]) ? 'repeated' : 'contradicted');
+      staged.delete(parcel.reference);
+    }
+    const { duplicates, extra } = vices(world);
+    expect(repeated).toEqual([...Array<string>(duplicates.parcelRepeated).fill('repeated'), ...Array<string>(duplicates.parcelContradicted).fill('contradicted')]);
+    // What is left: the two extra parcels, and the one whose ring encloses nothing, which only the database can tell.
+    expect([...staged.keys()].sort()).toEqual([extra.pseudoComune, extra.selfIntersecting, 'Z001_000100.9004'].sort());
+  });
+
+  test('holds every sheet, those of one comune twice', () => {
+    const sheets = world.comuni.flatMap((comune) => [...world.sheets(comune)].map(({ reference }) => reference));
+    const staged = collected.rows['raw_sheet']!.map(({ reference }) => String(reference));
+    expect(new Set(staged)).toEqual(new Set(sheets));
+    expect(staged.length - sheets.length).toBe(vices(world).duplicates.sheetRepeated);
+  });
+
+  test('has one member that is not well-formed, which costs nothing but itself', () => {
+    const rejects = collected.members.flatMap(({ rejects: found }) => found.map(({ code }) => code));
+    expect(rejects).toEqual(Array<string>(vices(world).rejects.notWellFormed).fill('xml_malformed'));
+  });
+
+  test('lies in zips of provinces and comuni whose names have backticks', () => {
+    expect(collected.members.map(({ path }) => path)).toContain('IS.zip/Z001_CASTEL DELL`INVENTATO.zip/Z001_CASTEL DELL`INVENTATO_ple.gml');
+    expect(collected.members.map(({ path }) => path)).toContain('CB.zip/Z005_ROCCAPPARENTE_map.gml');
+    expect(cadastralName("Città d'Invenzione-Sopra")).toBe('CITTA` D`INVENZIONE SOPRA');
+  });
+
+  test('has the same bytes each time', async () => {
+    const again = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+    await synthetic.write(world, again);
+    const digest = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
+    expect(digest(join(again, 'MOLISE.zip'))).toBe(digest(join(folder, 'MOLISE.zip')));
+    await rm(again, { recursive: true });
+  });
+
+  test('has a truth of each parcel: its parts and its ground area', () => {
+    const truth = synthetic.truth!(world);
+    for (const parcel of world.parcels(world.comuni[1])) {
+      const { basic } = truth(parcel) as { basic: { cadastral_reference: string; area_m2: number; cadastral: { comune_code: string; section: string; sheet: string; attachment: string; development: string } } };
+      const { comune_code, section, sheet, attachment, development } = basic.cadastral;
+      expect(`${comune_code}${section}${sheet}${attachment}${development}`).toBe(parcel.sheet.reference);
+      // Cells are 41 × 44 m, their corners moved by up to 15 %; up to twelve cells make a parcel.
+      expect(basic.area_m2 / parcel.cells.length).toBeGreaterThan(900);
+      expect(basic.area_m2 / parcel.cells.length).toBeLessThan(3000);
+    }
+  });
+});
