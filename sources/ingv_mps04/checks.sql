@@ -1,0 +1,30 @@
+-- purpose: what must hold of the nodes of a release
+-- reads: layer.pga_node
+-- writes: none
+-- grain: offending rows
+-- crs: none
+
+-- check: pga_node_unique
+-- level: error
+-- expects: a place of the grid has one node
+select
+  ix,
+  iy,
+  count(*) as rows
+from pga_node
+group by ix, iy
+having count(*) > 1;
+
+-- check: pga_node_smooth
+-- level: warn
+-- expects: neighbouring nodes differ by less than 0.05 g; a jump is a shifted column or a wrong unit
+select
+  a.ix,
+  a.iy,
+  a.ag_g,
+  b.ag_g as ag_east_g
+from pga_node as a
+join pga_node as b
+  on b.ix = a.ix + 1
+  and b.iy = a.iy
+where abs(a.ag_g - b.ag_g) > 0.05;

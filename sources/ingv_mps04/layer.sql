@@ -1,0 +1,28 @@
+-- purpose: peak ground acceleration at the nodes of a regular grid
+-- reads: none
+-- writes: layer.pga_node
+-- grain: one row per node
+-- crs: none; a node is at (ix · spacing_deg, iy · spacing_deg), longitude and latitude in degrees, EPSG:4326
+
+create table layer.pga_node (
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
+  ix int4 not null,
+  iy int4 not null,
+  lon float8 not null,
+  lat float8 not null,
+  ag_g float8 not null,
+  spacing_deg float8 not null
+) partition by list (release_id);
+
+comment on table layer.pga_node is 'MPS04: peak ground acceleration with 10 % probability of being exceeded in 50 years, on rock (Vs30 > 800 m/s), median. Sardinia and the small islands are not covered: no node there is no statement.';
+comment on column layer.pga_node.release_id is 'The release (ledger) that the row belongs to; the partition key.';
+comment on column layer.pga_node.member_id is 'The file that the row was read from (ledger).';
+comment on column layer.pga_node.position is 'Line of the file; the header is line 1.';
+comment on column layer.pga_node.ix is 'Column of the node: round(lon / spacing_deg).';
+comment on column layer.pga_node.iy is 'Row of the node: round(lat / spacing_deg).';
+comment on column layer.pga_node.lon is 'Longitude, degrees, as published.';
+comment on column layer.pga_node.lat is 'Latitude, degrees, as published.';
+comment on column layer.pga_node.ag_g is 'Acceleration in g.';
+comment on column layer.pga_node.spacing_deg is 'Step of the grid in degrees; the same in the whole release: 0.02, or 0.05 in the coarser edition.';

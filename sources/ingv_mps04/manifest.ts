@@ -1,0 +1,26 @@
+import type { Manifest } from '../../pipelines/kit/source.ts';
+
+export const manifest: Manifest = {
+  id: 'ingv_mps04',
+  title: 'Modello di pericolosità sismica MPS04: accelerazione massima del suolo, 10 % in 50 anni',
+  attribution: {
+    holder: 'Istituto Nazionale di Geofisica e Vulcanologia (INGV)',
+    license: 'CC-BY-4.0',
+    url: 'https://doi.org/10.13127/sh/mps04/ag',
+    text: 'INGV MPS04 seismic hazard model (Meletti et al., 2006), CC BY 4.0.',
+  },
+  vintageRule: 'the model is of 2004 and has no other edition',
+  downloads: [
+    { url: 'http://zonesismiche.mi.ingv.it/elaborazioni/dati/italia_ag_002_txt.zip', note: 'grid of 0.02°, one text file, 104,565 nodes; no registration' },
+  ],
+  cadence: 'none: the model in force since 2006',
+  crs: 'longitude and latitude in degrees, taken as EPSG:4326',
+  keep: 'newest',
+  ignored: {
+    id: 'running number of the node: its place on the grid is its key',
+    '16perc': '16th percentile of ag: the contract serves the median',
+    '84perc': '84th percentile of ag: see 16perc',
+  },
+  envelope: { rows: { pga_node: { min: 104_000, max: 105_200 } }, rejectShare: 0.001 },
+  layers: ['pga_node'],
+};

@@ -1,0 +1,114 @@
+/** Reads the grid's text file: a header, then one node per line, divided by blanks, tabs, semicolons or commas. */
+import type { Readable } from 'node:stream';
+import { expectColumns, fieldsOf } from '../../pipelines/kit/csv.ts';
+import { refusalOf } from '../../pipelines/kit/refusal.ts';
+import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
+import { manifest } from './manifest.ts';
+import { COLUMNS, node } from './schema.ts';
+
+const LF = 0x0a;
+/** A line of the file has some 40 characters; a file without line ends must not be held in memory. */
+const MAX_LINE_BYTES = 4096;
+
+/** `id lon lat ag 16perc 84perc`, divided by blanks in the original and by other signs in copies. */
+export const HEADER = /^\uFEFF?\s*"?id"?[\s;,]+"?lon\w*"?[\s;,]+"?lat\w*"?[\s;,]+"?ag"?(?:[\s;,]|$)/i;
+
+/** Fields of a line; the separator is settled by the header. */
+function splitter(header: string): (line: string) => string[] {
+  const separator = header.includes(';') ? ';' : header.includes(',') ? ',' : /\s+/;
+  return (line) => line.trim().split(separator).map((field) => field.trim().replace(/^"(.*)"$/, '$1'));
+}
+
+/** Streams the file, zipped or plain. Positions are line numbers, the header being line 1. */
+export async function read(file: InputFile, sink: Sink): Promise<void> {
+  if (!file.name.toLowerCase().endsWith('.zip')) {
+    const member = await sink.member({ path: '', size: file.size });
+    await readText(file.open(), file.name, member, (bytes) => sink.progress(bytes));
+    return;
+  }
+  const zip = await file.zip();
+  try {
+    for (const entry of zip.entries.filter(({ path, isFolder }) => !isFolder && isText(path))) {
+      if (!HEADER.test((await zip.head(entry.path, 256)).toString('utf8'))) continue;
+      const facts = { path: entry.path, crc32: entry.crc32, size: entry.size };
+      if (await sink.reuse(facts)) continue;
+      const ratio = entry.size === 0 ? 0 : entry.compressedSize / entry.size;
+      await readText(await zip.stream(entry.path), `${file.name}!${entry.path}`, await sink.member(facts), (bytes) => sink.progress(bytes * ratio));
+    }
+  } finally {
+    await zip.close();
+  }
+}
+
+export function isText(path: string): boolean {
+  return /\.(?:txt|csv|dat|asc)$/i.test(path) && !path.startsWith('__MACOSX/');
+}
+
+async function readText(stream: Readable, at: string, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
+  const lines = new Lines(member, at);
+  let records = -1;
+  let blank = true;
+  let carry = Buffer.alloc(0);
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    // The count is made on the bytes, apart from the parsing: lines that hold more than white space, less the header.
+    for (const byte of chunk) {
+      if (byte === LF) blank = true;
+      else if (byte > 0x20 && blank) {
+        blank = false;
+        records += 1;
+      }
+    }
+    const bytes = carry.length === 0 ? chunk : Buffer.concat([carry, chunk]);
+    let start = 0;
+    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
+      lines.line(bytes.toString('utf8', start, end));
+      start = end + 1;
+    }
+    carry = Buffer.from(bytes.subarray(start));
+    if (carry.length > MAX_LINE_BYTES) throw inputError('the grid has no lines', { code: 'LINE_TOO_LONG', at: `${at}:${lines.number + 1}`, detail: `expected a line of at most ${MAX_LINE_BYTES} bytes, found more` });
+    progress(chunk.length);
+    const full = member.drain();
+    if (full !== undefined) await full;
+  }
+  if (carry.length > 0) lines.line(carry.toString('utf8'));
+  if (records < 0) throw inputError('the grid is empty', { code: 'GRID_EMPTY', at, detail: 'expected a header line, found nothing', hint: 'Download the file again.' });
+  await member.close(records);
+}
+
+class Lines {
+  readonly #member: MemberSink;
+  readonly #at: string;
+  #split: ((line: string) => string[]) | null = null;
+  #columns: Record<keyof typeof COLUMNS, number> | null = null;
+  #width = 0;
+  number = 0;
+
+  constructor(member: MemberSink, at: string) {
+    this.#member = member;
+    this.#at = at;
+  }
+
+  line(text: string): void {
+    this.number += 1;
+    if (text.trim() === '') return;
+    if (this.#split === null || this.#columns === null) return this.#header(text);
+    const values = this.#split(text);
+    const reject = (code: string, message: string): void => this.#member.reject({ position: this.number, code, message, raw: text.replace(/\r$/, '') });
+    if (values.length !== this.#width) return reject('column_count', `expected ${this.#width} fields, found ${values.length}`);
+    const fields = fieldsOf(values, this.#columns);
+    const parsed = node.safeParse(fields);
+    if (!parsed.success) {
+      const { code, message } = refusalOf(fields, parsed.error);
+      return reject(code, message);
+    }
+    this.#member.row('raw_pga_node', this.number, [parsed.data.lon, parsed.data.lat, parsed.data.ag]);
+  }
+
+  #header(text: string): void {
+    const line = text.replace(/^\uFEFF/, '');
+    this.#split = splitter(line);
+    const names = this.#split(line);
+    this.#width = names.length;
+    this.#columns = expectColumns(names, { mapped: COLUMNS, ignored: manifest.ignored, at: `${this.#at}:${this.number}` });
+  }
+}

@@ -1,0 +1,36 @@
+import { defineSource, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
+import { manifest } from './manifest.ts';
+import { HEADER, isText, read } from './read.ts';
+
+/** The model's only edition. */
+const VINTAGE = '2004';
+/** The grid of Italy has 104,565 lines of some 40 bytes. */
+const NATIONAL_BYTES = 2_000_000;
+/** The node table of the building code: `OBJECTID,ID,LON,LAT,T30ag,…,T475ag,…`. */
+const NTC08 = /^\uFEFF?"?OBJECTID"?[,;]"?ID"?[,;]"?LON"?[,;]"?LAT"?[,;]"?T30ag/i;
+
+async function recognise(probe: Probe): Promise<Recognition | null> {
+  const grid = (size: number): Recognition => ({ role: 'grid', vintage: VINTAGE, region: null, complete: size > NATIONAL_BYTES });
+  if (/^italia_ag_\d+\S*\.xls$|^italia_ag_\d+_xls\.zip$/i.test(probe.name)) {
+    return { ...grid(0), role: 'grid_xls', ignored: 'the spreadsheet form of the grid: the text form, italia_ag_002_txt.zip, holds the same nodes' };
+  }
+  if (probe.entries === null) {
+    const text = probe.head.toString('utf8', 0, 512);
+    if (NTC08.test(text)) {
+      return { ...grid(0), role: 'ntc08', ignored: 'node table of the building code (NTC08, Allegato B): ag in g/10 on a coarser grid in ED50; the 0.02° grid of the model is read instead' };
+    }
+    return HEADER.test(text) ? grid(probe.size) : null;
+  }
+  for (const entry of probe.entries) {
+    if (entry.isFolder || !isText(entry.path)) continue;
+    if (HEADER.test((await probe.headOf(entry.path)).toString('utf8', 0, 512))) return grid(entry.size);
+  }
+  return null;
+}
+
+export default defineSource({
+  manifest,
+  tables: { raw_pga_node: { lon: 'float8', lat: 'float8', ag_g: 'float8' } },
+  recognise,
+  read,
+});

@@ -1,0 +1,92 @@
+/**
+ * The invented region's grid of ground acceleration, as INGV packs it: one text file, blanks between columns, in a zip. Where a
+ * node is missing the other corners of the cell count; beside it stand a node given twice and a blank line.
+ */
+import { join } from 'node:path';
+import { geodesicDistance } from '../../pipelines/kit/map-projection.ts';
+import { pointOnSurface } from '../../pipelines/kit/point-on-surface.ts';
+import type { Synthetic } from '../../pipelines/kit/source.ts';
+import type { World } from '../../pipelines/kit/world.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+
+/** Nodes per degree. */
+const PER_DEGREE = 50;
+const MAX_DISTANCE_M = 5000;
+/** Nodes around the region's box. */
+const MARGIN = 2;
+
+interface Extent {
+  readonly west: number;
+  readonly south: number;
+  readonly east: number;
+  readonly north: number;
+}
+
+function extentOf(world: World): Extent {
+  const [west, south, east, north] = world.box;
+  return {
+    west: Math.floor(west * PER_DEGREE) - MARGIN, south: Math.floor(south * PER_DEGREE) - MARGIN,
+    east: Math.ceil(east * PER_DEGREE) + MARGIN, north: Math.ceil(north * PER_DEGREE) + MARGIN,
+  };
+}
+
+/** Acceleration in g with four decimals, different at every node. */
+function agOf(seed: number, ix: number, iy: number): number {
+  const wave = Math.sin(ix / 7 + seed) * Math.cos(iy / 5 - seed);
+  const step = (((ix * 7 + iy * 13 + seed) % 9) + 9) % 9;
+  return Math.round((0.16 + 0.06 * wave + step * 0.0007) * 10_000) / 10_000;
+}
+
+/** One node near the middle of the region is not there, and one node in about two hundred. */
+function isMissing(extent: Extent, ix: number, iy: number): boolean {
+  if (ix === Math.floor((extent.west + extent.east) / 2) && iy === Math.floor((extent.south + extent.north) / 2)) return true;
+  return (ix * 31 + iy * 17) % 211 === 0;
+}
+
+const synthetic: Synthetic = {
+  async write(world, folder) {
+    const extent = extentOf(world);
+    const zip = await ZipWriter.create(join(folder, 'italia_ag_002_txt.zip'));
+    await zip.add('italia_ag_002.txt', (function* () {
+      yield 'id lon lat ag 16perc 84perc\r\n';
+      let id = 0;
+      let repeated = false;
+      for (let iy = extent.north; iy >= extent.south; iy -= 1) {
+        for (let ix = extent.west; ix <= extent.east; ix += 1) {
+          if (isMissing(extent, ix, iy)) continue;
+          id += 1;
+          const ag = agOf(world.seed, ix, iy);
+          const line = `${String(id).padStart(6)}  ${(ix / PER_DEGREE).toFixed(2)} ${(iy / PER_DEGREE).toFixed(2)}  ${ag.toFixed(4)} ${(ag * 0.6).toFixed(4)} ${(ag * 1.15).toFixed(4)}\r\n`;
+          yield line;
+          if (!repeated) {
+            repeated = true;
+            yield '\r\n';
+            yield line;
+          }
+        }
+      }
+    })());
+    await zip.close();
+  },
+
+  truth(world) {
+    const extent = extentOf(world);
+    return (parcel) => {
+      const point = pointOnSurface(parcel.polygons);
+      const [ix, iy] = [Math.floor(point[0] * PER_DEGREE), Math.floor(point[1] * PER_DEGREE)];
+      let sum = 0;
+      let weights = 0;
+      for (const [x, y] of [[ix, iy], [ix + 1, iy], [ix, iy + 1], [ix + 1, iy + 1]] as const) {
+        if (isMissing(extent, x, y)) continue;
+        const distance = geodesicDistance(point, [x / PER_DEGREE, y / PER_DEGREE]);
+        if (distance > MAX_DISTANCE_M) continue;
+        sum += agOf(world.seed, x, y) / Math.max(distance, 1e-6);
+        weights += 1 / Math.max(distance, 1e-6);
+      }
+      if (weights === 0) throw new Error('the invented grid leaves a parcel without a node around it');
+      return { risk: { pga: Math.round((sum / weights) * 10_000) / 10_000, coverage: { pga: 'mapped' } } };
+    };
+  },
+};
+
+export default synthetic;

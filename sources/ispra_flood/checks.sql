@@ -1,0 +1,56 @@
+-- purpose: what must hold of the flood hazard areas of a release
+-- reads: layer.flood_hazard, layer.flood_hazard_piece, layer.flood_coverage
+-- writes: none
+-- grain: offending rows
+-- crs: EPSG:4326
+
+-- check: flood_hazard_in_italy
+-- level: error
+-- expects: every area lies in or around Italy, between 6 and 19 degrees east and 35 and 48 degrees north
+select
+  member_id,
+  position,
+  st_xmin(geom) as west,
+  st_ymin(geom) as south
+from flood_hazard
+where not geom @ st_makeenvelope(6, 35, 19, 48, 4326);
+
+-- check: flood_hazard_pieces_whole
+-- level: error
+-- expects: the pieces of all areas of a class have the area of the class
+select
+  class,
+  whole.area as whole_deg2,
+  piece.area as pieces_deg2
+from (
+  select class, sum(st_area(geom)) as area from flood_hazard group by class
+) as whole
+full join (
+  select class, sum(st_area(geom)) as area from flood_hazard_piece group by class
+) as piece using (class)
+where abs(coalesce(whole.area, 0) - coalesce(piece.area, 0)) > 1e-6 * coalesce(whole.area, 0);
+
+-- check: flood_scenarios_complete
+-- level: warn
+-- expects: a release holds the three scenarios P1, P2 and P3
+select
+  class
+from (values ('P1'), ('P2'), ('P3')) as expected (class)
+where not exists (select from flood_coverage where flood_coverage.class = expected.class);
+
+-- check: flood_class_missing
+-- level: warn
+-- expects: every area says its class
+select
+  member_id,
+  position
+from flood_hazard
+where class = 'HPH';
+
+-- check: flood_coverage_known
+-- level: warn
+-- expects: the provinces without the P3 scenario are known for the edition; they were read from the indicators of 2020
+select
+  vintage
+from release
+where vintage <> '2020';

@@ -1,0 +1,94 @@
+-- purpose: polygons made valid and reprojected once, cut into pieces, and the coverage of each scenario
+-- reads: staging.raw_flood_hazard
+-- writes: layer.flood_hazard, layer.flood_hazard_piece, layer.flood_coverage
+-- grain: one row per published polygon; one per piece; one per scenario
+-- crs: from the file's CRS to EPSG:4326
+
+-- A straight edge of the file's projection is not straight in degrees: over 1 km the two part by 2 cm, over 10 km by 2 m. So edges
+-- are divided to 1 km before they are reprojected (for a file in degrees the number means degrees, and nothing is divided).
+-- Validity is looked at first: repairing is dear, and most polygons need none.
+create table flood_hazard as
+with reprojected as materialized (
+  select
+    member_id,
+    position,
+    class,
+    scenario,
+    st_transform(st_segmentize(geom, 1000), 4326) as geom
+  from raw_flood_hazard
+),
+clean as materialized (
+  select
+    member_id,
+    position,
+    class,
+    scenario,
+    st_multi(case when st_isvalid(geom) then geom else st_collectionextract(st_makevalid(geom), 3) end)::geometry(multipolygon, 4326) as geom
+  from reprojected
+)
+select
+  release.release_id,
+  clean.member_id,
+  clean.position,
+  coalesce(clean.class, 'HPH') as class,
+  clean.scenario,
+  st_area(st_transform(clean.geom, 3035)) as area_m2,
+  clean.geom
+from clean
+cross join release
+where not st_isempty(clean.geom);
+
+create table reject as
+select
+  raw.member_id,
+  raw.position,
+  'geometry_without_area' as code,
+  'expected a polygon with an area, found one that is empty once it is made valid' as message,
+  left(st_asewkt(raw.geom), 2000) as raw
+from raw_flood_hazard as raw
+where not exists (
+  select
+  from flood_hazard
+  where flood_hazard.member_id = raw.member_id
+    and flood_hazard.position = raw.position
+);
+
+-- Plain polygons in the order of a Hilbert curve, so that neighbours lie together on disk for the joins.
+create table flood_hazard_piece as
+with piece as (
+  select
+    release_id,
+    member_id,
+    position,
+    class,
+    st_subdivide(geom, 256)::geometry(polygon, 4326) as geom
+  from flood_hazard
+)
+select
+  release_id,
+  member_id,
+  position,
+  class,
+  geom
+from piece
+order by geom, member_id, position;
+
+-- serves: section risk, which reads the pieces that meet a region's box
+create index flood_hazard_piece_geom_idx on flood_hazard_piece using gist (geom);
+
+-- Bolzano (021) and the Marche (041 Pesaro e Urbino, 042 Ancona, 043 Macerata, 044 Ascoli Piceno, 109 Fermo) have no P3 scenario: ISPRA's own
+-- indicators by comune hold −1, "scenario not available", there and only there. See notes.md.
+create table flood_coverage as
+select
+  release_id,
+  (array_agg(member_id order by member_id, position))[1] as member_id,
+  (array_agg(position order by member_id, position))[1] as position,
+  class,
+  case class
+    when 'P3' then array['021', '041', '042', '043', '044', '109']
+    else '{}'::text[]
+  end as missing_provinces
+from flood_hazard
+where class <> 'HPH'
+group by release_id, class
+order by class;

@@ -1,0 +1,34 @@
+import type { Manifest } from '../../pipelines/kit/source.ts';
+
+export const manifest: Manifest = {
+  id: 'ispra_flood',
+  title: 'Mosaicatura nazionale delle aree a pericolosità idraulica (D.Lgs. 49/2010)',
+  attribution: {
+    holder: 'ISPRA',
+    license: 'CC-BY-SA-4.0',
+    url: 'https://idrogeo.isprambiente.it/',
+    text: 'ISPRA, Pericolosità e indicatori di rischio per frane e alluvioni. idrogeo.isprambiente.it. CC BY-SA 4.0.',
+  },
+  vintageRule: 'the year of the mosaic in the name of the zip or of the shapefiles in it: Mosaicatura_ISPRA_2020_… is 2020',
+  downloads: [
+    {
+      url: 'https://idrogeo.isprambiente.it/opendata/wms/Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica.zip',
+      note: 'one zip for Italy with three shapefiles, HPH (P3), MPH (P2) and LPH (P1), and the licence; no registration',
+    },
+  ],
+  cadence: 'about every three years',
+  crs: 'as the .prj says; EPSG:3035 (ETRS89-LAEA) in the editions known',
+  keep: 'newest',
+  ignored: {
+    objectid: 'row number of the program that wrote the file',
+    objectid_1: 'see objectid',
+    fid: 'see objectid',
+    id: 'see objectid',
+    shape_leng: 'perimeter in the file\'s CRS: not served',
+    shape_length: 'see shape_leng',
+    shape_le_1: 'see shape_leng',
+    shape_area: 'area in the file\'s CRS: measured again in EPSG:3035',
+  },
+  envelope: { rows: { flood_hazard: { min: 60_000, max: 400_000 } }, rejectShare: 0.001 },
+  layers: ['flood_hazard'],
+};

@@ -1,0 +1,128 @@
+/**
+ * The invented region's flood mosaic, as ISPRA packs it: a folder with one shapefile per scenario and the licence. Along every
+ * valley run three nested, jagged areas of many vertices across the whole region; between the valleys lie the vices.
+ */
+import { join } from 'node:path';
+import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, meetsCell, spikedArea, type CellArea } from '../../pipelines/kit/cell-zones.ts';
+import { laeaEurope } from '../../pipelines/kit/map-projection.ts';
+import { addShapefile, type ShapefileLayer } from '../../pipelines/kit/shapefile-writer.ts';
+import type { Synthetic } from '../../pipelines/kit/source.ts';
+import type { LonLat, World, WorldParcel } from '../../pipelines/kit/world.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+
+/** The vices repeat in blocks of 40 × 40 cells; so does the valley, over the southern 16 rows of each. */
+const BLOCK = 40;
+const FOLDER = 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica';
+
+type Class = 'P1' | 'P2' | 'P3' | 'HPH';
+interface Zone {
+  readonly class: Class;
+  readonly area: CellArea;
+  /** The column as published; null: blank. */
+  readonly scenario: string | null;
+}
+
+const WORDS = { P3: ['elevata', 'High'], P2: ['media', 'Medium'], P1: ['bassa', 'Low'] } as const;
+
+/** Both spellings occur in the published files. */
+function scenario(level: 'P1' | 'P2' | 'P3', ascii: boolean): string {
+  const [italian, english] = WORDS[level];
+  return `${ascii ? "Pericolosita'" : 'Pericolosità'} idraulica ${italian} - ${english}ProbabilityHazard`;
+}
+
+/** The three nested areas of the valley that starts at row `south`; they leave the region on both sides. */
+function valley(grid: CellGrid, south: number): Zone[] {
+  const [west, east] = [-10.5, grid.columns + 10.5];
+  return [
+    { class: 'P1', area: jaggedArea([west, south + 3.5, east, south + 15.5], 8), scenario: scenario('P1', false) },
+    { class: 'P2', area: jaggedArea([west, south + 5.5, east, south + 13.5], 8), scenario: scenario('P2', false) },
+    // Blank: the file's name says the class.
+    { class: 'P3', area: jaggedArea([west, south + 8.5, east, south + 10.5], 8), scenario: null },
+  ];
+}
+
+/** What lies between the valleys, in the block whose south-west cell is (x, y). */
+function vices(x: number, y: number): Zone[] {
+  const P = (level: 'P1' | 'P2' | 'P3', area: CellArea, ascii = true): Zone => ({ class: level, area, scenario: scenario(level, ascii) });
+  return [
+    // A parcel inside the hole is not in the area.
+    P('P1', holedArea([x + 10.5, y + 20.5, x + 18.5, y + 28.5], [x + 12.5, y + 22.5, x + 16.5, y + 26.5])),
+    P('P2', crossedArea(x + 22.5, y + 20.5)),
+    // One record of two polygons.
+    P('P1', boxArea([x + 28.5, y + 20.5, x + 30.5, y + 22.5], [x + 32.5, y + 24.5, x + 34.5, y + 26.5]), false),
+    // Twice the same place in one class.
+    P('P2', boxArea([x + 28.5, y + 29.5, x + 30.5, y + 31.5])),
+    P('P2', boxArea([x + 29.5, y + 29.5, x + 31.5, y + 31.5]), false),
+    P('P3', spikedArea([x + 2.5, y + 30.5, x + 4.5, y + 32.5], 4)),
+    // Without a class, by text and by file name; partly under a class.
+    { class: 'HPH', area: boxArea([x + 36.5, y + 20.5, x + 38.5, y + 26.5]), scenario: null },
+    P('P1', boxArea([x + 37.5, y + 20.5, x + 39.5, y + 22.5])),
+  ];
+}
+
+function* zones(world: World): Generator<Zone> {
+  const grid = new CellGrid(world);
+  for (let y = 0; y < grid.rows; y += BLOCK) {
+    yield* valley(grid, y);
+    for (let x = 0; x < grid.columns; x += BLOCK) yield* vices(x, y);
+  }
+}
+
+/** One parcel per block is an area of its own: its neighbours touch it along their whole borders, and have nothing of it. */
+function isDrawn(grid: CellGrid, parcel: WorldParcel): boolean {
+  return grid.cellsOf(parcel).some(([column, row]) => column % BLOCK === 6 && row % BLOCK === 24);
+}
+
+const project = (ring: readonly LonLat[]): (readonly [number, number])[] => ring.map((point) => laeaEurope.forward(point));
+
+function layer(world: World, level: Class, encoding: ShapefileLayer['encoding']): ShapefileLayer {
+  const grid = new CellGrid(world);
+  function* features(): Generator<{ geometry: { type: 'polygon'; polygons: (readonly (readonly [number, number])[])[][] }; values: (string | null)[] }> {
+    for (const zone of zones(world)) {
+      if (zone.class !== level) continue;
+      yield { geometry: { type: 'polygon', polygons: zone.area.polygons.map((rings) => rings.map((ring) => project(ring.map((point) => grid.degrees(point))))) }, values: [zone.scenario] };
+    }
+    if (level !== 'P2') return;
+    for (const parcel of world.parcels()) {
+      if (isDrawn(grid, parcel)) yield { geometry: { type: 'polygon', polygons: parcel.polygons.map((rings) => rings.map((ring) => project(ring))) }, values: [scenario('P2', true)] };
+    }
+  }
+  return { type: 'polygon', srid: 3035, fields: [{ name: 'scenario', type: 'text', length: 80 }], features: features(), ...(encoding === undefined ? {} : { encoding }) };
+}
+
+const ORDER: readonly Class[] = ['P3', 'P2', 'P1', 'HPH'];
+
+const synthetic: Synthetic = {
+  async write(world, folder) {
+    const zip = await ZipWriter.create(join(folder, `${FOLDER}.zip`));
+    const name = (prefix: string, word: string): string => `${FOLDER}/${prefix}Mosaicatura_ISPRA_2020_pericolosita_idraulica_${word}`;
+    await addShapefile(zip, name('HPH_', 'elevata'), layer(world, 'P3', 'utf-8'));
+    // An old edition's table: latin1, and no .cpg to say so.
+    await addShapefile(zip, name('MPH_', 'media'), layer(world, 'P2', null));
+    await addShapefile(zip, name('LPH_', 'bassa'), layer(world, 'P1', 'latin1'));
+    await addShapefile(zip, name('', 'senza_scenario'), layer(world, 'HPH', 'utf-8'));
+    await zip.add(`${FOLDER}/Licenza_Condizioni_Uso.pdf`, '%PDF-1.4\n% invented\n');
+    await zip.close();
+  },
+
+  truth(world) {
+    const grid = new CellGrid(world);
+    const blocks = new Map<string, Zone[]>();
+    const around = (column: number, row: number): Zone[] => {
+      const [x, y] = [column - (column % BLOCK), row - (row % BLOCK)];
+      const key = `${x} ${y}`;
+      let found = blocks.get(key);
+      if (found === undefined) blocks.set(key, (found = [...valley(grid, y), ...vices(x, y)]));
+      return found;
+    };
+    return (parcel) => {
+      const met = new Set<Class>();
+      for (const cell of grid.cellsOf(parcel)) for (const zone of around(...cell)) if (meetsCell(zone.area, cell)) met.add(zone.class);
+      if (isDrawn(grid, parcel)) met.add('P2');
+      // The invented region is none of the provinces without a scenario.
+      return { risk: { flood_level: ORDER.find((level) => met.has(level)) ?? null, coverage: { flood: 'mapped' } } };
+    };
+  },
+};
+
+export default synthetic;

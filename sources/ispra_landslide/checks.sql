@@ -1,0 +1,41 @@
+-- purpose: what must hold of the landslide hazard areas of a release
+-- reads: layer.landslide_hazard, layer.landslide_hazard_piece
+-- writes: none
+-- grain: offending rows
+-- crs: EPSG:4326
+
+-- check: landslide_hazard_in_italy
+-- level: error
+-- expects: every area lies in or around Italy, between 6 and 19 degrees east and 35 and 48 degrees north
+select
+  member_id,
+  position,
+  st_xmin(geom) as west,
+  st_ymin(geom) as south
+from landslide_hazard
+where not geom @ st_makeenvelope(6, 35, 19, 48, 4326);
+
+-- check: landslide_hazard_pieces_whole
+-- level: error
+-- expects: the pieces of all areas of a class have the area of the class
+select
+  class,
+  whole.area as whole_deg2,
+  piece.area as pieces_deg2
+from (
+  select coalesce(class, '') as class, sum(st_area(geom)) as area from landslide_hazard group by 1
+) as whole
+full join (
+  select coalesce(class, '') as class, sum(st_area(geom)) as area from landslide_hazard_piece group by 1
+) as piece using (class)
+where abs(coalesce(whole.area, 0) - coalesce(piece.area, 0)) > 1e-6 * coalesce(whole.area, 0);
+
+-- check: landslide_class_determined
+-- level: warn
+-- expects: every area has a class; one that the publisher left open (Pn.d.) makes the parcels on it not_mapped
+select
+  member_id,
+  position,
+  label
+from landslide_hazard
+where class is null;

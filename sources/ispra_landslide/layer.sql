@@ -1,0 +1,39 @@
+-- purpose: landslide hazard areas of the PAI, and their pieces for joins
+-- reads: none
+-- writes: layer.landslide_hazard, layer.landslide_hazard_piece
+-- grain: one row per published polygon; one per piece of it
+-- crs: EPSG:4326
+
+create table layer.landslide_hazard (
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
+  class text,
+  label text,
+  area_m2 float8 not null,
+  geom geometry(multipolygon, 4326) not null
+) partition by list (release_id);
+
+comment on table layer.landslide_hazard is 'Landslide hazard areas of the ISPRA mosaic of the PAI. Areas of neighbouring basin authorities overlap and disagree; the worst class counts. The authorities'' scales are not harmonised.';
+comment on column layer.landslide_hazard.release_id is 'The release (ledger) that the row belongs to; the partition key.';
+comment on column layer.landslide_hazard.member_id is 'The file or layer that the row was read from (ledger).';
+comment on column layer.landslide_hazard.position is 'Ordinal of the feature in its layer, from 1.';
+comment on column layer.landslide_hazard.class is 'P4 very high, P3 high, P2 medium, P1 moderate, AA area of attention; null: the publisher did not determine it (Pn.d., no text), which is not "none".';
+comment on column layer.landslide_hazard.label is 'per_fr_ita verbatim; null: none.';
+comment on column layer.landslide_hazard.area_m2 is 'Area in square metres, EPSG:3035.';
+comment on column layer.landslide_hazard.geom is 'The polygon made valid, EPSG:4326.';
+
+create table layer.landslide_hazard_piece (
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
+  class text,
+  geom geometry(polygon, 4326) not null
+) partition by list (release_id);
+
+comment on table layer.landslide_hazard_piece is 'The same areas cut into pieces of at most 256 vertices, for joins with parcels; pieces of one area do not overlap.';
+comment on column layer.landslide_hazard_piece.release_id is 'The release (ledger) that the row belongs to; the partition key.';
+comment on column layer.landslide_hazard_piece.member_id is 'As in landslide_hazard.';
+comment on column layer.landslide_hazard_piece.position is 'As in landslide_hazard; many pieces share it.';
+comment on column layer.landslide_hazard_piece.class is 'As in landslide_hazard.';
+comment on column layer.landslide_hazard_piece.geom is 'The piece, EPSG:4326.';

@@ -1,0 +1,76 @@
+-- purpose: polygons made valid and reprojected once, and cut into pieces
+-- reads: staging.raw_landslide_hazard
+-- writes: layer.landslide_hazard, layer.landslide_hazard_piece
+-- grain: one row per published polygon; one per piece
+-- crs: from the file's CRS to EPSG:4326
+
+-- Edges are divided to 1 km before they are reprojected, because a straight edge of a projection is not straight in degrees (2 cm over
+-- 1 km, 2 m over 10 km). Validity is looked at first: repairing is dear, and most polygons need none.
+create table landslide_hazard as
+with reprojected as materialized (
+  select
+    member_id,
+    position,
+    class,
+    label,
+    st_transform(st_segmentize(geom, 1000), 4326) as geom
+  from raw_landslide_hazard
+),
+clean as materialized (
+  select
+    member_id,
+    position,
+    class,
+    label,
+    st_multi(case when st_isvalid(geom) then geom else st_collectionextract(st_makevalid(geom), 3) end)::geometry(multipolygon, 4326) as geom
+  from reprojected
+)
+select
+  release.release_id,
+  clean.member_id,
+  clean.position,
+  clean.class,
+  clean.label,
+  st_area(st_transform(clean.geom, 3035)) as area_m2,
+  clean.geom
+from clean
+cross join release
+where not st_isempty(clean.geom);
+
+create table reject as
+select
+  raw.member_id,
+  raw.position,
+  'geometry_without_area' as code,
+  'expected a polygon with an area, found one that is empty once it is made valid' as message,
+  left(st_asewkt(raw.geom), 2000) as raw
+from raw_landslide_hazard as raw
+where not exists (
+  select
+  from landslide_hazard
+  where landslide_hazard.member_id = raw.member_id
+    and landslide_hazard.position = raw.position
+);
+
+-- Plain polygons in the order of a Hilbert curve, so that neighbours lie together on disk for the joins.
+create table landslide_hazard_piece as
+with piece as (
+  select
+    release_id,
+    member_id,
+    position,
+    class,
+    st_subdivide(geom, 256)::geometry(polygon, 4326) as geom
+  from landslide_hazard
+)
+select
+  release_id,
+  member_id,
+  position,
+  class,
+  geom
+from piece
+order by geom, member_id, position;
+
+-- serves: section risk, which reads the pieces that meet a region's box
+create index landslide_hazard_piece_geom_idx on landslide_hazard_piece using gist (geom);

@@ -1,0 +1,39 @@
+import type { Manifest } from '../../pipelines/kit/source.ts';
+
+export const manifest: Manifest = {
+  id: 'ispra_landslide',
+  title: 'Mosaicatura nazionale delle aree a pericolosità da frana dei Piani di Assetto Idrogeologico (PAI)',
+  attribution: {
+    holder: 'ISPRA',
+    license: 'CC-BY-SA-4.0',
+    url: 'https://idrogeo.isprambiente.it/',
+    text: 'ISPRA, Pericolosità e indicatori di rischio per frane e alluvioni. idrogeo.isprambiente.it. CC BY-SA 4.0.',
+  },
+  vintageRule: 'the year or years of the mosaic in the file\'s name: Mosaicatura_ISPRA_2020_2021_… is 2020_2021, Mosaicatura_ISPRA_2024_… is 2024',
+  downloads: [
+    {
+      url: 'https://idrogeo.isprambiente.it/opendata/wms/Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.zip',
+      note: 'version 5.0, one GeoPackage for Italy; no registration',
+    },
+    {
+      url: 'https://idrogeo.isprambiente.it/opendata/wms/Mosaicatura_ISPRA_2020_2021_aree_pericolosita_frana_PAI.zip',
+      note: 'version 4.0, one shapefile for Italy; no registration',
+    },
+  ],
+  cadence: 'about every three years',
+  crs: 'as the file says; EPSG:32632 in the editions known',
+  keep: 'newest',
+  ignored: {
+    per_fr_eng: 'the class in English: says the same as per_fr_ita',
+    objectid: 'row number of the program that wrote the file',
+    objectid_1: 'see objectid',
+    fid: 'see objectid',
+    id: 'see objectid',
+    shape_leng: 'perimeter in the file\'s CRS: not served',
+    shape_length: 'see shape_leng',
+    shape_le_1: 'see shape_leng',
+    shape_area: 'area in the file\'s CRS: measured again in EPSG:3035',
+  },
+  envelope: { rows: { landslide_hazard: { min: 700_000, max: 1_500_000 } }, rejectShare: 0.001 },
+  layers: ['landslide_hazard'],
+};

@@ -1,0 +1,37 @@
+import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
+import { editionOf, isNational, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/kit/vector-members.ts';
+import { manifest } from './manifest.ts';
+import { classOf } from './schema.ts';
+
+const NAME = /pericolosit\S*_frana/i;
+/** The GeoPackage of Italy has some gigabytes; one of this size is no part. */
+const NATIONAL_BYTES = 100_000_000;
+
+async function recognise(probe: Probe): Promise<Recognition | null> {
+  const looks = await lookAtVectors(probe);
+  const mine = looks.filter(({ path, fields, head }) => (fields !== null ? fields.includes('per_fr_ita') : NAME.test(path) || head.includes('per_fr_ita')));
+  if (mine.length === 0) return null;
+  const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? null;
+  if (vintage === null) {
+    throw inputError('edition of the landslide mosaic unknown', {
+      code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2024 or 2020_2021 in the name, found none', hint: 'Give the file the name that ISPRA publishes it under.',
+    });
+  }
+  return { role: 'mosaic', vintage, region: null, sidecars: sidecarsOf(probe), complete: mine.every(({ extent }) => (extent === null ? probe.size > NATIONAL_BYTES : isNational(extent))) };
+}
+
+export default defineSource({
+  manifest,
+  tables: { raw_landslide_hazard: { class: 'text', label: 'text', geom: 'geometry' } },
+  recognise,
+  read: (file, sink) =>
+    readVectorFile(file, sink, {
+      table: 'raw_landslide_hazard',
+      geometry: 'polygon',
+      columns: { mapped: { per_fr_ita: 'per_fr_ita' }, ignored: manifest.ignored },
+      row(fields) {
+        const found = classOf(fields.per_fr_ita);
+        return 'code' in found ? found : { values: [found.class, found.label] };
+      },
+    }),
+});

@@ -1,0 +1,130 @@
+/**
+ * The invented region's landslide mosaic in both forms: the shapefile of 2020–2021, which is older and must not be served, and the edition of
+ * 2024, a shapefile too where no GeoPackage can be written. Classes exclude one another by polygon, but polygons of two
+ * authorities overlap and disagree.
+ */
+import { join } from 'node:path';
+import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, meetsCell, spikedArea, type CellArea } from '../../pipelines/kit/cell-zones.ts';
+import { utm32 } from '../../pipelines/kit/map-projection.ts';
+import { addShapefile } from '../../pipelines/kit/shapefile-writer.ts';
+import { MappaleError, type Synthetic } from '../../pipelines/kit/source.ts';
+import { writeGeoPackage } from '../../pipelines/kit/vector.ts';
+import type { World, WorldParcel } from '../../pipelines/kit/world.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+
+const BLOCK = 40;
+const NAME = 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI';
+const OLDER_NAME = 'Mosaicatura_ISPRA_2020_2021_aree_pericolosita_frana_PAI';
+
+type Class = 'P4' | 'P3' | 'P2' | 'P1' | 'AA';
+interface Zone {
+  /** Null: the publisher did not determine it. */
+  readonly class: Class | null;
+  readonly label: string | null;
+  readonly area: CellArea;
+}
+
+const LABELS: Readonly<Record<Class, string>> = { P4: 'Molto elevata P4', P3: 'Elevata P3', P2: 'Media P2', P1: 'Moderata P1', AA: 'Aree di Attenzione AA' };
+
+/** Everything in the block whose south-west cell is (x, y). */
+function zones(x: number, y: number): Zone[] {
+  const of = (level: Class, area: CellArea): Zone => ({ class: level, label: LABELS[level], area });
+  return [
+    // A slide of many vertices, and one of another authority over half of it that says worse.
+    of('P2', jaggedArea([x + 1.5, y + 16.5, x + 20.5, y + 19.5], 16)),
+    of('P4', boxArea([x + 10.5, y + 15.5, x + 24.5, y + 18.5])),
+    of('P3', holedArea([x + 26.5, y + 16.5, x + 34.5, y + 24.5], [x + 28.5, y + 18.5, x + 32.5, y + 22.5])),
+    of('AA', boxArea([x + 29.5, y + 19.5, x + 31.5, y + 21.5])),
+    // Attention under a measured class: the measured one counts.
+    of('AA', boxArea([x + 1.5, y + 30.5, x + 6.5, y + 35.5])),
+    of('P1', boxArea([x + 4.5, y + 33.5, x + 9.5, y + 38.5])),
+    of('P3', crossedArea(x + 14.5, y + 30.5)),
+    of('P1', spikedArea([x + 22.5, y + 30.5, x + 24.5, y + 32.5], 4)),
+    of('P2', boxArea([x + 28.5, y + 32.5, x + 29.5, y + 33.5], [x + 31.5, y + 32.5, x + 32.5, y + 33.5])),
+    // Not determined: in the middle of nothing, and beside a class that is.
+    { class: null, label: 'Pn.d.', area: boxArea([x + 34.5, y + 30.5, x + 38.5, y + 34.5]) },
+    { class: null, label: null, area: boxArea([x + 34.5, y + 35.5, x + 36.5, y + 37.5]) },
+    of('P2', boxArea([x + 36.5, y + 32.5, x + 39.5, y + 33.5])),
+  ];
+}
+
+/** One parcel per block is a slide of its own, which its neighbours touch along their whole borders. */
+function isDrawn(grid: CellGrid, parcel: WorldParcel): boolean {
+  return grid.cellsOf(parcel).some(([column, row]) => column % BLOCK === 18 && row % BLOCK === 26);
+}
+
+function* records(world: World): Generator<{ readonly label: string | null; readonly polygons: (readonly (readonly [number, number])[])[][] }> {
+  const grid = new CellGrid(world);
+  for (let y = 0; y < grid.rows; y += BLOCK) {
+    for (let x = 0; x < grid.columns; x += BLOCK) {
+      for (const { label, area } of zones(x, y)) yield { label, polygons: area.polygons.map((rings) => rings.map((ring) => ring.map((point) => utm32.forward(grid.degrees(point))))) };
+    }
+  }
+  for (const parcel of world.parcels()) {
+    if (isDrawn(grid, parcel)) yield { label: LABELS.P4, polygons: parcel.polygons.map((rings) => rings.map((ring) => ring.map((point) => utm32.forward(point)))) };
+  }
+}
+
+/** English twins of the classes, which the files carry too. */
+const ENGLISH: Readonly<Record<string, string>> = { P4: 'Very high P4', P3: 'High P3', P2: 'Medium P2', P1: 'Moderate P1', AA: 'Attention areas AA' };
+const english = (label: string | null): string | null => (label === null ? null : (ENGLISH[label.split(' ').at(-1)!] ?? null));
+
+const synthetic: Synthetic = {
+  async write(world, folder) {
+    const older = await ZipWriter.create(join(folder, `${OLDER_NAME}.zip`));
+    const grid = new CellGrid(world);
+    // The older edition calls all the region moderate: served by mistake, it would show everywhere.
+    const everywhere = utmRing(grid);
+    await addShapefile(older, `${OLDER_NAME}/${OLDER_NAME}`, {
+      type: 'polygon', srid: 32632, encoding: null, fields: [{ name: 'per_fr_ita', type: 'text', length: 50 }],
+      features: [{ geometry: { type: 'polygon', polygons: [[everywhere]] }, values: [LABELS.P1] }],
+    });
+    await older.close();
+    try {
+      await writeGeoPackage(join(folder, `${NAME}.gpkg`), [{
+        name: NAME, srid: 32632, geometry: 'MultiPolygon',
+        fields: [{ name: 'per_fr_ita', type: 'string' }, { name: 'per_fr_eng', type: 'string' }],
+        features: (function* () {
+          for (const { label, polygons } of records(world)) yield { values: [label, english(label)], geometry: { type: 'MultiPolygon', coordinates: polygons } };
+        })(),
+      }]);
+    } catch (error) {
+      if (!(error instanceof MappaleError) || error.code !== 'GDAL_MISSING') throw error;
+      const zip = await ZipWriter.create(join(folder, `${NAME}.zip`));
+      await addShapefile(zip, NAME, {
+        type: 'polygon', srid: 32632, fields: [{ name: 'per_fr_ita', type: 'text', length: 50 }, { name: 'per_fr_eng', type: 'text', length: 50 }],
+        features: (function* () {
+          for (const { label, polygons } of records(world)) yield { geometry: { type: 'polygon' as const, polygons }, values: [label, english(label)] };
+        })(),
+      });
+      await zip.close();
+    }
+  },
+
+  truth(world) {
+    const grid = new CellGrid(world);
+    const blocks = new Map<string, Zone[]>();
+    const around = (column: number, row: number): Zone[] => {
+      const [x, y] = [column - (column % BLOCK), row - (row % BLOCK)];
+      const key = `${x} ${y}`;
+      let found = blocks.get(key);
+      if (found === undefined) blocks.set(key, (found = zones(x, y)));
+      return found;
+    };
+    return (parcel) => {
+      const met = new Set<Class | null>();
+      for (const cell of grid.cellsOf(parcel)) for (const zone of around(...cell)) if (meetsCell(zone.area, cell)) met.add(zone.class);
+      if (isDrawn(grid, parcel)) met.add('P4');
+      const level = (['P4', 'P3', 'P2', 'P1', 'AA'] as const).find((each) => met.has(each)) ?? null;
+      // An area of undetermined class says that something is there, not what: nothing is known of the parcel.
+      return { risk: { landslide_level: level, coverage: { landslide: level === null && met.has(null) ? 'not_mapped' : 'mapped' } } };
+    };
+  },
+};
+
+function utmRing(grid: CellGrid): (readonly [number, number])[] {
+  const corners = [[-0.5, -0.5], [grid.columns + 0.5, -0.5], [grid.columns + 0.5, grid.rows + 0.5], [-0.5, grid.rows + 0.5], [-0.5, -0.5]] as const;
+  return corners.map((corner) => utm32.forward(grid.degrees(corner)));
+}
+
+export default synthetic;

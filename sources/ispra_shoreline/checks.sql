@@ -1,0 +1,37 @@
+-- purpose: what must hold of the shoreline segments of a release
+-- reads: layer.shoreline_segment
+-- writes: none
+-- grain: offending rows
+-- crs: EPSG:4326
+
+-- check: shoreline_in_italy
+-- level: error
+-- expects: every segment lies on the coasts of Italy, between 6 and 19 degrees east and 35 and 46 degrees north
+select
+  member_id,
+  position,
+  st_xmin(geom) as west,
+  st_ymin(geom) as south
+from shoreline_segment
+where not geom @ st_makeenvelope(6, 35, 19, 46, 4326);
+
+-- check: shoreline_change_agrees
+-- level: warn
+-- expects: an eroding segment has a negative mean change and an advancing one a positive one
+select
+  member_id,
+  position,
+  dynamic,
+  avg_change_m_year
+from shoreline_segment
+where (dynamic = 'erosion' and avg_change_m_year > 0)
+  or (dynamic = 'accretion' and avg_change_m_year < 0);
+
+-- check: shoreline_information
+-- level: warn
+-- expects: every segment says how it moved
+select
+  member_id,
+  position
+from shoreline_segment
+where dynamic is null;

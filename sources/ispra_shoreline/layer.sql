@@ -1,0 +1,22 @@
+-- purpose: stretches of shore and how they moved
+-- reads: none
+-- writes: layer.shoreline_segment
+-- grain: one row per published segment
+-- crs: EPSG:4326
+
+create table layer.shoreline_segment (
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
+  dynamic text,
+  avg_change_m_year float8,
+  geom geometry(multilinestring, 4326) not null
+) partition by list (release_id);
+
+comment on table layer.shoreline_segment is 'Low coast, segment by segment, with its change between two surveys of ISPRA. Rocky coast and harbours are not in it. History, not forecast.';
+comment on column layer.shoreline_segment.release_id is 'The release (ledger) that the row belongs to; the partition key.';
+comment on column layer.shoreline_segment.member_id is 'The file or layer that the row was read from (ledger).';
+comment on column layer.shoreline_segment.position is 'Ordinal of the feature in its layer, from 1.';
+comment on column layer.shoreline_segment.dynamic is 'erosion or accretion: moved by more than 5 m between the surveys; stable: by no more; null: the publisher has no information.';
+comment on column layer.shoreline_segment.avg_change_m_year is 'Mean change in metres per year, positive seaward; null: not published.';
+comment on column layer.shoreline_segment.geom is 'The segment, EPSG:4326.';

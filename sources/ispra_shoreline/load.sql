@@ -1,0 +1,31 @@
+-- purpose: segments reprojected once
+-- reads: staging.raw_shoreline_segment
+-- writes: layer.shoreline_segment
+-- grain: one row per published segment
+-- crs: from the file's CRS to EPSG:4326
+
+create table shoreline_segment as
+select
+  release.release_id,
+  raw.member_id,
+  raw.position,
+  raw.dynamic,
+  raw.avg_change_m_year,
+  st_multi(st_transform(raw.geom, 4326))::geometry(multilinestring, 4326) as geom
+from raw_shoreline_segment as raw
+cross join release
+where st_length(raw.geom) > 0
+order by raw.member_id, raw.position;
+
+create table reject as
+select
+  member_id,
+  position,
+  'geometry_without_length' as code,
+  'expected a line with a length, found one whose points are all the same' as message,
+  left(st_asewkt(geom), 2000) as raw
+from raw_shoreline_segment
+where not st_length(geom) > 0;
+
+-- serves: section coastal_erosion, which reads the segments that meet a region's box
+create index shoreline_segment_geom_idx on shoreline_segment using gist (geom);

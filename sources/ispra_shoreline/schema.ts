@@ -1,0 +1,73 @@
+/**
+ * What the columns of the shoreline change layer mean.
+ *
+ * ISPRA publishes the classes (retreat or advance of more than 5 m between the two surveys, else stable, besides "no information")
+ * but no list of columns. So columns are found by the names below, and any other name stops the source with the difference.
+ */
+import { z } from 'zod';
+import type { Refusal } from '../../pipelines/kit/refusal.ts';
+
+export type Dynamic = 'erosion' | 'accretion' | 'stable';
+
+/** Normalised spellings of each column that is read. */
+export const COLUMNS = {
+  dynamic: ['dinamica', 'dinamica_litoranea', 'dinamica_l', 'dinamica_2006_2020', 'dinamica_0', 'tipo_dinamica', 'tipo_dinam', 'tendenza', 'classe', 'dynamic'],
+  /** m/year, positive seaward. */
+  rate: ['avg_change_m_year', 'avg_change', 'variazione_media_m_anno', 'var_media_m_anno', 'var_m_anno', 'tasso_m_anno', 'm_anno'],
+  /** Metres between the two surveys, positive seaward. */
+  change: ['variazione_m', 'var_m', 'variazione', 'spostamento_m', 'spostament'],
+} as const;
+
+const CLASSES: Readonly<Record<string, Dynamic | null>> = {
+  erosione: 'erosion', 'in erosione': 'erosion', arretramento: 'erosion', 'in arretramento': 'erosion', erosion: 'erosion',
+  avanzamento: 'accretion', 'in avanzamento': 'accretion', accrescimento: 'accretion', progradazione: 'accretion', accretion: 'accretion',
+  stabilita: 'stable', stabile: 'stable', stable: 'stable',
+  '': null, 'nessuna informazione': null, 'senza informazione': null, 'senza informazioni': null, 'no information': null, 'informazione non disponibile': null,
+  'non disponibile': null, 'non definita': null, 'non definito': null, 'non determinata': null, 'n d': null, nd: null,
+};
+
+/** Letters only, no accents, single spaces, lower case; an apostrophe stands for an accent. */
+function plain(text: string): string {
+  return text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().replace(/[^a-z]+/g, ' ').trim();
+}
+
+/** Faster than this is no shore but a work, a unit error or a sentinel. */
+const MAX_RATE_M_YEAR = 100;
+
+const published = z.strictObject({
+  /** Null: "no information", by whatever name. */
+  dynamic: z.union([z.null(), z.string()]).transform((text, context): Dynamic | null => {
+    const found = CLASSES[plain(text ?? '')];
+    if (found !== undefined) return found;
+    context.addIssue({ code: 'custom', message: 'expected erosione, avanzamento, stabilità or a name for no information' });
+    return z.NEVER;
+  }),
+  rate: z.union([z.null(), z.number().min(-MAX_RATE_M_YEAR).max(MAX_RATE_M_YEAR)], { error: `expected a number within ±${MAX_RATE_M_YEAR} m/year` }),
+  change: z.union([z.null(), z.number().min(-MAX_RATE_M_YEAR * 20).max(MAX_RATE_M_YEAR * 20)], { error: 'expected a number of metres' }),
+});
+
+/**
+ * @param years between the two surveys; null when the name of the layer does not say
+ * @returns class and mean change per year, or why the record is refused
+ */
+export function segmentOf(fields: { readonly dynamic: unknown; readonly rate: unknown; readonly change: unknown }, years: number | null): { readonly dynamic: Dynamic | null; readonly rate: number | null } | Refusal {
+  const parsed = published.safeParse(fields);
+  if (!parsed.success) {
+    const issue = parsed.error.issues[0]!;
+    const field = String(issue.path[0] ?? 'record') as keyof typeof fields;
+    return { code: `${field}_unknown`, message: `${field}: ${issue.message}, found ${JSON.stringify(fields[field])}` };
+  }
+  const { dynamic, rate, change } = parsed.data;
+  if (rate !== null) return { dynamic, rate };
+  if (change === null) return { dynamic, rate: null };
+  if (years === null) return { code: 'period_unknown', message: `change: expected the years of the two surveys in the layer's name, such as 2006_2020, to make ${change} m a yearly mean` };
+  return { dynamic, rate: change / years };
+}
+
+/** Years between the two surveys by the layer's name: `Dinamica_Litoranea_2006_2020` → 14. */
+export function yearsOf(layer: string): number | null {
+  const found = /(?<!\d)((?:19|20)\d\d)[_-]((?:19|20)\d\d)(?!\d)/.exec(layer);
+  if (found === null) return null;
+  const years = Number(found[2]) - Number(found[1]);
+  return years > 0 ? years : null;
+}

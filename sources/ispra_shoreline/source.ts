@@ -1,0 +1,41 @@
+import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
+import { editionOf, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/kit/vector-members.ts';
+import { manifest } from './manifest.ts';
+import { COLUMNS, segmentOf, yearsOf } from './schema.ts';
+
+const NAME = /dinamica\S*litoranea|linea\S*costa/i;
+/** Companion layers of the same publication. */
+const COMPANION = /retrospiaggia|spiagge|opere_?rigide/i;
+
+async function recognise(probe: Probe): Promise<Recognition | null> {
+  const looks = await lookAtVectors(probe);
+  const mine = looks.filter(({ path }) => NAME.test(`${probe.name}/${path}`));
+  if (mine.length === 0) return null;
+  // The names of the companion layers carry the title of the whole: what each file holds is said by its own name.
+  const companions = mine.filter(({ path }) => COMPANION.test(path));
+  const edition = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((found) => found !== null) ?? null;
+  if (edition === null) {
+    throw inputError('edition of the shoreline unknown', {
+      code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2020 in the name, found none', hint: 'Give the file the name that ISPRA publishes it under.',
+    });
+  }
+  const recognition = { role: 'dynamics', vintage: edition.slice(-4), region: null, sidecars: sidecarsOf(probe), complete: false };
+  if (companions.length === mine.length) return { ...recognition, role: 'companion', ignored: 'beaches, back-shore or coastal works: the section is made from the shoreline change alone' };
+  return recognition;
+}
+
+export default defineSource({
+  manifest,
+  tables: { raw_shoreline_segment: { dynamic: 'text', avg_change_m_year: 'float8', geom: 'geometry' } },
+  recognise,
+  read: (file, sink) =>
+    readVectorFile<keyof typeof COLUMNS>(file, sink, {
+      table: 'raw_shoreline_segment',
+      geometry: 'line',
+      columns: { mapped: COLUMNS, optional: ['rate', 'change'], ignored: manifest.ignored },
+      row(fields, layer) {
+        const found = segmentOf(fields, yearsOf(layer) ?? yearsOf(file.name));
+        return 'code' in found ? found : { values: [found.dynamic, found.rate] };
+      },
+    }),
+});

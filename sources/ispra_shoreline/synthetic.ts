@@ -1,0 +1,99 @@
+/**
+ * The invented region's shore, its northern edge, as ISPRA's layer of shoreline change: a shapefile in a zip. Segments of every class, with
+ * means at and beside the limits of the severity, without information, of two lines, and one in the sea that nobody is near.
+ */
+import { join } from 'node:path';
+import { utm32 } from '../../pipelines/kit/map-projection.ts';
+import { polygonsToSegmentM } from '../../pipelines/kit/plane-geometry.ts';
+import { addShapefile } from '../../pipelines/kit/shapefile-writer.ts';
+import type { Synthetic } from '../../pipelines/kit/source.ts';
+import type { LonLat, World } from '../../pipelines/kit/world.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+
+const NAME = 'Dinamica_Litoranea_2006_2020';
+const RADIUS_M = 1000;
+const MOST = 5;
+/** Length of a segment in degrees of longitude, about 210 m, and between its points. */
+const STEP = 0.0025;
+const POINT_STEP = 0.0005;
+/** The shore lies this far north of the last parcels: about 33 m. */
+const OFFSHORE = 0.0003;
+
+interface Segment {
+  readonly label: string | null;
+  readonly dynamic: 'erosion' | 'accretion' | 'stable' | null;
+  /** m/year, or null where it is not published. */
+  readonly rate: number | null;
+  readonly lines: readonly (readonly LonLat[])[];
+}
+
+/** Class and mean, over and over along the shore. */
+const CASES: readonly (readonly [string | null, Segment['dynamic'], number | null])[] = [
+  ['Erosione', 'erosion', -0.36], ['Erosione', 'erosion', -0.5], ['Stabilità', 'stable', 0], ['EROSIONE', 'erosion', -0.99], ['Nessuna informazione', null, null],
+  ['Erosione', 'erosion', -1], ['Avanzamento', 'accretion', 1.25], ['Erosione', 'erosion', -1.99], ["Stabilita'", 'stable', -0.12], ['Erosione', 'erosion', -2],
+  [null, null, null], ['Avanzamento', 'accretion', 0.36], ['Erosione', 'erosion', null], ['Erosione', 'erosion', -7.31], ['Stabilità', 'stable', 0.2],
+];
+
+function line(west: number, east: number, lat: number): LonLat[] {
+  const count = Math.max(1, Math.round((east - west) / POINT_STEP));
+  return Array.from({ length: count + 1 }, (_, i) => [west + ((east - west) * i) / count, lat]);
+}
+
+function segments(world: World): Segment[] {
+  const [west, , east, north] = world.box;
+  const lat = north + OFFSHORE;
+  const made: Segment[] = [];
+  for (let i = 0; west + i * STEP < east; i += 1) {
+    const [label, dynamic, rate] = CASES[i % CASES.length]!;
+    const from = west + i * STEP;
+    // Every ninth is interrupted, as by a harbour: one segment of two lines.
+    const lines = i % 9 === 4 ? [line(from, from + STEP * 0.4, lat), line(from + STEP * 0.6, from + STEP, lat)] : [line(from, from + STEP, lat)];
+    made.push({ label, dynamic, rate, lines });
+  }
+  made.push({ label: 'Erosione', dynamic: 'erosion', rate: -3, lines: [line(west, east, north + 0.5)] });
+  return made;
+}
+
+const severity = (rate: number): number => (rate >= 0 ? 0 : rate > -0.5 ? 1 : rate > -1 ? 2 : rate > -2 ? 3 : 4);
+
+const synthetic: Synthetic = {
+  async write(world, folder) {
+    const zip = await ZipWriter.create(join(folder, `${NAME}.zip`));
+    await addShapefile(zip, NAME, {
+      type: 'line', srid: 32632, encoding: null,
+      fields: [{ name: 'OBJECTID', type: 'integer', length: 9 }, { name: 'Dinamica', type: 'text', length: 40 }, { name: 'm_anno', type: 'real', length: 12, decimals: 3 }, { name: 'Shape_Leng', type: 'real', length: 18, decimals: 6 }],
+      features: segments(world).map(({ label, rate, lines }, index) => ({
+        geometry: { type: 'line' as const, lines: lines.map((points) => points.map((point) => utm32.forward(point))) },
+        values: [index + 1, label, rate, null],
+      })),
+    });
+    await zip.close();
+  },
+
+  /** Distances agree with the database's to a few millimetres: its nearest point is looked for on the sphere. */
+  truth(world) {
+    const all = segments(world);
+    const [west, , , north] = world.box;
+    return (parcel) => {
+      // A degree of latitude has 111 km: a parcel further south than 0.01 degree is beyond the radius.
+      if (parcel.sheet.box[3] < north - 0.01) return { coastal_erosion: [] };
+      const middle = Math.floor((parcel.sheet.box[0] - west) / STEP);
+      const near: { segment: Segment; order: number; distance: number }[] = [];
+      all.forEach((segment, order) => {
+        if (segment.dynamic === null || (order !== all.length - 1 && Math.abs(order - middle) > 10)) return;
+        let distance = Infinity;
+        for (const points of segment.lines) for (let i = 1; i < points.length; i += 1) distance = Math.min(distance, polygonsToSegmentM(parcel.polygons, points[i - 1]!, points[i]!));
+        distance = Math.round(distance * 100) / 100;
+        if (distance <= RADIUS_M) near.push({ segment, order, distance });
+      });
+      near.sort((a, b) => a.distance - b.distance || a.order - b.order);
+      return {
+        coastal_erosion: near.slice(0, MOST).map(({ segment, distance }) => ({
+          dynamic: segment.dynamic, avg_change_m_year: segment.rate, severity_index: segment.rate === null ? null : severity(segment.rate), distance_m: distance,
+        })),
+      };
+    };
+  },
+};
+
+export default synthetic;

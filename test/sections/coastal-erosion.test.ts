@@ -1,0 +1,82 @@
+import { beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import synthetic from '../../sources/ispra_shoreline/synthetic.ts';
+import { describeEngines } from '../harness/database.ts';
+import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
+
+const world = makeWorld({ parcels: 6_000, seed: 7 });
+
+interface Shore {
+  readonly dynamic: string;
+  readonly avg_change_m_year: number | null;
+  readonly severity_index: number | null;
+  readonly distance_m: number;
+}
+
+describeEngines('the section coastal_erosion', (engine) => {
+  let database: Database;
+  let workspace: SectionWorkspace;
+
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+    workspace = await sectionWorkspace(database, {
+      world, sources: ['ispra_shoreline'], sql: ['sql/migrations/0012_coastal_erosion.sql', 'sql/api/section_coastal_erosion.sql'],
+    });
+    await workspace.run('sql/sections/coastal_erosion.sql');
+    await workspace.publish('coastal_erosion', 'section.coastal_erosion');
+  });
+
+  it('holds the invented truth of every parcel: the five nearest within 1,000 m, nearest first', async () => {
+    const truth = synthetic.truth!(world);
+    const rows = await database.query<{ fid: number; json: Shore[] }>(`select p.fid, api.section_coastal_erosion(p.fid) as json from ${workspace.schema}.parcel p order by p.fid`);
+    expect(rows).toHaveLength(world.parcelCount);
+    const parcels = [...world.parcels()];
+    const counts = new Set<number>();
+    const severities = new Set<unknown>();
+    let farthest = 0;
+    for (const [index, { fid, json }] of rows.entries()) {
+      const expected = truth(parcels[index]!)['coastal_erosion'] as Shore[];
+      expect(fid).toBe(worldFid(world, index));
+      expect(json.map(({ dynamic, avg_change_m_year, severity_index }) => [dynamic, avg_change_m_year, severity_index]), `${fid}`)
+        .toEqual(expected.map(({ dynamic, avg_change_m_year, severity_index }) => [dynamic, avg_change_m_year, severity_index]));
+      // The database looks for the nearest point on the sphere, the truth in the plane: they part by millimetres.
+      json.forEach(({ distance_m }, place) => expect(Math.abs(distance_m - expected[place]!.distance_m), `${fid}`).toBeLessThan(0.011));
+      counts.add(json.length);
+      for (const shore of json) severities.add(shore.severity_index);
+      farthest = Math.max(farthest, ...json.map(({ distance_m }) => distance_m));
+    }
+    expect(counts).toContain(0);
+    expect(counts).toContain(5);
+    expect(severities).toEqual(new Set([0, 1, 2, 3, 4, null]));
+    expect(farthest).toBeGreaterThan(950);
+    expect(farthest).toBeLessThanOrEqual(1000);
+  });
+
+  it('finds what the naive search by distance finds', async () => {
+    const [found] = await workspace.session((session) => session.query<{ differing: number; rows: number }>(`
+      with naive as (
+        select p.fid, row_number() over (partition by p.fid order by round(d.m::numeric, 2), s.position) as ordinal, s.dynamic, round(d.m::numeric, 2)::float8 as distance_m
+        from parcel p
+        cross join shoreline_segment s
+        cross join lateral (select st_distance(p.geom::geography, s.geom::geography) as m) d
+        where p.fid % 10 = 3 and s.dynamic is not null and round(d.m::numeric, 2) <= 1000
+      )
+      select count(*) filter (where n.fid is null or c.fid is null or n.dynamic <> c.dynamic or abs(n.distance_m - c.distance_m) > 0.011) as differing, count(*) as rows
+      from (select * from naive where ordinal <= 5) n
+      full join (select * from coastal_erosion where fid % 10 = 3) c using (fid, ordinal)`));
+    expect(found!.differing).toBe(0);
+    expect(found!.rows).toBeGreaterThan(100);
+  });
+
+  it('lets segments drive and finds parcels by their index', async () => {
+    const plan = await workspace.session(async (session) => {
+      await session.query("create table shore_piece as select member_id, position, st_subdivide(geom, 32) as geom from shoreline_segment where dynamic is not null");
+      await session.query('analyze shore_piece');
+      return session.query<{ 'QUERY PLAN': string }>(`explain select parcel.fid, piece.position from shore_piece as piece
+        join parcel on parcel.geom && st_expand(piece.geom, 1000 / (111320 * cos(radians(st_ymax(piece.geom) + 0.1))), 1000 / 110900.0)`);
+    });
+    const text = plan.map((line) => line['QUERY PLAN']).join('\n');
+    expect(text).toMatch(/Nested Loop[\s\S]*Seq Scan on shore_piece[\s\S]*Index Scan using \S+ on parcel/);
+  });
+});

@@ -1,0 +1,78 @@
+import { beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import type { Synthetic } from '../../pipelines/kit/source.ts';
+import type { WorldParcel } from '../../pipelines/kit/world.ts';
+import { loadSynthetic } from '../../pipelines/registry.ts';
+import { describeEngines } from '../harness/database.ts';
+import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
+
+const world = makeWorld({ parcels: 6_000, seed: 7 });
+const SOURCES = ['istat_comuni', 'dpc_seismic', 'ispra_flood', 'ispra_landslide', 'ingv_mps04'];
+
+/** Truths of several sources about one section, put together field by field. */
+async function truthOf(ids: readonly string[]): Promise<(parcel: WorldParcel) => Record<string, unknown>> {
+  const synthetics: Synthetic[] = await Promise.all(ids.map(loadSynthetic));
+  const parts = synthetics.flatMap(({ truth }) => (truth === undefined ? [] : [truth(world)]));
+  return (parcel) => {
+    const risk: Record<string, unknown> = {};
+    let coverage: Record<string, unknown> = {};
+    for (const part of parts) {
+      const found = (part(parcel)['risk'] ?? {}) as Record<string, unknown>;
+      coverage = { ...coverage, ...(found['coverage'] as object | undefined) };
+      Object.assign(risk, found);
+    }
+    return { ...risk, coverage };
+  };
+}
+
+describeEngines('the section risk', (engine) => {
+  let database: Database;
+  let workspace: SectionWorkspace;
+
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+    workspace = await sectionWorkspace(database, { world, sources: SOURCES, sql: ['sql/migrations/0010_risk.sql', 'sql/api/section_risk.sql'] });
+    await workspace.run('sql/sections/risk.sql');
+    await workspace.publish('risk', 'section.risk');
+    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
+  });
+
+  it('holds the invented truth of every parcel, of land, roads and water', async () => {
+    const truth = await truthOf(SOURCES);
+    const rows = await database.query<{ fid: number; json: Record<string, unknown> }>(`select p.fid, api.section_risk(p.fid) as json from ${workspace.schema}.parcel p order by p.fid`);
+    expect(rows).toHaveLength(world.parcelCount);
+    const expected = [...world.parcels()].map((parcel) => ({ fid: worldFid(world, parcel.index), json: { ...truth(parcel), source: 'test' } as Record<string, unknown> }));
+    expect(rows).toEqual(expected);
+    // The invented region must hold every case, or the comparison says less than it seems to.
+    const seen = (field: string): Set<unknown> => new Set(expected.map(({ json }) => json[field]));
+    expect(seen('flood_level')).toEqual(new Set([null, 'P1', 'P2', 'P3', 'HPH']));
+    expect(seen('landslide_level')).toEqual(new Set([null, 'AA', 'P1', 'P2', 'P3', 'P4']));
+    expect(new Set(expected.map(({ json }) => (json['coverage'] as Record<string, string>)['landslide']))).toEqual(new Set(['mapped', 'not_mapped']));
+    expect(seen('pga').size).toBeGreaterThan(100);
+  });
+
+  it('gives what the naive overlay of whole polygons gives, parcel by parcel', async () => {
+    const [found] = await workspace.session((session) => session.query<{ flood: number; landslide: number; hit: number }>(`
+      with flood_naive as (
+        select p.fid, (array['HPH', 'P1', 'P2', 'P3'])[max(array_position(array['HPH', 'P1', 'P2', 'P3'], h.class))] as level
+        from parcel p join layer.flood_hazard h on h.release_id = (select release_id from ledger.release where source_id = 'ispra_flood') and st_area(st_intersection(h.geom, p.geom)::geography) > 0.5
+        where p.fid % 20 = 3
+        group by p.fid
+      ),
+      landslide_naive as (
+        select p.fid, (array['AA', 'P1', 'P2', 'P3', 'P4'])[max(array_position(array['AA', 'P1', 'P2', 'P3', 'P4'], h.class))] as level
+        from parcel p join layer.landslide_hazard h on h.release_id = (select release_id from ledger.release where source_id = 'ispra_landslide' and vintage = '2024') and st_area(st_intersection(h.geom, p.geom)::geography) > 0.5
+        where p.fid % 20 = 3
+        group by p.fid
+      )
+      select
+        count(*) filter (where f.level is distinct from r.flood_level) as flood,
+        count(*) filter (where l.level is distinct from r.landslide_level) as landslide,
+        count(*) filter (where r.flood_level is not null or r.landslide_level is not null) as hit
+      from risk r left join flood_naive f using (fid) left join landslide_naive l using (fid)
+      where r.fid % 20 = 3`));
+    expect(found).toMatchObject({ flood: 0, landslide: 0 });
+    expect(found!.hit).toBeGreaterThan(50);
+  });
+});
