@@ -39,6 +39,11 @@ Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default the embedded da
 
 /** Runs one command; failures that are foreseen are told, bugs keep their stack. */
 export async function main(argv: readonly string[]): Promise<void> {
+  // A reader that has seen enough (`| head`) is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0);
+    throw error;
+  });
   try {
     await program().parseAsync([...argv]);
   } catch (error) {

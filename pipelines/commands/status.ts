@@ -59,7 +59,7 @@ function describe(status: Status): string {
   if (status.regions.length === 0) lines.push('nothing is published yet; try: npx mappale load-region');
   for (const region of status.regions) {
     lines.push('', `${region.name}: publication ${region.publication} of ${region.published_at}`,
-      table(Object.entries(region.tables).map(([name, rows]) => [`  ${name}`, rows]), ['  table', 'rows']));
+      table(Object.entries(region.tables).sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, rows]) => [`  ${name}`, rows]), ['  table', 'rows']));
     if (region.not_loaded.length > 0) lines.push(`  not loaded: ${region.not_loaded.join(', ')}`);
   }
   if (status.releases.length > 0) {

@@ -36,7 +36,7 @@ export function validateCommand(): Command {
 
 function describe(verdict: FileVerdict): string {
   const head = verdict.source === null
-    ? `${verdict.ok ? 'skip ' : 'FAIL '} ${verdict.path}`
+    ? verdict.ok ? `skip  ${verdict.path}: no source reads it` : `FAIL  ${verdict.path}`
     : `${verdict.ok ? 'ok   ' : 'FAIL '} ${verdict.path} (${verdict.source}${verdict.role === null ? '' : ` ${verdict.role} ${verdict.vintage}`}): `
       + `${verdict.records || verdict.rows + verdict.rejects} records = ${verdict.rows} rows + ${verdict.rejects} rejects + ${verdict.duplicates} duplicates${verdict.sampled ? ', first records only' : ''}`;
   return [head, ...verdict.findings.flatMap((finding) => [

@@ -39,9 +39,15 @@ export async function migrate(database: Database, sources: readonly RegisteredSo
       await session.query('create table if not exists ledger.applied_file (file text primary key, sha256 text not null, applied_at timestamptz not null default now())');
       await session.query("comment on table ledger.applied_file is 'SQL files that made this database'");
       const now = (await appliedFiles(session)) ?? new Map<string, string>();
+      // Functions are imported anew as a whole: their arguments and results may have changed.
+      const interfaceChanged = files.some(({ file }) => file.file.startsWith('sql/api/') && now.get(file.file) !== file.sha256);
       for (const { kind, file } of files) {
         const before = now.get(file.file);
-        if (before === file.sha256) continue;
+        const isInterface = file.file.startsWith('sql/api/');
+        if (isInterface && interfaceChanged && file === files.find((other) => other.file.file.startsWith('sql/api/'))!.file) {
+          await session.script('drop schema if exists api cascade; create schema api; comment on schema api is \'The only functions that the server may execute\';', file.file);
+        }
+        if (before === file.sha256 && !(isInterface && interfaceChanged)) continue;
         if (kind === 'migration' && before !== undefined) {
           throw new MappaleError('a migration was changed after it was applied', {
             code: 'MIGRATION_CHANGED', kind: 'database', at: file.file, hint: 'Put the change into a new migration with the next number.',

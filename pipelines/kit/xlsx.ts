@@ -23,6 +23,13 @@ export interface XlsxRow {
   readonly cells: readonly (string | null)[];
 }
 
+/** Some rows, and how much of the sheet has been read. */
+export interface XlsxBatch {
+  readonly rows: readonly XlsxRow[];
+  /** Inflated bytes of the sheet so far. */
+  readonly bytes: number;
+}
+
 /** An open workbook; it lives as long as its archive. */
 export class Workbook {
   readonly #archive: ZipArchive;
@@ -60,19 +67,21 @@ export class Workbook {
    * @param counter counts the rows by itself, see `XlsxRowCounter`
    * @throws input error `XLSX_UNREADABLE` with the sheet's name
    */
-  async *rows(sheet: XlsxSheet, counter?: XlsxRowCounter): AsyncGenerator<readonly XlsxRow[]> {
+  async *rows(sheet: XlsxSheet, counter?: XlsxRowCounter): AsyncGenerator<XlsxBatch> {
     this.#texts ??= await readTexts(this.#archive);
     const at = `${this.#archive.label}!${sheet.path}`;
     const parser = new SheetParser(this.#texts, at);
     const decoder = new TextDecoder('utf-8', { fatal: true });
+    let bytes = 0;
     for await (const chunk of (await this.#archive.stream(sheet.path)) as AsyncIterable<Buffer>) {
+      bytes += chunk.length;
       const text = decoder.decode(chunk, { stream: true });
       counter?.count(text);
       parser.write(text);
-      if (parser.rows.length >= BATCH_ROWS) yield parser.take();
+      if (parser.rows.length >= BATCH_ROWS) yield { rows: parser.take(), bytes };
     }
     parser.end();
-    yield parser.take();
+    yield { rows: parser.take(), bytes };
   }
 }
 

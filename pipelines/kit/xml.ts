@@ -35,15 +35,19 @@ export interface XmlElement {
 
 const XMLNS = 'http://www.w3.org/2000/xmlns/';
 
-class Complete extends Error {}
+/** Comments, CDATA and processing instructions, which may hold anything, and the ampersands outside of them that begin no entity. */
+const BARE_AMPERSAND = /<!--[^]*?(?:-->|$)|<!\[CDATA\[[^]*?(?:\]\]>|$)|<\?[^]*?(?:\?>|$)|&(?![^\s;&<>"']{1,64};)/g;
 
-/** Parses one element, fed piece by piece. */
+/** Parses one element, fed in pieces that each end with `>`. */
 export class XmlElementParser {
   readonly #parser: SaxesParser<{ xmlns: true; additionalNamespaces: Record<string, string> }>;
   readonly #prefixOf: ReadonlyMap<string, string>;
   readonly #open: XmlElement[] = [];
   #root: XmlElement | null = null;
-  #end = 0;
+  /** Where the element ended, in UTF-16 units; −1 before. */
+  #end = -1;
+  /** What was fed since a comment or the like was opened: it may hold ampersands. */
+  #unclosed = '';
 
   /**
    * @param inForce prefix → URI declared around the element; `''` is the default namespace
@@ -62,9 +66,7 @@ export class XmlElementParser {
     this.#parser.on('cdata', (text) => this.#text(text));
     this.#parser.on('closetag', () => {
       this.#open.pop();
-      if (this.#open.length > 0) return;
-      this.#end = this.#parser.position;
-      throw new Complete();
+      if (this.#open.length === 0 && this.#end < 0) this.#end = this.#parser.position;
     });
   }
 
@@ -73,13 +75,35 @@ export class XmlElementParser {
    * @throws XmlError where the text is not well-formed; the parser is of no more use then
    */
   write(text: string): { readonly element: XmlElement; readonly length: number } | null {
+    // The parser would look for the semicolon of an ampersand up to the end of the document.
+    const bare = this.#bareAmpersand(text);
+    const found = this.#feed(bare < 0 ? text : text.slice(0, bare));
+    if (found === null && bare >= 0) throw new XmlError('an ampersand that begins no entity', { line: this.#parser.line, column: this.#parser.column + 1 });
+    return found;
+  }
+
+  #feed(text: string): { readonly element: XmlElement; readonly length: number } | null {
     try {
       this.#parser.write(text);
-      return null;
     } catch (error) {
-      if (error instanceof Complete) return { element: this.#root!, length: this.#end };
-      throw xmlError(error, this.#parser);
+      // The parser tells of an end before it compares the name: an error at this very place is about the end tag,
+      // a later one about what comes after the element.
+      if (this.#end < 0 || this.#parser.position === this.#end) throw xmlError(error, this.#parser);
     }
+    return this.#end < 0 ? null : { element: this.#root!, length: this.#end };
+  }
+
+  /** Offset of the first ampersand in `text` that begins no entity, or −1. */
+  #bareAmpersand(text: string): number {
+    const all = this.#unclosed + text;
+    const before = this.#unclosed.length;
+    this.#unclosed = '';
+    for (const { 0: found, index } of all.matchAll(BARE_AMPERSAND)) {
+      if (found === '&') return Math.max(0, index - before);
+      const closing = found.startsWith('<!--') ? '-->' : found.startsWith('<!') ? ']]>' : '?>';
+      if (!found.endsWith(closing)) this.#unclosed = found;
+    }
+    return -1;
   }
 
   #name(uri: string, local: string): string {

@@ -23,6 +23,8 @@ export interface Product {
   readonly inputs: Readonly<Record<string, string>>;
   /** Releases of the layers read, directly or through other tables. */
   readonly releases: readonly Release[];
+  /** Those that its values come from: not the parcels' own, nor the codes of comuni, which every table stands on. */
+  readonly cited: readonly Release[];
   /** Layers directly read that have no release. */
   readonly missing: readonly Relation[];
   /** Why it must be made again; null when what is published is current. */
@@ -85,6 +87,7 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
     const relation = file.writes[0]!;
     const inputs: Record<string, string> = { [file.file]: file.sha256 };
     const used = new Map<number, Release>();
+    const cited = new Map<number, Release>();
     const missing: Relation[] = [];
     for (const read of file.reads) {
       if (schemaOf(read) === 'layer') {
@@ -93,6 +96,7 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
         if (found.length === 0) missing.push(read);
         for (const release of found) {
           used.set(release.releaseId, release);
+          if (source!.manifest.reference !== true || relation === 'core.parcel') cited.set(release.releaseId, release);
           inputs[`${release.sourceId} ${release.vintage}${release.region === null ? '' : ` region ${release.region}`}`] = release.fingerprint;
         }
       } else {
@@ -100,6 +104,7 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
         if (made === undefined) continue; // what a file both reads and keeps, as the register of fids
         inputs[read] = made.fingerprint;
         for (const release of made.releases) used.set(release.releaseId, release);
+        if (read !== 'core.parcel') for (const release of made.cited) cited.set(release.releaseId, release);
       }
     }
     const fingerprint = sha256(JSON.stringify(Object.entries(inputs).sort()));
@@ -107,6 +112,7 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
     products.set(relation, {
       relation, file, fingerprint, inputs, missing,
       releases: [...used.values()].sort((a, b) => a.releaseId - b.releaseId),
+      cited: [...cited.values()],
       stale: before === undefined ? 'not published yet' : before.fingerprint === fingerprint ? null : difference(before.inputs, inputs),
       published: before?.partition ?? null,
     });

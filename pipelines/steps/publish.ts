@@ -122,7 +122,7 @@ async function attribute(session: Session, publicationId: number, products: read
     const section = sectionOf(product.relation);
     if (section === null) continue;
     for (const source of sources) {
-      const vintages = product.releases.filter(({ sourceId }) => sourceId === source.id).map(({ vintage }) => vintage);
+      const vintages = product.cited.filter(({ sourceId }) => sourceId === source.id).map(({ vintage }) => vintage);
       if (vintages.length > 0) await add(section, source, vintages);
     }
   }

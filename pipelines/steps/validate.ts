@@ -59,14 +59,15 @@ export async function validate(paths: readonly string[], sources: readonly Regis
     add({ ...empty(path), source, ok: true, findings: [{ level: 'warn', code: 'LEFT_ASIDE', message: reason, at: basename(path) }] });
   }
   for (const path of survey.unknown) {
-    const named = paths.includes(path);
-    add({
-      ...empty(path), ok: !named,
-      findings: [{
-        level: named ? 'error' : 'warn', code: 'FILE_UNKNOWN', message: 'no source reads this file', at: basename(path),
-        detail: `expected a file of ${sources.map(({ id }) => id).join(', ')}`, hint: 'If it should be one of them, compare its first lines with the source\'s fixture folder.',
-      }],
-    });
+    add(paths.includes(path)
+      ? {
+        ...empty(path),
+        findings: [{
+          level: 'error', code: 'FILE_UNKNOWN', message: 'no source reads this file', at: basename(path), detail: `expected a file of ${sources.map(({ id }) => id).join(', ')}`,
+          hint: 'If it should be one of them, compare its first lines with the files in that source\'s fixture folder.',
+        }],
+      }
+      : { ...empty(path), ok: true });
   }
   for (const { source, files } of survey.releases) for (const file of files) add(await validateFile(source, file, sample));
   return verdicts.sort((a, b) => (a.path < b.path ? -1 : 1));

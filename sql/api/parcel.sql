@@ -17,49 +17,57 @@ comment on function api.section_source(int4, text) is 'What a section of a parce
 
 create or replace function api.licenses(p_region int4, p_sections text[]) returns jsonb
 language sql stable as $$
+  with cited as (
+    select a.*
+    from ledger.publication u
+    join ledger.attribution a using (publication_id)
+    where u.unit_code = p_region
+      and u.state = 'current'
+      and a.section = any (p_sections)
+  ),
+  mandatory as (
+    select distinct on (a.holder)
+      a.*
+    from ledger.publication u
+    join ledger.attribution a using (publication_id)
+    where u.unit_code = p_region
+      and u.state = 'current'
+      and a.section = '*'
+      and not exists (select from cited c where c.holder = a.holder)
+    order by a.holder, a.reference_period desc, a.source_id
+  ),
+  shown as (
+    select * from cited
+    union all
+    select * from mandatory
+  )
   select coalesce(
     jsonb_agg(
       jsonb_build_object(
-        'section', x.section,
-        'source', x.source,
-        'holder', x.holder,
-        'license', x.license,
-        'url', x.url,
-        'reference_period', nullif(x.reference_period, ''),
-        'attribution', x.attribution
+        'section', s.section,
+        'source', s.source,
+        'holder', s.holder,
+        'license', s.license,
+        'url', s.url,
+        'reference_period', nullif(s.reference_period, ''),
+        'attribution', s.attribution
       )
-      order by array_position(p_sections, x.section) nulls last, x.source_id
+      order by array_position(p_sections, s.section) nulls last, s.source_id
     ),
     '[]'::jsonb
   )
-  from ledger.publication u
-  join ledger.attribution x using (publication_id)
-  where u.unit_code = p_region
-    and u.state = 'current'
-    and (
-      x.section = any (p_sections)
-      or (
-        x.section = '*'
-        and not exists (
-          select
-          from ledger.attribution y
-          where y.publication_id = x.publication_id
-            and y.source_id = x.source_id
-            and y.section = any (p_sections)
-        )
-      )
-    )
+  from shown s
 $$;
 comment on function api.licenses(int4, text[]) is 'Attributions of the sections, and always the mandatory ones (section *), of the publication in force of a region';
 
-create or replace function api.parcel(p_fid int4, p_include text[]) returns jsonb
+create or replace function api.parcel(p_fid int4, p_include text[]) returns json
 language plpgsql volatile as $$
 declare
-  v_record jsonb;
+  v_include text[] := array['basic'] || array_remove(p_include, 'basic');
+  v_basic jsonb;
   v_section text;
   v_value jsonb;
-  v_basic jsonb;
-  v_include text[] := array['basic'] || array_remove(p_include, 'basic');
+  v_record text;
 begin
   -- One consistent publication: a swap waits until this transaction has read every section, and this call waits for a swap
   -- before it reads the first. Locks are taken in the order in which a swap takes them; partitions need none of their own.
@@ -68,22 +76,23 @@ begin
   if v_basic is null then
     return null;
   end if;
-  v_record := jsonb_build_object('fid', p_fid, 'municipality', v_basic -> 'municipality');
+  -- Put together as text, because json keeps the order of the contract where jsonb sorts.
+  v_record := '{"fid":' || p_fid || ',"municipality":' || (v_basic -> 'municipality');
   foreach v_section in array v_include loop
     if v_section = 'basic' then
       v_value := v_basic;
     else
       execute format('select api.%I($1)', 'section_' || v_section) into v_value using p_fid;
     end if;
-    v_record := v_record || jsonb_build_object(v_section, v_value);
+    v_record := v_record || ',' || to_json(v_section) || ':' || coalesce(v_value::text, 'null');
   end loop;
-  return v_record || jsonb_build_object(
-    'meta', jsonb_build_object(
-      'sections_included', to_jsonb(v_include),
+  return (
+    v_record || ',"meta":' || json_build_object(
+      'sections_included', v_include,
       'licenses', api.licenses(p_fid / 100000000, v_include),
       'attribution_required', true
-    )
-  );
+    ) || '}'
+  )::json;
 end
 $$;
 comment on function api.parcel(int4, text[]) is 'Record of a parcel with the sections named, in their order, basic first; null when there is no such parcel. Sections must be known names';
