@@ -46,7 +46,7 @@ export class XmlElementParser {
   #root: XmlElement | null = null;
   /** Where the element ended, in UTF-16 units; −1 before. */
   #end = -1;
-  /** What was fed since a comment or the like was opened: it may hold ampersands. */
+  /** How a comment or the like began that is still open, and the last two characters of it. */
   #unclosed = '';
 
   /**
@@ -100,8 +100,8 @@ export class XmlElementParser {
     this.#unclosed = '';
     for (const { 0: found, index } of all.matchAll(BARE_AMPERSAND)) {
       if (found === '&') return Math.max(0, index - before);
-      const closing = found.startsWith('<!--') ? '-->' : found.startsWith('<!') ? ']]>' : '?>';
-      if (!found.endsWith(closing)) this.#unclosed = found;
+      const [opening, closing] = found.startsWith('<!--') ? ['<!--', '-->'] : found.startsWith('<!') ? ['<![CDATA[', ']]>'] : ['<?', '?>'];
+      if (!found.endsWith(closing) || found.length < opening.length + closing.length) this.#unclosed = opening + found.slice(opening.length).slice(-2);
     }
     return -1;
   }

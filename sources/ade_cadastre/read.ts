@@ -17,23 +17,28 @@ const FILE_BELFIORE = /^([A-Z]\d{3})_/;
 /** @throws input errors of the zip, and those of `GmlDocument` */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   if (file.role === 'gml') {
-    await readDocument({
-      path: '', name: file.name, at: file.name, verified: false, open: () => Promise.resolve(file.open()), progress: (bytes) => sink.progress(bytes),
-    }, sink);
+    await readDocument({ path: '', name: file.name, at: file.name, verified: false, open: () => Promise.resolve(file.open()), progress: (bytes) => sink.progress(bytes) }, sink);
     return;
   }
   const archive = await file.zip();
+  let done = 0;
+  const advance = (bytes: number): void => {
+    done += bytes;
+    sink.progress(Math.round(done));
+  };
   try {
-    await readArchive(archive, '', 1, 1, sink);
+    await readArchive(archive, '', 1, 1, sink, advance);
   } finally {
     await archive.close();
   }
 }
 
 /**
- * @param share bytes of the outermost file for one byte of this archive's entries
+ * @param folder path of the archive inside the file, with `/`
+ * @param share bytes of the outermost file for one byte of this archive
+ * @param advance takes the bytes of the outermost file that are done
  */
-async function readArchive(archive: ZipArchive, folder: string, depth: number, share: number, sink: Sink): Promise<void> {
+async function readArchive(archive: ZipArchive, folder: string, depth: number, share: number, sink: Sink, advance: (bytes: number) => void): Promise<void> {
   // Sorted, so that the same entries in another order give the same rows: the first of two contradicting parcels is the one that stays.
   const entries = archive.entries.filter(({ path, isFolder }) => !isFolder && !LITTER.test(path)).sort((a, b) => (a.path < b.path ? -1 : 1));
   for (const entry of entries) {
@@ -41,11 +46,11 @@ async function readArchive(archive: ZipArchive, folder: string, depth: number, s
     if (/\.zip$/i.test(entry.path) && depth < DEPTH) {
       const inner = await archive.archive(entry.path);
       try {
-        await readArchive(inner, `${path}/`, depth + 1, share * (entry.compressedSize / Math.max(1, entry.size)), sink);
+        await readArchive(inner, `${path}/`, depth + 1, share * (entry.compressedSize / Math.max(1, entry.size)), sink, advance);
       } finally {
         await inner.close();
       }
-    } else if (/\.gml$/i.test(entry.path)) await readEntry(archive, entry, path, share, sink);
+    } else if (/\.gml$/i.test(entry.path)) await readEntry(archive, entry, path, entry.compressedSize * share, sink, advance);
     else {
       throw inputError('the zip holds something that is not known', {
         code: 'ENTRY_UNEXPECTED',
@@ -57,12 +62,13 @@ async function readArchive(archive: ZipArchive, folder: string, depth: number, s
   }
 }
 
-async function readEntry(archive: ZipArchive, entry: ZipEntry, path: string, share: number, sink: Sink): Promise<void> {
-  const compressed = entry.compressedSize * share;
+/** @param weight bytes of the outermost file that the entry stands for */
+async function readEntry(archive: ZipArchive, entry: ZipEntry, path: string, weight: number, sink: Sink, advance: (bytes: number) => void): Promise<void> {
   if (await sink.reuse({ path, crc32: entry.crc32, size: entry.size })) {
-    sink.progress(compressed);
+    advance(weight);
     return;
   }
+  let before = 0;
   await readDocument({
     path,
     name: entry.path.split('/').at(-1)!,
@@ -70,7 +76,10 @@ async function readEntry(archive: ZipArchive, entry: ZipEntry, path: string, sha
     verified: true,
     entry,
     open: () => archive.stream(entry.path),
-    progress: (bytes) => sink.progress((bytes / Math.max(1, entry.size)) * compressed),
+    progress: (bytes) => {
+      advance(((bytes - before) / Math.max(1, entry.size)) * weight);
+      before = bytes;
+    },
   }, sink);
 }
 
@@ -83,6 +92,7 @@ interface Input {
   readonly verified: boolean;
   readonly entry?: ZipEntry;
   open(): Promise<Readable>;
+  /** @param bytes of the document, so far */
   progress(bytes: number): void;
 }
 
@@ -91,6 +101,7 @@ async function readDocument(input: Input, sink: Sink): Promise<void> {
   const lines = new Lines(() => input.open());
   const stream = await input.open();
   let member: MemberSink | null = null;
+  let bytes = 0;
   const openMember = (before: string, after: string): Promise<MemberSink> => sink.member({
     path: input.path,
     ...(input.entry === undefined ? {} : { crc32: input.entry.crc32, size: input.entry.size }),
@@ -107,10 +118,13 @@ async function readDocument(input: Input, sink: Sink): Promise<void> {
   try {
     for await (const chunk of stream as AsyncIterable<Buffer>) {
       document.push(chunk);
-      input.progress(chunk.length);
+      bytes += chunk.length;
+      input.progress(bytes);
       if (document.root === null) continue;
       if (member === null) {
-        member = await openMember(document.root.text, `</${document.root.name}>`);
+        // Around a single record the counts of the header would be wrong.
+        const before = document.root.text.replace(/\b(numberMatched|numberReturned)=(["'])\d+\2/g, '$1=$2unknown$2');
+        member = await openMember(before, `</${document.root.name}>`);
         document.open({ parcels: member.writer('raw_parcel'), sheets: member.writer('raw_sheet'), fileBelfiore: FILE_BELFIORE.exec(input.name)?.[1] ?? null });
       }
       document.process();

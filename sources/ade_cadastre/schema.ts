@@ -27,7 +27,7 @@ export const parcelSchema = z.strictObject({
   'gml:id': z.string(),
   INSPIREID_LOCALID: z.string(),
   INSPIREID_NAMESPACE: z.string().optional(),
-  LABEL: z.string().min(1),
+  LABEL: z.string().min(1, { error: 'expected a label' }),
   NATIONALCADASTRALREFERENCE: reference,
   ADMINISTRATIVEUNIT: z.string().regex(/^[A-Z]\d{3}$/, { error: 'expected a cadastral code' }),
 });
@@ -42,7 +42,7 @@ export const sheetSchema = z.strictObject({
   BEGINLIFESPANVERSION: date.optional(),
   ENDLIFESPANVERSION: date.optional(),
   // 1stOrder and 2ndOrder are comuni and sections in INSPIRE's hierarchy: as sheets they would cover everything.
-  LEVEL: z.literal('3rdOrder').optional(),
+  LEVEL: z.literal('3rdOrder', { error: 'expected 3rdOrder' }).optional(),
   LEVELNAME: z.string().optional(),
   LEVELNAME_LOCALE: z.string().optional(),
   ORIGINALMAPSCALEDENOMINATOR: z

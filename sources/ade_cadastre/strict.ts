@@ -1,11 +1,11 @@
 /**
- * The strict path: one element read by a real XML parser with namespaces, then judged field by field. It decides everything
- * that the scanner leaves to it: it makes the row, or it says what is wrong and where.
+ * The strict path: one member that a real XML parser has read, judged field by field. It decides everything that the scanner
+ * leaves to it: it makes the row, or it says what is wrong and where.
  */
-import { SaxesParser, type SaxesTagNS } from 'saxes';
 import type { ZodError } from 'zod';
 import type { RowWriter } from '../../pipelines/kit/copy.ts';
 import { inputError } from '../../pipelines/kit/source.ts';
+import type { Place, XmlElement } from '../../pipelines/kit/xml.ts';
 import { parseReference, SHEET_REFERENCE_LENGTH, type Reference } from './reference.ts';
 import { EWKB_MULTIPOLYGON, EWKB_POLYGON, EWKB_SRID_FLAG, SRID } from './scan.ts';
 import { PARCEL_GML_ID, PARCEL_ID, parcelSchema, SHEET_GML_ID, SHEET_ID, sheetSchema } from './schema.ts';
@@ -16,23 +16,6 @@ export const NAMESPACES = {
   CP: 'http://mapserver.gis.umn.edu/mapserver',
 } as const;
 
-/** Where something stands in the text that was parsed: line and column, both from 1. */
-export interface Place {
-  readonly line: number;
-  readonly column: number;
-}
-
-export interface XmlElement {
-  /** `{namespace}local`, with `wfs:`, `gml:`, `CP:` for the three that are known. */
-  readonly name: string;
-  /** Names as above, or plain when they have no namespace; without namespace declarations. */
-  readonly attributes: ReadonlyMap<string, string>;
-  readonly children: XmlElement[];
-  /** Own text, pieces joined. */
-  text: string;
-  readonly place: Place;
-}
-
 /** Why an element is not what it should be; becomes a reject. */
 export class Refusal extends Error {
   readonly code: string;
@@ -42,81 +25,6 @@ export class Refusal extends Error {
     super(message);
     this.code = code;
     this.place = place;
-  }
-}
-
-const PREFIX_OF = new Map<string, string>(Object.entries(NAMESPACES).map(([prefix, uri]) => [uri, prefix]));
-const XMLNS = 'http://www.w3.org/2000/xmlns/';
-
-function qualified(uri: string, local: string): string {
-  if (uri === '') return local;
-  const prefix = PREFIX_OF.get(uri);
-  return prefix === undefined ? `{${uri}}${local}` : `${prefix}:${local}`;
-}
-
-class Complete extends Error {}
-
-/** Parses one element, fed piece by piece. */
-export class ElementParser {
-  readonly #parser: SaxesParser<{ xmlns: true; additionalNamespaces: Record<string, string> }>;
-  readonly #open: XmlElement[] = [];
-  #root: XmlElement | null = null;
-  #end = 0;
-
-  /** @param namespaces prefix → URI, in force outside of the element */
-  constructor(namespaces: Readonly<Record<string, string>>) {
-    this.#parser = new SaxesParser({ xmlns: true, additionalNamespaces: { ...namespaces } });
-    // The place of a start tag is where it begins; the parser knows only where it ends.
-    let place: Place = { line: 1, column: 1 };
-    this.#parser.on('opentagstart', (tag) => {
-      place = { line: this.#parser.line, column: Math.max(1, this.#parser.column - tag.name.length - 1) };
-    });
-    this.#parser.on('opentag', (tag) => this.#enter(tag, place));
-    this.#parser.on('text', (text) => this.#text(text));
-    this.#parser.on('cdata', (text) => this.#text(text));
-    this.#parser.on('closetag', () => {
-      this.#open.pop();
-      if (this.#open.length > 0) return;
-      this.#end = this.#parser.position;
-      throw new Complete();
-    });
-  }
-
-  /**
-   * @returns the element when it is complete, and its length in UTF-16 units; null when more is needed
-   * @throws Refusal `xml_malformed` where the parser stopped
-   */
-  write(text: string): { readonly element: XmlElement; readonly length: number } | null {
-    try {
-      this.#parser.write(text);
-      return null;
-    } catch (error) {
-      if (error instanceof Complete) return { element: this.#root!, length: this.#end };
-      throw this.malformed(error);
-    }
-  }
-
-  /** What the parser complained about, and where. */
-  malformed(error: unknown): Refusal {
-    const message = error instanceof Error ? error.message.replace(/^\d+:\d+: /, '') : String(error);
-    return new Refusal('xml_malformed', `expected well-formed XML, found: ${message}`, { line: this.#parser.line, column: Math.max(1, this.#parser.column) });
-  }
-
-  #enter(tag: SaxesTagNS, place: Place): void {
-    const attributes = new Map<string, string>();
-    for (const attribute of Object.values(tag.attributes)) {
-      if (attribute.uri !== XMLNS) attributes.set(qualified(attribute.uri, attribute.local), attribute.value);
-    }
-    const element: XmlElement = { name: qualified(tag.uri, tag.local), attributes, children: [], text: '', place };
-    const parent = this.#open.at(-1);
-    if (parent === undefined) this.#root = element;
-    else parent.children.push(element);
-    this.#open.push(element);
-  }
-
-  #text(text: string): void {
-    const element = this.#open.at(-1);
-    if (element !== undefined) element.text += text;
   }
 }
 

@@ -1,0 +1,92 @@
+-- purpose: the cadastral map holds together
+-- reads: layer.cadastral_parcel, layer.cadastral_sheet
+-- writes: none
+-- grain: one row per offence
+-- crs: EPSG:4326
+
+-- check: parcel_outside_italy
+-- level: error
+-- expects: parcels lie within longitude 6–19 and latitude 35–47.5
+select
+  reference,
+  st_xmin(geom) as west,
+  st_ymin(geom) as south,
+  st_xmax(geom) as east,
+  st_ymax(geom) as north
+from cadastral_parcel
+where not geom @ st_makeenvelope(6, 35, 19, 47.5, 4326);
+
+-- check: sheet_outside_italy
+-- level: error
+-- expects: sheets lie within longitude 6–19 and latitude 35–47.5
+select
+  reference,
+  st_xmin(geom) as west,
+  st_ymin(geom) as south,
+  st_xmax(geom) as east,
+  st_ymax(geom) as north
+from cadastral_sheet
+where not geom @ st_makeenvelope(6, 35, 19, 47.5, 4326);
+
+-- check: parcel_reference_repeated
+-- level: error
+-- expects: a reference names one parcel, also beside members taken over from an earlier release
+select
+  p.reference,
+  count(*) as parcels
+from cadastral_parcel p
+where hashtextextended(p.reference, 0) in (
+  select hashtextextended(reference, 0) from cadastral_parcel group by 1 having count(*) > 1
+)
+group by p.reference
+having count(*) > 1;
+
+-- check: sheet_reference_repeated
+-- level: error
+-- expects: a reference names one sheet, also beside members taken over from an earlier release
+select
+  reference,
+  count(*) as sheets
+from cadastral_sheet
+group by reference
+having count(*) > 1;
+
+-- check: parcel_sheet_missing
+-- level: warn
+-- expects: the sheet of every parcel is among the sheets
+select
+  left(p.reference, 11) as sheet_reference,
+  count(*) as parcels
+from cadastral_parcel p
+where not exists (
+  select
+  from cadastral_sheet s
+  where s.reference = left(p.reference, 11)
+)
+group by left(p.reference, 11);
+
+-- check: parcel_of_another_comune
+-- level: warn
+-- expects: the file's name and ADMINISTRATIVEUNIT name the comune of the parcel's reference
+select
+  belfiore,
+  administrative_unit,
+  file_belfiore,
+  count(*) as parcels
+from cadastral_parcel
+where administrative_unit is not null
+   or file_belfiore is not null
+group by belfiore, administrative_unit, file_belfiore;
+
+-- check: sheet_of_another_comune
+-- level: warn
+-- expects: the file's name and ADMINISTRATIVEUNIT name the comune of the sheet's reference
+select
+  belfiore,
+  administrative_unit,
+  file_belfiore,
+  count(*) as sheets
+from cadastral_sheet
+where administrative_unit is not null
+   or file_belfiore is not null
+group by belfiore, administrative_unit, file_belfiore;

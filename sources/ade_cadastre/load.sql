@@ -1,0 +1,214 @@
+-- purpose: parcels and sheets become layers: valid, each reference once, comuni that exist
+-- reads: staging.raw_parcel, staging.raw_sheet, layer.comune_code
+-- writes: layer.cadastral_parcel, layer.cadastral_sheet, duplicate, reject
+-- grain: one row per parcel, one row per sheet
+-- crs: RDN2008 (EPSG:6706) in, EPSG:4326 out; PROJ holds the two for the same (no-op, accuracy 1 m), so the SRID is set and nothing computed
+
+-- Each step works on the few rows that are not as they should be; the many others are read twice and written once.
+
+-- 1. Invalid geometries (15 in a million), mended, and their rings in a fixed order, which versions of GEOS do not agree on.
+create unlogged table suspect as
+select
+  'parcel' as layer,
+  p.member_id,
+  p.position,
+  st_normalize(st_multi(st_collectionextract(st_makevalid(p.geom), 3))) as mended
+from raw_parcel p
+where not st_isvalid(p.geom)
+union all
+select
+  'sheet',
+  s.member_id,
+  s.position,
+  st_normalize(st_multi(st_collectionextract(st_makevalid(s.geom), 3)))
+from raw_sheet s
+where not st_isvalid(s.geom);
+
+-- 2. Comuni that the list does not have (A000 …). Without a list nothing is known and nothing refused.
+create unlogged table unknown_comune as
+select n.belfiore
+from (
+  select distinct left(reference, 4) as belfiore from raw_parcel
+  union
+  select distinct left(reference, 4) as belfiore from raw_sheet
+) n
+where exists (select from comune_code)
+  and not exists (select from comune_code c where c.belfiore = n.belfiore);
+
+create unlogged table refused as
+select
+  u.layer,
+  u.member_id,
+  u.position,
+  'geometry_empty' as code,
+  'expected a polygon with an area, found ' || coalesce(st_isvalidreason(r.geom), 'none') as message,
+  r.reference,
+  r.geom
+from suspect u
+join (
+  select 'parcel' as layer, member_id, position, reference, geom from raw_parcel
+  union all
+  select 'sheet', member_id, position, reference, geom from raw_sheet
+) r using (layer, member_id, position)
+where st_isempty(u.mended)
+  and left(r.reference, 4) not in (select belfiore from unknown_comune)
+union all
+select
+  'parcel',
+  p.member_id,
+  p.position,
+  'comune_unknown',
+  'expected the cadastral code of a comune, found ' || left(p.reference, 4),
+  p.reference,
+  p.geom
+from raw_parcel p
+where left(p.reference, 4) in (select belfiore from unknown_comune)
+union all
+select
+  'sheet',
+  s.member_id,
+  s.position,
+  'comune_unknown',
+  'expected the cadastral code of a comune, found ' || left(s.reference, 4),
+  s.reference,
+  s.geom
+from raw_sheet s
+where left(s.reference, 4) in (select belfiore from unknown_comune);
+
+-- 3. References that occur again. Grouped by hash, because an int8 costs half of a text; the few that are found are compared as text.
+create unlogged table repeated as
+select
+  'parcel' as layer,
+  hashtextextended(reference, 0) as hash
+from raw_parcel
+group by hashtextextended(reference, 0)
+having count(*) > 1
+union all
+select
+  'sheet',
+  hashtextextended(reference, 0)
+from raw_sheet
+group by hashtextextended(reference, 0)
+having count(*) > 1;
+
+-- Of those that say the same reference, the first one stays: by member (paths in order), then by place.
+create unlogged table surplus as
+select
+  n.layer,
+  n.member_id,
+  n.position,
+  n.reference,
+  n.geom,
+  st_orderingequals(n.geom, n.first_geom) as same
+from (
+  select
+    r.*,
+    row_number() over w as nth,
+    first_value(r.geom) over w as first_geom
+  from (
+    select 'parcel' as layer, p.member_id, p.position, p.reference, p.geom
+    from raw_parcel p
+    where hashtextextended(p.reference, 0) in (select hash from repeated where layer = 'parcel')
+    union all
+    select 'sheet', s.member_id, s.position, s.reference, s.geom
+    from raw_sheet s
+    where hashtextextended(s.reference, 0) in (select hash from repeated where layer = 'sheet')
+  ) r
+  where not exists (
+    select
+    from refused f
+    where f.layer = r.layer
+      and f.member_id = r.member_id
+      and f.position = r.position
+  )
+  window w as (partition by r.layer, r.reference order by r.member_id, r.position)
+) n
+where n.nth > 1;
+
+create table duplicate as
+select
+  member_id,
+  position,
+  'same_' || layer as code
+from surplus
+where same;
+
+create table reject as
+select
+  member_id,
+  position,
+  code,
+  message,
+  reference || ' ' || st_asewkt(geom) as raw
+from refused
+union all
+select
+  member_id,
+  position,
+  'reference_conflict',
+  'expected one geometry for ' || reference || ', found another one than the first',
+  reference || ' ' || st_asewkt(geom)
+from surplus
+where not same;
+
+create unlogged table dropped as
+select layer, member_id, position from refused
+union all
+select layer, member_id, position from surplus;
+
+-- 4. The layers. Reference and identifiers agree (the reader refused what contradicts itself), so names are cut from the reference.
+create table cadastral_parcel as
+select
+  release.release_id,
+  p.member_id,
+  p.position,
+  left(p.reference, 4) as belfiore,
+  nullif(substr(p.reference, 5, 1), '_') as section,
+  substr(p.reference, 6, 4) as sheet,
+  substr(p.reference, 10, 1) as attachment,
+  substr(p.reference, 11, 1) as development,
+  substr(p.reference, 13) as label,
+  p.reference,
+  'CadastralParcel.IT.AGE.PLA.' || p.reference as gml_id,
+  case
+    when substr(p.reference, 13) like 'STRADA%' and p.reference ~ '\.STRADA[0-9]*$' then 'road'
+    when substr(p.reference, 13) like 'ACQUA%' and p.reference ~ '\.ACQUA[0-9]*$' then 'water'
+    else 'land'
+  end as kind,
+  u.mended is not null as made_valid,
+  p.administrative_unit,
+  p.file_belfiore,
+  st_setsrid(coalesce(u.mended, p.geom), 4326)::geometry(multipolygon, 4326) as geom
+from raw_parcel p
+cross join release
+left join suspect u on u.layer = 'parcel' and u.member_id = p.member_id and u.position = p.position
+left join dropped d on d.layer = 'parcel' and d.member_id = p.member_id and d.position = p.position
+where d.member_id is null;
+
+create table cadastral_sheet as
+select
+  release.release_id,
+  s.member_id,
+  s.position,
+  left(s.reference, 4) as belfiore,
+  nullif(substr(s.reference, 5, 1), '_') as section,
+  substr(s.reference, 6, 4) as sheet,
+  substr(s.reference, 10, 1) as attachment,
+  substr(s.reference, 11, 1) as development,
+  s.label,
+  s.reference,
+  'CadastralZoning.IT.AGE.MAP.' || s.reference as gml_id,
+  s.begin_date,
+  s.end_date,
+  s.scale_denominator,
+  u.mended is not null as made_valid,
+  s.administrative_unit,
+  s.file_belfiore,
+  st_setsrid(coalesce(u.mended, s.geom), 4326)::geometry(multipolygon, 4326) as geom
+from raw_sheet s
+cross join release
+left join suspect u on u.layer = 'sheet' and u.member_id = s.member_id and u.position = s.position
+left join dropped d on d.layer = 'sheet' and d.member_id = s.member_id and d.position = s.position
+where d.member_id is null;
+
+drop table suspect, unknown_comune, refused, repeated, surplus, dropped;
