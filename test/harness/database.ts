@@ -19,12 +19,12 @@ import { afterAll, describe, inject } from 'vitest';
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { ENGINE_NAMES, testEnvironment, type EngineName } from './environment.ts';
 import type { PostgresOffer } from './global-setup.ts';
-import { databaseUrl } from './postgres.ts';
+import { databaseUrl, EXTENSIONS } from './postgres.ts';
 
 export interface TestEngine {
   readonly name: EngineName;
   /**
-   * A fresh, empty database with PostGIS, dropped after the suite. To be called in a test or hook.
+   * A fresh, empty database with PostGIS and the other extensions, dropped after the suite. To be called in a test or hook.
    * @returns its URL, as `DATABASE_URL` takes it
    */
   createDatabase(): Promise<string>;
@@ -108,7 +108,7 @@ function postgresMaker(offer: PostgresOffer): Maker {
 const MODULES = fileURLToPath(new URL('../../node_modules/', import.meta.url));
 
 /**
- * A folder with PostGIS already created, copied for each database: making one takes ten seconds, copying one 0.2.
+ * A folder with the extensions already created, copied for each database: making one takes ten seconds, copying one 0.2.
  * Kept between runs beside the packages whose versions made it.
  */
 async function pgliteTemplate(): Promise<string> {
@@ -117,14 +117,14 @@ async function pgliteTemplate(): Promise<string> {
     return version;
   });
   const cache = join(MODULES, '.cache', 'mappale');
-  const template = join(cache, `pglite-${versions.join('-')}`);
+  const template = join(cache, ['pglite', ...versions, ...EXTENSIONS].join('-'));
   if (existsSync(template)) return template;
   await mkdir(cache, { recursive: true });
   const scratch = await mkdtemp(join(cache, 'making-'));
   try {
     const database = await openDatabase(`pglite:${join(scratch, 'database')}`);
     try {
-      await database.query('create extension if not exists postgis');
+      for (const extension of EXTENSIONS) await database.query(`create extension if not exists ${extension}`);
     } finally {
       await database.close();
     }
