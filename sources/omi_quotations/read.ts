@@ -2,7 +2,7 @@
 import type { z } from 'zod';
 import { inputError, type InputFile, type MemberFacts, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
 import type { ZipArchive } from '../../pipelines/kit/zip.ts';
-import { KmlReader, multiPolygon, type Placemark } from './kml.ts';
+import { KmlReader, multiPolygon, type Placemark } from '../../pipelines/kit/kml.ts';
 import { HEADERS, PROPERTY_TYPES, belfiore, parseDocumentName, parseTitle, semesterOf, valori, zona, zone, type Kind, type Semester, type Title } from './schema.ts';
 import { MixedDecoder, readLines, type Line } from './text.ts';
 

@@ -19,7 +19,7 @@ language sql stable as $$
       q.rental_max_eur_m2_month::numeric as rental_max,
       (q.rental_min_eur_m2_month::numeric + q.rental_max_eur_m2_month::numeric) / 2 as rental_mid
     from section.valuation_history r
-    cross join generate_series(r.since, r.until) as h (half_year)
+    cross join generate_series(r.since::int4, r.until::int4) as h (half_year)
     -- 20: Abitazioni civili
     left join core.quotation q on q.region_code = p_fid / 100000000
       and q.belfiore = r.then_belfiore

@@ -129,7 +129,7 @@ timeline as (
   from current_zone z
   join shape_set t on t.set_id = z.set_id
   cross join valuation_window v
-  cross join generate_series(v.first, v.last) as h (half_year)
+  cross join generate_series(v.first::int4, v.last::int4) as h (half_year)
   left join then_by_perimeter p on p.set_id = z.set_id and p.half_year = h.half_year
   -- Perimeters of then exist and none contains the point: no zone.
   left join drawn d on d.belfiore = t.parcel_belfiore and d.half_year = h.half_year

@@ -1,0 +1,474 @@
+/**
+ * Invented zones and quotations over the invented region, in the formats of the Agenzia delle Entrate: 23 half-years of VALORI and
+ * ZONE, perimeters of three of them (and of an older format), zones that are drawn anew twice, a comune that changes its code.
+ *
+ * A zone is a block of whole sheets, so a parcel lies in one zone with all its ground and the place of its representative point does
+ * not matter; one zone of each comune is the outline of a single parcel, a hole in the zone around it.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { SHEET_COLUMNS, SHEET_ROWS } from '../../pipelines/kit/make-world.ts';
+import type { Synthetic } from '../../pipelines/kit/source.ts';
+import type { LonLat, World, WorldComune, WorldParcel, WorldSheet } from '../../pipelines/kit/world.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { PROPERTY_TYPES } from './schema.ts';
+
+/** Half-years as numbers: year × 2 + (half − 1). */
+const half = (year: number, number: 1 | 2): number => year * 2 + number - 1;
+const FIRST = half(2014, 2);
+const WINDOW_FIRST = half(2015, 1);
+const LAST = half(2025, 2);
+/** Delivered in one zip. */
+const TOGETHER = [half(2016, 1), half(2016, 2)] as const;
+const WITH_REFUSALS = half(2017, 1);
+const PROVINCIAL_PERIMETERS = half(2018, 2);
+const ONE_COMUNE_PERIMETERS = half(2021, 1);
+/** Last half-year in which the last comune has its former code. */
+const LAST_OF_FORMER_CODE = half(2022, 2);
+const OLD_FORMAT = half(2013, 2);
+
+const text = (halfYear: number, between = '_'): string => `${Math.floor(halfYear / 2)}${between}${(halfYear % 2) + 1}`;
+
+/** Zones are drawn anew after 2018/2 and after 2022/2: share of the comune's sheets up to which each zone reaches. */
+type Era = 'A' | 'B' | 'C';
+const ERAS: Readonly<Record<Era, readonly (readonly [number, string])[]>> = {
+  A: [[0.3, 'B1'], [0.55, 'C1'], [0.8, 'D1'], [1, 'R1']],
+  B: [[0.2, 'B1'], [0.4, 'C1'], [0.6, 'D1'], [0.8, 'E1'], [1, 'R1']],
+  C: [[0.35, 'B1'], [0.5, 'C1'], [0.65, 'D1'], [0.8, 'E1'], [1, 'R1']],
+};
+const eraOf = (halfYear: number): Era => (halfYear <= half(2018, 2) ? 'A' : halfYear <= LAST_OF_FORMER_CODE ? 'B' : 'C');
+/** The zone of a single parcel came with era B. */
+const HOLE = 'B2';
+
+function zonesOf(era: Era): readonly string[] {
+  const blocks = ERAS[era].map(([, zona]) => zona);
+  return era === 'A' ? blocks : [...blocks, HOLE];
+}
+
+function blockOf(sheet: WorldSheet, era: Era): string {
+  const sheets = Math.ceil(sheet.comune.parcelCount / 100);
+  const share = (sheet.index + 0.5) / sheets;
+  return ERAS[era].find(([upTo]) => share <= upTo)![1];
+}
+
+/** The comune's code in OMI: the last comune was another one until 2022/2. Y is no letter of real comuni. */
+function codeOf(world: World, comune: WorldComune, halfYear: number): string {
+  const merged = world.comuni.length >= 3 && comune.index === world.comuni.length - 1;
+  return merged && halfYear <= LAST_OF_FORMER_CODE ? `Y${comune.belfiore.slice(1)}` : comune.belfiore;
+}
+
+/** OMI's spelling: upper case, accents as a trailing grave accent, the second language between dots. */
+function omiName(comune: WorldComune): string {
+  const plain = comune.italianName.normalize('NFD').replace(/\p{M}(?=\p{L}|$|\s)/gu, '`').replaceAll(/`(?=\p{L})/gu, '').replaceAll('\'', '`').toUpperCase();
+  return comune.otherName === null ? plain : `${plain} .${comune.otherName.toUpperCase()}.`;
+}
+
+/** A parcel of one ring in the middle of the first sheet: its outline is a zone of its own. */
+function holeParcel(world: World, comune: WorldComune): WorldParcel {
+  for (const parcel of world.parcels(comune)) {
+    const inner = parcel.cells.every(([column, row]) => column > 0 && column < SHEET_COLUMNS - 1 && row > 0 && row < SHEET_ROWS - 1);
+    if (inner && parcel.kind === 'land' && parcel.polygons.length === 1 && parcel.polygons[0]!.length === 1) return parcel;
+  }
+  throw new RangeError(`${comune.belfiore} has no parcel of one ring inside its first sheet`);
+}
+
+// --- quotations --------------------------------------------------------------------------------------------------
+
+interface Quotation {
+  readonly codTip: number;
+  readonly stato: 'NORMALE' | 'OTTIMO' | 'SCADENTE' | null;
+  readonly prevalent: boolean;
+  /** Whole euro, or null when not quoted. */
+  readonly purchase: readonly [number, number] | null;
+  /** Tenths of a euro a month, or null. */
+  readonly rental: readonly [number, number] | null;
+  /** How a missing rent is written. */
+  readonly blank: boolean;
+}
+
+const BASE: Readonly<Record<string, number>> = { B: 3000, C: 2200, D: 1500, E: 1100, R: 700 };
+/** Type, state, prevalent. */
+type Kind = readonly [number, Quotation['stato'], boolean];
+const RESIDENTIAL: readonly Kind[] = [[20, 'NORMALE', true], [20, 'OTTIMO', false], [21, 'NORMALE', true]];
+
+function kindsOf(comune: WorldComune, zona: string): readonly Kind[] {
+  // Most rural zones are not quoted.
+  if (zona.startsWith('R')) return comune.index % 2 === 1 ? [[20, 'NORMALE', true], [1, 'NORMALE', true]] : [];
+  const kinds: Kind[] = [...RESIDENTIAL, [5, 'NORMALE', true], [13, null, true]];
+  if (zona === 'B1') kinds.push([19, 'OTTIMO', true]);
+  if (zona.startsWith('D') || zona.startsWith('E')) kinds.push([1, 'NORMALE', false], [1, 'OTTIMO', true], [7, 'SCADENTE', true]);
+  return kinds;
+}
+
+/**
+ * What OMI says of a zone in a half-year. The third comune has no quotations in the last half-year, as after an earthquake.
+ * @param revision 1: a later elaboration of the last half-year says something else of the second comune
+ */
+function quotationsOf(world: World, comune: WorldComune, zona: string, halfYear: number, revision: 0 | 1): Quotation[] {
+  if (comune.index === 2 && halfYear === LAST) return [];
+  const quotations: Quotation[] = [];
+  for (const [codTip, stato, prevalent] of kindsOf(comune, zona)) {
+    const random = world.random('omi', comune.belfiore, zona, codTip, stato ?? '', halfYear, revision);
+    const missing = random.below(25) === 0;
+    const low = Math.round((BASE[zona[0]!]! * (stato === 'OTTIMO' ? 1.3 : 1) * (codTip === 13 ? 0.4 : 1) + (halfYear - FIRST) * 10 + random.below(8) * 50) / 10) * 10;
+    const purchase = [low, low + 50 * (1 + random.below(9))] as const;
+    const rent = (zona.startsWith('R') ? 5 : 20) + random.below(zona.startsWith('R') ? 5 : 60);
+    const rental = [rent, rent + 3 + random.below(20)] as const;
+    const noPurchase = random.below(16) === 0;
+    const noRental = random.below(9) === 0;
+    const blank = random.below(3) === 0;
+    if (missing) continue;
+    quotations.push({ codTip, stato, prevalent, purchase: noPurchase ? null : purchase, rental: noRental ? null : rental, blank: noRental && blank });
+  }
+  return quotations;
+}
+
+/** The quotations that count. */
+function quoted(world: World, comune: WorldComune, zona: string, halfYear: number): Quotation[] {
+  return quotationsOf(world, comune, zona, halfYear, comune.index === 1 && halfYear === LAST ? 1 : 0);
+}
+
+function describe(comune: WorldComune, zona: string): string {
+  // Some descriptions have letters beyond ASCII, in one encoding or the other.
+  const words: Readonly<Record<string, string>> = { B: 'CENTRO STORICO, CITTÀ VECCHIA', C: 'SEMICENTRO - VIALE INVENTATO', D: 'PERIFERIA, LOCALITÀ FINTE', E: 'FRAZIONI', R: 'ZONA RURALE' };
+  return `${words[zona[0]!]!} (${zona} ${omiName(comune)})`;
+}
+
+const microzonaOf = (comune: WorldComune, zona: string): number | null => (zona.startsWith('R') ? null : 1 + ((comune.index + zona.charCodeAt(0)) % 9));
+
+// --- files -------------------------------------------------------------------------------------------------------
+
+const MONTHS = ['GEN', 'FEB', 'MAR', 'APR', 'MAG', 'GIU', 'LUG', 'AGO', 'SET', 'OTT', 'NOV', 'DIC'];
+const VALORI_HEADER = 'Area_territoriale;Regione;Prov;Comune_ISTAT;Comune_cat;Sez;Comune_amm;Comune_descrizione;Fascia;Zona;LinkZona;Cod_Tip;Descr_Tipologia;Stato;Stato_prev;Compr_min;Compr_max;Sup_NL_compr;Loc_min;Loc_max;Sup_NL_loc;';
+const ZONE_HEADER = 'Area_territoriale;Regione;Prov;Comune_ISTAT;Comune_cat;Sez;Comune_amm;Comune_descrizione;Fascia;Zona_Descr;Zona;LinkZona;Cod_tip_prev;Descr_tip_prev;Stato_prev;Microzona;';
+
+function title(what: string, halfYear: number, day: string): string {
+  const [year, month, date] = day.split('-') as [string, string, string];
+  return `Quotazioni Immobiliari : ${what} - Semestre ${text(halfYear, '/')} - elaborazione del ${date}-${MONTHS[Number(month) - 1]!}-${year.slice(2)}`;
+}
+
+function linkZona(comune: WorldComune, zona: string): string {
+  return `${comune.province.sigla}${String((comune.index + 1) * 100 + zona.charCodeAt(0) - 60 + Number(zona.slice(1)) * 10).padStart(8, '0')}`;
+}
+
+function place(world: World, comune: WorldComune, halfYear: number): string {
+  // The region's number before the old ISTAT code, and now and then nothing at all.
+  const istat = comune.index % 5 === 4 ? '' : `${world.region.code}${comune.istatCode}`;
+  return `SUD;${world.region.name.toUpperCase()};${comune.province.sigla};${istat};${String.fromCharCode(65 + (comune.index % 26))}2AA; ;${codeOf(world, comune, halfYear)};${omiName(comune)}`;
+}
+
+/** Tenths with a comma; the zero before the comma is dropped: `,9`. */
+function tenths(value: number): string {
+  if (value % 10 === 0) return String(value / 10);
+  return value < 10 ? `,${value}` : `${Math.floor(value / 10)},${value % 10}`;
+}
+
+function* valori(world: World, comuni: readonly WorldComune[], halfYear: number, revision: 0 | 1 = 0): Generator<string> {
+  yield `${title('Valori di Mercato', halfYear, revision === 1 ? '2026-05-30' : '2026-04-27')}\n${VALORI_HEADER}\n`;
+  // Files made between 2014 and 2018 leave the cell empty, the others put a blank into it.
+  const blank = halfYear <= half(2018, 2) ? '' : ' ';
+  for (const comune of comuni) {
+    for (const zona of zonesOf(eraOf(halfYear))) {
+      for (const quotation of quotationsOf(world, comune, zona, halfYear, revision)) {
+        const { codTip, stato, prevalent, purchase, rental } = quotation;
+        const none = quotation.blank ? '' : '0';
+        yield `${place(world, comune, halfYear)};${zona[0]!};${zona};${linkZona(comune, zona)};${codTip};${PROPERTY_TYPES.get(codTip)!};${stato ?? ''};${prevalent ? 'P' : blank};`
+          + `${purchase === null ? '0;0;;' : `${purchase[0]};${purchase[1]};L;`}${rental === null ? `${none};${none};${blank};` : `${tenths(rental[0])};${tenths(rental[1])};${halfYear < half(2025, 1) ? 'N' : 'L'};`}\n`;
+      }
+    }
+  }
+}
+
+/** Rows that must be refused, and one that says again what the first one says. */
+function refusals(world: World, first: string): string {
+  const start = `${place(world, world.comuni[0]!, WITH_REFUSALS)};D;D9;${linkZona(world.comuni[0]!, 'D9')}`;
+  return [
+    first.trimEnd(),
+    `${start};2;Abitazioni immaginarie;NORMALE;P;900;1000;L;3;4;L;`,
+    `${start};20;Abitazioni civili;NORMALE;P;1.100;1.300;L;3;4;L;`,
+    `${start};20;Abitazioni civili;NUOVO;P;900;1000;L;3;4;L;`,
+    `${start};20;Abitazioni civili;NORMALE;P;900`,
+  ].map((line) => `${line}\n`).join('');
+}
+
+function* zone(world: World, comuni: readonly WorldComune[], halfYear: number): Generator<Buffer> {
+  yield Buffer.from(`${title('Informazioni di Zona OMI', halfYear, '2026-04-27')}\n${ZONE_HEADER}\n`);
+  const blank = halfYear <= half(2018, 2) ? '' : ' ';
+  let number = 0;
+  for (const comune of comuni) {
+    for (const zona of zonesOf(eraOf(halfYear))) {
+      const rural = zona.startsWith('R');
+      const microzona = microzonaOf(comune, zona) ?? (comune.index % 2 === 0 ? 0 : '');
+      const line = `${place(world, comune, halfYear)};${zona[0]!};'${describe(comune, zona)}';${zona};${linkZona(comune, zona)};`
+        + `${rural ? (comune.index % 2 === 0 ? '101;Seminativo' : '0;Non presente') : '20;Abitazioni civili'};${rural ? blank : 'N'};${microzona};\n`;
+      // Lines in UTF-8 and lines in Latin-1, in one file.
+      yield Buffer.from(line, number % 3 === 0 ? 'latin1' : 'utf8');
+      number += 1;
+    }
+  }
+}
+
+// --- perimeters --------------------------------------------------------------------------------------------------
+
+type Ring = readonly LonLat[];
+
+const key = ([lon, lat]: LonLat): string => `${lon.toFixed(6)},${lat.toFixed(6)}`;
+
+/** Outlines of a set of sheets, counter-clockwise; sheets that touch at a corner only stay apart. Blocks of a zone enclose nothing. */
+function outline(sheets: readonly WorldSheet[]): Ring[] {
+  const edges = new Map<string, { from: LonLat; to: LonLat }>();
+  for (const { box: [west, south, east, north] } of sheets) {
+    const corners: readonly LonLat[] = [[west, south], [east, south], [east, north], [west, north]];
+    for (let i = 0; i < 4; i += 1) {
+      const from = corners[i]!;
+      const to = corners[(i + 1) % 4]!;
+      if (!edges.delete(`${key(to)} ${key(from)}`)) edges.set(`${key(from)} ${key(to)}`, { from, to });
+    }
+  }
+  const rings: Ring[] = [];
+  while (edges.size > 0) {
+    const first = edges.values().next().value!;
+    const ring: LonLat[] = [];
+    let edge = first;
+    do {
+      edges.delete(`${key(edge.from)} ${key(edge.to)}`);
+      ring.push(edge.from);
+      const { from, to } = edge;
+      // Where two sheets touch at a corner, the edge to the left stays with the same sheet.
+      const next = [...edges.values()].filter((each) => key(each.from) === key(to));
+      if (next.length === 0) break;
+      const turn = (each: { to: LonLat }): number => (to[0] - from[0]) * (each.to[1] - to[1]) - (to[1] - from[1]) * (each.to[0] - to[0]);
+      edge = next.reduce((best, each) => (turn(each) > turn(best) ? each : best));
+    } while (edge !== first);
+    ring.push(ring[0]!);
+    rings.push(ring);
+  }
+  return rings;
+}
+
+const coordinates = (ring: Ring): string => ring.map(([lon, lat]) => `${lon.toFixed(6)},${lat.toFixed(6)},0`).join(' ');
+
+function polygon(outer: Ring, holes: readonly Ring[] = []): string {
+  const boundary = (kind: string, ring: Ring): string => `<${kind}BoundaryIs>\n<LinearRing>\n<coordinates>\n${coordinates(ring)}\n</coordinates>\n</LinearRing>\n</${kind}BoundaryIs>\n`;
+  return `<Polygon>\n${boundary('outer', outer)}${holes.map((hole) => boundary('inner', hole)).join('')}</Polygon>\n`;
+}
+
+/** Rectangle that is nobody's ground, east of all comuni. */
+function away(world: World, comune: WorldComune, number: number, size: number): Ring {
+  const west = world.box[2] + 0.01 + number * 0.002;
+  const south = comune.box[1] + 0.001;
+  return [[west, south], [west + size, south], [west + size, south + size], [west, south + size], [west, south]];
+}
+
+/** The polygons of each zone of a comune, with what publishers add: slivers, a part off Africa, a ring that crosses itself. */
+function perimetersOf(world: World, comune: WorldComune, halfYear: number): Map<string, string[]> {
+  const era = eraOf(halfYear);
+  const hole = holeParcel(world, comune);
+  const blocks = new Map<string, WorldSheet[]>();
+  for (const sheet of world.sheets(comune)) {
+    const zona = blockOf(sheet, era);
+    blocks.set(zona, [...(blocks.get(zona) ?? []), sheet]);
+  }
+  const zones = new Map<string, string[]>();
+  const ring = hole.polygons[0]![0]!;
+  for (const [zona, sheets] of blocks) {
+    const around = era !== 'A' && sheets.some(({ index }) => index === hole.sheet.index);
+    zones.set(zona, outline(sheets).map((outer) => polygon(outer, around && covers(outer, ring[0]!) ? [[...ring].reverse()] : [])));
+  }
+  if (era !== 'A') zones.set(HOLE, [polygon(ring)]);
+  const first = zones.get(blockOf(hole.sheet, era))!;
+  if (comune.index === 0) {
+    // A sliver of a few square metres, a ring that is not closed, and a part whose ring has two points.
+    first.push(polygon(away(world, comune, 0, 0.00003)), polygon(away(world, comune, 1, 0.0005).slice(0, 4)), polygon([[14, 41], [14.001, 41], [14, 41]]));
+  }
+  if (comune.index === 1) {
+    // A ring that crosses itself, a part off Africa, and a hole of two points.
+    const [a, b, c, d] = away(world, comune, 0, 0.0005) as [LonLat, LonLat, LonLat, LonLat, LonLat];
+    first.push(polygon([a, c, b, d, a]), polygon([[-4.25, 1.17], [-4.24, 1.17], [-4.24, 1.18], [-4.25, 1.17]]), polygon(away(world, comune, 1, 0.0005), [[a, b, a]]));
+  }
+  // The fourth comune's newest perimeters lack a zone.
+  if (comune.index === 3 && halfYear === LAST) zones.delete('D1');
+  return zones;
+}
+
+/** Blocks are row after row of sheets, so their outlines are simple: is the point inside? */
+function covers(ring: Ring, [x, y]: LonLat): boolean {
+  let inside = false;
+  for (let i = 0, j = ring.length - 1; i < ring.length; j = i, i += 1) {
+    const [xi, yi] = ring[i]!;
+    const [xj, yj] = ring[j]!;
+    if (yi > y !== yj > y && x < ((xj - xi) * (y - yi)) / (yj - yi) + xi) inside = !inside;
+  }
+  return inside;
+}
+
+interface KmlOptions {
+  /** Before 2014: the link is there, code and zone are not, zones are written `B01`. */
+  readonly old?: boolean;
+}
+
+function kml(world: World, comune: WorldComune, halfYear: number, { old = false }: KmlOptions = {}): Buffer {
+  const code = codeOf(world, comune, halfYear);
+  // Names keep their accents here, as Latin-1 under a declaration that says UTF-8; an ampersand stands bare.
+  const name = `${comune.italianName.toUpperCase()}${comune.index === 2 ? ' & VILLE D39;INVENZIONE' : ''}`;
+  const parts = [
+    '<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2" \nxmlns:xsi="http://www.w3.org/2001/XMLSchema-instance" \nxsi:schemaLocation="http://www.opengis.net/kml/2.2 \nhttp://schemas.opengis.net/kml/2.2.0/ogckml22.xsd">\n<Document>\n',
+    `<name>${name} (${comune.province.sigla}) Anno/Semestre ${text(halfYear, '/')} generato il 13/04/2026 15:39</name>\n`,
+    '<Style id="style_160_0-0-153_0-0-0_1">\n<LineStyle>\n<color>A0000000</color>\n<width>1</width>\n</LineStyle>\n<PolyStyle>\n<color>A0990000</color>\n</PolyStyle>\n</Style>\n',
+  ];
+  for (const [zona, polygons] of perimetersOf(world, comune, halfYear)) {
+    const shown = old ? zona.replace(/\d/, '0$&') : zona;
+    parts.push(
+      `<Placemark>\n<name>${name} - Zona OMI ${shown}</name>\n<description><![CDATA[<table border="1"><tr><td><b>Cod. Naz. Comune</b></td><td>${code}</td></tr><tr><td><b>Zona OMI</b></td><td>${shown}</td></tr>`
+      + `<tr><td><b>Anno / Semestre</b></td><td>${text(halfYear, ' / ')}</td></tr></table>]]></description>\n<styleUrl>#style_160_0-0-153_0-0-0_1</styleUrl>\n`
+      + `<ExtendedData><Data name="LINKZONA">\n<displayName>LinkZONA</displayName>\n<value>${old ? linkZona(comune, zona) : ''}</value>\n</Data>\n`
+      + (old ? '' : `<Data name="CODCOM">\n<displayName>Codice Comune</displayName>\n<value>${code}</value>\n</Data>\n<Data name="CODZONA">\n<displayName>Codice Zona</displayName>\n<value>${zona}</value>\n</Data>\n`)
+      + `</ExtendedData>${polygons.length === 1 ? polygons[0]! : `<MultiGeometry>\n${polygons.join('')}</MultiGeometry>\n`}</Placemark>\n`,
+    );
+  }
+  parts.push('</Document>\n</kml>\n');
+  return Buffer.from(parts.join(''), 'latin1');
+}
+
+async function write(world: World, folder: string): Promise<void> {
+  const { comuni } = world;
+  const names = (halfYear: number, request: number, count = 1): [string, string] =>
+    ['VALORI', 'ZONE'].map((kind) => `QI_${request}_${count}_${text(halfYear, '')}_${kind}.csv`) as [string, string];
+
+  for (let halfYear = FIRST; halfYear < LAST; halfYear += 1) {
+    if (halfYear === TOGETHER[1]) continue;
+    const request = 900_000 + halfYear - FIRST;
+    if (halfYear === WINDOW_FIRST) {
+      // Unpacked by hand.
+      const [values, zones] = names(halfYear, request);
+      await writeFile(join(folder, values), [...valori(world, comuni, halfYear)].join(''));
+      await writeFile(join(folder, zones), Buffer.concat([...zone(world, comuni, halfYear)]));
+      continue;
+    }
+    const zip = await ZipWriter.create(join(folder, `QI_${request}.zip`));
+    for (const [number, each] of (halfYear === TOGETHER[0] ? TOGETHER : [halfYear]).entries()) {
+      const [values, zones] = names(each, request, number + 1);
+      const lines = valori(world, comuni, each);
+      await zip.add(values, each === WITH_REFUSALS ? [...lines].flatMap((line, index) => (index === 1 ? [line, refusals(world, line)] : [line])) : lines);
+      await zip.add(zones, zone(world, comuni, each));
+    }
+    await zip.close();
+  }
+
+  // With perimeters the zip's name holds the requester's tax code (an impossible one here).
+  const newest = await ZipWriter.create(join(folder, 'QIP900098_XXXXXX00X00X000X.zip'));
+  await newest.add(`QI_${text(LAST, '')}_VALORI.csv`, valori(world, comuni, LAST));
+  await newest.add(`QI_${text(LAST, '')}_ZONE.csv`, zone(world, comuni, LAST));
+  for (const comune of comuni) await newest.add(`${comune.belfiore}.kml`, kml(world, comune, LAST));
+  await newest.close();
+  // One comune again, elaborated a month later.
+  await writeFile(join(folder, `QI_900099_1_${text(LAST, '')}_VALORI.csv`), [...valori(world, comuni.slice(1, 2), LAST, 1)].join(''));
+
+  for (const province of world.provinces) {
+    // A comune that changed its province is in both files.
+    const members = comuni.filter((comune) => comune.province.code === province.code || comune.index === 1);
+    const kmz = await ZipWriter.create(join(folder, `Provincia di ${province.name.toUpperCase()} ${text(PROVINCIAL_PERIMETERS, '-')}.kmz`));
+    const path = (comune: WorldComune): string => `Comuni/Comune di ${omiName(comune)} ${text(PROVINCIAL_PERIMETERS, '-')}.kml`;
+    await kmz.add(
+      `Provincia di ${province.name.toUpperCase()} ${text(PROVINCIAL_PERIMETERS, '-')}.kml`,
+      `<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">\n<Document>\n<name>${province.name.toUpperCase()}</name><description><![CDATA[<p>Zone OMI estratte il 30 aprile 2026<br>Nro Comuni disponibili: ${members.length}</p>]]></description>`
+      + `${members.map((comune) => `<NetworkLink><name>Comune di ${omiName(comune)}</name><Link><href>${path(comune)}</href></Link></NetworkLink>\n`).join('')}</Document>\n</kml>\n`,
+    );
+    for (const comune of members) await kmz.add(path(comune), kml(world, comune, PROVINCIAL_PERIMETERS));
+    await kmz.close();
+  }
+  const first = comuni[0]!;
+  const single = await ZipWriter.create(join(folder, `${first.belfiore} - Comune di ${omiName(first)} ${text(ONE_COMUNE_PERIMETERS, '-')}.kmz`));
+  await single.add(`${first.belfiore} - Comune di ${omiName(first)} ${text(ONE_COMUNE_PERIMETERS, '-')}.kml`, kml(world, first, ONE_COMUNE_PERIMETERS));
+  await single.close();
+  const second = comuni[1]!;
+  await writeFile(join(folder, `${second.belfiore}.kml`), kml(world, second, OLD_FORMAT, { old: true }));
+}
+
+// --- truth -------------------------------------------------------------------------------------------------------
+
+/** n / d with `decimals` decimals, halves away from zero, as PostgreSQL's numeric rounds. */
+function ratio(n: number, d: number, decimals: number): number {
+  const scale = 10n ** BigInt(decimals);
+  const doubled = (2n * BigInt(n) * scale) / BigInt(d);
+  return Number((doubled + 1n) / 2n) / Number(scale);
+}
+
+const euro = (tenth: number): number => tenth / 10;
+
+function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
+  const holes = new Map(world.comuni.map((comune) => [comune.index, holeParcel(world, comune).index]));
+  const byPerimeter = (parcel: WorldParcel, halfYear: number): string | null => {
+    const era = eraOf(halfYear);
+    if (era !== 'A' && holes.get(parcel.comune.index) === parcel.index) return HOLE;
+    const zona = blockOf(parcel.sheet, era);
+    return parcel.comune.index === 3 && halfYear === LAST && zona === 'D1' ? null : zona;
+  };
+  const drawn = (comune: WorldComune, halfYear: number): boolean =>
+    halfYear === PROVINCIAL_PERIMETERS || halfYear === LAST || (halfYear === ONE_COMUNE_PERIMETERS && comune.index === 0);
+  const zoneAt = (parcel: WorldParcel, current: string, halfYear: number): string | null => {
+    if (drawn(parcel.comune, halfYear)) return byPerimeter(parcel, halfYear);
+    return codeOf(world, parcel.comune, halfYear) === parcel.comune.belfiore && zonesOf(eraOf(halfYear)).includes(current) ? current : null;
+  };
+  const range = (values: readonly [number, number] | null): { min_eur_m2: number | null; max_eur_m2: number | null } => ({ min_eur_m2: values?.[0] ?? null, max_eur_m2: values?.[1] ?? null });
+  const rentRange = (values: readonly [number, number] | null): ReturnType<typeof range> => range(values === null ? null : [euro(values[0]), euro(values[1])]);
+
+  const valuations = new Map<string, unknown>();
+  const valuation = (comune: WorldComune, zona: string, before: string | null): { elements: unknown[]; price: number | null } => {
+    const known = valuations.get(`${comune.index} ${zona} ${before}`) as ReturnType<typeof valuation> | undefined;
+    if (known !== undefined) return known;
+    const earlier = before === null ? [] : quoted(world, comune, before, LAST - 1);
+    const now = quoted(world, comune, zona, LAST);
+    const order = (a: Quotation, b: Quotation): number => a.codTip - b.codTip || ((a.stato ?? '') < (b.stato ?? '') ? -1 : 1);
+    const elements = [...now].sort(order).map((quotation) => {
+      const was = earlier.find((each) => each.codTip === quotation.codTip && each.stato === quotation.stato);
+      return {
+        zone: zona,
+        fascia: zona[0]!,
+        microzona: microzonaOf(comune, zona),
+        zone_description: describe(comune, zona),
+        municipality: `${omiName(comune)} (${comune.belfiore})`,
+        property_type: PROPERTY_TYPES.get(quotation.codTip)!,
+        condition: quotation.stato,
+        purchase: range(quotation.purchase),
+        rental: rentRange(quotation.rental),
+        previous_semester: { purchase: range(was?.purchase ?? null), rental: rentRange(was?.rental ?? null) },
+        semester: text(LAST),
+      };
+    });
+    const residential = now.filter(({ codTip, prevalent, purchase }) => [1, 19, 20, 21, 22].includes(codTip) && prevalent && purchase !== null);
+    const sum = residential.reduce((total, { purchase }) => total + purchase![0] + purchase![1], 0);
+    const result = { elements, price: residential.length === 0 ? null : ratio(sum, 2 * residential.length, 2) };
+    valuations.set(`${comune.index} ${zona} ${before}`, result);
+    return result;
+  };
+
+  return (parcel) => {
+    const { comune } = parcel;
+    const current = parcel.kind === 'land' ? byPerimeter(parcel, LAST) : null;
+    if (current === null) return { valuation: [], valuation_history: null, economics: { avg_residential_price_m2: null } };
+    const semesters = [];
+    for (let halfYear = WINDOW_FIRST; halfYear <= LAST; halfYear += 1) {
+      const zona = zoneAt(parcel, current, halfYear);
+      const found = zona === null ? undefined : quoted(world, comune, zona, halfYear).find(({ codTip, stato }) => codTip === 20 && stato === 'NORMALE');
+      const purchase = found?.purchase ?? null;
+      const rental = found?.rental ?? null;
+      semesters.push({
+        semester: text(halfYear),
+        zone: zona,
+        purchase: { ...range(purchase), mid_eur_m2: purchase === null ? null : (purchase[0] + purchase[1]) / 2 },
+        rental: { ...rentRange(rental), mid_eur_m2: rental === null ? null : ratio(rental[0] + rental[1], 20, 2) },
+        gross_yield_pct: purchase === null || rental === null ? null : ratio(120 * (rental[0] + rental[1]), purchase[0] + purchase[1], 2),
+      });
+    }
+    const { elements, price } = valuation(comune, current, zoneAt(parcel, current, LAST - 1));
+    return {
+      valuation: elements,
+      valuation_history: { zone_current: current, municipality_code: comune.belfiore, property_type: 'Abitazioni civili', condition: 'NORMALE', semesters },
+      economics: { avg_residential_price_m2: price },
+    };
+  };
+}
+
+const synthetic: Synthetic = { write, truth };
+export default synthetic;

@@ -1,0 +1,117 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import synthetic from '../../sources/omi_quotations/synthetic.ts';
+import { describeEngines } from '../harness/database.ts';
+import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
+
+const world = makeWorld({ parcels: 2_000, seed: 5 });
+
+interface Semester {
+  readonly semester: string;
+  readonly zone: string | null;
+  readonly purchase: { readonly mid_eur_m2: number | null };
+  readonly gross_yield_pct: number | null;
+}
+
+interface Truth {
+  readonly valuation: readonly { readonly condition: string | null; readonly purchase: { readonly min_eur_m2: number | null }; readonly previous_semester: { readonly rental: { readonly min_eur_m2: number | null } } }[];
+  readonly valuation_history: { readonly zone_current: string; readonly semesters: readonly Semester[] } | null;
+}
+
+describeEngines('the sections valuation and valuation_history', (engine) => {
+  let database: Database;
+  let workspace: SectionWorkspace;
+  const truthOf = synthetic.truth!(world);
+  const expected = [...world.parcels()].map((parcel) => ({ parcel, fid: worldFid(world, parcel.index), truth: truthOf(parcel) as unknown as Truth }));
+
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+    workspace = await sectionWorkspace(database, {
+      world,
+      sources: ['istat_comuni', 'omi_quotations'],
+      sql: ['sql/migrations/0013_valuation.sql', 'sql/api/section_valuation.sql', 'sql/api/section_valuation_history.sql'],
+    });
+    for (const file of ['core/quotation_zone', 'core/quotation', 'sections/valuation_history', 'sections/valuation']) await workspace.run(`sql/${file}.sql`);
+    await workspace.publish('quotation_zone', 'core.quotation_zone');
+    await workspace.publish('quotation', 'core.quotation');
+    await workspace.publish('valuation_history', 'section.valuation_history');
+    await workspace.publish('valuation', 'section.valuation');
+    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
+  });
+
+  it('quote every parcel as the invented region does', async () => {
+    const rows = await database.query<{ fid: number; json: unknown }>(`select p.fid, api.section_valuation(p.fid) as json from ${workspace.schema}.parcel p order by p.fid`);
+    expect(rows).toEqual(expected.map(({ fid, truth }) => ({ fid, json: truth.valuation })));
+  });
+
+  it('follow every parcel through 22 half-years and two rezonings', async () => {
+    const rows = await database.query<{ fid: number; json: unknown }>(`select p.fid, api.section_valuation_history(p.fid) as json from ${workspace.schema}.parcel p order by p.fid`);
+    expect(rows).toEqual(expected.map(({ fid, truth }) => ({ fid, json: truth.valuation_history === null ? null : { ...truth.valuation_history, source: 'test' } })));
+  });
+
+  it('were compared on a region that has every case', () => {
+    const histories = expected.flatMap(({ truth }) => (truth.valuation_history === null ? [] : [truth.valuation_history]));
+    const elements = expected.flatMap(({ truth }) => truth.valuation);
+    expect(histories.every(({ semesters }) => semesters.length === 22 && semesters[0]!.semester === '2015_1' && semesters[21]!.semester === '2025_2')).toBe(true);
+    // Another zone then, no zone then, not quoted then, and land in no zone at all.
+    expect(histories.some(({ zone_current: now, semesters }) => semesters.some(({ zone }) => zone !== null && zone !== now))).toBe(true);
+    expect(histories.some(({ semesters }) => semesters.some(({ zone }) => zone === null))).toBe(true);
+    expect(histories.some(({ semesters }) => semesters.some(({ zone, gross_yield_pct: yields }) => zone !== null && yields === null))).toBe(true);
+    expect(expected.some(({ parcel, truth }) => parcel.kind === 'land' && truth.valuation_history === null)).toBe(true);
+    // In a zone, and nothing quoted now.
+    expect(expected.some(({ truth }) => truth.valuation_history !== null && truth.valuation.length === 0)).toBe(true);
+    expect(new Set(elements.map(({ condition }) => condition))).toEqual(new Set(['NORMALE', 'OTTIMO', 'SCADENTE', null]));
+    expect(elements.some(({ purchase }) => purchase.min_eur_m2 === null)).toBe(true);
+    expect(elements.some(({ previous_semester: before }) => before.rental.min_eur_m2 !== null && before.rental.min_eur_m2 < 1)).toBe(true);
+  });
+
+  it('take the newer elaboration where two files have a half-year, and count what it supersedes', async () => {
+    const duplicates = await database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code order by code');
+    const codes = new Map(duplicates.map(({ code, records }) => [code, records]));
+    expect(codes.get('quotation_superseded')).toBeGreaterThan(10);
+    // The row that stands twice in 2017/1, and the comune that two provinces have in 2018/2.
+    expect(codes.get('quotation_repeated')).toBeGreaterThanOrEqual(1);
+    expect(codes.get('perimeter_repeated')).toBe(4);
+  });
+
+  it('refuse one by one what cannot be used, in rows and in parts of perimeters', async () => {
+    const rejects = await database.query<{ vintage: string; code: string; n: number }>(
+      'select r.vintage, j.code, count(*)::int4 as n from ledger.reject j join ledger.release r using (release_id) group by r.vintage, j.code order by r.vintage, j.code',
+    );
+    expect(rejects).toEqual([
+      { vintage: '2013_2', code: 'part_outside_italy', n: 1 },
+      { vintage: '2013_2', code: 'ring_too_short', n: 1 },
+      { vintage: '2017_1', code: 'cell_count', n: 1 },
+      { vintage: '2017_1', code: 'condition_unknown', n: 1 },
+      { vintage: '2017_1', code: 'price_malformed', n: 1 },
+      { vintage: '2017_1', code: 'type_unknown', n: 1 },
+      // The first comune's ring of two points; the second comune's part off Africa and hole of two points, in both provinces.
+      { vintage: '2018_2', code: 'part_outside_italy', n: 2 },
+      { vintage: '2018_2', code: 'ring_too_short', n: 3 },
+      { vintage: '2021_1', code: 'ring_too_short', n: 1 },
+      { vintage: '2025_2', code: 'part_outside_italy', n: 1 },
+      { vintage: '2025_2', code: 'ring_too_short', n: 2 },
+    ]);
+  });
+
+  it('repair the perimeter that crosses itself and leave the others as published', async () => {
+    const repaired = await database.query<{ belfiore: string; half_year: number; valid: boolean }>(
+      'select belfiore, half_year, st_isvalid(geom) as valid from layer.omi_perimeter where made_valid order by half_year',
+    );
+    expect(repaired).toEqual([2013 * 2 + 1, 2018 * 2 + 1, 2025 * 2 + 1].map((halfYear) => ({ belfiore: world.comuni[1]!.belfiore, half_year: halfYear, valid: true })));
+  });
+
+  it('find parcels from the zones: pieces of perimeters drive, points follow through their index', async () => {
+    const plan = await workspace.session(async (session) => {
+      const file = readFileSync(new URL('../../sql/sections/valuation_history.sql', import.meta.url), 'utf8');
+      // As in the file up to the pieces; then the join is explained, not run.
+      const upTo = file.indexOf('-- Parcels that lie in the same shapes');
+      await session.script(file.slice(0, upTo).replaceAll('create table ', 'create temporary table '), 'valuation_history.sql');
+      const join = /create table parcel_shapes as([\s\S]*?);\n/.exec(file)![1]!;
+      return (await session.query<{ 'QUERY PLAN': string }>(`explain ${join}`)).map((line) => line['QUERY PLAN']).join('\n');
+    });
+    expect(plan).toMatch(/Nested Loop[\s\S]*Seq Scan on perimeter_piece[\s\S]*Index Scan using \w*point\w* on parcel/);
+  });
+});
