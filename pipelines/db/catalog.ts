@@ -51,6 +51,11 @@ export async function hasRelation(session: Session, relation: Relation): Promise
   return row!.there;
 }
 
+/** A published partition under a name of its own, beside the table that is to follow it. */
+export async function providePublishedAs(session: Session, schema: string, relation: Relation, partition: string, name: string): Promise<void> {
+  await session.query(`create or replace view ${ident(schema, name)} as select * from ${ident(schemaOf(relation), partition)}`);
+}
+
 /** The one-row view `region (code, name)` of a region's workspace. */
 export async function provideRegion(session: Session, schema: string, code: number, name: string): Promise<void> {
   const [quoted] = await session.query<{ name: string }>('select quote_literal($1::text) as name', [name]);
@@ -63,6 +68,17 @@ export async function dropViews(session: Session, schema: string): Promise<void>
     "select c.relname as name from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relkind = 'v' order by 1", [schema],
   );
   for (const { name } of rows) await session.query(`drop view if exists ${ident(schema, name)} cascade`);
+}
+
+/** Drops what a script left in a workspace beside its result: steps on the way. */
+export async function dropOthers(session: Session, schema: string, keep: ReadonlySet<string>): Promise<void> {
+  const rows = await session.query<{ name: string; kind: string }>(
+    `select c.relname as name, c.relkind::text as kind from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and c.relkind in ('r', 'v') order by c.relkind desc, c.oid desc`, [schema],
+  );
+  for (const { name, kind } of rows) {
+    if (!keep.has(name)) await session.query(`drop ${kind === 'v' ? 'view' : 'table'} if exists ${ident(schema, name)} cascade`);
+  }
 }
 
 /** Tables (not views) of a workspace. */

@@ -34,11 +34,14 @@ export function vectorEntries(entries: readonly ZipEntry[]): string[] {
   return entries.filter((entry) => !entry.isFolder && VECTOR_FILE.test(entry.path) && !entry.path.startsWith('__MACOSX/')).map((entry) => entry.path);
 }
 
+/** How to read a layer, or null to leave it aside; for files whose layers differ. */
+export type VectorReadings<K extends string> = VectorReading<K> | ((layer: VectorLayer) => VectorReading<K> | null);
+
 /**
  * Streams one file into the sink.
  * @throws input errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without one
  */
-export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReading<K>): Promise<void> {
+export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>): Promise<void> {
   if (!file.name.toLowerCase().endsWith('.zip')) {
     await readDataset(await openVector(file.path), '', undefined, file.size, sink, reading);
     return;
@@ -68,13 +71,15 @@ function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
   return zip.entries.filter((entry) => entry.path.toLowerCase().startsWith(stem) && !entry.path.slice(stem.length).includes('/'));
 }
 
-async function readDataset<K extends string>(dataset: VectorDataset, path: string, crc32: number | undefined, weight: number, sink: Sink, reading: VectorReading<K>): Promise<void> {
+async function readDataset<K extends string>(dataset: VectorDataset, path: string, crc32: number | undefined, weight: number, sink: Sink, readings: VectorReadings<K>): Promise<void> {
   try {
     // Tables without geometry (styles, metadata) come with GeoPackages and hold nothing that is read.
     const layers = dataset.layers.filter((layer) => layer.spatial);
     if (layers.length === 0) throw inputError('vector file has no layer with geometry', { code: 'LAYER_MISSING', at: dataset.label, detail: `found ${dataset.layers.map((layer) => layer.name).join(', ') || 'no layer'}` });
     const total = layers.reduce((sum, layer) => sum + layer.featureCount, 0);
     for (const layer of layers) {
+      const reading = typeof readings === 'function' ? readings(layer) : readings;
+      if (reading === null) continue;
       const facts = { path: layers.length === 1 ? path : `${path}#${layer.name}`, ...(crc32 === undefined ? {} : { crc32 }) };
       if (layers.length > 1 && (await sink.reuse(facts))) continue;
       const member = await sink.member(facts);

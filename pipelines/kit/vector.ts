@@ -89,7 +89,7 @@ const SHAPEFILE_PARTS = ['.shp', '.shx', '.dbf', '.prj', '.cpg'];
  */
 export async function openVector(path: VectorPath): Promise<VectorDataset> {
   const gdal = await loadGdal();
-  if (typeof path === 'string') return GdalDataset.open(gdal, path, path, null);
+  if (typeof path === 'string') return GdalDataset.open(gdal, path, basename(path), null);
   const folder = await mkdtemp(join(tmpdir(), 'mappale-vector-'));
   try {
     const file = await unpack(path.zip, path.entry, folder);

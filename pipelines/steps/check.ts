@@ -38,7 +38,7 @@ export interface Offence extends Check {
 }
 
 const COUNTED = 1000;
-const SAMPLES = 5;
+const SAMPLES = 10;
 
 /** Runs checks in the workspace that is the session's search path. @returns those that found something */
 export async function runChecks(session: Session, checks: readonly Check[]): Promise<Offence[]> {

@@ -3,7 +3,7 @@
  * header says what it reads and writes, and that is the whole dependency graph.
  */
 import type { Database, Session } from '../db/index.ts';
-import { analyze, createSchema, dropSchema, dropViews, inWorkspace, provideLayer, providePublished, provideRegion, schemasLike, tablesIn } from '../db/catalog.ts';
+import { analyze, createSchema, dropOthers, dropSchema, dropViews, inWorkspace, provideLayer, providePublished, provideRegion, schemasLike, tablesIn } from '../db/catalog.ts';
 import { MappaleError } from '../errors.ts';
 import { findRegion } from '../kit/regions.ts';
 import type { Log } from '../log.ts';
@@ -142,6 +142,7 @@ export async function join(database: Database, unit: number, products: readonly 
     const finished = new Set(await tablesIn(session, schema));
     if (unit !== 0) await provideRegion(session, schema, unit, findRegion(unit)!.name);
     const provided = new Set<Relation>();
+    const results = new Set(['region', ...products.map(({ relation }) => tableOf(relation))]);
     for (const product of products) {
       const table = tableOf(product.relation);
       if (product.stale === null) {
@@ -156,6 +157,7 @@ export async function join(database: Database, unit: number, products: readonly 
       const startedAt = performance.now();
       await session.transaction(async () => {
         await session.script(product.file.text, product.file.file);
+        await dropOthers(session, schema, new Set([...results, ...[...provided].map(tableOf)]));
         await session.query('insert into ledger.built (unit_code, relation, fingerprint) values ($1, $2, $3)', [unit, product.relation, product.fingerprint]);
       });
       await analyze(session, schema, table);

@@ -5,7 +5,7 @@ import { attach, copyComments, detach, digestOf, dropSchema, dropTable, proveBou
 import { MappaleError } from '../errors.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
-import type { Checked } from './check.ts';
+import type { Guarded } from './guard.ts';
 import { publishedTables, type Product, type PublishedTable } from './join.ts';
 
 /** How long a swap may make readers wait, and how often it tries. */
@@ -21,12 +21,11 @@ export interface Published {
 }
 
 /**
- * Publishes a checked unit.
- * @param reason why a suspicious publication was accepted, for the ledger
+ * Publishes a unit that was checked and guarded.
  * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) when readers held the tables through every try
  */
-export async function publish(database: Database, checked: Checked, sources: readonly RegisteredSource[], runId: number, reason: string | null): Promise<Published> {
-  const { joined } = checked;
+export async function publish(database: Database, guarded: Guarded, sources: readonly RegisteredSource[], runId: number): Promise<Published> {
+  const { joined } = guarded.checked;
   const { unit, schema } = joined;
   const splits = new Map<Relation, Split>();
   const digests = new Map<Relation, { rows: number; digest: string }>();
@@ -44,7 +43,7 @@ export async function publish(database: Database, checked: Checked, sources: rea
     // Before the first lock that a reader could wait for.
     if (joined.built.some(({ relation }) => relation === 'core.parcel')) await retireParcels(session, unit, { schema, table: 'parcel' });
     const before = await publishedTables(session, unit);
-    const publicationId = await openPublication(session, unit, runId, reason);
+    const publicationId = await openPublication(session, unit, runId, guarded.accepted);
     const tables: PublishedTable[] = [];
     for (const product of [...joined.products].sort(byRelation)) {
       const standing = before.get(product.relation);

@@ -8,6 +8,7 @@ import type { MemberFacts } from '../kit/source.ts';
 import { duration, group } from '../progress.ts';
 import { sha256, type Relation } from '../sql-files.ts';
 import { check } from './check.ts';
+import { guard } from './guard.ts';
 import { join, planProducts, publishedTables, type Product } from './join.ts';
 import { releases as readReleases, SeenFileLedger, withRun, type Release, type Run } from './ledger.ts';
 import { load, recoverStaging } from './load.ts';
@@ -261,7 +262,8 @@ async function buildUnit(context: Context, run: Run, unit: number, options: Refr
   log.info(`${name}: building ${products.filter(({ stale }) => stale !== null).map(({ relation }) => relation).join(', ')}`);
   const joined = await run.step('join', name, () => join(database, unit, products, sources, loaded, log));
   const checked = await run.step('check', name, () => check(database, joined, name, log));
-  const published = await run.step('publish', name, () => publish(database, checked, sources, run.runId, options.accept));
+  const guarded = await run.step('guard', name, () => guard(database, checked, name, options.accept, log));
+  const published = await run.step('publish', name, () => publish(database, guarded, sources, run.runId));
   const rows = new Map(published.tables.map((table) => [table.relation, table.rows]));
   const seconds = (performance.now() - startedAt) / 1000;
   log.info(`${name}: published as ${published.publicationId}, ${duration(seconds)}`);

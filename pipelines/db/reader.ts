@@ -1,0 +1,96 @@
+/**
+ * A database as the server sees it: functions of the schema `api`, nothing else. On PostgreSQL with connections of its own, prepared
+ * statements and the rights of the role `mappale_api`; on PGlite with the one connection that there is.
+ */
+import { createHash } from 'node:crypto';
+import pg from 'pg';
+import { databaseError } from './errors.ts';
+import type { Database, Row } from './types.ts';
+
+/** The role that may execute the interface; made by a migration where that is allowed. */
+const ROLE = 'mappale_api';
+
+export interface ReaderOptions {
+  /** Connections kept open. */
+  readonly connections: number;
+  /** The server cancels what takes longer. */
+  readonly statementTimeoutMs: number;
+}
+
+export interface Reader {
+  readonly engine: Database['engine'];
+  /** True: works with the rights of `mappale_api`; false: with those of whoever logged in. */
+  readonly restricted: boolean;
+  /**
+   * Calls a function: `select … from api.f($1, …)`.
+   * @returns its one row
+   * @throws MappaleError (kind `database`)
+   */
+  call<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
+  close(): Promise<void>;
+}
+
+/** @param database opened; on PGlite the reader uses it, and leaves it open */
+export async function openReader(database: Database, url: string, options: ReaderOptions): Promise<Reader> {
+  return database.engine === 'pglite' ? embeddedReader(database) : openPostgresReader(url, options);
+}
+
+function embeddedReader(database: Database): Reader {
+  return {
+    engine: 'pglite',
+    restricted: false,
+    async call<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T> {
+      return (await database.query<T>(statement, parameters))[0]!;
+    },
+    close: async () => undefined,
+  };
+}
+
+/**
+ * Opens a pool.
+ * @throws MappaleError `SQL_*` when the server does not answer
+ */
+export async function openPostgresReader(url: string, { connections, statementTimeoutMs }: ReaderOptions): Promise<Reader> {
+  const restricted = await mayBecome(url);
+  const settings = ['-c jit=off', '-c plan_cache_mode=force_generic_plan', `-c statement_timeout=${Math.trunc(statementTimeoutMs)}`, ...(restricted ? [`-c role=${ROLE}`] : [])];
+  const pool = new pg.Pool({
+    connectionString: url, max: connections, application_name: 'mappale server', options: settings.join(' '), connectionTimeoutMillis: 2000,
+    // The server's own limit comes first; this one is for a server that no longer answers at all.
+    query_timeout: statementTimeoutMs + 2000,
+  });
+  pool.on('error', () => undefined);
+  pool.on('connect', (client) => client.on('error', () => undefined));
+  const names = new Map<string, string>();
+  const nameOf = (statement: string): string => {
+    let name = names.get(statement);
+    if (name === undefined) names.set(statement, name = createHash('sha256').update(statement).digest('hex').slice(0, 32));
+    return name;
+  };
+  return {
+    engine: 'postgres',
+    restricted,
+    async call<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T> {
+      try {
+        return (await pool.query<T>({ name: nameOf(statement), text: statement, values: [...parameters] })).rows[0]!;
+      } catch (error) {
+        throw databaseError(error, statement, null);
+      }
+    },
+    close: () => pool.end(),
+  };
+}
+
+/** Whether the role exists and whoever logs in is a member of it. */
+async function mayBecome(url: string): Promise<boolean> {
+  const client = new pg.Client({ connectionString: url, application_name: 'mappale server', connectionTimeoutMillis: 5000 });
+  client.on('error', () => undefined);
+  try {
+    await client.connect();
+    const { rows } = await client.query<{ may: boolean }>("select coalesce((select pg_has_role(r.oid, 'member') from pg_roles r where r.rolname = $1), false) as may", [ROLE]);
+    return rows[0]!.may;
+  } catch (error) {
+    throw databaseError(error, null, null);
+  } finally {
+    await client.end().catch(() => undefined);
+  }
+}
