@@ -1,0 +1,163 @@
+/** Reads the indicators: workbooks and CSV, alone or many in a zip. The geometry is read by the kit. */
+import { expectColumns, fieldsOf, openCsv, type CsvReader } from '../../pipelines/kit/csv.ts';
+import { refusalOf, type Refusal } from '../../pipelines/kit/refusal.ts';
+import { inputError, type Columns, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
+import { Workbook, XlsxRowCounter } from '../../pipelines/kit/xlsx.ts';
+import type { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { INDICATORS, SINCE_2023 } from './columns.ts';
+import { manifest } from './manifest.ts';
+import { indicatorRow } from './schema.ts';
+
+/** Staging columns of the indicators. */
+export const INDICATOR_COLUMNS: Columns = {
+  section_id: 'text', region_code: 'int2', istat_code: 'text', reference_year: 'int2',
+  ...Object.fromEntries(Object.keys(INDICATORS).map((name) => [name, 'int4' as const])),
+};
+const TABLE = 'raw_census_indicator';
+const MAPPED: Readonly<Record<string, string>> = { section_id: 'sez21_id', region_code: 'codreg', istat_code: 'procom', ...INDICATORS };
+const VALUES = Object.keys(INDICATOR_COLUMNS);
+/** CSV records between two waits for the database. */
+const BATCH = 500;
+
+/** Names of the member files of a national zip that hold indicators. */
+export const INDICATOR_FILE = /(?:^|\/)R\d{2}_[^/]*sezioni[^/]*\.(?:xlsx|csv)$/i;
+
+/**
+ * Which edition a header belongs to.
+ * @param names normalised column names
+ * @returns the year of the data; null when these are no indicators of 2021 sections
+ * @throws `CENSUS_EDITION` when the name of the file speaks of another year than its columns
+ */
+export function editionOf(names: readonly string[], fileName: string): number | null {
+  if (!names.includes('sez21_id') || !names.includes('p1')) return null;
+  const named = [...fileName.matchAll(/(?<!\d)(20\d\d)(?!\d)/g)].map((match) => Number(match[1])).at(-1);
+  const later = SINCE_2023.some((name) => names.includes(name));
+  if (!later && named !== undefined && named !== 2021) {
+    throw inputError('edition of the census indicators is not clear', {
+      code: 'CENSUS_EDITION', at: fileName, detail: `expected the columns of ${named} (with ${SINCE_2023.join(', ')}), found those of 2021`,
+      hint: 'Give the file the name it was published with, or write to the maintainers when the edition is new.',
+    });
+  }
+  return later ? (named !== undefined && named >= 2023 ? named : 2023) : 2021;
+}
+
+/** A file is loaded as its region's; a row of another region would be published with the wrong one. */
+export function otherRegion(found: number, region: number | null): Refusal | null {
+  return region === null || found === region ? null : { code: 'region_other', message: `region_code: expected ${region} as in the first record, found ${found}` };
+}
+
+/** Streams one file of indicators. Positions are row numbers of the sheet or line numbers of the CSV. */
+export async function readIndicators(file: InputFile, sink: Sink): Promise<void> {
+  const name = file.name.toLowerCase();
+  if (name.endsWith('.csv')) return readCsv(file.open(), file.name, '', file.size, file.region, sink);
+  const archive = await file.zip();
+  try {
+    if (name.endsWith('.xlsx')) return await readWorkbook(archive, file.name, '', file.size, file.region, sink);
+    let done = 0;
+    for (const entry of archive.entries) {
+      if (!INDICATOR_FILE.test(entry.path)) continue;
+      const base = done;
+      const inner: Sink = { ...sinkOf(sink), progress: (bytes) => sink.progress(base + bytes) };
+      if (entry.path.toLowerCase().endsWith('.csv')) {
+        await readCsv((await archive.stream(entry.path)) as AsyncIterable<Buffer>, `${file.name}!${entry.path}`, entry.path, entry.compressedSize, file.region, inner);
+      } else {
+        const workbook = await archive.archive(entry.path);
+        try {
+          await readWorkbook(workbook, entry.path, entry.path, entry.compressedSize, file.region, inner);
+        } finally {
+          await workbook.close();
+        }
+      }
+      done += entry.compressedSize;
+    }
+  } finally {
+    await archive.close();
+  }
+}
+
+/** The methods of a sink without its prototype. */
+function sinkOf(sink: Sink): Sink {
+  return { member: (facts) => sink.member(facts), reuse: (facts) => sink.reuse(facts), progress: (bytes) => sink.progress(bytes) };
+}
+
+async function readWorkbook(archive: ZipArchive, fileName: string, path: string, size: number, region: number | null, sink: Sink): Promise<void> {
+  const workbook = await Workbook.open(archive);
+  const sheet = workbook.sheets[0]!;
+  const total = archive.entry(sheet.path).size;
+  const counter = new XlsxRowCounter();
+  let open: { readonly member: MemberSink; readonly place: Place } | undefined;
+  for await (const { rows, bytes } of workbook.rows(sheet, counter)) {
+    for (const row of rows) {
+      const values = row.cells.map((cell) => cell ?? '');
+      if (open === undefined) {
+        const header = openHeader(values, fileName, `${archive.label}!${sheet.path}:${row.number}`);
+        const member = await sink.member({ path, size });
+        open = { member, place: placer(member, header, region) };
+      } else {
+        open.place(values, row.number, values.join('\t'));
+      }
+    }
+    sink.progress((size * bytes) / Math.max(1, total));
+    const full = open?.member.drain();
+    if (full !== undefined) await full;
+  }
+  if (open === undefined) {
+    throw inputError('workbook is empty', { code: 'CENSUS_EMPTY', at: archive.label, detail: 'expected a header row, found nothing', hint: 'Download the file again.' });
+  }
+  await open.member.close(counter.rows - 1);
+}
+
+async function readCsv(stream: AsyncIterable<Buffer>, at: string, path: string, size: number, region: number | null, sink: Sink): Promise<void> {
+  const reader: CsvReader = await openCsv(stream, { at, delimiter: ';', encoding: 'detect' });
+  try {
+    const header = openHeader(reader.header, at, `${at}:${reader.headerLine}`);
+    const member = await sink.member({ path, size });
+    const place = placer(member, header, region);
+    let records = 0;
+    for await (const record of reader.records()) {
+      records += 1;
+      if (record.problem !== null) member.reject({ position: record.line, ...record.problem, raw: record.raw });
+      else place(record.values, record.line, record.raw);
+      if (records % BATCH === 0) await member.drain();
+    }
+    sink.progress(size);
+    await member.close(records);
+  } finally {
+    reader.close();
+  }
+}
+
+interface Header {
+  readonly indexes: Readonly<Record<string, number>>;
+  readonly year: number;
+}
+
+/** @throws `COLUMNS_CHANGED`, `CENSUS_EDITION`, `CENSUS_BASES` for sections of 2011 */
+function openHeader(names: readonly string[], fileName: string, at: string): Header {
+  const lower = names.map((name) => name.trim().toLowerCase());
+  if (lower.includes('sez2011')) {
+    throw inputError('indicators of 2011 sections', {
+      code: 'CENSUS_BASES', at, detail: 'expected the key SEZ21_ID, found SEZ2011', hint: 'Take the issue of July 2024 or later; it has the same file name.',
+    });
+  }
+  // Trailing empty columns are what a spreadsheet leaves.
+  const indexes = expectColumns(names, { mapped: MAPPED, ignored: { ...manifest.ignored, '': 'no name' }, at });
+  return { indexes, year: editionOf(lower, fileName)! };
+}
+
+type Place = (values: readonly string[], position: number, raw: string) => void;
+
+/** @param region the file's region, which its rows must not leave; null when it holds several */
+function placer(member: MemberSink, { indexes, year }: Header, region: number | null): Place {
+  return (values, position, raw) => {
+    const published = fieldsOf(values, indexes);
+    const parsed = indicatorRow.safeParse(published);
+    const refused = parsed.success ? otherRegion(parsed.data.region_code, region) : refusalOf(published, parsed.error);
+    if (!parsed.success || refused !== null) {
+      member.reject({ position, ...refused!, raw });
+      return;
+    }
+    const row: Readonly<Record<string, unknown>> = { ...parsed.data, reference_year: year };
+    member.row(TABLE, position, VALUES.map((name) => row[name]));
+  };
+}

@@ -1,0 +1,124 @@
+import { normaliseHeader } from '../../pipelines/kit/csv.ts';
+import { refusalOf } from '../../pipelines/kit/refusal.ts';
+import { defineSource, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
+import { lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/kit/vector-members.ts';
+import { firstRows } from '../../pipelines/kit/xlsx.ts';
+import { manifest } from './manifest.ts';
+import { INDICATOR_COLUMNS, INDICATOR_FILE, editionOf, otherRegion, readIndicators } from './read.ts';
+import { sectionRow } from './schema.ts';
+
+const BASES_VINTAGE = 'basi_2021';
+/** Tables that come with the geometry, as CSV (UTF-16, tabs), xlsx and ods. */
+const COMPANION = /^(?:(?:SEZ|LOC|ISAM|ZIC|ASC[123])_)?R\d{2}_21\b.*\.(?:csv|xlsx|ods)$/i;
+const FIELD_LIST = /^TRACCIATO\b.*\.(?:xlsx|csv)$/i;
+const OLD_BASES = 'keyed by the sections of 2011, whose geometry is not loaded: take the issue on the 2021 bases (July 2024 or later, same file name), keyed by SEZ21_ID';
+
+async function recognise(probe: Probe): Promise<Recognition | null> {
+  if (FIELD_LIST.test(probe.name) && mentionsFields(await textOf(probe))) {
+    return { role: 'field_list', vintage: BASES_VINTAGE, region: null, ignored: 'list of the fields and their meaning: no data' };
+  }
+  if (COMPANION.test(probe.name)) {
+    return { role: 'companion', vintage: BASES_VINTAGE, region: null, ignored: 'table that comes with the geometry: the same figures are in the .dbf, localities are not served' };
+  }
+  const looks = await lookAtVectors(probe);
+  for (const { path, fields } of looks) {
+    if (fields?.includes('sez2011') === true) {
+      return { role: 'sections_2011', vintage: 'basi_2011', region: null, sidecars: sidecarsOf(probe), ignored: OLD_BASES };
+    }
+    if (fields?.includes('sez21_id') === true && fields.includes('pro_com')) {
+      return { role: 'sections', vintage: BASES_VINTAGE, region: await regionOfTable(probe, path), sidecars: sidecarsOf(probe) };
+    }
+  }
+  if (probe.entries === null) return /\.csv$/i.test(probe.name) ? recogniseCsv(probe.name, probe.head) : null;
+  if (/\.xlsx$/i.test(probe.name)) return recogniseWorkbook(probe, probe.name, '');
+  const inside = probe.entries.filter((entry) => INDICATOR_FILE.test(entry.path));
+  if (inside.length === 0) return null;
+  const first = inside[0]!.path;
+  const recognition = /\.csv$/i.test(first) ? recogniseCsv(first, await probe.headOf(first)) : await recogniseWorkbook(probe, first, `${first}/`);
+  // A zip of one region is that region's; one of several says where its rows are row by row.
+  return recognition === null ? null : { ...recognition, region: inside.length === 1 ? recognition.region : null };
+}
+
+async function textOf(probe: Probe): Promise<string> {
+  if (probe.entries === null) return probe.head.toString('latin1');
+  return probe.entries.some((entry) => entry.path === 'xl/sharedStrings.xml') ? (await probe.headOf('xl/sharedStrings.xml')).toString('utf8') : '';
+}
+
+/** A field list speaks of the key and of the first indicator; the data do too, but never of what they mean. */
+function mentionsFields(text: string): boolean {
+  return text.includes('SEZ21_ID') && /Popolazione residente/i.test(text);
+}
+
+/** @param inner path of the workbook inside the probed zip with a final slash, or nothing */
+async function recogniseWorkbook(probe: Probe, name: string, inner: string): Promise<Recognition | null> {
+  const entries = inner === '' ? probe.entries! : await probe.entriesOf(inner.slice(0, -1));
+  const sheet = entries.find((entry) => /^xl\/worksheets\/[^/]+\.xml$/.test(entry.path));
+  if (sheet === undefined) return null;
+  const texts = entries.some((entry) => entry.path === 'xl/sharedStrings.xml') ? await probe.headOf(`${inner}xl/sharedStrings.xml`) : null;
+  const [header, first] = firstRows(await probe.headOf(`${inner}${sheet.path}`), texts, 2);
+  return header === undefined ? null : recogniseIndicators(name, header.cells, first?.cells ?? []);
+}
+
+function recogniseCsv(name: string, head: Buffer): Recognition | null {
+  const [header = '', first = ''] = head.toString('latin1').replace(/^ï»¿/, '').split(/\r?\n/, 2);
+  const cells = (line: string): string[] => line.split(';').map((cell) => cell.replace(/^"|"$/g, ''));
+  return recogniseIndicators(name, cells(header), cells(first));
+}
+
+/** @throws `CENSUS_EDITION` */
+function recogniseIndicators(name: string, header: readonly (string | null)[], first: readonly (string | null)[]): Recognition | null {
+  const names = header.map((cell) => normaliseHeader(cell ?? ''));
+  if (names.includes('sez2011') && names.includes('p1')) {
+    return { role: 'indicators_2011_bases', vintage: 'basi_2011', region: null, ignored: OLD_BASES };
+  }
+  const year = editionOf(names, name);
+  if (year === null) return null;
+  const code = Number(first[names.indexOf('codreg')] ?? /(?:^|\/)R(\d{2})_/i.exec(name)?.[1]);
+  return { role: 'indicators', vintage: String(year), region: Number.isInteger(code) && code >= 1 && code <= 20 ? code : null };
+}
+
+/** COD_REG of a dBASE table's first record: header and field descriptors of 32 bytes, records of fixed width. */
+async function regionOfTable(probe: Probe, shp: string): Promise<number | null> {
+  const dbf = shp.replace(/\.shp$/i, '.dbf').toLowerCase();
+  const name = (probe.entries === null ? probe.siblings : probe.entries.map((entry) => entry.path)).find((found) => found.toLowerCase() === dbf);
+  if (name === undefined) return null;
+  const head = probe.entries === null ? await probe.headOfSibling(name) : await probe.headOf(name);
+  let offset = head.readUInt16LE(8) + 1;
+  for (let at = 32; at + 32 <= head.length && head[at] !== 0x0d; at += 32) {
+    const width = head[at + 16]!;
+    if (head.toString('latin1', at, at + 11).replace(/\0.*$/s, '').toUpperCase() === 'COD_REG') {
+      const code = Number(head.toString('latin1', offset, offset + width).trim());
+      return Number.isInteger(code) && code >= 1 && code <= 20 ? code : null;
+    }
+    offset += width;
+  }
+  return null;
+}
+
+export default defineSource({
+  manifest,
+  tables: {
+    raw_census_section: { section_id: 'text', region_code: 'int2', istat_code: 'text', tipo_loc: 'int2', population: 'int4', households: 'int4', geom: 'geometry' },
+    raw_census_indicator: INDICATOR_COLUMNS,
+  },
+  recognise,
+  async read(file, sink) {
+    if (file.role === 'indicators') return readIndicators(file, sink);
+    await readVectorFile(file, sink, {
+      table: 'raw_census_section',
+      geometry: 'polygon',
+      columns: {
+        mapped: { section_id: 'sez21_id', region_code: 'cod_reg', istat_code: 'pro_com', tipo_loc: 'tipo_loc', population: 'pop21', households: 'fam21', number: 'sez21' },
+        optional: ['number'],
+        ignored: manifest.ignored,
+      },
+      row({ number: _, ...fields }) {
+        const parsed = sectionRow.safeParse(fields);
+        if (!parsed.success) return refusalOf(fields, parsed.error);
+        const { section_id, region_code, istat_code, tipo_loc, population, households } = parsed.data;
+        const refused = otherRegion(region_code, file.region);
+        return refused ?? { values: [section_id, region_code, istat_code, tipo_loc, population, households] };
+      },
+    });
+  },
+});

@@ -1,0 +1,317 @@
+/**
+ * Invented sections and indicators. Sections follow the borders of cadastral sheets, so that a parcel's representative point is
+ * beyond doubt: single sheets, pairs, one section of two separate sheets, one drawn with a spike (not valid), one with a hole that
+ * another section fills exactly — that one has the shape of a parcel. Some sheets lie in no section.
+ */
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { polygonsAreaM2, utm32, type MultiPolygon, type Point, type Ring } from '../../pipelines/kit/plane-geometry.ts';
+import { addShapefile, type ShapefileField } from '../../pipelines/kit/shapefile-writer.ts';
+import type { Synthetic } from '../../pipelines/kit/source.ts';
+import type { LonLat, Random, World, WorldComune, WorldParcel, WorldSheet } from '../../pipelines/kit/world.ts';
+import { writeXlsx, type XlsxValue } from '../../pipelines/kit/xlsx-writer.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+
+const BANDS = ['0_4', '5_9', '10_14', '15_19', '20_24', '25_29', '30_34', '35_39', '40_44', '45_49', '50_54', '55_59', '60_64', '65_69', '70_74', '75_plus'];
+
+const range = (prefix: string, from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, i) => `${prefix}${from + i}`);
+
+/** The 127 columns of the issue of 2024, in their order. */
+const HEADER: readonly string[] = [
+  'CODREG', 'REGIONE', 'CODPRO', 'PROVINCIA', 'CODCOM', 'COMUNE', 'PROCOM', 'SEZ21_ID', 'COM_ASC1', 'COM_ASC2', 'COM_ASC3',
+  ...range('P', 1, 3), ...range('P', 14, 45), ...range('P', 67, 103), ...range('IT', 1, 12), 'ST1', 'ST2', 'ST2_B', ...range('ST', 3, 5),
+  ...range('ST', 16, 33), 'PF1', ...range('PF', 3, 8), 'A2',
+];
+
+const TABLE: readonly ShapefileField[] = [
+  ...['COD_REG', 'COD_UTS', 'PRO_COM', 'SEZ21'].map((name) => ({ name, type: 'integer', length: 10 }) as const),
+  { name: 'SEZ21_ID', type: 'integer', length: 13 },
+  ...['COD_TIPO_S', 'TIPO_LOC'].map((name) => ({ name, type: 'integer', length: 10 }) as const),
+  { name: 'LOC21_ID', type: 'integer', length: 13 },
+  ...['COD_ZIC', 'COD_ISAM', 'COD_ACQUE', 'COD_ISOLE', 'COD_MONT_D', 'COD_AREA_S'].map((name) => ({ name, type: 'integer', length: 10 }) as const),
+  ...['COM_ASC1', 'COM_ASC2', 'COM_ASC3', 'POP21', 'FAM21', 'ABI21', 'EDI21'].map((name) => ({ name, type: 'integer', length: 13 }) as const),
+  { name: 'SHAPE_Leng', type: 'real', length: 19, decimals: 11 },
+  { name: 'SHAPE_Area', type: 'real', length: 19, decimals: 11 },
+];
+
+/** Sheets in groups of seven: the third joins the second, the seventh joins the fifth across the sixth, the others are sections by themselves. */
+const GROUP = 7;
+const PARTNER: Readonly<Record<number, number>> = { 2: 1, 6: 4 };
+const SPIKE = 3;
+const ENCLAVE = 5;
+/** Sheets are counted through the comuni, so that a region of small comuni has every case too. */
+const countOf = (sheet: WorldSheet): number => sheet.index + 4 * sheet.comune.index;
+const placeOf = (sheet: WorldSheet): number => countOf(sheet) % GROUP;
+/** Every thirteenth sheet is in no section. */
+const isGap = (count: number): boolean => count % 13 === 12;
+
+/** Section numbers inside a comune: one per sheet it begins with, the enclaves above. */
+const FIRST_ENCLAVE = 5_000_000;
+const HOMELESS = 8_888_888;
+const CONTESTED = 9_999_999;
+
+const sectionId = (comune: WorldComune, number: number): string => `${Number(comune.istatCode)}${String(number).padStart(7, '0')}`;
+
+/** Number of the section that a sheet belongs to, enclaves aside; null in a gap. */
+function sectionOfSheet(sheet: WorldSheet): number | null {
+  const count = countOf(sheet);
+  if (isGap(count)) return null;
+  const back = placeOf(sheet) - (PARTNER[placeOf(sheet)] ?? placeOf(sheet));
+  const joins = back <= sheet.index && !isGap(count - back);
+  return sheet.index + 1 - (joins ? back : 0);
+}
+
+/** The parcel whose own outline is a section, in the sheets that have one: its first land parcel of one cell that touches no border. */
+function enclaveIn(parcels: readonly WorldParcel[]): WorldParcel | null {
+  return parcels.find(({ kind, cells }) => kind === 'land' && cells.length === 1 && cells[0]![0] > 0 && cells[0]![0] < 11 && cells[0]![1] > 0 && cells[0]![1] < 9) ?? null;
+}
+
+/** Parcels of one comune by sheet. */
+function* bySheet(world: World, comune: WorldComune): Generator<readonly WorldParcel[]> {
+  let open: WorldParcel[] = [];
+  for (const parcel of world.parcels(comune)) {
+    if (open.length > 0 && open[0]!.sheet.index !== parcel.sheet.index) {
+      yield open;
+      open = [];
+    }
+    open.push(parcel);
+  }
+  if (open.length > 0) yield open;
+}
+
+/** The section of each parcel of a sheet, null in a gap. */
+function* membership(parcels: readonly WorldParcel[]): Generator<readonly [WorldParcel, number | null]> {
+  const { sheet } = parcels[0]!;
+  const enclave = placeOf(sheet) === ENCLAVE && !isGap(countOf(sheet)) ? enclaveIn(parcels) : null;
+  for (const parcel of parcels) yield [parcel, parcel === enclave ? FIRST_ENCLAVE + sheet.index : sectionOfSheet(sheet)];
+}
+
+interface Section {
+  readonly number: number;
+  /** Degrees. */
+  readonly polygons: (readonly (readonly LonLat[])[])[];
+}
+
+function ringOf([west, south, east, north]: WorldSheet['box']): LonLat[] {
+  return [[west, south], [east, south], [east, north], [west, north], [west, south]];
+}
+
+/** A box whose upper side runs out to a point above it and back: not valid, and the same ground once it is made valid. */
+function spikedRing(box: WorldSheet['box']): LonLat[] {
+  const [west, south, east, north] = box;
+  const middle = (west + east) / 2;
+  return [[west, south], [east, south], [east, north], [middle, north], [middle, north + 0.0005], [middle, north], [west, north], [west, south]];
+}
+
+/** Sections of one comune, without the fictitious ones. */
+function sectionsOf(world: World, comune: WorldComune): Section[] {
+  const sections = new Map<number, Section>();
+  for (const parcels of bySheet(world, comune)) {
+    const { sheet } = parcels[0]!;
+    const number = sectionOfSheet(sheet);
+    if (number === null) continue;
+    const enclave = placeOf(sheet) === ENCLAVE ? enclaveIn(parcels) : null;
+    const outer = placeOf(sheet) === SPIKE ? spikedRing(sheet.box) : ringOf(sheet.box);
+    const polygon = enclave === null ? [outer] : [outer, [...enclave.polygons[0]![0]!].reverse()];
+    const before = sections.get(number);
+    if (before === undefined) sections.set(number, { number, polygons: [polygon] });
+    else sections.set(number, { number, polygons: [...before.polygons, polygon] });
+    if (enclave !== null) sections.set(FIRST_ENCLAVE + sheet.index, { number: FIRST_ENCLAVE + sheet.index, polygons: [enclave.polygons[0]!] });
+  }
+  return [...sections.values()];
+}
+
+/** What the census knows of a section. */
+type Knowledge = 'figures' | 'unpopulated' | 'row_missing';
+
+function knowledgeOf(random: Random): Knowledge {
+  const draw = random.below(40);
+  return draw < 6 ? 'unpopulated' : draw === 6 ? 'row_missing' : 'figures';
+}
+
+/** Splits a whole number into parts that add up to it. */
+function split(total: number, parts: number, random: Random): number[] {
+  const result = new Array<number>(parts).fill(0);
+  for (let i = 0; i < total; i += 1) result[random.below(parts)]! += 1;
+  return result;
+}
+
+const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+
+/** All published indicators of a section, consistent with one another. */
+function figuresOf(random: Random): Record<string, number> {
+  const total = 1 + random.below(180);
+  const figures: Record<string, number> = Object.fromEntries(HEADER.slice(11).map((name) => [name, 0]));
+  const males = split(random.below(total + 1), 16, random);
+  const females = split(total - sum(males), 16, random);
+  males.forEach((value, i) => (figures[`P${30 + i}`] = value));
+  females.forEach((value, i) => (figures[`P${67 + i}`] = value));
+  const ages = males.map((value, i) => value + females[i]!);
+  ages.forEach((value, i) => (figures[`P${14 + i}`] = value));
+  figures['P1'] = total;
+  figures['P2'] = sum(males);
+  figures['P3'] = sum(females);
+  const nineAndMore = sum(ages.slice(2)) + Math.floor(ages[1]! / 5);
+  figures['P83'] = nineAndMore;
+  split(nineAndMore, 5, random).forEach((value, i) => (figures[`P${86 + i}`] = value));
+  figures['P101'] = random.below(sum(ages.slice(3, 13)) + 1);
+  const [young, adult, old] = [sum(ages.slice(0, 3)), sum(ages.slice(3, 13)), sum(ages.slice(13))];
+  const foreign = [young, adult, old].map((value) => random.below(Math.floor(value / 4) + 1));
+  [young, adult, old].forEach((value, i) => {
+    figures[`IT${i + 1}`] = value - foreign[i]!;
+    figures[`ST${22 + i}`] = foreign[i]!;
+  });
+  figures['ST1'] = sum(foreign);
+  figures['ST16'] = random.below(sum(foreign) + 1);
+  figures['ST19'] = sum(foreign) - figures['ST16'];
+  // Now and then residents without a household: a convent, a barracks.
+  const households = random.below(20) === 0 ? [0, 0, 0, 0, 0, 0] : split(1 + Math.floor(total / 3), 6, random);
+  figures['PF1'] = sum(households);
+  households.forEach((value, i) => (figures[`PF${3 + i}`] = value));
+  figures['A2'] = Math.max(0, figures['PF1']! - random.below(3));
+  return figures;
+}
+
+interface Known {
+  readonly knowledge: Knowledge;
+  readonly figures: Readonly<Record<string, number>>;
+}
+
+function known(world: World, id: string): Known {
+  const random = world.random('istat_census', id);
+  return { knowledge: knowledgeOf(random), figures: figuresOf(random) };
+}
+
+function row(world: World, comune: WorldComune, id: string, figures: Readonly<Record<string, number>>): XlsxValue[] {
+  const { province } = comune;
+  return [
+    String(world.region.code), world.region.name, String(Number(province.code)), province.name, String(Number(comune.istatCode.slice(3))), comune.name,
+    String(Number(comune.istatCode)), id, '0', '0', '0', ...HEADER.slice(11).map((name) => figures[name]!),
+  ];
+}
+
+/** Rows of the region's workbook, codes as text cells, vices included. */
+function* indicatorRows(world: World): Generator<XlsxValue[]> {
+  yield [...HEADER];
+  for (const comune of world.comuni) {
+    let first: XlsxValue[] | null = null;
+    let written = 0;
+    for (const section of sectionsOf(world, comune)) {
+      const id = sectionId(comune, section.number);
+      const { knowledge, figures } = known(world, id);
+      if (knowledge !== 'figures') continue;
+      const cells = row(world, comune, id, figures);
+      first ??= cells;
+      // A spreadsheet made numbers of two codes: one keeps its digits, one got a decimal.
+      if (written === 1) cells[7] = Number(id);
+      if (written === 2) cells[7] = `${id}.0`;
+      written += 1;
+      yield cells;
+    }
+    yield row(world, comune, sectionId(comune, HOMELESS), known(world, sectionId(comune, HOMELESS)).figures);
+    if (comune.index !== 0) continue;
+    // The first section again with other figures, which must not count, and a row that must be refused.
+    if (first !== null) yield [...first.slice(0, 11), ...first.slice(11).map(() => 1)];
+    yield row(world, comune, sectionId(comune, 7_777_777), known(world, 'refused').figures).map((cell, i) => (i === 11 ? 'n.d.' : cell));
+  }
+}
+
+const project = (polygons: readonly (readonly (readonly LonLat[])[])[]): MultiPolygon =>
+  polygons.map((polygon) => polygon.map((ring): Ring => ring.map((point): Point => utm32.forward(point))));
+
+interface Feature {
+  readonly geometry: { readonly type: 'polygon'; readonly polygons: MultiPolygon };
+  readonly values: readonly number[];
+}
+
+async function write(world: World, folder: string): Promise<void> {
+  const code = String(world.region.code).padStart(2, '0');
+  const zip = await ZipWriter.create(join(folder, `R${code}_21.zip`));
+  function* features(): Generator<Feature> {
+    for (const comune of world.comuni) {
+      const procom = Number(comune.istatCode);
+      const feature = (number: number, degrees: Section['polygons'], population: number, households: number): Feature => ({
+        geometry: { type: 'polygon', polygons: project(degrees) },
+        values: [
+          world.region.code, Number(comune.province.code), procom, number, Number(sectionId(comune, number)), number === HOMELESS ? 100 : 1, 1 + (number % 4),
+          procom * 100_000 + 10_001, 0, 0, 0, 0, 0, 0, 0, 0, 0, population, households, households, Math.ceil(households / 2), 1, 1,
+        ],
+      });
+      for (const section of sectionsOf(world, comune)) {
+        const { knowledge, figures } = known(world, sectionId(comune, section.number));
+        const lives = knowledge !== 'unpopulated';
+        yield feature(section.number, section.polygons, lives ? figures['P1']! : 0, lives ? figures['PF1']! : 0);
+      }
+      // No places: a small figure over the first parcels, and a contested area over the whole comune.
+      const [west, south, east, north] = comune.box;
+      const small: WorldSheet['box'] = [west, north - 0.001, west + 0.001, north];
+      yield feature(HOMELESS, [[ringOf(small)]], 12, 12);
+      if (comune.index % 3 === 0) yield feature(CONTESTED, [[ringOf([west, south, east, north])]], 0, 0);
+    }
+  }
+  await addShapefile(zip, `SHP/R${code}_21_WGS84`, { type: 'polygon', fields: TABLE, srid: 32632, features: features() });
+  await zip.add(`TAB/ASC1_R${code}_21.csv`, Buffer.from('\ufeffCOD_REG\tCOD_UTS\tPRO_COM\tCOM_ASC_1\r\n', 'utf16le'));
+  await zip.add(`TAB/SEZ_R${code}_21.csv`, Buffer.from('\ufeffCOD_REG\tCOD_UTS\tPRO_COM\tSEZ21\tSEZ21_ID\r\n', 'utf16le'));
+  await zip.close();
+
+  const data = join(folder, 'Dati_regionali_2021');
+  await mkdir(data, { recursive: true });
+  await writeXlsx(join(data, `R${code}_indicatori_2021_sezioni.xlsx`), `R${code}`, indicatorRows(world));
+  await writeXlsx(join(data, 'TRACCIATO FILE REGIONALI.xlsx'), 'TRACCIATO', [
+    ['SEZ21_ID', 'Codice che identifica univocamente la sezione di censimento 2021'], ['P1', 'Popolazione residente - totale'],
+  ]);
+  // The issue before, under the same name: keyed by sections that are not loaded.
+  const old = join(folder, 'Dati_regionali_2021_prima_edizione');
+  await mkdir(old, { recursive: true });
+  const first = world.comuni[0]!;
+  await writeXlsx(join(old, `R${code}_indicatori_2021_sezioni.xlsx`), `R${code}`, [
+    HEADER.map((name) => (name === 'SEZ21_ID' ? 'SEZ2011' : name)),
+    row(world, first, sectionId(first, 1), known(world, 'old').figures),
+  ]);
+}
+
+/** The JSON that the contract derives from the figures. */
+function demographics(figures: Readonly<Record<string, number>>, id: string, share: number): Record<string, unknown> {
+  const of = (name: string): number => figures[name] ?? 0;
+  return {
+    population_total: of('P1'),
+    male: of('P2'),
+    female: of('P3'),
+    age_brackets: Object.fromEntries(BANDS.map((band, i) => [band, of(`P${14 + i}`)])),
+    education: { no_title: of('P86'), elementary: of('P87'), middle_school: of('P88'), high_school: of('P89'), university: of('P90') },
+    employed: of('P101'),
+    foreigners: { total: of('ST1'), eu: of('ST16'), non_eu: of('ST19') },
+    households: {
+      total: of('PF1'), '1_member': of('PF3'), '2_members': of('PF4'), '3_members': of('PF5'), '4_members': of('PF6'), '5_members': of('PF7'), '6_plus_members': of('PF8'),
+    },
+    dwellings: of('A2'),
+    section_id: id,
+    parcel_share: share,
+  };
+}
+
+function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
+  const land = new Map<string, number>();
+  const sectionOf = new Map<number, string>();
+  for (const comune of world.comuni) {
+    for (const parcels of bySheet(world, comune)) {
+      for (const [parcel, number] of membership(parcels)) {
+        if (number === null || parcel.kind !== 'land') continue;
+        const id = sectionId(comune, number);
+        sectionOf.set(parcel.index, id);
+        land.set(id, (land.get(id) ?? 0) + polygonsAreaM2(parcel.polygons));
+      }
+    }
+  }
+  return (parcel) => {
+    const id = sectionOf.get(parcel.index);
+    if (id === undefined) return { demographics: null };
+    const { knowledge, figures } = known(world, id);
+    if (knowledge === 'row_missing') return { demographics: null };
+    const share = Math.round((polygonsAreaM2(parcel.polygons) / land.get(id)!) * 1e6) / 1e6;
+    return { demographics: demographics(knowledge === 'figures' ? figures : {}, id, share) };
+  };
+}
+
+const synthetic: Synthetic = { write, truth };
+export default synthetic;

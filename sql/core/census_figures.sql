@@ -1,0 +1,85 @@
+-- purpose: figures of the region's census sections, of the newest reference year that was loaded
+-- reads: layer.census_section, layer.census_indicator
+-- writes: core.census_figures
+-- grain: one row per section of which something is known
+-- crs: none
+
+-- In the edition 2021 a section without a row is one without residents: it is given zeros, unless the geometry's own table counts
+-- residents there. In later editions whole comuni and single sections were left out, so absence says nothing, and they get no row.
+create table census_figures as
+with newest as (
+  select
+    r.code as region_code,
+    max(i.reference_year) as reference_year
+  from region r
+  join census_indicator i on i.region_code = r.code
+  group by r.code
+),
+-- The same rows may stand in a regional and in a national file: the last loaded count.
+known as (
+  select distinct on (i.section_id)
+    i.*
+  from census_indicator i
+  join newest n using (region_code, reference_year)
+  where right(i.section_id, 7) not in ('8888888', '9999999')
+  order by i.section_id, i.release_id desc, i.member_id desc
+),
+place as (
+  select
+    s.section_id,
+    min(s.istat_code) as istat_code,
+    max(s.population) as population
+  from census_section s
+  join newest n using (region_code)
+  where not s.fictitious
+  group by s.section_id
+)
+select
+  n.region_code,
+  section_id,
+  coalesce(k.istat_code, p.istat_code) as istat_code,
+  n.reference_year,
+  coalesce(k.population_total, 0) as population_total,
+  coalesce(k.male, 0) as male,
+  coalesce(k.female, 0) as female,
+  coalesce(k.age_0_4, 0) as age_0_4,
+  coalesce(k.age_5_9, 0) as age_5_9,
+  coalesce(k.age_10_14, 0) as age_10_14,
+  coalesce(k.age_15_19, 0) as age_15_19,
+  coalesce(k.age_20_24, 0) as age_20_24,
+  coalesce(k.age_25_29, 0) as age_25_29,
+  coalesce(k.age_30_34, 0) as age_30_34,
+  coalesce(k.age_35_39, 0) as age_35_39,
+  coalesce(k.age_40_44, 0) as age_40_44,
+  coalesce(k.age_45_49, 0) as age_45_49,
+  coalesce(k.age_50_54, 0) as age_50_54,
+  coalesce(k.age_55_59, 0) as age_55_59,
+  coalesce(k.age_60_64, 0) as age_60_64,
+  coalesce(k.age_65_69, 0) as age_65_69,
+  coalesce(k.age_70_74, 0) as age_70_74,
+  coalesce(k.age_75_plus, 0) as age_75_plus,
+  coalesce(k.education_no_title, 0) as education_no_title,
+  coalesce(k.education_elementary, 0) as education_elementary,
+  coalesce(k.education_middle_school, 0) as education_middle_school,
+  coalesce(k.education_high_school, 0) as education_high_school,
+  coalesce(k.education_university, 0) as education_university,
+  coalesce(k.employed, 0) as employed,
+  coalesce(k.foreigners, 0) as foreigners,
+  coalesce(k.foreigners_eu, 0) as foreigners_eu,
+  coalesce(k.foreigners_non_eu, 0) as foreigners_non_eu,
+  coalesce(k.households, 0) as households,
+  coalesce(k.households_1_member, 0) as households_1_member,
+  coalesce(k.households_2_members, 0) as households_2_members,
+  coalesce(k.households_3_members, 0) as households_3_members,
+  coalesce(k.households_4_members, 0) as households_4_members,
+  coalesce(k.households_5_members, 0) as households_5_members,
+  coalesce(k.households_6_plus_members, 0) as households_6_plus_members,
+  coalesce(k.dwellings_occupied, 0) as dwellings_occupied
+from known k
+full join place p using (section_id)
+cross join newest n
+where k.section_id is not null
+  or (n.reference_year = 2021 and coalesce(p.population, 0) = 0)
+order by section_id collate "C";
+
+alter table census_figures add primary key (region_code, section_id);

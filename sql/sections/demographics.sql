@@ -1,0 +1,28 @@
+-- purpose: the census section of each land parcel, and the parcel's part of the section's land
+-- reads: core.parcel, layer.census_section
+-- writes: section.demographics
+-- grain: one row per land parcel whose representative point lies in a section
+-- crs: EPSG:4326; areas are those of core.parcel, EPSG:3035
+
+-- Sections outside, parcels' points inside through their index: each section is prepared once for all its points.
+create table demographics as
+with located as (
+  select
+    p.fid,
+    p.area_m2,
+    -- Sections share borders, and a point may lie on one: then the smaller code, so that every machine says the same.
+    min(s.section_id collate "C") as section_id
+  from census_section s
+  join parcel p on st_covers(s.geom, p.point)
+  where not s.fictitious
+    and p.kind = 'land'
+  group by p.fid, p.area_m2
+)
+select
+  fid,
+  section_id,
+  round((area_m2 / sum(area_m2) over (partition by section_id))::numeric, 6)::float8 as parcel_share
+from located
+order by fid;
+
+alter table demographics add primary key (fid);
