@@ -52,6 +52,8 @@ export interface DocumentOptions {
   readonly at: string;
   /** False: every member takes the strict path. For tests. */
   readonly fast?: boolean;
+  /** Another limit than `MEMBER_BYTES`. For tests. */
+  readonly memberBytes?: number;
 }
 
 /** An element of which more is needed; offsets are those of the document. */
@@ -71,6 +73,7 @@ type State = 'prologue' | 'members' | 'skipping' | 'epilogue';
 export class GmlDocument {
   readonly #at: string;
   readonly #fast: boolean;
+  readonly #memberBytes: number;
   #state: State = 'prologue';
   #prologue: XmlPrologueParser | null = new XmlPrologueParser();
   #rows: Rows | null = null;
@@ -102,6 +105,7 @@ export class GmlDocument {
   constructor(options: DocumentOptions) {
     this.#at = options.at;
     this.#fast = options.fast !== false;
+    this.#memberBytes = options.memberBytes ?? MEMBER_BYTES;
   }
 
   /**
@@ -171,7 +175,7 @@ export class GmlDocument {
     const kept = this.#end - this.#start;
     const needed = kept + bytes;
     if (needed * 2 > this.#buffer.length) {
-      const grown = Buffer.allocUnsafeSlow(Math.max(needed + EXCERPT_BYTES, Math.min(this.#buffer.length * 2, MEMBER_BYTES + FIRST_BYTES)));
+      const grown = Buffer.allocUnsafeSlow(Math.max(needed + EXCERPT_BYTES, Math.min(this.#buffer.length * 2, this.#memberBytes + FIRST_BYTES)));
       this.#buffer.copy(grown, 0, this.#start, this.#end);
       this.#buffer = grown;
       this.#scanner?.use(grown);
@@ -220,9 +224,9 @@ export class GmlDocument {
    * first letter is rare, which a search for `<` is not: three times faster.
    */
   #countMembers(from: number, until: number): void {
-    const buffer = this.#buffer;
+    const buffer = this.#buffer.subarray(0, until);
     const name = this.#memberName;
-    for (let at = buffer.indexOf(name, from); at >= 0 && at < until; at = buffer.indexOf(name, at + name.length)) {
+    for (let at = buffer.indexOf(name, from); at >= 0; at = buffer.indexOf(name, at + name.length)) {
       if (buffer[at - 1] !== 0x3c) continue;
       this.records += 1;
       this.members += 1;
@@ -252,8 +256,8 @@ export class GmlDocument {
   }
 
   #rootEnd(at: number, final: boolean): boolean {
-    const close = this.#buffer.indexOf(0x3e, at);
-    if (close < 0 || close >= this.#end) {
+    const close = this.#find('>', at);
+    if (close < 0) {
       if (!final && this.#end - at < PROLOGUE_BYTES) return false;
     } else {
       const text = this.#buffer.toString('latin1', at, close + 1);
@@ -273,7 +277,7 @@ export class GmlDocument {
     const comment = buffer[at + 1] === 0x21;
     const terminator = comment ? '-->' : '?>';
     const end = this.#find(terminator, at + (comment ? 4 : 2));
-    if (end < 0 && !final && this.#end - at <= MEMBER_BYTES) return false;
+    if (end < 0 && !final && this.#end - at <= this.#memberBytes) return false;
     if (end >= 0 && isXmlMisc(decodeOrEmptyTag(buffer.subarray(at, end + terminator.length)))) {
       this.#start = end + terminator.length;
       return true;
@@ -304,7 +308,7 @@ export class GmlDocument {
         const tag = this.#find(close, work.searched - this.#origin);
         const end = tag < 0 ? -1 : this.#find('>', tag);
         if (end < 0 && !final) {
-          if (this.#end - at > MEMBER_BYTES) return this.#skipFrom(at);
+          if (this.#end - at > this.#memberBytes) return this.#skipFrom(at);
           work.searched = Math.max(work.fed, this.#origin + (tag < 0 ? this.#end - close.length : tag));
           return false;
         }
@@ -357,7 +361,7 @@ export class GmlDocument {
     this.#unfinished = null;
     const end = this.#resume(at + 1, isMember);
     if (end < 0 && !final) {
-      if (this.#end - at > MEMBER_BYTES) return this.#skipFrom(at);
+      if (this.#end - at > this.#memberBytes) return this.#skipFrom(at);
       return false;
     }
     if (isMember) this.members += 1;
@@ -392,7 +396,7 @@ export class GmlDocument {
   #skipFrom(at: number): boolean {
     this.#unfinished = null;
     this.members += 1;
-    this.#problem(at, at + EXCERPT_BYTES, 'member_too_large', `expected a member of at most ${MEMBER_BYTES} bytes, found a longer one (its first ${EXCERPT_BYTES} bytes are kept)`, START);
+    this.#problem(at, at + EXCERPT_BYTES, 'member_too_large', `expected a member of at most ${this.#memberBytes} bytes, found a longer one (its first ${EXCERPT_BYTES} bytes are kept)`, START);
     this.#start = at + 1;
     this.#state = 'skipping';
     return true;
@@ -421,8 +425,7 @@ export class GmlDocument {
 
   /** Like `indexOf`, inside what the buffer holds. */
   #find(what: Buffer | string, from: number): number {
-    const found = this.#buffer.indexOf(what, from);
-    return found >= 0 && found + what.length <= this.#end ? found : -1;
+    return this.#buffer.subarray(0, this.#end).indexOf(what, from);
   }
 
   #problem(from: number, until: number, code: string, message: string, place: Place): void {
@@ -441,14 +444,18 @@ function decode(bytes: Uint8Array): string {
     const decoder = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
     let line = 1;
     let column = 1;
-    for (const byte of bytes) {
-      try {
-        decoder.decode(Uint8Array.of(byte), { stream: true });
-      } catch {
-        break;
+    // Bytes of a character that is not complete yet: the fault is told only by what follows, but lies there.
+    let pending = 0;
+    try {
+      for (const byte of bytes) {
+        pending += 1;
+        if (decoder.decode(Uint8Array.of(byte), { stream: true }) === '') continue;
+        line = byte === 0x0a ? line + 1 : line;
+        column = byte === 0x0a ? 1 : column + pending;
+        pending = 0;
       }
-      line = byte === 0x0a ? line + 1 : line;
-      column = byte === 0x0a ? 1 : column + 1;
+    } catch {
+      // Line and column stand before the first byte that is wrong.
     }
     throw new Refusal('not_utf8', 'expected UTF-8, found a byte that is not', { line, column });
   }

@@ -1,0 +1,331 @@
+/**
+ * The scanner against a real XML parser: documents are damaged at random, cut at random, and whatever the scanner takes, a strict
+ * parser must take, with the same values. The reading here is another one than the source's: a plain walk over saxes' events.
+ */
+import { readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { SaxesParser } from 'saxes';
+import { describe, expect, it } from 'vitest';
+import { MappaleError } from '../../pipelines/errors.ts';
+import { RowWriter } from '../../pipelines/kit/copy.ts';
+import { randomOf } from '../../pipelines/kit/random.ts';
+import type { Random } from '../../pipelines/kit/world.ts';
+import { GmlDocument, type Problem } from '../../sources/ade_cadastre/document.ts';
+import { ParcelScanner } from '../../sources/ade_cadastre/scan.ts';
+import { Refusal } from '../../sources/ade_cadastre/strict.ts';
+import { tables } from '../../sources/ade_cadastre/tables.ts';
+
+const fixture = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`../../sources/ade_cadastre/fixture/${name}.gml`, import.meta.url)));
+
+interface Outcome {
+  /** COPY bytes of both tables, in hex: strings are compared at once. */
+  readonly parcels: string;
+  readonly sheets: string;
+  readonly rows: number;
+  readonly problems: readonly (Omit<Problem, 'raw'> & { readonly raw: string })[];
+  readonly records: number;
+  readonly members: number;
+  readonly truncated: boolean;
+  /** Code of the error that stopped the reading. */
+  readonly error: string | null;
+}
+
+interface RunOptions {
+  readonly fast?: boolean;
+  readonly memberBytes?: number;
+  /** Size of the next chunk; default: all at once. */
+  readonly chunk?: () => number;
+}
+
+function run(bytes: Buffer, { fast = true, chunk, memberBytes }: RunOptions = {}): Outcome {
+  const taken: Record<'parcels' | 'sheets', Buffer[]> = { parcels: [], sheets: [] };
+  const parcels = new RowWriter(tables.raw_parcel, (piece) => taken.parcels.push(piece));
+  const sheets = new RowWriter(tables.raw_sheet, (piece) => taken.sheets.push(piece));
+  const document = new GmlDocument({ at: 'test', fast, ...(memberBytes === undefined ? {} : { memberBytes }) });
+  let error: string | null = null;
+  try {
+    let opened = false;
+    for (let at = 0; at < bytes.length;) {
+      const size = chunk?.() ?? bytes.length;
+      document.push(bytes.subarray(at, at + size));
+      at += size;
+      if (document.root === null) continue;
+      if (!opened) document.open({ parcels, sheets, fileBelfiore: 'Z001' });
+      opened = true;
+      document.process();
+    }
+    document.finish();
+  } catch (thrown) {
+    if (!(thrown instanceof MappaleError) && !(thrown instanceof Refusal)) throw thrown;
+    error = thrown.code;
+  }
+  parcels.flush();
+  sheets.flush();
+  return {
+    parcels: Buffer.concat(taken.parcels).toString('hex'), sheets: Buffer.concat(taken.sheets).toString('hex'), rows: parcels.rows + sheets.rows,
+    problems: document.problems.map((problem) => ({ ...problem, raw: problem.raw.toString('latin1') })),
+    records: document.records, members: document.members, truncated: document.truncated, error,
+  };
+}
+
+/** References and positions (lon, lat) of the members of a well-formed document; null when it is not well-formed. */
+function plainReading(bytes: Buffer): { reference: string; rings: number[][] }[] | null {
+  const members: { reference: string; rings: number[][] }[] = [];
+  const parser = new SaxesParser({ xmlns: true });
+  let path: string[] = [];
+  let text = '';
+  parser.on('opentag', ({ local, uri }) => {
+    path.push(local);
+    text = '';
+    if (path.length === 2 && local === 'member' && uri === 'http://www.opengis.net/wfs/2.0') members.push({ reference: '', rings: [] });
+  });
+  parser.on('text', (piece) => (text += piece));
+  parser.on('cdata', (piece) => (text += piece));
+  parser.on('closetag', ({ local }) => {
+    const member = members.at(-1);
+    if (path[1] === 'member' && member !== undefined) {
+      if (local === 'NATIONALCADASTRALREFERENCE' || local === 'NATIONALCADASTRALZONINGREFERENCE') member.reference = text;
+      if (local === 'posList') {
+        const numbers = text.trim().split(/\s+/).map(Number);
+        member.rings.push(numbers.flatMap((value, index) => (index % 2 === 0 ? [numbers[index + 1]!, value] : [])));
+      }
+    }
+    path = path.slice(0, -1);
+    text = '';
+  });
+  try {
+    parser.write(new TextDecoder('utf-8', { fatal: true }).decode(bytes)).close();
+    return members;
+  } catch {
+    return null;
+  }
+}
+
+/** References and positions of COPY rows, in order: the reference is the third field, the geometry the last. */
+function copied(hex: string): { position: number; reference: string; rings: number[][] }[] {
+  const bytes = Buffer.from(hex, 'hex');
+  const rows = [];
+  for (let at = 0; at < bytes.length;) {
+    const fields: Buffer[] = [];
+    const count = bytes.readInt16BE(at);
+    at += 2;
+    for (let i = 0; i < count; i += 1) {
+      const size = Math.max(0, bytes.readInt32BE(at));
+      fields.push(bytes.subarray(at + 4, at + 4 + size));
+      at += 4 + size;
+    }
+    const ewkb = fields.at(-1)!;
+    const rings: number[][] = [];
+    let to = 13;
+    for (let polygons = ewkb.readUInt32LE(9); polygons > 0; polygons -= 1) {
+      let left = ewkb.readUInt32LE(to + 5);
+      to += 9;
+      for (; left > 0; left -= 1) {
+        const values = ewkb.readUInt32LE(to) * 2;
+        rings.push(Array.from({ length: values }, (_, i) => ewkb.readDoubleLE(to + 4 + i * 8)));
+        to += 4 + values * 8;
+      }
+    }
+    expect(to).toBe(ewkb.length);
+    rows.push({ position: Number(fields[1]!.readBigInt64BE()), reference: fields[2]!.toString(), rings });
+  }
+  return rows;
+}
+
+const SNIPPETS = [
+  '<', '>', '&', '"', "'", '/', '=', ';', ']]>', '<!--', '-->', '<![CDATA[', '<?', '?>', '&amp;', '&#49;', '&#0;', '&x;', '\u0000', '\u0001', '\t', '\n', ' ', '\u00a0', 'à',
+  '<wfs:member>', '</wfs:member>', '<wfs:member', '<gml:exterior>', '</gml:posList>', '/>', ' x="1"', ' gml:id="y"', ' q:x="1"', ' xmlns:gml="z"', ' xmlns:CP=""', '<CP:LABEL>', '<q/>',
+  '<!-- c -->', '0', '9', '.', '-', 'e5', 'A', 'Z001_', 'urn:ogc', '<!DOCTYPE a>', '</wfs:FeatureCollection>', '\u2028',
+].map((text) => Buffer.from(text)).concat(Buffer.from([0xff]), Buffer.from([0xc3]), Buffer.from([0xed, 0xa0, 0x80]), Buffer.from([0xef, 0xbf, 0xbe]));
+
+function damage(bytes: Buffer, random: Random): Buffer {
+  let damaged = bytes;
+  for (let edits = 1 + random.below(3); edits > 0; edits -= 1) {
+    const at = random.below(damaged.length);
+    const until = Math.min(damaged.length, at + 1 + random.below(random.below(10) === 0 ? 2000 : 6));
+    const [before, cut, after] = [damaged.subarray(0, at), damaged.subarray(at, until), damaged.subarray(until)];
+    switch (random.below(5)) {
+      case 0:
+        damaged = Buffer.concat([before, after]);
+        break;
+      case 1:
+        damaged = Buffer.concat([before, cut, cut, after]);
+        break;
+      case 2: {
+        damaged = Buffer.from(damaged);
+        damaged[at] = random.below(256);
+        break;
+      }
+      case 3: {
+        damaged = Buffer.from(damaged);
+        damaged[at]! ^= 1 << random.below(8);
+        break;
+      }
+      default:
+        damaged = Buffer.concat([before, random.pick(SNIPPETS), cut, after]);
+    }
+  }
+  return damaged;
+}
+
+const HEADS = ['parcels', 'multisurface-with-one-polygon-and-hole', 'labels-with-letters', 'one-line', 'sheets', 'entities-comments-and-other-spellings', 'other-prefixes', 'crlf-and-no-indentation', 'numbers-of-other-lengths'];
+
+describe('a damaged document', () => {
+  it.each(HEADS)('%s is taken by the scanner only as far as a strict parser takes it', (name) => {
+    const whole = fixture(name);
+    let damagedDocuments = 0;
+    for (let seed = 0; seed < 400; seed += 1) {
+      const random = randomOf('damage', name, seed);
+      const bytes = damage(whole, random);
+      const fast = run(bytes);
+      const because = `${name}, seed ${seed}`;
+      // Member by member: the strict path alone says the same of every row and every refusal.
+      expect(run(bytes, { fast: false }), because).toEqual(fast);
+      const { error, problems, truncated } = fast;
+      const reading = plainReading(bytes);
+      if (reading === null) {
+        damagedDocuments += 1;
+        expect(error !== null || truncated || problems.length > 0, `${because}: not well-formed, but taken without a word`).toBe(true);
+        continue;
+      }
+      if (error !== null) continue;
+      expect(fast.records, because).toBe(fast.rows + problems.length);
+      expect(fast.members, because).toBe(reading.length);
+      // Every row is one of the members, in order, with the same numbers; short rings are padded.
+      const rows = [...copied(fast.parcels), ...copied(fast.sheets)].sort((a, b) => a.position - b.position);
+      let next = 0;
+      for (const { reference, rings } of rows) {
+        const padded = ({ rings: own }: { rings: number[][] }): number[][] => own.map((ring) => (ring.length < 8 ? [...ring, ...Array.from({ length: (8 - ring.length) / 2 }, () => ring.slice(-2)).flat()] : ring));
+        while (next < reading.length && (reading[next]!.reference !== reference || JSON.stringify(padded(reading[next]!)) !== JSON.stringify(rings))) next += 1;
+        expect(next, `${because}: ${reference} is no member that the parser sees`).toBeLessThan(reading.length);
+        next += 1;
+      }
+    }
+    expect(damagedDocuments).toBeGreaterThan(50);
+  });
+
+  it('loses no byte: what is refused stands in the document where it says', () => {
+    for (let seed = 0; seed < 500; seed += 1) {
+      const bytes = damage(fixture('parcels'), randomOf('places', seed));
+      const { error, problems } = run(bytes);
+      if (error !== null) continue;
+      for (const { position, raw, code } of problems) {
+        if (code !== 'count_contradicts_header') expect(raw === bytes.toString('latin1', position, position + raw.length), `seed ${seed}, ${code}`).toBe(true);
+      }
+    }
+  });
+});
+
+describe('a document in chunks', () => {
+  it.each([...HEADS, 'broken-between-members', 'invalid-token-in-gml-id', 'comment-never-closed', 'not-utf8', 'geometry-vices', 'truncated-in-member', 'content-after-document', 'byte-order-mark', 'prologue-malformed', 'other-prefixes-and-invalid-token'])(
+    '%s gives the same however it is cut, byte by byte too',
+    (name) => {
+      const bytes = fixture(name);
+      const whole = run(bytes);
+      expect(run(bytes, { chunk: () => 1 })).toEqual(whole);
+      for (let seed = 0; seed < 40; seed += 1) {
+        const random = randomOf('chunks', name, seed);
+        const most = random.pick([2, 20, 200, 2000]);
+        expect(run(bytes, { chunk: () => 1 + random.below(most) }), `seed ${seed}`).toEqual(whole);
+      }
+    },
+  );
+
+  it('gives the same when it is damaged and cut', () => {
+    for (let seed = 0; seed < 400; seed += 1) {
+      const random = randomOf('damaged chunks', seed);
+      const bytes = damage(fixture(random.pick(HEADS)), random);
+      expect(run(bytes, { chunk: () => 1 + random.below(400) }), `seed ${seed}`).toEqual(run(bytes));
+    }
+  });
+
+  it('is longer than the buffer, and still each member is read once', () => {
+    const text = fixture('parcels').toString();
+    const open = text.indexOf('    <wfs:member>');
+    const close = text.lastIndexOf('</wfs:FeatureCollection>');
+    const members = text.slice(open, close);
+    const many = text.slice(0, open).replace(/number(Matched|Returned)="3"/g, 'number$1="6000"') + members.repeat(2000) + text.slice(close);
+    const random = randomOf('long');
+    const { rows, problems, records } = run(Buffer.from(many), { chunk: () => 1 + random.below(400_000) });
+    expect({ rows, problems, records }).toEqual({ rows: 6000, problems: [], records: 6000 });
+  });
+});
+
+describe('a member that is too long', () => {
+  const text = fixture('parcels').toString();
+  const long = text.replace('<CP:LABEL>2<', `<CP:LABEL>2${' '.repeat(20_000)}<`);
+
+  it.each([1, 100, 5000, 1_000_000])('is refused with its beginning, and the next one is read (chunks of %i)', (size) => {
+    const { problems, rows, records } = run(Buffer.from(long), { memberBytes: 8000, chunk: () => size });
+    if (size > 8000) {
+      // What came at once needs no limit to be parsed: it is refused for what it says.
+      expect(problems.map(({ code }) => code)).toEqual(['reference_contradicts_label']);
+    } else expect(problems.map(({ code }) => code)).toEqual(['member_too_large']);
+    expect(problems[0]!.position).toBe(text.indexOf('<wfs:member>', text.indexOf('<wfs:member>') + 1));
+    expect({ rows, records }).toEqual({ rows: 2, records: 3 });
+  });
+});
+
+describe('numbers', () => {
+  /** A parcel with these latitudes and longitudes, between two fixed corners. */
+  function documentOf(pairs: readonly string[]): Buffer {
+    return Buffer.from(fixture('wfs-answer-of-one-parcel').toString().replace(/(<gml:posList srsDimension="2">)[^<]*/, `$1${[...pairs, pairs[0]].join(' ')} `));
+  }
+
+  it('are rounded as JavaScript rounds them, whatever their length', () => {
+    for (let seed = 0; seed < 300; seed += 1) {
+      const random = randomOf('numbers', seed);
+      const number = (most: number): string => {
+        const whole = random.below(most);
+        const decimals = random.below(4) === 0 ? random.below(20) : 8;
+        return decimals === 0 ? String(whole) : `${whole}.${Array.from({ length: decimals }, () => random.below(10)).join('')}`;
+      };
+      const pairs = Array.from({ length: 50 }, () => `${number(90)} ${number(180)}`);
+      const { parcels, problems } = run(documentOf(pairs));
+      expect(problems).toEqual([]);
+      const [row] = copied(parcels);
+      const expected = [...pairs, pairs[0]!].flatMap((pair) => pair.split(' ').map(Number).reverse());
+      expect(row!.rings, `seed ${seed}`).toEqual([expected]);
+    }
+  });
+
+  it('of the publisher\'s eight decimals need no other path than the scanner', () => {
+    const random = randomOf('eight decimals');
+    const pairs = Array.from({ length: 500 }, () => `${(35 + random.next() * 12).toFixed(8)} ${(6 + random.next() * 12).toFixed(8)}`);
+    const bytes = documentOf(pairs);
+    const rows: Buffer[] = [];
+    const writer = new RowWriter(tables.raw_parcel, (piece) => rows.push(piece));
+    const scanner = new ParcelScanner(writer, null);
+    scanner.use(bytes);
+    const from = bytes.indexOf('<wfs:member>');
+    const end = bytes.indexOf('</wfs:member>') + '</wfs:member>'.length;
+    expect(scanner.scan(from, end, 0)).toBe(end);
+    writer.flush();
+    expect(copied(Buffer.concat(rows).toString('hex'))[0]!.rings).toEqual([[...pairs, pairs[0]!].flatMap((pair) => pair.split(' ').map(Number).reverse())]);
+  });
+});
+
+describe('the scanner', () => {
+  it.each(['parcels', 'multisurface-with-one-polygon-and-hole', 'crlf-and-no-indentation', 'one-line', 'sections-a-and-b'])('takes every member of %s itself', (name) => {
+    const bytes = fixture(name);
+    const writer = new RowWriter(tables.raw_parcel, () => undefined);
+    const scanner = new ParcelScanner(writer, 'Z001');
+    scanner.use(bytes);
+    const members = bytes.toString().split('<wfs:member>').length - 1;
+    let at = bytes.indexOf('<wfs:member>');
+    for (let i = 0; i < members; i += 1) {
+      at = scanner.scan(at, bytes.length, 0);
+      expect(at).toBeGreaterThan(0);
+    }
+    expect(writer.rows).toBe(members);
+  });
+
+  it('leaves to the strict parser what it does not know, and takes back what it began', () => {
+    const bytes = fixture('entities-comments-and-other-spellings');
+    const writer = new RowWriter(tables.raw_parcel, () => undefined);
+    const scanner = new ParcelScanner(writer, 'Z001');
+    scanner.use(bytes);
+    expect(scanner.scan(bytes.indexOf('<wfs:member>'), bytes.length, 0)).toBe(-1);
+    expect({ rows: writer.rows, length: writer.length }).toEqual({ rows: 0, length: 0 });
+  });
+});

@@ -1,0 +1,151 @@
+/** The cadastre's reader, vice by vice: fixtures are named after what the publisher's files do. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { RowWriter } from '../../pipelines/kit/copy.ts';
+import type { Reject } from '../../pipelines/kit/source.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { regionOfSigla } from '../../sources/ade_cadastre/provinces.ts';
+import { parseReference } from '../../sources/ade_cadastre/reference.ts';
+import source from '../../sources/ade_cadastre/source.ts';
+import { collect, inputFile } from '../harness/collect.ts';
+import { goldenOf, trial } from '../harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('../../sources/ade_cadastre/', import.meta.url));
+const FIXTURES = readdirSync(join(FOLDER, 'fixture'));
+const fixture = (name: string): string => join(FOLDER, 'fixture', name);
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-cadastre-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('a file of the cadastre', () => {
+  it.each(FIXTURES)('%s gives what its golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z]+$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, fixture(name)))).toEqual(golden);
+  });
+
+  it('has one golden file for each fixture and none besides', () => {
+    expect(readdirSync(join(FOLDER, 'golden')).sort()).toEqual(FIXTURES.map((name) => name.replace(/\.[a-z]+$/, '.json')).sort());
+  });
+
+  it.each(['regione', 'VALLE-AOSTA', 'FRIULI-VENEZIA-GIULIA'])('named %s.zip is recognised by content, its region by the publisher\'s name or the provinces inside', async (name) => {
+    const path = join(folder, `${name}.zip`);
+    await writeFile(path, readFileSync(fixture('MOLISE.zip')));
+    const { recognition } = await trial(source, path);
+    expect(recognition).toEqual({ role: 'regione', vintage: '2026-07-01', region: { regione: 14, 'VALLE-AOSTA': 2, 'FRIULI-VENEZIA-GIULIA': 6 }[name], complete: true });
+  });
+
+  it('has the newest date of the entries of the outer zip, whatever the inner ones say', async () => {
+    const path = join(folder, 'undated.zip');
+    const zip = await ZipWriter.create(path);
+    await zip.add('CB.zip', readFileSync(fixture('PS.zip')), { stored: true });
+    await zip.close();
+    expect((await trial(source, path)).recognition).toEqual({ role: 'regione', vintage: '1980-01-01', region: 14, complete: true });
+  });
+
+  it('gives the same rows when provinces are stored instead of deflated', async () => {
+    const path = join(folder, 'stored.zip');
+    const zip = await ZipWriter.create(path);
+    await zip.add('CB.zip', readFileSync(fixture('PS.zip')), { stored: true });
+    await zip.close();
+    const stored = await collect(source, path, { role: 'regione' });
+    const alone = await collect(source, fixture('PS.zip'), { role: 'provincia' });
+    expect(stored.rows).toEqual(alone.rows);
+    expect(stored.members.map(({ path: inside }) => inside)).toEqual(alone.members.map(({ path: inside }) => `CB.zip/${inside}`));
+  });
+});
+
+describe('the reader', () => {
+  it('asks whether a member is held already before it parses it, with its path, checksum and size', async () => {
+    const asked: unknown[] = [];
+    const opened: string[] = [];
+    await source.read(await inputFile(fixture('Z001_BORGO D`ESEMPIO.zip'), { role: 'comune' }), {
+      reuse: (facts) => {
+        asked.push(facts);
+        return Promise.resolve(true);
+      },
+      member: (facts) => {
+        opened.push(facts.path);
+        return Promise.reject(new Error('no member should be opened'));
+      },
+      progress: () => undefined,
+    });
+    expect(opened).toEqual([]);
+    expect(asked).toEqual([
+      { path: 'Z001_BORGO D`ESEMPIO_map.gml', crc32: expect.any(Number), size: expect.any(Number) },
+      { path: 'Z001_BORGO D`ESEMPIO_ple.gml', crc32: expect.any(Number), size: expect.any(Number) },
+    ]);
+  });
+
+  it('tells progress in bytes of the outermost file, ending at its size but for the directories', async () => {
+    const told: number[] = [];
+    const file = await inputFile(fixture('MOLISE.zip'), { role: 'regione' });
+    await source.read(file, { reuse: () => Promise.resolve(true), member: () => Promise.reject(new Error('unused')), progress: (bytes) => told.push(bytes) });
+    expect(told).toEqual([...told].sort((a, b) => a - b));
+    expect(told.at(-1)).toBeLessThanOrEqual(file.size);
+    expect(told.at(-1)).toBeGreaterThan(file.size * 0.3);
+  });
+
+  it('gives with each member what makes a readable document of one refused record', async () => {
+    const text = readFileSync(fixture('names-that-contradict.gml'), 'utf8');
+    let envelope = { before: '', after: '' };
+    const raws: string[] = [];
+    await source.read(await inputFile(fixture('names-that-contradict.gml'), { role: 'gml' }), {
+      reuse: () => Promise.resolve(false),
+      progress: () => undefined,
+      member(facts) {
+        envelope = facts.envelope!;
+        return Promise.resolve({
+          memberId: 1,
+          writer: (table: string) => new RowWriter(source.tables[table]!, () => undefined),
+          row: () => undefined,
+          reject: ({ raw }: Reject) => void raws.push(raw.toString()),
+          duplicate: () => undefined,
+          drain: () => undefined,
+          close: () => Promise.resolve(),
+        });
+      },
+    });
+    expect(raws).toHaveLength(5);
+    const path = join(folder, 'retry.gml');
+    // The publisher mended the label.
+    await writeFile(path, envelope.before + raws[0]!.replace('<CP:LABEL>9<', '<CP:LABEL>1<') + envelope.after);
+    const { collected } = await trial(source, path);
+    expect(collected!.members[0]!.rejects).toEqual([]);
+    expect(collected!.rows['raw_parcel']!.map(({ reference }) => reference)).toEqual(['Z001_000100.1']);
+    expect(text).toContain(raws[0]);
+  });
+});
+
+describe('the national cadastral reference', () => {
+  it.each([
+    ['Z001_001300.594', { belfiore: 'Z001', section: null, sheet: '0013', attachment: '0', development: '0', label: '594' }],
+    ['Z001_0013A0', { belfiore: 'Z001', section: null, sheet: '0013', attachment: 'A', development: '0', label: null }],
+    ['Z002A048500.STRADA001', { belfiore: 'Z002', section: 'A', sheet: '0485', attachment: '0', development: '0', label: 'STRADA001' }],
+    ['Z002B012700', { belfiore: 'Z002', section: 'B', sheet: '0127', attachment: '0', development: '0', label: null }],
+    ['Z001_1234QU', { belfiore: 'Z001', section: null, sheet: '1234', attachment: 'Q', development: 'U', label: null }],
+    ['Z001_0025D1.12/A.3', { belfiore: 'Z001', section: null, sheet: '0025', attachment: 'D', development: '1', label: '12/A.3' }],
+  ])('%s is read whole', (text, parts) => {
+    expect(parseReference(text)).toEqual(parts);
+  });
+
+  it.each(['', 'Z001', 'z001_001300.1', 'Z001-001300.1', 'Z001_01300.1', 'Z001_001300.', 'Z001_001300. 1', 'Z001_001300.1 ', 'Z001_0013001', 'Z001_001300\n.1', 'Z0011001300.1', 'Z001_0013a0.1'])('%j is none', (text) => {
+    expect(parseReference(text)).toBeNull();
+  });
+});
+
+describe('a province\'s sigla', () => {
+  it.each([['PS', 11], ['PU', 11], ['FO', 8], ['FC', 8], ['BT', 16], ['MB', 3], ['SU', 20], ['cb', 14], ['AO', 2], ['NA', 15]])('%s lies in region %i', (sigla, region) => {
+    expect(regionOfSigla(sigla)).toBe(region);
+  });
+
+  it('that never was lies nowhere', () => {
+    expect(regionOfSigla('XX')).toBeUndefined();
+  });
+});
