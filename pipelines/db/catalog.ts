@@ -192,14 +192,24 @@ function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: string; 
 
 /**
  * Proves in the workspace, outside any lock on the parent, what attaching would otherwise scan for: not null and the bound.
- * @throws MappaleError when a row does not belong to the region or lacks a value
+ * Collations that a query left on its columns become the parent's.
+ * @throws Error when columns differ: a bug of a SQL file; MappaleError when a row does not belong to the region or lacks a value
  */
 export async function proveBound(session: Session, schema: string, table: string, parent: Relation, split: Split, key: number): Promise<void> {
-  const columns = await session.query<{ name: string }>(
-    'select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and attnotnull and not attisdropped order by attnum',
-    [ident(schemaOf(parent), tableOf(parent))],
+  const columns = await session.query<{ name: string; required: boolean; wanted: string | null; found: string | null; collation: boolean }>(
+    `select coalesce(p.attname, c.attname) as name, coalesce(p.attnotnull, false) as required,
+       format_type(p.atttypid, p.atttypmod) as wanted, format_type(c.atttypid, c.atttypmod) as found, p.attcollation <> c.attcollation as collation
+     from (select * from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped) p
+     full join (select * from pg_attribute where attrelid = to_regclass($2) and attnum > 0 and not attisdropped) c on c.attname = p.attname
+     order by p.attnum, c.attnum`,
+    [ident(schemaOf(parent), tableOf(parent)), ident(schema, table)],
   );
-  const actions = columns.map(({ name }) => `alter column ${ident(name)} set not null`);
+  const different = columns.filter(({ wanted, found }) => wanted !== found);
+  if (different.length > 0) {
+    throw new Error(`${parent} has other columns than the file that makes it: ${different.map(({ name, wanted, found }) => `${name} should be ${wanted ?? 'absent'}, is ${found ?? 'absent'}`).join('; ')}`);
+  }
+  const actions = columns.filter(({ collation }) => collation).map(({ name, wanted }) => `alter column ${ident(name)} type ${wanted!} collate "default"`);
+  actions.push(...columns.filter(({ required }) => required).map(({ name }) => `alter column ${ident(name)} set not null`));
   if (split !== 'whole') actions.push('drop constraint if exists bound', `add constraint bound check (${boundOf(split, key).check})`);
   if (actions.length > 0) await session.query(`alter table ${ident(schema, table)} ${actions.join(', ')}`);
 }
