@@ -1,0 +1,19 @@
+/** Where the postal codes of the invented region lie: known to the source that writes them and to those whose truth depends on them. */
+import type { WorldParcel, WorldSheet } from './world.ts';
+
+/**
+ * Postal code of a sheet. In the comune that has several, each has its share of the sheets; the last sheet lies in no area.
+ * @returns null where the codes are several and no area says which
+ */
+export function postalCodeOfSheet(sheet: WorldSheet): string | null {
+  const { postalCodes, parcelCount } = sheet.comune;
+  if (postalCodes.length === 1) return postalCodes[0]!;
+  const sheets = Math.ceil(parcelCount / 100);
+  const covered = sheets > postalCodes.length ? sheets - 1 : sheets;
+  return sheet.index >= covered ? null : postalCodes[Math.floor((sheet.index * postalCodes.length) / covered)]!;
+}
+
+/** Postal code of a parcel, land, road or water; null: not known. */
+export function postalCodeOf(parcel: WorldParcel): string | null {
+  return postalCodeOfSheet(parcel.sheet);
+}

@@ -1,0 +1,215 @@
+/**
+ * Invented incomes over the invented region, in the formats of four tax years: 2020 by postal code with zeros dropped, 2022 without a
+ * total, 2023 at both levels, 2024 by comune only. Economics must take 2023, the newest year that has both.
+ */
+import { writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import type { Synthetic } from '../../pipelines/kit/source.ts';
+import { postalCodeOf } from '../../pipelines/kit/world-postal-codes.ts';
+import type { Random, World, WorldComune, WorldParcel } from '../../pipelines/kit/world.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { BRACKET_NAMES } from './schema.ts';
+
+/** The year that has both levels. */
+const YEAR = 2023;
+const WORDS = [
+  'minore o uguale a zero euro', 'da 0 a 10000 euro', 'da 10000 a 15000 euro', 'da 15000 a 26000 euro', 'da 26000 a 55000 euro',
+  'da 55000 a 75000 euro', 'da 75000 a 120000 euro', 'oltre 120000 euro',
+];
+/** Lowest and highest mean of a bracket's incomes. */
+const MEANS = [[-4000, 0], [2000, 7000], [11_000, 14_000], [17_000, 24_000], [28_000, 45_000], [58_000, 70_000], [80_000, 110_000], [130_000, 400_000]] as const;
+/** Kinds of income that are published between the number of taxpayers and the brackets; two names have two blanks. */
+const OTHERS = [
+  'Reddito da fabbricati', 'Reddito da lavoro dipendente e assimilati', 'Reddito da pensione', 'Reddito da lavoro autonomo (comprensivo dei valori nulli)',
+  'Reddito di spettanza dell\'imprenditore in contabilita\' ordinaria  (comprensivo dei valori nulli)',
+  'Reddito di spettanza dell\'imprenditore in contabilita\' semplificata (comprensivo dei valori nulli)', 'Reddito da partecipazione  (comprensivo dei valori nulli)',
+];
+
+interface Declared {
+  readonly taxpayers: number | null;
+  /** Number and euro of each bracket; null: withheld. */
+  readonly brackets: readonly (readonly [number, number] | null)[];
+  readonly total: readonly [number, number];
+  readonly netTax: readonly [number, number];
+  readonly taxable: readonly [number, number];
+}
+
+/** Which brackets are withheld, by the number of the unit: none, a pair, another pair, four. Since 2023 never one alone. */
+const WITHHELD: readonly (readonly number[])[] = [[], [0, 7], [], [6, 7], [0, 5, 6, 7]];
+
+function declared(random: Random, taxpayers: number, unit: number, year: number): Declared {
+  const weights = [1, 22, 11, 26, 30, 5, 3, 2];
+  const whole = weights.map((weight, bracket): readonly [number, number] => {
+    // The third unit has nobody at zero: a true 0.
+    const n = unit % WITHHELD.length === 2 && bracket === 0 ? 0 : Math.max(4, Math.round((taxpayers * weight * (70 + random.below(60))) / 10_400));
+    const [low, high] = MEANS[bracket]!;
+    return [n, n * low + random.below(n * (high - low) + 1)];
+  });
+  const total: readonly [number, number] = [whole.reduce((sum, [n]) => sum + n, 0), whole.reduce((sum, [, euro]) => sum + euro, 0)];
+  const withheld = year < YEAR ? [[], [7], [0], []][unit % 4]! : WITHHELD[unit % WITHHELD.length]!;
+  return {
+    taxpayers: total[0] + 10 + random.below(60),
+    brackets: whole.map((bracket, index) => (withheld.includes(index) ? null : bracket)),
+    total,
+    netTax: [Math.round(total[0] * 0.8), Math.round(total[1] * 0.17)],
+    taxable: [total[0] - 5, Math.round(total[1] * 0.96)],
+  };
+}
+
+const taxpayersOf = (comune: WorldComune): number => 200 + 3 * comune.parcelCount;
+
+/** The fourth comune has no row, as one that was founded after the list was made. */
+function ofComune(world: World, comune: WorldComune, year: number): Declared | null {
+  if (comune.index === 3) return null;
+  return declared(world.random('mef', comune.belfiore, year), taxpayersOf(comune), comune.index, year);
+}
+
+/** Of the comune that has several postal codes; together they have fewer taxpayers than it. The third one's number of taxpayers is withheld. */
+function ofPostalCode(world: World, comune: WorldComune, cap: string, year: number): Declared | null {
+  const number = comune.postalCodes.indexOf(cap);
+  if (comune.postalCodes.length === 1 || number === -1) return null;
+  const found = declared(world.random('mef', comune.belfiore, cap, year), Math.floor(taxpayersOf(comune) / 4), number, year);
+  return number === 2 ? { ...found, taxpayers: null } : found;
+}
+
+// --- files -------------------------------------------------------------------------------------------------------
+
+interface Format {
+  readonly year: number;
+  readonly byPostalCode: boolean;
+  /** What ends the header and every row, which differ and change every year. */
+  readonly headerEnd: string;
+  readonly rowEnd: string;
+  /** Codes lose their zeros, as in 2020. */
+  readonly unpadded: boolean;
+}
+
+const pairs = (names: readonly string[]): string[] => names.flatMap((name) => [`${name} - Frequenza`, `${name} - Ammontare in euro`]);
+
+function header({ year, byPostalCode, headerEnd }: Format): string {
+  const total = year >= 2023 ? ['Reddito complessivo'] : [];
+  return [
+    'Anno di imposta', ...(byPostalCode ? ['CAP'] : []), 'Codice catastale', 'Codice Istat Comune', 'Denominazione Comune', 'Sigla Provincia', 'Regione', 'Codice Istat Regione', 'Numero contribuenti',
+    ...pairs([...OTHERS, 'Reddito imponibile', 'Imposta netta', year <= 2020 ? 'Bonus spettante' : 'Trattamento spettante', 'Reddito imponibile addizionale', 'Addizionale regionale dovuta', 'Addizionale comunale dovuta', ...total]),
+    ...pairs(WORDS.map((words) => `Reddito complessivo ${words}`)),
+  ].join(';') + headerEnd;
+}
+
+function row(world: World, format: Format, comune: WorldComune, cap: string | null, found: Declared, random: Random): string {
+  const code = (text: string): string => (format.unpadded ? text.replace(/^0+/, '') : text);
+  const other = (): string[] => (random.below(6) === 0 ? ['', ''] : [String(4 + random.below(900)), String(1000 + random.below(9_000_000))]);
+  const cells = [
+    String(format.year), ...(cap === null ? [] : [code(cap)]), comune.belfiore, code(comune.istatCode),
+    comune.italianName.normalize('NFD').replace(/\p{M}$/u, '\'').replace(/\p{M}/gu, '').toUpperCase(),
+    // The plate of Napoli must not be read as "not available".
+    comune.index === 1 ? 'NA' : comune.province.sigla, world.region.name, format.unpadded ? String(world.region.code) : String(world.region.code).padStart(2, '0'),
+    found.taxpayers === null ? '' : String(found.taxpayers),
+    ...OTHERS.flatMap(other), String(found.taxable[0]), String(found.taxable[1]), String(found.netTax[0]), String(found.netTax[1]),
+    ...other(), ...other(), ...other(), ...other(),
+    ...(format.year >= 2023 ? [String(found.total[0]), String(found.total[1])] : []),
+    ...found.brackets.flatMap((bracket) => (bracket === null ? ['', ''] : [String(bracket[0]), String(bracket[1])])),
+  ];
+  return cells.join(';') + format.rowEnd;
+}
+
+function* table(world: World, format: Format): Generator<string> {
+  yield `${header(format)}\r\n`;
+  const random = world.random('mef', 'other', format.year, String(format.byPostalCode));
+  for (const comune of world.comuni) {
+    if (format.byPostalCode) {
+      for (const cap of comune.postalCodes) {
+        const found = ofPostalCode(world, comune, cap, format.year);
+        if (found !== null) yield `${row(world, format, comune, cap, found, random)}\r\n`;
+      }
+    } else {
+      const found = ofComune(world, comune, format.year);
+      if (found !== null) yield `${row(world, format, comune, null, found, random)}\r\n`;
+    }
+  }
+  if (format.byPostalCode || format.year === 2020) return;
+  // Taxpayers without a place: kept, and never served.
+  const rest = declared(world.random('mef', 'unplaced', format.year), 300, 0, format.year);
+  const nowhere: WorldComune = { ...world.comuni[0]!, belfiore: '0', istatCode: '0', italianName: '0', index: 0, province: { code: '0', name: '', sigla: '0' } };
+  const cells = row(world, format, nowhere, null, rest, random).split(';');
+  cells[5] = 'Mancante/errata';
+  cells[6] = '0';
+  yield `${cells.join(';')}\r\n`;
+}
+
+async function write(world: World, folder: string): Promise<void> {
+  const name = (format: Format): string => `Redditi_e_principali_variabili_IRPEF_su_base_${format.byPostalCode ? 'subcomunale' : 'comunale'}_CSV_${format.year}`;
+  const formats: readonly (Format & { readonly zipped: boolean })[] = [
+    { year: 2020, byPostalCode: true, headerEnd: '; ', rowEnd: ';', unpadded: true, zipped: false },
+    { year: 2022, byPostalCode: false, headerEnd: ' ', rowEnd: ';', unpadded: false, zipped: true },
+    { year: YEAR, byPostalCode: false, headerEnd: ' ', rowEnd: '', unpadded: false, zipped: true },
+    { year: YEAR, byPostalCode: true, headerEnd: '', rowEnd: '', unpadded: false, zipped: false },
+    { year: 2024, byPostalCode: false, headerEnd: '; ', rowEnd: '', unpadded: false, zipped: true },
+  ];
+  for (const format of formats) {
+    if (!format.zipped) {
+      await writeFile(join(folder, `${name(format)}.csv`), [...table(world, format)].join(''));
+      continue;
+    }
+    const zip = await ZipWriter.create(join(folder, `${name(format)}.zip`));
+    await zip.add(`${name(format)}.csv`, table(world, format));
+    await zip.close();
+  }
+}
+
+// --- truth -------------------------------------------------------------------------------------------------------
+
+/** n / d with `decimals` decimals, halves away from zero, as PostgreSQL's numeric rounds; exact. */
+function ratio(n: bigint, d: bigint, decimals: number): number {
+  const scale = 10n ** BigInt(decimals);
+  return Number(((2n * n * scale) / d + 1n) / 2n) / Number(scale);
+}
+
+/** Grouped Lorenz curve with what is withheld as one group, in whole numbers: 1 − Σ n_i (A_(i−1) + A_i) / (N · A). */
+function gini({ brackets, total }: Declared): number {
+  const known = brackets.filter((bracket) => bracket !== null);
+  const groups = known.map(([n, euro]) => ({ n: BigInt(n), a: BigInt(Math.max(0, euro)) })).filter(({ n }) => n > 0n);
+  const restN = BigInt(total[0] - known.reduce((sum, [n]) => sum + n, 0));
+  const restA = BigInt(total[1] - known.reduce((sum, [, euro]) => sum + euro, 0));
+  if (restN > 0n) groups.push({ n: restN, a: restA > 0n ? restA : 0n });
+  groups.sort((x, y) => (x.a * y.n < y.a * x.n ? -1 : 1));
+  const n = groups.reduce((sum, group) => sum + group.n, 0n);
+  const a = groups.reduce((sum, group) => sum + group.a, 0n);
+  let reached = 0n;
+  let area = 0n;
+  for (const group of groups) {
+    area += group.n * (2n * reached + group.a);
+    reached += group.a;
+  }
+  return ratio(n * a - area, n * a, 4);
+}
+
+/** All of the section but the price, which OMI decides, and the affordability that follows from it. */
+function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
+  const known = new Map<string, Record<string, unknown> | null>();
+  return (parcel) => {
+    const { comune } = parcel;
+    if (parcel.kind !== 'land') return { economics: null };
+    const cap = comune.postalCodes.length > 1 ? postalCodeOf(parcel) : null;
+    const key = `${comune.belfiore} ${cap ?? ''}`;
+    let section = known.get(key);
+    if (section === undefined) {
+      const found = (cap === null ? null : ofPostalCode(world, comune, cap, YEAR)) ?? ofComune(world, comune, YEAR);
+      section = found === null ? null : {
+        average_income: ratio(BigInt(found.total[1]), BigInt(found.total[0]), 2),
+        taxpayers: found.taxpayers,
+        total_income: found.total[1],
+        net_tax: found.netTax[1],
+        tax_year: YEAR,
+        gini_index: gini(found),
+        affordability_apt_size_m2: 80,
+        income_brackets: Object.fromEntries(BRACKET_NAMES.map((name, index) => [name, found.brackets[index]?.[0] ?? null])),
+        level: cap === null ? 'comune' : 'cap',
+      };
+      known.set(key, section);
+    }
+    return { economics: section };
+  };
+}
+
+const synthetic: Synthetic = { write, truth };
+export default synthetic;
