@@ -1,0 +1,33 @@
+/** An invented region, written by every source and loaded by the machine as a user would load it. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeSynthetic } from '../../pipelines/commands/synth.ts';
+import { readConfig } from '../../pipelines/config.ts';
+import { recogniserOf, type Context } from '../../pipelines/context.ts';
+import type { Database } from '../../pipelines/db/index.ts';
+import { migrate } from '../../pipelines/db/migrate.ts';
+import type { World } from '../../pipelines/kit/world.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { loadSources, type RegisteredSource } from '../../pipelines/registry.ts';
+import type { RefreshOptions } from '../../pipelines/steps/refresh.ts';
+
+/** The machine on a fresh database. */
+export async function contextOn(database: Database, sources?: readonly RegisteredSource[]): Promise<Context> {
+  const all = sources ?? (await loadSources());
+  await migrate(database, all);
+  return { config: readConfig({}), sources: all, database, log: SILENT, recogniser: recogniserOf(all) };
+}
+
+/** Options of a load as the command line would give them. */
+export function loadOptions(data: readonly string[], regions: readonly number[] | null, more: Partial<RefreshOptions> = {}): RefreshOptions {
+  return { command: 'test', data, regions, parallel: 2, accept: null, ...more };
+}
+
+/** Files of an invented region in a folder of their own; remove it afterwards. */
+export async function inventedFiles(parcels: number, seed: number, only?: readonly string[]): Promise<{ folder: string; world: World; remove(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), 'mappale-region-'));
+  const sources = (await loadSources()).filter(({ id }) => only === undefined || only.includes(id));
+  const world = await writeSynthetic(sources, folder, parcels, seed);
+  return { folder, world, remove: () => rm(folder, { recursive: true, force: true }) };
+}

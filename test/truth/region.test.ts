@@ -1,0 +1,186 @@
+/**
+ * Every field of every section of every parcel of an invented region, held against the truth that its generator computed without
+ * PostGIS: the whole way from the publishers' files to the record.
+ */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Context } from '../../pipelines/context.ts';
+import { covers } from '../../pipelines/kit/plane-geometry.ts';
+import type { World, WorldParcel } from '../../pipelines/kit/world.ts';
+import { loadSources, loadSynthetic } from '../../pipelines/registry.ts';
+import { SECTIONS, type Section } from '../../pipelines/sections.ts';
+import { refresh, type RefreshReport } from '../../pipelines/steps/refresh.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+
+const PARCELS = 20_000;
+const SEED = 5;
+
+type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+type JsonObject = Record<string, Json>;
+
+/** Fields that the truth does not name: what the text of a source is, and what stands in the record twice. */
+const BESIDE: Readonly<Record<string, readonly string[]>> = {
+  risk: ['source'], subsidence: ['source'], economics: ['source', 'affordability_index', 'affordability_apt_size_m2'], demographics: ['source'], valuation_history: ['source'],
+};
+
+/** How far a number may be from the truth, by section and field; elsewhere: not at all after the contract's rounding. */
+const TOLERANCE: Readonly<Record<string, number>> = {
+  // Distances to the shore: metres on the ellipsoid against the geodesic of another implementation.
+  'coastal_erosion.distance_m': 0.02,
+  // Means of cells weighted by overlap, rounded to a hundredth: the last digit may fall either side.
+  'subsidence.velocity_mm_year': 0.0101,
+  'subsidence.acceleration_mm_year2': 0.0101,
+  'demographics.parcel_share': 2e-6,
+};
+
+let files: Awaited<ReturnType<typeof inventedFiles>>;
+let truth: (parcel: WorldParcel) => JsonObject;
+
+beforeAll(async () => {
+  files = await inventedFiles(PARCELS, SEED);
+  const parts = (await Promise.all((await loadSources()).map(({ id }) => loadSynthetic(id)))).flatMap((synthetic) => (synthetic.truth === undefined ? [] : [synthetic.truth(files.world)]));
+  truth = (parcel) => parts.map((part) => part(parcel) as JsonObject).reduce(merge, {});
+});
+afterAll(() => files?.remove());
+
+/** Several sources may decide parts of one section. */
+function merge(a: JsonObject, b: JsonObject): JsonObject {
+  const merged: JsonObject = { ...a };
+  for (const [key, value] of Object.entries(b)) {
+    const before = merged[key];
+    merged[key] = isObject(before) && isObject(value) ? merge(before, value) : before !== undefined && before !== null && value === null ? before : value;
+  }
+  return merged;
+}
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Paths where the record differs from the truth. */
+function differences(path: string, expected: Json | undefined, found: Json | undefined): string[] {
+  if (typeof expected === 'number' && typeof found === 'number') {
+    const tolerance = TOLERANCE[path.replace(/\[\d+\]/g, '')] ?? 1e-9;
+    return Math.abs(expected - found) <= tolerance ? [] : [`${path}: expected ${expected}, found ${found}`];
+  }
+  if (Array.isArray(expected) && Array.isArray(found)) {
+    if (expected.length !== found.length) return [`${path}: expected ${expected.length} elements, found ${found.length}`];
+    return expected.flatMap((value, index) => differences(`${path}[${index}]`, value, found[index]));
+  }
+  if (isObject(expected) && isObject(found)) {
+    const beside = BESIDE[path] ?? [];
+    const keys = new Set([...Object.keys(expected), ...Object.keys(found).filter((key) => !beside.includes(key))]);
+    return [...keys].flatMap((key) => differences(`${path}.${key}`, expected[key], found[key]));
+  }
+  return expected === found ? [] : [`${path}: expected ${JSON.stringify(expected)}, found ${JSON.stringify(found)}`];
+}
+
+/** The section basic: the published corners to 7 decimals, the area to the centimetre, a point inside. */
+function basicDifferences(world: World, parcel: WorldParcel, expected: JsonObject, record: JsonObject): string[] {
+  const basic = record['basic'] as JsonObject;
+  const wanted = expected['basic'] as JsonObject;
+  const found: string[] = [];
+  for (const field of ['gml_id', 'label', 'cadastral_reference', 'kind']) if (basic[field] !== wanted[field]) found.push(`basic.${field}: expected ${String(wanted[field])}, found ${String(basic[field])}`);
+  if (Math.abs((basic['area_m2'] as number) - (wanted['area_m2'] as number)) > 0.011) found.push(`basic.area_m2: expected ${String(wanted['area_m2'])}, found ${String(basic['area_m2'])}`);
+  const { lng, lat } = basic['centroid'] as { lng: number; lat: number };
+  if (!covers(parcel.polygons, [lng, lat])) found.push(`basic.centroid: ${lng} ${lat} is outside`);
+  const geometry = basic['geometry'] as { type: string; coordinates: [number, number][][][] };
+  const corners = (polygons: readonly (readonly (readonly (readonly [number, number])[])[])[]): string[] => polygons.flatMap((rings) => rings.flatMap((ring) => ring.slice(1).map(([x, y]) => `${x.toFixed(6)} ${y.toFixed(6)}`))).sort();
+  if (geometry.type !== 'MultiPolygon') found.push(`basic.geometry.type: ${geometry.type}`);
+  if (geometry.coordinates.length !== parcel.polygons.length) found.push(`basic.geometry: ${geometry.coordinates.length} polygons, expected ${parcel.polygons.length}`);
+  const [here, there] = [corners(geometry.coordinates), corners(parcel.polygons)];
+  // Six decimals of seven, because a rounded half may fall either side; and a corner on a straight edge may be dropped by no one.
+  if (here.length !== there.length) found.push(`basic.geometry: ${here.length} corners, expected ${there.length}`);
+  const cadastral = wanted['cadastral'] as JsonObject;
+  const none = (code: Json | undefined): Json => (code === '0' || code === undefined ? null : code);
+  found.push(...differences('basic.cadastral', {
+    sheet: String(cadastral['sheet']).replace(/^0+/, ''), section: cadastral['section'] ?? null, attachment: none(cadastral['attachment']), development: none(cadastral['development']),
+    comune_code: cadastral['comune_code'] ?? null, postal_code: (cadastral['postal_code'] ?? null) as Json,
+  }, basic['cadastral']));
+  found.push(...differences('municipality', expected['municipality'], record['municipality']));
+  found.push(...differences('basic.municipality', expected['municipality'], basic['municipality']));
+  if (world.region.code !== Math.floor((record['fid'] as number) / 100_000_000)) found.push(`fid: ${String(record['fid'])} is not of region ${world.region.code}`);
+  return found;
+}
+
+/** 80 × price / income, from the truths of two sources. */
+function affordability(expected: JsonObject): Json {
+  const economics = expected['economics'];
+  if (!isObject(economics)) return null;
+  const [price, income] = [economics['avg_residential_price_m2'], economics['average_income']];
+  return typeof price === 'number' && typeof income === 'number' && income > 0 ? Math.round((80 * price * 1e4) / income) / 1e4 : null;
+}
+
+const answers = new Map<string, string[]>();
+
+describeEngines(`an invented region of ${PARCELS} parcels with every source`, (engine) => {
+  let context: Context;
+  let report: RefreshReport;
+
+  beforeAll(async () => {
+    context = await contextOn(await engine.openDatabase());
+    report = await refresh(context, loadOptions([files.folder], [files.world.region.code]));
+  }, 900_000);
+
+  it('is loaded without a failure, each file accounted for', () => {
+    expect(report.failures.map((failure) => failure.report())).toEqual([]);
+    for (const { records, rows, rejects, duplicates } of report.loaded) expect(records).toBe(rows + rejects + duplicates);
+  });
+
+  it('holds exactly the parcels that were published', async () => {
+    const [row] = await context.database.query<{ n: number }>('select count(*) as n from core.parcel');
+    expect(row!.n).toBe(files.world.parcelCount);
+  });
+
+  it('answers every field of every section of every parcel with the truth', async () => {
+    const wrong = new Map<string, { count: number; example: string }>();
+    const seen = new Map<Section, number>();
+    const lines: string[] = [];
+    const batch: WorldParcel[] = [];
+    const compare = async (): Promise<void> => {
+      const rows = await context.database.query<{ reference: string; record: JsonObject }>(
+        'select x.reference, api.parcel(api.parcel_by_reference(x.reference), $2) as record from unnest($1::text[]) as x (reference)',
+        [batch.map(({ reference }) => reference), SECTIONS],
+      );
+      const records = new Map(rows.map(({ reference, record }) => [reference, record]));
+      for (const parcel of batch) {
+        const record = records.get(parcel.reference);
+        const expected = truth(parcel);
+        const found = record === undefined || record === null ? ['record: missing'] : basicDifferences(files.world, parcel, expected, record);
+        if (record !== undefined && record !== null) {
+          lines.push(JSON.stringify({ ...record, meta: null }));
+          for (const section of SECTIONS) {
+            if (section === 'basic') continue;
+            const wanted = expected[section] ?? (Array.isArray(record[section]) ? [] : null);
+            const empty = wanted === null || (Array.isArray(wanted) && wanted.length === 0);
+            if (!empty) seen.set(section, (seen.get(section) ?? 0) + 1);
+            found.push(...differences(section, wanted, record[section]));
+          }
+          if (isObject(record['economics'] ?? null)) found.push(...differences('economics.affordability_index', affordability(expected), (record['economics'] as JsonObject)['affordability_index']));
+        }
+        for (const difference of found) {
+          const kind = difference.split(':')[0]!.replace(/\[\d+\]/g, '[]');
+          const before = wrong.get(kind);
+          wrong.set(kind, { count: (before?.count ?? 0) + 1, example: before?.example ?? `${parcel.reference} ${difference}` });
+        }
+      }
+      batch.length = 0;
+    };
+    for (const parcel of files.world.parcels()) {
+      batch.push(parcel);
+      if (batch.length === 500) await compare();
+    }
+    await compare();
+    expect(Object.fromEntries(wrong)).toEqual({});
+    // A comparison of nothing with nothing proves nothing: every section must speak for many parcels.
+    for (const section of SECTIONS.filter((name) => name !== 'basic')) expect(seen.get(section) ?? 0, section).toBeGreaterThan(100);
+    answers.set(engine.name, lines);
+  }, 900_000);
+});
+
+it('both engines answer the same bytes', ({ skip }) => {
+  const [first, second] = [...answers.values()];
+  if (first === undefined || second === undefined) return skip('only one engine ran');
+  const differing = first.flatMap((line, index) => (line === second[index] ? [] : [[line, second[index]]]));
+  expect(differing.slice(0, 3)).toEqual([]);
+});
