@@ -12,8 +12,10 @@ import { rejectsCommand } from './commands/rejects.ts';
 import { rollbackCommand } from './commands/rollback.ts';
 import { validateCommand } from './commands/validate.ts';
 import { sourcesCommand } from './commands/sources.ts';
+import { serveCommand } from './commands/serve.ts';
 import { statusCommand } from './commands/status.ts';
 import { synthCommand } from './commands/synth.ts';
+import { tokenCommand } from './commands/token.ts';
 
 /** All commands, for the command line and for the tests that hold each to its help and examples. */
 export function program(): Command {
@@ -25,6 +27,8 @@ export function program(): Command {
     .addCommand(statusCommand())
     .addCommand(sourcesCommand())
     .addCommand(parcelCommand())
+    .addCommand(serveCommand())
+    .addCommand(tokenCommand())
     .addCommand(doctorCommand())
     .addCommand(synthCommand())
     .addCommand(pruneCommand())

@@ -29,7 +29,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   'the machine': { files: /^pipelines\/[^/]+\.ts$/, local: ['pipelines/'], packages: ['commander', 'zod'] },
   'the server': {
     files: /^api\//, local: ['api/', 'pipelines/(db|kit)/', 'pipelines/(config|errors|log|sections)\\.ts$'],
-    packages: ['fastify', '@fastify/*', 'zod'],
+    packages: ['fastify', '@fastify/*', 'leaflet', 'swagger-ui-dist', 'zod'],
   },
   'a script': { files: /^scripts\//, local: ['scripts/', 'pipelines/', 'sources/', 'api/'], packages: null },
   'a test': { files: /^test\//, local: [''], packages: null },

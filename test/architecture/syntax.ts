@@ -21,7 +21,7 @@ function walk(source: ts.SourceFile, visit: (node: ts.Node, line: number) => voi
   step(source);
 }
 
-/** Every way to name another module: import, export … from, import(), require(), import('…').Type. */
+/** Every way to name another module: import, export … from, import(), require(), require.resolve(), import('…').Type. */
 export function importsOf(file: string, text: string): Import[] {
   const found: Import[] = [];
   walk(parse(file, text), (node, line) => {
@@ -32,7 +32,7 @@ export function importsOf(file: string, text: string): Import[] {
     else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
     else if (ts.isImportTypeNode(node)) add(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, true);
     else if (ts.isExternalModuleReference(node)) add(node.expression, false);
-    else if (ts.isCallExpression(node) && (node.expression.kind === ts.SyntaxKind.ImportKeyword || node.expression.getText() === 'require')) {
+    else if (ts.isCallExpression(node) && (node.expression.kind === ts.SyntaxKind.ImportKeyword || ['require', 'require.resolve'].includes(node.expression.getText()))) {
       add(node.arguments[0], false);
     }
   });

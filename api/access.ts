@@ -1,0 +1,66 @@
+/** Who may ask: the key of a request is looked up and counted in the database, which all servers share. */
+import { createHash } from 'node:crypto';
+import type { Reader } from '../pipelines/db/reader.ts';
+import type { Scope } from './endpoints.ts';
+import { ApiError } from './errors.ts';
+
+/** A key is `mpl_` and 32 random bytes in base64url. */
+const KEY = /^mpl_[A-Za-z0-9_-]{43}$/;
+
+interface Admission extends Record<string, unknown> {
+  readonly outcome: 'ADMITTED' | 'INVALID_API_KEY' | 'INSUFFICIENT_SCOPE' | 'RATE_LIMITED' | 'TOO_MANY_ATTEMPTS';
+  readonly token_id: number | null;
+  readonly quota: number | null;
+  readonly remaining: number | null;
+  readonly resets_at: number | null;
+  readonly retry_after_seconds: number | null;
+}
+
+export interface Caller {
+  readonly tokenId: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+/** SHA-256 of a key, in hexadecimal: all that is kept of it. */
+export function hashOf(key: string): string {
+  return createHash('sha256').update(key).digest('hex');
+}
+
+/**
+ * Lets a request in, or refuses it.
+ * @param key value of `x-api-key`
+ * @param address of the caller, IPv4 or IPv6
+ * @throws ApiError 401, 403, 429; MappaleError
+ */
+export async function admit(reader: Reader, key: string | readonly string[] | undefined, scope: Scope, address: string): Promise<Caller> {
+  if (key === undefined || key.length === 0) throw new ApiError('API_KEY_REQUIRED', 'the header x-api-key with a token is required');
+  // What cannot be a key is counted as a bad one, but never compared.
+  const hash = typeof key === 'string' && KEY.test(key) ? hashOf(key) : '';
+  const found = await reader.call<Admission>('select outcome, token_id, quota, remaining, resets_at, retry_after_seconds from api.admit($1, $2, $3)', [hash, scope, plain(address)]);
+  const headers: Record<string, string> = {};
+  if (found.quota !== null) {
+    headers['x-ratelimit-limit'] = String(found.quota);
+    headers['x-ratelimit-remaining'] = String(found.remaining);
+    headers['x-ratelimit-reset'] = String(found.resets_at);
+  }
+  const retry = found.retry_after_seconds;
+  switch (found.outcome) {
+    case 'ADMITTED':
+      return { tokenId: found.token_id!, headers };
+    case 'INVALID_API_KEY':
+      throw new ApiError('INVALID_API_KEY', 'the token in x-api-key is not known, has expired or was revoked');
+    case 'INSUFFICIENT_SCOPE':
+      throw new ApiError('INSUFFICIENT_SCOPE', `the token does not have the scope ${scope}`, { required_scope: scope }, headers);
+    case 'RATE_LIMITED':
+      throw new ApiError('RATE_LIMITED', `more than ${found.quota} requests in an hour; ask again in ${retry} seconds`, { retry_after_seconds: retry, limit: found.quota }, {
+        ...headers, 'retry-after': String(retry),
+      });
+    case 'TOO_MANY_ATTEMPTS':
+      throw new ApiError('TOO_MANY_ATTEMPTS', `too many bad tokens from this address; ask again in ${retry} seconds`, { retry_after_seconds: retry }, { 'retry-after': String(retry) });
+  }
+}
+
+/** IPv4 in IPv6 notation is IPv4; the zone of a link-local address is no part of it. */
+function plain(address: string): string {
+  return address.replace(/^::ffff:(?=\d+\.)/i, '').replace(/%.*$/, '');
+}

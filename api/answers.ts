@@ -1,0 +1,264 @@
+/**
+ * Answers of the endpoints as zod schemas: the document is generated from them, and tests hold every answer to it. The server itself
+ * passes the database's JSON through unread.
+ */
+import { z } from 'zod';
+import { STATUS, type ErrorCode } from './errors.ts';
+import type { Section } from '../pipelines/sections.ts';
+
+const nullable = <S extends z.ZodType>(schema: S, meaning: string): z.ZodType => z.union([schema, z.null()]).describe(meaning);
+
+const whole = z.int();
+const latitude = z.number().min(-90).max(90).describe('Degrees, EPSG:4326');
+const longitude = z.number().min(-180).max(180).describe('Degrees, EPSG:4326');
+const belfiore = z.string().regex(/^[A-Z]\d{3}$/).describe('Cadastral code of the comune: a letter and three digits');
+const source = z.string().describe('What the block was made from, with the periods');
+
+const municipality = z.strictObject({
+  code: belfiore,
+  name: nullable(z.string(), 'Name; null: the comune is no longer in force'),
+  province: nullable(z.string(), 'Name of the province; null: as name'),
+  region: nullable(z.string(), 'Name of the region; null: as name'),
+}).meta({ id: 'Municipality' });
+
+const centroid = z.strictObject({ lat: latitude, lng: longitude }).meta({ id: 'Centroid', description: 'A point inside the parcel, 7 decimals' });
+
+// --- Sections ----------------------------------------------------------------------------------------------------------
+
+const position = z.array(z.number()).min(2).max(2).describe('Longitude, latitude');
+const ring = z.array(position).min(4);
+const geometry = z.union([
+  z.strictObject({ type: z.literal('Polygon'), coordinates: z.array(ring).min(1) }),
+  z.strictObject({ type: z.literal('MultiPolygon'), coordinates: z.array(z.array(ring).min(1)).min(1) }),
+]).meta({ id: 'Geometry', description: 'GeoJSON of RFC 7946: longitude, latitude, 7 decimals, outer rings counter-clockwise' });
+
+const basic = z.strictObject({
+  fid: whole,
+  gml_id: z.string(),
+  label: z.string().describe('Number of the parcel (particella)'),
+  cadastral_reference: z.string().describe('CCCCZFFFFAS.label'),
+  kind: z.enum(['land', 'road', 'water']),
+  area_m2: z.number().min(0).describe('True ground area'),
+  centroid,
+  geometry,
+  municipality,
+  cadastral: z.strictObject({
+    sheet: z.string().describe('Foglio, without leading zeros'),
+    section: nullable(z.string(), 'Sezione censuaria; null: the comune has none'),
+    attachment: nullable(z.string(), 'Allegato; null: none'),
+    development: nullable(z.string(), 'Sviluppo; null: none'),
+    comune_code: belfiore,
+    postal_code: nullable(z.string().regex(/^\d{5}$/), 'CAP; null: not known'),
+  }),
+}).meta({ id: 'Basic' });
+
+const coverage = z.enum(['mapped', 'not_mapped']).describe('mapped: the source covers this place, and a null level means none here; not_mapped: the source says nothing');
+
+const risk = z.strictObject({
+  seismic_zone: nullable(whole.min(1).max(4), 'Most severe zone of the comune, 1–4; null: not classified'),
+  seismic_zone_label: nullable(z.string(), 'As published'),
+  pga: nullable(z.number(), 'Peak ground acceleration in g, 10 % in 50 years; null: no node within 5 km'),
+  flood_level: nullable(z.enum(['P1', 'P2', 'P3', 'HPH']), 'Worst class that shares area with the parcel; HPH: a hazard without class; null: see coverage'),
+  landslide_level: nullable(z.enum(['P4', 'P3', 'P2', 'P1', 'AA']), 'Worst class that shares area with the parcel; null: see coverage'),
+  coverage: z.strictObject({ pga: coverage, flood: coverage, landslide: coverage }),
+  source,
+}).meta({ id: 'Risk' });
+
+const subsidence = z.strictObject({
+  velocity_mm_year: z.number().describe('Negative: the ground sinks'),
+  acceleration_mm_year2: z.number(),
+  cells: whole.min(1).describe('Measured 100 m cells under the parcel'),
+  risk_class: whole.min(1).max(5),
+  risk_label: z.enum(['trascurabile', 'basso', 'medio', 'alto', 'elevato']),
+  trend: z.enum(['stable', 'accelerating', 'decelerating']),
+  direction: z.enum(['stabile', 'subsidenza', 'sollevamento']),
+  source,
+}).meta({ id: 'Subsidence' });
+
+const coastalErosion = z.array(z.strictObject({
+  dynamic: z.enum(['erosion', 'accretion', 'stable']),
+  avg_change_m_year: z.number().describe('Negative: erosion'),
+  severity_index: whole.min(0).max(4),
+  distance_m: z.number().min(0).max(1000),
+})).max(5).meta({ id: 'CoastalErosion', description: 'Shoreline within 1,000 m, nearest first' });
+
+const euro = nullable(z.number().min(0), 'Euro per square metre; null: not quoted');
+const monthly = nullable(z.number().min(0), 'Euro per square metre and month; null: not quoted');
+const purchase = z.strictObject({ min_eur_m2: euro, max_eur_m2: euro });
+const rental = z.strictObject({ min_eur_m2: monthly, max_eur_m2: monthly });
+
+const valuation = z.array(z.strictObject({
+  zone: z.string().describe('OMI zone'),
+  fascia: nullable(z.string(), 'Band: B central … R rural'),
+  microzona: nullable(whole, 'Null: not published'),
+  zone_description: nullable(z.string(), 'Null: not published'),
+  municipality: z.string().describe('Name (cadastral code)'),
+  property_type: z.string(),
+  condition: nullable(z.string(), 'State of conservation; null: not published'),
+  purchase,
+  rental,
+  previous_semester: z.strictObject({ purchase, rental }),
+  semester: z.string().regex(/^\d{4}_[12]$/),
+})).meta({ id: 'Valuation', description: 'Quotations of the OMI zone, one element per type and state' });
+
+const valuationHistory = z.strictObject({
+  zone_current: z.string(),
+  municipality_code: belfiore,
+  property_type: z.literal('Abitazioni civili'),
+  condition: z.literal('NORMALE'),
+  semesters: z.array(z.strictObject({
+    semester: z.string().regex(/^\d{4}_[12]$/),
+    zone: nullable(z.string(), 'Zone in which the parcel was then; null: not known'),
+    purchase: z.strictObject({ min_eur_m2: euro, max_eur_m2: euro, mid_eur_m2: euro }),
+    rental: z.strictObject({ min_eur_m2: monthly, max_eur_m2: monthly, mid_eur_m2: monthly }),
+    gross_yield_pct: nullable(z.number(), 'A year of rent over the price; null: one of them is not quoted'),
+  })).min(22).max(22).describe('Oldest first; a half-year that was not quoted keeps its element'),
+  source,
+}).meta({ id: 'ValuationHistory' });
+
+const count = nullable(whole.min(0), 'Null: withheld or not published');
+const money = nullable(z.number(), 'Euro; null: withheld');
+
+const economics = z.strictObject({
+  average_income: money,
+  taxpayers: count,
+  total_income: money,
+  net_tax: money,
+  tax_year: whole,
+  gini_index: nullable(z.number().min(0).max(1), 'Null: withheld'),
+  affordability_index: nullable(z.number(), 'Years of average income for affordability_apt_size_m2; null: no price or no income'),
+  affordability_apt_size_m2: whole,
+  avg_residential_price_m2: money,
+  income_brackets: z.strictObject({
+    lte_zero: count, from_0_to_10k: count, from_10k_to_15k: count, from_15k_to_26k: count, from_26k_to_55k: count, from_55k_to_75k: count,
+    from_75k_to_120k: count, over_120k: count,
+  }).describe('Taxpayers'),
+  level: z.enum(['cap', 'comune']).describe('What the figures are of'),
+  source,
+}).meta({ id: 'Economics' });
+
+const people = nullable(whole.min(0), 'Null: not published');
+
+const demographics = z.strictObject({
+  population_total: nullable(z.number().min(0), 'Null: not published'),
+  male: people,
+  female: people,
+  age_brackets: z.strictObject(Object.fromEntries([...Array.from({ length: 15 }, (_, index) => `${index * 5}_${index * 5 + 4}`), '75_plus'].map((key) => [key, people]))),
+  education: z.strictObject({ no_title: people, elementary: people, middle_school: people, high_school: people, university: people }),
+  employed: people,
+  foreigners: z.strictObject({ total: people, eu: people, non_eu: people }),
+  households: z.strictObject({
+    total: people, '1_member': people, '2_members': people, '3_members': people, '4_members': people, '5_members': people, '6_plus_members': people,
+  }),
+  dwellings: people,
+  section_id: z.string().describe('Census section'),
+  parcel_share: nullable(z.number().min(0).max(1), 'Part of the area of the section\'s land parcels'),
+  source,
+}).meta({ id: 'Demographics', description: 'Figures of the whole census section that holds the parcel\'s representative point' });
+
+// --- Addresses ---------------------------------------------------------------------------------------------------------
+
+const address = {
+  address_id: whole.describe('PROGRESSIVO_ACCESSO of ANNCSU'),
+  street_name: z.string(),
+  street_number: z.string().describe('Civico with its exponent: 12/A, 12 ROSSO, KM 3+200, SNC; empty: none'),
+  locality: z.string().describe('Empty: not known'),
+  municipality_code: belfiore,
+  municipality_name: z.string(),
+  province: z.string(),
+  region: z.string(),
+  latitude,
+  longitude,
+  formatted_address: z.string(),
+};
+const matched = {
+  match_type: z.enum(['number', 'number_without_exponent', 'nearest_number', 'street']),
+  score: z.number().min(0).max(1),
+};
+
+const parcelAddress = z.array(z.strictObject(address).meta({ id: 'Address' })).max(20)
+  .meta({ id: 'ParcelAddresses', description: 'Access points inside the parcel, or within 15 m where it is the nearest land parcel' });
+
+/** The block of each section; null or [] where the place has no data. */
+export const SECTION_SCHEMAS: Readonly<Record<Section, z.ZodType>> = {
+  basic,
+  risk: nullable(risk, 'Null: no data'),
+  subsidence: nullable(subsidence, 'Null: no measured cell'),
+  coastal_erosion: coastalErosion,
+  valuation,
+  valuation_history: nullable(valuationHistory, 'Null: in no OMI zone'),
+  economics: nullable(economics, 'Null: no data'),
+  demographics: nullable(demographics, 'Null: in no census section'),
+  address: parcelAddress,
+};
+
+// --- Answers -----------------------------------------------------------------------------------------------------------
+
+export const error = z.strictObject({
+  error: z.enum(Object.keys(STATUS) as [ErrorCode, ...ErrorCode[]]),
+  message: z.string(),
+  details: z.record(z.string(), z.unknown()).optional(),
+}).meta({ id: 'Error' });
+
+export const health = z.strictObject({
+  status: z.enum(['ok', 'unavailable']),
+  version: z.string().regex(/^\d+\.\d+\.\d+/),
+  timestamp: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/),
+  database: z.enum(['ok', 'unreachable']),
+  dataset: nullable(z.strictObject({
+    regions: z.array(z.strictObject({ code: whole, name: nullable(z.string(), 'Null: no list of comuni is loaded'), published_at: z.string() })),
+    addresses: whole.min(0),
+    parcels: whole.min(0),
+  }), 'What is published; null: the database does not answer'),
+}).meta({ id: 'Health' });
+
+export const parcel = z.strictObject({
+  fid: whole,
+  municipality,
+  basic,
+  ...Object.fromEntries(Object.entries(SECTION_SCHEMAS).filter(([name]) => name !== 'basic').map(([name, schema]) => [name, schema.optional()])),
+  meta: z.strictObject({
+    sections_included: z.array(z.string()),
+    licenses: z.array(z.strictObject({
+      section: z.string(), source: z.string(), holder: z.string(), license: z.string(), url: z.string(),
+      reference_period: nullable(z.string(), 'Null: nothing of the source is loaded'), attribution: z.string(),
+    })).describe('Attributions that must be shown with the data'),
+    attribution_required: z.literal(true),
+  }),
+}).meta({ id: 'Parcel', description: 'fid, municipality and one block per section that was asked for' });
+
+function list(id: string, item: z.ZodType, meta: z.ZodRawShape): z.ZodType {
+  return z.strictObject({ data: z.array(item), meta: z.strictObject({ ...meta, count: whole.min(0) }) }).meta({ id });
+}
+
+const locatedParcel = z.strictObject({
+  fid: whole, gml_id: z.string(), label: z.string(), cadastral_reference: z.string(), municipality, area_m2: z.number().min(0), centroid,
+}).meta({ id: 'LocatedParcel' });
+
+export const located = z.strictObject({
+  data: z.array(locatedParcel),
+  meta: z.union([
+    z.strictObject({ mode: z.literal('point'), lat: latitude, lng: longitude, limit: whole, count: whole, truncated: z.boolean() }),
+    z.strictObject({ mode: z.literal('bbox'), bbox: z.array(z.number()).min(4).max(4), limit: whole, count: whole, truncated: z.boolean() }),
+  ]),
+}).meta({ id: 'LocatedParcels' });
+
+export const found = list('FoundAddresses', z.strictObject({ ...address, ...matched }).meta({ id: 'FoundAddress' }), {
+  query: z.string(), city: nullable(z.string(), 'Null: none was given'),
+});
+
+export const near = list('NearAddresses', z.strictObject({ ...address, distance_meters: z.number().min(0) }).meta({ id: 'NearAddress' }), {
+  lat: latitude, lng: longitude, radius_m: whole,
+});
+
+export const regions = list('Regions', z.strictObject({
+  code: whole, name: z.string(), area_km2: nullable(z.number(), 'Null: no boundaries are loaded'),
+}).meta({ id: 'Region' }), {});
+
+export const provinces = list('Provinces', z.strictObject({
+  code: z.string(), name: z.string(), abbreviation: nullable(z.string(), 'Car plate code; null: none published'), region_code: whole,
+}).meta({ id: 'Province' }), {});
+
+export const municipalities = list('Municipalities', z.strictObject({
+  code: belfiore, istat_code: z.string().regex(/^\d{6}$/), name: z.string(), province: z.string(), region: nullable(z.string(), 'Null: not known'),
+}).meta({ id: 'MunicipalityEntry' }), {});

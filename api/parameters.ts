@@ -1,0 +1,142 @@
+/**
+ * Parameters of the endpoints. Values arrive as text and are read strictly: what is not exactly a value of the range is refused,
+ * never trimmed to it. Each schema's `description` says what is allowed, for the document and for error messages alike.
+ */
+import { z } from 'zod';
+import { SECTIONS } from '../pipelines/sections.ts';
+import { ApiError, invalidParameter } from './errors.ts';
+
+/** Degrees, EPSG:4326. Italy with its seas. */
+export const BOUNDS = { south: 35, north: 47.5, west: 6, east: 19 } as const;
+
+/** Longest side of a box, in degrees. */
+export const BOX_DEGREES = 0.05;
+
+/** Plain decimal notation; exponents, hexadecimal, `NaN` and empty text are no numbers here. */
+const DECIMAL = /^-?\d{1,4}(\.\d{1,17})?$/;
+
+/** A whole number from text. */
+function whole(minimum: number, maximum: number, purpose: string): z.ZodType<number, string> {
+  return z.string().regex(/^\d{1,10}$/).transform(Number).pipe(z.int().min(minimum).max(maximum)).describe(`${purpose}; a whole number, ${minimum}–${maximum}`);
+}
+
+function decimal(purpose: string): z.ZodType<number, string> {
+  return z.string().regex(DECIMAL).transform(Number).pipe(z.number()).describe(`${purpose}; degrees in decimal notation, EPSG:4326`);
+}
+
+/** Text without control characters, which no name has and PostgreSQL cannot hold all of. */
+function text(minimum: number, maximum: number, purpose: string): z.ZodType<string, string> {
+  return z.string().regex(/^[^\u0000-\u001f\u007f]*$/u).transform((value) => value.trim()).pipe(z.string().min(minimum).max(maximum))
+    .describe(`${purpose}; ${minimum}–${maximum} characters without spaces around them`);
+}
+
+const latitude = decimal(`Latitude, ${BOUNDS.south}–${BOUNDS.north}`);
+const longitude = decimal(`Longitude, ${BOUNDS.west}–${BOUNDS.east}`);
+
+export const searchParameters = z.strictObject({
+  q: text(2, 200, 'The address as one would write it'),
+  city: text(1, 100, 'Only this comune: its name in Italian or in its second language, a former name, or its 4-character cadastral code').optional(),
+  limit: whole(1, 50, 'Most results').default(10),
+});
+
+export const reverseParameters = z.strictObject({
+  lat: latitude,
+  lng: longitude,
+  radius: whole(1, 500, 'Metres around the point').default(100),
+  limit: whole(1, 20, 'Most results').default(5),
+});
+
+export const locateParameters = z.strictObject({
+  lat: latitude.optional(),
+  lng: longitude.optional(),
+  bbox: z.string().transform((value) => value.split(',')).pipe(z.array(decimal('a side')).length(4))
+    .describe(`A box as minLng,minLat,maxLng,maxLat in degrees, each side at most ${BOX_DEGREES}°`).optional(),
+  limit: whole(1, 200, 'Most parcels').default(50),
+});
+
+export const parcelPath = z.strictObject({ id: whole(0, 2_147_483_647, 'fid of the parcel') });
+
+export const parcelParameters = z.strictObject({
+  include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
+    .pipe(z.array(z.enum(SECTIONS)))
+    .describe(`Names of sections, separated by commas: ${SECTIONS.join(', ')}; none: all; basic is always there`).optional(),
+});
+
+export const noParameters = z.strictObject({});
+export const provinceParameters = z.strictObject({ region: text(1, 100, 'Name or code of a region').optional() });
+export const municipalityParameters = z.strictObject({
+  province: text(1, 100, 'Name, code or car plate code of a province').optional(),
+  region: text(1, 100, 'Name or code of a region').optional(),
+});
+
+/**
+ * Reads parameters.
+ * @param raw by name; a repeated parameter is an array
+ * @throws ApiError `INVALID_PARAMS`, naming the parameter and what is allowed
+ */
+export function readParameters<S extends z.ZodObject>(schema: S, raw: Readonly<Record<string, unknown>>): z.output<S> {
+  for (const [name, value] of Object.entries(raw)) {
+    const field = schema.shape[name] as z.ZodType | undefined;
+    if (field === undefined) {
+      const known = Object.keys(schema.shape);
+      throw invalidParameter(shown(name), known.length === 0 ? 'no parameters' : known.join(', '), 'is not a parameter here');
+    }
+    if (Array.isArray(value)) throw invalidParameter(name, `once; ${allowedOf(field)}`, 'is given more than once');
+  }
+  const result = schema.safeParse(raw);
+  if (result.success) return result.data;
+  const name = String(result.error.issues[0]!.path[0]);
+  const field = schema.shape[name] as z.ZodType;
+  throw invalidParameter(name, allowedOf(field), raw[name] === undefined ? 'is required' : 'is not valid');
+}
+
+function allowedOf(field: z.ZodType): string {
+  return field.description ?? (field instanceof z.ZodOptional || field instanceof z.ZodDefault ? allowedOf(field.def.innerType as z.ZodType) : '');
+}
+
+/** A name that came from outside, short and printable. */
+function shown(name: string): string {
+  return name.replace(/[^\w.-]/gu, '?').slice(0, 40) || 'a parameter without name';
+}
+
+/** @throws ApiError `OUT_OF_BOUNDS` */
+export function requireInBounds(lat: number, lng: number): void {
+  if (lat < BOUNDS.south || lat > BOUNDS.north || lng < BOUNDS.west || lng > BOUNDS.east) {
+    throw new ApiError('OUT_OF_BOUNDS', `the place is not in Italy; allowed: latitude ${BOUNDS.south}–${BOUNDS.north}, longitude ${BOUNDS.west}–${BOUNDS.east}`, {
+      lat: [BOUNDS.south, BOUNDS.north], lng: [BOUNDS.west, BOUNDS.east],
+    });
+  }
+}
+
+export type Place = { readonly mode: 'point'; readonly lat: number; readonly lng: number } | { readonly mode: 'bbox'; readonly box: readonly [number, number, number, number] };
+
+/**
+ * A point or a box, exactly one of them.
+ * @throws ApiError `INVALID_PARAMS`, `OUT_OF_BOUNDS`, `BBOX_TOO_LARGE`
+ */
+export function readPlace({ lat, lng, bbox }: z.output<typeof locateParameters>): Place {
+  const allowed = 'either lat and lng, or bbox';
+  if (bbox === undefined) {
+    if (lat === undefined && lng === undefined) throw invalidParameter('lat', allowed, 'is required');
+    if (lat === undefined) throw invalidParameter('lat', allowed, 'is required with lng');
+    if (lng === undefined) throw invalidParameter('lng', allowed, 'is required with lat');
+    requireInBounds(lat, lng);
+    return { mode: 'point', lat, lng };
+  }
+  if (lat !== undefined || lng !== undefined) throw invalidParameter('bbox', allowed, 'does not go with lat and lng');
+  const [west, south, east, north] = bbox as [number, number, number, number];
+  if (west > east || south > north) throw invalidParameter('bbox', 'minLng,minLat,maxLng,maxLat', 'has its corners in another order');
+  requireInBounds(south, west);
+  requireInBounds(north, east);
+  // The tolerance is that of decimal fractions: 7.55 − 7.5 is a little more than 0.05.
+  if (east - west > BOX_DEGREES + 1e-9 || north - south > BOX_DEGREES + 1e-9) {
+    throw new ApiError('BBOX_TOO_LARGE', `bbox is too large; allowed: at most ${BOX_DEGREES} degrees on each side`, {
+      max_degrees: BOX_DEGREES, width: rounded(east - west), height: rounded(north - south),
+    });
+  }
+  return { mode: 'bbox', box: [west, south, east, north] };
+}
+
+function rounded(degrees: number): number {
+  return Math.round(degrees * 1e7) / 1e7;
+}

@@ -1,0 +1,107 @@
+import type { Command } from 'commander';
+import { buildServer } from '../../api/server.ts';
+import { readConfig } from '../config.ts';
+import { VERSION } from '../context.ts';
+import { openDatabase, type Database } from '../db/index.ts';
+import { migrate } from '../db/migrate.ts';
+import { openReader, type Reader } from '../db/reader.ts';
+import { MappaleError } from '../errors.ts';
+import { makeLog, type Log } from '../log.ts';
+import { loadSources } from '../registry.ts';
+import { command, parseCount } from './command.ts';
+
+/** How long a request may still run after the server was told to stop. */
+const GRACE_MS = 10_000;
+
+interface ServeOptions {
+  readonly host: string;
+  readonly port: number;
+  readonly connections: number;
+  readonly statementTimeout: number;
+  readonly trustProxy?: readonly string[];
+}
+
+export function serveCommand(): Command {
+  return command('serve', 'Answer over HTTP: the read interface below /api/v2, its document at /api/v2/docs, a map at /api/v2/map.', [
+    'mappale serve',
+    'mappale token create --name me --scopes geocoding:read,admin_data:read,parcels:read',
+    'DATABASE_URL=postgres://reader@localhost/italy mappale serve --host 0.0.0.0 --port 8080',
+  ])
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <n>', 'port to listen on; 0: any free one', parseCount, 8080)
+    .option('--connections <n>', 'connections to PostgreSQL', parseCount, 10)
+    .option('--statement-timeout <ms>', 'longest question to the database', parseCount, 5000)
+    .option('--trust-proxy <addresses...>', 'proxies whose X-Forwarded-For is believed')
+    .action(async (options: ServeOptions) => {
+      const config = readConfig();
+      const log = makeLog(config, process.stderr, () => null);
+      const database = await openDatabase(config.databaseUrl);
+      try {
+        await prepare(database, log);
+        const reader = await openReader(database, config.databaseUrl, { connections: options.connections, statementTimeoutMs: options.statementTimeout });
+        try {
+          await serve(options, reader, log);
+        } finally {
+          await reader.close();
+        }
+      } finally {
+        await database.close();
+      }
+    });
+}
+
+/** Brings the interface to this version where whoever logs in may do that. A server often may not: then it must have been done. */
+async function prepare(database: Database, log: Log): Promise<void> {
+  try {
+    await migrate(database, await loadSources());
+  } catch (error) {
+    if (!(error instanceof MappaleError) || error.code !== 'SQL_42501') throw error;
+    log.info('the login may not change the database: its interface is used as it is');
+  }
+}
+
+/** Listens until told to stop. @throws MappaleError `DATABASE_NOT_READY`, `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
+async function serve({ host, port, trustProxy }: ServeOptions, reader: Reader, log: Log): Promise<void> {
+  await reader.call('select dataset from api.health()', []).catch((error: unknown) => {
+    throw new MappaleError('the database has no read interface', {
+      code: 'DATABASE_NOT_READY', kind: 'database', detail: error instanceof MappaleError ? error.message : String(error),
+      hint: 'Load a region with a login that owns the database: mappale load-region', cause: error,
+    });
+  });
+  if (reader.engine === 'postgres' && !reader.restricted) log.warn('the login is no member of the role mappale_api, so the server works with all rights of the login; better: grant mappale_api to ROLE');
+  const app = await buildServer({ reader, version: VERSION, log, trustedProxies: trustProxy ?? [] });
+  const stopped = stopSignal();
+  try {
+    const address = await app.listen({ host, port });
+    process.stdout.write(`${address}/api/v2\n`);
+    log.info(`listening; try ${address}/api/v2/docs and ${address}/api/v2/map; stop with Ctrl-C`);
+  } catch (error) {
+    await app.close();
+    throw listenError(error, host, port);
+  }
+  log.info(`${await stopped}: finishing the requests under way`);
+  const late = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
+  await app.close();
+  clearTimeout(late);
+}
+
+/** The first signal stops the server in good order; a second one ends the process as always. */
+function stopSignal(): Promise<NodeJS.Signals> {
+  return new Promise((resolve) => {
+    process.once('SIGINT', resolve);
+    process.once('SIGTERM', resolve);
+  });
+}
+
+function listenError(error: unknown, host: string, port: number): unknown {
+  switch ((error as NodeJS.ErrnoException).code) {
+    case 'EADDRINUSE':
+      return new MappaleError(`port ${port} is in use`, { code: 'PORT_IN_USE', kind: 'usage', at: `${host}:${port}`, hint: 'Choose another one: mappale serve --port 8081', cause: error });
+    case 'EACCES':
+    case 'EADDRNOTAVAIL':
+    case 'ENOTFOUND':
+      return new MappaleError(`${host}:${port} cannot be listened on`, { code: 'ADDRESS_UNAVAILABLE', kind: 'usage', detail: (error as Error).message, hint: 'Use an address of this machine and a port from 1024 on.', cause: error });
+    default:
+      return error;
+  }
+}

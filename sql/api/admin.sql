@@ -1,0 +1,102 @@
+-- purpose: the lists of regions, provinces and comuni
+-- reads: core.region, core.province, core.comune
+-- writes: api.admin_key, api.find_regions, api.find_provinces, api.admin_regions, api.admin_provinces, api.admin_municipalities
+-- grain: one call per list
+-- crs: none
+
+create or replace function api.admin_key(p_name text) returns text
+language sql stable as $$
+  select regexp_replace(lower(unaccent(p_name)), '[^a-z0-9]+', ' ', 'g')
+$$;
+comment on function api.admin_key(text) is 'Key under which spellings of a name are one: without case, accents and punctuation';
+
+create or replace function api.find_regions(p_region text) returns int2[]
+language sql stable as $$
+  select coalesce(array_agg(r.code), '{}')
+  from core.region r
+  where trim(api.admin_key(p_region)) in (api.admin_key(r.name), r.code::text, lpad(r.code::text, 2, '0'))
+    -- Names in two languages: Valle d'Aosta/Vallée d'Aoste.
+    or trim(api.admin_key(p_region)) in (select trim(api.admin_key(x.part)) from string_to_table(r.name, '/') as x (part))
+$$;
+comment on function api.find_regions(text) is 'Codes of the regions that a name or code means; empty: none';
+
+create or replace function api.find_provinces(p_province text) returns text[]
+language sql stable as $$
+  select coalesce(array_agg(p.code), '{}')
+  from core.province p
+  where trim(api.admin_key(p_province)) in (trim(api.admin_key(p.name)), p.code, lower(p.abbreviation))
+    or trim(api.admin_key(p_province)) in (select trim(api.admin_key(x.part)) from string_to_table(p.name, '/') as x (part))
+$$;
+comment on function api.find_provinces(text) is 'Codes of the provinces that a name, code or car plate code means; empty: none';
+
+create or replace function api.admin_regions(out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(0);
+  select api.envelope(
+    json_agg(
+      json_build_object('code', r.code, 'name', r.name, 'area_km2', trim_scale(round(r.area_km2::numeric, 2)))
+      order by r.code
+    ),
+    json_build_object('count', count(*))
+  )
+  into answer
+  from core.region r;
+end
+$$;
+comment on function api.admin_regions() is 'The regions, by code';
+
+create or replace function api.admin_provinces(p_region text, out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+declare
+  v_regions int2[];
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(0);
+  v_regions := case when p_region is not null then api.find_regions(p_region) end;
+  select api.envelope(
+    json_agg(
+      json_build_object('code', p.code, 'name', p.name, 'abbreviation', p.abbreviation, 'region_code', p.region_code)
+      order by p.code
+    ),
+    json_build_object('count', count(*))
+  )
+  into answer
+  from core.province p
+  where v_regions is null or p.region_code = any (v_regions);
+end
+$$;
+comment on function api.admin_provinces(text) is 'The provinces, by code; of a region, when one is named';
+
+create or replace function api.admin_municipalities(p_province text, p_region text, out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+declare
+  v_regions int2[];
+  v_provinces text[];
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(0);
+  v_regions := case when p_region is not null then api.find_regions(p_region) end;
+  v_provinces := case when p_province is not null then api.find_provinces(p_province) end;
+  select api.envelope(
+    json_agg(
+      json_build_object('code', c.belfiore, 'istat_code', c.istat_code, 'name', c.name, 'province', c.province_name, 'region', r.name)
+      order by c.istat_code, c.belfiore
+    ),
+    json_build_object('count', count(*))
+  )
+  into answer
+  from core.comune c
+  left join core.region r on r.code = c.region_code
+  where (v_regions is null or c.region_code = any (v_regions))
+    and (v_provinces is null or c.province_code = any (v_provinces));
+end
+$$;
+comment on function api.admin_municipalities(text, text) is 'The comuni, by ISTAT code; of a province and of a region, when they are named';

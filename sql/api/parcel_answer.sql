@@ -1,0 +1,17 @@
+-- purpose: one parcel's record as the server answers it
+-- reads: none
+-- writes: api.parcel_answer
+-- grain: one call per parcel
+-- crs: EPSG:4326, longitude latitude
+
+create or replace function api.parcel_answer(p_fid int4, p_include text[], out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(p_fid / 100000000);
+  answer := api.parcel(p_fid, p_include)::text;
+end
+$$;
+comment on function api.parcel_answer(int4, text[]) is 'The record of api.parcel as JSON text, and the publications it came from; answer null: there is no such parcel';

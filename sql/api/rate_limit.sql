@@ -1,0 +1,71 @@
+-- purpose: limits on the use of the read interface
+-- reads: access.rate_window, access.failed_attempt
+-- writes: access.rate_window, access.failed_attempt, api.request_quota, api.count_request, api.requests_counted, api.caller_network, api.blocked_until, api.note_failure
+-- grain: one row per token, or per address
+-- crs: none
+
+create or replace function api.request_quota() returns int4
+language sql immutable as $$
+  select 1000
+$$;
+comment on function api.request_quota() is 'Requests per token in a fixed hour';
+
+create or replace function api.count_request(p_token_id int4, out used int4, out resets_at timestamptz)
+language sql volatile as $$
+  -- A fixed hour that starts with the token's first request. What is refused is not counted further, so that the counter cannot overflow.
+  insert into access.rate_window as w (token_id, started_at, used)
+  values (p_token_id, now(), 1)
+  on conflict (token_id) do update set
+    started_at = case when w.started_at <= now() - interval '1 hour' then now() else w.started_at end,
+    used = case when w.started_at <= now() - interval '1 hour' then 1 else least(w.used, api.request_quota()) + 1 end
+  returning w.used, w.started_at + interval '1 hour'
+$$;
+comment on function api.count_request(int4) is 'Counts one request of a token; used is more than the quota when it must be refused';
+
+create or replace function api.requests_counted(p_token_id int4, out used int4, out resets_at timestamptz)
+language sql stable as $$
+  select
+    coalesce(max(w.used), 0),
+    coalesce(max(w.started_at), now()) + interval '1 hour'
+  from access.rate_window w
+  where w.token_id = p_token_id
+    and w.started_at > now() - interval '1 hour'
+$$;
+comment on function api.requests_counted(int4) is 'Requests of a token in its present hour, without counting one';
+
+create or replace function api.caller_network(p_address text) returns text
+language sql immutable as $$
+  -- Whoever has one IPv6 address has a /64 of them.
+  select case family(p_address::inet) when 6 then network(set_masklen(p_address::inet, 64))::text else host(p_address::inet) end
+$$;
+comment on function api.caller_network(text) is 'What counts as one caller: the IPv4 address, or the /64 network of the IPv6 address';
+
+create or replace function api.blocked_until(p_network text) returns timestamptz
+language sql stable as $$
+  select f.started_at + interval '15 minutes'
+  from access.failed_attempt f
+  where f.address = p_network
+    and f.attempts >= 20
+    and f.started_at > now() - interval '15 minutes'
+$$;
+comment on function api.blocked_until(text) is 'Until when a caller is refused for 20 bad keys in 15 minutes; null: it is not';
+
+create or replace function api.note_failure(p_network text) returns void
+language sql volatile as $$
+  insert into access.failed_attempt as f (address, started_at, attempts)
+  values (p_network, now(), 1)
+  on conflict (address) do update set
+    started_at = case when f.started_at <= now() - interval '15 minutes' then now() else f.started_at end,
+    attempts = case when f.started_at <= now() - interval '15 minutes' then 1 else least(f.attempts, 20) + 1 end;
+  -- Callers of many addresses do not fill the table: each bad key takes a few of those away that are over.
+  delete from access.failed_attempt
+  where address in (
+    select f.address
+    from access.failed_attempt f
+    where f.started_at <= now() - interval '15 minutes'
+    order by f.started_at
+    limit 10
+    for update skip locked
+  )
+$$;
+comment on function api.note_failure(text) is 'Counts a bad key of a caller';

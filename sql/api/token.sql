@@ -1,0 +1,61 @@
+-- purpose: whether a request is let in
+-- reads: access.token
+-- writes: api.admit
+-- grain: one call per request
+-- crs: none
+
+create or replace function api.admit(
+  p_sha256 text,
+  p_scope text,
+  p_address text,
+  out outcome text,
+  out token_id int4,
+  out quota int4,
+  out remaining int4,
+  out resets_at int8,
+  out retry_after_seconds int4
+)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+-- A crash of the server may forget the counts of its last moments; waiting for the disk on every request is worth less.
+set synchronous_commit to off
+as $$
+declare
+  v_token record;
+  v_network text := api.caller_network(p_address);
+  v_until timestamptz := api.blocked_until(v_network);
+  v_count record;
+begin
+  if v_until is not null then
+    outcome := 'TOO_MANY_ATTEMPTS';
+    retry_after_seconds := greatest(1, ceil(extract(epoch from v_until - now())));
+    return;
+  end if;
+  select t.token_id, t.scopes
+  into v_token
+  from access.token t
+  where t.sha256 = decode(p_sha256, 'hex')
+    and t.revoked_at is null
+    and (t.expires_at is null or t.expires_at > now());
+  if not found then
+    perform api.note_failure(v_network);
+    outcome := 'INVALID_API_KEY';
+    return;
+  end if;
+  token_id := v_token.token_id;
+  quota := api.request_quota();
+  if not p_scope = any (v_token.scopes) then
+    v_count := api.requests_counted(token_id);
+    outcome := 'INSUFFICIENT_SCOPE';
+  else
+    v_count := api.count_request(token_id);
+    outcome := case when v_count.used > quota then 'RATE_LIMITED' else 'ADMITTED' end;
+  end if;
+  remaining := greatest(0, quota - v_count.used);
+  resets_at := ceil(extract(epoch from v_count.resets_at));
+  if outcome = 'RATE_LIMITED' then
+    retry_after_seconds := greatest(1, ceil(extract(epoch from v_count.resets_at - now())));
+  end if;
+end
+$$;
+comment on function api.admit(text, text, text) is 'Looks a key up by the hexadecimal SHA-256 of its text, counts the request against its token, or the bad key against the caller''s address. Outcomes: ADMITTED, or the code of the error to answer';
