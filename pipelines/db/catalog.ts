@@ -3,7 +3,7 @@
  * The only place where SQL text is put together; every name is quoted, no value is.
  */
 import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
-import { ident, type Database, type Session } from './types.ts';
+import { ident, type Database, type Row, type Session } from './types.ts';
 
 export async function createSchema(session: Session, schema: string): Promise<void> {
   await session.query(`create schema ${ident(schema)}`);
@@ -258,4 +258,60 @@ export async function copyComments(session: Session, from: { schema: string; tab
     const [quoted] = await session.query<{ text: string }>('select quote_literal($1::text) as text', [text]);
     await session.query(`comment on ${target} is ${quoted!.text}`);
   }
+}
+
+/** What one comune's rows of a table became between two publications. */
+export interface TableDifference extends Row {
+  readonly comune: string;
+  readonly added: number;
+  readonly removed: number;
+  readonly changed: number;
+  /** Column → rows in which it changed; empty for tables with several rows per parcel. */
+  readonly fields: Readonly<Record<string, number>>;
+}
+
+/** Columns that say where a row was read and not what it says. */
+const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'position'];
+
+/**
+ * Compares two partitions of one relation, comune by comune. Rows of a parcel are one thing, known by fid; rows of tables without fid
+ * are known by their whole content, so that a change is one removed and one added.
+ * @param parcels partitions of core.parcel of the two publications, which say what comune a fid is in
+ */
+export async function compareTables(
+  session: Session,
+  was: { schema: string; table: string },
+  now: { schema: string; table: string },
+  parcels: { was: { schema: string; table: string }; now: { schema: string; table: string } },
+): Promise<TableDifference[]> {
+  const found = await session.query<{ name: string; single: boolean }>(
+    `select a.attname as name,
+       exists (select from pg_index x where x.indrelid = a.attrelid and x.indisprimary and x.indnkeyatts = 1 and x.indkey[0] = a.attnum) as single
+     from pg_attribute a where a.attrelid = to_regclass($1) and a.attnum > 0 and not a.attisdropped order by a.attnum`,
+    [ident(now.schema, now.table)],
+  );
+  const columns = found.map(({ name }) => name).filter((name) => !PROVENANCE.includes(name));
+  const byParcel = columns.includes('fid');
+  const single = byParcel && found.some(({ name, single: key }) => name === 'fid' && key);
+  const values = columns.filter((name) => name !== 'fid');
+  const hash = `hashtextextended(row(${columns.map((name) => `t.${ident(name)}`).join(', ')})::text, 0)::numeric`;
+  const side = (table: { schema: string; table: string }, place: { schema: string; table: string }): string => {
+    const from = ident(table.schema, table.table);
+    if (single) return `select t.*, ${columns.includes('belfiore') ? 't.belfiore' : 'p.belfiore'} as comune_, ${hash} as hash_ from ${from} t join ${ident(place.schema, place.table)} p using (fid)`;
+    if (byParcel) return `select t.fid, min(p.belfiore) as comune_, sum(${hash}) as hash_ from ${from} t join ${ident(place.schema, place.table)} p using (fid) group by t.fid`;
+    return `select ${hash} as fid, ${columns.includes('belfiore') ? 't.belfiore' : "''"} as comune_, 0 as hash_ from ${from} t`;
+  };
+  const fields = single ? values.map((name) => `'${name.replaceAll("'", "''")}', count(*) filter (where w.fid is not null and n.fid is not null and w.${ident(name)} is distinct from n.${ident(name)})`).join(', ') : '';
+  const rows = await session.query<TableDifference>(
+    `with w as (${side(was, parcels.was)}), n as (${side(now, parcels.now)})
+     select coalesce(n.comune_, w.comune_) as comune,
+       count(*) filter (where w.fid is null) as added,
+       count(*) filter (where n.fid is null) as removed,
+       count(*) filter (where w.fid is not null and n.fid is not null and w.hash_ <> n.hash_) as changed,
+       jsonb_build_object(${fields}) as fields
+     from w full join n on n.fid = w.fid
+     where w.fid is null or n.fid is null or w.hash_ <> n.hash_
+     group by 1 order by 1`,
+  );
+  return rows.map((row) => ({ ...row, fields: Object.fromEntries(Object.entries(row.fields).filter(([, count]) => count > 0)) }));
 }
