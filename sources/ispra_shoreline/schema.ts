@@ -34,6 +34,12 @@ function plain(text: string): string {
 /** Faster than this is no shore but a work, a unit error or a sentinel. */
 const MAX_RATE_M_YEAR = 100;
 
+const MAX_CHANGE_M = 2000;
+
+function within(limit: number, unit: string): z.ZodType<number | null> {
+  return z.custom<number | null>((value) => value === null || (typeof value === 'number' && Math.abs(value) <= limit), `expected a number within ±${limit} ${unit}`);
+}
+
 const published = z.strictObject({
   /** Null: "no information", by whatever name. */
   dynamic: z.union([z.null(), z.string()]).transform((text, context): Dynamic | null => {
@@ -42,8 +48,8 @@ const published = z.strictObject({
     context.addIssue({ code: 'custom', message: 'expected erosione, avanzamento, stabilità or a name for no information' });
     return z.NEVER;
   }),
-  rate: z.union([z.null(), z.number().min(-MAX_RATE_M_YEAR).max(MAX_RATE_M_YEAR)], { error: `expected a number within ±${MAX_RATE_M_YEAR} m/year` }),
-  change: z.union([z.null(), z.number().min(-MAX_RATE_M_YEAR * 20).max(MAX_RATE_M_YEAR * 20)], { error: 'expected a number of metres' }),
+  rate: within(MAX_RATE_M_YEAR, 'm/year'),
+  change: within(MAX_CHANGE_M, 'm'),
 });
 
 /**
@@ -55,7 +61,7 @@ export function segmentOf(fields: { readonly dynamic: unknown; readonly rate: un
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
     const field = String(issue.path[0] ?? 'record') as keyof typeof fields;
-    return { code: `${field}_unknown`, message: `${field}: ${issue.message}, found ${JSON.stringify(fields[field])}` };
+    return { code: field === 'dynamic' ? 'dynamic_unknown' : `${field}_invalid`, message: `${field}: ${issue.message}, found ${JSON.stringify(fields[field])}` };
   }
   const { dynamic, rate, change } = parsed.data;
   if (rate !== null) return { dynamic, rate };

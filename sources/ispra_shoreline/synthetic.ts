@@ -4,7 +4,7 @@
  */
 import { join } from 'node:path';
 import { utm32 } from '../../pipelines/kit/map-projection.ts';
-import { polygonsToSegmentM } from '../../pipelines/kit/plane-geometry.ts';
+import { nearestOnSegment, polygonsToSegmentM, type Point } from '../../pipelines/kit/plane-geometry.ts';
 import { addShapefile } from '../../pipelines/kit/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/kit/source.ts';
 import type { LonLat, World } from '../../pipelines/kit/world.ts';
@@ -54,6 +54,30 @@ function segments(world: World): Segment[] {
   return made;
 }
 
+/**
+ * Geodesic distance from polygons to a line of short pieces, which do not cross them. A rough plane finds the pieces that can be nearest, because
+ * the exact distance is dear.
+ */
+function distanceM(polygons: readonly (readonly (readonly LonLat[])[])[], line: readonly LonLat[]): number {
+  const [x0, y0] = line[0]!;
+  const east = 111_320 * Math.cos((y0 * Math.PI) / 180);
+  const plane = ([x, y]: LonLat): Point => [(x - x0) * east, (y - y0) * 111_100];
+  const shore = line.map(plane);
+  const corners = polygons.flatMap((rings) => rings[0]!.map(plane));
+  const rough = shore.slice(1).map((to, i) => Math.min(...corners.map((corner) => {
+    const [x, y] = nearestOnSegment(corner, shore[i]!, to);
+    return Math.hypot(x - corner[0], y - corner[1]);
+  })));
+  // Corners are looked at, not edges: an edge of a parcel comes nearer than its corners by less than its length, some 50 m.
+  const least = Math.min(...rough);
+  if (least > RADIUS_M + 100) return Infinity;
+  let nearest = Infinity;
+  rough.forEach((distance, i) => {
+    if (distance <= least + 50) nearest = Math.min(nearest, polygonsToSegmentM(polygons, line[i]!, line[i + 1]!));
+  });
+  return nearest;
+}
+
 const severity = (rate: number): number => (rate >= 0 ? 0 : rate > -0.5 ? 1 : rate > -1 ? 2 : rate > -2 ? 3 : 4);
 
 const synthetic: Synthetic = {
@@ -82,7 +106,7 @@ const synthetic: Synthetic = {
       all.forEach((segment, order) => {
         if (segment.dynamic === null || (order !== all.length - 1 && Math.abs(order - middle) > 10)) return;
         let distance = Infinity;
-        for (const points of segment.lines) for (let i = 1; i < points.length; i += 1) distance = Math.min(distance, polygonsToSegmentM(parcel.polygons, points[i - 1]!, points[i]!));
+        for (const points of segment.lines) distance = Math.min(distance, distanceM(parcel.polygons, points));
         distance = Math.round(distance * 100) / 100;
         if (distance <= RADIUS_M) near.push({ segment, order, distance });
       });

@@ -1,0 +1,31 @@
+/** Runs a source's load.sql on staged rows that a test writes, without files, releases or publishing. */
+import type { Database, Session } from '../../pipelines/db/index.ts';
+import { registerSource } from '../../pipelines/registry.ts';
+import { readChecks } from '../../pipelines/sql-files.ts';
+import { runChecks, type Offence } from '../../pipelines/steps/check.ts';
+
+export interface LoadedRows {
+  readonly session: Session;
+  /** Names of the checks that found offences. */
+  checks(): Promise<Offence[]>;
+}
+
+/**
+ * @param inserts statements that fill the staging tables
+ * @param work is run with the workspace as search path; the workspace is gone afterwards
+ */
+export async function loaded<T>(database: Database, id: string, inserts: string, work: (rows: LoadedRows) => Promise<T>): Promise<T> {
+  const source = await registerSource(id);
+  return database.session(async (session) => {
+    await session.script('create schema loaded_rows; set search_path to loaded_rows, public', 'test/harness/loaded.ts');
+    try {
+      await session.script(source.staging.text, source.staging.file);
+      await session.script(inserts, 'test');
+      await session.script("create table release as select 1 as release_id, 'test' as source, '2020' as vintage, null::int2 as region_code", 'test/harness/loaded.ts');
+      await session.script(source.load.text, source.load.file);
+      return await work({ session, checks: () => runChecks(session, readChecks(source.checks)) });
+    } finally {
+      await session.script('drop schema loaded_rows cascade; reset search_path', 'test/harness/loaded.ts');
+    }
+  });
+}

@@ -1,0 +1,118 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { pointOnSurface } from '../../pipelines/kit/point-on-surface.ts';
+import type { LonLat } from '../../pipelines/kit/world.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import source from '../../sources/ingv_mps04/source.ts';
+import synthetic from '../../sources/ingv_mps04/synthetic.ts';
+import { describeEngines } from '../harness/database.ts';
+import { loaded } from '../harness/loaded.ts';
+import { goldenOf, trial } from '../harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('../../sources/ingv_mps04/', import.meta.url));
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the grid of ground acceleration', () => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.txt$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  it('in a zip is found among other files, and a large one claims to be complete', async () => {
+    const path = join(folder, 'italia.zip');
+    const zip = await ZipWriter.create(path);
+    await zip.add('leggimi.txt', 'Griglia dei valori di ag\r\n');
+    await zip.add('italia_ag_002.txt', (function* () {
+      yield 'id lon lat ag 16perc 84perc\r\n';
+      for (let i = 0; i < 60_000; i += 1) yield `${i + 1} ${(7 + (i % 500) * 0.02).toFixed(2)} ${(38 + Math.floor(i / 500) * 0.02).toFixed(2)} 0.1234 0.0800 0.1500\r\n`;
+    })());
+    await zip.close();
+    const { recognition, collected } = await trial(source, path);
+    expect(recognition).toEqual({ role: 'grid', vintage: '2004', region: null, complete: true });
+    expect(collected!.members.map(({ path: member, records }) => [member, records])).toEqual([['italia_ag_002.txt', 60_000]]);
+    expect(collected!.rows['raw_pga_node']).toHaveLength(60_000);
+  });
+
+  it('as a spreadsheet is left aside by name', async () => {
+    const path = join(folder, 'italia_ag_002_xls.zip');
+    const zip = await ZipWriter.create(path);
+    await zip.add('italia_ag_002.xls', Buffer.from([0xd0, 0xcf, 0x11, 0xe0]));
+    await zip.close();
+    expect((await trial(source, path)).recognition?.ignored).toContain('italia_ag_002_txt.zip');
+  });
+
+  it('of the invented region comes back, the repeated node and the blank line included', async () => {
+    const world = makeWorld({ parcels: 600, seed: 3 });
+    await synthetic.write(world, folder);
+    const { collected } = await trial(source, join(folder, 'italia_ag_002_txt.zip'));
+    const rows = collected!.rows['raw_pga_node']!;
+    expect(rows.length).toBeGreaterThan(20);
+    expect(new Set(rows.map(({ lon, lat }) => `${String(lon)} ${String(lat)}`)).size).toBe(rows.length - 1);
+    expect(rows[1]).toMatchObject({ position: 4, lon: rows[0]!['lon'], ag_g: rows[0]!['ag_g'] });
+  });
+});
+
+describeEngines('loading the grid of ground acceleration', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+  });
+
+  it('gives nodes their integers; a node off the grid and one that contradicts are refused, one that repeats is counted', async () => {
+    const found = await loaded(database, 'ingv_mps04', `
+      insert into raw_pga_node values
+        (1, 2, 14.00, 42.00, 0.1234), (1, 3, 14.02, 42.00, 0.1250), (1, 4, 14.04, 42.02, 0.1260),
+        (1, 5, 14.00, 42.00, 0.1234), (1, 6, 14.02, 42.00, 0.1999), (1, 7, 14.033, 42.00, 0.13)`, async ({ session, checks }) => ({
+      nodes: await session.query('select position, ix, iy, ag_g, spacing_deg from pga_node order by position'),
+      rejects: await session.query('select position, code, message from reject order by position'),
+      duplicates: await session.query('select position, code from duplicate'),
+      offences: await checks(),
+    }));
+    expect(found.nodes).toEqual([
+      { position: 2, ix: 700, iy: 2100, ag_g: 0.1234, spacing_deg: 0.02 },
+      { position: 3, ix: 701, iy: 2100, ag_g: 0.125, spacing_deg: 0.02 },
+      { position: 4, ix: 702, iy: 2101, ag_g: 0.126, spacing_deg: 0.02 },
+    ]);
+    expect(found.rejects).toEqual([
+      { position: 6, code: 'node_contradicts', message: 'expected 0.125 g as earlier in the file, found 0.1999 g' },
+      { position: 7, code: 'node_off_grid', message: 'expected multiples of 0.02 degrees, found 14.033 42' },
+    ]);
+    expect(found.duplicates).toEqual([{ position: 5, code: 'node_repeated' }]);
+    expect(found.offences).toEqual([]);
+  });
+
+  it('knows the coarser grid by its nodes, and warns of a jump between neighbours', async () => {
+    const found = await loaded(database, 'ingv_mps04', `
+      insert into raw_pga_node values (1, 2, 14.00, 42.00, 0.1234), (1, 3, 14.05, 42.00, 0.25), (1, 4, 14.05, 42.05, 0.1260), (1, 5, 14.10, 42.05, 0.1270)`, async ({ session, checks }) => ({
+      nodes: await session.query('select ix, iy, spacing_deg from pga_node order by position'),
+      offences: (await checks()).map(({ name, rows }) => [name, rows]),
+    }));
+    expect(found.nodes).toEqual([[280, 840], [281, 840], [281, 841], [282, 841]].map(([ix, iy]) => ({ ix, iy, spacing_deg: 0.05 })));
+    expect(found.offences).toEqual([['pga_node_smooth', 1]]);
+  });
+
+  it('the representative point is the one that the database takes', async () => {
+    const ring = (points: readonly LonLat[]): readonly LonLat[] => [...points, points[0]!];
+    const shapes: readonly (readonly (readonly (readonly LonLat[])[])[])[] = [
+      [[ring([[0, 0], [4, 0], [4, 1], [1, 1], [1, 4], [0, 4]])]],
+      [[ring([[0, 0], [10, 0], [10, 10], [0, 10]]), ring([[2, 2], [2, 8], [9, 8], [9, 2]])]],
+      [[ring([[0, 0], [1, 0], [1, 1], [0, 1]])], [ring([[5, 5], [9, 5], [9, 6], [5, 6.3]])]],
+      [[ring([[0, 0], [3, 0.3], [6, 0], [6, 5], [3, 2.6], [0, 5]])]],
+    ];
+    for (const polygons of shapes) {
+      const [found] = await database.query<{ x: number; y: number }>('select st_x(p) as x, st_y(p) as y from (select st_pointonsurface(st_geomfromgeojson($1)) as p) s', [JSON.stringify({ type: 'MultiPolygon', coordinates: polygons })]);
+      expect([found!.x, found!.y]).toEqual(pointOnSurface(polygons));
+    }
+  });
+});

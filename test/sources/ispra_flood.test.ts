@@ -1,0 +1,138 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { addShapefile, type ShapefileLayer } from '../../pipelines/kit/shapefile-writer.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import source from '../../sources/ispra_flood/source.ts';
+import synthetic from '../../sources/ispra_flood/synthetic.ts';
+import { describeEngines } from '../harness/database.ts';
+import { loaded } from '../harness/loaded.ts';
+import { goldenOf, trial } from '../harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('../../sources/ispra_flood/', import.meta.url));
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A layer of squares in EPSG:3035, `spread` metres apart. */
+function layer(scenarios: readonly (string | null)[], spread = 1000, encoding: ShapefileLayer['encoding'] = 'utf-8'): ShapefileLayer {
+  return {
+    type: 'polygon', srid: 3035, ...(encoding === undefined ? {} : { encoding }), fields: [{ name: 'scenario', type: 'text', length: 80 }],
+    features: scenarios.map((text, i) => {
+      const x = 4_200_000 + i * spread;
+      return { geometry: { type: 'polygon', polygons: [[[[x, 2_100_000], [x, 2_100_100], [x + 100, 2_100_100], [x + 100, 2_100_000], [x, 2_100_000]]]] }, values: [text] };
+    }),
+  };
+}
+
+describe('the flood mosaic', () => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.geojson$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  it('is one zip of three shapefiles: a member each, with the class of the name where the text is blank, in any encoding', async () => {
+    const path = join(folder, 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica.zip');
+    const zip = await ZipWriter.create(path);
+    await addShapefile(zip, 'Mosaicatura/HPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_elevata', layer(['Pericolosità idraulica elevata - HighProbabilityHazard', null], 1_200_000));
+    await addShapefile(zip, 'Mosaicatura/MPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_media', layer(['Pericolosità idraulica media - MediumProbabilityHazard', null], 1_200_000, null));
+    await addShapefile(zip, 'Mosaicatura/LPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_bassa', layer(["Pericolosita' idraulica bassa - LowProbabilityHazard", null], 1_200_000, 'latin1'));
+    await zip.add('Mosaicatura/Licenza.pdf', '%PDF');
+    await zip.add('__MACOSX/Mosaicatura/._HPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_elevata.shp', 'shadow');
+    await zip.close();
+    const { recognition, collected } = await trial(source, path);
+    // As wide as Italy: then the bounds on the number of rows hold.
+    expect(recognition).toMatchObject({ vintage: '2020', region: null, complete: true });
+    expect(collected!.members.map(({ path: member, records, rejects }) => [member.slice(12, 16), records, rejects.length])).toEqual([['HPH_', 2, 0], ['MPH_', 2, 0], ['LPH_', 2, 0]]);
+    expect(collected!.rows['raw_flood_hazard']!.map(({ class: level, scenario }) => [level, scenario])).toEqual([
+      ['P3', 'Pericolosità idraulica elevata - HighProbabilityHazard'], ['P3', null],
+      ['P2', 'Pericolosità idraulica media - MediumProbabilityHazard'], ['P2', null],
+      ['P1', "Pericolosita' idraulica bassa - LowProbabilityHazard"], ['P1', null],
+    ]);
+    expect((collected!.rows['raw_flood_hazard']![0]!['geom'] as Buffer).readUInt32LE(5)).toBe(3035);
+  });
+
+  it('of one scenario, or of a part of Italy, is a part', async () => {
+    const path = join(folder, 'part_2020.zip');
+    const zip = await ZipWriter.create(path);
+    await addShapefile(zip, 'HPH_Mosaicatura', layer([null, null], 1_200_000));
+    await zip.close();
+    expect((await trial(source, path)).recognition).toMatchObject({ vintage: '2020', complete: false });
+  });
+
+  it('has polygons of more than a thousand corners, and each record comes once', async () => {
+    const world = makeWorld({ parcels: 2_000, seed: 3 });
+    await synthetic.write(world, folder);
+    const { collected } = await trial(source, join(folder, 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica.zip'));
+    const rows = collected!.rows['raw_flood_hazard']!;
+    expect(Math.max(...rows.map((row) => (row['geom'] as Buffer).length))).toBeGreaterThan(16 * 1000);
+    expect(new Set(rows.map((row) => row['class']))).toEqual(new Set(['P1', 'P2', 'P3', null]));
+  });
+});
+
+describeEngines('loading the flood mosaic', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+  });
+
+  it('mends what is not valid, keeps the area, and refuses what has none', async () => {
+    const found = await loaded(database, 'ispra_flood', `
+      insert into raw_flood_hazard values
+        (1, 1, 'P3', null, 'srid=4326;polygon((14 42, 14.01 42, 14.01 42.02, 14.02 42.02, 14.02 42.01, 14 42.01, 14 42))'),
+        (1, 2, 'P1', null, 'srid=4326;polygon((14 41, 14.01 41, 14.01 41.005, 14.05 41.005, 14.01 41.005, 14.01 41.01, 14 41.01, 14 41))'),
+        (1, 3, 'P2', null, 'srid=4326;polygon((14 41, 14.01 41, 14.02 41, 14 41))'),
+        (2, 1, null, null, 'srid=4326;polygon((15 41, 15.01 41, 15.01 41.01, 15 41.01, 15 41))')`, async ({ session, checks }) => ({
+      rows: await session.query('select member_id, position, class, st_isvalid(geom) as valid, round(st_area(geom)::numeric, 9)::float8 as area, st_npoints(geom) as points from flood_hazard order by 1, 2'),
+      rejects: await session.query('select member_id, position, code from reject'),
+      coverage: await session.query('select class, missing_provinces from flood_coverage order by class'),
+      offences: (await checks()).map(({ name }) => name),
+    }));
+    expect(found.rows).toEqual([
+      { member_id: 1, position: 1, class: 'P3', valid: true, area: 0.0002, points: 10 },
+      { member_id: 1, position: 2, class: 'P1', valid: true, area: 0.0001, points: expect.any(Number) },
+      { member_id: 2, position: 1, class: 'HPH', valid: true, area: 0.0001, points: 5 },
+    ]);
+    expect(found.rejects).toEqual([{ member_id: 1, position: 3, code: 'geometry_without_area' }]);
+    expect(found.coverage).toEqual([{ class: 'P1', missing_provinces: [] }, { class: 'P3', missing_provinces: ['021', '041', '042', '043', '044', '109'] }]);
+    expect(found.offences).toEqual(['flood_scenarios_complete', 'flood_class_missing']);
+  });
+
+  it('cuts a polygon of many corners into pieces that make it up again', async () => {
+    const [found] = await loaded(database, 'ispra_flood', `
+      insert into raw_flood_hazard
+      select 1, 1, 'P1', null, st_transform(st_buffer(st_setsrid(st_point(4400000, 2200000), 3035), 20000, 5000), 3035)`, ({ session }) => session.query<{ corners: number; pieces: number; most: number; gap: number; area: number }>(`
+      select
+        (select st_npoints(geom) from flood_hazard) as corners,
+        count(*) as pieces,
+        max(st_npoints(geom)) as most,
+        abs(sum(st_area(geom)) / (select st_area(geom) from flood_hazard) - 1) as gap,
+        (select area_m2 from flood_hazard) as area
+      from flood_hazard_piece`));
+    expect(found!.corners).toBeGreaterThan(20_000);
+    expect(found!.pieces).toBeGreaterThan(60);
+    expect(found!.most).toBeLessThanOrEqual(256);
+    expect(found!.gap).toBeLessThan(1e-9);
+    expect(Math.abs(found!.area / (Math.PI * 20_000 ** 2) - 1)).toBeLessThan(1e-6);
+  });
+
+  it('reprojects a long straight edge where it runs, not where its ends lie', async () => {
+    // An edge of 40 km along easting in EPSG:3035; its middle must come out within centimetres.
+    const [found] = await loaded(database, 'ispra_flood', `
+      insert into raw_flood_hazard values (1, 1, 'P1', null, 'srid=3035;polygon((4600000 2100000, 4640000 2100000, 4640000 2090000, 4600000 2090000, 4600000 2100000))')`, ({ session }) => session.query<{ off_m: number; naive_m: number }>(`
+      select
+        st_distance(st_transform('srid=3035;point(4620000 2100000)'::geometry, 4326)::geography, st_exteriorring(st_geometryn(geom, 1))::geography) as off_m,
+        st_distance(st_transform('srid=3035;point(4620000 2100000)'::geometry, 4326)::geography, st_exteriorring(st_transform('srid=3035;polygon((4600000 2100000, 4640000 2100000, 4640000 2090000, 4600000 2090000, 4600000 2100000))'::geometry, 4326))::geography) as naive_m
+      from flood_hazard`));
+    expect(found!.off_m).toBeLessThan(0.05);
+    expect(found!.naive_m).toBeGreaterThan(3);
+  });
+});

@@ -1,0 +1,101 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { addShapefile } from '../../pipelines/kit/shapefile-writer.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import source from '../../sources/ispra_landslide/source.ts';
+import synthetic from '../../sources/ispra_landslide/synthetic.ts';
+import { describeEngines } from '../harness/database.ts';
+import { loaded } from '../harness/loaded.ts';
+import { goldenOf, trial } from '../harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('../../sources/ispra_landslide/', import.meta.url));
+const world = makeWorld({ parcels: 2_000, seed: 3 });
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+  await synthetic.write(world, folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the landslide mosaic', () => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.geojson$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  it('of 2024 is a GeoPackage, whose areas without a class are kept and counted', async () => {
+    const { recognition, collected } = await trial(source, join(folder, 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.gpkg'));
+    expect(recognition).toMatchObject({ vintage: '2024', region: null, complete: false });
+    const rows = collected!.rows['raw_landslide_hazard']!;
+    expect(new Set(rows.map((row) => row['class']))).toEqual(new Set(['P4', 'P3', 'P2', 'P1', 'AA', null]));
+    expect(rows.filter((row) => row['label'] === 'Pn.d.').length).toBeGreaterThan(0);
+    expect((rows[0]!['geom'] as Buffer).readUInt32LE(5)).toBe(32632);
+  });
+
+  it('of 2024 in a zip is the same', async () => {
+    const plain = await trial(source, join(folder, 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.gpkg'));
+    const path = join(folder, 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.zip');
+    const zip = await ZipWriter.create(path);
+    await zip.add('Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.gpkg', readFileSync(join(folder, 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.gpkg')));
+    await zip.close();
+    const { recognition, collected } = await trial(source, path);
+    expect(recognition).toMatchObject({ vintage: '2024' });
+    expect(collected!.rows).toEqual(plain.collected!.rows);
+    await rm(path);
+  });
+
+  it('of 2020–2021 is a shapefile, and sorts before that of 2024', async () => {
+    const { recognition, collected } = await trial(source, join(folder, 'Mosaicatura_ISPRA_2020_2021_aree_pericolosita_frana_PAI.zip'));
+    expect(recognition).toMatchObject({ vintage: '2020_2021', region: null });
+    expect(recognition!.vintage < '2024').toBe(true);
+    expect(collected!.rows['raw_landslide_hazard']).toHaveLength(1);
+  });
+
+  it('is known by its column, under any name of the file', async () => {
+    const path = join(folder, 'frane_2024.zip');
+    const zip = await ZipWriter.create(path);
+    await addShapefile(zip, 'x', {
+      type: 'polygon', srid: 32632, fields: [{ name: 'PER_FR_ITA', type: 'text', length: 50 }],
+      features: [{ geometry: { type: 'polygon', polygons: [[[[500_000, 4_600_000], [500_000, 4_600_010], [500_010, 4_600_010], [500_000, 4_600_000]]]] }, values: ['Elevata P3'] }],
+    });
+    await zip.close();
+    const { recognition, collected } = await trial(source, path);
+    expect(recognition).toMatchObject({ vintage: '2024' });
+    expect(collected!.rows['raw_landslide_hazard']![0]).toMatchObject({ class: 'P3', label: 'Elevata P3' });
+    await rm(path);
+  });
+});
+
+describeEngines('loading the landslide mosaic', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+  });
+
+  it('keeps an area of undetermined class, warns of it, and mends what is not valid', async () => {
+    const found = await loaded(database, 'ispra_landslide', `
+      insert into raw_landslide_hazard values
+        (1, 1, 'P3', 'Elevata P3', 'srid=32632;polygon((500000 4600000, 502000 4600000, 502000 4604000, 504000 4604000, 504000 4602000, 500000 4602000, 500000 4600000))'),
+        (1, 2, null, 'Pn.d.', 'srid=32632;polygon((510000 4600000, 511000 4600000, 511000 4601000, 510000 4601000, 510000 4600000))'),
+        (1, 3, 'P2', 'Media P2', 'srid=32632;polygon((510000 4600000, 511000 4600000, 512000 4600000, 510000 4600000))')`, async ({ session, checks }) => ({
+      rows: await session.query('select position, class, label, st_isvalid(geom) as valid, round(area_m2 / 1e4)::int4 as hectares from landslide_hazard order by 1'),
+      pieces: await session.query('select position, class, count(*)::int4 as pieces from landslide_hazard_piece group by 1, 2 order by 1'),
+      rejects: await session.query('select position, code from reject'),
+      offences: (await checks()).map(({ name, level }) => [name, level]),
+    }));
+    expect(found.rows).toEqual([
+      { position: 1, class: 'P3', label: 'Elevata P3', valid: true, hectares: 801 },
+      { position: 2, class: null, label: 'Pn.d.', valid: true, hectares: 100 },
+    ]);
+    expect(found.pieces).toEqual([{ position: 1, class: 'P3', pieces: 2 }, { position: 2, class: null, pieces: 1 }]);
+    expect(found.rejects).toEqual([{ position: 3, code: 'geometry_without_area' }]);
+    expect(found.offences).toEqual([['landslide_class_determined', 'warn']]);
+  });
+});

@@ -1,0 +1,84 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { writeGeoPackage } from '../../pipelines/kit/vector.ts';
+import { yearsOf } from '../../sources/ispra_shoreline/schema.ts';
+import source from '../../sources/ispra_shoreline/source.ts';
+import synthetic from '../../sources/ispra_shoreline/synthetic.ts';
+import { describeEngines } from '../harness/database.ts';
+import { loaded } from '../harness/loaded.ts';
+import { goldenOf, trial } from '../harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('../../sources/ispra_shoreline/', import.meta.url));
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the shoreline change', () => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.geojson$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  test.each([['Dinamica_Litoranea_2006_2020', 14], ['dinamica 1999-2006', 7], ['Linea_di_costa_2020', null], ['x_2020_2006', null]])('the years of %s are %s', (name, years) => {
+    expect(yearsOf(name)).toBe(years);
+  });
+
+  it('in a zip: both lines of an interrupted segment, accents of a latin1 table, classes without information', async () => {
+    const world = makeWorld({ parcels: 6_000, seed: 3 });
+    await synthetic.write(world, folder);
+    const { recognition, collected } = await trial(source, join(folder, 'Dinamica_Litoranea_2006_2020.zip'));
+    expect(recognition).toMatchObject({ role: 'dynamics', vintage: '2020' });
+    const rows = collected!.rows['raw_shoreline_segment']!;
+    expect(rows.filter((row) => row['dynamic'] === null).length).toBeGreaterThan(0);
+    expect(rows.filter((row) => row['dynamic'] === 'stable').length).toBeGreaterThan(1);
+    expect(rows.filter((row) => (row['geom'] as Buffer).readUInt32LE(1) === 0x20000005).length).toBeGreaterThan(0);
+    expect(rows.map((row) => row['avg_change_m_year'])).toContain(-7.31);
+  });
+
+  it('as a GeoPackage gives the same classes', async () => {
+    const path = join(folder, 'Dinamica_Litoranea_2006_2020.gpkg');
+    await writeGeoPackage(path, [{
+      name: 'Dinamica_Litoranea_2006_2020', srid: 3035, geometry: 'MultiLineString', fields: [{ name: 'Dinamica', type: 'string' }, { name: 'm_anno', type: 'real' }],
+      features: [{ values: ['Erosione', -1.5], geometry: { type: 'MultiLineString', coordinates: [[[4_600_000, 2_100_000], [4_600_100, 2_100_000]]] } }],
+    }]);
+    const { collected } = await trial(source, path);
+    expect(collected!.rows['raw_shoreline_segment']![0]).toMatchObject({ dynamic: 'erosion', avg_change_m_year: -1.5 });
+  });
+});
+
+describeEngines('loading the shoreline change', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+  });
+
+  it('refuses a line without a length, and warns where class and mean disagree', async () => {
+    const found = await loaded(database, 'ispra_shoreline', `
+      insert into raw_shoreline_segment values
+        (1, 1, 'erosion', -1.5, 'srid=32632;linestring(900000 4700000, 900200 4700000)'),
+        (1, 2, 'erosion', 0.5, 'srid=32632;multilinestring((901000 4700000, 901200 4700000), (901300 4700000, 901400 4700000))'),
+        (1, 3, null, null, 'srid=32632;linestring(902000 4700000, 902200 4700000)'),
+        (1, 4, 'stable', 0, 'srid=32632;linestring(903000 4700000, 903000 4700000)')`, async ({ session, checks }) => ({
+      rows: await session.query('select position, dynamic, st_srid(geom) as srid, round(st_length(geom::geography))::int4 as metres from shoreline_segment order by 1'),
+      rejects: await session.query('select position, code from reject'),
+      offences: (await checks()).map(({ name, samples }) => [name, samples[0]!['position']]),
+    }));
+    // 200 m of UTM zone 32, far east of its meridian, are a little less on the ground.
+    expect(found.rows).toEqual([
+      { position: 1, dynamic: 'erosion', srid: 4326, metres: 200 },
+      { position: 2, dynamic: 'erosion', srid: 4326, metres: 300 },
+      { position: 3, dynamic: null, srid: 4326, metres: 200 },
+    ]);
+    expect(found.rejects).toEqual([{ position: 4, code: 'geometry_without_length' }]);
+    expect(found.offences).toEqual([['shoreline_change_agrees', 2], ['shoreline_information', 3]]);
+  });
+});
