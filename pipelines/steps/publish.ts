@@ -45,6 +45,7 @@ export async function publish(database: Database, guarded: Guarded, sources: rea
     const before = await publishedTables(session, unit);
     const publicationId = await openPublication(session, unit, runId, guarded.accepted);
     const tables: PublishedTable[] = [];
+    await holdReaders(session);
     for (const product of [...joined.products].sort(byRelation)) {
       const standing = before.get(product.relation);
       if (product.stale === null && standing !== undefined) {
@@ -96,6 +97,11 @@ async function swapping<T>(database: Database, work: (session: Session) => Promi
       await sleep(100 * attempt);
     }
   }
+}
+
+/** Waits until no reader is in the middle of a record, and makes new ones wait: the counterpart of `api.hold_publication`. */
+async function holdReaders(session: Session): Promise<void> {
+  await session.query("select pg_advisory_xact_lock(hashtextextended('mappale publication', 0))");
 }
 
 async function openPublication(session: Session, unit: number, runId: number, reason: string | null): Promise<number> {
@@ -160,6 +166,7 @@ export async function rollback(database: Database, unit: number): Promise<{ from
     const parcels = { now: current.get('core.parcel')?.partition, then: previous.get('core.parcel')?.partition };
     if (parcels.then !== undefined && parcels.then !== parcels.now) await retireParcels(session, unit, { schema: 'previous', table: parcels.then });
     const changed: Relation[] = [];
+    await holdReaders(session);
     for (const relation of [...new Set([...current.keys(), ...previous.keys()])].sort()) {
       const now = current.get(relation);
       const then = previous.get(relation);

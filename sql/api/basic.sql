@@ -5,55 +5,62 @@
 -- crs: EPSG:4326, longitude latitude
 
 create or replace function api.municipality(p_belfiore text) returns jsonb
-language sql stable as $$
-  select jsonb_build_object(
-    'code', c.belfiore,
-    'name', c.name,
-    'province', c.province_name,
-    'region', r.name
-  )
-  from core.comune c
-  left join core.region r on r.code = c.region_code
-  where c.belfiore = p_belfiore
+language plpgsql stable as $$
+begin
+  return (
+    select jsonb_build_object(
+      'code', c.belfiore,
+      'name', c.name,
+      'province', c.province_name,
+      'region', r.name
+    )
+    from core.comune c
+    left join core.region r on r.code = c.region_code
+    where c.belfiore = p_belfiore
+  );
+end
 $$;
 comment on function api.municipality(text) is 'The block municipality of a comune by its cadastral code; null when the comune is not in force';
 
 create or replace function api.geojson(p_geom geometry) returns jsonb
 language sql stable as $$
   -- Rounded before it is oriented, so that two builds of GEOS give the same digits; RFC 7946: outer rings counter-clockwise.
-  select st_asgeojson(st_forcepolygonccw(g.geom), 7, 0)::jsonb
-  from (select st_snaptogrid(p_geom, 1e-7) as geom) as g
+  select st_asgeojson(st_forcepolygonccw(st_snaptogrid(p_geom, 1e-7)), 7, 0)::jsonb
 $$;
 comment on function api.geojson(geometry) is 'GeoJSON geometry of RFC 7946: longitude latitude, 7 decimals, outer rings counter-clockwise';
 
 create or replace function api.section_basic(p_fid int4) returns jsonb
-language sql stable as $$
-  select jsonb_build_object(
-    'fid', p.fid,
-    'gml_id', p.gml_id,
-    'label', p.label,
-    'cadastral_reference', p.reference,
-    'kind', p.kind,
-    'area_m2', trim_scale(round(p.area_m2::numeric, 2)),
-    'centroid', jsonb_build_object(
-      'lat', trim_scale(round(st_y(p.point)::numeric, 7)),
-      'lng', trim_scale(round(st_x(p.point)::numeric, 7))
-    ),
-    'geometry', api.geojson(p.geom),
-    'municipality', coalesce(
-      api.municipality(p.belfiore),
-      jsonb_build_object('code', p.belfiore, 'name', null, 'province', null, 'region', null)
-    ),
-    'cadastral', jsonb_build_object(
-      'sheet', ltrim(p.sheet, '0'),
-      'section', p.section,
-      'attachment', nullif(p.attachment, '0'),
-      'development', nullif(p.development, '0'),
-      'comune_code', p.belfiore,
-      'postal_code', (select z.cap from section.postal_code z where z.fid = p.fid)
+language plpgsql stable as $$
+begin
+  return (
+    select jsonb_build_object(
+      'fid', p.fid,
+      'gml_id', p.gml_id,
+      'label', p.label,
+      'cadastral_reference', p.reference,
+      'kind', p.kind,
+      'area_m2', trim_scale(round(p.area_m2::numeric, 2)),
+      'centroid', jsonb_build_object(
+        'lat', trim_scale(round(st_y(p.point)::numeric, 7)),
+        'lng', trim_scale(round(st_x(p.point)::numeric, 7))
+      ),
+      'geometry', api.geojson(p.geom),
+      'municipality', coalesce(
+        api.municipality(p.belfiore),
+        jsonb_build_object('code', p.belfiore, 'name', null, 'province', null, 'region', null)
+      ),
+      'cadastral', jsonb_build_object(
+        'sheet', ltrim(p.sheet, '0'),
+        'section', p.section,
+        'attachment', nullif(p.attachment, '0'),
+        'development', nullif(p.development, '0'),
+        'comune_code', p.belfiore,
+        'postal_code', (select z.cap from section.postal_code z where z.fid = p.fid)
+      )
     )
-  )
-  from core.parcel p
-  where p.fid = p_fid
+    from core.parcel p
+    where p.fid = p_fid
+  );
+end
 $$;
 comment on function api.section_basic(int4) is 'The section basic of a parcel; null when there is no such parcel';

@@ -11,7 +11,9 @@ $$;
 comment on function api.request_quota() is 'Requests per token in a fixed hour';
 
 create or replace function api.count_request(p_token_id int4, out used int4, out resets_at timestamptz)
-language sql volatile as $$
+language plpgsql volatile as $$
+#variable_conflict use_column
+begin
   -- A fixed hour that starts with the token's first request. What is refused is not counted further, so that the counter cannot overflow.
   insert into access.rate_window as w (token_id, started_at, used)
   values (p_token_id, now(), 1)
@@ -19,6 +21,8 @@ language sql volatile as $$
     started_at = case when w.started_at <= now() - interval '1 hour' then now() else w.started_at end,
     used = case when w.started_at <= now() - interval '1 hour' then 1 else least(w.used, api.request_quota()) + 1 end
   returning w.used, w.started_at + interval '1 hour'
+  into used, resets_at;
+end
 $$;
 comment on function api.count_request(int4) is 'Counts one request of a token; used is more than the quota when it must be refused';
 
@@ -41,12 +45,16 @@ $$;
 comment on function api.caller_network(text) is 'What counts as one caller: the IPv4 address, or the /64 network of the IPv6 address';
 
 create or replace function api.blocked_until(p_network text) returns timestamptz
-language sql stable as $$
-  select f.started_at + interval '15 minutes'
-  from access.failed_attempt f
-  where f.address = p_network
-    and f.attempts >= 20
-    and f.started_at > now() - interval '15 minutes'
+language plpgsql stable as $$
+begin
+  return (
+    select f.started_at + interval '15 minutes'
+    from access.failed_attempt f
+    where f.address = p_network
+      and f.attempts >= 20
+      and f.started_at > now() - interval '15 minutes'
+  );
+end
 $$;
 comment on function api.blocked_until(text) is 'Until when a caller is refused for 20 bad keys in 15 minutes; null: it is not';
 

@@ -5,21 +5,24 @@
 -- crs: none
 
 create or replace function api.section_coastal_erosion(p_fid int4) returns jsonb
-language sql stable
-as $$
-  select coalesce(
-    jsonb_agg(
-      jsonb_build_object(
-        'dynamic', c.dynamic,
-        'avg_change_m_year', trim_scale(round(c.avg_change_m_year::numeric, 2)),
-        'severity_index', c.severity_index,
-        'distance_m', trim_scale(round(c.distance_m::numeric, 2))
-      )
-      order by c.ordinal
-    ),
-    '[]'::jsonb
-  )
-  from section.coastal_erosion c
-  where c.fid = p_fid
+language plpgsql stable as $$
+begin
+  return (
+    select coalesce(
+      jsonb_agg(
+        jsonb_build_object(
+          'dynamic', c.dynamic,
+          'avg_change_m_year', trim_scale(round(c.avg_change_m_year::numeric, 2)),
+          'severity_index', c.severity_index,
+          'distance_m', trim_scale(round(c.distance_m::numeric, 2))
+        )
+        order by c.ordinal
+      ),
+      '[]'::jsonb
+    )
+    from section.coastal_erosion c
+    where c.fid = p_fid
+  );
+end
 $$;
 comment on function api.section_coastal_erosion(int4) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first; [] where there is none';

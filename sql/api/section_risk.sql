@@ -5,22 +5,25 @@
 -- crs: none
 
 create or replace function api.section_risk(p_fid int4) returns jsonb
-language sql stable
-as $$
-  select jsonb_build_object(
-    'seismic_zone', r.seismic_zone,
-    'seismic_zone_label', r.seismic_zone_label,
-    'pga', trim_scale(round(r.pga_g::numeric, 4)),
-    'flood_level', r.flood_level,
-    'landslide_level', r.landslide_level,
-    'coverage', jsonb_build_object(
-      'pga', case when r.pga_mapped then 'mapped' else 'not_mapped' end,
-      'flood', case when r.flood_mapped then 'mapped' else 'not_mapped' end,
-      'landslide', case when r.landslide_mapped then 'mapped' else 'not_mapped' end
-    ),
-    'source', api.section_source(p_fid, 'risk')
-  )
-  from section.risk r
-  where r.fid = p_fid
+language plpgsql stable as $$
+begin
+  return (
+    select jsonb_build_object(
+      'seismic_zone', r.seismic_zone,
+      'seismic_zone_label', r.seismic_zone_label,
+      'pga', trim_scale(round(r.pga_g::numeric, 4)),
+      'flood_level', r.flood_level,
+      'landslide_level', r.landslide_level,
+      'coverage', jsonb_build_object(
+        'pga', case when r.pga_mapped then 'mapped' else 'not_mapped' end,
+        'flood', case when r.flood_mapped then 'mapped' else 'not_mapped' end,
+        'landslide', case when r.landslide_mapped then 'mapped' else 'not_mapped' end
+      ),
+      'source', api.section_source(p_fid, 'risk')
+    )
+    from section.risk r
+    where r.fid = p_fid
+  );
+end
 $$;
 comment on function api.section_risk(int4) is 'Section risk as JSON: seismic zone of the comune, pga in g with 4 decimals, worst flood and landslide class of the whole parcel, and where the sources say nothing';

@@ -5,56 +5,60 @@
 -- crs: none
 
 create or replace function api.section_valuation(p_fid int4) returns jsonb
-language sql stable as $$
-  select coalesce(
-    jsonb_agg(
-      jsonb_build_object(
-        'zone', v.zona,
-        'fascia', z.fascia,
-        'microzona', z.microzona,
-        'zone_description', z.description,
-        'municipality', z.comune_name || ' (' || v.belfiore || ')',
-        'property_type', q.type,
-        'condition', q.stato,
-        'purchase', jsonb_build_object(
-          'min_eur_m2', q.purchase_min_eur_m2,
-          'max_eur_m2', q.purchase_max_eur_m2
-        ),
-        'rental', jsonb_build_object(
-          'min_eur_m2', trim_scale(q.rental_min_eur_m2_month::numeric),
-          'max_eur_m2', trim_scale(q.rental_max_eur_m2_month::numeric)
-        ),
-        'previous_semester', jsonb_build_object(
+language plpgsql stable as $$
+begin
+  return (
+    select coalesce(
+      jsonb_agg(
+        jsonb_build_object(
+          'zone', v.zona,
+          'fascia', z.fascia,
+          'microzona', z.microzona,
+          'zone_description', z.description,
+          'municipality', z.comune_name || ' (' || v.belfiore || ')',
+          'property_type', q.type,
+          'condition', q.stato,
           'purchase', jsonb_build_object(
-            'min_eur_m2', b.purchase_min_eur_m2,
-            'max_eur_m2', b.purchase_max_eur_m2
+            'min_eur_m2', q.purchase_min_eur_m2,
+            'max_eur_m2', q.purchase_max_eur_m2
           ),
           'rental', jsonb_build_object(
-            'min_eur_m2', trim_scale(b.rental_min_eur_m2_month::numeric),
-            'max_eur_m2', trim_scale(b.rental_max_eur_m2_month::numeric)
-          )
-        ),
-        'semester', z.semester
-      )
-      order by q.cod_tip, q.stato collate "C"
-    ),
-    '[]'::jsonb
-  )
-  from section.valuation v
-  join core.quotation_zone z on z.region_code = p_fid / 100000000
-    and z.belfiore = v.belfiore
-    and z.zona = v.zona
-    and z.half_year = v.half_year
-  join core.quotation q on q.region_code = p_fid / 100000000
-    and q.belfiore = v.belfiore
-    and q.zona = v.zona
-    and q.half_year = v.half_year
-  left join core.quotation b on b.region_code = p_fid / 100000000
-    and b.belfiore = v.previous_belfiore
-    and b.zona = v.previous_zona
-    and b.half_year = v.half_year - 1
-    and b.cod_tip = q.cod_tip
-    and b.stato is not distinct from q.stato
-  where v.fid = p_fid
+            'min_eur_m2', trim_scale(q.rental_min_eur_m2_month::numeric),
+            'max_eur_m2', trim_scale(q.rental_max_eur_m2_month::numeric)
+          ),
+          'previous_semester', jsonb_build_object(
+            'purchase', jsonb_build_object(
+              'min_eur_m2', b.purchase_min_eur_m2,
+              'max_eur_m2', b.purchase_max_eur_m2
+            ),
+            'rental', jsonb_build_object(
+              'min_eur_m2', trim_scale(b.rental_min_eur_m2_month::numeric),
+              'max_eur_m2', trim_scale(b.rental_max_eur_m2_month::numeric)
+            )
+          ),
+          'semester', z.semester
+        )
+        order by q.cod_tip, q.stato collate "C"
+      ),
+      '[]'::jsonb
+    )
+    from section.valuation v
+    join core.quotation_zone z on z.region_code = p_fid / 100000000
+      and z.belfiore = v.belfiore
+      and z.zona = v.zona
+      and z.half_year = v.half_year
+    join core.quotation q on q.region_code = p_fid / 100000000
+      and q.belfiore = v.belfiore
+      and q.zona = v.zona
+      and q.half_year = v.half_year
+    left join core.quotation b on b.region_code = p_fid / 100000000
+      and b.belfiore = v.previous_belfiore
+      and b.zona = v.previous_zona
+      and b.half_year = v.half_year - 1
+      and b.cod_tip = q.cod_tip
+      and b.stato is not distinct from q.stato
+    where v.fid = p_fid
+  );
+end
 $$;
 comment on function api.section_valuation(int4) is 'Section valuation as JSON: OMI quotations of the parcel''s zone, euro per square metre (rents per month), null: not quoted; [] where there are none';

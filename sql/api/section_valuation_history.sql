@@ -5,57 +5,61 @@
 -- crs: none
 
 create or replace function api.section_valuation_history(p_fid int4) returns jsonb
-language sql stable as $$
-  with quoted as (
-    select
-      r.belfiore,
-      r.zona,
-      h.half_year,
-      r.then_zona,
-      q.purchase_min_eur_m2::numeric as purchase_min,
-      q.purchase_max_eur_m2::numeric as purchase_max,
-      (q.purchase_min_eur_m2::numeric + q.purchase_max_eur_m2) / 2 as purchase_mid,
-      q.rental_min_eur_m2_month::numeric as rental_min,
-      q.rental_max_eur_m2_month::numeric as rental_max,
-      (q.rental_min_eur_m2_month::numeric + q.rental_max_eur_m2_month::numeric) / 2 as rental_mid
-    from section.valuation_history r
-    cross join generate_series(r.since::int4, r.until::int4) as h (half_year)
-    -- 20: Abitazioni civili
-    left join core.quotation q on q.region_code = p_fid / 100000000
-      and q.belfiore = r.then_belfiore
-      and q.zona = r.then_zona
-      and q.half_year = h.half_year
-      and q.cod_tip = 20
-      and q.stato = 'NORMALE'
-    where r.fid = p_fid
-  )
-  select jsonb_build_object(
-    'zone_current', min(zona),
-    'municipality_code', min(belfiore),
-    'property_type', 'Abitazioni civili',
-    'condition', 'NORMALE',
-    'semesters', jsonb_agg(
-      jsonb_build_object(
-        'semester', (half_year / 2) || '_' || (half_year % 2 + 1),
-        'zone', then_zona,
-        'purchase', jsonb_build_object(
-          'min_eur_m2', purchase_min,
-          'max_eur_m2', purchase_max,
-          'mid_eur_m2', trim_scale(round(purchase_mid, 2))
-        ),
-        'rental', jsonb_build_object(
-          'min_eur_m2', trim_scale(rental_min),
-          'max_eur_m2', trim_scale(rental_max),
-          'mid_eur_m2', trim_scale(round(rental_mid, 2))
-        ),
-        -- A year of rent over the price, both at the middle of their range.
-        'gross_yield_pct', trim_scale(round(1200 * rental_mid / nullif(purchase_mid, 0), 2))
-      )
-      order by half_year
-    ),
-    'source', api.section_source(p_fid, 'valuation_history')
-  )
-  from quoted
-  having count(*) > 0
+language plpgsql stable as $$
+begin
+  return (
+    with quoted as (
+      select
+        r.belfiore,
+        r.zona,
+        h.half_year,
+        r.then_zona,
+        q.purchase_min_eur_m2::numeric as purchase_min,
+        q.purchase_max_eur_m2::numeric as purchase_max,
+        (q.purchase_min_eur_m2::numeric + q.purchase_max_eur_m2) / 2 as purchase_mid,
+        q.rental_min_eur_m2_month::numeric as rental_min,
+        q.rental_max_eur_m2_month::numeric as rental_max,
+        (q.rental_min_eur_m2_month::numeric + q.rental_max_eur_m2_month::numeric) / 2 as rental_mid
+      from section.valuation_history r
+      cross join generate_series(r.since::int4, r.until::int4) as h (half_year)
+      -- 20: Abitazioni civili
+      left join core.quotation q on q.region_code = p_fid / 100000000
+        and q.belfiore = r.then_belfiore
+        and q.zona = r.then_zona
+        and q.half_year = h.half_year
+        and q.cod_tip = 20
+        and q.stato = 'NORMALE'
+      where r.fid = p_fid
+    )
+    select jsonb_build_object(
+      'zone_current', min(zona),
+      'municipality_code', min(belfiore),
+      'property_type', 'Abitazioni civili',
+      'condition', 'NORMALE',
+      'semesters', jsonb_agg(
+        jsonb_build_object(
+          'semester', (half_year / 2) || '_' || (half_year % 2 + 1),
+          'zone', then_zona,
+          'purchase', jsonb_build_object(
+            'min_eur_m2', purchase_min,
+            'max_eur_m2', purchase_max,
+            'mid_eur_m2', trim_scale(round(purchase_mid, 2))
+          ),
+          'rental', jsonb_build_object(
+            'min_eur_m2', trim_scale(rental_min),
+            'max_eur_m2', trim_scale(rental_max),
+            'mid_eur_m2', trim_scale(round(rental_mid, 2))
+          ),
+          -- A year of rent over the price, both at the middle of their range.
+          'gross_yield_pct', trim_scale(round(1200 * rental_mid / nullif(purchase_mid, 0), 2))
+        )
+        order by half_year
+      ),
+      'source', api.section_source(p_fid, 'valuation_history')
+    )
+    from quoted
+    having count(*) > 0
+  );
+end
 $$;
 comment on function api.section_valuation_history(int4) is 'Section valuation_history as JSON: civil dwellings in normal state over 22 half-years, euro per square metre (rents per month), middles and gross yield (percent a year) with 2 decimals; null: not quoted; null as a whole: the parcel is in no zone';
