@@ -8,11 +8,13 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
+import { ROOT } from '../pipelines/config.ts';
 import { openDatabase } from '../pipelines/db/index.ts';
 import { RowWriter } from '../pipelines/kit/copy.ts';
 import type { MemberSink, Sink } from '../pipelines/kit/source.ts';
 import { ZipWriter } from '../pipelines/kit/zip-writer.ts';
 import { ZipArchive } from '../pipelines/kit/zip.ts';
+import { readSqlFile } from '../pipelines/sql-files.ts';
 import source from '../sources/egms_vertical/source.ts';
 import { tileLines } from '../sources/egms_vertical/synthetic.ts';
 
@@ -146,12 +148,15 @@ export async function benchEgms(options: EgmsBenchOptions = {}): Promise<EgmsBen
 async function benchCopy(url: string, chunks: readonly Buffer[]): Promise<number> {
   const database = await openDatabase(url);
   try {
-    const columns = Object.entries(source.tables['raw_egms_cell']!).map(([name, type]) => `${name} ${type}`);
+    const staging = readSqlFile(join(ROOT, 'sources/egms_vertical/staging.sql'));
     let seconds = Infinity;
     for (let run = 0; run < 3; run += 1) {
       await database.query('drop schema if exists bench_egms cascade');
       await database.query('create schema bench_egms');
-      await database.query(`create unlogged table bench_egms.raw_egms_cell (member_id int4, position int8, ${columns.join(', ')})`);
+      await database.session(async (session) => {
+        await session.query('set search_path to bench_egms, public');
+        await session.script(staging.text, staging.file);
+      });
       const measured = await timed(async () => {
         const copy = await database.copyIn('bench_egms', 'raw_egms_cell');
         for (const chunk of chunks) {

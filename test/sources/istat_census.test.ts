@@ -1,0 +1,185 @@
+import { readdirSync, readFileSync, statSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { utm32, type MultiPolygon } from '../../pipelines/kit/plane-geometry.ts';
+import { writeShapefile, type ShapefileField } from '../../pipelines/kit/shapefile-writer.ts';
+import type { Recognition } from '../../pipelines/kit/source.ts';
+import { writeXlsx, type XlsxValue } from '../../pipelines/kit/xlsx-writer.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import type { RegisteredSource } from '../../pipelines/registry.ts';
+import { recognise } from '../../pipelines/steps/locate.ts';
+import source from '../../sources/istat_census/source.ts';
+import { collect, type Collected } from '../harness/collect.ts';
+
+const FIXTURE = fileURLToPath(new URL('../../sources/istat_census/fixture/', import.meta.url));
+const GOLDEN = fileURLToPath(new URL('../../sources/istat_census/golden/', import.meta.url));
+const fixture = (name: string): string => join(FIXTURE, name);
+/** What `recognise` needs of a registered source. */
+const registered = { ...source, id: source.manifest.id } as RegisteredSource;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+const recognition = async (path: string): Promise<Recognition | null> => (await recognise({ path, size: statSync(path).size }, [registered]))?.recognition ?? null;
+
+type Golden = { records: number; rows: Record<string, unknown>[]; rejects: { position: number; code: string }[] };
+const golden = (name: string): Golden => JSON.parse(readFileSync(join(GOLDEN, `${name}.json`), 'utf8')) as Golden;
+
+/** Rows cut to the golden's columns. */
+function summary({ members, rows }: Collected, like: Golden): Golden {
+  expect(members).toHaveLength(1);
+  const member = members[0]!;
+  expect(member.records, 'records = rows + rejects').toBe(member.rows + member.rejects.length);
+  const columns = Object.keys(like.rows[0]!);
+  return {
+    records: member.records!,
+    rows: rows['raw_census_indicator']!.map((row) => Object.fromEntries(columns.map((column) => [column, row[column]]))),
+    rejects: member.rejects.map(({ position, code }) => ({ position, code })),
+  };
+}
+
+/** A fixture's table as cells, codes as text and counts as numbers, as the publisher's workbooks have them. */
+function cells(name: string): XlsxValue[][] {
+  const [header, ...rows] = readFileSync(fixture(name), 'utf8').trimEnd().split('\r\n').map((line) => line.split(';'));
+  return [header!, ...rows.map((row) => row.map((value, column) => (column > 10 && /^\d+$/.test(value) ? Number(value) : value)))];
+}
+
+describe('reading indicators', () => {
+  it.each(readdirSync(GOLDEN).map((file) => file.replace(/\.json$/, '')))('%s gives its golden rows and rejects', async (name) => {
+    const expected = golden(name);
+    expect(summary(await collect(source, fixture(`${name}.csv`), { role: 'indicators', region: 2 }), expected)).toEqual(expected);
+  });
+
+  it('a workbook gives what the CSV gives', async () => {
+    for (const name of ['R02_indicatori_2021_sezioni', 'R02_Finta_2023_sezioni', 'codes-that-became-numbers', 'counts-that-are-none']) {
+      const path = join(folder, `${name}.xlsx`);
+      await writeXlsx(path, 'R02', cells(`${name}.csv`));
+      const expected = golden(name);
+      expect(summary(await collect(source, path, { role: 'indicators', region: 2 }), expected), name).toEqual(expected);
+    }
+  });
+
+  it('a zip of all regions gives a member per region, and leaves the list of fields', async () => {
+    const zip = await ZipWriter.create(join(folder, 'Dati_regionali_2021.zip'));
+    for (const name of ['R02_indicatori_2021_sezioni', 'later-issue-of-2021']) {
+      const path = join(folder, `${name}.xlsx`);
+      await writeXlsx(path, 'R02', cells(`${name}.csv`));
+      await zip.add(`Dati_regionali_2021/${name.startsWith('R02') ? name : 'R03_indicatori_2021_sezioni'}.xlsx`, readFileSync(path));
+    }
+    await zip.add('Dati_regionali_2021/TRACCIATO FILE REGIONALI.xlsx', readFileSync(join(folder, 'later-issue-of-2021.xlsx')));
+    await zip.close();
+    const path = join(folder, 'Dati_regionali_2021.zip');
+    expect(await recognition(path)).toEqual({ role: 'indicators', vintage: '2021', region: null });
+    const { members, rows } = await collect(source, path, { role: 'indicators' });
+    expect(members.map(({ path: member, records, rows: count }) => [member, records, count])).toEqual([
+      ['Dati_regionali_2021/R02_indicatori_2021_sezioni.xlsx', 2, 2], ['Dati_regionali_2021/R03_indicatori_2021_sezioni.xlsx', 1, 1],
+    ]);
+    expect(rows['raw_census_indicator']).toHaveLength(3);
+  });
+
+  it.each([
+    ['column-unknown.csv', 'COLUMNS_CHANGED', 'P999'],
+    ['column-missing.csv', 'COLUMNS_CHANGED', 'pf8'],
+    ['R02_indicatori_2023_sezioni.csv', 'CENSUS_EDITION', '2021'],
+    ['sections-of-2011.csv', 'CENSUS_BASES', 'SEZ2011'],
+  ])('%s is refused as a whole with %s', async (name, code, detail) => {
+    await expect(collect(source, fixture(name), { role: 'indicators', region: 2 })).rejects.toMatchObject({ code, kind: 'input', detail: expect.stringContaining(detail) });
+  });
+});
+
+describe('reading geometry', () => {
+  const integer = (name: string): ShapefileField => ({ name, type: 'integer', length: 13 });
+  const FIELDS = ['COD_REG', 'COD_UTS', 'PRO_COM', 'SEZ21', 'SEZ21_ID', 'TIPO_LOC', 'POP21', 'FAM21'];
+  const square = (lon: number): MultiPolygon => [[([[0, 0], [0.01, 0], [0.01, 0.01], [0, 0.01], [0, 0]] as const).map(([x, y]) => utm32.forward([lon + x, 45 + y]))]];
+
+  async function shapefile(name: string, rows: readonly (readonly (number | null)[])[], fields: readonly string[] = FIELDS): Promise<string> {
+    await writeShapefile(folder, name, {
+      type: 'polygon', srid: 32632, fields: fields.map(integer), features: rows.map((values, index) => ({ geometry: { type: 'polygon', polygons: square(7 + index / 50) }, values })),
+    });
+    return join(folder, `${name}.shp`);
+  }
+
+  it('keeps codes as text, zeros as they mean, and refuses what cannot be placed', async () => {
+    const path = await shapefile('R02_21_WGS84', [
+      [2, 7, 7901, 1, 79010000001, 1, 17, 10],
+      [2, 7, 7901, 2, 79010000002, 0, 0, 0],
+      [2, 7, 7901, 8888888, 79018888888, 4, null, null],
+      [2, 7, 7901, 3, 79010000003, 5, 1, 1],
+      [2, 7, 7901, 4, 79020000004, 1, 1, 1],
+      [3, 7, 7901, 5, 79010000005, 1, 1, 1],
+    ]);
+    const { members, rows } = await collect(source, path, { role: 'sections', region: 2 });
+    expect(rows['raw_census_section']!.map(({ member_id: _, geom, ...row }) => ({ ...row, srid: (geom as Buffer).readUInt32LE(5) }))).toEqual([
+      { position: 1, section_id: '79010000001', region_code: 2, istat_code: '007901', tipo_loc: 1, population: 17, households: 10, srid: 32632 },
+      { position: 2, section_id: '79010000002', region_code: 2, istat_code: '007901', tipo_loc: null, population: 0, households: 0, srid: 32632 },
+      { position: 3, section_id: '79018888888', region_code: 2, istat_code: '007901', tipo_loc: 4, population: null, households: null, srid: 32632 },
+    ]);
+    expect(members).toMatchObject([{
+      records: 6, rejects: [{ position: 4, code: 'tipo_loc_invalid' }, { position: 5, code: 'section_id_invalid' }, { position: 6, code: 'region_other' }],
+    }]);
+  });
+
+  it('accepts the fields of later issues and stops at one that nobody knows', async () => {
+    const later = await shapefile('later', [[2, 7, 7901, 1, 79010000001, 1, 17, 10, 8, 3]], [...FIELDS, 'ABI21', 'EDI21']);
+    expect((await collect(source, later, { role: 'sections', region: 2 })).rows['raw_census_section']).toHaveLength(1);
+    const unknown = await shapefile('unknown', [[2, 7, 7901, 1, 79010000001, 1, 17, 10, 8]], [...FIELDS, 'NOVITA']);
+    await expect(collect(source, unknown, { role: 'sections', region: 2 })).rejects.toMatchObject({ code: 'COLUMNS_CHANGED', detail: expect.stringContaining('NOVITA') });
+  });
+
+  it('is recognised by its fields, its region by its first record, and 2011 is left aside', async () => {
+    await shapefile('R09_21_WGS84', [[9, 48, 48901, 1, 489010000001, 1, 17, 10]]);
+    expect(await recognition(join(folder, 'R09_21_WGS84.shp'))).toEqual({
+      role: 'sections', vintage: 'basi_2021', region: 9, sidecars: expect.arrayContaining(['R09_21_WGS84.dbf', 'R09_21_WGS84.prj', 'R09_21_WGS84.shx']),
+    });
+    await shapefile('R09_11_WGS84', [[9, 1]], ['COD_REG', 'SEZ2011']);
+    expect(await recognition(join(folder, 'R09_11_WGS84.shp'))).toMatchObject({ ignored: expect.stringContaining('SEZ21_ID') });
+    const zip = await ZipWriter.create(join(folder, 'R09_21.zip'));
+    for (const extension of ['shp', 'shx', 'dbf', 'prj', 'cpg']) await zip.add(`SHP/R09_21_WGS84.${extension}`, readFileSync(join(folder, `R09_21_WGS84.${extension}`)));
+    await zip.add('TAB/ASC1_R09_21.csv', readFileSync(fixture('ASC1_R02_21.csv')));
+    await zip.close();
+    expect(await recognition(join(folder, 'R09_21.zip'))).toMatchObject({ role: 'sections', region: 9 });
+    const { members } = await collect(source, join(folder, 'R09_21.zip'), { role: 'sections', region: 9 });
+    expect(members).toMatchObject([{ path: 'SHP/R09_21_WGS84.shp', records: 1, rows: 1 }]);
+  });
+});
+
+describe('recognising indicators', () => {
+  it.each([
+    ['R02_indicatori_2021_sezioni.csv', { role: 'indicators', vintage: '2021', region: 2 }],
+    ['later-issue-of-2021.csv', { role: 'indicators', vintage: '2021', region: 2 }],
+    ['R02_Finta_2023_sezioni.csv', { role: 'indicators', vintage: '2023', region: 2 }],
+    ['sections-of-2011.csv', { role: 'indicators_2011_bases', ignored: expect.stringContaining('2011') }],
+    ['census-2011.csv', { role: 'indicators_2011_bases', ignored: expect.stringContaining('SEZ21_ID') }],
+    ['ASC1_R02_21.csv', { role: 'companion', ignored: expect.stringContaining('geometry') }],
+  ])('%s', async (name, expected) => {
+    expect(await recognition(fixture(name))).toMatchObject(expected);
+  });
+
+  it('tells workbooks of the same name apart by their columns', async () => {
+    const path = join(folder, 'R02_indicatori_2021_sezioni.xlsx');
+    await writeXlsx(path, 'R02', cells('R02_indicatori_2021_sezioni.csv'));
+    expect(await recognition(path)).toEqual({ role: 'indicators', vintage: '2021', region: 2 });
+    await writeXlsx(path, 'R02', cells('sections-of-2011.csv'));
+    expect(await recognition(path)).toMatchObject({ ignored: expect.stringContaining('2011') });
+    await writeXlsx(path, 'Foglio1', [['Titolo'], ['x']]);
+    expect(await recognition(path)).toBeNull();
+  });
+
+  it('leaves the list of fields aside, and does not claim files of others', async () => {
+    const list = join(folder, 'TRACCIATO FILE REGIONALI.xlsx');
+    await writeXlsx(list, 'TRACCIATO', [['SEZ21_ID', 'Codice della sezione'], ['P1', 'Popolazione residente - totale']]);
+    expect(await recognition(list)).toMatchObject({ role: 'field_list', ignored: expect.stringContaining('no data') });
+    await writeFile(join(folder, 'altro.csv'), 'a;b\n1;2\n');
+    expect(await recognition(join(folder, 'altro.csv'))).toBeNull();
+  });
+
+  it('refuses a file whose name and columns speak of different years', async () => {
+    await expect(recognition(fixture('R02_indicatori_2023_sezioni.csv'))).rejects.toMatchObject({ code: 'CENSUS_EDITION' });
+  });
+});
