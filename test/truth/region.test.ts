@@ -57,6 +57,11 @@ function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
+/** A section of which no part says anything is none. */
+function told(section: Json | undefined): Json {
+  return section === undefined || (isObject(section) && Object.values(section).every((value) => value === null)) ? null : section;
+}
+
 /** Paths where the record differs from the truth. */
 function differences(path: string, expected: Json | undefined, found: Json | undefined): string[] {
   if (typeof expected === 'number' && typeof found === 'number') {
@@ -128,8 +133,9 @@ describeEngines(`an invented region of ${PARCELS} parcels with every source`, (e
   });
 
   it('holds exactly the parcels that were published', async () => {
-    const [row] = await context.database.query<{ n: number }>('select count(*) as n from core.parcel');
-    expect(row!.n).toBe(files.world.parcelCount);
+    // The map also holds parcels that are written as a vice and can be repaired; they are no part of the invented truth.
+    const [row] = await context.database.query<{ good: number; repaired: number }>('select count(*) filter (where not made_valid) as good, count(*) filter (where made_valid) as repaired from core.parcel');
+    expect(row).toEqual({ good: files.world.parcelCount, repaired: 1 });
   });
 
   it('answers every field of every section of every parcel with the truth', async () => {
@@ -151,7 +157,7 @@ describeEngines(`an invented region of ${PARCELS} parcels with every source`, (e
           lines.push(JSON.stringify({ ...record, meta: null }));
           for (const section of SECTIONS) {
             if (section === 'basic') continue;
-            const wanted = expected[section] ?? (Array.isArray(record[section]) ? [] : null);
+            const wanted = told(expected[section]) ?? (Array.isArray(record[section]) ? [] : null);
             const empty = wanted === null || (Array.isArray(wanted) && wanted.length === 0);
             if (!empty) seen.set(section, (seen.get(section) ?? 0) + 1);
             found.push(...differences(section, wanted, record[section]));
