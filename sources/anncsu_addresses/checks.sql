@@ -1,0 +1,43 @@
+-- purpose: what must hold of a release of ANNCSU
+-- reads: layer.odonimo, layer.odonimo_indir, layer.accesso
+-- writes: none
+-- grain: one row per offence
+-- crs: none
+
+-- check: accesso_street_known
+-- level: error
+-- expects: every access belongs to a street of its own comune
+select
+  a.progressivo_accesso,
+  a.progressivo_nazionale,
+  a.belfiore
+from accesso as a
+left join odonimo as o on o.progressivo_nazionale = a.progressivo_nazionale
+left join odonimo_indir as i on i.progressivo_nazionale = a.progressivo_nazionale
+where coalesce(o.belfiore, i.belfiore) is distinct from a.belfiore;
+
+-- check: total_accesses_agree
+-- level: warn
+-- expects: where INDIR was loaded with STRAD, each street has as many accesses as STRAD says
+select
+  o.progressivo_nazionale,
+  o.total_accesses,
+  count(a.progressivo_accesso) as accesses
+from odonimo as o
+left join accesso as a on a.progressivo_nazionale = o.progressivo_nazionale
+where exists (select from accesso)
+  and o.total_accesses is not null
+group by o.progressivo_nazionale, o.total_accesses
+having count(a.progressivo_accesso) <> o.total_accesses;
+
+-- check: coordinates_believable
+-- level: warn
+-- expects: in no comune more than a tenth of the published points are zero, swapped, projected or outside Italy
+select
+  belfiore,
+  count(*) filter (where coordinate_flag in ('zero', 'swapped', 'projected', 'outside_italy')) as bad,
+  count(*) as published
+from accesso
+where coordinate_flag <> 'none'
+group by belfiore
+having count(*) filter (where coordinate_flag in ('zero', 'swapped', 'projected', 'outside_italy')) > 0.1 * count(*);

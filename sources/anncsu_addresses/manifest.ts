@@ -1,0 +1,35 @@
+import type { Manifest } from '../../pipelines/kit/source.ts';
+
+export const manifest: Manifest = {
+  id: 'anncsu_addresses',
+  title: 'ANNCSU, Archivio Nazionale dei Numeri Civici delle Strade Urbane: indirizzario (INDIR) and stradario (STRAD)',
+  attribution: {
+    holder: 'Agenzia delle Entrate and Istat',
+    license: 'CC-BY-4.0',
+    url: 'https://www.anncsu.gov.it/it/consultazione-dellarchivio/open-data/',
+    text: 'Fonte: ANNCSU - Istat e Agenzia delle Entrate, CC BY 4.0',
+  },
+  vintageRule:
+    'the eight digits of the date in the name of the CSV (INDIR_CALA_20260602.csv is 2026-06-02), else in the name of the zip '
+    + '(indirizzarioCalabria20260602.zip), else the date of the zip entry; a bare CSV without a date in its name is refused',
+  downloads: [
+    {
+      url: 'https://anncsu.open.agenziaentrate.gov.it/age-inspire/opendata/anncsu/getds.php?INDIR_ITA',
+      note:
+        'INDIR or STRAD, underscore, ITA or the region: ABRU BASI CALA CAMP EMIL FRIU LAZI LIGU LOMB MARC MOLI PIEM PUGL SARD SICI TOSC TREN UMBR VALL VENE. '
+        + 'The name is a bare query (no = behind it), and a browser\'s User-Agent is needed. Only the latest release is served: keep the old ones.',
+    },
+  ],
+  cadence: 'monthly',
+  crs: 'EPSG:6706 (RDN2008 2D); COORD_X_COMUNE is the longitude, COORD_Y_COMUNE the latitude, degrees with a decimal comma',
+  keep: 'newest',
+  ignored: {
+    "'' (10th column of STRAD)": 'every line of STRAD ends with a separator: the column behind it has no name and no value; a value in it is a reject',
+  },
+  envelope: {
+    // National release: 27.4 M accesses, 1.22 M streets. No minimum: STRAD may come alone, and regions differ a hundredfold.
+    rows: { accesso: { max: 40_000_000 }, odonimo: { max: 2_000_000 } },
+    rejectShare: 0.01,
+  },
+  layers: ['accesso', 'odonimo'],
+};

@@ -1,0 +1,359 @@
+/**
+ * Reads INDIR and STRAD, zipped or plain, in constant memory.
+ *
+ * INDIR repeats the street on the line of each of its accesses, and lines of one street follow each other. So the bytes of
+ * the street's columns are compared with those of the line before; only when they differ are they parsed, normalised and
+ * written, on the row of that access; and only the access's columns are scanned on every line.
+ */
+import { isUtf8 } from 'node:buffer';
+import type { Readable } from 'node:stream';
+import { comuneKey, streetNames } from '../../pipelines/kit/address/normalise.ts';
+import { titleCase } from '../../pipelines/kit/address/title-case.ts';
+import type { RowWriter } from '../../pipelines/kit/copy.ts';
+import { inputError, type ColumnType, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
+import { AccessScanner } from './scan.ts';
+import {
+  INDIR_COLUMNS, INDIR_STREET_COLUMNS, STRAD_COLUMNS, indirAccess, indirStreet, record, refusal, stradRow, type IndirAccess, type IndirStreet, type Role,
+} from './schema.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+const SEPARATOR = 0x3b;
+const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
+/** No line of the publisher is longer than a few hundred bytes; a file without line ends is something else. */
+const LONGEST_LINE = 1_048_576;
+/** Types of the columns of raw_access up to metodo. */
+const ACCESS_TYPES: readonly ColumnType[] = [
+  'int8', 'int8', 'text', 'text', 'int4', 'text', 'text', 'int4', 'int4', 'float8', 'float8', 'float8', 'int2',
+];
+/** The four columns behind them, null, as COPY writes it. */
+const STREET_NULLS = Buffer.alloc(16, 0xff);
+/** Streets that were written lately; a file whose lines are not in the order of streets repeats some of them, no more. */
+const REMEMBERED_STREETS = 65_536;
+
+export interface Header {
+  readonly role: Role;
+}
+
+/**
+ * Understands the first line.
+ * @returns null when it is no header of ANNCSU
+ * @throws `COLUMNS_CHANGED` when it is, with other columns than this version reads
+ */
+export function parseHeader(bytes: Buffer, at: string): Header | null {
+  const line = (bytes.subarray(0, 3).equals(BOM) ? bytes.subarray(3) : bytes).toString('utf8').replace(/\r$/, '');
+  const names = line.split(';');
+  if (!names.includes('CODICE_COMUNE') || !names.includes('PROGRESSIVO_NAZIONALE') || !names.includes('ODONIMO')) return null;
+  const role: Role = names.includes('PROGRESSIVO_ACCESSO') ? 'INDIR' : 'STRAD';
+  const expected: readonly string[] = role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS;
+  if (names.length === expected.length && names.every((name, index) => name === expected[index])) return { role };
+  const differences = [
+    ...expected.filter((name) => !names.includes(name)).map((name) => `no ${name === '' ? 'separator at the end' : name}`),
+    ...names.filter((name) => !expected.includes(name)).map((name) => `unknown ${JSON.stringify(name)}`),
+  ];
+  throw inputError('ANNCSU columns changed', {
+    code: 'COLUMNS_CHANGED',
+    at: `${at}:1`,
+    detail: `expected ${expected.join(';')}, found ${differences.length > 0 ? differences.join(', ') : `another order: ${line}`}`,
+    hint: 'Read the column metadata on the open data page, then map the column in sources/anncsu_addresses/schema.ts or ignore it by name in manifest.ts.',
+  });
+}
+
+/** Streams one file. Positions are line numbers; the header is line 1. */
+export async function read(file: InputFile, sink: Sink): Promise<void> {
+  const role = file.role as Role;
+  const header = `${(role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS).join(';')}\n`;
+  const envelope = { before: header, after: '' };
+  if (!(await isZip(file))) {
+    const member = await sink.member({ path: '', size: file.size, envelope });
+    await readCsv(file.open(), file.name, role, member, (bytes) => sink.progress(bytes));
+    return;
+  }
+  const archive = await file.zip();
+  try {
+    const entry = archive.entries.find(({ path, isFolder }) => !isFolder && /\.csv$/i.test(path));
+    if (entry === undefined) {
+      throw inputError('ANNCSU zip without its CSV', { code: 'ANNCSU_ZIP', at: file.name, detail: 'expected one .csv, found none', hint: 'Download the file again.' });
+    }
+    // Never taken over from an earlier release: which rows repeat others depends on all members of the release.
+    const member = await sink.member({ path: entry.path, crc32: entry.crc32, size: entry.size, envelope });
+    const ratio = entry.size === 0 ? 0 : entry.compressedSize / entry.size;
+    await readCsv(await archive.stream(entry.path), `${file.name}!${entry.path}`, role, member, (bytes) => sink.progress(bytes * ratio));
+  } finally {
+    await archive.close();
+  }
+}
+
+/** By its first bytes: the publisher's address saves files without an ending. */
+async function isZip(file: InputFile): Promise<boolean> {
+  const stream = file.open();
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    stream.destroy();
+    return chunk.length > 4 && chunk.readUInt32LE(0) === 0x04034b50;
+  }
+  return false;
+}
+
+/**
+ * Cuts the stream at its line ends and counts the lines by themselves: the count is taken on whole chunks before any line
+ * is looked at, so that it can disagree with the reader.
+ */
+async function readCsv(stream: Readable, at: string, role: Role, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
+  const lines: Lines = role === 'INDIR' ? new IndirLines(member) : new StradLines(member);
+  let carry: Buffer | null = null;
+  let lineEnds = 0;
+  let endsOpen = false;
+  let headed = false;
+  for await (const chunk of stream as AsyncIterable<Buffer>) {
+    for (let i = 0; i < chunk.length; i += 1) if (chunk[i] === LF) lineEnds += 1;
+    if (chunk.length > 0) endsOpen = chunk[chunk.length - 1] !== LF;
+    let body: Buffer = chunk;
+    const firstEnd = chunk.indexOf(LF);
+    if (firstEnd < 0) {
+      carry = carry === null ? Buffer.from(chunk) : Buffer.concat([carry, chunk]);
+      if (carry.length > LONGEST_LINE) throw tooLong(at, lines.position + 1, carry.length);
+    } else {
+      if (carry !== null) {
+        const line: Buffer = Buffer.concat([carry, chunk.subarray(0, firstEnd + 1)]);
+        carry = null;
+        if (headed) lines.take(line);
+        else headed = takeHeader(line, role, at, lines);
+        body = chunk.subarray(firstEnd + 1);
+      } else if (!headed) {
+        headed = takeHeader(chunk.subarray(0, firstEnd + 1), role, at, lines);
+        body = chunk.subarray(firstEnd + 1);
+      }
+      const lastEnd = body.lastIndexOf(LF);
+      if (lastEnd >= 0) lines.take(body.subarray(0, lastEnd + 1));
+      if (lastEnd + 1 < body.length) carry = Buffer.from(body.subarray(lastEnd + 1));
+    }
+    progress(chunk.length);
+    const full = member.drain();
+    if (full !== undefined) await full;
+  }
+  if (carry !== null) {
+    // The publisher ends every line. A last one without its end is whole in files that were saved again; with columns missing
+    // it shows that the file was cut, and then an unknown number of lines is missing.
+    const separators = carry.filter((byte) => byte === SEPARATOR).length;
+    const expected = (role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS).length - 1;
+    if (headed && separators < expected) {
+      throw inputError('ANNCSU file is cut short', {
+        code: 'ANNCSU_TRUNCATED', at: `${at}:${lines.position + 1}`, detail: `expected ${expected} separators in the last line, found ${separators} and no end of line`,
+        hint: 'Download the file again; the zip protects itself by its CRC, a loose CSV does not.',
+      });
+    }
+    const line = Buffer.concat([carry, Buffer.from([LF])]);
+    if (headed) lines.take(line);
+    else headed = takeHeader(line, role, at, lines);
+  }
+  if (!headed) throw inputError('ANNCSU file is empty', { code: 'ANNCSU_EMPTY', at, detail: 'expected a header line, found nothing', hint: 'Download the file again.' });
+  await member.close(lineEnds + (endsOpen ? 1 : 0) - 1);
+}
+
+function takeHeader(line: Buffer, role: Role, at: string, lines: Lines): true {
+  const header = parseHeader(line.subarray(0, line.length - 1), at);
+  if (header?.role !== role) {
+    throw inputError('not the ANNCSU file it was taken for', { code: 'ANNCSU_HEADER', at: `${at}:1`, detail: `expected the header of ${role}, found ${JSON.stringify(line.toString('latin1', 0, 80))}`, hint: 'Download the file again.' });
+  }
+  lines.position = 1;
+  return true;
+}
+
+function tooLong(at: string, line: number, bytes: number): Error {
+  return inputError('line without an end', { code: 'ANNCSU_LINE_TOO_LONG', at: `${at}:${line}`, detail: `expected a line end within ${LONGEST_LINE} bytes, found none in ${bytes}`, hint: 'Download the file again: this is no CSV.' });
+}
+
+/** Takes whole lines and turns each into a row or a reject. */
+abstract class Lines {
+  /** Number of the line that was taken last. */
+  position = 0;
+  protected readonly member: MemberSink;
+
+  constructor(member: MemberSink) {
+    this.member = member;
+  }
+
+  /** @param bytes whole lines, each with its LF */
+  take(bytes: Buffer): void {
+    const clean = isUtf8(bytes) && !bytes.includes(0);
+    let start = 0;
+    while (start < bytes.length) {
+      const end = bytes.indexOf(LF, start);
+      this.position += 1;
+      // A file that passed through a Windows editor has CRLF.
+      const stop = end > start && bytes[end - 1] === CR ? end - 1 : end;
+      if (clean || this.#isText(bytes, start, stop)) this.line(bytes, start, stop);
+      start = end + 1;
+    }
+  }
+
+  /** One line, known to be UTF-8 without NUL. */
+  protected abstract line(bytes: Buffer, start: number, end: number): void;
+
+  #isText(bytes: Buffer, start: number, end: number): boolean {
+    const line = bytes.subarray(start, end);
+    if (line.includes(0)) this.reject('nul_character', 'expected text, found a NUL character', Buffer.from(line));
+    else if (!isUtf8(line)) this.reject('encoding_invalid', 'expected UTF-8, found bytes that are not', Buffer.from(line));
+    else return true;
+    return false;
+  }
+
+  protected reject(code: string, message: string, raw: string | Buffer): void {
+    this.member.reject({ position: this.position, code, message, raw });
+  }
+
+  /** Fields of a line, or null after a reject because of their number. */
+  protected fields(text: string, columns: readonly string[]): string[] | null {
+    const fields = text.split(';');
+    if (fields.length === columns.length) return fields;
+    this.reject('separator_count', `expected ${columns.length - 1} separators, found ${fields.length - 1}`, text);
+    return null;
+  }
+}
+
+/** What is made of a street's names: for display and for search. */
+interface Names {
+  readonly displayName: string;
+  readonly displayLocalita: string | null;
+  readonly localitaKey: string | null;
+  readonly kinds: readonly string[];
+  readonly types: readonly (string | null)[];
+  readonly tokens: readonly string[];
+}
+
+function namesOf(street: IndirStreet): Names {
+  const localita = street["LOCALITA'"];
+  const names = streetNames(street.ODONIMO, street.DIZIONE_LINGUA1, street.DIZIONE_LINGUA2);
+  return {
+    displayName: titleCase(street.ODONIMO),
+    displayLocalita: localita === null ? null : titleCase(localita),
+    localitaKey: localita === null ? null : comuneKey(localita) || null,
+    kinds: names.map(({ kind }) => kind),
+    types: names.map(({ type }) => type),
+    tokens: names.map(({ tokens }) => tokens.join(' ')),
+  };
+}
+
+class StradLines extends Lines {
+  protected override line(bytes: Buffer, start: number, end: number): void {
+    const text = bytes.toString('utf8', start, end);
+    const fields = this.fields(text, STRAD_COLUMNS);
+    if (fields === null) return;
+    const named = record(STRAD_COLUMNS, fields);
+    const parsed = stradRow.safeParse(named);
+    if (!parsed.success) {
+      const { code, message } = refusal(parsed.error, named);
+      return this.reject(code, message, text);
+    }
+    const street = parsed.data;
+    const names = namesOf(street);
+    this.member.row('raw_street', this.position, [
+      street.PROGRESSIVO_NAZIONALE, street.CODICE_COMUNE, street.CODICE_ISTAT, street.CODICE_COMUNALE, street.ODONIMO, street["LOCALITA'"],
+      street.DIZIONE_LINGUA1, street.DIZIONE_LINGUA2, street.TOTALE_ACCESSI, names.displayName, names.displayLocalita, names.localitaKey,
+      names.kinds, names.types, names.tokens,
+    ]);
+  }
+}
+
+class IndirLines extends Lines {
+  readonly #writer: RowWriter;
+  readonly #scanner: AccessScanner;
+  /** Bytes of the street's columns of the line before, with the separator behind them. */
+  #prefix: Buffer = Buffer.alloc(0);
+  /** 0 when the line before had no good street. */
+  #prefixLength = 0;
+  #street: IndirStreet | null = null;
+  /** The street's columns, until its first access is accepted. */
+  #unwritten: string | null = null;
+  readonly #written = new Set<string>();
+
+  constructor(member: MemberSink) {
+    super(member);
+    this.#writer = member.writer('raw_access');
+    this.#scanner = new AccessScanner(this.#writer);
+  }
+
+  protected override line(bytes: Buffer, start: number, end: number): void {
+    if (!this.#hasSameStreet(bytes, start, end) && !this.#takeStreet(bytes, start, end)) return this.#slow(bytes, start, end);
+    if (!this.#scanner.scan(bytes, start + this.#prefixLength, end, this.position)) return this.#slow(bytes, start, end);
+    this.#endRow();
+  }
+
+  /** The columns of the street, on the first line that has them, and null on the others. */
+  #endRow(): void {
+    const writer = this.#writer;
+    if (this.#unwritten === null) {
+      writer.ensure(STREET_NULLS.length);
+      writer.buffer.set(STREET_NULLS, writer.length);
+      writer.length += STREET_NULLS.length;
+    } else {
+      if (this.#written.size >= REMEMBERED_STREETS) this.#written.clear();
+      this.#written.add(this.#unwritten);
+      this.#unwritten = null;
+      const street = this.#street!;
+      const names = namesOf(street);
+      writer.value('text[]', [
+        street.CODICE_ISTAT, street.CODICE_COMUNALE, street.ODONIMO, street["LOCALITA'"], street.DIZIONE_LINGUA1, street.DIZIONE_LINGUA2, names.displayName,
+        names.displayLocalita, names.localitaKey,
+      ]);
+      writer.value('text[]', names.kinds);
+      writer.value('text[]', names.types);
+      writer.value('text[]', names.tokens);
+    }
+    writer.end();
+  }
+
+  #hasSameStreet(bytes: Buffer, start: number, end: number): boolean {
+    const length = this.#prefixLength;
+    if (length === 0 || end - start < length) return false;
+    const prefix = this.#prefix;
+    // From the end: streets of one comune differ in their names, not in the codes in front.
+    for (let i = length - 1; i >= 0; i -= 1) if (bytes[start + i] !== prefix[i]) return false;
+    return true;
+  }
+
+  /** Parses the street's columns; false when they are not good, and then the slow path says why. */
+  #takeStreet(bytes: Buffer, start: number, end: number): boolean {
+    this.#prefixLength = 0;
+    let at = start;
+    for (let separators = 0; separators < INDIR_STREET_COLUMNS; at += 1) {
+      if (at === end) return false;
+      if (bytes[at] === SEPARATOR) separators += 1;
+    }
+    const fields = bytes.toString('utf8', start, at - 1).split(';');
+    const parsed = indirStreet.safeParse(record(INDIR_COLUMNS.slice(0, INDIR_STREET_COLUMNS), fields));
+    if (!parsed.success) return false;
+    this.#street = parsed.data;
+    this.#scanner.street(parsed.data.PROGRESSIVO_NAZIONALE, parsed.data.CODICE_COMUNE);
+    const columns = fields.join(';');
+    this.#unwritten = this.#written.has(columns) ? null : columns;
+    this.#prefix = Buffer.from(bytes.subarray(start, at));
+    this.#prefixLength = at - start;
+    return true;
+  }
+
+  /** The law itself: every column by the schema. */
+  #slow(bytes: Buffer, start: number, end: number): void {
+    const text = bytes.toString('utf8', start, end);
+    const fields = this.fields(text, INDIR_COLUMNS);
+    if (fields === null) return;
+    const named = record(INDIR_COLUMNS, fields);
+    const street = indirStreet.safeParse(record(INDIR_COLUMNS.slice(0, INDIR_STREET_COLUMNS), fields));
+    const access = indirAccess.safeParse(record(INDIR_COLUMNS.slice(INDIR_STREET_COLUMNS), fields.slice(INDIR_STREET_COLUMNS)));
+    if (!street.success || !access.success) {
+      const { code, message } = refusal((street.success ? access.error : street.error)!, named);
+      return this.reject(code, message, text);
+    }
+    this.#writer.begin(this.position);
+    accessValues(street.data, access.data).forEach((value, column) => this.#writer.value(ACCESS_TYPES[column]!, value));
+    this.#endRow();
+  }
+}
+
+/** Values of the columns of raw_access up to metodo, in their order. */
+function accessValues(street: IndirStreet, access: IndirAccess): unknown[] {
+  return [
+    access.PROGRESSIVO_ACCESSO, street.PROGRESSIVO_NAZIONALE, street.CODICE_COMUNE, access.CODICE_COMUNALE_ACCESSO, access.CIVICO, access.ESPONENTE,
+    access.SPECIFICITA, access.METRICO, access.PROGRESSIVO_SNC, access.COORD_X_COMUNE, access.COORD_Y_COMUNE, access.QUOTA, access.METODO,
+  ];
+}

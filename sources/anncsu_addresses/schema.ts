@@ -1,0 +1,109 @@
+/**
+ * One line of INDIR or STRAD as text, and what it means: the only definition of the format.
+ *
+ * Source: the publisher's column metadata (`metadata_indirizzario.json`, `metadata_stradario.json` of the open data page).
+ * UTF-8 without BOM, LF, `;`, no quoting of any kind, decimal comma, empty = not stated.
+ * `scan.ts` has a fast path over bytes for well-formed INDIR lines; whatever it does not accept at once comes here, and a
+ * property test holds the two against each other.
+ */
+import { z } from 'zod';
+
+export const STRAD_COLUMNS = [
+  'CODICE_COMUNE', 'CODICE_ISTAT', 'PROGRESSIVO_NAZIONALE', 'CODICE_COMUNALE', 'ODONIMO', "LOCALITA'", 'TOTALE_ACCESSI', 'DIZIONE_LINGUA1',
+  'DIZIONE_LINGUA2', '',
+] as const;
+
+export const INDIR_COLUMNS = [
+  'CODICE_COMUNE', 'CODICE_ISTAT', 'PROGRESSIVO_NAZIONALE', 'CODICE_COMUNALE', 'ODONIMO', "LOCALITA'", 'DIZIONE_LINGUA1', 'DIZIONE_LINGUA2',
+  'PROGRESSIVO_ACCESSO', 'CODICE_COMUNALE_ACCESSO', 'CIVICO', 'ESPONENTE', 'SPECIFICITA', 'METRICO', 'PROGRESSIVO_SNC', 'COORD_X_COMUNE',
+  'COORD_Y_COMUNE', 'QUOTA', 'METODO',
+] as const;
+
+/** The first eight columns of INDIR say the street; the rest says the access. */
+export const INDIR_STREET_COLUMNS = 8;
+
+export type Role = 'INDIR' | 'STRAD';
+
+function invalid(code: string, message: string): { message: string; params: { code: string } } {
+  return { message, params: { code } };
+}
+
+const field = z.string().refine((text) => !text.includes('\0'), invalid('nul_character', 'expected text, found a NUL character'));
+const optionalText = field.transform((text) => (text === '' ? null : text));
+
+/** Digits, without sign, at most 15: exact in a double. */
+const key = (code: string): z.ZodType<number, string> =>
+  z.string().refine((text) => /^\d{1,15}$/.test(text), invalid(code, 'expected 1 to 15 digits')).transform(Number);
+
+/** At most 9 digits: an int4. */
+const whole = (code: string): z.ZodType<number | null, string> =>
+  z.string().refine((text) => /^\d{0,9}$/.test(text), invalid(code, 'expected at most 9 digits, or nothing')).transform((text) => (text === '' ? null : Number(text)));
+
+/** Decimal comma; no exponent, no thousands separator; `,5` is 0.5. */
+const DECIMAL = /^-?(?:\d+(?:,\d+)?|,\d+)$/;
+const decimal = (code: string): z.ZodType<number | null, string> =>
+  z.string().refine((text) => text === '' || (text.length <= 40 && DECIMAL.test(text)), invalid(code, 'expected a number with a decimal comma, or nothing'))
+    .transform((text) => (text === '' ? null : Number(text.replace(',', '.').replace(/^(-?)\./, '$10.'))));
+
+const streetColumns = {
+  /** Belfiore code; the join key of everything, as provinces are renumbered and comuni merged. */
+  CODICE_COMUNE: z.string().refine((text) => /^[A-Z]\d{3}$/.test(text), invalid('comune_code_malformed', 'expected a letter and three digits')),
+  CODICE_ISTAT: z.string().refine((text) => /^(?:\d{6})?$/.test(text), invalid('istat_code_malformed', 'expected six digits, or nothing'))
+    .transform((text) => (text === '' ? null : text)),
+  PROGRESSIVO_NAZIONALE: key('street_key_malformed'),
+  CODICE_COMUNALE: optionalText,
+  ODONIMO: field.refine((text) => text.trim() !== '', invalid('odonimo_missing', 'expected the name of the street')),
+  "LOCALITA'": optionalText,
+  DIZIONE_LINGUA1: optionalText,
+  DIZIONE_LINGUA2: optionalText,
+};
+
+export const stradRow = z.strictObject({
+  ...streetColumns,
+  /** Number of accesses; 0 is allowed, and such streets have no line in INDIR. */
+  TOTALE_ACCESSI: whole('total_accesses_malformed'),
+  /** The column behind the last separator. */
+  '': z.string().refine((text) => text === '', invalid('ghost_column_filled', 'expected nothing behind the last separator')),
+});
+
+export const indirStreet = z.strictObject(streetColumns);
+
+export const indirAccess = z.strictObject({
+  PROGRESSIVO_ACCESSO: key('access_key_malformed'),
+  /** Alphanumeric (`G282`). */
+  CODICE_COMUNALE_ACCESSO: optionalText,
+  CIVICO: whole('civico_malformed'),
+  ESPONENTE: optionalText,
+  /** ROSSO, NERO, and rarely something else: kept as published. */
+  SPECIFICITA: optionalText,
+  /** Metres along the street, where accesses are numbered by distance. */
+  METRICO: whole('metrico_malformed'),
+  /** Ordinal of an access without a number, behind the civico or metrico of the same line. */
+  PROGRESSIVO_SNC: whole('snc_malformed'),
+  COORD_X_COMUNE: decimal('coordinate_malformed'),
+  COORD_Y_COMUNE: decimal('coordinate_malformed'),
+  QUOTA: decimal('quota_malformed'),
+  METODO: z.string().refine((text) => /^[1-5]?$/.test(text), invalid('metodo_unknown', 'expected 1 to 5, or nothing')).transform((text) => (text === '' ? null : Number(text))),
+});
+
+export const indirRow = z.strictObject({ ...indirStreet.shape, ...indirAccess.shape });
+
+export type StradRow = z.output<typeof stradRow>;
+export type IndirStreet = z.output<typeof indirStreet>;
+export type IndirAccess = z.output<typeof indirAccess>;
+
+/** Fields by column name. */
+export function record(columns: readonly string[], fields: readonly string[]): Record<string, string> {
+  const named: Record<string, string> = {};
+  for (let i = 0; i < columns.length; i += 1) named[columns[i]!] = fields[i]!;
+  return named;
+}
+
+/** @returns the stable code and the one-line message of a refused line: `CIVICO: expected …, found "12A"`. */
+export function refusal(error: z.ZodError, fields: Readonly<Record<string, string>>): { readonly code: string; readonly message: string } {
+  const issue = error.issues[0]!;
+  const column = String(issue.path[0] ?? '');
+  const found = (fields[column] ?? '').slice(0, 60);
+  const code = issue.code === 'custom' && typeof issue.params?.['code'] === 'string' ? issue.params['code'] : 'row_malformed';
+  return { code, message: `${column === '' ? 'column 10' : column}: ${issue.message}, found ${JSON.stringify(found)}` };
+}

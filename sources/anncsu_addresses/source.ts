@@ -1,0 +1,118 @@
+import { basename } from 'node:path';
+import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
+import { findRegion } from '../../pipelines/kit/regions.ts';
+import { manifest } from './manifest.ts';
+import { parseHeader, read } from './read.ts';
+
+/** The publisher's areas. TREN is Trentino-Alto Adige, FRIU Friuli-Venezia Giulia, VALL Valle d'Aosta. */
+const AREAS: Readonly<Record<string, number | null>> = {
+  ITA: null, PIEM: 1, VALL: 2, LOMB: 3, TREN: 4, VENE: 5, FRIU: 6, LIGU: 7, EMIL: 8, TOSC: 9, UMBR: 10, MARC: 11, LAZI: 12, ABRU: 13, MOLI: 14, CAMP: 15,
+  PUGL: 16, BASI: 17, CALA: 18, SICI: 19, SARD: 20,
+};
+
+/** `INDIR_CALA_20260602.csv`, `getds.php?INDIR_CALA`. */
+const AREA = /(?<![A-Za-z])(?:INDIR|STRAD)_([A-Za-z]{3,4})(?![A-Za-z])/;
+/** `stradarioCalabria20260602.zip`. */
+const LONG_NAME = /(?:stradario|indirizzario)([A-Za-zÀ-ÿ' -]+?)_?(?=\d{8}|\.|$)/i;
+const DATE = /(?<!\d)(20\d{2})(\d{2})(\d{2})(?!\d)/;
+
+async function recognise(probe: Probe): Promise<Recognition | null> {
+  if (probe.entries === null) return describe(probe.name, [probe.name], probe.head, null);
+  const csv = probe.entries.filter((entry) => !entry.isFolder && /\.csv$/i.test(entry.path));
+  if (csv.length !== 1) return null;
+  const entry = csv[0]!;
+  return describe(`${probe.name}!${entry.path}`, [basename(entry.path), probe.name], await probe.headOf(entry.path), entry.modified);
+}
+
+/** @throws `COLUMNS_CHANGED`, `ANNCSU_AREA_UNKNOWN`, `ANNCSU_VINTAGE_UNKNOWN` for files whose header is surely ANNCSU's. */
+function describe(at: string, names: readonly string[], head: Buffer, modified: string | null): Recognition | null {
+  const end = head.indexOf(0x0a);
+  const header = parseHeader(head.subarray(0, end < 0 ? head.length : end), at);
+  if (header === null) return null;
+  const vintage = vintageOf(names) ?? modified;
+  if (vintage === null) {
+    throw inputError('vintage of an ANNCSU file is not known', {
+      code: 'ANNCSU_VINTAGE_UNKNOWN', at, detail: 'expected the date of the release in the name, found none',
+      hint: `Give the file the name that it has in the publisher's zip: ${header.role}_CALA_20260602.csv.`,
+    });
+  }
+  const area = areaOf(names, at);
+  return { role: header.role, vintage, region: area?.region ?? null, complete: area !== null };
+}
+
+function vintageOf(names: readonly string[]): string | null {
+  for (const name of names) {
+    const match = DATE.exec(name);
+    if (match === null) continue;
+    const date = `${match[1]}-${match[2]}-${match[3]}`;
+    if (!Number.isNaN(Date.parse(date))) return date;
+  }
+  return null;
+}
+
+/** The area that a name states; null when none does: then it is an extract, and its rows say where they are. */
+function areaOf(names: readonly string[], at: string): { readonly region: number | null } | null {
+  for (const name of names) {
+    const code = AREA.exec(name)?.[1]?.toUpperCase();
+    if (code !== undefined) {
+      const region = AREAS[code];
+      if (region !== undefined) return { region };
+      throw inputError('area of an ANNCSU file is not known', {
+        code: 'ANNCSU_AREA_UNKNOWN', at, detail: `expected one of ${Object.keys(AREAS).join(' ')}, found ${code}`,
+        hint: 'Give the file the name it was published with.',
+      });
+    }
+    const long = LONG_NAME.exec(name)?.[1];
+    if (long === undefined) continue;
+    if (/^italia$/i.test(long)) return { region: null };
+    // `FriuliVeneziaGiulia`, `ValledAosta`: names without blanks are compared by their letters.
+    const region = findRegion(long);
+    if (region !== undefined) return { region: region.code };
+  }
+  return null;
+}
+
+export default defineSource({
+  manifest,
+  tables: {
+    raw_access: {
+      progressivo_accesso: 'int8',
+      progressivo_nazionale: 'int8',
+      belfiore: 'text',
+      codice_comunale_accesso: 'text',
+      civico: 'int4',
+      esponente: 'text',
+      specificita: 'text',
+      metrico: 'int4',
+      progressivo_snc: 'int4',
+      coord_x: 'float8',
+      coord_y: 'float8',
+      quota_m: 'float8',
+      metodo: 'int2',
+      street: 'text[]',
+      search_kinds: 'text[]',
+      search_types: 'text[]',
+      search_tokens: 'text[]',
+    },
+    raw_street: {
+      progressivo_nazionale: 'int8',
+      belfiore: 'text',
+      istat_code: 'text',
+      codice_comunale: 'text',
+      odonimo: 'text',
+      localita: 'text',
+      name_1: 'text',
+      name_2: 'text',
+      total_accesses: 'int4',
+      display_name: 'text',
+      display_localita: 'text',
+      localita_key: 'text',
+      search_kinds: 'text[]',
+      search_types: 'text[]',
+      search_tokens: 'text[]',
+    },
+  },
+  keys: { raw_access: ['progressivo_accesso'], raw_street: ['progressivo_nazionale'] },
+  recognise,
+  read,
+});

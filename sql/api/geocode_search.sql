@@ -1,0 +1,467 @@
+-- purpose: search of addresses by text that was read by pipelines/kit/address/parse-query.ts
+-- reads: core.token, core.street_name, core.access_point, core.comune, core.region, core.street
+-- writes: api.geocode_tokens, api.geocode_streets, api.geocode_numbers, api.geocode_search
+-- grain: one call per query
+-- crs: EPSG:4326
+
+-- Three small steps, each through one index: the words that were typed become ids, mistyped ones are corrected in the
+-- dictionary; streets are found by ids inside the comune (or in all Italy) and scored by how much of them was said; the number
+-- is looked for inside the best streets only, so that it never decides the comune.
+
+create or replace function api.geocode_tokens(p_tokens text[], p_regions int2[], p_fuzzy bool)
+returns table (place int4, id int4, weight float8, quality float8, df int4)
+language sql stable
+set pg_trgm.similarity_threshold = 0.25
+as $$
+  with asked as (
+    select
+      t.text,
+      min(t.place)::int4 as place
+    from unnest(p_tokens) with ordinality as t (text, place)
+    group by t.text
+  ),
+  exact as (
+    select
+      a.place,
+      k.id,
+      k.weight,
+      k.df
+    from asked a
+    join core.token k on k.text = a.text
+    where p_regions is null
+      or k.region_code = any (p_regions)
+  ),
+  near as (
+    select
+      a.place,
+      a.text as asked,
+      k.text,
+      levenshtein(k.text, a.text) as edits,
+      sum(k.df) as df
+    from asked a
+    join core.token k on k.text % a.text
+    where (p_fuzzy or not exists (select from exact e where e.place = a.place))
+      and k.text <> a.text
+      -- A number that is not there is another number, not a slip of the pen. levenshtein takes no more than 255 bytes.
+      and a.text !~ '[0-9]'
+      and k.text !~ '[0-9]'
+      and length(a.text) between 3 and 64
+      and length(k.text) <= 64
+      and (p_regions is null or k.region_code = any (p_regions))
+    group by a.place, a.text, k.text
+  ),
+  ranked as (
+    select
+      place,
+      text,
+      edits,
+      row_number() over (partition by place order by edits, df desc, text collate "C") as rank
+    from near
+    where edits <= case when length(asked) <= 5 then 1 else 2 end
+  )
+  select place, id, weight, 1::float8, df
+  from exact
+  union all
+  select
+    r.place,
+    k.id,
+    k.weight,
+    case r.edits when 1 then 0.95 else 0.9 end::float8,
+    k.df
+  from ranked r
+  join core.token k on k.text = r.text
+  where r.rank <= 6
+    and (p_regions is null or k.region_code = any (p_regions))
+$$;
+comment on function api.geocode_tokens(text[], int2[], bool) is 'Words of the dictionary that the typed ones mean: themselves, or where there are none (p_fuzzy: always) at most six that are one or two letters away; place numbers the typed word';
+
+create or replace function api.geocode_streets(p_reading jsonb, p_limit int4, p_fuzzy bool)
+returns table (region_code int2, street_id int8, belfiore text, comune_located int4, score numeric)
+language plpgsql stable as $$
+declare
+  -- No better guess of what a word tells that no street name of the region holds: about one name in eight thousand.
+  unknown_weight constant numeric := 9;
+  v_tokens text[] := array(select jsonb_array_elements_text(p_reading -> 'tokens'));
+  v_types text[] := array_remove(array(select jsonb_array_elements_text(p_reading -> 'otherTypes')) || (p_reading ->> 'streetType'), null);
+  v_locality text := p_reading ->> 'locality';
+  v_comuni text[];
+  v_regions int2[];
+  v_ids int4[];
+  v_places int4[];
+  v_weights float8[];
+  v_qualities float8[];
+  v_rarest int4[];
+begin
+  if jsonb_typeof(p_reading -> 'comuni') = 'array' then
+    v_comuni := array(select jsonb_array_elements_text(p_reading -> 'comuni'));
+    v_regions := array(select distinct c.region_code from core.comune c where c.belfiore = any (v_comuni));
+  end if;
+  select array_agg(t.id), array_agg(t.place), array_agg(t.weight), array_agg(t.quality)
+  into v_ids, v_places, v_weights, v_qualities
+  from api.geocode_tokens(v_tokens, v_regions, p_fuzzy) t;
+  if v_ids is null then
+    return;
+  end if;
+  if v_comuni is null then
+    -- In all Italy the rarest word that is known leads to the streets.
+    select w.ids
+    into v_rarest
+    from (
+      select t.place, array_agg(t.id) as ids, sum(t.df) as df
+      from api.geocode_tokens(v_tokens, null, p_fuzzy) t
+      group by t.place
+    ) w
+    order by w.df, w.place
+    limit 1;
+  end if;
+  return query
+  with word as (
+    select *
+    from unnest(v_ids, v_places, v_weights, v_qualities) as w (id, place, weight, quality)
+  ),
+  asked as (
+    select
+      p.place,
+      coalesce(max(w.weight)::numeric, unknown_weight) as weight
+    from generate_series(1, cardinality(v_tokens)) as p (place)
+    left join word w on w.place = p.place
+    -- Said twice, asked once.
+    where v_tokens[p.place] <> all (v_tokens[: p.place - 1])
+    group by p.place
+  ),
+  candidate as (
+    select n.*
+    from core.street_name n
+    where v_comuni is not null
+      and n.region_code = any (v_regions)
+      and n.belfiore = any (v_comuni)
+      and n.token_ids && v_ids
+      and n.located > 0
+    union all
+    select n.*
+    from core.street_name n
+    where v_comuni is null
+      and n.token_ids && v_rarest
+      and n.located > 0
+  ),
+  matched as (
+    select
+      c.region_code,
+      c.street_id,
+      c.ordinal,
+      w.place,
+      max(w.weight)::numeric as weight,
+      max(w.weight * w.quality)::numeric as credit
+    from candidate c
+    cross join lateral unnest(c.token_ids) as t (id)
+    join word w on w.id = t.id
+    group by c.region_code, c.street_id, c.ordinal, w.place
+  ),
+  summed as (
+    select
+      m.region_code,
+      m.street_id,
+      m.ordinal,
+      sum(m.credit) as credit,
+      -- What was asked: matched words at their weight in this region, the others at what they weigh anywhere.
+      sum(m.weight) + (select sum(a.weight) from asked a) - sum(a.weight) as asked
+    from matched m
+    join asked a on a.place = m.place
+    group by m.region_code, m.street_id, m.ordinal
+  ),
+  scored as (
+    select
+      c.region_code,
+      c.street_id,
+      c.belfiore,
+      c.comune_located,
+      round(
+        2 * s.credit / (s.asked + c.weight::numeric)
+          * case
+            when cardinality(v_types) = 0 then case when c.street_type is null then 1 else 0.98 end
+            when c.street_type = any (v_types) then 1
+            when c.street_type is null then 0.97
+            else 0.93
+          end
+          * case when v_locality is null or c.locality_key = v_locality then 1 else 0.97 end,
+        4
+      ) as score
+    from summed s
+    join candidate c on c.region_code = s.region_code and c.street_id = s.street_id and c.ordinal = s.ordinal
+  ),
+  best as (
+    select
+      x.region_code,
+      x.street_id,
+      x.belfiore,
+      x.comune_located,
+      max(x.score) as score
+    from scored x
+    group by x.region_code, x.street_id, x.belfiore, x.comune_located
+  )
+  select
+    b.region_code,
+    b.street_id,
+    b.belfiore,
+    b.comune_located,
+    b.score
+  from best b
+  where b.score >= 0.5
+  order by b.score desc, b.comune_located desc, b.belfiore collate "C", b.street_id
+  limit greatest(p_limit, 20);
+end
+$$;
+comment on function api.geocode_streets(jsonb, int4, bool) is 'Streets that a reading of a query may mean, with the share of words that agree (0–1, by their weight, type and locality counted in); only streets with a located access';
+
+create or replace function api.geocode_numbers(p_reading jsonb, p_limit int4, p_fuzzy bool)
+returns table (region_code int2, address_id int8, belfiore text, comune_located int4, score numeric, rank int4, distance int4, match_type text)
+language sql stable as $$
+  with reading as (
+    select
+      (p_reading ->> 'number')::int4 as number,
+      (p_reading ->> 'rangeTo')::int4 as range_to,
+      nullif(regexp_replace(upper(p_reading ->> 'exponent'), '[^A-Z0-9]', '', 'g'), '') as exponent,
+      p_reading ->> 'colour' as colour,
+      (p_reading ->> 'metricM')::int4 as metric_m,
+      (p_reading ->> 'snc')::bool as snc
+  ),
+  street as materialized (
+    select *
+    from api.geocode_streets(p_reading, p_limit, p_fuzzy)
+  ),
+  found as (
+    -- The number itself, with whatever follows it.
+    select
+      s.region_code,
+      s.street_id,
+      n.address_id,
+      n.exponent,
+      case
+        when n.same_colour and n.same_exponent then case when n.number = r.number then 0 else 1 end
+        when n.same_colour and n.exponent is null then 2
+        -- B and BIS, T and TER are not variants of each other.
+        when n.same_colour and r.exponent is not null and (starts_with(n.exponent, r.exponent) or starts_with(r.exponent, n.exponent)) then 7
+        when n.same_colour then 3
+        when n.same_exponent then 4
+        else 5
+      end as rank,
+      0 as distance
+    from reading r
+    cross join street s
+    cross join lateral (
+      select
+        k.address_id,
+        k.number,
+        k.exponent,
+        -- Red numbers are published as a colour here and as an exponent there.
+        case
+          when r.colour is not null then coalesce(k.colour, case k.exponent when 'R' then 'ROSSO' when 'N' then 'NERO' end, '') = r.colour
+          else k.colour is null or k.colour <> 'ROSSO' or r.exponent = 'R'
+        end as same_colour,
+        case
+          when r.colour is not null and k.colour is null then r.exponent is null
+          when r.exponent = 'R' and k.colour = 'ROSSO' then k.exponent is null
+          else k.exponent is not distinct from r.exponent
+        end as same_exponent
+      from (
+        select
+          a.address_id,
+          a.number,
+          nullif(regexp_replace(a.exponent, '[^A-Z0-9]', '', 'g'), '') as exponent,
+          a.colour
+        from core.access_point a
+        where a.region_code = s.region_code
+          and a.street_id = s.street_id
+          and a.number in (r.number, r.range_to)
+          and a.geom is not null
+      ) k
+    ) n
+    union all
+    -- The next one on the same side of the street, upwards and downwards.
+    select
+      s.region_code,
+      s.street_id,
+      n.address_id,
+      n.exponent,
+      6 as rank,
+      abs(n.number - r.number) * 2 + case when n.number > r.number then 1 else 0 end as distance
+    from reading r
+    cross join street s
+    cross join lateral (
+      (
+        select a.address_id, a.number, a.exponent
+        from core.access_point a
+        where a.region_code = s.region_code
+          and a.street_id = s.street_id
+          and a.number > r.number
+          and a.number % 2 = r.number % 2
+          and a.geom is not null
+        order by a.number, a.exponent nulls first, a.address_id
+        limit 1
+      )
+      union all
+      (
+        select a.address_id, a.number, a.exponent
+        from core.access_point a
+        where a.region_code = s.region_code
+          and a.street_id = s.street_id
+          and a.number < r.number
+          and a.number % 2 = r.number % 2
+          and a.geom is not null
+        order by a.number desc, a.exponent nulls first, a.address_id
+        limit 1
+      )
+    ) n
+    where r.number is not null
+    union all
+    select
+      s.region_code,
+      s.street_id,
+      n.address_id,
+      n.exponent,
+      case when n.metric_m = r.metric_m then 0 else 6 end as rank,
+      abs(n.metric_m - r.metric_m) as distance
+    from reading r
+    cross join street s
+    cross join lateral (
+      select a.address_id, a.metric_m, a.exponent
+      from core.access_point a
+      where a.region_code = s.region_code
+        and a.street_id = s.street_id
+        and a.metric_m is not null
+        and a.geom is not null
+      order by abs(a.metric_m - r.metric_m), a.metric_m, a.address_id
+      limit 1
+    ) n
+    where r.metric_m is not null
+    union all
+    select
+      s.region_code,
+      s.street_id,
+      n.address_id,
+      null as exponent,
+      0 as rank,
+      0 as distance
+    from reading r
+    cross join street s
+    cross join lateral (
+      select a.address_id
+      from core.access_point a
+      where a.region_code = s.region_code
+        and a.street_id = s.street_id
+        and a.number is null
+        and a.metric_m is null
+        and a.geom is not null
+      order by a.address_id
+      limit p_limit
+    ) n
+    where r.snc
+    union all
+    -- The street itself, shown by its first access.
+    select
+      s.region_code,
+      s.street_id,
+      n.address_id,
+      null as exponent,
+      9 as rank,
+      0 as distance
+    from street s
+    cross join lateral (
+      select a.address_id
+      from core.access_point a
+      where a.region_code = s.region_code
+        and a.street_id = s.street_id
+        and a.geom is not null
+      order by a.number, a.exponent nulls first, a.address_id
+      limit 1
+    ) n
+  ),
+  ranked as (
+    select
+      f.*,
+      min(f.rank) over (partition by f.region_code, f.street_id) as best,
+      row_number() over (partition by f.region_code, f.street_id order by f.rank, f.distance, f.exponent collate "C" nulls first, f.address_id) as place
+    from found f
+  )
+  select
+    k.region_code,
+    k.address_id,
+    s.belfiore,
+    s.comune_located,
+    s.score,
+    k.rank,
+    k.distance,
+    case when k.rank <= 1 then 'number' when k.rank <= 5 then 'number_without_exponent' when k.rank <= 7 then 'nearest_number' else 'street' end
+  from ranked k
+  join street s on s.region_code = k.region_code and s.street_id = k.street_id
+  where (k.rank <= 5 or (k.best >= 6 and (k.rank <= 7 or k.best = 9)))
+    -- Where several comuni are in play each street gives one address, so that all of them are seen.
+    and (k.place = 1 or (jsonb_typeof(p_reading -> 'comuni') = 'array' and jsonb_array_length(p_reading -> 'comuni') = 1))
+$$;
+comment on function api.geocode_numbers(jsonb, int4, bool) is 'Accesses that a reading of a query may mean: rank 0 the number asked, 1 the end of a range, 2–5 the number with another exponent or colour, 6–7 the nearest, 9 the street';
+
+create or replace function api.geocode_search(p_query jsonb, p_limit int4) returns jsonb
+language plpgsql volatile as $$
+declare
+  -- From here on nothing that a second thought could find would be nearer to what was typed.
+  good_enough constant numeric := 0.9;
+  v_reading jsonb;
+  v_ordinal int4;
+  v_fuzzy bool;
+  v_pass jsonb;
+  v_best numeric := 0;
+  v_found jsonb := '[]'::jsonb;
+begin
+  -- One consistent publication: see api.parcel. Only these tables are read, in the order in which a swap locks them.
+  lock table only core.access_point in access share mode;
+  lock table only core.comune in access share mode;
+  lock table only core.region in access share mode;
+  lock table only core.street in access share mode;
+  lock table only core.street_name in access share mode;
+  lock table only core.token in access share mode;
+  <<readings>>
+  for v_reading, v_ordinal in
+    select r.value, r.ordinality::int4
+    from jsonb_array_elements(p_query -> 'readings') with ordinality as r (value, ordinality)
+    order by r.ordinality
+  loop
+    foreach v_fuzzy in array array[false, true] loop
+      select coalesce(jsonb_agg(to_jsonb(n) || jsonb_build_object('reading', v_ordinal)), '[]'::jsonb), greatest(v_best, max(n.score))
+      into v_pass, v_best
+      from api.geocode_numbers(v_reading, p_limit, v_fuzzy) n;
+      v_found := v_found || v_pass;
+      exit readings when v_best >= good_enough;
+    end loop;
+  end loop;
+  return (
+    with hit as (
+      select distinct on (x.region_code, x.address_id)
+        x.*
+      from jsonb_to_recordset(v_found) as x (
+        region_code int2, address_id int8, belfiore text, comune_located int4, score numeric, rank int4, distance int4, match_type text, reading int4
+      )
+      -- Far behind the best is not what was meant.
+      where x.score >= v_best * 0.6
+      order by x.region_code, x.address_id, x.score desc, x.reading, x.rank
+    ),
+    sorted as (
+      select
+        h.*,
+        row_number() over (
+          order by h.score desc, h.reading, h.comune_located desc, h.belfiore collate "C", h.rank, h.distance, h.address_id
+        ) as place
+      from hit h
+    )
+    select coalesce(
+      jsonb_agg(
+        api.address_json(s.region_code, s.address_id) || jsonb_build_object('match_type', s.match_type, 'score', trim_scale(s.score))
+        order by s.place
+      ),
+      '[]'::jsonb
+    )
+    from sorted s
+    where s.place <= p_limit
+  );
+end
+$$;
+comment on function api.geocode_search(jsonb, int4) is 'Addresses for a query as parse-query.ts read it ({"readings": […]}), best first in a total order, at most p_limit; each with match_type and score';

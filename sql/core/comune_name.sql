@@ -1,0 +1,60 @@
+-- purpose: the names under which the region's comuni are asked for
+-- reads: layer.comune_code, layer.comune_suppressed, core.street
+-- writes: core.comune_name
+-- grain: one row per key, comune and kind
+-- crs: none
+
+create table comune_name as
+with mine as (
+  select
+    g.code as region_code,
+    c.belfiore,
+    c.istat_code,
+    c.name,
+    c.name_other
+  from comune_code c
+  join region g on g.code = c.region_code
+),
+found as (
+  select region_code, belfiore, 'name' as kind, name
+  from mine
+  union all
+  select m.region_code, m.belfiore, 'second' as kind, trim(o.name) as name
+  from mine m
+  cross join lateral unnest(string_to_array(m.name_other, '/')) as o (name)
+  union all
+  -- Where a comune was divided among several, it is not known which of them an address means: all are kept.
+  select m.region_code, m.belfiore, 'former' as kind, x.name
+  from comune_suppressed x
+  join mine m on m.istat_code = x.successor_istat_code
+  union all
+  select s.region_code, s.belfiore, 'locality' as kind, s.locality as name
+  from street s
+  where s.locality_key is not null
+),
+keyed as (
+  select
+    region_code,
+    core.comune_key(name) as key,
+    belfiore,
+    kind,
+    name
+  from found
+)
+select
+  region_code,
+  key,
+  belfiore,
+  kind,
+  min(name collate "C") collate "default" as name
+from keyed
+where key <> ''
+group by region_code, key, belfiore, kind
+order by key collate "C", belfiore, kind;
+
+alter table comune_name add primary key (region_code, key, belfiore, kind);
+alter table comune_name alter column name set not null;
+-- serves: a name as it was typed
+create index on comune_name (key);
+-- serves: correction of a mistyped name
+create index on comune_name using gin (key gin_trgm_ops);

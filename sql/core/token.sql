@@ -1,0 +1,55 @@
+-- purpose: the words of the region's street names, by frequency
+-- reads: layer.odonimo, layer.odonimo_indir, layer.comune_code
+-- writes: core.token
+-- grain: one row per distinct word
+-- crs: none
+
+create table token as
+with name as (
+  select
+    s.belfiore,
+    unnest(s.search_tokens) as tokens
+  from (
+    select belfiore, search_tokens from odonimo
+    union all
+    select belfiore, search_tokens from odonimo_indir
+  ) s
+),
+mine as (
+  select
+    n.tokens,
+    g.code as region_code
+  from name n
+  join comune_code c on c.belfiore = n.belfiore
+  join region g on g.code = c.region_code
+),
+total as (
+  select count(*) as names from mine
+),
+counted as (
+  select
+    m.region_code,
+    w.word as text,
+    count(*)::int4 as df
+  from mine m
+  -- A word that a name repeats counts once.
+  cross join lateral (select distinct word from unnest(string_to_array(m.tokens, ' ')) as word) w
+  group by m.region_code, w.word
+)
+select
+  region_code,
+  (region_code * 10000000 + row_number() over (order by df desc, text collate "C"))::int4 as id,
+  text,
+  df,
+  round(ln(1 + (select names from total)::float8 / df)::numeric, 4)::float8 as weight
+from counted
+order by id;
+
+alter table token add primary key (region_code, id);
+alter table token alter column text set not null;
+alter table token alter column df set not null;
+alter table token alter column weight set not null;
+-- serves: a word as it was typed; the words of names that are written with ids
+create index on token (text);
+-- serves: correction of a mistyped word
+create index on token using gin (text gin_trgm_ops);

@@ -1,0 +1,82 @@
+-- purpose: the access points that belong to each parcel
+-- reads: core.parcel, core.access_point
+-- writes: section.address
+-- grain: one row per parcel and access point, at most 20 per parcel
+-- crs: EPSG:4326; distances geodesic, in metres
+
+-- Access points stand on the street front and often fall into the road's parcel: those are given to the nearest land parcel
+-- of their comune, within 15 m. A point on a common border belongs to one parcel, the smaller.
+create table point_inside as
+select distinct on (a.address_id)
+  a.address_id,
+  p.fid
+from access_point a
+join parcel p on st_covers(p.geom, a.geom)
+where p.kind = 'land'
+order by a.address_id, p.area_m2, p.fid;
+
+analyze point_inside;
+
+-- 15 m are at most 0.000136° of latitude (110,574 m a degree at least) and that over the cosine of the latitude in longitude;
+-- the boxes are a tenth wider, the geodesic distance decides.
+create table point_near as
+with outside as materialized (
+  select
+    a.address_id,
+    a.belfiore,
+    a.geom,
+    st_expand(a.geom, 0.00015 / cos(radians(st_y(a.geom))), 0.00015) as around
+  from access_point a
+  where a.geom is not null
+    and not exists (select from point_inside i where i.address_id = a.address_id)
+),
+measured as (
+  select
+    o.address_id,
+    p.fid,
+    round(st_distance(p.geom::geography, o.geom::geography)::numeric, 2)::float8 as distance_m
+  from outside o
+  join parcel p on p.geom && o.around
+  where p.kind = 'land'
+    and p.belfiore = o.belfiore
+)
+select distinct on (address_id)
+  address_id,
+  fid,
+  distance_m
+from measured
+where distance_m <= 15
+order by address_id, distance_m, fid;
+
+create table address as
+select
+  r.fid,
+  r.ordinal,
+  r.address_id,
+  r.inside,
+  r.distance_m
+from (
+  select
+    f.fid,
+    (row_number() over (partition by f.fid order by f.inside desc, f.distance_m, f.address_id))::int2 as ordinal,
+    f.address_id,
+    f.inside,
+    f.distance_m
+  from (
+    select fid, address_id, true as inside, 0::float8 as distance_m
+    from point_inside
+    union all
+    select fid, address_id, false as inside, distance_m
+    from point_near
+  ) f
+) r
+where r.ordinal <= 20
+order by r.fid, r.ordinal;
+
+alter table address add primary key (fid, ordinal);
+alter table address alter column address_id set not null;
+alter table address alter column inside set not null;
+alter table address alter column distance_m set not null;
+
+drop table point_inside;
+drop table point_near;

@@ -1,0 +1,27 @@
+/** The address tables of an invented region, built by the project's SQL and put where the api functions look for them. */
+import type { Database } from '../../pipelines/db/index.ts';
+import type { World } from '../../pipelines/kit/world.ts';
+import type { SectionWorkspace } from './section-workspace.ts';
+
+/** What `sectionWorkspace` needs beside the core. */
+export const ADDRESS_SQL: readonly string[] = [
+  'sql/migrations/0017_address.sql', 'sql/functions/comune_key.sql', 'sql/functions/address_json.sql', 'sql/api/section_address.sql', 'sql/api/geocode_comune.sql',
+  'sql/api/geocode_search.sql', 'sql/api/geocode_reverse.sql',
+];
+
+const TABLES: readonly (readonly [string, string])[] = [
+  ['sql/core/access_point.sql', 'core.access_point'], ['sql/core/street.sql', 'core.street'], ['sql/core/token.sql', 'core.token'],
+  ['sql/core/street_name.sql', 'core.street_name'], ['sql/core/comune_name.sql', 'core.comune_name'], ['sql/sections/address.sql', 'section.address'],
+];
+
+/** Builds and publishes; `core.comune` and `core.region` are those of the invented region. */
+export async function buildAddresses(workspace: SectionWorkspace, database: Database, world: World): Promise<void> {
+  for (const [file] of TABLES) await workspace.run(file);
+  for (const [, relation] of TABLES) await workspace.publish(relation.split('.')[1]!, relation);
+  await database.query('insert into core.region (code, name) values ($1, $2)', [world.region.code, world.region.name]);
+  await database.query(
+    `insert into core.comune (belfiore, istat_code, name, name_other, province_code, province_name, sigla, region_code)
+     select belfiore, istat_code, name, name_other, province_code, province_name, sigla, region_code from layer.comune_code`,
+  );
+  await database.query('analyze');
+}

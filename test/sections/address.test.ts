@@ -1,0 +1,88 @@
+import { readFileSync } from 'node:fs';
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { comuneKey } from '../../pipelines/kit/address/normalise.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import synthetic from '../../sources/anncsu_addresses/synthetic.ts';
+import { ADDRESS_SQL, buildAddresses } from '../harness/address-workspace.ts';
+import { describeEngines } from '../harness/database.ts';
+import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
+
+const world = makeWorld({ parcels: 2_000, seed: 11 });
+
+describeEngines('the section address', (engine) => {
+  let database: Database;
+  let workspace: SectionWorkspace;
+
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+    workspace = await sectionWorkspace(database, { world, sources: ['istat_comuni', 'istat_soppressi', 'anncsu_addresses'], sql: ADDRESS_SQL });
+    await buildAddresses(workspace, database, world);
+  });
+
+  it('holds the invented truth of every parcel, of land, roads and water', async () => {
+    const truth = synthetic.truth!(world);
+    const rows = await database.query<{ fid: number; json: unknown[] }>(`select p.fid, api.section_address(p.fid) as json from ${workspace.schema}.parcel p order by p.fid`);
+    expect(rows).toHaveLength(world.parcelCount);
+    const expected = [...world.parcels()].map((parcel) => ({ fid: worldFid(world, parcel.index), json: (truth(parcel) as { address: Record<string, unknown>[] }).address }));
+    expect(rows).toEqual(expected);
+    // The comparison says something only when every case occurs.
+    const lengths = expected.map(({ json }) => json.length);
+    expect(lengths).toContain(0);
+    expect(lengths.filter((length) => length === 20).length).toBeGreaterThan(0);
+    expect(lengths.filter((length) => length > 0).length).toBeGreaterThan(300);
+    const shown = new Set(expected.flatMap(({ json }) => json.map((address) => address['street_number'])));
+    for (const number of ['KM 3+200', 'KM 0+045', 'SNC', '112/A', '130/BIS', '151 ROSSO']) expect(shown).toContain(number);
+  });
+
+  it('gives points near a parcel to it, and only those', async () => {
+    const rows = await workspace.session((session) => session.query<{ inside: boolean; n: number; farthest: number }>(
+      'select inside, count(*)::int4 as n, max(distance_m) as farthest from address group by inside order by inside',
+    ));
+    expect(rows.map(({ inside }) => inside)).toEqual([false, true]);
+    expect(rows[0]!.n).toBeGreaterThan(15);
+    expect(rows[0]!.farthest).toBeGreaterThan(5);
+    expect(rows[0]!.farthest).toBeLessThanOrEqual(15);
+    expect(rows[1]!.farthest).toBe(0);
+    const [roads] = await workspace.session((session) => session.query<{ n: number }>("select count(*)::int4 as n from address join parcel using (fid) where kind <> 'land'"));
+    expect(roads!.n).toBe(0);
+  });
+
+  it('finds parcels through their index and measures only what the boxes meet', async () => {
+    const text = readFileSync(new URL('../../sql/sections/address.sql', import.meta.url), 'utf8');
+    const near = /create table point_near as\n([\s\S]*?);\n/.exec(text)![1]!.replace('select from point_inside i where i.address_id = a.address_id', 'select from address i where i.address_id = a.address_id and i.inside');
+    const plan = await workspace.session(async (session) => {
+      await session.query('set enable_seqscan to off');
+      return (await session.query<{ 'QUERY PLAN': string }>(`explain ${near}`)).map((line) => line['QUERY PLAN']).join('\n');
+    });
+    expect(plan).toMatch(/Index Scan using parcel_geom\w* on parcel/);
+    expect(plan).not.toMatch(/SubPlan/);
+  });
+});
+
+describeEngines('the key of a comune', (engine) => {
+  it('is the same in SQL and in the reader of queries', async () => {
+    const database = await engine.openDatabase();
+    await database.query('create schema core');
+    await database.script(readFileSync(new URL('../../sql/functions/comune_key.sql', import.meta.url), 'utf8'), 'sql/functions/comune_key.sql');
+    const names = [
+      ...world.comuni.flatMap(({ name, italianName, otherName }) => [name, italianName, otherName ?? '']), ...makeWorld({ parcels: 400_000, seed: 3 }).comuni.map(({ name }) => name),
+      "Reggio nell'Emilia", 'Reggio di Calabria', 'La Spezia', "L'Aquila", 'Forlì', "FORLI'", 'S. Giorgio a Cremano', 'San Giorgio a Cremano', "Sant'Angelo dei Lombardi", 'SS. Cosma e Damiano',
+      'Bolzano/Bozen', 'St. Ulrich in Gröden', 'Weißenbach', 'Duino Aurisina-Devin Nabrežina', "Valle d'Aosta/Vallée d'Aoste", "Canale d'Agordo", 'Aosta', 'Re', 'Ne', 'Lu', 'E', 'San', 'La Valle/Wengen',
+      'Ampezzo 2', 'Però', 'ÈÀÒ', '',
+    ];
+    const rows = await database.query<{ name: string; key: string }>('select name, core.comune_key(name) as key from unnest($1::text[]) as n (name)', [names]);
+    expect(rows).toHaveLength(names.length);
+    for (const { name, key } of rows) expect(key, name).toBe(comuneKey(name));
+    expect(rows.find(({ name }) => name === "Reggio nell'Emilia")!.key).toBe('reggio emilia');
+  });
+});
+
+describe('the truth of addresses', () => {
+  it('has points inside, beside and far from parcels', () => {
+    const truth = synthetic.truth!(world);
+    const owners = [...world.parcels()].filter((parcel) => (truth(parcel) as { address: unknown[] }).address.length > 0);
+    expect(owners.length).toBeGreaterThan(300);
+    expect(owners.every(({ kind }) => kind === 'land')).toBe(true);
+  });
+});
