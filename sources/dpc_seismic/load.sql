@@ -1,6 +1,6 @@
 -- purpose: the seismic classification becomes a layer; a row that repeats another is told apart
 -- reads: staging.raw_seismic
--- writes: layer.seismic_zone, duplicate
+-- writes: layer.seismic_zone
 -- grain: one row per comune
 -- crs: none
 

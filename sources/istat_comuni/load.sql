@@ -1,6 +1,6 @@
 -- purpose: the list of comuni becomes a layer; a row that repeats another is told apart
 -- reads: staging.raw_comune
--- writes: layer.comune_code, duplicate
+-- writes: layer.comune_code
 -- grain: one row per comune
 -- crs: none
 

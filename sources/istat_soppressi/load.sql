@@ -1,6 +1,6 @@
 -- purpose: the list of suppressed comuni becomes a layer; a row that repeats another is told apart
 -- reads: staging.raw_suppressed
--- writes: layer.comune_suppressed, duplicate
+-- writes: layer.comune_suppressed
 -- grain: one row per suppressed comune, event and comune that took over a part
 -- crs: none
 

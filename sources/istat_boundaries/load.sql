@@ -1,0 +1,73 @@
+-- purpose: boundaries become a layer: reprojected once, made valid, each unit once
+-- reads: staging.raw_boundary
+-- writes: layer.boundary
+-- grain: one row per unit and level
+-- crs: from the file's CRS to EPSG:4326
+
+-- A straight edge in UTM is not straight in degrees (2 m over 10 km), so edges are divided to 1 km before they are reprojected;
+-- for a file in degrees the number means degrees, and nothing is divided. Neighbours share their edges and are divided alike.
+create unlogged table ranked as
+select
+  b.member_id,
+  b.position,
+  b.kind,
+  b.code,
+  b.belfiore,
+  b.name,
+  b.vintage,
+  st_transform(st_segmentize(b.geom, 1000), 4326) as geom,
+  -- Of two editions of one day (generalised and detailed, or a zip and its unpacked files) the more detailed stays.
+  row_number() over (partition by b.kind, b.code order by st_npoints(b.geom) desc, b.member_id, b.position) as nth
+from raw_boundary b;
+
+create unlogged table clean as
+select
+  member_id,
+  position,
+  kind,
+  code,
+  belfiore,
+  name,
+  vintage,
+  not st_isvalid(geom) as made_valid,
+  st_multi(case when st_isvalid(geom) then geom else st_normalize(st_collectionextract(st_makevalid(geom), 3)) end) as geom
+from ranked
+where nth = 1;
+
+create table boundary as
+select
+  r.release_id,
+  c.member_id,
+  c.position,
+  c.kind,
+  c.code,
+  c.belfiore,
+  c.name,
+  c.vintage,
+  st_area(st_transform(c.geom, 3035)) as area_m2,
+  c.made_valid,
+  c.geom::geometry(multipolygon, 4326) as geom
+from clean c
+cross join release r
+where not st_isempty(c.geom);
+
+create table reject as
+select
+  c.member_id,
+  c.position,
+  'geometry_without_area' as code,
+  'expected a polygon with an area, found one that is empty once it is made valid' as message,
+  c.kind || ' ' || c.code || ' ' || left(st_asewkt(b.geom), 2000) as raw
+from clean c
+join raw_boundary b using (member_id, position)
+where st_isempty(c.geom);
+
+create table duplicate as
+select
+  member_id,
+  position,
+  'unit_repeated' as code
+from ranked
+where nth > 1;
+
+drop table ranked, clean;

@@ -1,0 +1,51 @@
+import type { Manifest } from '../../pipelines/kit/source.ts';
+
+export const manifest: Manifest = {
+  id: 'istat_boundaries',
+  title: 'ISTAT: boundaries of comuni, provinces and regions',
+  attribution: {
+    holder: 'Istat - Istituto Nazionale di Statistica',
+    license: 'CC-BY-4.0',
+    url: 'https://www.istat.it/notizia/confini-delle-unita-amministrative-a-fini-statistici-al-1-gennaio/',
+    text: 'Fonte: Istat, Confini delle unità amministrative a fini statistici',
+    mandatory: true,
+  },
+  vintageRule: 'the day or year in the name of the shapefile (`Com01012025_g_WGS84` → `2025-01-01`, `Com2021` → `2021`), else in that of the file; `0000` when neither says one',
+  downloads: [
+    {
+      url: 'https://www.istat.it/storage/cartografia/confini_amministrativi/generalizzati/2026/Limiti01012026_g.zip',
+      note: 'generalised boundaries of all levels; /non_generalizzati/ for the detailed ones, another year for another edition',
+    },
+    { url: 'https://github.com/openpolis/geojson-italy', note: 'the boundaries of 2023 as GeoJSON in WGS 84 with cadastral codes, by province' },
+  ],
+  cadence: 'yearly',
+  crs: 'WGS 84 / UTM zone 32N (EPSG:32632) for the whole country, as the .prj says; GeoJSON: WGS 84 longitude, latitude',
+  keep: 'newest',
+  reference: true,
+  ignored: {
+    'RipGeo*.shp': 'groups of regions; not used by anything served',
+    COD_RIP: 'follows from the region',
+    COD_REG: 'of comuni and provinces: follows from the code',
+    COD_PROV: 'of comuni: follows from the code',
+    COD_PRO: 'of comuni: follows from the code',
+    COD_CM: 'the province\'s code again, or 0',
+    COD_UTS: 'of comuni: in the list of comuni',
+    COMUNE_A: 'second name; in the list of comuni',
+    CC_UTS: 'seat of the province; in the list of comuni',
+    CC_P: 'seat of the province; in the list of comuni',
+    SIGLA: 'in the list of comuni',
+    TIPO_UTS: 'in the list of comuni',
+    'POP*': 'population of a census; the census sections have it',
+    'FAM*': 'households of a census; the census sections have them',
+    'SHAPE_*': 'length and area in UTM zone 32, which is biased in the east; measured anew',
+    AREA_NEW: 'area in hectares; measured anew',
+    'op_id, opdm_id, minint_*': 'GeoJSON: identifiers of other registers',
+    'prov_*, reg_*': 'GeoJSON: in the list of comuni',
+    com_istat_code_num: 'GeoJSON: the code without its zeros',
+  },
+  envelope: {
+    rows: { boundary: { min: 7_800, max: 9_000 } },
+    rejectShare: 0,
+  },
+  layers: ['boundary'],
+};

@@ -1,0 +1,62 @@
+/** What a record of each level says, and how its fields become values. */
+import { z } from 'zod';
+
+export type Level = 'comune' | 'provincia' | 'regione';
+
+/** Our name → the publisher's columns through the editions, by level. */
+export const COLUMNS = {
+  comune: { code: 'pro_com', padded_code: 'pro_com_t', name: 'comune' },
+  provincia: { unit: 'cod_uts', code: ['cod_prov', 'cod_pro'], unit_name: 'den_uts', name: ['den_prov', 'provincia'], city: 'den_cm' },
+  regione: { code: 'cod_reg', name: ['den_reg', 'regione'] },
+  geojson: { code: 'com_istat_code', belfiore: 'com_catasto_code', name: 'name' },
+} as const;
+
+export const OPTIONAL = {
+  comune: ['padded_code'],
+  provincia: ['unit', 'code', 'unit_name', 'name', 'city'],
+  regione: [],
+  geojson: [],
+} as const;
+
+/** Numbers in some editions, text in others. */
+const text = z.union([z.string(), z.number(), z.null()]).transform((value) => (value === null ? '' : String(value).replaceAll('\u00a0', ' ').trim()));
+const code = (digits: number, expected: string) => text.pipe(z.string().regex(new RegExp(`^\\d{1,${digits}}$`), expected)).transform((value) => value.padStart(digits, '0'));
+const name = text.pipe(z.string().min(1, 'expected a name'));
+/** Metropolitan cities have `-` as the name of their province, provinces as that of their metropolitan city. */
+const said = text.transform((value) => (value === '' || value === '-' ? null : value));
+
+export interface Boundary {
+  readonly code: string;
+  readonly belfiore: string | null;
+  readonly name: string;
+}
+
+const comune = z
+  .strictObject({ code: code(6, 'expected up to six digits'), padded_code: text.pipe(z.string().regex(/^\d{0,6}$/, 'expected up to six digits')), name })
+  .superRefine((fields, context) => {
+    // One edition has a padded code without its zero: padded again, it must be the number's.
+    if (fields.padded_code !== '' && fields.padded_code.padStart(6, '0') !== fields.code) {
+      context.addIssue({ code: 'custom', path: ['padded_code'], message: `expected the code of pro_com, ${fields.code}` });
+    }
+  })
+  .transform((fields): Boundary => ({ code: fields.code, belfiore: null, name: fields.name }));
+
+const provincia = z
+  .strictObject({ unit: text.pipe(z.string().regex(/^\d{0,3}$/, 'expected up to three digits')), code: text.pipe(z.string().regex(/^\d{0,3}$/, 'expected up to three digits')), unit_name: said, name: said, city: said })
+  .transform((fields, context): Boundary => {
+    const found = fields.unit === '' ? fields.code : fields.unit;
+    const label = fields.unit_name ?? fields.name ?? fields.city;
+    if (found === '' || Number(found) === 0) context.addIssue({ code: 'custom', path: ['code'], message: 'expected the code of a unit' });
+    if (label === null) context.addIssue({ code: 'custom', path: ['name'], message: 'expected a name' });
+    return { code: found.padStart(3, '0'), belfiore: null, name: label ?? '' };
+  });
+
+const regione = z.strictObject({ code: code(2, 'expected a region code, 1–20'), name }).transform((fields): Boundary => ({ ...fields, belfiore: null }));
+
+const geojson = z.strictObject({
+  code: code(6, 'expected up to six digits'),
+  belfiore: text.pipe(z.string().regex(/^[A-Z]\d{3}$/, 'expected a letter and three digits')),
+  name,
+});
+
+export const SCHEMAS = { comune, provincia, regione, geojson } as const;

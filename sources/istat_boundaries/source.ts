@@ -1,0 +1,116 @@
+/** Boundaries of comuni, provinces and regions: the yearly editions, those of censuses, and the GeoJSON made from one. */
+import { normaliseHeader } from '../../pipelines/kit/csv.ts';
+import { refusalOf } from '../../pipelines/kit/refusal.ts';
+import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
+import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook, type VectorReading } from '../../pipelines/kit/vector-members.ts';
+import type { VectorLayer } from '../../pipelines/kit/vector.ts';
+import { manifest } from './manifest.ts';
+import { COLUMNS, OPTIONAL, SCHEMAS, type Level } from './schema.ts';
+
+const raw_boundary: Columns = {
+  kind: 'text',
+  code: 'text',
+  belfiore: 'text',
+  name: 'text',
+  vintage: 'text',
+  geom: 'geometry',
+};
+
+type Form = keyof typeof SCHEMAS;
+
+/** All comuni of Italy are some 7,900; a file of fewer than these holds a part. */
+const COMPLETE_FROM = 1000;
+
+/** Names and columns of the publisher's layers. Census sections have comuni's columns too, and others. */
+function formOf(name: string, fields: readonly string[]): Form | 'aside' | null {
+  if (fields.includes('com_istat_code') && fields.includes('com_catasto_code')) return 'geojson';
+  if (fields.some((field) => field.startsWith('sez'))) return null;
+  if (/^RipGeo/i.test(name) && fields.includes('cod_rip')) return 'aside';
+  if (/^Com/i.test(name) && fields.includes('pro_com') && fields.includes('comune')) return 'comune';
+  if (/^Prov/i.test(name) && (fields.includes('cod_prov') || fields.includes('cod_pro') || fields.includes('cod_uts'))) return 'provincia';
+  if (/^Reg/i.test(name) && fields.includes('cod_reg')) return 'regione';
+  return null;
+}
+
+const stemOf = (path: string): string => path.split('/').at(-1)!.replace(/\.[^.]+$/, '');
+
+/** Columns of GeoJSON stand in the first feature. */
+function fieldsOf({ path, fields, head }: VectorLook): readonly string[] {
+  if (!/\.geojson$/i.test(path)) return fields ?? [];
+  const text = head.toString('utf8');
+  return ['com_istat_code', 'com_catasto_code'].filter((field) => text.includes(`"${field}"`));
+}
+
+/** `Com01012025_g_WGS84` → `2025-01-01`, `Com2021` → `2021`; the digits of WGS84 are none. */
+function vintageOf(...names: readonly string[]): string {
+  for (const name of names) {
+    const day = /(?<!\d)(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])((?:19|20)\d\d)(?!\d)/.exec(name);
+    if (day !== null) return `${day[3]}-${day[2]}-${day[1]}`;
+    const year = /(?<!\d)((?:19|20)\d\d)(?!\d)/.exec(name);
+    if (year !== null) return year[1]!;
+  }
+  return '0000';
+}
+
+/** Records of a dBASE table by its header, or null. */
+async function recordsOf(probe: Probe, path: string): Promise<number | null> {
+  const wanted = `${path.slice(0, -4)}.dbf`.toLowerCase();
+  if (probe.entries === null) {
+    const sibling = probe.siblings.find((name) => name.toLowerCase() === wanted);
+    return sibling === undefined ? null : (await probe.headOfSibling(sibling)).readUInt32LE(4);
+  }
+  const entry = probe.entries.find((one) => one.path.toLowerCase() === wanted);
+  return entry === undefined ? null : (await probe.headOf(entry.path)).readUInt32LE(4);
+}
+
+async function recognise(probe: Probe): Promise<Recognition | null> {
+  const forms = (await lookAtVectors(probe)).map((look) => ({ look, form: formOf(stemOf(look.path), fieldsOf(look)) }));
+  const mine = forms.filter(({ form }) => form !== null && form !== 'aside');
+  const first = mine[0];
+  if (first === undefined) {
+    const aside = forms.find(({ form }) => form === 'aside');
+    if (aside === undefined || probe.entries !== null) return null;
+    return { role: 'ripartizione', vintage: vintageOf(probe.name), region: null, sidecars: sidecarsOf(probe), ignored: manifest.ignored['RipGeo*.shp']! };
+  }
+  const comuni = mine.find(({ form }) => form === 'comune');
+  const count = comuni === undefined ? null : await recordsOf(probe, comuni.look.path);
+  return {
+    role: probe.entries === null ? first.form! : 'limiti',
+    vintage: vintageOf(stemOf(first.look.path), probe.name),
+    region: null,
+    sidecars: sidecarsOf(probe),
+    complete: count !== null && count >= COMPLETE_FROM,
+  };
+}
+
+function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> | null {
+  const form = formOf(layer.name, layer.fields.map((field) => normaliseHeader(field.name)));
+  if (form === 'aside') return null;
+  if (form === null) {
+    throw inputError('the file holds a layer that is not known', {
+      code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${layer.name}`, detail: `expected Com…, ProvCM…, Reg… or RipGeo… with their codes, found ${layer.fields.map((field) => field.name).join(', ')}`,
+      hint: 'Take the layer out of the file, or teach sources/istat_boundaries what it is.',
+    });
+  }
+  const kind: Level = form === 'geojson' ? 'comune' : form;
+  // GeoJSON's identifiers of other registers are listed together in the manifest.
+  const ignored = Object.fromEntries(Object.entries(manifest.ignored).flatMap(([names, reason]) => names.split(', ').map((name) => [name, reason])));
+  return {
+    table: 'raw_boundary',
+    geometry: 'polygon',
+    columns: { mapped: COLUMNS[form], optional: OPTIONAL[form], ignored },
+    row(fields) {
+      const parsed = SCHEMAS[form].safeParse(fields);
+      if (!parsed.success) return refusalOf(fields, parsed.error);
+      const { code, belfiore, name } = parsed.data;
+      return { values: [kind, code, belfiore, name, file.vintage] };
+    },
+  };
+}
+
+export default defineSource({
+  manifest,
+  tables: { raw_boundary },
+  recognise,
+  read: (file: InputFile, sink: Sink) => readVectorFile(file, sink, (layer) => readingOf(file, layer)),
+});

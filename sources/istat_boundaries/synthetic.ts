@@ -1,0 +1,103 @@
+/**
+ * The boundaries of the invented region as Istat publishes them: one zip with a folder per level, shapefiles in UTM zone 32.
+ * Vices: a code that lost its zero, a polygon with a spike (not valid), the level that is left aside.
+ */
+import { join } from 'node:path';
+import { utm32, type Polygon } from '../../pipelines/kit/plane-geometry.ts';
+import { addShapefile, type ShapefileField } from '../../pipelines/kit/shapefile-writer.ts';
+import type { Synthetic } from '../../pipelines/kit/source.ts';
+import type { LonLat, World, WorldComune } from '../../pipelines/kit/world.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+
+const EDITION = '01012026';
+/** A side of a box is straight in degrees, so it has a corner every 0.005° (some 500 m) in UTM. */
+const STEP = 0.005;
+
+/** Points from one corner to the next, without the last; the same ones backwards, because both neighbours draw them. */
+function side([x1, y1]: LonLat, [x2, y2]: LonLat): LonLat[] {
+  const pieces = Math.max(1, Math.round(Math.max(Math.abs(x2 - x1), Math.abs(y2 - y1)) / STEP));
+  return Array.from({ length: pieces }, (_, index): LonLat => [x1 + ((x2 - x1) * index) / pieces, y1 + ((y2 - y1) * index) / pieces]);
+}
+
+/** Outline in degrees of comuni that lie in whole rows of boxes, each row without gaps. */
+function outline(comuni: readonly WorldComune[]): LonLat[] {
+  const rows = new Map<number, [number, number, number]>();
+  for (const { box: [west, south, east, north] } of comuni) {
+    const row = rows.get(north);
+    rows.set(north, row === undefined ? [west, east, south] : [Math.min(row[0], west), Math.max(row[1], east), south]);
+  }
+  const sorted = [...rows].sort(([a], [b]) => b - a);
+  const left = sorted.flatMap(([north, [west, , south]]): LonLat[] => [[west, north], [west, south]]);
+  const right = sorted.flatMap(([north, [, east, south]]): LonLat[] => [[east, north], [east, south]]).reverse();
+  const corners = [...left, ...right].filter((corner, index, all) => index === 0 || corner[0] !== all[index - 1]![0] || corner[1] !== all[index - 1]![1]);
+  const ring = corners.flatMap((corner, index) => side(corner, corners[(index + 1) % corners.length]!));
+  return [...ring, ring[0]!];
+}
+
+const projected = (ring: readonly LonLat[]): Polygon => [ring.map((point) => utm32.forward(point))];
+
+/** A way into the polygon and back on itself, 200 m: it encloses nothing, and the polygon is not valid. */
+function withSpike(polygon: Polygon): Polygon {
+  const [ring] = polygon;
+  const [x, y] = ring![1]!;
+  const inside: readonly [number, number] = [x + 200, y];
+  return [[ring![0]!, ring![1]!, inside, ...ring!.slice(1)]];
+}
+
+const integer = (name: string): ShapefileField => ({ name, type: 'integer', length: 10 });
+const text = (name: string, length: number): ShapefileField => ({ name, type: 'text', length });
+const real = (name: string): ShapefileField => ({ name, type: 'real', length: 19, decimals: 11 });
+
+const synthetic: Synthetic = {
+  async write(world: World, folder: string) {
+    const zip = await ZipWriter.create(join(folder, `Limiti${EDITION}_g.zip`));
+    const path = (level: string): string => `Limiti${EDITION}_g/${level}${EDITION}_g/${level}${EDITION}_g_WGS84`;
+    const feature = (polygon: Polygon, values: readonly (string | number | null)[]) => ({ geometry: { type: 'polygon', polygons: [polygon] } as const, values });
+    try {
+      await addShapefile(zip, path('Com'), {
+        type: 'polygon',
+        srid: 32632,
+        fields: [
+          integer('COD_RIP'), integer('COD_REG'), integer('COD_PROV'), integer('COD_CM'), integer('COD_UTS'), integer('PRO_COM'), text('PRO_COM_T', 6),
+          text('COMUNE', 100), text('COMUNE_A', 100), integer('CC_UTS'), real('Shape_Leng'), real('Shape_Area'),
+        ],
+        features: world.comuni.map((comune) => {
+          const polygon = projected(outline([comune]));
+          const province = Number(comune.province.code);
+          const code = comune.index === 1 ? String(Number(comune.istatCode)) : comune.istatCode;
+          return feature(comune.index === 1 ? withSpike(polygon) : polygon, [
+            4, world.region.code, province, 0, province, Number(comune.istatCode), code, comune.italianName, comune.otherName, 0, 0, 0,
+          ]);
+        }),
+      });
+      await addShapefile(zip, path('ProvCM'), {
+        type: 'polygon',
+        srid: 32632,
+        fields: [
+          integer('COD_RIP'), integer('COD_REG'), integer('COD_PROV'), integer('COD_CM'), integer('COD_UTS'), text('DEN_PROV', 50), text('DEN_CM', 50),
+          text('DEN_UTS', 50), text('SIGLA', 2), text('TIPO_UTS', 50), real('Shape_Leng'), real('Shape_Area'),
+        ],
+        features: world.provinces.map((province) => {
+          const comuni = world.comuni.filter((comune) => comune.province.code === province.code);
+          const code = Number(province.code);
+          return feature(projected(outline(comuni)), [4, world.region.code, code, 0, code, province.name, '-', province.name, province.sigla, 'Provincia', 0, 0]);
+        }),
+      });
+      await addShapefile(zip, path('Reg'), {
+        type: 'polygon',
+        srid: 32632,
+        fields: [integer('COD_RIP'), integer('COD_REG'), text('DEN_REG', 50), real('Shape_Leng'), real('Shape_Area')],
+        features: [feature(projected(outline(world.comuni)), [4, world.region.code, world.region.name, 0, 0])],
+      });
+      await addShapefile(zip, path('RipGeo'), {
+        type: 'polygon',
+        srid: 32632,
+        fields: [integer('COD_RIP'), text('DEN_RIP', 50), real('Shape_Leng'), real('Shape_Area')],
+        features: [feature(projected(outline(world.comuni)), [4, 'Sud', 0, 0])],
+      });
+    } finally {
+      await zip.close();
+    }
+  },
+};
+export default synthetic;

@@ -1,0 +1,122 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { boxPolygon, polygonsAreaM2, utm32 } from '../../pipelines/kit/plane-geometry.ts';
+import { writeShapefile } from '../../pipelines/kit/shapefile-writer.ts';
+import source from '../../sources/istat_boundaries/source.ts';
+import synthetic from '../../sources/istat_boundaries/synthetic.ts';
+import { describeEngines } from '../harness/database.ts';
+import { loaded } from '../harness/loaded.ts';
+import { goldenOf, trial } from '../harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('../../sources/istat_boundaries/', import.meta.url));
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the boundaries', () => {
+  test.each(readdirSync(join(FOLDER, 'fixture')).filter((name) => /\.(shp|zip|geojson)$/.test(name)))('%s give what their golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[^.]+$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  test('census sections are not boundaries, whatever they are called', async () => {
+    const geometry = { type: 'polygon', polygons: [boxPolygon([900_000, 4_600_000, 901_000, 4_601_000])] } as const;
+    await writeShapefile(folder, 'ComSez2021', {
+      type: 'polygon', srid: 32632,
+      fields: [{ name: 'PRO_COM', type: 'integer', length: 6 }, { name: 'COMUNE', type: 'text', length: 10 }, { name: 'SEZ21', type: 'integer', length: 7 }],
+      features: [{ geometry, values: [70901, 'Finto', 1] }],
+    });
+    expect((await trial(source, join(folder, 'ComSez2021.shp'))).recognition).toBeNull();
+  });
+
+  test('a GeoJSON of something else is not taken', async () => {
+    await writeFile(join(folder, 'x.geojson'), '{"type":"FeatureCollection","features":[]}');
+    expect((await trial(source, join(folder, 'x.geojson'))).recognition).toBeNull();
+  });
+
+  test('the invented region comes back: a boundary per comune, province and region', async () => {
+    const world = makeWorld({ parcels: 20_000, seed: 1 });
+    await synthetic.write(world, folder);
+    const { recognition, collected, error } = await trial(source, join(folder, 'Limiti01012026_g.zip'));
+    expect(error).toBeNull();
+    expect(recognition).toEqual({ role: 'limiti', vintage: '2026-01-01', region: null, sidecars: [], complete: false });
+    expect(collected!.members.map(({ rejects }) => rejects)).toEqual([[], [], []]);
+    expect(collected!.rows['raw_boundary']!.map(({ kind, code, name }) => [kind, code, name])).toEqual([
+      ...world.comuni.map((comune) => ['comune', comune.istatCode, comune.italianName]),
+      ...world.provinces.map((province) => ['provincia', province.code, province.name]),
+      ['regione', '14', 'Molise'],
+    ]);
+  });
+});
+
+describeEngines('boundaries become a layer', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+  });
+  const square = (x: number, y: number, size: number): string => `ST_MakeEnvelope(${x}, ${y}, ${x + size}, ${y + size}, 32632)`;
+  const row = (member: number, position: number, kind: string, code: string, geometry: string): string =>
+    `insert into raw_boundary values (${member}, ${position}, '${kind}', '${code}', null, 'Finto', '2026-01-01', ${geometry});`;
+
+  test('reprojected, repaired, each unit once, each with its ground area', async () => {
+    // The comune's box, drawn in UTM as the publisher draws it, and its area computed in degrees without PostGIS.
+    const world = makeWorld({ parcels: 2000, seed: 1 });
+    const { box } = world.comuni[0]!;
+    const corners: [number, number][] = [];
+    const [west, south, east, north] = box;
+    for (let i = 0; i < 20; i += 1) corners.push([west + ((east - west) * i) / 20, south]);
+    for (let i = 0; i < 20; i += 1) corners.push([east, south + ((north - south) * i) / 20]);
+    for (let i = 0; i < 20; i += 1) corners.push([east - ((east - west) * i) / 20, north]);
+    for (let i = 0; i < 20; i += 1) corners.push([west, north - ((north - south) * i) / 20]);
+    corners.push(corners[0]!);
+    const area = polygonsAreaM2([[corners]]);
+    const wkt = corners.map((corner) => utm32.forward(corner).join(' ')).join(', ');
+    const inserts = [
+      row(1, 1, 'comune', '094901', `ST_GeomFromText('POLYGON((${wkt}))', 32632)`),
+      row(1, 2, 'comune', '094902', "ST_GeomFromText('POLYGON((900000 4600000, 901000 4601000, 901000 4600000, 900000 4601000, 900000 4600000))', 32632)"),
+      row(1, 3, 'comune', '094903', "ST_GeomFromText('POLYGON((900000 4600000, 901000 4600000, 900000 4600000, 900000 4600000))', 32632)"),
+      // Twice: the second, with more corners, is the detailed edition and stays.
+      row(1, 4, 'comune', '094904', square(903_000, 4_600_000, 1000)),
+      row(2, 1, 'comune', '094904', `ST_Segmentize(${square(903_000, 4_600_000, 1000)}, 100)`),
+      // The same code on another level is another unit.
+      row(3, 1, 'provincia', '094904', square(903_000, 4_600_000, 1000)),
+    ].join('\n');
+    await loaded(database, 'istat_boundaries', inserts, async ({ session, checks }) => {
+      const rows = await session.query<{ member_id: number; position: number; code: string; made_valid: boolean; area_m2: number; valid: boolean; srid: number }>(
+        'select member_id, position::int4 as position, code, made_valid, area_m2, st_isvalid(geom) as valid, st_srid(geom) as srid from boundary order by member_id, position',
+      );
+      expect(rows.map(({ member_id, position, code, made_valid, valid, srid }) => [member_id, position, code, made_valid, valid, srid])).toEqual([
+        [1, 1, '094901', false, true, 4326],
+        [1, 2, '094902', true, true, 4326],
+        [2, 1, '094904', false, true, 4326],
+        [3, 1, '094904', false, true, 4326],
+      ]);
+      // Straight in UTM between corners 50–100 m apart instead of in degrees: within a square metre of the box.
+      expect(Math.abs(rows[0]!.area_m2 - area)).toBeLessThan(1);
+      expect(rows[1]!.area_m2 / 500_000).toBeGreaterThan(0.99);
+      expect(await session.query('select member_id, position::int4 as position, code from duplicate')).toEqual([{ member_id: 1, position: 4, code: 'unit_repeated' }]);
+      expect(await session.query('select member_id, position::int4 as position, code from reject')).toEqual([{ member_id: 1, position: 3, code: 'geometry_without_area' }]);
+      expect(await checks()).toEqual([]);
+    });
+  });
+
+  test('and are checked: in Italy, regions as large as their provinces', async () => {
+    const inserts = [
+      row(1, 1, 'comune', '094901', square(0, 0, 1000)),
+      row(2, 1, 'provincia', '094', square(900_000, 4_600_000, 10_000)),
+      row(3, 1, 'regione', '14', square(900_000, 4_600_000, 20_000)),
+    ].join('\n');
+    await loaded(database, 'istat_boundaries', inserts, async ({ checks }) => {
+      expect((await checks()).map(({ name, level, rows }) => [name, level, rows])).toEqual([['in_italy', 'error', 1], ['levels_agree', 'warn', 1]]);
+    });
+  });
+});
