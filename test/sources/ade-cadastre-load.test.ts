@@ -1,0 +1,224 @@
+/** From staged parcels to layers, on both engines: what SQL mends, drops, refuses and warns of. Expected values are drawn on paper. */
+import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ROOT } from '../../pipelines/config.ts';
+import type { Database } from '../../pipelines/db/index.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { SILENT, type Log } from '../../pipelines/log.ts';
+import { loadSynthetic, registerSource, type RegisteredSource } from '../../pipelines/registry.ts';
+import { readSqlFile } from '../../pipelines/sql-files.ts';
+import { releases } from '../../pipelines/steps/ledger.ts';
+import { load, type Loaded } from '../../pipelines/steps/load.ts';
+import { locate } from '../../pipelines/steps/locate.ts';
+import { stage } from '../../pipelines/steps/stage.ts';
+import { describeEngines } from '../harness/database.ts';
+
+const FIXTURES = fileURLToPath(new URL('../../sources/ade_cadastre/fixture/', import.meta.url));
+
+interface Refused {
+  readonly code: string;
+  readonly message: string;
+  readonly raw: string;
+}
+
+interface Parcel {
+  readonly reference: string;
+  readonly belfiore: string;
+  readonly section: string | null;
+  readonly sheet: string;
+  readonly attachment: string;
+  readonly development: string;
+  readonly label: string;
+  readonly gml_id: string;
+  readonly kind: string;
+  readonly made_valid: boolean;
+  readonly administrative_unit: string | null;
+  readonly file_belfiore: string | null;
+  /** In square degrees, as drawn. */
+  readonly area: number;
+  readonly polygons: number;
+  readonly west: number;
+  readonly south: number;
+  readonly srid: number;
+  readonly valid: boolean;
+}
+
+describeEngines('the layers of the cadastre', (engine) => {
+  let database: Database;
+  let cadastre: RegisteredSource;
+  let comuni: RegisteredSource;
+  let folder: string;
+  let count = 0;
+  let warnings: string[] = [];
+  const log: Log = { ...SILENT, warn: (message) => void warnings.push(message) };
+
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mappale-cadastre-load-'));
+    database = await engine.openDatabase();
+    cadastre = await registerSource('ade_cadastre');
+    comuni = await registerSource('istat_comuni');
+    await database.query('create schema if not exists ledger');
+    for (const path of ['sql/migrations/0001_ledger.sql', 'sql/migrations/0002_core.sql', cadastre.layer.file, comuni.layer.file]) {
+      const file = readSqlFile(join(ROOT, path));
+      await database.script(file.text, file.file);
+    }
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  async function loadFile(source: RegisteredSource, path: string): Promise<Loaded> {
+    warnings = [];
+    const survey = await locate([path], [source], { get: () => undefined, set: () => undefined });
+    const [located] = survey.releases;
+    const staged = await stage(database, located!, `test ${(count += 1)}`, () => undefined, log);
+    return load(database, staged, [cadastre, comuni], await releases(database, 'loaded'), log);
+  }
+
+  async function loadFixture(name: string): Promise<{ loaded: Loaded; parcels: Parcel[]; refused: Refused[] }> {
+    // A copy of its own: the survey looks at the folder's other files too.
+    const path = join(folder, name);
+    await cp(join(FIXTURES, name), path);
+    const loaded = await loadFile(cadastre, path);
+    await rm(path);
+    const parcels = await database.query<Parcel & Record<string, unknown>>(
+      `select reference, belfiore, section, sheet, attachment, development, label, gml_id, kind, made_valid, administrative_unit, file_belfiore,
+              st_area(geom) as area, st_numgeometries(geom) as polygons, st_xmin(geom) as west, st_ymin(geom) as south, st_srid(geom) as srid, st_isvalid(geom) as valid
+       from layer.cadastral_parcel where release_id = $1 order by member_id, position`, [loaded.releaseId],
+    );
+    const refused = await database.query<Refused & Record<string, unknown>>(
+      "select code, message, convert_from(raw, 'UTF8') as raw from ledger.reject where release_id = $1 order by member_id, position", [loaded.releaseId],
+    );
+    for (const { srid, valid } of parcels) expect({ srid, valid }).toEqual({ srid: 4326, valid: true });
+    return { loaded, parcels, refused };
+  }
+
+  const near = (value: number): unknown => expect.closeTo(value, 12);
+  const SQUARE = 0.0005 ** 2;
+
+  it('have every name of the parcel, cut from its reference, and the square where it was drawn', async () => {
+    const { parcels, loaded } = await loadFixture('parcels.gml');
+    expect(loaded).toMatchObject({ records: 3, rows: 3, rejects: 0, duplicates: 0 });
+    expect(parcels[2]).toEqual({
+      reference: 'Z001_001200.345', belfiore: 'Z001', section: null, sheet: '0012', attachment: '0', development: '0', label: '345',
+      gml_id: 'CadastralParcel.IT.AGE.PLA.Z001_001200.345', kind: 'land', made_valid: false, administrative_unit: null, file_belfiore: null,
+      area: near(SQUARE), polygons: 1, west: near(14.501), south: near(41.502), srid: 4326, valid: true,
+    });
+    expect(warnings).toEqual(['ade_cadastre: the sheet of every parcel is among the sheets: 2 rows say otherwise']);
+  });
+
+  it('keep holes and several polygons', async () => {
+    const { parcels } = await loadFixture('multisurface-with-one-polygon-and-hole.gml');
+    expect(parcels.map(({ area, polygons }) => ({ area, polygons }))).toEqual([
+      { area: near(SQUARE - 0.0002 ** 2), polygons: 1 },
+      { area: near(2 * SQUARE - 0.0002 ** 2), polygons: 2 },
+      { area: near(SQUARE), polygons: 1 },
+    ]);
+  });
+
+  it('tell sections, attachments and developments apart', async () => {
+    const sections = await loadFixture('sections-a-and-b.gml');
+    expect(sections.parcels.map(({ section, sheet, label }) => ({ section, sheet, label }))).toEqual([
+      { section: 'A', sheet: '0001', label: '1' }, { section: 'B', sheet: '0001', label: '1' },
+    ]);
+    const { parcels } = await loadFixture('attachment-letter.gml');
+    expect(parcels.map(({ sheet, attachment, development, label }) => ({ sheet, attachment, development, label }))).toEqual([
+      { sheet: '0025', attachment: 'D', development: '0', label: '2365' }, { sheet: '0025', attachment: '0', development: '1', label: '7' },
+    ]);
+  });
+
+  it('know roads and water by their labels, and nothing else', async () => {
+    const { parcels } = await loadFixture('labels-with-letters.gml');
+    expect(parcels.map(({ label, kind }) => `${label}: ${kind}`)).toEqual([
+      'A: land', '12/A: land', 'STRADA001: road', 'ACQUA005: water', '1.2: land', 'STRADARIO: land', '12 BIS: land',
+    ]);
+  });
+
+  it('hold a reference once: what repeats is counted, what contradicts is refused', async () => {
+    const { loaded, parcels, refused } = await loadFixture('duplicated-ids.gml');
+    expect(loaded).toMatchObject({ records: 5, rows: 2, rejects: 2, duplicates: 1 });
+    expect(parcels.map(({ reference, south }) => ({ reference, south }))).toEqual([
+      { reference: 'Z001_000100.1', south: near(41.5) }, { reference: 'Z001_000100.2', south: near(41.501) },
+    ]);
+    expect(refused.map(({ code, raw }) => [code, raw.slice(0, 37)])).toEqual([
+      ['reference_conflict', 'Z001_000100.2 SRID=6706;MULTIPOLYGON('], ['reference_conflict', 'Z001_000100.1 SRID=6706;MULTIPOLYGON('],
+    ]);
+    expect(await database.query('select code, records from ledger.duplicate where release_id = $1', [loaded.releaseId])).toEqual([{ code: 'same_parcel', records: 1 }]);
+  });
+
+  it('hold a sheet once where a map file stands in the place of a parcel file', async () => {
+    const { loaded } = await loadFixture('stray-map-file.zip');
+    expect(loaded).toMatchObject({ records: 2, rows: 1, rejects: 0, duplicates: 1 });
+    expect(await database.query('select code from ledger.duplicate where release_id = $1', [loaded.releaseId])).toEqual([{ code: 'same_sheet' }]);
+  });
+
+  it('mend what crosses itself, and say so', async () => {
+    const { parcels } = await loadFixture('self-intersection.gml');
+    // A bow tie: two triangles that meet in the middle of the square.
+    expect(parcels.map(({ made_valid, area, polygons }) => ({ made_valid, area, polygons }))).toEqual([
+      { made_valid: true, area: near(SQUARE / 2), polygons: 2 }, { made_valid: false, area: near(SQUARE), polygons: 1 },
+    ]);
+  });
+
+  it('refuse what has too few points for an area, and drop such holes', async () => {
+    const { loaded, parcels, refused } = await loadFixture('too-few-points.gml');
+    expect(loaded).toMatchObject({ records: 4, rows: 2, rejects: 2, duplicates: 0 });
+    expect(refused.map(({ code, raw }) => [code, raw.split(' ')[0]])).toEqual([['geometry_empty', 'Z001_000100.1'], ['geometry_empty', 'Z001_000100.2']]);
+    expect(parcels.map(({ reference, made_valid, area }) => ({ reference, made_valid, area }))).toEqual([
+      { reference: 'Z001_000100.3', made_valid: true, area: near(SQUARE) }, { reference: 'Z001_000100.4', made_valid: false, area: near(SQUARE) },
+    ]);
+  });
+
+  it('hold sheets with their dates and scales', async () => {
+    const { loaded } = await loadFixture('sheets.gml');
+    expect(await database.query(
+      `select reference, belfiore, sheet, attachment, development, label, gml_id, begin_date::text, end_date::text, scale_denominator, made_valid
+       from layer.cadastral_sheet where release_id = $1 order by position`, [loaded.releaseId],
+    )).toEqual([
+      { reference: 'Z001_000100', sheet: '0001', attachment: '0', development: '0', label: '1', begin_date: '2026-07-09', scale_denominator: 2000 },
+      { reference: 'Z001_0013A0', sheet: '0013', attachment: 'A', development: '0', label: '13A', begin_date: null, scale_denominator: null },
+      { reference: 'Z001_0001B0', sheet: '0001', attachment: 'B', development: '0', label: '1B', begin_date: '1985-01-01', scale_denominator: 4000 },
+      { reference: 'Z001_1234QU', sheet: '1234', attachment: 'Q', development: 'U', label: '1234Q', begin_date: null, scale_denominator: 2000 },
+    ].map((row) => ({ ...row, belfiore: 'Z001', gml_id: `CadastralZoning.IT.AGE.MAP.${row.reference}`, end_date: null, made_valid: false })));
+  });
+
+  it('keep a parcel of another comune than its file says, with a warning', async () => {
+    const { parcels } = await loadFixture('file-of-another-comune.zip');
+    expect(parcels.map(({ reference, file_belfiore }) => ({ reference, file_belfiore }))).toEqual([
+      { reference: 'Z001_000100.1', file_belfiore: 'Z009' }, { reference: 'Z009_000100.1', file_belfiore: null },
+    ]);
+    expect(warnings).toContain('ade_cadastre: the file\'s name and ADMINISTRATIVEUNIT name the comune of the parcel\'s reference: 1 rows say otherwise');
+    const contradicting = await loadFixture('names-that-contradict.gml');
+    expect(contradicting.parcels.map(({ reference, administrative_unit }) => ({ reference, administrative_unit }))).toEqual([{ reference: 'Z001_000100.5', administrative_unit: 'Z009' }]);
+  });
+
+  it('stop a release with parcels outside of Italy', async () => {
+    await expect(loadFixture('numbers-of-other-lengths.gml')).rejects.toMatchObject({ code: 'CHECKS_FAILED' });
+  });
+
+  it('hold a whole region: every record is a row, a refusal or a duplicate', async () => {
+    const { loaded, parcels, refused } = await loadFixture('MOLISE.zip');
+    expect(loaded).toMatchObject({ records: 12, rows: 10, rejects: 1, duplicates: 1 });
+    expect(refused.map(({ code, message }) => [code, message])).toEqual([
+      ['xml_malformed', 'expected well-formed XML, found: an ampersand that begins no entity (line 16, column 74)'],
+    ]);
+    expect(parcels.map(({ reference }) => reference)).toEqual(['Z001_000100.1', 'Z001_000100.STRADA001', 'Z002A000100.1', 'Z002B000100.1', 'Z003_000100.2']);
+    expect(warnings).toEqual([]);
+  });
+
+  it('refuse comuni that the list does not have, once there is a list', async () => {
+    const before = await loadFixture('unknown-comune-a000.gml');
+    expect(before.parcels.map(({ reference }) => reference)).toEqual(['A000W000200.STRADA001', 'Z001_000100.1']);
+    const list = join(folder, 'list');
+    await mkdir(list);
+    await (await loadSynthetic('istat_comuni')).write(makeWorld({ parcels: 2000, seed: 1 }), list);
+    await loadFile(comuni, list);
+    const { loaded, parcels, refused } = await loadFixture('unknown-comune-a000.gml');
+    expect(loaded).toMatchObject({ records: 2, rows: 1, rejects: 1 });
+    expect(parcels.map(({ reference }) => reference)).toEqual(['Z001_000100.1']);
+    expect(refused.map(({ code, message, raw }) => [code, message, raw.split(' ')[0]])).toEqual([
+      ['comune_unknown', 'expected the cadastral code of a comune, found A000', 'A000W000200.STRADA001'],
+    ]);
+  });
+});
