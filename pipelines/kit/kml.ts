@@ -182,7 +182,7 @@ export class KmlReader {
       else this.#ring(text);
     }
     if (name === 'Polygon') {
-      const fault = this.#partFault ?? (this.#rings.length === 0 ? 'ring_missing: expected an outer ring, found none' : null);
+      const fault = this.#partFault ?? (this.#rings.length === 0 ? (this.#refusedHoles[0]?.fault ?? 'ring_missing: expected an outer ring, found none') : null);
       this.#parts.push({ rings: this.#rings, fault, refusedHoles: this.#refusedHoles, raw: this.#slice(this.#polygonStart) });
     }
     if (name === 'Placemark') {

@@ -1,0 +1,115 @@
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { parseTitle } from '../../sources/omi_quotations/schema.ts';
+import source from '../../sources/omi_quotations/source.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { registerSource } from '../../pipelines/registry.ts';
+import { readSqlFile } from '../../pipelines/sql-files.ts';
+import { ROOT } from '../../pipelines/config.ts';
+import { releases } from '../../pipelines/steps/ledger.ts';
+import { load, type Loaded } from '../../pipelines/steps/load.ts';
+import { locate } from '../../pipelines/steps/locate.ts';
+import { stage } from '../../pipelines/steps/stage.ts';
+import type { Database } from '../../pipelines/db/index.ts';
+import { describeEngines } from '../harness/database.ts';
+import { realData } from '../harness/real-data.ts';
+import { trial } from '../harness/trial.ts';
+
+const real = (path: string): string => realData(`omi/${path}`)!;
+const absent = realData('omi') === null;
+const MILANO = 'milano_2024-2_2025-1';
+
+describe('the real files of the OMI', () => {
+  it.skipIf(absent).each([
+    ['nazionale/2017-1.zip', 'ARCHIVE', '2017_1', [161_999, 27_355]],
+    ['nazionale/2017-2.zip', 'ARCHIVE', '2017_2', [162_080, 27_356]],
+    [`${MILANO}/QI_1292013_1_20251_VALORI.csv`, 'VALORI', '2025_1', [446]],
+    [`${MILANO}/QI_1292013_1_20251_ZONE.csv`, 'ZONE', '2025_1', [43]],
+    [`${MILANO}/QI_1292023_1_20242_VALORI.csv`, 'VALORI', '2024_2', [446]],
+    [`${MILANO}/F205 - Comune di MILANO 2025-1.kmz`, 'ARCHIVE', '2025_1', [43]],
+    [`${MILANO}/kml/F205 - Comune di MILANO 2025-1.kml`, 'PERIMETER', '2025_1', [43]],
+    ['napoli/QI_681_3_20142_VALORI.csv', 'VALORI', '2014_2', [482]],
+    ['napoli/QI_681_3_20142_ZONE.csv', 'ZONE', '2014_2', [65]],
+    ['napoli/QI_681_2_20151_VALORI.csv', 'VALORI', '2015_1', [483]],
+    ['napoli/QI_681_1_20152_VALORI.csv', 'VALORI', '2015_2', [483]],
+  ])('%s is read to the last record', async (path, role, vintage, records) => {
+    const { recognition, collected } = await trial(source, real(path));
+    expect(recognition).toMatchObject({ role, vintage, complete: path.startsWith('nazionale') });
+    expect(collected!.members.map((member) => [member.records, member.rows, member.rejects.length])).toEqual(records.map((n) => [n, n, 0]));
+  });
+
+  it.skipIf(absent)('the perimeters of a provincia are those of its 25 comuni, and the index has none', async () => {
+    const { recognition, collected } = await trial(source, real('Provincia di GORIZIA 2018-2.kmz'));
+    expect(recognition).toMatchObject({ role: 'ARCHIVE', vintage: '2018_2' });
+    expect(collected!.members).toHaveLength(26);
+    expect(collected!.members[0]!.records).toBe(0);
+    expect(collected!.rows['raw_perimeter']).toHaveLength(85);
+    expect(new Set(collected!.rows['raw_perimeter']!.map(({ belfiore }) => belfiore)).size).toBe(25);
+  });
+
+  it.skipIf(absent)('the zones of Milano are the same 43 in the table and in the perimeters', async () => {
+    const zones = (await trial(source, real(`${MILANO}/QI_1292013_1_20251_ZONE.csv`))).collected!.rows['raw_zone']!;
+    const perimeters = (await trial(source, real(`${MILANO}/F205 - Comune di MILANO 2025-1.kmz`))).collected!.rows['raw_perimeter']!;
+    const keys = (rows: readonly Record<string, unknown>[]): string[] => rows.map(({ belfiore, zona }) => `${String(belfiore)} ${String(zona)}`).sort();
+    expect(keys(perimeters)).toEqual(keys(zones));
+  });
+
+  it.skipIf(absent)('every price and rent of Milano is what a plain reading of the line gives', async () => {
+    const path = real(`${MILANO}/QI_1292013_1_20251_VALORI.csv`);
+    const [title, header, ...lines] = readFileSync(path, 'latin1').trimEnd().split('\n') as [string, string, ...string[]];
+    expect(parseTitle(title)).toMatchObject({ semester: { text: '2025_1' } });
+    const names = header.split(';');
+    const number = (text: string): number | null => (Number(text.replace(',', '.')) === 0 ? null : Number(text.replace(',', '.')));
+    const plain = lines.map((line) => {
+      const cells = line.split(';');
+      return ['Compr_min', 'Compr_max', 'Loc_min', 'Loc_max'].map((name) => number(cells[names.indexOf(name)]!));
+    });
+    const rows = (await trial(source, path)).collected!.rows['raw_quotation']!;
+    expect(rows.map((row) => [row['purchase_min_eur_m2'], row['purchase_max_eur_m2'], row['rental_min_eur_m2_month'], row['rental_max_eur_m2_month']])).toEqual(plain);
+  });
+});
+
+describeEngines('the real half-years of the OMI', (engine) => {
+  let database: Database;
+  const loaded: Loaded[] = [];
+
+  beforeAll(async () => {
+    if (absent) return;
+    database = await engine.openDatabase();
+    const registered = await registerSource('omi_quotations');
+    await database.session(async (session) => {
+      await session.query('create schema if not exists ledger');
+      for (const file of [readSqlFile(join(ROOT, 'sql/migrations/0001_ledger.sql')), registered.layer]) await session.script(file.text, file.file);
+    });
+    const survey = await locate([realData('omi')!], [registered], { get: () => undefined, set: () => undefined });
+    expect(survey.broken).toEqual([]);
+    expect(survey.unknown).toEqual([]);
+    for (const located of survey.releases) {
+      const staged = await stage(database, located, located.vintage, () => undefined, SILENT);
+      loaded.push(await load(database, staged, [registered], await releases(database, 'loaded'), SILENT));
+    }
+  });
+
+  it.skipIf(absent)('add up, record by record, and pass their checks', () => {
+    expect(loaded).toHaveLength(8);
+    for (const { records, rows, rejects, duplicates } of loaded) expect(records).toBe(rows + rejects + duplicates);
+    expect(loaded.reduce((sum, { rejects }) => sum + rejects, 0)).toBe(0);
+  });
+
+  it.skipIf(absent)('keep one perimeter of each zone of Milano, which came as KML and as KMZ', async () => {
+    const [found] = await database.query<{ n: number; valid: number }>("select count(*)::int4 as n, count(*) filter (where st_isvalid(geom))::int4 as valid from layer.omi_perimeter where belfiore = 'F205'");
+    expect(found).toEqual({ n: 43, valid: 43 });
+    const duplicates = await database.query('select code, sum(records)::int4 as records from ledger.duplicate group by code');
+    expect(duplicates).toEqual([{ code: 'perimeter_repeated', records: 43 }]);
+  });
+
+  it.skipIf(absent)('put a point of Milano into one zone, which is quoted', async () => {
+    const rows = await database.query<{ zona: string; quotations: number }>(
+      `select p.zona, (select count(*)::int4 from layer.omi_quotation q where q.half_year = p.half_year and q.belfiore = p.belfiore and q.zona = p.zona) as quotations
+       from layer.omi_perimeter p where st_covers(p.geom, st_setsrid(st_makepoint(9.1905, 45.4640), 4326))`,
+    );
+    expect(rows).toHaveLength(1);
+    expect(rows[0]!.quotations).toBeGreaterThan(0);
+  });
+}, ['postgres']);

@@ -1,0 +1,98 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import source from '../../sources/mef_income/source.ts';
+import synthetic from '../../sources/mef_income/synthetic.ts';
+import { describeEngines } from '../harness/database.ts';
+import { goldenOf, trial } from '../harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('../../sources/mef_income/', import.meta.url));
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('MEF files', () => {
+  it.each(readdirSync(join(FOLDER, 'fixture')))('%s give what their golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z]+$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  it('of every invented year are read to the last row', async () => {
+    await synthetic.write(makeWorld({ parcels: 2_000, seed: 3 }), folder);
+    const found = [];
+    for (const name of readdirSync(folder).sort()) {
+      const { recognition, collected } = await trial(source, join(folder, name));
+      const levels = collected!.rows['raw_income']!.map(({ level }) => level);
+      found.push([recognition!.role, recognition!.vintage, levels.filter((level) => level !== 'unplaced').length, levels.filter((level) => level === 'unplaced').length, collected!.members[0]!.rejects.length]);
+    }
+    expect(found).toEqual([
+      ['comunale', '2022', 4, 1, 0],
+      ['comunale', '2023', 4, 1, 0],
+      ['comunale', '2024', 4, 1, 0],
+      ['subcomunale', '2020', 3, 0, 0],
+      ['subcomunale', '2023', 3, 0, 0],
+    ]);
+  });
+
+  it('of another level or without a year stop with what to do', async () => {
+    const header = readFileSync(join(FOLDER, 'fixture', 'taxpayers-without-a-place.csv'), 'latin1').split('\r\n')[0]!;
+    const province = join(folder, 'provinciale.csv');
+    await writeFile(province, `${header.replace('Codice catastale', 'Provincia')}\r\n`);
+    expect((await trial(source, province)).error).toMatchObject({ code: 'COLUMNS_CHANGED', at: 'provinciale.csv:1' });
+    const empty = join(folder, 'empty.csv');
+    await writeFile(empty, `${header}\r\n`);
+    expect((await trial(source, empty)).error).toMatchObject({ code: 'VINTAGE_MISSING' });
+  });
+});
+
+describeEngines('the Gini index of brackets', (engine) => {
+  type Groups = readonly (number | null)[];
+  let gini: (counts: Groups, amounts: Groups, totalCount: number | null, totalAmount: number | null) => Promise<number | null>;
+
+  beforeAll(async () => {
+    const database = await engine.openDatabase();
+    await database.query('create schema if not exists core');
+    await database.session((session) => session.script(readFileSync(fileURLToPath(new URL('../../sql/functions/gini.sql', import.meta.url)), 'utf8'), 'gini.sql'));
+    gini = async (counts, amounts, totalCount, totalAmount) => {
+      const [row] = await database.query<{ g: number | null }>('select core.gini($1::int8[], $2::int8[], $3::int8, $4::int8)::float8 as g', [counts, amounts, totalCount, totalAmount]);
+      return row!.g;
+    };
+  });
+
+  it('is 0 where all groups earn the same', async () => {
+    expect(await gini([null, 10, 20], [null, 1000, 2000], null, null)).toBe(0);
+  });
+
+  it('is the area that a hand computes', async () => {
+    // Half of the people have nothing: 1 − (0.5 · (0 + 0) + 0.5 · (0 + 1)) = 0.5.
+    expect(await gini([10, 10], [0, 1000], 20, 1000)).toBe(0.5);
+    // 1 of 4 has 1/2, three share the rest: 1 − (0.75 · 0.5 + 0.25 · 1.5) = 0.25.
+    expect(await gini([0, 3, 1], [0, 3, 3], 4, 6)).toBe(0.25);
+  });
+
+  it('does not depend on the order of the groups', async () => {
+    expect(await gini([0, 1, 3], [0, 3, 3], 4, 6)).toBe(0.25);
+  });
+
+  it('counts losses as nothing, and leaves the lowest bracket out where no total is published', async () => {
+    expect(await gini([10, 10], [-500, 1000], 20, 500)).toBe(0.5);
+    expect(await gini([10, 10, 10], [-500, 1000, 1000], null, null)).toBe(0);
+  });
+
+  it('takes what is withheld as one group, when the total tells how much it is', async () => {
+    expect(await gini([null, 3, null], [null, 3, null], 4, 6)).toBe(0.25);
+  });
+
+  it('is null for fewer than two groups or without income', async () => {
+    expect(await gini([null, 10, null], [null, 1000, null], null, null)).toBeNull();
+    expect(await gini([5, 5], [-100, 0], 10, -100)).toBeNull();
+    expect(await gini([null, null], [null, null], null, null)).toBeNull();
+  });
+});

@@ -1,0 +1,172 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { KmlReader, multiPolygon, parseCoordinates, type Placemark } from '../../pipelines/kit/kml.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { maskTaxCode } from '../../sources/omi_quotations/read.ts';
+import { parseDocumentName, parseTitle } from '../../sources/omi_quotations/schema.ts';
+import source from '../../sources/omi_quotations/source.ts';
+import synthetic from '../../sources/omi_quotations/synthetic.ts';
+import { MixedDecoder, readLines } from '../../sources/omi_quotations/text.ts';
+import { goldenOf, trial } from '../harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('../../sources/omi_quotations/', import.meta.url));
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('OMI files', () => {
+  it.each(readdirSync(join(FOLDER, 'fixture')))('%s give what their golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z]+$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  it('have a golden file for each fixture and none besides', () => {
+    const stems = (of: string): string[] => readdirSync(join(FOLDER, of)).map((name) => name.replace(/\.[a-z]+$/, '')).sort();
+    expect(stems('golden')).toEqual(stems('fixture'));
+  });
+
+  it.each(['perimeter-refused-placemarks.kml', 'perimeter-part-off-africa.kml', 'perimeter-rings-too-short.kml'])(
+    'keep of %s what was refused so that it can be tried again, and is refused again alone',
+    async (name) => {
+      const { collected } = await trial(source, join(FOLDER, 'fixture', name));
+      const rejects = collected!.members[0]!.rejects;
+      expect(rejects.length).toBeGreaterThan(0);
+      const [before] = readFileSync(join(FOLDER, 'fixture', name), 'utf8').split('<Placemark>', 1);
+      for (const reject of rejects) {
+        const path = join(folder, 'again.kml');
+        await writeFile(path, `${before}${String(reject.raw)}</Document></kml>`);
+        const again = await trial(source, path);
+        expect(again.collected!.members[0]!.rejects.map(({ code }) => code)).toContain(reject.code);
+        expect(again.collected!.rows['raw_perimeter']).toEqual([]);
+      }
+    },
+  );
+
+  it('are known by their content, whatever they are called', async () => {
+    const path = join(folder, 'download (3).bin');
+    await writeFile(path, readFileSync(join(FOLDER, 'fixture', 'zone-rural-crops.csv')));
+    expect((await trial(source, path)).recognition).toMatchObject({ role: 'ZONE', vintage: '2018_2' });
+  });
+
+  it('are national, and held to the envelope, only when both tables are as large as Italy', async () => {
+    await synthetic.write(makeWorld({ parcels: 600, seed: 1 }), folder);
+    for (const name of readdirSync(folder).filter((each) => /^(?:QI|Prov|Z)/.test(each))) {
+      expect((await trial(source, join(folder, name))).recognition?.complete, name).toBe(false);
+    }
+  });
+
+  it('never show the tax code that the outer zip is named after', async () => {
+    expect(maskTaxCode('QIP294582_RSSMRA80A01H501U.zip')).toBe('QIP294582_***.zip');
+    expect(maskTaxCode('QIP294582_12345678901.zip')).toBe('QIP294582_***.zip');
+    expect(maskTaxCode('copia di rssmra80a01h501u.zip')).toBe('copia di ***.zip');
+    expect(maskTaxCode('F205 - Comune di MILANO 2025-1.kmz')).toBe('F205 - Comune di MILANO 2025-1.kmz');
+    expect(maskTaxCode('QI_1292013_1_20251_VALORI.csv')).toBe('QI_1292013_1_20251_VALORI.csv');
+  });
+});
+
+describe('title lines and document names', () => {
+  it.each([
+    ['Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/2 - elaborazione del 27-APR-19', { kind: 'VALORI', semester: { text: '2018_2', halfYear: 4037 }, elaborated: '2019-04-27' }],
+    ['\uFEFFQuotazioni Immobiliari : Informazioni di Zona OMI - Semestre 2025/1 - elaborazione del 3-DIC-25', { kind: 'ZONE', semester: { text: '2025_1', halfYear: 4050 }, elaborated: '2025-12-03' }],
+    ['Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/3 - elaborazione del 27-APR-19', null],
+    ['Quotazioni Immobiliari : Valori di Mercato - Semestre 2018/2 - elaborazione del 27-ABR-19', null],
+    ['Area_territoriale;Regione', null],
+  ])('%j says %j', (line, expected) => {
+    expect(parseTitle(line)).toEqual(expected);
+  });
+
+  it('say the half-year of perimeters and the day they were generated', () => {
+    expect(parseDocumentName('GORIZIA (GO) Anno/Semestre 2018/2 generato il 22/02/2019 15:55')).toEqual({ semester: { text: '2018_2', halfYear: 4037 }, generated: '2019-02-22' });
+    expect(parseDocumentName('GORIZIA')).toBeNull();
+  });
+});
+
+describe('text in two encodings', () => {
+  const mixed = Buffer.concat([Buffer.from('Città\n'), Buffer.from([0x50, 0x65, 0x72, 0xf2, 0x92, 0x0a]), Buffer.from('€ fine', 'utf8')]);
+
+  it('is decoded line by line, however it is cut into chunks', async () => {
+    for (let size = 1; size <= mixed.length; size += 1) {
+      async function* chunks(): AsyncGenerator<Buffer> {
+        for (let at = 0; at < mixed.length; at += size) yield mixed.subarray(at, at + size);
+      }
+      const lines = [];
+      for await (const batch of readLines(chunks(), 'test')) lines.push(...batch);
+      expect(lines).toEqual([{ number: 1, text: 'Città' }, { number: 2, text: 'Però’' }, { number: 3, text: '€ fine' }]);
+    }
+  });
+
+  it('is decoded as a stream, however it is cut into chunks', () => {
+    for (let size = 1; size <= mixed.length; size += 1) {
+      const decoder = new MixedDecoder();
+      let text = '';
+      for (let at = 0; at < mixed.length; at += size) text += decoder.write(mixed.subarray(at, at + size));
+      expect(text + decoder.end()).toBe('Città\nPerò’\n€ fine');
+    }
+  });
+
+  it('stops at a line that never ends', async () => {
+    async function* endless(): AsyncGenerator<Buffer> {
+      for (;;) yield Buffer.alloc(65_536, 0x61);
+    }
+    await expect(async () => {
+      for await (const _ of readLines(endless(), 'endless.csv')) expect.unreachable();
+    }).rejects.toMatchObject({ code: 'LINE_TOO_LONG', at: 'endless.csv:1' });
+  });
+});
+
+describe('a KML reader', () => {
+  const text = readFileSync(join(FOLDER, 'fixture', 'perimeter-hole-and-two-parts.kml'), 'utf8').replace('MONTEMAI - Zona', 'SANT&ANTONIO &amp; PERÒ &#233; - Zona');
+
+  function readIn(size: number): { placemarks: Placemark[]; broken: string[] } {
+    const placemarks: Placemark[] = [];
+    const broken: string[] = [];
+    const reader = new KmlReader({ placemark: (each) => placemarks.push(each), broken: (message) => broken.push(message) });
+    for (let at = 0; at < text.length; at += size) reader.write(text.slice(at, at + size));
+    reader.end();
+    return { placemarks, broken };
+  }
+
+  it('gives the same placemarks, and the same text of each, however the file is cut', () => {
+    const whole = readIn(text.length);
+    expect(whole.broken).toEqual([]);
+    expect(whole.placemarks).toHaveLength(2);
+    expect(whole.placemarks[0]).toMatchObject({ number: 1, name: 'SANT&ANTONIO & PERÒ é - Zona OMI B1', fault: null });
+    expect(whole.placemarks[0]!.raw.startsWith('<Placemark>') && whole.placemarks[0]!.raw.endsWith('</Placemark>')).toBe(true);
+    for (const size of [1, 2, 3, 7, 64, 1000]) expect(readIn(size)).toEqual(whole);
+  });
+
+  it('keeps holes as holes and parts as parts', () => {
+    const [{ parts }] = readIn(text.length).placemarks as [Placemark, Placemark];
+    expect(parts.map(({ rings }) => rings.length)).toEqual([2, 1]);
+    expect(parts[0]!.rings[1]).toEqual([14.002, 41.002, 14.004, 41.002, 14.004, 41.004, 14.002, 41.004, 14.002, 41.002]);
+  });
+
+  it.each([
+    ['14,41,0 15,41,0 15,42,0 14,41,0', [14, 41, 15, 41, 15, 42, 14, 41]],
+    ['14,41 15,41 15,42', [14, 41, 15, 41, 15, 42, 14, 41]],
+    ['\n 14,41,0\t15,41,0\n15,42,0 ', [14, 41, 15, 41, 15, 42, 14, 41]],
+    ['14,41,0 15,41,0 14,41,0', 'ring_too_short: expected at least 3 different points, found 2'],
+    ['', 'ring_too_short: expected at least 3 different points, found 0'],
+    ['14,41,0 15,,0', 'coordinate_malformed: expected lon,lat,height, found "15,,0"'],
+    ['14;41', 'coordinate_malformed: expected lon,lat,height, found "14;41"'],
+  ])('reads the ring %j as %j', (coordinates, expected) => {
+    expect(parseCoordinates(coordinates)).toEqual(expected);
+  });
+
+  it('writes a multipolygon byte by byte as EWKB', () => {
+    const bytes = multiPolygon([[[14, 41, 15, 41, 15, 42, 14, 41]]]);
+    const doubles = [14, 41, 15, 41, 15, 42, 14, 41].map((value) => {
+      const eight = Buffer.alloc(8);
+      eight.writeDoubleLE(value);
+      return eight.toString('hex');
+    });
+    expect(bytes.toString('hex')).toBe(`0106000020e6100000${'01000000'}0103000000${'01000000'}${'04000000'}${doubles.join('')}`);
+  });
+});

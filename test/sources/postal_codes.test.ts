@@ -1,0 +1,59 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeGeoPackage } from '../../pipelines/kit/vector.ts';
+import source from '../../sources/postal_codes/source.ts';
+import { goldenOf, trial } from '../harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('../../sources/postal_codes/', import.meta.url));
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('postal codes', () => {
+  it.each(readdirSync(join(FOLDER, 'fixture')))('of %s give what their golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z]+$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  it.each([
+    ['tax returns by postal code', 'Anno di imposta;CAP;Codice catastale;Codice Istat Comune;Numero contribuenti\r\n2023;15121;Z001;070901;5\r\n'],
+    ['the list of comuni', 'Codice Comune formato numerico;Denominazione in italiano;Codice Catastale del comune\r\n70901;Finto;Z001\r\n'],
+    ['addresses with a postal code', 'codice_istat;cap;odonimo;civico\n070901;86001;VIA FINTA;1\n'],
+    ['a postal code without a comune', 'cap;provincia\n86001;CB\n'],
+    ['a table of other things', `codice_istat;cap;${Array.from({ length: 30 }, (_, i) => `c${i}`).join(';')}\n`],
+  ])('are not taken from %s', async (_what, text) => {
+    const path = join(folder, 'other.csv');
+    await writeFile(path, text);
+    expect((await trial(source, path)).recognition).toBeNull();
+  });
+
+  it.each([
+    ['tab', 'CODICE_CATASTALE\tCAP\nZ001\t86001\n'],
+    ['pipe', 'cap|pro_com_t|comune\n86001|070901|Finto\n'],
+    ['comma, quoted', '"istat","cap","comune"\n"70901","86001","Finto, il"\n'],
+    ['byte order mark', '\uFEFFcap;belfiore\n86001;z001\n'],
+  ])('come in tables divided by %s', async (_what, text) => {
+    const path = join(folder, 'table.csv');
+    await writeFile(path, text);
+    const { collected } = await trial(source, path);
+    expect(collected!.rows['raw_postal_code']).toHaveLength(1);
+    expect(collected!.rows['raw_postal_code']![0]).toMatchObject({ cap: '86001' });
+  });
+
+  it('come as areas of a GeoPackage, in its own CRS', async () => {
+    const path = join(folder, 'zone_cap_2024.gpkg');
+    const square = { type: 'Polygon', coordinates: [[[500_000, 4_600_000], [500_100, 4_600_000], [500_100, 4_600_100], [500_000, 4_600_000]]] };
+    await writeGeoPackage(path, [{ name: 'zone', srid: 32632, geometry: 'Polygon', fields: [{ name: 'cap', type: 'string' }], features: [{ values: ['86001'], geometry: square }] }]);
+    const { recognition, collected } = await trial(source, path);
+    expect(recognition).toMatchObject({ role: 'areas', vintage: '2024' });
+    const [row] = collected!.rows['raw_postal_code_area']!;
+    expect((row!['geom'] as Buffer).readUInt32LE(5)).toBe(32632);
+  });
+});
