@@ -22,35 +22,22 @@ const PSEUDO = 'A000';
 
 /** What the files hold beyond the world's parcels and sheets, so that a test knows what must become of it. */
 export interface Vices {
-  /** Members that cannot be used, by why. */
-  readonly rejects: {
-    /** A raw ampersand in a label. */
-    readonly notWellFormed: number;
-    /** A ring of three positions, which encloses nothing. */
-    readonly tooFewPoints: number;
-  };
-  readonly duplicates: {
-    /** A member that stands twice, byte by byte. */
-    readonly parcelRepeated: number;
-    /** A reference of a good parcel with another polygon, after the good one. */
-    readonly parcelContradicted: number;
-    /** Sheets of a map document that lies in the zip of the province a second time. */
-    readonly sheetRepeated: number;
-  };
-  /** References of parcels that are accepted although the world does not have them. */
-  readonly extra: {
-    /** A ring that crosses itself: repaired. */
-    readonly selfIntersecting: string;
-    /** A parcel of the comune that does not exist. */
-    readonly pseudoComune: string;
-  };
+  /** Members that must be refused, by the code of the reject. */
+  readonly rejects: Readonly<Record<'xml_malformed' | 'geometry_empty' | 'reference_conflict' | 'comune_unknown', number>>;
+  /** Members that say again what an earlier one said: a parcel byte by byte, and the sheets of a map that lies in the zip twice. */
+  readonly duplicates: number;
+  /** Reference of a parcel that is accepted although the world does not have it: its ring crosses itself and is repaired. */
+  readonly repaired: string;
+  /** Members of `comune_unknown`; they are only refused where the list of comuni is loaded. */
+  readonly pseudoComune: string;
 }
 
 export function vices(world: World): Vices {
   return {
-    rejects: { notWellFormed: 1, tooFewPoints: 1 },
-    duplicates: { parcelRepeated: 1, parcelContradicted: 1, sheetRepeated: sheetCount(world, strayComune(world)) },
-    extra: { selfIntersecting: `${sheetOf(world.comuni[0]!)}.9003`, pseudoComune: `${PSEUDO}W000200.STRADA001` },
+    rejects: { xml_malformed: 1, geometry_empty: 1, reference_conflict: 1, comune_unknown: 1 },
+    duplicates: 1 + sheetCount(world, strayComune(world)),
+    repaired: `${sheetOf(world.comuni[0]!)}.9003`,
+    pseudoComune: `${PSEUDO}W000200.STRADA001`,
   };
 }
 
