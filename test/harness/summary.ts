@@ -12,20 +12,20 @@ export default class Summary implements Reporter {
     const count = { passed: 0, failed: unhandled.length, skipped: 0 };
     const skipped = new Map<string, number>();
     for (const module of modules) {
-      let failedTests = 0;
+      let failed = 0;
       for (const test of module.children.allTests()) {
         const { state } = test.result();
         if (state === 'passed') count.passed += 1;
-        else if (state === 'failed') failedTests += 1;
+        else if (state === 'failed') failed += 1;
         else {
           count.skipped += 1;
           const name = `${module.relativeModuleId} > ${skippedName(test)}`;
           skipped.set(name, (skipped.get(name) ?? 0) + 1);
         }
       }
-      count.failed += failedTests;
-      // A file that does not load, or a hook that fails, is a failure even where no test of its own failed.
-      if (failedTests === 0 && module.state() === 'failed') count.failed += 1;
+      // A file that does not load and a hook that fails are failures too, beside the tests that they kept from running.
+      for (const suite of [module, ...module.children.allSuites()]) if (suite.errors().length > 0) failed += 1;
+      count.failed += failed === 0 && module.state() === 'failed' ? 1 : failed;
     }
     const log = (line: string): void => this.#vitest?.logger.log(line);
     for (const [name, tests] of skipped) log(`not run: ${name}${tests > 1 ? ` (${tests} tests)` : ''}`);
