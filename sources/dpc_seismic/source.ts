@@ -17,6 +17,7 @@ const raw_seismic: Columns = {
 export default defineSource({
   manifest,
   tables: { raw_seismic },
+  keys: { raw_seismic: ['istat_code', 'label'] },
 
   async recognise(probe: Probe): Promise<Recognition | null> {
     if (probe.entries !== null) return null;

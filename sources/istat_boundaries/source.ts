@@ -111,6 +111,7 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
 export default defineSource({
   manifest,
   tables: { raw_boundary },
+  keys: { raw_boundary: ['kind', 'code'] },
   recognise,
   read: (file: InputFile, sink: Sink) => readVectorFile(file, sink, (layer) => readingOf(file, layer)),
 });

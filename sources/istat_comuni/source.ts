@@ -27,6 +27,7 @@ const raw_comune: Columns = {
 export default defineSource({
   manifest,
   tables: { raw_comune },
+  keys: { raw_comune: ['belfiore', 'istat_code'] },
 
   async recognise(probe: Probe): Promise<Recognition | null> {
     if (probe.entries !== null) return null;

@@ -19,6 +19,7 @@ const raw_suppressed: Columns = {
 export default defineSource({
   manifest,
   tables: { raw_suppressed },
+  keys: { raw_suppressed: ['istat_code', 'event_date', 'successor_istat_code', 'successor_name'] },
 
   async recognise(probe: Probe): Promise<Recognition | null> {
     if (probe.entries !== null) return null;
