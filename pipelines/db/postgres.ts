@@ -52,6 +52,7 @@ class PostgresCopy implements CopyIn {
   readonly #client: pg.PoolClient;
   readonly #stream: ReturnType<typeof copyFrom>;
   #failed: unknown = null;
+  #drain: Promise<void> | undefined;
 
   constructor(client: pg.PoolClient, schema: string, table: string) {
     this.#client = client;
@@ -65,7 +66,8 @@ class PostgresCopy implements CopyIn {
   write(chunk: Buffer): Promise<void> | undefined {
     if (this.#failed !== null) throw databaseError(this.#failed, null, null);
     if (this.#stream.write(chunk)) return undefined;
-    return this.#drained();
+    this.#drain ??= this.#drained().finally(() => (this.#drain = undefined));
+    return this.#drain;
   }
 
   async #drained(): Promise<void> {

@@ -17,12 +17,14 @@ export interface Release {
   readonly rows: number | null;
   readonly rejects: number | null;
   readonly duplicates: number | null;
+  /** Last run that found its files; of two releases of one vintage the one seen last counts. */
+  readonly lastSeen: number;
 }
 
 export async function releases(database: Session, state?: ReleaseState): Promise<Release[]> {
   return database.query<Release & Record<string, unknown>>(
     `select release_id as "releaseId", source_id as "sourceId", vintage, region_code::int4 as region, fingerprint, complete, state,
-       records, rows, rejects, duplicates
+       records, rows, rejects, duplicates, coalesce(last_seen_run, 0) as "lastSeen"
      from ledger.release where $1::text is null or state = $1 order by release_id`, [state ?? null],
   );
 }
@@ -74,6 +76,11 @@ export async function addRejects(session: Session, releaseId: number, rejects: r
       rejects.map(({ raw }) => raw.toString('hex')),
     ],
   );
+}
+
+/** Notes that this run found the files of these loaded releases. */
+export async function markSeen(session: Session, runId: number, fingerprints: readonly string[]): Promise<void> {
+  await session.query("update ledger.release set last_seen_run = $1 where state = 'loaded' and fingerprint = any ($2)", [runId, [...fingerprints]]);
 }
 
 /** Files seen before, read once and written back at the end. */

@@ -25,7 +25,7 @@ export interface Loaded {
  * Runs the source's load.sql in the release's workspace, accounts for every staged row, runs its checks and attaches the layers.
  * @throws MappaleError `ACCOUNTING`, `TOO_MANY_REJECTS` (exit 4), `CHECKS_FAILED` (exit 5)
  */
-export async function load(database: Database, staged: Staged, sources: readonly RegisteredSource[], loadedReleases: readonly Release[], log: Log): Promise<Loaded> {
+export async function load(database: Database, staged: Staged, sources: readonly RegisteredSource[], loadedReleases: readonly Release[], runId: number, log: Log): Promise<Loaded> {
   const { source } = staged.located;
   const { schema, releaseId } = staged;
   const layers = source.layer.writes;
@@ -58,8 +58,8 @@ export async function load(database: Database, staged: Staged, sources: readonly
     await session.transaction(async () => {
       for (const layer of [...layers].sort()) await attach(session, { schema, table: tableOf(layer) }, layer, `${tableOf(layer)}_${releaseId}`, 'release', releaseId);
       await session.query(
-        "update ledger.release set state = 'loaded', loaded_at = now(), records = $2, rows = $3, rejects = $4, duplicates = $5 where release_id = $1",
-        [releaseId, totals.records, totals.rows, totals.rejects, totals.duplicates],
+        "update ledger.release set state = 'loaded', loaded_at = now(), records = $2, rows = $3, rejects = $4, duplicates = $5, last_seen_run = $6 where release_id = $1",
+        [releaseId, totals.records, totals.rows, totals.rejects, totals.duplicates, runId],
       );
     });
     await dropSchema(session, schema);

@@ -10,7 +10,7 @@ import { sha256, type Relation } from '../sql-files.ts';
 import { check } from './check.ts';
 import { guard } from './guard.ts';
 import { join, planProducts, publishedTables, type Product } from './join.ts';
-import { releases as readReleases, SeenFileLedger, withRun, type Release, type Run } from './ledger.ts';
+import { markSeen, releases as readReleases, SeenFileLedger, withRun, type Release, type Run } from './ledger.ts';
 import { load, recoverStaging } from './load.ts';
 import { locate, type Located, type Survey } from './locate.ts';
 import { publish } from './publish.ts';
@@ -115,7 +115,7 @@ async function look(context: Context, options: RefreshOptions): Promise<{ survey
 /** @returns what `refresh` would do now. Tables whose layers are still to be loaded are named by the release that will change them. */
 export async function plan(context: Context, options: RefreshOptions): Promise<Plan> {
   const { survey } = await look(context, options);
-  const loaded = await readReleases(context.database, 'loaded');
+  const loaded = seenNow(context, wanted(survey, options.regions), await readReleases(context.database, 'loaded'));
   const have = new Set(loaded.map(({ fingerprint }) => fingerprint));
   const toLoad = wanted(survey, options.regions).flatMap((located) => {
     if (have.has(fingerprintOf(context, located, loaded).fingerprint)) return [];
@@ -124,7 +124,7 @@ export async function plan(context: Context, options: RefreshOptions): Promise<P
   });
   const coming = toLoad.map(({ located }, index): Release => ({
     releaseId: 2_000_000_000 + index, sourceId: located.source.id, vintage: located.vintage, region: located.region, complete: located.complete, state: 'loaded',
-    fingerprint: fingerprintOf(context, located, loaded).fingerprint, records: null, rows: null, rejects: null, duplicates: null,
+    fingerprint: fingerprintOf(context, located, loaded).fingerprint, records: null, rows: null, rejects: null, duplicates: null, lastSeen: NOW,
   }));
   const units = [];
   for (const unit of [0, ...(await unitsOf(context, options, survey))]) {
@@ -206,9 +206,18 @@ function byRelease(a: ReleaseReport, b: ReleaseReport): number {
   return a.source < b.source ? -1 : a.source > b.source ? 1 : a.vintage < b.vintage ? -1 : 1;
 }
 
+/** Later than any run. */
+const NOW = Number.MAX_SAFE_INTEGER;
+
+/** Releases as they will count once this run has noted which files it found. */
+function seenNow(context: Context, found: readonly Located[], loaded: readonly Release[]): Release[] {
+  const fingerprints = new Set(found.map((located) => fingerprintOf(context, located, loaded).fingerprint));
+  return loaded.map((release) => (fingerprints.has(release.fingerprint) ? { ...release, lastSeen: NOW } : release));
+}
+
 /** One look at fingerprints, without a run in the ledger. */
 async function nothingToDo(context: Context, options: RefreshOptions, survey: Survey): Promise<boolean> {
-  const loaded = await readReleases(context.database, 'loaded');
+  const loaded = seenNow(context, wanted(survey, options.regions), await readReleases(context.database, 'loaded'));
   const have = new Set(loaded.map(({ fingerprint }) => fingerprint));
   if (wanted(survey, options.regions).some((located) => !have.has(fingerprintOf(context, located, loaded).fingerprint))) return false;
   for (const unit of [0, ...(await unitsOf(context, options, survey))]) {
@@ -223,12 +232,15 @@ async function loadRelease(context: Context, run: Run, located: Located): Promis
   const { database, log } = context;
   const loaded = await readReleases(database, 'loaded');
   const { fingerprint, reader } = fingerprintOf(context, located, loaded);
-  if (loaded.some((release) => release.fingerprint === fingerprint)) return null;
+  if (loaded.some((release) => release.fingerprint === fingerprint)) {
+    await markSeen(database, run.runId, [fingerprint]);
+    return null;
+  }
   const subject = `${located.source.id} ${located.vintage}${located.region === null ? '' : ` ${unitName(located.region)}`}`;
   const startedAt = performance.now();
   const reusable = await reusableMembers(context, located, reader);
   const staged = await run.step('stage', subject, () => stage(database, { ...located, source: { ...located.source, reader } }, fingerprint, reusable, log));
-  const done = await run.step('load', subject, () => load(database, staged, context.sources, loaded, log));
+  const done = await run.step('load', subject, () => load(database, staged, context.sources, loaded, run.runId, log));
   const seconds = (performance.now() - startedAt) / 1000;
   log.info(`${subject}: ${group(done.records)} records = ${group(done.rows)} rows + ${group(done.rejects)} rejects + ${group(done.duplicates)} duplicates, ${duration(seconds)}`);
   return {

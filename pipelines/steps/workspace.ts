@@ -14,26 +14,32 @@ export function buildSchema(unit: number): string {
 
 /**
  * The releases that a region's tables are made from.
- * `newest`: one per source: complete ones before parts, then the newest vintage, the regional before the national, the last loaded.
- * `all`: the last loaded of each vintage and region.
+ * `newest`: one per source: complete ones before parts, then the newest vintage, the regional before the national. Of two releases of one vintage and region
+ * the one whose files were seen last counts: a file that is put back is in force again.
+ * `all`: the last seen of each vintage and region.
  * @param unit region code, or 0 for Italy (releases of every region)
  */
 export function inUse(releases: readonly Release[], source: RegisteredSource, unit: number): Release[] {
   const mine = releases.filter((release) => release.sourceId === source.id && release.state === 'loaded'
     && (unit === 0 || release.region === null || release.region === unit));
   const lastOfEach = new Map<string, Release>();
-  for (const release of [...mine].sort((a, b) => a.releaseId - b.releaseId)) lastOfEach.set(`${release.vintage} ${release.region ?? ''}`, release);
+  for (const release of [...mine].sort((a, b) => a.lastSeen - b.lastSeen || a.releaseId - b.releaseId)) lastOfEach.set(`${release.vintage} ${release.region ?? ''}`, release);
   const candidates = [...lastOfEach.values()];
   if (source.manifest.keep === 'all') return candidates.sort((a, b) => a.releaseId - b.releaseId);
   return candidates.sort(preference).slice(0, 1);
 }
 
+interface Preferable {
+  readonly complete: boolean;
+  readonly vintage: string;
+  readonly region: number | null;
+}
+
 /** Order in which releases of one source are preferred for a region. */
-export function preference(a: { complete: boolean; vintage: string; region: number | null; releaseId?: number }, b: { complete: boolean; vintage: string; region: number | null; releaseId?: number }): number {
+export function preference(a: Preferable, b: Preferable): number {
   return Number(b.complete) - Number(a.complete)
     || (a.vintage < b.vintage ? 1 : a.vintage > b.vintage ? -1 : 0)
-    || Number(b.region !== null) - Number(a.region !== null)
-    || (b.releaseId ?? 0) - (a.releaseId ?? 0);
+    || Number(b.region !== null) - Number(a.region !== null);
 }
 
 /** The source whose layer.sql makes this layer; undefined when its folder is not here. */

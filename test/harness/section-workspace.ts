@@ -109,7 +109,7 @@ async function loadSynthetics(database: Database, world: World, sources: readonl
       if (survey.broken.length > 0) throw survey.broken[0]!.error;
       for (const located of survey.releases) {
         const staged = await stage(database, located, `${source.id} ${located.vintage} ${located.region ?? ''}`, () => undefined, SILENT);
-        loaded.push(await load(database, staged, sources, await releases(database, 'loaded'), SILENT));
+        loaded.push(await load(database, staged, sources, await releases(database, 'loaded'), 1, SILENT));
       }
     } finally {
       await rm(folder, { recursive: true, force: true });

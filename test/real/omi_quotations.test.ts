@@ -87,7 +87,7 @@ describeEngines('the real half-years of the OMI', (engine) => {
     expect(survey.unknown).toEqual([]);
     for (const located of survey.releases) {
       const staged = await stage(database, located, located.vintage, () => undefined, SILENT);
-      loaded.push(await load(database, staged, [registered], await releases(database, 'loaded'), SILENT));
+      loaded.push(await load(database, staged, [registered], await releases(database, 'loaded'), 1, SILENT));
     }
   });
 

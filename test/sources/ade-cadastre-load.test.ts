@@ -73,7 +73,7 @@ describeEngines('the layers of the cadastre', (engine) => {
     const survey = await locate([path], [source], { get: () => undefined, set: () => undefined });
     const [located] = survey.releases;
     const staged = await stage(database, located!, `test ${(count += 1)}`, () => undefined, log);
-    return load(database, staged, [cadastre, comuni], await releases(database, 'loaded'), log);
+    return load(database, staged, [cadastre, comuni], await releases(database, 'loaded'), 1, log);
   }
 
   async function loadFixture(name: string): Promise<{ loaded: Loaded; parcels: Parcel[]; refused: Refused[] }> {

@@ -220,3 +220,14 @@ export function comuneKey(name: string): string {
   const kept = all.filter((word) => !PARTICLES.has(word)).map((word) => (SAINTS.has(word) ? 'san' : word));
   return (kept.length > 0 ? kept : all).join(' ');
 }
+
+/**
+ * Key of a part of a comune: as `comuneKey`, without the words that only say that it is one, so that `LOCALITA' PIANO`,
+ * `loc. Piano` and `Piano` are one. Null when nothing is left.
+ */
+export function localityKey(name: string): string | null {
+  const all = words(fold(name));
+  const type = takeType(all);
+  const isPart = type?.type === 'localita' || type?.type === 'frazione';
+  return comuneKey(all.slice(isPart ? type.length : 0).map(({ text }) => text).join(' ')) || null;
+}

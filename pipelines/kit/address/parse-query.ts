@@ -7,7 +7,7 @@
  * - civico: the house number; exponent: what follows it (`A`, `BIS`, `3`); colour: `ROSSO` (Genova, Firenze) or `NERO`.
  * - SNC: *senza numero civico*, an access without a number. Metric: metres along a road (`km 3+200`).
  */
-import { comuneKey, findRoute, fold, normaliseFolded, takeType, words, type StreetName } from './normalise.ts';
+import { comuneKey, findRoute, fold, localityKey, normaliseFolded, takeType, words, type StreetName } from './normalise.ts';
 import { MONTHS, REGNAL, SAINTS } from './words.ts';
 
 /** A place in the gazetteer that a key names. */
@@ -469,15 +469,6 @@ async function placeOf(segments: readonly Segment[], given: City | null, provinc
   const near = await gazetteer.near(withoutSigla(key).text, withoutSigla(key).sigla ?? sigla ?? province);
   // A comune that nobody knows is still the one that was meant: better no answer than one from another city.
   return { comuni: codesOf(near), locality: null };
-}
-
-/** `fraz. Gavinana` → `gavinana`. */
-function localityKey(text: string): string | null {
-  const all = words(text);
-  const type = takeType(all);
-  const key = comuneKey(all.slice(type !== null && ['localita', 'frazione', 'borgo', 'borgata', 'contrada', 'quartiere', 'zona'].includes(type.type) ? type.length : 0)
-    .map((word) => word.text).join(' '));
-  return key === '' ? null : key;
 }
 
 function hasName(street: string): boolean {
