@@ -1,6 +1,6 @@
 -- purpose: tells repeated OMI records apart and repairs perimeters
 -- reads: staging.raw_quotation, staging.raw_zone, staging.raw_perimeter
--- writes: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter, duplicate, reject
+-- writes: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter
 -- grain: one row per record that counts
 -- crs: EPSG:4326
 
