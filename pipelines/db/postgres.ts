@@ -1,5 +1,4 @@
 /** PostgreSQL ≥ 15 through pg and pg-copy-streams. */
-import { once } from 'node:events';
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { COPY_HEADER, COPY_TRAILER } from '../kit/copy.ts';
@@ -53,13 +52,18 @@ class PostgresCopy implements CopyIn {
   readonly #stream: ReturnType<typeof copyFrom>;
   #failed: unknown = null;
   #drain: Promise<void> | undefined;
+  #wake: () => void = () => undefined;
 
   constructor(client: pg.PoolClient, schema: string, table: string) {
     this.#client = client;
     this.#stream = client.query(copyFrom(`copy ${ident(schema, table)} from stdin (format binary)`));
     this.#stream.on('error', (error) => {
       this.#failed ??= error;
+      this.#wake();
     });
+    // Listened to once for all: a COPY drains thousands of times, and a listener for each would stay until its end.
+    this.#stream.on('drain', () => this.#wake());
+    this.#stream.on('close', () => this.#wake());
     this.#stream.write(COPY_HEADER);
   }
 
@@ -71,9 +75,7 @@ class PostgresCopy implements CopyIn {
   }
 
   async #drained(): Promise<void> {
-    await Promise.race([once(this.#stream, 'drain'), once(this.#stream, 'close')]).catch((error: unknown) => {
-      this.#failed ??= error;
-    });
+    await new Promise<void>((resolve) => (this.#wake = resolve));
     if (this.#failed !== null) throw databaseError(this.#failed, null, null);
   }
 

@@ -1,0 +1,300 @@
+/**
+ * How fast cadastral parcels reach PostgreSQL. The same invented parcels, in the publisher's dialect, go three ways in one run,
+ * turn and turn about, and the medians are compared:
+ * - stage: this program's own step, from the region's zip of zips to rows in an unlogged table, checksums and accounts included;
+ * - ogr2ogr: GDAL with COPY into an unlogged table without index, from the unpacked document, its .gfs made beforehand;
+ * - copy: the very rows of the first way, kept in a file, by binary COPY alone: what the server allows.
+ */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { openDatabase, type Database } from '../pipelines/db/index.ts';
+import { migrate } from '../pipelines/db/migrate.ts';
+import { RowWriter } from '../pipelines/kit/copy.ts';
+import { randomOf } from '../pipelines/kit/random.ts';
+import { ZipWriter } from '../pipelines/kit/zip-writer.ts';
+import { SILENT } from '../pipelines/log.ts';
+import { registerSource } from '../pipelines/registry.ts';
+import { locate } from '../pipelines/steps/locate.ts';
+import { stage } from '../pipelines/steps/stage.ts';
+import { GmlDocument } from '../sources/ade_cadastre/document.ts';
+import { tables } from '../sources/ade_cadastre/tables.ts';
+
+const run = promisify(execFile);
+
+/** Parcels of a comune; the median of the published ones is 7,918. */
+const COMUNE_PARCELS = 10_000;
+/** Positions of a ring, the first one again at the end. */
+const POSITIONS = 9;
+const SRS = 'urn:ogc:def:crs:EPSG::6706';
+
+export interface CadastreBenchOptions {
+  /** `postgres://…` of a server on which databases may be created; its own database is not touched. */
+  readonly databaseUrl: string;
+  /** Default 300,000: some 400 MB of GML. */
+  readonly parcels?: number;
+  /** Runs of each way; default 5. */
+  readonly repeats?: number;
+}
+
+/** Rates are parcels per second, medians of all runs. */
+export interface CadastreBench {
+  readonly parcels: number;
+  readonly gmlBytes: number;
+  readonly zipBytes: number;
+  readonly runs: { readonly stage: readonly number[]; readonly ogr2ogr: readonly number[]; readonly copy: readonly number[] };
+  /** The reader alone: bytes in memory to COPY bytes in memory, one thread. */
+  readonly scanRate: number;
+  readonly stageRate: number;
+  /** Null when ogr2ogr is not installed. */
+  readonly ogr2ogrRate: number | null;
+  readonly copyRate: number;
+  readonly stageToOgr2ogr: number | null;
+  readonly stageToCopy: number;
+  /** Largest resident set of the staging process, MiB, on all parcels and on a quarter of them. */
+  readonly peakMiB: { readonly all: number; readonly quarter: number };
+}
+
+/** Measures; makes and drops a database, writes and removes files in the temporary folder. */
+export async function benchCadastre(options: CadastreBenchOptions): Promise<CadastreBench> {
+  const parcels = options.parcels ?? 300_000;
+  const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
+  const name = `mappale_bench_${process.pid}`;
+  const url = new URL(options.databaseUrl);
+  const server = await openDatabase(options.databaseUrl);
+  try {
+    await server.query(`create database ${name}`);
+    url.pathname = `/${name}`;
+    const database = await openDatabase(url.href);
+    try {
+      await database.query('create extension if not exists postgis');
+      return await measure(database, url.href, folder, parcels, options.repeats ?? 5);
+    } finally {
+      await database.close();
+    }
+  } finally {
+    await server.query(`drop database if exists ${name} with (force)`);
+    await server.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+async function measure(database: Database, url: string, folder: string, parcels: number, repeats: number): Promise<CadastreBench> {
+  await migrate(database, [await registerSource('ade_cadastre')]);
+  const zip = join(folder, 'MOLISE.zip');
+  const quarter = join(folder, 'ABRUZZO.zip');
+  const gml = join(folder, 'parcels.gml');
+  const rows = join(folder, 'rows.copy');
+  await writeRegion(zip, parcels);
+  await writeRegion(quarter, Math.ceil(parcels / 4));
+  await pipeline(() => document(0, parcels), createWriteStream(gml, { highWaterMark: 1_048_576 }));
+  const scanRate = parcels / (await scan(gml, rows));
+  const withOgr = await run('ogrinfo', ['-ro', '-so', gml, 'CadastralParcel']).then(() => true, () => false);
+
+  const runs = { stage: [] as number[], ogr2ogr: [] as number[], copy: [] as number[] };
+  let peak = 0;
+  for (let turn = 0; turn < repeats; turn += 1) {
+    const staged = await stageInChild(url, zip, parcels);
+    peak = Math.max(peak, staged.peakMiB);
+    runs.stage.push(parcels / staged.seconds);
+    if (withOgr) runs.ogr2ogr.push(parcels / (await ogr2ogr(database, url, gml, parcels)));
+    runs.copy.push(parcels / (await copy(database, rows, parcels)));
+  }
+  const quarterPeak = (await stageInChild(url, quarter, Math.ceil(parcels / 4))).peakMiB;
+  const [stageRate, copyRate] = [median(runs.stage), median(runs.copy)];
+  const ogr2ogrRate = withOgr ? median(runs.ogr2ogr) : null;
+  return {
+    parcels,
+    gmlBytes: (await stat(gml)).size,
+    zipBytes: (await stat(zip)).size,
+    runs,
+    scanRate,
+    stageRate,
+    ogr2ogrRate,
+    copyRate,
+    stageToOgr2ogr: ogr2ogrRate === null ? null : stageRate / ogr2ogrRate,
+    stageToCopy: stageRate / copyRate,
+    peakMiB: { all: peak, quarter: quarterPeak },
+  };
+}
+
+function median(values: readonly number[]): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  const middle = sorted.length >> 1;
+  return sorted.length % 2 === 1 ? sorted[middle]! : (sorted[middle - 1]! + sorted[middle]!) / 2;
+}
+
+async function seconds(work: () => Promise<unknown>): Promise<number> {
+  const start = performance.now();
+  await work();
+  return (performance.now() - start) / 1000;
+}
+
+// --- The input -----------------------------------------------------------------------------------------------------
+
+/** One collection of parcels, numbered from `first`, as the publisher's MapServer prints it. */
+function* document(first: number, count: number): Generator<string> {
+  yield `<?xml version='1.0' encoding="UTF-8" ?>\n<wfs:FeatureCollection\n   xmlns:CP="http://mapserver.gis.umn.edu/mapserver"\n   xmlns:gml="http://www.opengis.net/gml/3.2"\n`
+    + '   xmlns:wfs="http://www.opengis.net/wfs/2.0"\n   xmlns:xsi="http://www.w3.org/2001/XMLSchema-instance"\n'
+    + `   timeStamp="2026-07-01T00:00:00" numberMatched="${count}" numberReturned="${count}">\n${box('      ', 41, 14, 42, 15)}`;
+  const random = randomOf('bench', first);
+  for (let i = first; i < first + count; i += 1) yield parcel(i, 41 + random.next(), 14 + random.next());
+  yield '</wfs:FeatureCollection>\n\n';
+}
+
+function box(indent: string, south: number, west: number, north: number, east: number): string {
+  const corner = (lat: number, lon: number): string => `${lat.toFixed(6)} ${lon.toFixed(6)}`;
+  return `${indent}<gml:boundedBy>\n${indent}\t<gml:Envelope srsName="${SRS}">\n${indent}\t\t<gml:lowerCorner>${corner(south, west)}</gml:lowerCorner>\n`
+    + `${indent}\t\t<gml:upperCorner>${corner(north, east)}</gml:upperCorner>\n${indent}\t</gml:Envelope>\n${indent}</gml:boundedBy>\n`;
+}
+
+function parcel(index: number, lat: number, lon: number): string {
+  const comune = `Z${String(1 + Math.floor(index / COMUNE_PARCELS)).padStart(3, '0')}`;
+  const sheet = String(1 + Math.floor((index % COMUNE_PARCELS) / 250)).padStart(4, '0');
+  const label = String(1 + (index % 250));
+  const reference = `${comune}_${sheet}00.${label}`;
+  const id = `CadastralParcel.IT.AGE.PLA.${reference}`;
+  let ring = '';
+  for (let i = 0; i < POSITIONS; i += 1) {
+    const turn = ((i % (POSITIONS - 1)) / (POSITIONS - 1)) * 2 * Math.PI;
+    ring += `${(lat + 0.0002 * Math.sin(turn)).toFixed(8)} ${(lon + 0.0002 * Math.cos(turn)).toFixed(8)} `;
+  }
+  return `    <wfs:member>\n      <CP:CadastralParcel gml:id="${id}">\n${box('        ', lat - 0.0002, lon - 0.0002, lat + 0.0002, lon + 0.0002)}`
+    + `        <CP:msGeometry>\n          <gml:Polygon gml:id="${id}.1" srsName="${SRS}">\n            <gml:exterior>\n              <gml:LinearRing>\n`
+    + `                <gml:posList srsDimension="2">${ring}</gml:posList>\n              </gml:LinearRing>\n            </gml:exterior>\n          </gml:Polygon>\n        </CP:msGeometry>\n`
+    + `        <CP:INSPIREID_LOCALID>IT.AGE.PLA.${reference}</CP:INSPIREID_LOCALID>\n        <CP:INSPIREID_NAMESPACE>IT.AGE.PLA.</CP:INSPIREID_NAMESPACE>\n`
+    + `        <CP:LABEL>${label}</CP:LABEL>\n        <CP:NATIONALCADASTRALREFERENCE>${reference}</CP:NATIONALCADASTRALREFERENCE>\n`
+    + `        <CP:ADMINISTRATIVEUNIT>${comune}</CP:ADMINISTRATIVEUNIT>\n      </CP:CadastralParcel>\n    </wfs:member>\n`;
+}
+
+/** `MOLISE.zip` › `CB.zip` › `Z001_INVENTATO.zip` › `Z001_INVENTATO_ple.gml`, each level deflated. */
+async function writeRegion(path: string, parcels: number): Promise<void> {
+  const province = `${path}.province`;
+  const comuni = await ZipWriter.create(province);
+  for (let first = 0; first < parcels; first += COMUNE_PARCELS) {
+    const code = `Z${String(1 + first / COMUNE_PARCELS).padStart(3, '0')}`;
+    const comune = `${path}.comune`;
+    const inner = await ZipWriter.create(comune);
+    await inner.add(`${code}_INVENTATO_ple.gml`, document(first, Math.min(COMUNE_PARCELS, parcels - first)), { level: 6 });
+    await inner.close();
+    await comuni.add(`${code}_INVENTATO.zip`, createReadStream(comune), { level: 6 });
+    await rm(comune);
+  }
+  await comuni.close();
+  const region = await ZipWriter.create(path);
+  await region.add('CB.zip', createReadStream(province), { level: 6 });
+  await region.close();
+  await rm(province);
+}
+
+// --- The three ways ------------------------------------------------------------------------------------------------
+
+/** The reader alone, and its rows into a file. @returns seconds of the reading */
+async function scan(gml: string, into: string): Promise<number> {
+  const out = createWriteStream(into, { highWaterMark: 1_048_576 });
+  const full: Buffer[] = [];
+  const parcels = new RowWriter(tables.raw_parcel, (chunk) => full.push(chunk));
+  const sheets = new RowWriter(tables.raw_sheet, () => undefined);
+  const reader = new GmlDocument({ at: gml });
+  let spent = 0;
+  let open = false;
+  for await (const chunk of createReadStream(gml, { highWaterMark: 262_144 }) as AsyncIterable<Buffer>) {
+    const start = performance.now();
+    reader.push(chunk);
+    if (!open) reader.open({ parcels, sheets, fileBelfiore: null });
+    open = true;
+    reader.process();
+    spent += performance.now() - start;
+    for (const piece of full.splice(0)) if (!out.write(piece)) await once(out, 'drain');
+  }
+  reader.finish();
+  parcels.flush();
+  for (const piece of full) out.write(piece);
+  await new Promise<void>((resolve) => out.end(resolve));
+  if (reader.problems.length > 0) throw new Error(`the invented parcels are good, but ${reader.problems[0]!.code}`);
+  return spent / 1000;
+}
+
+interface ChildResult {
+  readonly seconds: number;
+  readonly rows: number;
+  readonly peakMiB: number;
+}
+
+/** The stage step in a process of its own, so that its memory is its own too. */
+async function stageInChild(url: string, zip: string, parcels: number): Promise<ChildResult> {
+  const { stdout } = await run(process.execPath, ['--import', 'tsx', fileURLToPath(import.meta.url), 'stage', url, zip], { cwd: fileURLToPath(new URL('..', import.meta.url)) });
+  const result = JSON.parse(stdout) as ChildResult;
+  if (result.rows !== parcels) throw new Error(`expected ${parcels} rows, found ${result.rows}`);
+  return result;
+}
+
+async function stageHere(url: string, zip: string): Promise<ChildResult> {
+  const database = await openDatabase(url);
+  try {
+    const source = await registerSource('ade_cadastre');
+    const survey = await locate([zip], [source], { get: () => undefined, set: () => undefined });
+    let rows = 0;
+    let schema = '';
+    const spent = await seconds(async () => {
+      const staged = await stage(database, survey.releases[0]!, 'bench', () => undefined, SILENT);
+      rows = staged.members.reduce((sum, member) => sum + member.rows, 0);
+      schema = staged.schema;
+    });
+    await database.query(`drop schema ${schema} cascade`);
+    return { seconds: spent, rows, peakMiB: process.resourceUsage().maxRSS / 1024 };
+  } finally {
+    await database.close();
+  }
+}
+
+async function ogr2ogr(database: Database, url: string, gml: string, parcels: number): Promise<number> {
+  const { hostname, port, username, password, pathname } = new URL(url);
+  const target = `PG:host=${hostname} port=${port || '5432'} user=${decodeURIComponent(username)} password=${decodeURIComponent(password)} dbname=${pathname.slice(1)}`;
+  const spent = await seconds(() => run('ogr2ogr', [
+    '-f', 'PostgreSQL', target, gml, 'CadastralParcel', '-nln', 'ogr_parcel', '--config', 'PG_USE_COPY', 'YES', '-lco', 'UNLOGGED=ON', '-lco', 'SPATIAL_INDEX=NONE',
+  ]));
+  const [found] = await database.query<{ n: number }>('select count(*) as n from ogr_parcel');
+  if (found!.n !== parcels) throw new Error(`ogr2ogr: expected ${parcels} rows, found ${found!.n}`);
+  await database.query('drop table ogr_parcel');
+  return spent;
+}
+
+async function copy(database: Database, rows: string, parcels: number): Promise<number> {
+  const source = await registerSource('ade_cadastre');
+  await database.query('create schema bench_copy');
+  await database.session(async (session) => {
+    await session.query('set search_path to bench_copy, public');
+    await session.script(source.staging.text, source.staging.file);
+    await session.query('reset search_path');
+  });
+  let taken = 0;
+  const spent = await seconds(async () => {
+    const into = await database.copyIn('bench_copy', 'raw_parcel');
+    for await (const chunk of createReadStream(rows, { highWaterMark: 65_536 }) as AsyncIterable<Buffer>) {
+      const wait = into.write(chunk);
+      if (wait !== undefined) await wait;
+    }
+    taken = await into.end();
+  });
+  if (taken !== parcels) throw new Error(`copy: expected ${parcels} rows, found ${taken}`);
+  await database.query('drop schema bench_copy cascade');
+  return spent;
+}
+
+if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
+  const [first, second, third] = process.argv.slice(2);
+  if (first === 'stage') console.log(JSON.stringify(await stageHere(second!, third!)));
+  else if (first === undefined) throw new Error('usage: scripts/bench-cadastre.ts postgres://… [parcels] [repeats]');
+  else {
+    console.log(JSON.stringify(await benchCadastre({
+      databaseUrl: first, ...(second === undefined ? {} : { parcels: Number(second) }), ...(third === undefined ? {} : { repeats: Number(third) }),
+    }), null, 2));
+  }
+}
