@@ -7,7 +7,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
-import { comuneKey, streetNames } from '../../pipelines/kit/address/normalise.ts';
+import { localityKey, streetNames } from '../../pipelines/kit/address/normalise.ts';
 import { titleCase } from '../../pipelines/kit/address/title-case.ts';
 import type { RowWriter } from '../../pipelines/kit/copy.ts';
 import { inputError, type ColumnType, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
@@ -227,7 +227,7 @@ function namesOf(street: IndirStreet): Names {
   return {
     displayName: titleCase(street.ODONIMO),
     displayLocalita: localita === null ? null : titleCase(localita),
-    localitaKey: localita === null ? null : comuneKey(localita) || null,
+    localitaKey: localita === null ? null : localityKey(localita),
     kinds: names.map(({ kind }) => kind),
     types: names.map(({ type }) => type),
     tokens: names.map(({ tokens }) => tokens.join(' ')),

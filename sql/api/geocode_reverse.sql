@@ -5,61 +5,65 @@
 -- crs: EPSG:4326; distances geodesic, in metres
 
 create or replace function api.geocode_reverse(p_lat float8, p_lng float8, p_radius_m float8, p_limit int4) returns jsonb
-language sql stable as $$
-  with target as (
-    select st_setsrid(st_makepoint(p_lng, p_lat), 4326) as geom
-  ),
-  -- The index orders by degrees, which are not metres. So the nearest few in degrees only say how far the nearest in metres
-  -- can be at most; then everything that near is measured.
-  first as (
-    select max(st_distance(n.geom::geography, t.geom::geography)) as reach_m, count(*) as n
-    from target t
-    cross join lateral (
-      select a.geom
-      from core.access_point a
-      order by a.geom <-> t.geom
-      limit p_limit
-    ) n
-  ),
-  -- A degree of latitude has 110,574 m at least; a hundredth of a metre is what distances are rounded to.
-  reach as (
-    select
-      least(p_radius_m, case when f.n < p_limit then p_radius_m else f.reach_m end) + 0.01 as m,
-      t.geom
-    from first f
-    cross join target t
-  ),
-  box as (
-    select
-      st_expand(r.geom, r.m / (110574 * cos(radians(st_y(r.geom)))) * 1.01, r.m / 110574 * 1.01) as around,
-      r.geom
-    from reach r
-  ),
-  found as (
-    select
-      a.region_code,
-      a.address_id,
-      round(st_distance(a.geom::geography, b.geom::geography)::numeric, 2) as distance_m
-    from box b
-    join core.access_point a on a.geom && b.around
-  ),
-  nearest as (
-    select
-      f.region_code,
-      f.address_id,
-      f.distance_m
-    from found f
-    where f.distance_m <= p_radius_m
-    order by f.distance_m, f.address_id
-    limit p_limit
-  )
-  select coalesce(
-    jsonb_agg(
-      api.address_json(n.region_code, n.address_id) || jsonb_build_object('distance_meters', trim_scale(n.distance_m))
-      order by n.distance_m, n.address_id
+language plpgsql stable as $$
+begin
+  return (
+    with target as (
+      select st_setsrid(st_makepoint(p_lng, p_lat), 4326) as geom
     ),
-    '[]'::jsonb
-  )
-  from nearest n
+    -- The index orders by degrees, which are not metres. So the nearest few in degrees only say how far the nearest in metres
+    -- can be at most; then everything that near is measured.
+    first as (
+      select max(st_distance(n.geom::geography, t.geom::geography)) as reach_m, count(*) as n
+      from target t
+      cross join lateral (
+        select a.geom
+        from core.access_point a
+        order by a.geom <-> t.geom
+        limit p_limit
+      ) n
+    ),
+    -- A degree of latitude has 110,574 m at least; a hundredth of a metre is what distances are rounded to.
+    reach as (
+      select
+        least(p_radius_m, case when f.n < p_limit then p_radius_m else f.reach_m end) + 0.01 as m,
+        t.geom
+      from first f
+      cross join target t
+    ),
+    box as (
+      select
+        st_expand(r.geom, r.m / (110574 * cos(radians(st_y(r.geom)))) * 1.01, r.m / 110574 * 1.01) as around,
+        r.geom
+      from reach r
+    ),
+    found as (
+      select
+        a.region_code,
+        a.address_id,
+        round(st_distance(a.geom::geography, b.geom::geography)::numeric, 2) as distance_m
+      from box b
+      join core.access_point a on a.geom && b.around
+    ),
+    nearest as (
+      select
+        f.region_code,
+        f.address_id,
+        f.distance_m
+      from found f
+      where f.distance_m <= p_radius_m
+      order by f.distance_m, f.address_id
+      limit p_limit
+    )
+    select coalesce(
+      jsonb_agg(
+        api.address_json(n.region_code, n.address_id) || jsonb_build_object('distance_meters', trim_scale(n.distance_m))
+        order by n.distance_m, n.address_id
+      ),
+      '[]'::jsonb
+    )
+    from nearest n
+  );
+end
 $$;
 comment on function api.geocode_reverse(float8, float8, float8, int4) is 'Addresses within p_radius_m metres of a point (latitude, longitude), nearest first, ties by address_id, at most p_limit; each with distance_meters';

@@ -1,5 +1,5 @@
 -- purpose: search of addresses by text that was read by pipelines/kit/address/parse-query.ts
--- reads: core.token, core.street_name, core.access_point, core.comune, core.region, core.street
+-- reads: core.token, core.street_name, core.access_point, core.comune, core.region
 -- writes: api.geocode_tokens, api.geocode_streets, api.geocode_numbers, api.geocode_search
 -- grain: one call per query
 -- crs: EPSG:4326
@@ -10,9 +10,12 @@
 
 create or replace function api.geocode_tokens(p_tokens text[], p_regions int2[], p_fuzzy bool)
 returns table (place int4, id int4, weight float8, quality float8, df int4)
-language sql stable
+language plpgsql stable
 set pg_trgm.similarity_threshold = 0.25
 as $$
+#variable_conflict use_column
+begin
+  return query
   with asked as (
     select
       t.text,
@@ -28,8 +31,7 @@ as $$
       k.df
     from asked a
     join core.token k on k.text = a.text
-    where p_regions is null
-      or k.region_code = any (p_regions)
+    where k.region_code = any (p_regions)
   ),
   near as (
     select
@@ -47,7 +49,7 @@ as $$
       and k.text !~ '[0-9]'
       and length(a.text) between 3 and 64
       and length(k.text) <= 64
-      and (p_regions is null or k.region_code = any (p_regions))
+      and k.region_code = any (p_regions)
     group by a.place, a.text, k.text
   ),
   ranked as (
@@ -71,13 +73,15 @@ as $$
   from ranked r
   join core.token k on k.text = r.text
   where r.rank <= 6
-    and (p_regions is null or k.region_code = any (p_regions))
+    and k.region_code = any (p_regions);
+end
 $$;
 comment on function api.geocode_tokens(text[], int2[], bool) is 'Words of the dictionary that the typed ones mean: themselves, or where there are none (p_fuzzy: always) at most six that are one or two letters away; place numbers the typed word';
 
 create or replace function api.geocode_streets(p_reading jsonb, p_limit int4, p_fuzzy bool)
 returns table (region_code int2, street_id int8, belfiore text, comune_located int4, score numeric)
 language plpgsql stable as $$
+#variable_conflict use_column
 declare
   -- No better guess of what a word tells that no street name of the region holds: about one name in eight thousand.
   unknown_weight constant numeric := 9;
@@ -90,14 +94,17 @@ declare
   v_places int4[];
   v_weights float8[];
   v_qualities float8[];
+  v_dfs int4[];
   v_rarest int4[];
 begin
   if jsonb_typeof(p_reading -> 'comuni') = 'array' then
     v_comuni := array(select jsonb_array_elements_text(p_reading -> 'comuni'));
     v_regions := array(select distinct c.region_code from core.comune c where c.belfiore = any (v_comuni));
+  else
+    v_regions := array(select r.code from core.region r);
   end if;
-  select array_agg(t.id), array_agg(t.place), array_agg(t.weight), array_agg(t.quality)
-  into v_ids, v_places, v_weights, v_qualities
+  select array_agg(t.id), array_agg(t.place), array_agg(t.weight), array_agg(t.quality), array_agg(t.df)
+  into v_ids, v_places, v_weights, v_qualities, v_dfs
   from api.geocode_tokens(v_tokens, v_regions, p_fuzzy) t;
   if v_ids is null then
     return;
@@ -108,7 +115,7 @@ begin
     into v_rarest
     from (
       select t.place, array_agg(t.id) as ids, sum(t.df) as df
-      from api.geocode_tokens(v_tokens, null, p_fuzzy) t
+      from unnest(v_ids, v_places, v_dfs) as t (id, place, df)
       group by t.place
     ) w
     order by w.df, w.place
@@ -215,7 +222,10 @@ comment on function api.geocode_streets(jsonb, int4, bool) is 'Streets that a re
 
 create or replace function api.geocode_numbers(p_reading jsonb, p_limit int4, p_fuzzy bool)
 returns table (region_code int2, address_id int8, belfiore text, comune_located int4, score numeric, rank int4, distance int4, match_type text)
-language sql stable as $$
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
   with reading as (
     select
       (p_reading ->> 'number')::int4 as number,
@@ -396,12 +406,13 @@ language sql stable as $$
   join street s on s.region_code = k.region_code and s.street_id = k.street_id
   where (k.rank <= 5 or (k.best >= 6 and (k.rank <= 7 or k.best = 9)))
     -- Where several comuni are in play each street gives one address, so that all of them are seen.
-    and (k.place = 1 or (jsonb_typeof(p_reading -> 'comuni') = 'array' and jsonb_array_length(p_reading -> 'comuni') = 1))
+    and (k.place = 1 or (jsonb_typeof(p_reading -> 'comuni') = 'array' and jsonb_array_length(p_reading -> 'comuni') = 1));
+end
 $$;
 comment on function api.geocode_numbers(jsonb, int4, bool) is 'Accesses that a reading of a query may mean: rank 0 the number asked, 1 the end of a range, 2–5 the number with another exponent or colour, 6–7 the nearest, 9 the street';
 
 create or replace function api.geocode_search(p_query jsonb, p_limit int4) returns jsonb
-language plpgsql volatile as $$
+language plpgsql stable as $$
 declare
   -- From here on nothing that a second thought could find would be nearer to what was typed.
   good_enough constant numeric := 0.9;
@@ -412,13 +423,6 @@ declare
   v_best numeric := 0;
   v_found jsonb := '[]'::jsonb;
 begin
-  -- One consistent publication: see api.parcel. Only these tables are read, in the order in which a swap locks them.
-  lock table only core.access_point in access share mode;
-  lock table only core.comune in access share mode;
-  lock table only core.region in access share mode;
-  lock table only core.street in access share mode;
-  lock table only core.street_name in access share mode;
-  lock table only core.token in access share mode;
   <<readings>>
   for v_reading, v_ordinal in
     select r.value, r.ordinality::int4

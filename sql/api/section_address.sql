@@ -5,12 +5,16 @@
 -- crs: EPSG:4326
 
 create or replace function api.section_address(p_fid int4) returns jsonb
-language sql stable as $$
-  select coalesce(
-    jsonb_agg(api.address_json((p_fid / 100000000)::int2, x.address_id) order by x.ordinal),
-    '[]'::jsonb
-  )
-  from section.address x
-  where x.fid = p_fid
+language plpgsql stable as $$
+begin
+  return (
+    select coalesce(
+      jsonb_agg(api.address_json((p_fid / 100000000)::int2, x.address_id) order by x.ordinal),
+      '[]'::jsonb
+    )
+    from section.address x
+    where x.fid = p_fid
+  );
+end
 $$;
 comment on function api.section_address(int4) is 'Section address as JSON: the parcel''s own access points, those inside before those within 15 m; [] where there are none';

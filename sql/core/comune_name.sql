@@ -16,30 +16,21 @@ with mine as (
   join region g on g.code = c.region_code
 ),
 found as (
-  select region_code, belfiore, 'name' as kind, name
+  select region_code, belfiore, 'name' as kind, name, core.comune_key(name) as key
   from mine
   union all
-  select m.region_code, m.belfiore, 'second' as kind, trim(o.name) as name
+  select m.region_code, m.belfiore, 'second' as kind, trim(o.name) as name, core.comune_key(o.name) as key
   from mine m
   cross join lateral unnest(string_to_array(m.name_other, '/')) as o (name)
   union all
   -- Where a comune was divided among several, it is not known which of them an address means: all are kept.
-  select m.region_code, m.belfiore, 'former' as kind, x.name
+  select m.region_code, m.belfiore, 'former' as kind, x.name, core.comune_key(x.name) as key
   from comune_suppressed x
   join mine m on m.istat_code = x.successor_istat_code
   union all
-  select s.region_code, s.belfiore, 'locality' as kind, s.locality as name
+  select s.region_code, s.belfiore, 'locality' as kind, s.locality as name, s.locality_key as key
   from street s
   where s.locality_key is not null
-),
-keyed as (
-  select
-    region_code,
-    core.comune_key(name) as key,
-    belfiore,
-    kind,
-    name
-  from found
 )
 select
   region_code,
@@ -47,7 +38,7 @@ select
   belfiore,
   kind,
   min(name collate "C") collate "default" as name
-from keyed
+from found
 where key <> ''
 group by region_code, key, belfiore, kind
 order by key collate "C", belfiore, kind;

@@ -65,9 +65,11 @@ const INSIDE = new RegExp(
   + '|(?:palazzina|pal\\.|edificio|ed\\.|lotto|corpo)\\s*(?:[a-z]|\\d{1,2})(?![a-z0-9]))',
 );
 const CARE_OF = /(?<![a-z])(?:c\s?\/\s?o|presso)\s+[^,;]*/g;
+/** `I-20121`, `IT-20121`. */
+const COUNTRY_BEFORE_POSTAL_CODE = /(?<![a-z0-9])it?\s?-\s?(?=\d{5}(?!\d))/g;
 const SNC = /(?<![a-z])(?:s\.?\s?n\.?\s?c\.?(?![a-z])|senza\s+(?:numero(?:\s+civico)?|civico)(?![a-z])|s\.\s?n\.(?!\s?[a-z]))/;
 const KILOMETRE = /(?<![a-z])(?:al\s+)?k\.?\s?m\.?\s*(\d{1,4})(?:\s*([+.,])\s*(\d{1,3})(?!\d))?/;
-const NUMBER_MARK = /(?<![a-z])(?:n\s?°|n\.(?:ro|o)?|nr\.?|num\.|numero|nro|n|no\.|civ\.|civico|civ)\s*(?:n[.°]?\s*)?(?=\d)/g;
+const NUMBER_MARK = /(?<![a-z])(?:n\s?°|n\.(?:ro|o)?|nr\.?|num\.|numero(?:\s+civico)?|nro|n|no\.|civ\.|civico|civ)\s*(?:n[.°]?\s*)?(?=\d)/g;
 /** A mark in place of `n.`, `civ.`: a character that no folded text has. */
 const MARK = '\u0001';
 const SEPARATOR = /\s*[,;\n]\s*|\s+[-–—]\s+/;
@@ -134,7 +136,7 @@ export async function parseQuery(query: string, city: string | null, findComune:
 
 /** Folds, and takes away what is no part of an address's place: country, who lives there, where inside the building. */
 function prepare(query: string): { text: string; province: string | null } {
-  let text = fold(query).replace(/\s+/g, ' ').trim().replace(/[,\s]+ital(?:ia|y)$/, '').replace(CARE_OF, ' ');
+  let text = fold(query).replace(/\s+/g, ' ').trim().replace(/[,\s]+ital(?:ia|y)$/, '').replace(CARE_OF, ' ').replace(COUNTRY_BEFORE_POSTAL_CODE, '');
   for (let inside = INSIDE.exec(text); inside !== null; inside = INSIDE.exec(text)) {
     text = `${text.slice(0, inside.index)}${inside[1]}${text.slice(inside.index + inside[0].length)}`;
   }
@@ -284,6 +286,7 @@ function isExponentLetter(letter: string, rest: string, digits: string, original
 class Gazetteer {
   readonly #find: FindComune;
   readonly #hits = new Map<string, ComuneHit[]>();
+  readonly #near = new Map<string, readonly ComuneHit[]>();
 
   constructor(find: FindComune) {
     this.#find = find;
@@ -305,8 +308,13 @@ class Gazetteer {
     return there.length > 0 ? there : best;
   }
 
+  /** Names that are a letter or two away. */
   async near(key: string, province: string | null): Promise<readonly ComuneHit[]> {
-    const hits = await this.#find([key], true);
+    let hits = this.#near.get(key);
+    if (hits === undefined) {
+      hits = key === '' ? [] : await this.#find([key], true);
+      this.#near.set(key, hits);
+    }
     const there = province === null ? hits : hits.filter((hit) => inProvince(hit, province));
     return there.length > 0 ? there : hits;
   }
@@ -364,7 +372,7 @@ function suffixes(text: string): Suffix[] {
     for (let from = Math.max(0, pieces.length - COMUNE_WORDS); from < pieces.length; from += 1) {
       if (/^[\d-]/.test(pieces[from]!)) continue;
       const key = comuneKey(pieces.slice(from).join(' '));
-      const rest = pieces.slice(0, from).join(' ').replace(/\s*(?:\b[a-z]{1,2}-)?\b\d{5}$/, '').trim();
+      const rest = pieces.slice(0, from).join(' ').replace(/\s*\b\d{5}$/, '').trim();
       if (key !== '') found.push({ rest, key, sigla });
     }
   }
@@ -465,7 +473,7 @@ async function placeOf(segments: readonly Segment[], given: City | null, provinc
     return { comuni: codesOf(hits), locality };
   }
   if (given !== null) return { comuni: given.comuni, locality: localityKey(last) };
-  const key = comuneKey(last.replace(/^\s*(?:[a-z]{1,2}-)?\d{5}\s*/, ''));
+  const key = comuneKey(last.replace(/^\s*\d{5}\s*/, ''));
   const near = await gazetteer.near(withoutSigla(key).text, withoutSigla(key).sigla ?? sigla ?? province);
   // A comune that nobody knows is still the one that was meant: better no answer than one from another city.
   return { comuni: codesOf(near), locality: null };

@@ -1,0 +1,237 @@
+import { beforeAll, describe, expect, it } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { parseQuery, type ComuneHit } from '../../pipelines/kit/address/parse-query.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { geodesicDistance } from '../../pipelines/kit/plane-geometry.ts';
+import synthetic from '../../sources/anncsu_addresses/synthetic.ts';
+import { ADDRESS_SQL, buildAddresses } from '../harness/address-workspace.ts';
+import { describeEngines } from '../harness/database.ts';
+import { sectionWorkspace, type SectionWorkspace } from '../harness/section-workspace.ts';
+
+interface Found {
+  readonly address_id: number;
+  readonly street_name: string;
+  readonly street_number: string;
+  readonly locality: string;
+  readonly municipality_code: string;
+  readonly municipality_name: string;
+  readonly latitude: number;
+  readonly longitude: number;
+  readonly formatted_address: string;
+  readonly match_type: string;
+  readonly score: number;
+  readonly distance_meters: number;
+}
+
+/** Comuni: Castel dell'Inventato (Z001, the largest), Forlì Finto, Borgo Finto/Scheindorf, Sant'Illusorio del Nulla, Roccapparente. */
+const world = makeWorld({ parcels: 2_000, seed: 11 });
+
+describeEngines('searching an address', (engine) => {
+  let database: Database;
+  let workspace: SectionWorkspace;
+
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+    workspace = await sectionWorkspace(database, { world, sources: ['istat_comuni', 'istat_soppressi', 'anncsu_addresses'], sql: ADDRESS_SQL });
+    await buildAddresses(workspace, database, world);
+  });
+
+  const findComune = async (keys: readonly string[], fuzzy: boolean): Promise<ComuneHit[]> => {
+    const [row] = await database.query<{ hits: ComuneHit[] }>('select api.geocode_comune($1, $2) as hits', [keys, fuzzy]);
+    return row!.hits;
+  };
+  const search = async (query: string, city: string | null = null, limit = 10): Promise<Found[]> => {
+    const parsed = await parseQuery(query, city, findComune);
+    const [row] = await database.query<{ found: Found[] }>('select api.geocode_search($1, $2) as found', [JSON.stringify(parsed), limit]);
+    return row!.found;
+  };
+  const first = async (query: string, city: string | null = null): Promise<string> => {
+    const [best] = await search(query, city);
+    return best === undefined ? 'nothing' : `${best.street_name} | ${best.street_number} | ${best.municipality_code} | ${best.match_type}`;
+  };
+
+  it('gives the fields of the interface, as the truth of the invented region has them', async () => {
+    const truth = synthetic.truth!(world);
+    const known = new Map<number, Record<string, unknown>>();
+    for (const parcel of world.parcels()) for (const address of (truth(parcel) as { address: Record<string, unknown>[] }).address) known.set(address['address_id'] as number, address);
+    const [best] = await search("via roma 112 Castel dell'Inventato");
+    const { match_type: type, score, ...fields } = best!;
+    expect(fields).toEqual(known.get(best!.address_id));
+    expect(fields.formatted_address).toBe('Via Roma, 112, Isernia');
+    expect([type, score]).toEqual(['number', 1]);
+  });
+
+  it.each([
+    ['Via Roma 112, Castel dell\'Inventato', 'Via Roma | 112 | Z001 | number'],
+    ['via roma 112/A castel dell inventato', 'Via Roma | 112/A | Z001 | number'],
+    ['Via Roma 112 A, 86001 Castel dell’Inventato (IS)', 'Via Roma | 112/A | Z001 | number'],
+    ['Via Roma 130 B Forlì Finto', 'Via Roma | 130/B | Z002 | number'],
+    ['Via Roma 130bis Forli\' Finto', 'Via Roma | 130/BIS | Z002 | number'],
+    ['Via Roma 151r Roccapparente', 'Via Roma | 151 ROSSO | Z005 | number'],
+    ['Via Roma 151 rosso Roccapparente', 'Via Roma | 151 ROSSO | Z005 | number'],
+    ['Via Roma 151 Roccapparente', 'Via Roma | 151 | Z005 | number'],
+    ['Via XX Settembre 120/3 Roccapparente', 'Via XX Settembre | 120/3 | Z005 | number'],
+    ['via venti settembre 120 Roccapparente', 'Via XX Settembre | 120 | Z005 | number'],
+    ['via 20 settembre, 120 - Roccapparente', 'Via XX Settembre | 120 | Z005 | number'],
+    ['Via Leopoldo II 108 Roccapparente', 'Via Leopoldo II | 108 | Z005 | number'],
+    ['Corso Vittorio Emanuele II 145 Roccapparente', 'Corso Vittorio Emanuele Secondo | 145 | Z005 | number'],
+    ['c.so Vittorio Emanuele 2 145 Roccapparente', 'Corso Vittorio Emanuele Secondo | 145 | Z005 | number'],
+    ['P.zza I Maggio 107 Roccapparente', 'Piazza Primo Maggio | 107 | Z005 | number'],
+    ['Via S.Anna 105 Roccapparente', "Via Sant'Anna | 105 | Z005 | number"],
+    ['Via Dannunzio 106 Roccapparente', "Via d'Annunzio | 106 | Z005 | number"],
+    ['via g. garibaldi 103 Roccapparente', 'Via Giuseppe Garibaldi | 103 | Z005 | number'],
+    ['via giuseppe garibadli 103 Roccapparente', 'Via Giuseppe Garibaldi | 103 | Z005 | number'],
+    ['viale roma 113 Roccapparente', 'Viale Roma | 113 | Z005 | number'],
+    ['SS 18 km 3+200 Roccapparente', 'Strada Statale 18 | KM 3+200 | Z005 | number'],
+    ['Strada Statale 18 km 3,1 Roccapparente', 'Strada Statale 18 | KM 3+200 | Z005 | nearest_number'],
+    ['S.P. 12 snc Roccapparente', 'Strada Provinciale 12 | SNC | Z005 | number'],
+    ['SP 12 Roccapparente', 'Strada Provinciale 12 | SNC | Z005 | street'],
+    ['Museumstraße 111 Roccapparente', 'Via Museo / Museumstrasse | 111 | Z005 | number'],
+    ['Romstr. 112, Scheindorf', 'Via Roma | 112 | Z003 | number'],
+    ['loc. Pian di Nulla 101 Roccapparente', "Localita' Pian di Nulla | 101 | Z005 | number"],
+    ["Via Cirò 102 Castel dell'Inventato", 'Via Cir\u00e3\u00b2 | 102 | Z001 | number'],
+    ["via ricchi 104 Castel dell'Inventato", 'Via Ricch\u00ee | 104 | Z001 | number'],
+    ['Roccapparente, Via Roma 112', 'Via Roma | 112 | Z005 | number'],
+    ['Via Roma 112 Rocapparente', 'Via Roma | 112 | Z005 | number'],
+    ['Via Roma 112, Nonsò di Sotto', 'Via Roma | 112 | Z001 | number'],
+    ['Via Roma 112 S. Illusorio del Nulla', 'Via Roma | 112 | Z004 | number'],
+    ['via roma 112-114 Roccapparente', 'Via Roma | 112 | Z005 | number'],
+    ['via roma 110-112 Roccapparente', 'Via Roma | 112 | Z005 | number'],
+    ['Contrada Fornace 109, loc. Piano, Roccapparente', 'Contrada Fornace | 109 | Z005 | number'],
+  ])('%s → %s', async (query, expected) => {
+    expect(await first(query)).toBe(expected);
+  });
+
+  it('takes the city by name, by second name, by former name and by code', async () => {
+    for (const city of ['Borgo Finto', 'Scheindorf', 'Z003', 'z003', 'borgo finto (IS)', 'BORGO FINTO', 'Borgo Fintto']) {
+      expect(await first('via roma 112', city), city).toBe('Via Roma | 112 | Z003 | number');
+    }
+    expect(await first('via roma 112', "Nonsò di Sotto")).toBe('Via Roma | 112 | Z001 | number');
+    expect(await first('via roma 112, Forlì Finto', 'Z003')).toBe('Via Roma | 112 | Z003 | number');
+  });
+
+  it('never puts B before BIS nor BIS before B', async () => {
+    const numbers = (await search('Via Roma 130 B Roccapparente')).map(({ street_number: number }) => number);
+    expect(numbers[0]).toBe('130/B');
+    expect((await search('Via Roma 130 bis Roccapparente')).map(({ street_number: number }) => number)[0]).toBe('130/BIS');
+    // 140 exists as 140/BIS alone: 142, the next on that side, comes first.
+    const nearest = await search('Via Roma 140 B Roccapparente');
+    expect(nearest.slice(0, 2).map(({ street_number: number, match_type: type }) => [number, type])[0]).toEqual(['142', 'nearest_number']);
+    expect((await search('Via Roma 140 Roccapparente')).map(({ street_number: number, match_type: type }) => [number, type])[0]).toEqual(['140/BIS', 'number_without_exponent']);
+  });
+
+  it('lists the number first, then itself without exponent, then with others', async () => {
+    const found = await search('Via Roma 130/C Roccapparente');
+    expect(found.slice(0, 3).map(({ street_number: number, match_type: type }) => [number, type])).toEqual([
+      ['130', 'number_without_exponent'], ['130/B', 'number_without_exponent'], ['130/BIS', 'number_without_exponent'],
+    ]);
+  });
+
+  it('stays in the street and the comune when the civico is not there, and says so', async () => {
+    const found = await search('Via Roma 998 Roccapparente');
+    expect(found[0]).toMatchObject({ street_name: 'Via Roma', municipality_code: 'Z005', match_type: 'nearest_number', street_number: '142' });
+    expect(new Set(found.map(({ municipality_code: code }) => code))).toEqual(new Set(['Z005']));
+    expect(found.every(({ score }) => score <= 1 && score > 0)).toBe(true);
+  });
+
+  it('finds a street better, not worse, for having a civico added', async () => {
+    const without = await search('Via Leopoldo II Roccapparente');
+    const withNumber = await search('Via Leopoldo II 108 Roccapparente');
+    expect(without[0]).toMatchObject({ street_name: 'Via Leopoldo II', match_type: 'street', score: 1 });
+    expect(withNumber[0]).toMatchObject({ street_name: 'Via Leopoldo II', match_type: 'number', score: 1 });
+  });
+
+  it('gives both streets of a name in the two localities, the one that was named first', async () => {
+    const both = await search('Contrada Fornace 109 Roccapparente');
+    expect(both.slice(0, 2).map(({ locality }) => locality).sort()).toEqual(['Borgo Basso', "Localita' Piano"]);
+    const [basso] = await search('Contrada Fornace 109, Borgo Basso, Roccapparente');
+    expect(basso).toMatchObject({ locality: 'Borgo Basso', street_number: '109', match_type: 'number' });
+    expect(basso!.formatted_address).toBe(`Contrada Fornace, 109, Borgo Basso, ${world.comuni[4]!.province.name}`);
+  });
+
+  it('puts another type of street below the one that was named', async () => {
+    const names = (await search('Viale Roma Roccapparente')).map(({ street_name: name, score }) => [name, score]);
+    expect(names[0]).toEqual(['Viale Roma', 1]);
+    expect(names.find(([name]) => name === 'Via Roma')![1]).toBe(0.93);
+    expect(await first('largo leopoldo secondo 108 Roccapparente')).toBe('Via Leopoldo II | 108 | Z005 | number');
+  });
+
+  it('without a comune gives one address for each, the largest comune first, and the number decides nothing between them', async () => {
+    const found = await search('via roma 112');
+    expect(found.filter(({ street_name: name }) => name === 'Via Roma').map(({ municipality_code: code }) => code)).toHaveLength(world.comuni.length);
+    expect(found[0]).toMatchObject({ municipality_code: 'Z001', street_number: '112', match_type: 'number' });
+    const unknown = await search('via roma 996');
+    expect(unknown.map(({ municipality_code: code }) => code).slice(0, 3)).toEqual(found.map(({ municipality_code: code }) => code).slice(0, 3));
+  });
+
+  it('answers nothing for a comune that nobody knows, and for a street without points', async () => {
+    expect(await search('Via Roma 112, Atlantidopoli')).toEqual([]);
+    expect(await search('Via Roma 112', 'Atlantidopoli')).toEqual([]);
+    expect(await search('Via Roma 112', 'Z998')).toEqual([]);
+    expect(await search('Via Finta 1 Roccapparente')).toEqual([]);
+    expect(await search('Via Inesistentissima 1 Roccapparente')).toEqual([]);
+    expect(await search('12345')).toEqual([]);
+    expect(await search(', - ;')).toEqual([]);
+  });
+
+  it('never shows an address without a point', async () => {
+    for (const number of [201, 202, 203, 204, 205, 206, 207, 208]) {
+      const [best] = await search(`Via Roma ${number} Roccapparente`);
+      expect(best!.street_number).not.toBe(String(number));
+      expect(best!.match_type).toBe('nearest_number');
+    }
+  });
+
+  it('keeps to the limit, and a smaller one is the beginning of a larger', async () => {
+    for (const query of ['via roma', 'via roma 130 Roccapparente', 'delle Acacie']) {
+      const many = await search(query, null, 50);
+      expect(many.length).toBeLessThanOrEqual(50);
+      expect(new Set(many.map(({ address_id: id }) => id)).size).toBe(many.length);
+      expect(many.map(({ score }) => score)).toEqual([...many.map(({ score }) => score)].sort((a, b) => b - a));
+      expect(await search(query, null, 3)).toEqual(many.slice(0, 3));
+    }
+  });
+
+  it('finds around a point what plain geometry finds, nearest first, ties by key', async () => {
+    const all = await database.query<{ id: number; lng: number; lat: number }>(
+      'select address_id as id, st_x(geom) as lng, st_y(geom) as lat from core.access_point where geom is not null',
+    );
+    const random = world.random('reverse');
+    const [west, south, east, north] = world.box;
+    for (let i = 0; i < 30; i += 1) {
+      const [lng, lat] = [west + random.next() * (east - west), south + random.next() * (north - south)];
+      const radius = random.pick([5, 50, 100, 500]);
+      const limit = 1 + random.below(20);
+      const [row] = await database.query<{ found: Found[] }>('select api.geocode_reverse($1, $2, $3, $4) as found', [lat, lng, radius, limit]);
+      const expected = all.map(({ id, lng: x, lat: y }) => ({ id, distance: Math.round(geodesicDistance([lng, lat], [x, y]) * 100) / 100 }))
+        .filter(({ distance }) => distance <= radius).sort((a, b) => a.distance - b.distance || a.id - b.id).slice(0, limit);
+      expect(row!.found.map(({ distance_meters: distance }) => distance)).toEqual(expected.map(({ distance }) => distance));
+      expect(row!.found.map(({ address_id: id }) => id)).toEqual(expected.map(({ id }) => id));
+    }
+  });
+
+  it('reaches streets, numbers and points through their indexes', async () => {
+    const plan = async (sql: string): Promise<string> => database.session(async (session) => {
+      await session.query('set enable_seqscan to off');
+      return (await session.query<{ 'QUERY PLAN': string }>(`explain ${sql}`)).map((line) => line['QUERY PLAN']).join('\n');
+    });
+    expect(await plan("select * from core.token k where k.text = 'roma'")).toMatch(/Index .*text/);
+    expect(await plan("select * from core.token k where k.text % 'roma'")).toMatch(/Bitmap Index Scan on token\w*text/);
+    expect(await plan('select * from core.street_name n where n.token_ids && array[140000001]')).toMatch(/Bitmap Index Scan on street_name\w*token_ids/);
+    expect(await plan("select * from core.street_name n where n.belfiore = 'Z001'")).toMatch(/Index .*belfiore/);
+    expect(await plan('select * from core.access_point a where a.street_id = 9000000 and a.number > 5 order by a.number limit 1')).toMatch(/Index Scan using access_point\w*street_id/);
+    expect(await plan("select * from core.access_point a order by a.geom <-> 'srid=4326;point(14 42)'::geometry limit 5")).toMatch(/Index Scan using access_point\w*geom/);
+  });
+});
+
+describe('the search', () => {
+  it('asks the database nothing for an empty text', async () => {
+    const asked: string[] = [];
+    const { readings } = await parseQuery(' ,;- ', null, async (keys) => {
+      asked.push(...keys);
+      return [];
+    });
+    expect(readings).toEqual([]);
+    expect(asked).toEqual([]);
+  });
+});

@@ -1,0 +1,158 @@
+import { describe, expect, it } from 'vitest';
+import { comuneKey, fold, localityKey, normaliseStreet, streetNames } from '../../pipelines/kit/address/normalise.ts';
+import { parseQuery, type ComuneHit, type Reading } from '../../pipelines/kit/address/parse-query.ts';
+import { titleCase } from '../../pipelines/kit/address/title-case.ts';
+import { roman } from '../../pipelines/kit/address/words.ts';
+import { randomOf } from '../../pipelines/kit/random.ts';
+import { CASES, GAZETTEER } from './address-queries.cases.ts';
+
+const findComune = async (keys: readonly string[], fuzzy: boolean): Promise<ComuneHit[]> => (fuzzy ? [] : GAZETTEER.filter(({ key }) => keys.includes(key)));
+const read = async (query: string, city: string | null = null): Promise<readonly Reading[]> => (await parseQuery(query, city, findComune)).readings;
+
+const specialOf = ({ snc, colour, metricM }: Reading): string | null => (snc ? 'SNC' : colour ?? (metricM === null ? null : `M${metricM}`));
+
+describe('a query is read', () => {
+  it.each(CASES)('%s', async (query, type, tokens, number, exponent, special, comuni, locality, point) => {
+    const [first] = await read(query);
+    expect(first, point).toBeDefined();
+    const found = {
+      type: first!.streetType, tokens: first!.tokens.join(' '), number: first!.number, exponent: first!.exponent, special: specialOf(first!),
+      comuni: first!.comuni === null ? null : first!.comuni.join(',') || '?', locality: first!.locality,
+    };
+    expect(found, point).toEqual({ type, tokens, number, exponent, special, comuni, locality });
+  });
+
+  it('over more than a hundred cases, none of them twice', () => {
+    expect(CASES.length).toBeGreaterThan(120);
+    expect(new Set(CASES.map(([query]) => query)).size).toBe(CASES.length);
+  });
+
+  it('with the other meanings behind the first', async () => {
+    expect((await read('Corso Umberto 2, Napoli')).map(({ tokens, number }) => [tokens.join(' '), number])).toEqual([['umberto 2', null], ['umberto', 2]]);
+    expect((await read('Via Museo / Museumstraße 12 Bolzano')).slice(0, 2).map(({ streetType, tokens }) => [streetType, ...tokens])).toEqual([['via', 'museo'], ['strasse', 'museum']]);
+    expect((await read('Via Mazzini Milano 3')).map(({ tokens, comuni }) => [tokens.join(' '), comuni])).toContainEqual(['mazzini', ['F205']]);
+    expect((await read('Strada Modena - Finta 12'))[0]!.comuni).toEqual([]);
+    expect((await read('Strada Modena - Finta 12')).map(({ tokens }) => tokens.join(' '))).toContain('modena finta');
+    const [range] = await read('Via Mazzini 63-65 Torino');
+    expect([range!.number, range!.rangeTo]).toEqual([63, 65]);
+    expect((await read('P.ta Romana 3 Milano'))[0]!.otherTypes).toEqual(['porta']);
+  });
+
+  it('in a city that the caller names', async () => {
+    for (const city of ['Bologna', 'bologna (BO)', 'BOLOGNA BO', 'A944', ' a944 ']) expect((await read('Via Mazzini 21', city))[0]!.comuni, city).toEqual(['A944']);
+    expect((await read('Via Mazzini 21', 'Castro'))[0]!.comuni).toEqual(['C334', 'C335']);
+    expect((await read('Via Mazzini 21', 'Castro (LE)'))[0]!.comuni).toEqual(['C334']);
+    expect((await read('Via Mazzini 21', 'Mestre'))[0]).toMatchObject({ comuni: ['L736'], locality: 'mestre' });
+    expect((await read('Via Mazzini 21', 'Atlantidopoli'))[0]!.comuni).toEqual([]);
+    // The comune repeated in the query is not part of the street.
+    expect((await read('Via Mazzini 21 Bologna', 'Bologna'))[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['A944'], locality: null });
+    expect((await read('Via Mazzini Bologna', 'Bologna'))[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['A944'] });
+    // Another comune in the name of the street is.
+    expect((await read('Via Torino 9', 'Milano'))[0]).toMatchObject({ tokens: ['torino'], comuni: ['F205'] });
+    expect((await read('Via Torino', 'Milano'))[0]).toMatchObject({ tokens: ['torino'], comuni: ['F205'] });
+  });
+
+  it('with a mistyped comune only behind a number or a comma', async () => {
+    const near = async (keys: readonly string[], fuzzy: boolean): Promise<ComuneHit[]> =>
+      fuzzy ? [{ ...GAZETTEER.find(({ belfiore }) => belfiore === 'F205')!, key: keys[0]! }] : findComune(keys, false);
+    expect((await parseQuery('Via Mazzini 3 Millano', null, near)).readings[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['F205'] });
+    expect((await parseQuery('Via Mazzini, Millano', null, near)).readings[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['F205'] });
+    expect((await parseQuery('Via Mazzini Millano', null, near)).readings[0]).toMatchObject({ tokens: ['mazzini', 'millano'], comuni: null });
+  });
+
+  it('in one question to the gazetteer, or two with a mistyped comune', async () => {
+    let asked = 0;
+    const count = async (keys: readonly string[], fuzzy: boolean): Promise<ComuneHit[]> => {
+      asked += 1;
+      return findComune(keys, fuzzy);
+    };
+    await parseQuery('Via Roma 12/A, Mestre, 30174 Venezia (VE)', null, count);
+    expect(asked).toBe(1);
+    await parseQuery('Via Roma 12/A, Atlantidopoli', null, count);
+    expect(asked).toBe(3);
+  });
+
+  it('without an error, whatever is typed, and quickly', async () => {
+    const random = randomOf('queries');
+    const pieces = ['via', 'Roma', '12', '/', 'A', ',', ' ', ' ', '-', "'", '’', '(', ')', 'n°', 'km', '3+200', 'snc', 's.', 'p.zza', 'XX', 'settembre', '20121', 'ß', 'é', '\u0000', '𝄞', '"', ';', '%', '\\', 'bis', 'c/o', 'II', 'Milano'];
+    const start = performance.now();
+    for (let i = 0; i < 3_000; i += 1) {
+      const query = Array.from({ length: 1 + random.below(12) }, () => random.pick(pieces) + (random.below(2) === 0 ? ' ' : '')).join('').slice(0, 200);
+      for (const reading of await read(query)) {
+        expect(reading.tokens.length, query).toBeGreaterThan(0);
+        expect(reading.tokens.every((token) => /^[a-z0-9]+$/.test(token)), query).toBe(true);
+        expect(reading.number === null || (Number.isInteger(reading.number) && reading.number < 100_000), query).toBe(true);
+      }
+    }
+    // 200 characters that invite a regular expression to backtrack.
+    for (const text of ['a.'.repeat(100), '1 '.repeat(100), 's.p.'.repeat(50), '('.repeat(200), "l'".repeat(100), '1 scala '.repeat(25), 'via '.repeat(50), '-'.repeat(200), '1/'.repeat(100)]) await read(text.slice(0, 200));
+    expect(performance.now() - start).toBeLessThan(30_000);
+  });
+});
+
+describe('the normal form', () => {
+  it.each([
+    ['VIA ROMA', 'via', 'roma'], ["PIAZZA DELL'INDIPENDENZA", 'piazza', 'indipendenza'], ['VIA XX SETTEMBRE', 'via', '20 settembre'], ['VIA VENTI SETTEMBRE', 'via', '20 settembre'],
+    ['VICO I SAN GIOVANNI', 'vico', '1 san giovanni'], ['TRAVERSA QUINTA DI VIA FINTA', 'traversa', '5 via finta'], ['VIA CARLO V', 'via', 'carlo 5'], ['VIA I. NIEVO', 'via', 'nievo'],
+    ['STRADA PROVINCIALE N. 12 FINTA - PROVA', 'strada provinciale', '12 finta prova'], ['S.S. 18 TIRRENA', 'strada statale', '18 tirrena'], ['VIA S.S. 18', 'strada statale', '18'],
+    ['CASE SPARSE', 'case sparse', 'case sparse'], ['VIA', 'via', 'via'], ['VIA A', 'via', 'a'], ['DR.-STREITER-GASSE', 'gasse', 'streiter'], ['MUSEUMSTRASSE', 'strasse', 'museum'],
+    ['VIA VENTUNO APRILE', 'via', '21 aprile'], ['VIA VENTOTTO OTTOBRE', 'via', '28 ottobre'], ['VIA TRENTUNO MAGGIO', 'via', '31 maggio'], ['DORSODURO', null, 'dorsoduro'], ['VIA 007', 'via', '7'],
+  ])('of %s is %s: %s', (name, type, tokens) => {
+    const normal = normaliseStreet(name);
+    expect([normal.type, normal.tokens.join(' ')]).toEqual([type, tokens]);
+  });
+
+  it('does not change when it is made again, and never loses a name', () => {
+    const random = randomOf('normal form');
+    const pieces = ['VIA', "DELL'", 'SAN', 'S.', 'XX', 'ROMA', 'DE', 'I', 'PAPA', '12', 'STRASSE', 'G.', "D'", 'À', 'SS', 'N.', '/', '-', 'FORLI\'', 'DEL', 'PRIMO', 'KM'];
+    for (let i = 0; i < 3_000; i += 1) {
+      const name = Array.from({ length: 1 + random.below(6) }, () => random.pick(pieces)).join(' ');
+      const { tokens } = normaliseStreet(name);
+      expect(tokens.length > 0, name).toBe(/[\p{L}\d]/u.test(name));
+      expect(tokens.every((token) => /^[a-z0-9]+$/.test(token)), `${name}: ${tokens.join(' ')}`).toBe(true);
+      expect(fold(fold(name)), name).toBe(fold(name));
+      expect(comuneKey(comuneKey(name)), name).toBe(comuneKey(name));
+    }
+  });
+
+  it('has a name for each language, and none twice', () => {
+    const names = (odonimo: string, one: string | null = null, two: string | null = null): string[] => streetNames(odonimo, one, two).map(({ kind, type, tokens }) => `${kind} ${type ?? '-'} ${tokens.join(' ')}`);
+    expect(names('VIA MUSEO / MUSEUMSTRASSE')).toEqual(['odonimo via museo', 'odonimo strasse museum']);
+    expect(names('VIA MUSEO - MUSEUMSTRASSE')).toEqual(['odonimo via museo', 'odonimo strasse museum']);
+    expect(names('STRADA ALTA - BASSA')).toEqual(['odonimo strada alta bassa']);
+    expect(names('VIA 3/A')).toEqual(['odonimo via 3']);
+    expect(names('VIA ROMA', 'DROMO ROMI', 'VIA ROMA')).toEqual(['odonimo via roma', 'lingua1 - dromo romi']);
+  });
+
+  it('of localities leaves out what only says that they are one', () => {
+    expect(["LOCALITA' PIANO", 'Loc. Piano', 'FRAZIONE PIANO', 'Piano'].map(localityKey)).toEqual(['piano', 'piano', 'piano', 'piano']);
+    expect(localityKey('BORGO PIANO')).toBe('borgo piano');
+    expect(localityKey("LOCALITA'")).toBeNull();
+  });
+
+  it('knows Roman numerals up to 39', () => {
+    const symbols: readonly (readonly [number, string])[] = [[10, 'x'], [9, 'ix'], [5, 'v'], [4, 'iv'], [1, 'i']];
+    for (let value = 1; value <= 39; value += 1) {
+      let rest = value;
+      let text = '';
+      for (const [worth, symbol] of symbols) for (; rest >= worth; rest -= worth) text += symbol;
+      expect(roman(text)).toBe(value);
+    }
+    for (const word of ['', 'iiii', 'vx', 'ic', 'mi', 'di', 'il', 'xxxx']) expect(roman(word)).toBeNull();
+  });
+});
+
+describe('title case', () => {
+  it.each([
+    ['VIA ROMA', 'Via Roma'], ["PIAZZA DELL'INDIPENDENZA", "Piazza dell'Indipendenza"], ['VIA XX SETTEMBRE', 'Via XX Settembre'], ['VIA DEI SERVI', 'Via dei Servi'], ["VIA SANT'ANNA", "Via Sant'Anna"],
+    ["LUNGOTEVERE DE' CENCI", "Lungotevere de' Cenci"], ["LOCALITA' PIANO", "Localita' Piano"], ['VIA LA SPEZIA', 'Via La Spezia'], ["VIA FORLI'", "Via Forli'"], ['P.ZZA S. MARIA', 'P.zza S. Maria'],
+    ['VIA F.LLI FINTI', 'Via F.lli Finti'], ['SP 12', 'SP 12'], ['VIA G.B. VICO', 'Via G.B. Vico'], ['VIA A', 'Via A'], ['MUSEUMSTRASSE', 'Museumstrasse'], ['VIA MUSEO / MUSEUMSTRASSE', 'Via Museo / Museumstrasse'],
+    ['PIAZZA 1° MAGGIO', 'Piazza 1° Maggio'], ['VIA CARLO V', 'Via Carlo V'], ['ÒÀÈ', 'Òàè'], ['Via Roma', 'Via Roma'], ['', ''],
+  ])('of %s is %s', (name, shown) => {
+    expect(titleCase(name)).toBe(shown);
+  });
+
+  it('changes nothing but case', () => {
+    for (const [query] of CASES) expect(titleCase(query).toLocaleLowerCase('it')).toBe(query.toLocaleLowerCase('it'));
+  });
+});
