@@ -3,6 +3,7 @@ import type { z } from 'zod';
 import { inputError, type InputFile, type MemberFacts, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
 import type { ZipArchive } from '../../pipelines/kit/zip.ts';
 import { KmlReader, multiPolygon, type Placemark } from '../../pipelines/kit/kml.ts';
+import { maskTaxCode } from '../../pipelines/kit/mask-tax-code.ts';
 import { HEADERS, PROPERTY_TYPES, belfiore, parseDocumentName, parseTitle, semesterOf, valori, zona, zone, type Kind, type Semester, type Title } from './schema.ts';
 import { MixedDecoder, readLines, type Line } from './text.ts';
 
@@ -10,11 +11,6 @@ import { MixedDecoder, readLines, type Line } from './text.ts';
 const ITALY = [6, 35, 19, 47.5] as const;
 /** Entries of a zip that hold no records. */
 const COMPANIONS = /(?:\/|\.(?:pdf|txt|html?|docx?|png|jpe?g|gif))$/i;
-
-/** The outer zip's name may hold the requester's tax code (`QIP123_RSSMRA80A01H501U.zip`), which must not reach a log. */
-export function maskTaxCode(name: string): string {
-  return name.replace(/(?<![A-Za-z0-9])(?:[A-Za-z]{6}\d[0-9A-Za-z]{8}[A-Za-z]|\d{11})(?![A-Za-z0-9])/g, '***').replace(/(QIP\d+_)[A-Za-z0-9]+/i, '$1***');
-}
 
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const label = maskTaxCode(file.name);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KmlReader, multiPolygon, parseCoordinates, type Placemark } from '../../pipelines/kit/kml.ts';
 import { makeWorld } from '../../pipelines/kit/make-world.ts';
-import { maskTaxCode } from '../../sources/omi_quotations/read.ts';
+import { maskTaxCode } from '../../pipelines/kit/mask-tax-code.ts';
 import { parseDocumentName, parseTitle } from '../../sources/omi_quotations/schema.ts';
 import source from '../../sources/omi_quotations/source.ts';
 import synthetic from '../../sources/omi_quotations/synthetic.ts';
