@@ -29,7 +29,7 @@ export interface ContextOptions {
 export async function withContext<T>(options: ContextOptions, work: (context: Context) => Promise<T>): Promise<T> {
   const config = readConfig();
   const sources = await loadSources();
-  const log = options.log ?? makeLog(config, process.stderr, () => null);
+  const log = options.log ?? makeLog(config, process.stderr);
   const database = await openDatabase(options.databaseUrl ?? config.databaseUrl);
   try {
     await migrate(database, sources);

@@ -2,6 +2,8 @@
 import type { Config } from './config.ts';
 
 export interface Log {
+  /** Put on every JSON line, so that one run's lines can be found; null outside a run. */
+  runId: number | null;
   /** A step or a fact. */
   info(message: string, facts?: Record<string, unknown>): void;
   warn(message: string, facts?: Record<string, unknown>): void;
@@ -9,8 +11,7 @@ export interface Log {
   progress(message: string): void;
 }
 
-/** @param runId put on every JSON line, so that one run's lines can be found. */
-export function makeLog(config: Pick<Config, 'log' | 'noColor'>, stream: NodeJS.WriteStream, runId: () => number | null): Log {
+export function makeLog(config: Pick<Config, 'log' | 'noColor'>, stream: NodeJS.WriteStream): Log {
   const terminal = stream.isTTY === true && config.log === 'human';
   let open = false;
   const clear = (): void => {
@@ -20,13 +21,14 @@ export function makeLog(config: Pick<Config, 'log' | 'noColor'>, stream: NodeJS.
   const write = (level: 'info' | 'warn', message: string, facts: Record<string, unknown>): void => {
     clear();
     if (config.log === 'json') {
-      stream.write(`${JSON.stringify({ time: new Date().toISOString(), level, run: runId(), message, ...facts })}\n`);
+      stream.write(`${JSON.stringify({ time: new Date().toISOString(), level, run: log.runId, message, ...facts })}\n`);
       return;
     }
     const prefix = level === 'warn' ? (terminal && !config.noColor ? '\u001b[33mwarning:\u001b[0m ' : 'warning: ') : '';
     stream.write(`${prefix}${message}\n`);
   };
-  return {
+  const log: Log = {
+    runId: null,
     info: (message, facts = {}) => write('info', message, facts),
     warn: (message, facts = {}) => write('warn', message, facts),
     progress(message) {
@@ -36,7 +38,8 @@ export function makeLog(config: Pick<Config, 'log' | 'noColor'>, stream: NodeJS.
       open = true;
     },
   };
+  return log;
 }
 
 /** A log that says nothing; for tests. */
-export const SILENT: Log = { info() {}, warn() {}, progress() {} };
+export const SILENT: Log = { runId: null, info() {}, warn() {}, progress() {} };

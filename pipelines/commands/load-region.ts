@@ -22,13 +22,14 @@ export function loadRegionCommand(): Command {
     .option('--data <folder>', 'folder with downloaded files, searched recursively; may be given more than once', collectPaths)
     .option('--parallel <n>', 'releases to read at the same time', parseCount, 2)
     .option('--accept <reason>', 'publish although the guards object; the reason is kept in the ledger')
+    .option('--force', 'start although the disk seems too small')
     .option('--json', 'print the report as JSON')
-    .action(async (region: string | undefined, options: { data?: string[]; parallel: number; accept?: string; json?: boolean }) => {
+    .action(async (region: string | undefined, options: { data?: string[]; parallel: number; accept?: string; force?: boolean; json?: boolean }) => {
       process.exitCode = await withContext({}, async (context) => {
         const demo = region === undefined && options.data === undefined;
         const code = region === undefined ? DEMO.region : parseRegion(region).code;
         const data = demo ? [await writeDemo(context)] : (options.data ?? ['data']).map(expandPath);
-        const report = await refresh(context, { command: 'load-region', data, regions: [code], parallel: options.parallel, accept: options.accept ?? null });
+        const report = await refresh(context, { command: 'load-region', data, regions: [code], parallel: options.parallel, accept: options.accept ?? null, force: options.force === true });
         const example = await anyParcel(context, code);
         print(options.json, report, () => describe(report, example));
         return exitCodeOf(report);
@@ -66,6 +67,7 @@ export function describe(report: RefreshReport, example: Record<string, unknown>
     lines.push(`${unit.name}: published as ${unit.publicationId}, ${unit.built.map(({ relation, rows }) => `${relation} ${group(rows)}`).join(', ')} (${duration(unit.seconds)})`);
     if (unit.missing.length > 0) lines.push(`  not loaded, so not mapped: ${unit.missing.join(', ')}`);
   }
+  if (report.estimate !== null) lines.push(`took ${duration(report.seconds)}, estimated ${duration(report.estimate.seconds)}`);
   if (report.survey.unknown.length > 0) lines.push(`files that no source reads: ${report.survey.unknown.length} (mappale plan --data … names them)`);
   for (const failure of report.failures) lines.push(failure.report());
   if (example !== null) {

@@ -1,6 +1,8 @@
 import type { Command } from 'commander';
 import { expandPath } from '../config.ts';
 import { withContext } from '../context.ts';
+import { duration } from '../progress.ts';
+import { gib, price, type Price } from '../steps/price.ts';
 import { plan, unitName, type Plan } from '../steps/refresh.ts';
 import { collectPaths, command, parseRegion, print } from './command.ts';
 
@@ -12,14 +14,15 @@ export function planCommand(): Command {
     .action(async (region: string | undefined, options: { data?: string[]; json?: boolean }) => {
       await withContext({}, async (context) => {
         const found = await plan(context, {
-          command: 'plan', data: (options.data ?? ['data']).map(expandPath), regions: region === undefined ? null : [parseRegion(region).code], parallel: 1, accept: null,
+          command: 'plan', data: (options.data ?? ['data']).map(expandPath), regions: region === undefined ? null : [parseRegion(region).code], parallel: 1, accept: null, force: false,
         });
-        print(options.json, toJson(found), () => describe(found));
+        const cost = await price(context.database, found);
+        print(options.json, { ...toJson(found), price: cost }, () => `${describe(found)}\n${describePrice(cost)}`);
       });
     });
 }
 
-function toJson(found: Plan): unknown {
+function toJson(found: Plan): Record<string, unknown> {
   return {
     load: found.toLoad.map(({ located, why }) => ({ source: located.source.id, vintage: located.vintage, region: located.region, files: located.files.map(({ path }) => path), why })),
     build: found.units,
@@ -43,4 +46,9 @@ function describe(found: Plan): string {
   for (const { path, error } of found.survey.broken) lines.push(`broken ${path}: ${error.message} [${error.code}]`);
   for (const path of found.survey.unknown) lines.push(`unknown ${path}`);
   return lines.join('\n');
+}
+
+function describePrice(cost: Price): string {
+  const room = cost.freeBytes === null ? 'the disk of the server cannot be seen from here' : `${gib(cost.freeBytes)} free`;
+  return `estimate: ${duration(cost.seconds)}, ${gib(cost.diskBytes)} of disk (${room}), ${gib(cost.memoryBytes)} of memory; ${Math.round(cost.measured * 100)} % of it from runs on this database`;
 }

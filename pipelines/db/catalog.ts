@@ -5,6 +5,9 @@
 import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
 import { ident, type Database, type Row, type Session } from './types.ts';
 
+/** Columns that say where a row was read and not what it says. */
+const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'position'];
+
 export async function createSchema(session: Session, schema: string): Promise<void> {
   await session.query(`create schema ${ident(schema)}`);
 }
@@ -106,14 +109,14 @@ export async function countByMember(session: Session, schema: string, table: str
 }
 
 /**
- * Digest of a table's content that does not depend on the order of rows, nor on keys of the ledger
- * (release_id, member_id): the same files give the same digest, whenever and however they were loaded.
+ * Digest of a table's content that does not depend on the order of rows, nor on where they were read: the same content gives the same
+ * digest, whenever and however it was loaded.
  */
 export async function digestOf(session: Session, schema: string, table: string): Promise<{ rows: number; digest: string }> {
   const columns = await session.query<{ name: string }>(
     `select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped
-       and attname not in ('release_id', 'member_id', 'release_ids') order by attname`,
-    [ident(schema, table)],
+       and attname <> all ($2) order by attname`,
+    [ident(schema, table), PROVENANCE],
   );
   const row = columns.map(({ name }) => `t.${ident(name)}`).join(', ');
   const [found] = await session.query<{ rows: number; digest: string }>(
@@ -270,9 +273,6 @@ export interface TableDifference extends Row {
   readonly fields: Readonly<Record<string, number>>;
 }
 
-/** Columns that say where a row was read and not what it says. */
-const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'position'];
-
 /**
  * Compares two partitions of one relation, comune by comune. Rows of a parcel are one thing, known by fid; rows of tables without fid
  * are known by their whole content, so that a change is one removed and one added.
@@ -314,4 +314,25 @@ export async function compareTables(
      group by 1 order by 1`,
   );
   return rows.map((row) => ({ ...row, fields: Object.fromEntries(Object.entries(row.fields).filter(([, count]) => count > 0)) }));
+}
+
+/** Bytes on disk of layer tables, by release. */
+export async function layerBytes(session: Session): Promise<Map<number, number>> {
+  const rows = await session.query<{ release_id: number; bytes: number }>(
+    `select substring(c.relname from '_([0-9]+)$')::int4 as release_id, sum(pg_total_relation_size(c.oid))::int8 as bytes
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = 'layer' and c.relkind = 'r' and c.relname ~ '_[0-9]+$' group by 1`,
+  );
+  return new Map(rows.map(({ release_id, bytes }) => [release_id, bytes]));
+}
+
+/** Bytes on disk of the published partitions of one unit. */
+export async function publishedBytes(session: Session, unit: number): Promise<number> {
+  const [row] = await session.query<{ bytes: number | null }>(
+    `select sum(pg_total_relation_size(c.oid))::int8 as bytes
+     from ledger.publication p join ledger.publication_table t using (publication_id)
+     join pg_class c on c.relname = t.partition join pg_namespace n on n.oid = c.relnamespace and n.nspname = split_part(t.relation, '.', 1)
+     where p.unit_code = $1 and p.state = 'current'`, [unit],
+  );
+  return row?.bytes ?? 0;
 }

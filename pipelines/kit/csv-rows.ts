@@ -23,7 +23,7 @@ const BATCH = 1000;
 export async function readCsvRows<K extends string>(file: InputFile, sink: Sink, options: CsvRows<K>): Promise<void> {
   const reader = await openCsv(file.open(), { ...options, at: file.name });
   try {
-    const indexes = expectColumns(reader.header, { ...options, at: file.name });
+    const indexes = expectColumns(reader.header, { ...options, at: `${file.name}:${reader.headerLine}` });
     const member = await sink.member({ path: '', size: file.size });
     const fields = Object.keys(options.columns);
     let records = 0;

@@ -17,8 +17,8 @@ export interface CsvOptions {
   readonly at: string;
   readonly delimiter: ';' | ',' | '\t' | '|';
   /**
-   * What the publisher writes; a byte order mark overrules it. `detect`: UTF-8 when the first bytes beyond ASCII are valid
-   * UTF-8, windows-1252 otherwise.
+   * What the publisher writes; the byte order mark of UTF-8 overrules it. `detect`: UTF-8 when the first bytes beyond ASCII are
+   * valid UTF-8, windows-1252 otherwise; UTF-16, which no publisher changes to and spreadsheets do, only when it is declared.
    */
   readonly encoding: CsvEncoding | 'detect';
   /** Null when the publisher quotes nothing: then a quote is an ordinary character. Default `"`. */
@@ -147,6 +147,10 @@ class Decoder {
   /** Bytes not yet decoded, because more are needed to know the encoding. */
   #held: Buffer = Buffer.alloc(0);
   #started = false;
+  /** Line ends in the text so far. */
+  #lines = 0;
+  /** Last character of the text so far: what was decoded wrongly may lie across two chunks. */
+  #last = '';
 
   constructor(declared: CsvEncoding | 'detect', at: string) {
     this.#declared = declared;
@@ -181,8 +185,10 @@ class Decoder {
       }
       this.#started = true;
       if (bytes[0] === 0xef && bytes[1] === 0xbb && bytes[2] === 0xbf) this.#use('utf-8');
-      else if (bytes[0] === 0xff && bytes[1] === 0xfe) this.#use('utf-16le');
-      else if (this.#declared !== 'detect') this.#use(this.#declared);
+      else if ((bytes[0] === 0xff && bytes[1] === 0xfe) || (bytes[0] === 0xfe && bytes[1] === 0xff)) {
+        if (this.#declared !== 'utf-16le' || bytes[0] === 0xfe) throw this.#wrong(1, 'the byte order mark of UTF-16');
+        this.#use('utf-16le');
+      } else if (this.#declared !== 'detect') this.#use(this.#declared);
     }
     if (this.#decoder === null) {
       const first = bytes.findIndex((byte) => byte > 0x7f);
@@ -199,18 +205,53 @@ class Decoder {
   }
 
   #text(bytes: Buffer, stream: boolean): string {
+    let text: string;
     try {
-      return this.#decoder!.decode(bytes, { stream });
+      text = this.#decoder!.decode(bytes, { stream });
     } catch (error) {
-      throw this.#wrong(error);
+      throw this.#wrong(this.#lines + 1 + linesBefore(bytes, this.#encoding), `bytes that ${this.#encoding} does not have`, error);
     }
+    const odd = ODD_TEXT.exec(this.#last + text);
+    if (odd !== null) throw this.#wrong(this.#lines + 1 + countLines(text.slice(0, odd.index)), `${JSON.stringify(odd[0])}, which is what another encoding's bytes look like`);
+    this.#lines += countLines(text);
+    this.#last = text.slice(-1) === '\n' ? '' : text.slice(-1);
+    return text;
   }
 
-  #wrong(cause: unknown): MappaleError {
+  #wrong(line: number, found: string, cause?: unknown): MappaleError {
     return inputError('the file has another encoding than its publisher uses', {
-      code: 'ENCODING_WRONG', at: this.#at, detail: `expected ${this.#encoding}, found bytes that it does not have`,
+      code: 'ENCODING_WRONG', at: `${this.#at}:${line}`, detail: `expected text in ${this.#declared === 'detect' ? 'UTF-8 or windows-1252' : this.#declared}, found ${found}`,
       hint: 'Use the file as downloaded; a spreadsheet program that saves it again may change its encoding.', cause,
     });
+  }
+}
+
+/**
+ * What no list of places holds and wrong decoding makes: the replacement character, control characters between 0x80 and 0x9f,
+ * letters that stand where UTF-8 was read as windows-1252 (`ForlÃ¬`), and windows-1252 letters of no language spoken in Italy,
+ * which are bytes that UTF-8 never has.
+ */
+const ODD_TEXT = /[\ufffd\u0080-\u009f\u00fe\u00ff\u00de\u00f0\u00d0]|[\u00c2\u00c3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/;
+
+function countLines(text: string): number {
+  let lines = 0;
+  for (let at = text.indexOf('\n'); at !== -1; at = text.indexOf('\n', at + 1)) lines += 1;
+  return lines;
+}
+
+/** Lines that end before the first that cannot be decoded; the rest of a character that was cut counts as none. */
+function linesBefore(bytes: Buffer, encoding: CsvEncoding): number {
+  let lines = 0;
+  for (let start = 0; ;) {
+    const end = bytes.indexOf(0x0a, start);
+    try {
+      new TextDecoder(encoding, { fatal: true }).decode(bytes.subarray(start, end === -1 ? bytes.length : end));
+    } catch {
+      if (start > 0 || end === -1) return lines;
+    }
+    if (end === -1) return lines;
+    lines += 1;
+    start = end + 1;
   }
 }
 
@@ -238,6 +279,61 @@ export function normaliseHeader(name: string): string {
     .replace(/^_+|_+$/g, '');
 }
 
+/**
+ * First lines of a table of which only the first bytes are known: for recognising files, never for reading them.
+ * @param head first bytes, in any encoding that publishers or spreadsheet programs use
+ * @returns cells as published, without quotes; the last row may be cut
+ */
+export function peekRows(head: Buffer, delimiter: CsvOptions['delimiter'], rows: number): string[][] {
+  const text = peekText(head);
+  const found: string[][] = [];
+  let cells: string[] = [];
+  let cell = '';
+  let quoted = false;
+  for (const letter of text) {
+    if (quoted) {
+      if (letter === '"') quoted = false;
+      else cell += letter;
+    } else if (letter === '"' && cell === '') quoted = true;
+    else if (letter === delimiter) {
+      cells.push(cell);
+      cell = '';
+    } else if (letter === '\n') {
+      found.push([...cells, cell.replace(/\r$/, '')]);
+      if (found.length === rows) return found;
+      cells = [];
+      cell = '';
+    } else cell += letter;
+  }
+  if (cell !== '' || cells.length > 0) found.push([...cells, cell]);
+  return found;
+}
+
+/** Text of a file's first bytes: UTF-16 by its mark, UTF-8 when it is valid, else windows-1252. */
+function peekText(head: Buffer): string {
+  const decode = (encoding: string, bytes: Buffer): string => new TextDecoder(encoding).decode(bytes);
+  if (head[0] === 0xff && head[1] === 0xfe) return decode('utf-16le', head);
+  if (head[0] === 0xfe && head[1] === 0xff) return decode('utf-16le', Buffer.from(head.subarray(0, head.length & ~1)).swap16());
+  return decode(isUtf8(head, true) ? 'utf-8' : 'windows-1252', head);
+}
+
+/** Name of an edition → the publisher's columns, spelled as in `ExpectedColumns`. A column `''` is a cell without a name. */
+export type Editions = Readonly<Record<string, readonly string[]>>;
+
+/** Share of an edition's columns that a changed header must have to be known for what it is. */
+const RESEMBLING = 0.6;
+
+/** Is this the header of one of these editions, perhaps changed? Then reading it says how. */
+export function resembles(found: readonly string[], editions: Editions): boolean {
+  const names = found.map(normaliseHeader);
+  return Object.values(editions).some((columns) => share(names, columns) >= RESEMBLING);
+}
+
+function share(names: readonly string[], columns: readonly string[]): number {
+  const wanted = columns.filter((column) => column !== '');
+  return wanted.filter((column) => names.some((name) => matchesName(column, name))).length / wanted.length;
+}
+
 export interface ExpectedColumns<K extends string> {
   /** Our name → the publisher's spellings, compared as `normaliseHeader` makes them; a final `*` stands for any ending. */
   readonly mapped: Readonly<Record<K, string | readonly string[]>>;
@@ -245,6 +341,11 @@ export interface ExpectedColumns<K extends string> {
   readonly optional?: readonly NoInfer<K>[];
   /** Published columns that are not used (same spelling rules) → why. The key `''` allows columns without a name. */
   readonly ignored: Readonly<Record<string, string>>;
+  /**
+   * All columns of each known edition, used or not. When given, the header must be exactly that of one edition (in any order,
+   * with any number of columns without a name where those are ignored): a column that nobody uses is missed as well.
+   */
+  readonly editions?: Editions;
   /** How messages name the file. */
   readonly at: string;
 }
@@ -258,30 +359,55 @@ export function expectColumns<K extends string>(found: readonly string[], expect
   const names = found.map(normaliseHeader);
   const taken = new Set<number>();
   const missing: string[] = [];
+  const missed: string[] = [];
   const twice: string[] = [];
   const indexes = {} as Record<K, number>;
   for (const [key, spellings] of Object.entries(expected.mapped) as [K, string | readonly string[]][]) {
     const patterns = typeof spellings === 'string' ? [spellings] : spellings;
     const matches = names.flatMap((name, index) => (patterns.some((pattern) => matchesName(pattern, name)) ? [index] : []));
     if (matches.length > 1) twice.push(`${key} (${matches.map((index) => `"${found[index]}"`).join(' and ')})`);
-    if (matches.length === 0 && expected.optional?.includes(key) !== true) missing.push(`${key} (${patterns.join(' or ')})`);
+    if (matches.length === 0 && expected.optional?.includes(key) !== true) {
+      missing.push(`${key} (${patterns.join(' or ')})`);
+      missed.push(...patterns.map(normaliseHeader));
+    }
     indexes[key] = matches[0] ?? -1;
     for (const index of matches) taken.add(index);
   }
   const reasons = Object.keys(expected.ignored);
   const unknown = found.filter((_, index) => !taken.has(index) && !reasons.some((pattern) => matchesName(pattern, names[index]!)));
-  if (missing.length > 0 || unknown.length > 0 || twice.length > 0) {
+  const nearest = expected.editions === undefined ? null : differenceTo(found, names, expected.editions);
+  // What is mapped is missing by our name; an edition's other columns by the publisher's.
+  const lost = nearest?.missing.filter((column) => !missed.includes(normaliseHeader(column))) ?? [];
+  const strange = [...unknown, ...(nearest?.unknown ?? []).filter((name) => !unknown.includes(name))];
+  if (missing.length + lost.length + strange.length + twice.length > 0) {
     const parts = [
-      missing.length > 0 ? `missing: ${missing.join(', ')}` : '',
-      unknown.length > 0 ? `unknown: ${unknown.map((name) => `"${name.replace(/\s+/g, ' ')}"`).join(', ')}` : '',
+      missing.length + lost.length > 0 ? `missing: ${[...missing, ...lost.map((column) => `"${column}"`)].join(', ')}` : '',
+      strange.length > 0 ? `unknown: ${strange.map((name) => `"${name.replace(/\s+/g, ' ')}"`).join(', ')}` : '',
       twice.length > 0 ? `there twice: ${twice.join(', ')}` : '',
     ].filter((part) => part !== '');
     throw inputError('the columns have changed', {
-      code: 'COLUMNS_CHANGED', at: expected.at, detail: `expected the known columns, found ${parts.join('; ')}`,
-      hint: 'Map the new column in the source, or name it in manifest.ignored with the reason.',
+      code: 'COLUMNS_CHANGED', at: expected.at, detail: `expected ${nearest === null ? 'the known columns' : `the columns of edition ${nearest.edition}`}, found ${parts.join('; ')}`,
+      hint: 'Map the new column in the source\'s schema.ts, or name it in manifest.ignored with the reason; a new set of columns is a new edition.',
     });
   }
   return indexes;
+}
+
+/** The edition that the header differs least from, and how. */
+function differenceTo(found: readonly string[], names: readonly string[], editions: Editions): { edition: string; missing: string[]; unknown: string[] } | null {
+  let nearest: { edition: string; missing: string[]; unknown: string[] } | null = null;
+  for (const [edition, columns] of Object.entries(editions)) {
+    const taken = new Set<number>();
+    const missing = columns.filter((column) => {
+      if (column === '') return false;
+      const index = names.findIndex((name, at) => !taken.has(at) && matchesName(column, name));
+      if (index !== -1) taken.add(index);
+      return index === -1;
+    });
+    const unknown = found.filter((_, index) => !taken.has(index) && names[index] !== '');
+    if (nearest === null || missing.length + unknown.length < nearest.missing.length + nearest.unknown.length) nearest = { edition, missing, unknown };
+  }
+  return nearest;
 }
 
 function matchesName(pattern: string, name: string): boolean {

@@ -13,6 +13,7 @@ import { join, planProducts, publishedTables, type Product } from './join.ts';
 import { markSeen, releases as readReleases, SeenFileLedger, withRun, type Release, type Run } from './ledger.ts';
 import { load, recoverStaging } from './load.ts';
 import { locate, type Located, type Survey } from './locate.ts';
+import { price, refuseWithoutRoom, type Price } from './price.ts';
 import { publish } from './publish.ts';
 import { stage, type Reusable } from './stage.ts';
 import { inUse, layersOf, preference, sourceOfLayer } from './workspace.ts';
@@ -28,6 +29,8 @@ export interface RefreshOptions {
   readonly parallel: number;
   /** Why a suspicious publication is accepted. */
   readonly accept: string | null;
+  /** Start although the estimate says that the disk will not do. */
+  readonly force: boolean;
 }
 
 export interface ReleaseReport {
@@ -58,6 +61,8 @@ export interface RefreshReport {
   readonly units: readonly UnitReport[];
   readonly failures: readonly MappaleError[];
   readonly seconds: number;
+  /** What was expected before it started; null when there was nothing to do. */
+  readonly estimate: Price | null;
 }
 
 /** What a refresh would do, with reasons; nothing is written. */
@@ -115,6 +120,10 @@ async function look(context: Context, options: RefreshOptions): Promise<{ survey
 /** @returns what `refresh` would do now. Tables whose layers are still to be loaded are named by the release that will change them. */
 export async function plan(context: Context, options: RefreshOptions): Promise<Plan> {
   const { survey } = await look(context, options);
+  return planFor(context, options, survey);
+}
+
+async function planFor(context: Context, options: RefreshOptions, survey: Survey): Promise<Plan> {
   const loaded = seenNow(context, wanted(survey, options.regions), await readReleases(context.database, 'loaded'));
   const have = new Set(loaded.map(({ fingerprint }) => fingerprint));
   const toLoad = wanted(survey, options.regions).flatMap((located) => {
@@ -150,8 +159,14 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
   await seen.write(database);
   for (const { path, error } of survey.broken) log.warn(`${path}: ${error.message} [${error.code}]: ${error.detail ?? ''}`);
   const failures: MappaleError[] = survey.broken.map(({ path, error }) => atPath(error, path));
-  if (await nothingToDo(context, options, survey)) return { runId: null, survey, loaded: [], units: [], failures, seconds: (performance.now() - startedAt) / 1000 };
+  const planned = await planFor(context, options, survey);
+  if (planned.toLoad.length === 0 && planned.units.every(({ stale }) => stale.length === 0)) {
+    return { runId: null, survey, loaded: [], units: [], failures, seconds: (performance.now() - startedAt) / 1000, estimate: null };
+  }
+  const estimate = await price(database, planned);
+  refuseWithoutRoom(estimate, options.force);
   return withRun(database, { command: options.command, arguments: { ...options }, version: VERSION, host: context.config.host }, async (run) => {
+    log.runId = run.runId;
     const left = await run.step('recover', 'workspaces', () => recoverStaging(database));
     if (left.length > 0) log.info(`an interrupted run left ${left.length} workspace(s); they were removed and their releases are read again`);
     const loaded: ReleaseReport[] = [];
@@ -194,7 +209,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     };
     await build(0);
     await Promise.all((await unitsOf(context, options, survey)).map((unit) => limit(() => build(unit))));
-    return { runId: run.runId, survey, loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), failures, seconds: (performance.now() - startedAt) / 1000 };
+    return { runId: run.runId, survey, loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), failures, seconds: (performance.now() - startedAt) / 1000, estimate };
   });
 }
 
@@ -213,18 +228,6 @@ const NOW = Number.MAX_SAFE_INTEGER;
 function seenNow(context: Context, found: readonly Located[], loaded: readonly Release[]): Release[] {
   const fingerprints = new Set(found.map((located) => fingerprintOf(context, located, loaded).fingerprint));
   return loaded.map((release) => (fingerprints.has(release.fingerprint) ? { ...release, lastSeen: NOW } : release));
-}
-
-/** One look at fingerprints, without a run in the ledger. */
-async function nothingToDo(context: Context, options: RefreshOptions, survey: Survey): Promise<boolean> {
-  const loaded = seenNow(context, wanted(survey, options.regions), await readReleases(context.database, 'loaded'));
-  const have = new Set(loaded.map(({ fingerprint }) => fingerprint));
-  if (wanted(survey, options.regions).some((located) => !have.has(fingerprintOf(context, located, loaded).fingerprint))) return false;
-  for (const unit of [0, ...(await unitsOf(context, options, survey))]) {
-    const products = planProducts(unit, context.sources, loaded, await publishedTables(context.database, unit));
-    if (products.some(({ stale }) => stale !== null)) return false;
-  }
-  return true;
 }
 
 /** @returns null when the release is loaded already */

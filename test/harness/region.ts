@@ -21,7 +21,7 @@ export async function contextOn(database: Database, sources?: readonly Registere
 
 /** Options of a load as the command line would give them. */
 export function loadOptions(data: readonly string[], regions: readonly number[] | null, more: Partial<RefreshOptions> = {}): RefreshOptions {
-  return { command: 'test', data, regions, parallel: 2, accept: null, ...more };
+  return { command: 'test', data, regions, parallel: 2, accept: null, force: false, ...more };
 }
 
 /** Files of an invented region in a folder of their own; remove it afterwards. */

@@ -32,7 +32,7 @@ async function readAll(database: Database): Promise<Map<number, string>> {
 }
 
 describe.skipIf(!there)('San Felice del Molise (H833), as published (real data beside the checkout)', () => {
-  const options = { command: 'test', data: folders as string[], regions: [MOLISE], parallel: 2, accept: null };
+  const options = { command: 'test', data: folders as string[], regions: [MOLISE], parallel: 2, accept: null, force: false };
 
   describeEngines('loaded', (engine) => {
     let opened: Promise<Context> | undefined;

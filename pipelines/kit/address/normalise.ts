@@ -52,7 +52,7 @@ export function words(folded: string): Word[] {
   const text = folded
     .replace(BROKEN_ABBREVIATION, (whole, head: string, tail: string) => {
       const joined = head + tail;
-      return ABBREVIATIONS[joined] !== undefined || (STREET_TYPES.has(joined) && joined.length > 1) ? `${joined} ` : whole;
+      return ABBREVIATIONS.has(joined) || (STREET_TYPES.has(joined) && joined.length > 1) ? `${joined} ` : whole;
     })
     .replace(SAINT_ELISION, 'san ')
     .replace(ELISION, ' ')
@@ -124,7 +124,7 @@ function tokensOf(all: readonly Word[], type: string | null): { type: string | n
   const particles: string[] = [];
   let found = type;
   const expanded = all.flatMap((word) => {
-    const full = ABBREVIATIONS[word.text];
+    const full = ABBREVIATIONS.get(word.text);
     return full === undefined ? [word] : full.split(' ').map((text) => ({ text, dot: false }));
   });
   for (const [index, { text, dot }] of expanded.entries()) {

@@ -21,7 +21,7 @@ export function titleCase(name: string): string {
     if (UPPER.has(word) || (roman(word) !== null && lower[offset - 1] !== "'")) return word.toLocaleUpperCase('it');
     // Abbreviations in two pieces: `P.zza`, `F.lli`.
     const head = /(\p{L})[./]$/u.exec(lower.slice(0, offset))?.[1];
-    if (head !== undefined && (STREET_TYPES.has(head + word) || ABBREVIATIONS[head + word] !== undefined)) return word;
+    if (head !== undefined && (STREET_TYPES.has(head + word) || ABBREVIATIONS.has(head + word))) return word;
     const isLast = offset + word.length === lower.length;
     if (!isFirst && !isLast && (next === "'" || next === '’' ? SMALL_ELIDED.has(word) || word === 'de' : next !== '.' && SMALL.has(word))) return word;
     return word.charAt(0).toLocaleUpperCase('it') + word.slice(1);

@@ -75,11 +75,11 @@ export const TITLES: ReadonlySet<string> = new Set([
   'mons', 'monsignor', 'monsignore', 'card', 'cardinale', 'geom', 'geometra', 'arch', 'architetto', 'sac', 'sacerdote', 'vesc', 'vescovo', 'magg', 'ammiraglio', 'amm',
 ]);
 
-/** Shortened words inside a name; keys without dots. */
-export const ABBREVIATIONS: Readonly<Record<string, string>> = {
+/** Shortened words inside a name; keys without dots. A map, because `constructor` is a word like any other. */
+export const ABBREVIATIONS: ReadonlyMap<string, string> = new Map(Object.entries({
   flli: 'fratelli', frlli: 'fratelli', fratlli: 'fratelli', gppe: 'giuseppe', gius: 'giuseppe', giov: 'giovanni', gbatta: 'giovanni battista', mte: 'monte',
   mti: 'monti', cte: 'conte', ppe: 'principe', mdonna: 'madonna', cadti: 'caduti', vitt: 'vittorio', eman: 'emanuele', franc: 'francesco',
-};
+}));
 
 export const MONTHS: ReadonlySet<string> = new Set([
   'gennaio', 'febbraio', 'marzo', 'aprile', 'maggio', 'giugno', 'luglio', 'agosto', 'settembre', 'ottobre', 'novembre', 'dicembre',
