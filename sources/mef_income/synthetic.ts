@@ -5,6 +5,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Synthetic } from '../../pipelines/kit/source.ts';
+import { hasIncomes } from '../../pipelines/kit/world-incomes.ts';
 import { postalCodeOf } from '../../pipelines/kit/world-postal-codes.ts';
 import type { Random, World, WorldComune, WorldParcel } from '../../pipelines/kit/world.ts';
 import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
@@ -58,9 +59,8 @@ function declared(random: Random, taxpayers: number, unit: number, year: number)
 
 const taxpayersOf = (comune: WorldComune): number => 200 + 3 * comune.parcelCount;
 
-/** The fourth comune has no row, as one that was founded after the list was made. */
 function ofComune(world: World, comune: WorldComune, year: number): Declared | null {
-  if (comune.index === 3) return null;
+  if (!hasIncomes(comune)) return null;
   return declared(world.random('mef', comune.belfiore, year), taxpayersOf(comune), comune.index, year);
 }
 

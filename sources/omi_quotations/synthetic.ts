@@ -9,6 +9,7 @@ import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { SHEET_COLUMNS, SHEET_ROWS } from '../../pipelines/kit/make-world.ts';
 import type { Synthetic } from '../../pipelines/kit/source.ts';
+import { hasIncomes } from '../../pipelines/kit/world-incomes.ts';
 import type { LonLat, World, WorldComune, WorldParcel, WorldSheet } from '../../pipelines/kit/world.ts';
 import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
 import { PROPERTY_TYPES } from './schema.ts';
@@ -446,7 +447,7 @@ function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
   return (parcel) => {
     const { comune } = parcel;
     const current = parcel.kind === 'land' ? byPerimeter(parcel, LAST) : null;
-    if (current === null) return { valuation: [], valuation_history: null, economics: { avg_residential_price_m2: null } };
+    if (current === null) return { valuation: [], valuation_history: null, economics: parcel.kind === 'land' && hasIncomes(comune) ? { avg_residential_price_m2: null } : null };
     const semesters = [];
     for (let halfYear = WINDOW_FIRST; halfYear <= LAST; halfYear += 1) {
       const zona = zoneAt(parcel, current, halfYear);
@@ -465,7 +466,8 @@ function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
     return {
       valuation: elements,
       valuation_history: { zone_current: current, municipality_code: comune.belfiore, property_type: 'Abitazioni civili', condition: 'NORMALE', semesters },
-      economics: { avg_residential_price_m2: price },
+      // Without incomes there is no section that could show the price.
+      economics: hasIncomes(comune) ? { avg_residential_price_m2: price } : null,
     };
   };
 }

@@ -9,7 +9,7 @@ language plpgsql stable as $$
 begin
   return (
     select jsonb_build_object(
-      'average_income', trim_scale(round(i.average_income, 2)),
+      'average_income', trim_scale(i.average_income),
       'taxpayers', i.taxpayers,
       'total_income', i.total_income_eur,
       'net_tax', i.net_tax_eur,
@@ -35,7 +35,7 @@ begin
       select
         d.*,
         e.avg_residential_price_m2::numeric as price,
-        d.total_income_eur::numeric / nullif(d.earners, 0) as average_income
+        round(d.total_income_eur::numeric / nullif(d.earners, 0), 2) as average_income
       from section.economics e
       join core.declared_income d on d.region_code = p_fid / 100000000
         and d.belfiore = e.belfiore
@@ -45,4 +45,4 @@ begin
   );
 end
 $$;
-comment on function api.section_economics(int4) is 'Section economics as JSON: average_income = total income over those who declare one (not over all taxpayers), euro with 2 decimals; affordability_index = years of average income for 80 m², 4 decimals; null: withheld; null as a whole: no incomes are published for the comune';
+comment on function api.section_economics(int4) is 'Section economics as JSON: average_income = total income over those who declare one (not over all taxpayers), euro with 2 decimals; affordability_index = 80 × avg_residential_price_m2 / average_income as shown, 4 decimals; null: withheld; null as a whole: no incomes are published for the comune';

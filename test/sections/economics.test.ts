@@ -21,7 +21,7 @@ describeEngines('the section economics', (engine) => {
   const codes = postal.truth!(world);
   const expected = [...world.parcels()].map((parcel) => {
     const { economics } = incomes(parcel) as { economics: Economics | null };
-    const { economics: { avg_residential_price_m2: price } } = prices(parcel) as { economics: { avg_residential_price_m2: number | null } };
+    const price = (prices(parcel) as { economics: { avg_residential_price_m2: number | null } | null }).economics?.avg_residential_price_m2 ?? null;
     const { basic: { cadastral: { postal_code: cap } } } = codes(parcel) as { basic: { cadastral: { postal_code: string | null } } };
     return { parcel, fid: worldFid(world, parcel.index), economics, price, cap };
   });
@@ -63,13 +63,13 @@ describeEngines('the section economics', (engine) => {
     const rows = await database.query<{ fid: number; index: number | null }>(
       `select p.fid, (api.section_economics(p.fid)->>'affordability_index')::float8 as index from ${workspace.schema}.parcel p order by p.fid`,
     );
-    // The shown average is rounded to cents, which moves the index by less than 0.00001.
-    const wrong = rows.filter(({ index }, i) => {
-      const { economics, price } = expected[i]!;
-      if (economics === null || price === null) return index !== null;
-      return index === null || Math.abs(index - (80 * price) / economics.average_income) > 0.00006 || Math.round(index * 10_000) / 10_000 !== index;
+    const cents = (euro: number): bigint => BigInt(Math.round(euro * 100));
+    const wanted = expected.map(({ fid, economics, price }) => {
+      if (economics === null || price === null) return { fid, index: null };
+      // 80 · price / income as shown, exactly, halves upwards.
+      return { fid, index: Number(((2n * 80n * cents(price) * 10_000n) / cents(economics.average_income) + 1n) / 2n) / 10_000 };
     });
-    expect(wrong).toEqual([]);
+    expect(rows).toEqual(wanted);
     expect(rows.filter(({ index }) => index !== null).length).toBeGreaterThan(500);
   });
 

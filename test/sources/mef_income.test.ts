@@ -42,9 +42,9 @@ describe('MEF files', () => {
   });
 
   it('of another level or without a year stop with what to do', async () => {
-    const header = readFileSync(join(FOLDER, 'fixture', 'taxpayers-without-a-place.csv'), 'latin1').split('\r\n')[0]!;
+    const [header, row] = readFileSync(join(FOLDER, 'fixture', 'taxpayers-without-a-place.csv'), 'latin1').split('\r\n') as [string, string];
     const province = join(folder, 'provinciale.csv');
-    await writeFile(province, `${header.replace('Codice catastale', 'Provincia')}\r\n`);
+    await writeFile(province, `${header.replace('Codice catastale', 'Provincia')}\r\n${row}\r\n`);
     expect((await trial(source, province)).error).toMatchObject({ code: 'COLUMNS_CHANGED', at: 'provinciale.csv:1' });
     const empty = join(folder, 'empty.csv');
     await writeFile(empty, `${header}\r\n`);
