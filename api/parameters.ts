@@ -1,6 +1,6 @@
 /**
  * Parameters of the endpoints. Values arrive as text and are read strictly: what is not exactly a value of the range is refused,
- * never trimmed to it. Each schema's `description` says what is allowed, for the document and for error messages alike.
+ * never trimmed to it. Each schema's `description` is `what it is for; what is allowed`, for the document and for error messages alike.
  */
 import { z } from 'zod';
 import { SECTIONS } from '../pipelines/sections.ts';
@@ -20,8 +20,10 @@ function whole(minimum: number, maximum: number, purpose: string): z.ZodType<num
   return z.string().regex(/^\d{1,10}$/).transform(Number).pipe(z.int().min(minimum).max(maximum)).describe(`${purpose}; a whole number, ${minimum}–${maximum}`);
 }
 
-function decimal(purpose: string): z.ZodType<number, string> {
-  return z.string().regex(DECIMAL).transform(Number).pipe(z.number()).describe(`${purpose}; degrees in decimal notation, EPSG:4326`);
+/** Degrees. The bounds are told here and kept by `requireInBounds`, which has an error of its own. */
+function decimal(name: string, minimum: number, maximum: number): z.ZodType<number, string> {
+  return z.string().regex(DECIMAL).transform(Number).pipe(z.number())
+    .meta({ description: `${name}, EPSG:4326; degrees in decimal notation, ${minimum}–${maximum}`, minimum, maximum });
 }
 
 /** Text without control characters, which no name has and PostgreSQL cannot hold all of. */
@@ -30,8 +32,9 @@ function text(minimum: number, maximum: number, purpose: string): z.ZodType<stri
     .describe(`${purpose}; ${minimum}–${maximum} characters without spaces around them`);
 }
 
-const latitude = decimal(`Latitude, ${BOUNDS.south}–${BOUNDS.north}`);
-const longitude = decimal(`Longitude, ${BOUNDS.west}–${BOUNDS.east}`);
+const latitude = decimal('Latitude', BOUNDS.south, BOUNDS.north);
+const longitude = decimal('Longitude', BOUNDS.west, BOUNDS.east);
+const side = z.string().regex(DECIMAL).transform(Number).pipe(z.number());
 
 export const searchParameters = z.strictObject({
   q: text(2, 200, 'The address as one would write it'),
@@ -49,8 +52,8 @@ export const reverseParameters = z.strictObject({
 export const locateParameters = z.strictObject({
   lat: latitude.optional(),
   lng: longitude.optional(),
-  bbox: z.string().transform((value) => value.split(',')).pipe(z.array(decimal('a side')).length(4))
-    .describe(`A box as minLng,minLat,maxLng,maxLat in degrees, each side at most ${BOX_DEGREES}°`).optional(),
+  bbox: z.string().transform((value) => value.split(',')).pipe(z.array(side).length(4))
+    .describe(`A box; minLng,minLat,maxLng,maxLat in degrees, each side at most ${BOX_DEGREES}°`).optional(),
   limit: whole(1, 200, 'Most parcels').default(50),
 });
 
@@ -59,7 +62,7 @@ export const parcelPath = z.strictObject({ id: whole(0, 2_147_483_647, 'fid of t
 export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
     .pipe(z.array(z.enum(SECTIONS)))
-    .describe(`Names of sections, separated by commas: ${SECTIONS.join(', ')}; none: all; basic is always there`).optional(),
+    .describe(`Sections of the record, basic is always there; names separated by commas: ${SECTIONS.join(', ')}; none: all`).optional(),
 });
 
 export const noParameters = z.strictObject({});
@@ -76,7 +79,7 @@ export const municipalityParameters = z.strictObject({
  */
 export function readParameters<S extends z.ZodObject>(schema: S, raw: Readonly<Record<string, unknown>>): z.output<S> {
   for (const [name, value] of Object.entries(raw)) {
-    const field = schema.shape[name] as z.ZodType | undefined;
+    const field = Object.hasOwn(schema.shape, name) ? (schema.shape[name] as z.ZodType) : undefined;
     if (field === undefined) {
       const known = Object.keys(schema.shape);
       throw invalidParameter(shown(name), known.length === 0 ? 'no parameters' : known.join(', '), 'is not a parameter here');
@@ -91,7 +94,9 @@ export function readParameters<S extends z.ZodObject>(schema: S, raw: Readonly<R
 }
 
 function allowedOf(field: z.ZodType): string {
-  return field.description ?? (field instanceof z.ZodOptional || field instanceof z.ZodDefault ? allowedOf(field.def.innerType as z.ZodType) : '');
+  const { description } = field;
+  if (description !== undefined) return description.slice(description.indexOf('; ') + 2);
+  return (field instanceof z.ZodOptional || field instanceof z.ZodDefault ? allowedOf(field.def.innerType as z.ZodType) : '');
 }
 
 /** A name that came from outside, short and printable. */

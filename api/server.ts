@@ -121,7 +121,7 @@ function strayed(request: FastifyRequest): ApiError {
 }
 
 function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader): void {
-  app.get(BASE + endpoint.path.replace('{id}', ':id'), {
+  app.get(BASE + endpoint.path.replace('{id}', ':id(.+)'), {
     onRequest: async (request, reply) => {
       const caller = await admit(reader, request.headers['x-api-key'], endpoint.scope, request.ip);
       request.tokenId = caller.tokenId;

@@ -34,7 +34,7 @@ export function serveCommand(): Command {
     .option('--trust-proxy <addresses...>', 'proxies whose X-Forwarded-For is believed')
     .action(async (options: ServeOptions) => {
       const config = readConfig();
-      const log = makeLog(config, process.stderr, () => null);
+      const log = makeLog(config, process.stderr);
       const database = await openDatabase(config.databaseUrl);
       try {
         await prepare(database, log);

@@ -65,45 +65,38 @@ create or replace function api.locate_box(p_west float8, p_south float8, p_east 
 language plpgsql volatile security definer
 set search_path to public, pg_temp
 as $$
+declare
+  v_box constant geometry := st_makeenvelope(p_west, p_south, p_east, p_north, 4326);
+  v_fid int4;
+  v_parcel json;
+  v_found json[] := '{}';
+  v_truncated bool := false;
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  with candidate as materialized (
-    -- A box may hold tens of thousands of parcels: they are put in order by number alone, and looked at closely only until enough are found.
-    select
-      q.fid
+  -- A box may touch tens of thousands of parcels: they are put in order by number alone, and looked at closely only until enough are found.
+  for v_fid in
+    select q.fid
     from core.parcel q
-    where q.geom && st_makeenvelope(p_west, p_south, p_east, p_north, 4326)
+    where q.geom && v_box
     order by q.fid
-  ),
-  hit as (
-    select
-      q.fid,
-      q.gml_id,
-      q.label,
-      q.reference,
-      q.belfiore,
-      q.area_m2,
-      q.point,
-      row_number() over () as rank
-    from candidate c
-    cross join lateral (
-      select
-        p.*
-      from core.parcel p
-      where p.fid = c.fid
-        and st_intersects(p.geom, st_makeenvelope(p_west, p_south, p_east, p_north, 4326))
-    ) q
-    limit p_limit + 1
-  )
-  select api.envelope(
-    json_agg(api.located_parcel(h.fid, h.gml_id, h.label, h.reference, h.belfiore, h.area_m2, h.point) order by h.fid) filter (where h.rank <= p_limit),
+  loop
+    select api.located_parcel(p.fid, p.gml_id, p.label, p.reference, p.belfiore, p.area_m2, p.point)
+    into v_parcel
+    from core.parcel p
+    where p.fid = v_fid
+      and st_intersects(p.geom, v_box);
+    continue when not found;
+    v_truncated := cardinality(v_found) = p_limit;
+    exit when v_truncated;
+    v_found := v_found || v_parcel;
+  end loop;
+  answer := api.envelope(
+    to_json(v_found),
     json_build_object(
-      'mode', 'bbox', 'bbox', json_build_array(p_west, p_south, p_east, p_north), 'limit', p_limit, 'count', least(count(*), p_limit), 'truncated', count(*) > p_limit
+      'mode', 'bbox', 'bbox', json_build_array(p_west, p_south, p_east, p_north), 'limit', p_limit, 'count', cardinality(v_found), 'truncated', v_truncated
     )
-  )
-  into answer
-  from hit h;
+  );
 end
 $$;
 comment on function api.locate_box(float8, float8, float8, float8, int4) is 'Parcels that intersect a box (degrees), by fid';

@@ -1,0 +1,48 @@
+-- purpose: an access as the service shows it
+-- reads: core.access_point, core.street, core.comune, core.region
+-- writes: api.street_number, api.address_json
+-- grain: one call per access
+-- crs: EPSG:4326, latitude and longitude in degrees
+
+create or replace function api.street_number(p_number int4, p_exponent text, p_colour text, p_metric_m int4) returns text
+language sql immutable parallel safe as $$
+  select case
+    when p_number is not null then concat_ws(' ', concat_ws('/', p_number, p_exponent), p_colour)
+    when p_metric_m is not null then concat_ws(
+      ' ',
+      concat_ws('/', 'KM ' || p_metric_m / 1000 || '+' || lpad((p_metric_m % 1000)::text, 3, '0'), p_exponent),
+      p_colour
+    )
+    else 'SNC'
+  end
+$$;
+comment on function api.street_number(int4, text, text, int4) is 'Civico as it is written: 12, 12/A, 12 ROSSO, KM 3+200, SNC';
+
+create or replace function api.address_json(p_region_code int2, p_address_id int8) returns jsonb
+language plpgsql stable as $$
+begin
+  return (
+    select jsonb_build_object(
+      'address_id', a.address_id,
+      'street_name', s.name,
+      'street_number', n.shown,
+      'locality', coalesce(s.locality, ''),
+      'municipality_code', a.belfiore,
+      'municipality_name', c.name,
+      'province', c.province_name,
+      'region', r.name,
+      'latitude', trim_scale(round(st_y(a.geom)::numeric, 7)),
+      'longitude', trim_scale(round(st_x(a.geom)::numeric, 7)),
+      'formatted_address', concat_ws(', ', s.name, n.shown, s.locality, c.province_name)
+    )
+    from core.access_point a
+    join core.street s on s.region_code = a.region_code and s.street_id = a.street_id
+    left join core.comune c on c.belfiore = a.belfiore
+    left join core.region r on r.code = a.region_code
+    cross join lateral (select api.street_number(a.number, a.exponent, a.colour, a.metric_m) as shown) n
+    where a.region_code = p_region_code
+      and a.address_id = p_address_id
+  );
+end
+$$;
+comment on function api.address_json(int2, int8) is 'Address of the interface: street, civico, locality, comune, province, region and point of an access; parts that are not known are left out of formatted_address';

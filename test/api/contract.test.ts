@@ -1,0 +1,436 @@
+/** The server held to its contract: every endpoint, error, header, bound and the order of checks, on an invented region. */
+import { gunzipSync } from 'node:zlib';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENDPOINTS, SCOPES } from '../../api/endpoints.ts';
+import type { WorldParcel } from '../../pipelines/kit/world.ts';
+import { SECTIONS } from '../../pipelines/sections.ts';
+import { describeEngines } from '../harness/database.ts';
+import { BASE, DOCUMENT, offencesOf, regionService, VERSION, type Answered } from './harness.ts';
+
+type Service = Awaited<ReturnType<typeof regionService>>;
+type Json = Record<string, unknown>;
+
+const RATE = ['x-ratelimit-limit', 'x-ratelimit-remaining', 'x-ratelimit-reset'];
+
+describeEngines('the read interface', (engine) => {
+  let service: Service;
+  let key: string;
+  let parcel: { fid: number; lat: number; lng: number; record: Json };
+  let address: Json;
+
+  const ask = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> => {
+    const answered = await service.ask(path, { key, headers });
+    expect(offencesOf(path, answered)).toEqual([]);
+    return answered;
+  };
+  const dataOf = (answered: Answered): Json[] => answered.body!['data'] as Json[];
+  const metaOf = (answered: Answered): Json => answered.body!['meta'] as Json;
+  /** One question for each endpoint that finds something. */
+  const questions = (): string[] => [
+    `/geocode/search?q=${encodeURIComponent(`${String(address['street_name'])} ${String(address['street_number'])}`)}`, `/geocode/reverse?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`,
+    `/parcels/${parcel.fid}`, '/admin/regions', '/admin/provinces', '/admin/municipalities',
+  ];
+
+  beforeAll(async () => {
+    service = await regionService(engine);
+    key = await service.token();
+    const [row] = await service.database.query<{ fid: number; lat: number; lng: number }>(
+      `select p.fid, st_y(p.point) as lat, st_x(p.point) as lng from core.parcel p join section.address a on a.fid = p.fid where p.kind = 'land' order by p.fid limit 1`,
+    );
+    const found = await service.ask(`/parcels/${row!.fid}`, { key });
+    parcel = { fid: row!.fid, lat: Number(row!.lat.toFixed(7)), lng: Number(row!.lng.toFixed(7)), record: found.body as Json };
+    address = (parcel.record['address'] as Json[])[0]!;
+  });
+  afterAll(() => service?.close());
+
+  it('answers every endpoint of its table with what the document promises', async () => {
+    expect(questions().length).toBe(ENDPOINTS.length);
+    for (const path of questions()) {
+      const answered = await ask(path);
+      expect(answered.status, `${path}: ${answered.text}`).toBe(200);
+      if (!path.startsWith('/parcels/1')) expect(dataOf(answered).length, path).toBeGreaterThan(0);
+    }
+  });
+
+  describe('health', () => {
+    it('needs no key and says what is published', async () => {
+      const answered = await service.ask('/health');
+      expect(offencesOf('/health', answered)).toEqual([]);
+      expect(answered.status).toBe(200);
+      const [counts] = await service.database.query<{ parcels: number; addresses: number }>('select (select count(*) from core.parcel) as parcels, (select count(*) from core.access_point) as addresses');
+      expect(answered.body).toMatchObject({ status: 'ok', version: VERSION, database: 'ok', dataset: { ...counts, regions: [{ code: service.world.region.code, name: service.world.region.name }] } });
+      expect(Math.abs(Date.now() - Date.parse(String(answered.body!['timestamp'])))).toBeLessThan(60_000);
+      expect(RATE.filter((name) => answered.headers[name] !== undefined)).toEqual([]);
+    });
+  });
+
+  describe('locate', () => {
+    it('finds the parcel at its own representative point', async () => {
+      const answered = await ask(`/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`);
+      expect(dataOf(answered)).toEqual([{
+        fid: parcel.fid, ...Object.fromEntries(['gml_id', 'label', 'cadastral_reference', 'area_m2', 'centroid', 'municipality'].map((field) => [field, (parcel.record['basic'] as Json)[field]])),
+      }]);
+      expect(metaOf(answered)).toEqual({ mode: 'point', lat: parcel.lat, lng: parcel.lng, limit: 50, count: 1, truncated: false });
+    });
+
+    it('finds every parcel of a border point, smallest first', async () => {
+      const corners = new Map<string, WorldParcel[]>();
+      for (const each of service.world.parcels()) {
+        for (const point of new Set(each.polygons[0]![0]!.map((corner) => corner.join(',')))) corners.set(point, [...(corners.get(point) ?? []), each]);
+      }
+      const [shared, owners] = [...corners].find(([, all]) => all.length >= 3 && new Set(all.map(({ reference }) => reference)).size === all.length)!;
+      const [lng, lat] = shared.split(',');
+      const answered = await ask(`/parcels/locate?lat=${lat}&lng=${lng}`);
+      expect(dataOf(answered).map((each) => each['cadastral_reference'])).toEqual(expect.arrayContaining(owners.map(({ reference }) => reference)));
+      const areas = dataOf(answered).map((each) => each['area_m2'] as number);
+      expect(areas).toEqual([...areas].sort((a, b) => a - b));
+    });
+
+    it('finds the parcels of a box by fid, says when there are more, and never more than the limit', async () => {
+      const box = [parcel.lng - 0.002, parcel.lat - 0.002, parcel.lng + 0.002, parcel.lat + 0.002].map((side) => Number(side.toFixed(7)));
+      const [west, south, east, north] = box as [number, number, number, number];
+      const expected = [...service.world.parcels()].filter(({ polygons }) => {
+        const ring = polygons.flatMap((rings) => rings[0]!);
+        const lngs = ring.map(([lng]) => lng);
+        const lats = ring.map(([, lat]) => lat);
+        return Math.min(...lngs) <= east && Math.max(...lngs) >= west && Math.min(...lats) <= north && Math.max(...lats) >= south;
+      });
+      const all = await ask(`/parcels/locate?bbox=${box.join(',')}&limit=200`);
+      const fids = dataOf(all).map(({ fid }) => fid as number);
+      expect(fids).toEqual([...fids].sort((a, b) => a - b));
+      expect(fids.length).toBeGreaterThan(3);
+      // Bounding boxes are at least as many as the parcels themselves.
+      const references = new Set(expected.map(({ reference }) => reference));
+      expect(dataOf(all).filter((each) => !references.has(String(each['cadastral_reference'])))).toEqual([]);
+      expect(metaOf(all)).toEqual({ mode: 'bbox', bbox: box, limit: 200, count: fids.length, truncated: false });
+      const few = await ask(`/parcels/locate?bbox=${box.join(',')}&limit=2`);
+      expect(dataOf(few).map(({ fid }) => fid)).toEqual(fids.slice(0, 2));
+      expect(metaOf(few)).toMatchObject({ limit: 2, count: 2, truncated: true });
+      const exactly = await ask(`/parcels/locate?bbox=${box.join(',')}&limit=${fids.length}`);
+      expect(metaOf(exactly)).toMatchObject({ count: fids.length, truncated: false });
+    });
+
+    it('finds nothing in the sea, and says so with 200', async () => {
+      const answered = await ask('/parcels/locate?lat=38.5&lng=6.5');
+      expect(answered.status).toBe(200);
+      expect(answered.body).toEqual({ data: [], meta: { mode: 'point', lat: 38.5, lng: 6.5, limit: 50, count: 0, truncated: false } });
+    });
+  });
+
+  describe('the record', () => {
+    it('has all sections when none are named, in the order of the contract', async () => {
+      for (const path of [`/parcels/${parcel.fid}`, `/parcels/${parcel.fid}?include=`]) {
+        const { body } = await ask(path);
+        expect(Object.keys(body!)).toEqual(['fid', 'municipality', ...SECTIONS, 'meta']);
+        expect((body!['meta'] as Json)['sections_included']).toEqual([...SECTIONS]);
+      }
+    });
+
+    it('has exactly the sections that are named, and basic always', async () => {
+      const combinations = [...SECTIONS.map((section) => [section]), ['basic', 'economics', 'demographics'], ['risk', 'subsidence', 'coastal_erosion'], ['address', 'risk', 'risk']];
+      for (const names of combinations) {
+        const { body } = await ask(`/parcels/${parcel.fid}?include=${names.join(',')}`);
+        const expected = SECTIONS.filter((section) => section === 'basic' || names.includes(section));
+        expect(Object.keys(body!)).toEqual(['fid', 'municipality', ...expected, 'meta']);
+        for (const section of expected) expect(body![section], section).toEqual(parcel.record[section]);
+      }
+    });
+
+    it('shows the three mandatory attributions whatever is asked', async () => {
+      const { body } = await ask(`/parcels/${parcel.fid}?include=basic`);
+      const holders = ((body!['meta'] as Json)['licenses'] as Json[]).map(({ holder }) => String(holder)).join('\n');
+      expect(holders).toMatch(/Agenzia delle Entrate - OMI/);
+      expect(holders).toMatch(/Ministero dell'Economia/);
+      expect(holders).toMatch(/Istat/);
+    });
+
+    it('is there for every parcel of the region, roads and water too', async () => {
+      const rows = await service.database.query<{ fid: number; kind: string }>("select fid, kind from core.parcel where kind <> 'land' or fid % 5 = 0 order by fid");
+      expect(new Set(rows.map(({ kind }) => kind))).toEqual(new Set(['land', 'road', 'water']));
+      const other = await service.token();
+      for (const { fid } of rows) {
+        const path = `/parcels/${fid}`;
+        expect(offencesOf(path, await service.ask(path, { key: other }))).toEqual([]);
+      }
+    });
+  });
+
+  describe('geocoding', () => {
+    it('finds an address by what it is shown as, and echoes the question', async () => {
+      const q = `${String(address['street_name'])} ${String(address['street_number'])}`;
+      const city = String(address['municipality_code']);
+      const answered = await ask(`/geocode/search?q=${encodeURIComponent(q)}&city=${city}`);
+      expect(dataOf(answered)[0]).toMatchObject({ street_name: address['street_name'], municipality_code: city });
+      expect(metaOf(answered)).toEqual({ query: q, city, count: dataOf(answered).length });
+      const alone = await ask(`/geocode/search?q=${encodeURIComponent(q)}`);
+      expect(metaOf(alone)).toMatchObject({ query: q, city: null });
+    });
+
+    it('answers an empty list for a comune that nobody knows', async () => {
+      const answered = await ask('/geocode/search?q=Via%20Roma%205&city=Atlantide');
+      expect(answered.body).toEqual({ data: [], meta: { query: 'Via Roma 5', city: 'Atlantide', count: 0 } });
+    });
+
+    it('finds the nearest addresses first, inside the radius', async () => {
+      const lat = Number(address['latitude']);
+      const lng = Number(address['longitude']);
+      const answered = await ask(`/geocode/reverse?lat=${lat}&lng=${lng}&radius=500&limit=20`);
+      const distances = dataOf(answered).map((each) => each['distance_meters'] as number);
+      expect(dataOf(answered)[0]).toMatchObject({ distance_meters: 0 });
+      expect(distances).toEqual([...distances].sort((a, b) => a - b));
+      expect(Math.max(...distances)).toBeLessThanOrEqual(500);
+      expect(metaOf(answered)).toEqual({ lat, lng, radius_m: 500, count: distances.length });
+      expect(dataOf(await ask(`/geocode/reverse?lat=${lat}&lng=${lng}&limit=1`))).toHaveLength(1);
+    });
+  });
+
+  describe('the lists', () => {
+    it('hold every region, province and comune of the invented region', async () => {
+      expect(dataOf(await ask('/admin/regions')).map(({ name }) => name)).toEqual([service.world.region.name]);
+      expect(new Set(dataOf(await ask('/admin/provinces')).map(({ name }) => name))).toEqual(new Set(service.world.provinces.map(({ name }) => name)));
+      expect(new Set(dataOf(await ask('/admin/municipalities')).map(({ code }) => code))).toEqual(new Set(service.world.comuni.map(({ belfiore }) => belfiore)));
+    });
+
+    it('are filtered by name without case and accents, or by code', async () => {
+      const { region, provinces } = service.world;
+      const all = (await ask('/admin/municipalities')).body!['data'];
+      for (const name of [region.name, region.name.toUpperCase(), ` ${region.name.toLowerCase()} `, String(region.code), String(region.code).padStart(2, '0')]) {
+        expect((await ask(`/admin/municipalities?region=${encodeURIComponent(name)}`)).body!['data'], name).toEqual(all);
+        expect(dataOf(await ask(`/admin/provinces?region=${encodeURIComponent(name)}`)), name).toHaveLength(provinces.length);
+      }
+      for (const province of provinces) {
+        const expected = new Set(service.world.comuni.filter((comune) => comune.province.code === province.code).map(({ belfiore }) => belfiore));
+        for (const name of [province.name, province.name.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase(), province.code, province.sigla, province.sigla.toLowerCase()]) {
+          expect(new Set(dataOf(await ask(`/admin/municipalities?province=${encodeURIComponent(name)}`)).map(({ code }) => code)), name).toEqual(expected);
+        }
+      }
+      expect((await ask('/admin/provinces?region=Atlantide')).body).toEqual({ data: [], meta: { count: 0 } });
+      expect((await ask(`/admin/municipalities?province=${provinces[0]!.code}&region=Atlantide`)).body).toEqual({ data: [], meta: { count: 0 } });
+    });
+  });
+
+  describe('parameters', () => {
+    const refused: readonly (readonly [path: string, code: string, parameter: string | null])[] = [
+      ['/geocode/search', 'INVALID_PARAMS', 'q'],
+      ['/geocode/search?q=', 'INVALID_PARAMS', 'q'],
+      ['/geocode/search?q=%20a%20', 'INVALID_PARAMS', 'q'],
+      [`/geocode/search?q=${'a'.repeat(201)}`, 'INVALID_PARAMS', 'q'],
+      ['/geocode/search?q=ab%00', 'INVALID_PARAMS', 'q'],
+      ['/geocode/search?q=Via&q=Roma', 'INVALID_PARAMS', 'q'],
+      ['/geocode/search?q=Via%20Roma&city=', 'INVALID_PARAMS', 'city'],
+      ...['0', '51', '-1', '1.5', 'NaN', '', 'ten', '1e1', '0x1', ' 5', '99999999999'].map((limit) => [`/geocode/search?q=Via%20Roma&limit=${encodeURIComponent(limit)}`, 'INVALID_PARAMS', 'limit'] as const),
+      ['/geocode/search?q=Via%20Roma&limit=5&limit=5', 'INVALID_PARAMS', 'limit'],
+      ['/geocode/search?q=Via%20Roma&limt=5', 'INVALID_PARAMS', 'limt'],
+      ['/geocode/reverse?lng=14', 'INVALID_PARAMS', 'lat'],
+      ['/geocode/reverse?lat=41', 'INVALID_PARAMS', 'lng'],
+      ...['NaN', '', 'Infinity', '1e1', '41,5', '0x29', '41.', '.5', '--41', 'undefined'].map((lat) => [`/geocode/reverse?lat=${lat}&lng=14`, 'INVALID_PARAMS', 'lat'] as const),
+      ['/geocode/reverse?lat=41&lng=14&radius=0', 'INVALID_PARAMS', 'radius'],
+      ['/geocode/reverse?lat=41&lng=14&radius=501', 'INVALID_PARAMS', 'radius'],
+      ['/geocode/reverse?lat=41&lng=14&limit=21', 'INVALID_PARAMS', 'limit'],
+      ['/geocode/reverse?lat=34.9999&lng=14', 'OUT_OF_BOUNDS', null],
+      ['/geocode/reverse?lat=47.5001&lng=14', 'OUT_OF_BOUNDS', null],
+      ['/geocode/reverse?lat=41&lng=5.9999', 'OUT_OF_BOUNDS', null],
+      ['/parcels/locate?lat=41&lng=19.0001', 'OUT_OF_BOUNDS', null],
+      ['/parcels/locate?lat=-41&lng=14', 'OUT_OF_BOUNDS', null],
+      ['/parcels/locate', 'INVALID_PARAMS', 'lat'],
+      ['/parcels/locate?lat=41', 'INVALID_PARAMS', 'lng'],
+      ['/parcels/locate?lng=14', 'INVALID_PARAMS', 'lat'],
+      ['/parcels/locate?lat=41&lng=14&bbox=14,41,14.01,41.01', 'INVALID_PARAMS', 'bbox'],
+      ['/parcels/locate?lat=41&bbox=14,41,14.01,41.01', 'INVALID_PARAMS', 'bbox'],
+      ...['', '14,41,14.01', '14,41,14.01,41.01,0', '14,41,14.01,', '14,41,14.01,NaN', '14 41 14.01 41.01', '14.01,41,14,41.01', '14,41.01,14.01,41'].map((box) => [`/parcels/locate?bbox=${box}`, 'INVALID_PARAMS', 'bbox'] as const),
+      ['/parcels/locate?bbox=5,41,5.01,41.01', 'OUT_OF_BOUNDS', null],
+      ['/parcels/locate?bbox=14,47.49,14.01,47.51', 'OUT_OF_BOUNDS', null],
+      ['/parcels/locate?bbox=14,41,14.0501,41.01', 'BBOX_TOO_LARGE', null],
+      ['/parcels/locate?bbox=14,41,14.01,41.0501', 'BBOX_TOO_LARGE', null],
+      ['/parcels/locate?lat=41&lng=14&limit=201', 'INVALID_PARAMS', 'limit'],
+      ...['abc', '-1', '1.5', '2147483648', '0x10', '%20', '1%27', '99999999999999999999'].map((id) => [`/parcels/${id}`, 'INVALID_PARAMS', 'id'] as const),
+      ['/parcels/1?include=nonsense', 'INVALID_PARAMS', 'include'],
+      ['/parcels/1?include=risk,', 'INVALID_PARAMS', 'include'],
+      ['/parcels/1?include=RISK', 'INVALID_PARAMS', 'include'],
+      ['/parcels/1?include=terrain', 'INVALID_PARAMS', 'include'],
+      ['/parcels/1?include=risk&include=basic', 'INVALID_PARAMS', 'include'],
+      ['/admin/regions?region=1', 'INVALID_PARAMS', 'region'],
+      ['/admin/provinces?region=', 'INVALID_PARAMS', 'region'],
+      ['/admin/municipalities?province=A&province=B', 'INVALID_PARAMS', 'province'],
+    ];
+
+    it('that are not what they must be are refused, by name and with what is allowed', async () => {
+      const fresh = await service.token();
+      for (const [path, code, parameter] of refused) {
+        const answered = await service.ask(path, { key: fresh });
+        expect(offencesOf(path, answered), path).toEqual([]);
+        expect({ path, status: answered.status, error: answered.body!['error'] }).toEqual({ path, status: 400, error: code });
+        if (parameter !== null) {
+          expect(answered.body!['details'], path).toMatchObject({ parameter });
+          expect((answered.body!['details'] as Json)['allowed'], path).toMatch(/\S{2}/);
+          expect(answered.body!['message'], path).toContain(parameter);
+        }
+      }
+    });
+
+    it('are taken at their bounds', async () => {
+      for (const path of [
+        '/geocode/search?q=ab&limit=50', `/geocode/search?q=${'a'.repeat(200)}&limit=1`, '/geocode/reverse?lat=35&lng=6&radius=1&limit=20', '/geocode/reverse?lat=47.5&lng=19.0&radius=500&limit=1',
+        '/parcels/locate?lat=47.50000&lng=6&limit=200', '/parcels/locate?bbox=14,41,14.05,41.05&limit=1', '/parcels/locate?bbox=7.5,45,7.55,45.05', '/parcels/locate?bbox=14,41,14,41',
+        `/parcels/${parcel.fid}?include=risk,%20basic`,
+      ]) expect((await ask(path)).status, path).toBe(200);
+    });
+
+    it('of a parcel that does not exist lead to 404', async () => {
+      for (const fid of [0, 1, 2_147_483_647, service.world.region.code * 100_000_000 + 99_999_999]) {
+        const answered = await ask(`/parcels/${fid}`);
+        expect(answered.status).toBe(404);
+        expect(answered.body).toMatchObject({ error: 'NOT_FOUND', details: { id: fid } });
+      }
+    });
+  });
+
+  describe('the order of checks', () => {
+    it('is path, method, key, scope, rate, parameters, look-up: each hides the later ones', async () => {
+      const narrow = await service.token(['admin_data:read']);
+      const spent = await service.token();
+      const spentId = (await service.database.query<{ id: number }>('select max(token_id) as id from access.token'))[0]!.id;
+      await service.database.query('insert into access.rate_window (token_id, started_at, used) values ($1, now(), 1000)', [spentId]);
+      const status = async (path: string, options: Parameters<Service['ask']>[1]): Promise<unknown> => {
+        const { status: code, body } = await service.ask(path, { from: '192.0.2.77', ...options });
+        return [code, body!['error']];
+      };
+      expect(await status('/parcel/x?include=no', { method: 'POST' })).toEqual([404, 'NOT_FOUND']);
+      expect(await status('/parcels/x?include=no', { method: 'POST' })).toEqual([405, 'METHOD_NOT_ALLOWED']);
+      expect(await status('/parcels/x?include=no', {})).toEqual([401, 'API_KEY_REQUIRED']);
+      expect(await status('/parcels/x?include=no', { key: '' })).toEqual([401, 'API_KEY_REQUIRED']);
+      expect(await status('/parcels/x?include=no', { key: 'mpl_no' })).toEqual([401, 'INVALID_API_KEY']);
+      expect(await status('/parcels/x?include=no', { key: narrow })).toEqual([403, 'INSUFFICIENT_SCOPE']);
+      expect(await status('/parcels/x?include=no', { key: spent })).toEqual([429, 'RATE_LIMITED']);
+      expect(await status('/parcels/x?include=no', { key })).toEqual([400, 'INVALID_PARAMS']);
+      expect(await status('/parcels/1?include=no', { key })).toEqual([400, 'INVALID_PARAMS']);
+      expect(await status('/parcels/1?include=risk', { key })).toEqual([404, 'NOT_FOUND']);
+    });
+
+    it('gives 405 with Allow for every other method on every path, whatever the body', async () => {
+      for (const path of ['/health', '/openapi.json', '/docs', '/map', ...questions().map((question) => question.split('?')[0]!)]) {
+        for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'HEAD']) {
+          const answered = await service.ask(path, { method, headers: { 'content-type': 'text/plain' }, ...(method === 'HEAD' ? {} : { body: '{' }) });
+          expect([path, method, answered.status, answered.headers['allow']]).toEqual([path, method, 405, 'GET']);
+          if (method !== 'HEAD') expect(answered.body).toMatchObject({ error: 'METHOD_NOT_ALLOWED' });
+        }
+      }
+    });
+
+    it('gives 404 for every other path', async () => {
+      for (const path of ['', '/', '/nothing', '/health/', '/Health', '/parcels', '/parcels/', '/parcels/1/2', '/parcels//', '/../../etc/passwd', '/%zz', `/parcels/${'1'.repeat(5000)}`, '/admin', '/docs/../../package.json', '/map/..%2f..%2fserver.ts']) {
+        const answered = await service.ask(path, { key });
+        expect([path.slice(0, 40), answered.status]).toEqual([path.slice(0, 40), 404]);
+        expect(answered.body).toMatchObject({ error: 'NOT_FOUND' });
+      }
+    });
+  });
+
+  describe('headers', () => {
+    it('count down the requests of the hour on every answer to a valid token, refusals included', async () => {
+      const fresh = await service.token();
+      const narrow = await service.token(['admin_data:read']);
+      const seen: string[] = [];
+      for (const path of [`/parcels/${parcel.fid}`, '/parcels/1', '/parcels/x', '/admin/regions']) {
+        const { headers } = await service.ask(path, { key: fresh });
+        seen.push(`${headers['x-ratelimit-limit']} ${headers['x-ratelimit-remaining']}`);
+        expect(Number(headers['x-ratelimit-reset']) - Date.now() / 1000).toBeGreaterThan(3500);
+        expect(Number(headers['x-ratelimit-reset']) - Date.now() / 1000).toBeLessThanOrEqual(3601);
+      }
+      expect(seen).toEqual(['1000 999', '1000 998', '1000 997', '1000 996']);
+      const refusedScope = await service.ask('/parcels/1', { key: narrow });
+      expect(refusedScope.headers['x-ratelimit-remaining']).toBe('1000');
+      expect(refusedScope.body).toMatchObject({ details: { required_scope: 'parcels:read' } });
+    });
+
+    it('let pages of any origin ask, with their key, and read the limits', async () => {
+      const preflight = await service.ask(`/parcels/${parcel.fid}`, { method: 'OPTIONS', headers: { origin: 'https://example.org', 'access-control-request-method': 'GET', 'access-control-request-headers': 'x-api-key' } });
+      expect(preflight.status).toBe(204);
+      expect(preflight.headers['access-control-allow-origin']).toBe('*');
+      expect(preflight.headers['access-control-allow-headers']?.toLowerCase()).toContain('x-api-key');
+      expect(preflight.headers['access-control-allow-methods']).toContain('GET');
+      for (const [path, options] of [[`/parcels/${parcel.fid}`, { key }], ['/parcels/x', { key }], ['/parcels/1', {}], ['/nothing', {}], ['/health', {}], ['/%zz', {}], ['/health', { method: 'POST' }]] as const) {
+        const { headers } = await service.ask(path, { ...options, headers: { origin: 'https://example.org' } });
+        expect(headers['access-control-allow-origin'], path).toBe('*');
+        if (path !== '/%zz') for (const name of RATE) expect(headers['access-control-expose-headers']?.toLowerCase(), path).toContain(name);
+      }
+    });
+
+    it('carry a weak ETag that is honoured, differs by question, and changes with the publication', async () => {
+      for (const path of questions()) {
+        const first = await ask(path);
+        expect(first.headers['etag'], path).toMatch(/^W\/"[^"]+"$/);
+        const again = await ask(path, { 'if-none-match': `"other", ${first.headers['etag']}` });
+        expect([again.status, again.text, again.headers['etag']], path).toEqual([304, '', first.headers['etag']]);
+        expect((await ask(path, { 'if-none-match': 'W/"other"' })).status).toBe(200);
+      }
+      const tags = await Promise.all(['risk', 'basic', 'risk,basic', 'address'].map(async (include) => (await ask(`/parcels/${parcel.fid}?include=${include}`)).headers['etag']));
+      expect(new Set(tags).size).toBe(4);
+      const before = (await ask('/admin/regions')).headers['etag'];
+      const [publication] = await service.database.query<{ id: number; run: number }>("select publication_id as id, run_id as run from ledger.publication where unit_code = 0 and state = 'current'");
+      await service.database.query("update ledger.publication set state = 'past' where publication_id = $1", [publication!.id]);
+      await service.database.query("insert into ledger.publication (unit_code, run_id, state) values (0, $1, 'current')", [publication!.run]);
+      try {
+        const after = await ask('/admin/regions', { 'if-none-match': before! });
+        expect(after.status).toBe(200);
+        expect(after.headers['etag']).not.toBe(before);
+      } finally {
+        await service.database.query("delete from ledger.publication where unit_code = 0 and state = 'current'");
+        await service.database.query("update ledger.publication set state = 'current' where publication_id = $1", [publication!.id]);
+      }
+    });
+
+    it('compress what is worth it, and only for who takes it', async () => {
+      const plain = await service.ask(`/parcels/${parcel.fid}`, { key });
+      expect(plain.headers['content-encoding']).toBeUndefined();
+      const packed = await service.app.inject({ method: 'GET', url: `${BASE}/parcels/${parcel.fid}`, headers: { 'x-api-key': key, 'accept-encoding': 'gzip' } });
+      expect(packed.headers['content-encoding']).toBe('gzip');
+      expect(String(packed.headers['vary']).toLowerCase()).toContain('accept-encoding');
+      expect(gunzipSync(packed.rawPayload).toString()).toBe(plain.text);
+      expect(packed.rawPayload.length).toBeLessThan(plain.text.length / 2);
+    });
+
+    it('say that all is JSON in UTF-8, and not to guess', async () => {
+      for (const path of [...questions(), '/health', '/openapi.json', '/nothing', '/parcels/x']) {
+        const { headers } = await service.ask(path, { key });
+        expect(headers['content-type'], path).toBe('application/json; charset=utf-8');
+        expect(headers['x-content-type-options'], path).toBe('nosniff');
+      }
+    });
+  });
+
+  describe('golden answers', () => {
+    it('are the same on both engines, to the byte', async () => {
+      const other = await service.token();
+      const golden: Readonly<Record<string, string>> = {
+        'parcel': `/parcels/${parcel.fid}`, 'parcel-basic-risk': `/parcels/${parcel.fid}?include=basic,risk`, 'locate-point': `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`,
+        'locate-box': `/parcels/locate?bbox=${[parcel.lng - 0.0005, parcel.lat - 0.0005, parcel.lng + 0.0005, parcel.lat + 0.0005].map((side) => side.toFixed(7)).join(',')}&limit=5`,
+        'reverse': `/geocode/reverse?lat=${parcel.lat}&lng=${parcel.lng}&radius=200&limit=3`,
+        'search': `/geocode/search?q=${encodeURIComponent(`${String(address['street_name'])} ${String(address['street_number'])}`)}&city=${String(address['municipality_code'])}&limit=3`,
+        'regions': '/admin/regions', 'provinces': '/admin/provinces', 'municipalities': '/admin/municipalities', 'bad-parameter': '/geocode/reverse?lat=41&lng=14&radius=501', 'not-found': '/parcels/1',
+      };
+      for (const [name, path] of Object.entries(golden)) {
+        const { status, text } = await service.ask(path, { key: other });
+        await expect(`${JSON.stringify({ request: `GET ${path}`, status, answer: JSON.parse(text) as unknown }, null, 2)}\n`).toMatchFileSnapshot(`golden/${name}.json`);
+      }
+    });
+  });
+});
+
+describe('the document', () => {
+  it('has every endpoint with all its errors, and every scope', () => {
+    for (const { path, scope } of ENDPOINTS) {
+      const operation = DOCUMENT.paths[path]!.get;
+      expect(Object.keys(operation.responses), path).toEqual(expect.arrayContaining(['200', '304', '400', '401', '403', '429', '500', '503']));
+      expect(JSON.stringify(operation), path).toContain(scope);
+    }
+    expect(new Set(ENDPOINTS.map(({ scope }) => scope))).toEqual(new Set(SCOPES));
+    expect(Object.keys(DOCUMENT.paths)).toEqual(expect.arrayContaining(['/health', '/openapi.json']));
+  });
+
+  it('refers only to what it holds', () => {
+    const references = [...JSON.stringify(DOCUMENT).matchAll(/"\$ref":"#\/components\/schemas\/([^"]+)"/g)].map(([, name]) => name!);
+    expect(references.length).toBeGreaterThan(20);
+    expect(references.filter((name) => DOCUMENT.components.schemas[name] === undefined)).toEqual([]);
+  });
+});

@@ -1,0 +1,101 @@
+/** Thousands of requests that nobody would think of: none may fail the server, none may be answered outside the document. */
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ENDPOINTS } from '../../api/endpoints.ts';
+import { SECTIONS } from '../../pipelines/sections.ts';
+import { describeEngines } from '../harness/database.ts';
+import { offencesOf, regionService } from './harness.ts';
+
+const REQUESTS = 2_000;
+
+/** What breaks programs: quotes, operators, formats, other scripts, broken encodings, numbers at every edge. */
+const NASTY = [
+  "'", '"', "' or 1=1 --", "'; drop table core.parcel; --", '$1', '$$', '\\', '%', '_', '%00', '\u0000', '\u0001', '\t', '\n', '{}', '[]', 'null', 'undefined', 'true', 'NaN', 'Infinity', '-0', '0x10', '1e309', '1e-7',
+  '9'.repeat(40), '0'.repeat(400), '-1', '0', '1', '2147483647', '2147483648', '9007199254740993', '3.14', '.', ',', ',,,', '..', '../..', '/', '?', '#', '&', '=', ';', '__proto__', 'constructor', 'toString',
+  'àèìòù', 'Łódź', 'Straße', 'İstanbul', '東京', 'الجزائر', '👨‍👩‍👧‍👦', '\u202e', '\ufeff', 'e\u0301', '\ud800', 'ﬁ', '１２', '½', '<script>alert(1)</script>', '${jndi:ldap://x}', '{{7*7}}', 'a'.repeat(5000), ' ', '',
+  'Via Roma 5', 'via roma, 5/a', 'p.zza s. g. bosco 12 bis', 'km 3+200', 's.n.c.', 'XX settembre', "dell'", 'Via 4 novembre 11', '10100', 'Z001', 'Molise', 'IS',
+] as const;
+
+const nasty = fc.oneof(fc.constantFrom(...NASTY), fc.string({ unit: 'binary', maxLength: 30 }), fc.array(fc.constantFrom(...NASTY), { minLength: 2, maxLength: 4 }).map((parts) => parts.join('')));
+const coordinate = (from: number, to: number): fc.Arbitrary<string> => fc.double({ min: from - 0.2, max: to + 0.2, noNaN: true, noDefaultInfinity: true }).map((value) => value.toFixed(6));
+
+/** Mostly what makes sense, so that the look-up is reached, and now and then what does not. */
+const mostly = (...sensible: readonly fc.Arbitrary<string>[]): fc.Arbitrary<string> => fc.oneof(...sensible.map((arbitrary) => ({ weight: 8, arbitrary })), { weight: 1, arbitrary: nasty });
+
+/** Values that a parameter may well have, and those that it should not. */
+const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
+  q: fc.oneof(fc.constantFrom('Via Roma 5', 'piazza garibaldi', 'Corso Vitorio Emanuele 12/A, Borgo Finto', 'via dei', 'km 3'), nasty),
+  city: mostly(fc.constantFrom('Z001', 'Z002', 'Castel dell\'Inventato', 'nowhere')),
+  limit: mostly(fc.integer({ min: -2, max: 205 }).map(String)),
+  lat: mostly(coordinate(41.99, 42.02), coordinate(35, 47.5)),
+  lng: mostly(coordinate(14, 14.03), coordinate(6, 19)),
+  radius: mostly(fc.integer({ min: -1, max: 505 }).map(String)),
+  bbox: mostly(
+    fc.tuple(coordinate(14, 14.03), coordinate(41.99, 42.02), fc.double({ min: -0.01, max: 0.06, noNaN: true }), fc.double({ min: -0.01, max: 0.06, noNaN: true }))
+      .map(([lng, lat, width, height]) => [lng, lat, (Number(lng) + width).toFixed(6), (Number(lat) + height).toFixed(6)].join(',')),
+  ),
+  include: mostly(fc.subarray([...SECTIONS]).map((names) => names.join(','))),
+  region: mostly(fc.constantFrom('Molise', '14', 'MOLISE')),
+  province: mostly(fc.constantFrom('IS', 'Isernia', '094')),
+};
+
+function encode(text: string): string {
+  // Half a surrogate pair has no encoding: Buffer writes the replacement character, as clients do.
+  return encodeURIComponent(Buffer.from(text, 'utf8').toString('utf8')).replace(/%20/g, '+');
+}
+
+/** What is required together, and some of the rest. */
+function sensibleNames(names: readonly string[]): fc.Arbitrary<string[]> {
+  const required = ['q', 'lat', 'lng'].filter((name) => names.includes(name));
+  const rest = names.filter((name) => !['q', 'lat', 'lng', 'bbox'].includes(name));
+  const place = names.includes('bbox') ? fc.constantFrom(required, ['bbox']) : fc.constant(required);
+  return fc.tuple(place, fc.subarray(rest)).map(([first, second]) => [...first, ...second]);
+}
+
+const request = fc.constantFrom(...ENDPOINTS).chain(({ path, parameters, pathParameters }) => {
+  const names = Object.keys(parameters.shape);
+  const id = fc.oneof({ weight: 8, arbitrary: fc.integer({ min: 1_400_000_000, max: 1_400_000_420 }).map(String) }, { weight: 1, arbitrary: fc.integer().map(String) }, { weight: 1, arbitrary: nasty });
+  return fc.tuple(
+    'id' in pathParameters.shape ? id.map((value) => path.replace('{id}', () => encode(value))) : fc.constant(path),
+    names.length === 0 ? fc.constant<string[]>([]) : fc.oneof({ weight: 4, arbitrary: sensibleNames(names) }, { weight: 1, arbitrary: fc.subarray(names) }),
+    fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom(...names, 'other', '__proto__', 'constructor', '') }),
+    fc.infiniteStream(nasty),
+  ).chain(([target, chosen, extra, stream]) => fc.tuple(...chosen.map((name) => VALUES[name]!.map((value) => `${name}=${encode(value)}`))).map((pairs) => {
+    const more = extra === null ? [] : [`${encode(extra)}=${encode(stream.next().value as string)}`];
+    const query = [...pairs, ...more].join('&');
+    return query === '' ? target : `${target}?${query}`;
+  }));
+});
+
+describeEngines('generated requests', (engine) => {
+  let service: Awaited<ReturnType<typeof regionService>>;
+  beforeAll(async () => {
+    service = await regionService(engine);
+  });
+  afterAll(() => service?.close());
+
+  it(`are answered as the document says, ${REQUESTS} of them`, async () => {
+    const parcels = async (): Promise<unknown> => service.database.query('select count(*), sum(fid) from core.parcel');
+    const before = await parcels();
+    const seen = new Map<number, number>();
+    let key = '';
+    let left = 0;
+    await fc.assert(fc.asyncProperty(request, async (path) => {
+      if (left === 0) {
+        key = await service.token();
+        left = 900;
+      }
+      left -= 1;
+      const answered = await service.ask(path, { key });
+      seen.set(answered.status, (seen.get(answered.status) ?? 0) + 1);
+      if (answered.status === 404 && answered.body?.['details'] !== undefined && 'base' in (answered.body['details'] as object)) return;
+      expect(answered.status, `${path}: ${answered.text.slice(0, 300)}`).toBeLessThan(500);
+      expect(offencesOf(path, answered), path).toEqual([]);
+    }), { numRuns: REQUESTS, seed: 20_251_120, endOnFailure: false });
+    expect(await parcels()).toEqual(before);
+    // A generator that only ever asks nonsense, or only ever finds something, would prove little.
+    expect(seen.get(200), JSON.stringify([...seen])).toBeGreaterThan(REQUESTS / 8);
+    expect(seen.get(400), JSON.stringify([...seen])).toBeGreaterThan(REQUESTS / 8);
+  }, 600_000);
+
+});

@@ -1,0 +1,131 @@
+/** The server on an invented region, and what its document says of every answer. */
+import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { FastifyInstance } from 'fastify';
+import { document } from '../../api/openapi.ts';
+import type { Scope } from '../../api/endpoints.ts';
+import { SCOPES } from '../../api/endpoints.ts';
+import { buildServer } from '../../api/server.ts';
+import { createToken } from '../../pipelines/commands/token.ts';
+import type { Database } from '../../pipelines/db/index.ts';
+import { migrate } from '../../pipelines/db/migrate.ts';
+import { openReader, type Reader } from '../../pipelines/db/reader.ts';
+import type { World } from '../../pipelines/kit/world.ts';
+import type { Log } from '../../pipelines/log.ts';
+import { loadSources } from '../../pipelines/registry.ts';
+import { refresh } from '../../pipelines/steps/refresh.ts';
+import type { TestEngine } from '../harness/database.ts';
+import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+
+export const VERSION = '1.2.3';
+export const BASE = '/api/v2';
+
+export interface Answered {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string | undefined>>;
+  readonly text: string;
+  /** Null when there is no JSON. */
+  readonly body: Readonly<Record<string, unknown>> | null;
+}
+
+export interface Service {
+  readonly app: FastifyInstance;
+  readonly database: Database;
+  readonly reader: Reader;
+  readonly url: string;
+  /** Lines that the server logged. */
+  readonly logged: readonly string[];
+  /** A fresh token; by default with every scope. */
+  token(scopes?: readonly Scope[], expiresAt?: Date | null): Promise<string>;
+  /** Asks. @param path below the base address; starts with `/` */
+  ask(path: string, options?: { key?: string | undefined; method?: string; headers?: Readonly<Record<string, string>>; from?: string; body?: string }): Promise<Answered>;
+  close(): Promise<void>;
+}
+
+/** The server on a database that is ready. */
+export async function serviceOn(database: Database, url: string): Promise<Service> {
+  const reader = await openReader(database, url, { connections: 4, statementTimeoutMs: 20_000 });
+  const logged: string[] = [];
+  const write = (message: string, facts?: Record<string, unknown>): void => void logged.push(`${message} ${JSON.stringify(facts ?? {})}`);
+  const log: Log = { runId: null, info: write, warn: write, progress: () => undefined };
+  const app = await buildServer({ reader, version: VERSION, log });
+  await app.ready();
+  return {
+    app, database, reader, url, logged,
+    token: async (scopes = SCOPES, expiresAt = null) => (await createToken(database, scopes, 'test', expiresAt)).token,
+    async ask(path, { key, method = 'GET', headers = {}, from = '192.0.2.1', body } = {}) {
+      const response = await app.inject({
+        method: method as 'GET', url: BASE + path, remoteAddress: from,
+        headers: { ...(key === undefined ? {} : { 'x-api-key': key }), ...headers }, ...(body === undefined ? {} : { payload: body }),
+      });
+      const isJson = /^application\/json/.test(String(response.headers['content-type'])) && response.headers['content-encoding'] === undefined && response.payload !== '';
+      return {
+        status: response.statusCode, text: response.payload, body: isJson ? (JSON.parse(response.payload) as Record<string, unknown>) : null,
+        headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, value === undefined ? undefined : String(value)])),
+      };
+    },
+    async close() {
+      await app.close();
+      await reader.close();
+    },
+  };
+}
+
+/** The server on a database without data. */
+export async function emptyService(engine: TestEngine): Promise<Service> {
+  const url = await engine.createDatabase();
+  const database = await engine.openDatabase(url);
+  await migrate(database, await loadSources());
+  return serviceOn(database, url);
+}
+
+/** The server on an invented region, loaded as a user would load it. */
+export async function regionService(engine: TestEngine, parcels = 400, seed = 11): Promise<Service & { readonly world: World }> {
+  const url = await engine.createDatabase();
+  const database = await engine.openDatabase(url);
+  const files = await inventedFiles(parcels, seed);
+  try {
+    const context = await contextOn(database);
+    const report = await refresh(context, loadOptions([files.folder], [files.world.region.code]));
+    if (report.failures.length > 0) throw report.failures[0]!;
+  } finally {
+    await files.remove();
+  }
+  return { ...(await serviceOn(database, url)), world: files.world };
+}
+
+// --- What the document says ----------------------------------------------------------------------------------------------
+
+interface Operation {
+  readonly responses: Readonly<Record<string, { readonly headers?: Readonly<Record<string, unknown>>; readonly content?: Readonly<Record<string, { readonly schema: unknown }>> }>>;
+}
+
+export const DOCUMENT = document(VERSION) as { readonly paths: Readonly<Record<string, { readonly get: Operation }>>; readonly components: { readonly schemas: Readonly<Record<string, unknown>> } };
+
+const ajv = new Ajv2020({ strict: false, allErrors: true });
+const ID = 'https://document.test/';
+ajv.addSchema({ $id: ID, ...DOCUMENT });
+const validators = new Map<string, ValidateFunction>();
+
+/** Path of the document that a path with values belongs to. */
+export function templateOf(path: string): string {
+  const plain = path.split('?')[0]!;
+  return Object.keys(DOCUMENT.paths).find((template) => new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`).test(plain)) ?? plain;
+}
+
+/** Why the answer is not one that the document promises; empty: it is. */
+export function offencesOf(path: string, { status, headers, body, text }: Answered): string[] {
+  const template = templateOf(path);
+  const response = DOCUMENT.paths[template]?.get.responses[String(status)];
+  if (response === undefined) return [`${template} does not promise ${status}: ${text.slice(0, 200)}`];
+  const missing = Object.keys(response.headers ?? {}).filter((name) => headers[name.toLowerCase()] === undefined && !(status === 429 && /^X-RateLimit/.test(name) && body?.['error'] === 'TOO_MANY_ATTEMPTS'));
+  const offences = missing.map((name) => `${template} ${status} lacks the header ${name}`);
+  if (response.content === undefined) return text === '' ? offences : [...offences, `${template} ${status} has a body`];
+  const key = `#/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1')}/get/responses/${status}/content/application~1json/schema`;
+  let validate = validators.get(key);
+  if (validate === undefined) {
+    validate = ajv.compile({ $ref: ID + key.replaceAll('{', '%7B').replaceAll('}', '%7D') });
+    validators.set(key, validate);
+  }
+  if (!validate(body)) offences.push(...(validate.errors ?? []).map(({ instancePath, message, params }) => `${template} ${status} ${instancePath} ${message} ${JSON.stringify(params)}`));
+  return offences;
+}

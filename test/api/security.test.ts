@@ -1,0 +1,245 @@
+/** Who gets in, who does not, and what the server's role may do. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ENDPOINTS, SCOPES } from '../../api/endpoints.ts';
+import { hashOf } from '../../api/access.ts';
+import { listTokens, revokeToken } from '../../pipelines/commands/token.ts';
+import { describeEngines } from '../harness/database.ts';
+import { emptyService, offencesOf, type Service } from './harness.ts';
+
+/** A path of each endpoint that passes every check of its parameters. */
+const PATHS: Readonly<Record<string, string>> = {
+  '/geocode/search': '/geocode/search?q=Via%20Roma', '/geocode/reverse': '/geocode/reverse?lat=41&lng=14', '/parcels/locate': '/parcels/locate?lat=41&lng=14',
+  '/parcels/{id}': '/parcels/1400000000', '/admin/regions': '/admin/regions', '/admin/provinces': '/admin/provinces', '/admin/municipalities': '/admin/municipalities',
+};
+
+describeEngines('access', (engine) => {
+  let service: Service;
+  let caller = 0;
+  /** An address that has not failed yet. */
+  const somewhere = (): string => `198.51.100.${(caller += 1)}`;
+  beforeAll(async () => {
+    service = await emptyService(engine);
+  });
+  afterAll(() => service?.close());
+
+  describe('tokens', () => {
+    it('open what their scopes say, and nothing else', async () => {
+      for (const scope of SCOPES) {
+        const key = await service.token([scope]);
+        for (const endpoint of ENDPOINTS) {
+          const path = PATHS[endpoint.path]!;
+          const answered = await service.ask(path, { key });
+          expect(offencesOf(path, answered)).toEqual([]);
+          if (endpoint.scope === scope) expect([path, [200, 404].includes(answered.status)]).toEqual([path, true]);
+          else expect([path, answered.status, answered.body!['error']]).toEqual([path, 403, 'INSUFFICIENT_SCOPE']);
+        }
+      }
+    });
+
+    it('that are unknown, malformed, expired, revoked or huge are refused alike', async () => {
+      const valid = await service.token();
+      const expired = await service.token(SCOPES, new Date(Date.now() - 1000));
+      const revoked = await service.token();
+      await revokeToken(service.database, (await listTokens(service.database)).at(-1)!.id);
+      const bad = [
+        `mpl_${'A'.repeat(43)}`, expired, revoked, valid.slice(0, -1), `${valid}A`, valid.toUpperCase(), ` ${valid.slice(1)}`, hashOf(valid), `mpl_${'a'.repeat(10_000)}`, 'null', "' or '1'='1", 'mpl_', '{}',
+        `Bearer ${valid}`, `${valid}, ${valid}`,
+      ];
+      const answers = new Set<string>();
+      for (const key of bad) {
+        const path = PATHS['/admin/regions']!;
+        const answered = await service.ask(path, { key, from: somewhere() });
+        expect(offencesOf(path, answered)).toEqual([]);
+        expect([key.slice(0, 60), answered.status]).toEqual([key.slice(0, 60), 401]);
+        answers.add(answered.text);
+      }
+      expect(answers.size).toBe(1);
+      expect((await service.ask(PATHS['/admin/regions']!, { key: valid })).status).toBe(200);
+    });
+
+    it('are kept as their SHA-256 only', async () => {
+      const token = await service.token();
+      expect(token).toMatch(/^mpl_[A-Za-z0-9_-]{43}$/);
+      const [row] = await service.database.query<{ found: number; row: string }>("select count(*) as found, max(t::text) as row from access.token t where sha256 = decode($1, 'hex')", [hashOf(token)]);
+      expect(row!.found).toBe(1);
+      const [all] = await service.database.query<{ text: string }>("select string_agg(t::text, ' ') as text from access.token t");
+      expect(all!.text).not.toContain(token.slice(4));
+    });
+
+    it('stop working the moment they are revoked', async () => {
+      const key = await service.token();
+      expect((await service.ask('/admin/regions', { key })).status).toBe(200);
+      await revokeToken(service.database, (await listTokens(service.database)).at(-1)!.id);
+      expect((await service.ask('/admin/regions', { key, from: somewhere() })).status).toBe(401);
+    });
+  });
+
+  describe('the rate limit', () => {
+    it('lets 1,000 requests through in a fixed hour that starts at the first, and says when it ends', async () => {
+      const key = await service.token();
+      const first = await service.ask('/admin/regions', { key });
+      const reset = first.headers['x-ratelimit-reset'];
+      await service.database.query("update access.rate_window set used = 998, started_at = started_at - interval '10 minutes' where token_id = (select max(token_id) from access.token)");
+      const statuses: unknown[] = [];
+      for (let count = 0; count < 4; count += 1) {
+        const { status, headers } = await service.ask('/admin/regions', { key });
+        statuses.push([status, headers['x-ratelimit-remaining'], Number(reset) - Number(headers['x-ratelimit-reset'])]);
+      }
+      expect(statuses).toEqual([[200, '1', 600], [200, '0', 600], [429, '0', 600], [429, '0', 600]]);
+      const refused = await service.ask('/admin/regions', { key });
+      expect(offencesOf('/admin/regions', refused)).toEqual([]);
+      expect(refused.body).toMatchObject({ error: 'RATE_LIMITED', details: { limit: 1000 } });
+      const retry = Number(refused.headers['retry-after']);
+      expect((refused.body!['details'] as Record<string, unknown>)['retry_after_seconds']).toBe(retry);
+      expect(Math.abs(retry - (Number(refused.headers['x-ratelimit-reset']) - Date.now() / 1000))).toBeLessThan(3);
+      await service.database.query("update access.rate_window set started_at = now() - interval '1 hour' where token_id = (select max(token_id) from access.token)");
+      const next = await service.ask('/admin/regions', { key });
+      expect([next.status, next.headers['x-ratelimit-remaining']]).toEqual([200, '999']);
+    });
+
+    it('counts what comes at the same time, once each', async () => {
+      const key = await service.token();
+      const answers = await Promise.all(Array.from({ length: 40 }, () => service.ask('/admin/regions', { key })));
+      const remaining = answers.map(({ headers }) => Number(headers['x-ratelimit-remaining'])).sort((a, b) => a - b);
+      expect(remaining).toEqual(Array.from({ length: 40 }, (_, index) => 960 + index));
+    });
+
+    it('is of the token, not of the server', async () => {
+      const key = await service.token();
+      const { serviceOn } = await import('./harness.ts');
+      const second = await serviceOn(service.database, service.url);
+      try {
+        const seen = [];
+        for (const each of [service, second, service, second]) seen.push((await each.ask('/admin/regions', { key })).headers['x-ratelimit-remaining']);
+        expect(seen).toEqual(['999', '998', '997', '996']);
+      } finally {
+        await second.close();
+      }
+    });
+  });
+
+  describe('bad keys', () => {
+    const guess = (from: string): ReturnType<Service['ask']> => service.ask('/admin/regions', { key: `mpl_${'x'.repeat(43)}`, from });
+
+    it('block their address after the twentieth, for a quarter of an hour, even for a good key', async () => {
+      const from = somewhere();
+      const key = await service.token();
+      for (let count = 1; count <= 20; count += 1) expect([count, (await guess(from)).status]).toEqual([count, 401]);
+      const blocked = await guess(from);
+      expect(offencesOf('/admin/regions', blocked)).toEqual([]);
+      expect([blocked.status, blocked.body!['error']]).toEqual([429, 'TOO_MANY_ATTEMPTS']);
+      expect(Number(blocked.headers['retry-after'])).toBeGreaterThan(880);
+      expect(Number(blocked.headers['retry-after'])).toBeLessThanOrEqual(900);
+      expect((await service.ask('/admin/regions', { key, from })).status).toBe(429);
+      expect((await service.ask('/admin/regions', { key, from: somewhere() })).status).toBe(200);
+      expect((await service.ask('/health', { from })).status).toBe(200);
+      await service.database.query("update access.failed_attempt set started_at = now() - interval '15 minutes' where address = $1", [from]);
+      expect((await service.ask('/admin/regions', { key, from })).status).toBe(200);
+      expect((await guess(from)).status).toBe(401);
+    });
+
+    it('of one IPv6 network count together, and IPv4 is IPv4 however it is written', async () => {
+      for (let count = 1; count <= 20; count += 1) expect((await guess(`2001:db8:1:2::${count.toString(16)}`)).status).toBe(401);
+      expect((await guess('2001:db8:1:2:ffff::1')).status).toBe(429);
+      expect((await guess('2001:db8:1:3::1')).status).toBe(401);
+      const v4 = somewhere();
+      for (let count = 1; count <= 20; count += 1) expect((await guess(count % 2 === 0 ? v4 : `::ffff:${v4}`)).status).toBe(401);
+      expect((await guess(v4)).status).toBe(429);
+    });
+
+    it('do not include requests without a key', async () => {
+      const from = somewhere();
+      for (let count = 0; count < 25; count += 1) expect((await service.ask('/admin/regions', { from })).status).toBe(401);
+      expect((await guess(from)).status).toBe(401);
+    });
+
+    it('leave nothing behind when their quarter is over', async () => {
+      await service.database.query("update access.failed_attempt set started_at = now() - interval '16 minutes'");
+      const [before] = await service.database.query<{ n: number }>('select count(*) as n from access.failed_attempt');
+      for (let count = 0; count < 20 && before!.n > 0; count += 1) await guess(somewhere());
+      const [row] = await service.database.query<{ n: number }>("select count(*) as n from access.failed_attempt where started_at < now() - interval '15 minutes'");
+      expect([before!.n > 0, row!.n]).toEqual([true, 0]);
+    });
+  });
+
+  it('is logged without keys, queries and addresses of people', async () => {
+    const key = await service.token();
+    await service.ask('/geocode/search?q=Via%20Segreta%205', { key, from: somewhere() });
+    await service.ask('/admin/regions', { key: `mpl_${'S'.repeat(43)}`, from: somewhere() });
+    const lines = service.logged.join('\n');
+    expect(lines).toMatch(/GET \/api\/v2\/geocode\/search 200/);
+    expect(lines).not.toContain(key);
+    expect(lines).not.toContain(hashOf(key));
+    expect(lines).not.toContain('SSSS');
+    expect(lines).not.toMatch(/Segreta/);
+    expect(lines).not.toContain('198.51.100.');
+  });
+
+  it('has only calls of functions as its SQL', async () => {
+    const { readdirSync, readFileSync } = await import('node:fs');
+    const folder = new URL('../../api/', import.meta.url);
+    const statements = readdirSync(folder).filter((name) => name.endsWith('.ts')).flatMap((name) => [...readFileSync(new URL(name, folder), 'utf8').matchAll(/'((?:select|insert|update|delete|with|call|do)\s[^'\n]*)'/g)].map((match) => match[1]!));
+    expect(statements.length).toBeGreaterThanOrEqual(9);
+    expect(statements.filter((statement) => !/^select [a-z0-9_, ]+ from api\.[a-z_]+\((\$\d(, \$\d)*)?\)$/.test(statement))).toEqual([]);
+  });
+});
+
+describeEngines('the server\'s role', (engine) => {
+  let service: Service;
+  beforeAll(async () => {
+    service = await emptyService(engine);
+  });
+  afterAll(() => service?.close());
+
+  const asRole = async (sql: string): Promise<string> => service.database.session(async (session) => {
+    await session.query('set role mappale_api');
+    try {
+      await session.query(sql);
+      return 'done';
+    } catch (error) {
+      return (error as { code: string }).code;
+    } finally {
+      await session.query('reset role');
+    }
+  });
+
+  it('is what the server works as', () => {
+    expect(service.reader.restricted).toBe(engine.name === 'postgres');
+  });
+
+  it('reads and writes no table', async () => {
+    const tables = await service.database.query<{ name: string }>(
+      `select quote_ident(n.nspname) || '.' || quote_ident(c.relname) as name from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where c.relkind in ('r', 'p', 'v', 'm') and n.nspname not in ('pg_catalog', 'information_schema', 'pg_toast', 'public') order by 1`,
+    );
+    expect(tables.length).toBeGreaterThan(20);
+    for (const { name } of tables) {
+      expect([name, await asRole(`select from ${name} limit 1`)]).toEqual([name, 'SQL_42501']);
+      expect([name, await asRole(`delete from ${name}`)]).toEqual([name, 'SQL_42501']);
+    }
+  });
+
+  it('calls the functions of the interface and no other', async () => {
+    const functions = await service.database.query<{ name: string; entry: boolean; may: boolean }>(
+      `select p.oid::regprocedure::text as name, n.nspname = 'api' and p.prosecdef as entry,
+         has_schema_privilege('mappale_api', n.oid, 'usage') and has_function_privilege('mappale_api', p.oid, 'execute') as may
+       from pg_proc p join pg_namespace n on n.oid = p.pronamespace
+       where n.nspname in ('api', 'core', 'section', 'ledger', 'access', 'layer') order by 1`,
+    );
+    expect(functions.filter(({ entry, may }) => entry !== may)).toEqual([]);
+    expect(functions.filter(({ entry }) => entry).length).toBeGreaterThanOrEqual(10);
+  });
+
+  it('finds names where its functions say, whatever the caller\'s path', async () => {
+    const open = await service.database.query<{ name: string }>(
+      "select p.oid::regprocedure::text as name from pg_proc p where p.pronamespace = 'api'::regnamespace and p.prosecdef and not coalesce(p.proconfig, '{}') @> array['search_path=public, pg_temp']",
+    );
+    expect(open).toEqual([]);
+  });
+
+  it('makes nothing', async () => {
+    for (const sql of ['create table api.t (a int4)', 'create table public.t (a int4)', 'create schema s', 'create function api.f() returns int4 language sql as \'select 1\'', 'create role r', "copy (select 1) to program 'id'"]) {
+      expect([sql, await asRole(sql)]).toEqual([sql, 'SQL_42501']);
+    }
+  });
+});
