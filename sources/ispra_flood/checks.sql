@@ -17,18 +17,30 @@ where not geom @ st_makeenvelope(6, 35, 19, 48, 4326);
 
 -- check: flood_hazard_pieces_whole
 -- level: error
--- expects: the pieces of all areas of a class have the area of the class
+-- expects: the pieces of an area make it up again, to a millionth
 select
-  class,
+  member_id,
+  position,
   whole.area as whole_deg2,
   piece.area as pieces_deg2
 from (
-  select class, sum(st_area(geom)) as area from flood_hazard group by class
+  select
+    member_id,
+    position,
+    st_area(geom) as area
+  from flood_hazard
 ) as whole
 full join (
-  select class, sum(st_area(geom)) as area from flood_hazard_piece group by class
-) as piece using (class)
-where abs(coalesce(whole.area, 0) - coalesce(piece.area, 0)) > 1e-6 * coalesce(whole.area, 0);
+  select
+    member_id,
+    position,
+    sum(st_area(geom)) as area
+  from flood_hazard_piece
+  group by member_id, position
+) as piece using (member_id, position)
+where whole.area is null
+  or piece.area is null
+  or abs(whole.area - piece.area) > 1e-6 * whole.area;
 
 -- check: flood_scenarios_complete
 -- level: warn

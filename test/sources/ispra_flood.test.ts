@@ -118,7 +118,7 @@ describeEngines('loading the flood mosaic', (engine) => {
         (select area_m2 from flood_hazard) as area
       from flood_hazard_piece`));
     expect(found!.corners).toBeGreaterThan(20_000);
-    expect(found!.pieces).toBeGreaterThan(60);
+    expect(found!.pieces).toBeGreaterThan(80);
     expect(found!.most).toBeLessThanOrEqual(256);
     expect(found!.gap).toBeLessThan(1e-9);
     expect(Math.abs(found!.area / (Math.PI * 20_000 ** 2) - 1)).toBeLessThan(1e-6);
