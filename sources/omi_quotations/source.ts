@@ -1,4 +1,4 @@
-import { defineSource, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
+import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
 import { parseDocumentName, parseTitle, tables, type Title } from './schema.ts';
@@ -61,6 +61,12 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (probe.entries !== null) return recogniseArchive(probe);
   const title = titleOf(probe.head);
   if (title !== null) return { role: title.kind, vintage: title.semester.text, region: null, complete: false };
+  if (/^(?:\u00ef\u00bb\u00bf)?Area_territoriale;/.test(probe.head.toString('latin1', 0, 64))) {
+    throw inputError('OMI file has no title line', {
+      code: 'TITLE_UNREADABLE', at: `${probe.name}:1`, detail: 'expected "Quotazioni Immobiliari : … - Semestre 2025/1 - elaborazione del 23-NOV-25", found the header',
+      hint: 'Give the file as the Agenzia delle Entrate delivers it: only its first line says which half-year it is of.',
+    });
+  }
   const vintage = perimeterVintage(probe.head, probe.name);
   // Without a half-year the perimeters cannot be placed in the series: not ours to guess.
   if (vintage === null || vintage === '') return null;
