@@ -1,0 +1,173 @@
+import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../../pipelines/config.ts';
+import { createSchema, inWorkspace, provideLayer, provideRegion } from '../../pipelines/db/catalog.ts';
+import type { Database } from '../../pipelines/db/index.ts';
+import { comuneKey, localityKey } from '../../pipelines/kit/address/normalise.ts';
+import { parseQuery, type ComuneHit } from '../../pipelines/kit/address/parse-query.ts';
+import { randomOf } from '../../pipelines/kit/random.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { registerSource } from '../../pipelines/registry.ts';
+import { readSqlFile } from '../../pipelines/sql-files.ts';
+import { load } from '../../pipelines/steps/load.ts';
+import { locate } from '../../pipelines/steps/locate.ts';
+import { stage } from '../../pipelines/steps/stage.ts';
+import source from '../../sources/anncsu_addresses/source.ts';
+import { ADDRESS_SQL } from '../harness/address-workspace.ts';
+import { describeEngines } from '../harness/database.ts';
+import { realData } from '../harness/real-data.ts';
+import { trial } from '../harness/trial.ts';
+
+const CALABRIA = realData('anncsu/stradarioCalabria20260602.zip');
+const LAMEZIA = realData('anncsu/anncsu_lamezia_indirizzario_20260602_first6000.csv');
+const ANAGNI = realData('anncsu/anncsu_anagni_A269_indirizzario_20260223_reexport.csv');
+const QUERIES = fileURLToPath(new URL('../../../shared/facts/address-queries.tsv', import.meta.url));
+
+describe('published files of ANNCSU', () => {
+  it.skipIf(CALABRIA === null)('the stradario of Calabria is read to the last street', async () => {
+    const { recognition, collected } = await trial(source, CALABRIA!);
+    expect(recognition).toEqual({ role: 'STRAD', vintage: '2026-06-02', region: 18, complete: true });
+    expect(collected!.members[0]).toMatchObject({ records: 71_073, rows: 71_073, rejects: [] });
+    const rows = collected!.rows['raw_street']!;
+    // The publisher's own count of accesses is that of its indirizzario of the same day.
+    expect(rows.reduce((sum, row) => sum + Number(row['total_accesses']), 0)).toBe(1_407_437);
+    expect(new Set(rows.map((row) => row['progressivo_nazionale'])).size).toBe(71_073);
+    expect(rows.every((row) => (row['search_tokens'] as string[]).every((tokens) => /^[a-z0-9]+( [a-z0-9]+)*$/.test(tokens)))).toBe(true);
+    // Types that are not known leave the whole name as words; few streets have one.
+    expect(rows.filter((row) => (row['search_types'] as (string | null)[])[0] === null).length / rows.length).toBeLessThan(0.02);
+  });
+
+  it.skipIf(LAMEZIA === null)('the indirizzario of Lamezia is read to the last access, with its points', async () => {
+    const { recognition, collected } = await trial(source, LAMEZIA!);
+    expect(recognition).toEqual({ role: 'INDIR', vintage: '2026-06-02', region: null, complete: false });
+    expect(collected!.members[0]).toMatchObject({ records: 6_000, rows: 6_000, rejects: [] });
+    expect(collected!.rows['raw_access']!.every((row) => row['coord_x'] !== null)).toBe(true);
+  });
+
+  it.skipIf(ANAGNI === null)('the indirizzario of Anagni, without coordinates, is read to the last access', async () => {
+    const { recognition, collected } = await trial(source, ANAGNI!);
+    expect(recognition).toEqual({ role: 'INDIR', vintage: '2026-02-23', region: null, complete: false });
+    expect(collected!.members[0]).toMatchObject({ records: 10_814, rows: 10_814, rejects: [] });
+    expect(collected!.rows['raw_access']!.some((row) => row['progressivo_snc'] !== null && row['civico'] !== null)).toBe(true);
+  });
+});
+
+describe('queries of the collection', () => {
+  const rows = existsSync(QUERIES) ? readFileSync(QUERIES, 'utf8').trimEnd().split('\n').map((line) => line.split('\t')) : [];
+
+  it.skipIf(rows.length === 0)('are read as expected, all of them', async () => {
+    const codes = new Map<string, string>([['Genova', 'D969'], ['Firenze', 'D612'], ['Castro', 'C334']]);
+    for (const [, , , , , , , comune = ''] of rows) if (comune !== '' && !codes.has(comune)) codes.set(comune, `X${String(codes.size).padStart(3, '0')}`);
+    const hit = (key: string, belfiore: string, kind: ComuneHit['kind'], sigla: string | null): ComuneHit => ({ key, belfiore, kind, sigla, provinceKey: null });
+    const gazetteer = [
+      ...[...codes].map(([name, code]) => hit(comuneKey(name), code, 'name', name === 'Castro' ? 'LE' : null)),
+      hit('castro', 'C335', 'name', 'BG'), hit(localityKey('Mestre')!, codes.get('Venezia')!, 'locality', null),
+    ];
+    const readings = await Promise.all(rows.map(async ([n, query]) => {
+      const [first] = (await parseQuery(query!, null, async (keys, fuzzy) => (fuzzy ? [] : gazetteer.filter(({ key }) => keys.includes(key))))).readings;
+      const special = first!.snc ? 'SNC' : first!.colour ?? (first!.metricM === null ? '' : `M${first!.metricM}`);
+      return [n, query, first!.streetType ?? '', first!.tokens.join(' '), String(first!.number ?? ''), first!.exponent ?? '', special, first!.comuni?.join(',') ?? ''];
+    }));
+    expect(readings).toEqual(rows.map(([n, query, type, tokens, number, exponent, special, comune]) => [n, query, type, tokens, number, exponent, special, comune === '' ? '' : codes.get(comune!)]));
+    expect(rows.length).toBe(60);
+  });
+});
+
+describeEngines('searching the addresses of Lamezia', (engine) => {
+  let database: Database;
+  let folder: string;
+  const skipped = LAMEZIA === null;
+
+  beforeAll(async () => {
+    if (skipped) return;
+    folder = mkdtempSync(join(tmpdir(), 'mappale-real-'));
+    copyFileSync(LAMEZIA!, join(folder, basename(LAMEZIA!)));
+    database = await engine.openDatabase();
+    const [anncsu, comuni, suppressed] = await Promise.all(['anncsu_addresses', 'istat_comuni', 'istat_soppressi'].map((id) => registerSource(id)));
+    await database.session(async (session) => {
+      await session.query('create schema if not exists ledger');
+      await session.query('set check_function_bodies to off');
+      for (const path of ['sql/migrations/0001_ledger.sql', 'sql/migrations/0002_core.sql', anncsu!.layer.file, comuni!.layer.file, suppressed!.layer.file, ...ADDRESS_SQL]) {
+        const file = readSqlFile(join(ROOT, path));
+        await session.script(file.text, file.file);
+      }
+      await session.script(
+        `create table layer.comune_code_real partition of layer.comune_code for values in (0);
+         insert into layer.comune_code values (0, 0, 2, 'M208', '079160', 'Lamezia Terme', null, '079', '079', 'Catanzaro', 1, 'CZ', 18, 'Calabria', false);
+         insert into core.region (code, name) values (18, 'Calabria');
+         insert into core.comune values ('M208', '079160', 'Lamezia Terme', null, '079', 'Catanzaro', 'CZ', 18)`,
+        'test/real/anncsu_addresses.test.ts',
+      );
+    });
+    const { releases } = await locate([folder], [anncsu!], { get: () => undefined, set: () => undefined });
+    const staged = await stage(database, releases[0]!, 'real', () => undefined, SILENT);
+    const loaded = await load(database, staged, [anncsu!, comuni!, suppressed!], [], 1, SILENT);
+    expect(loaded).toMatchObject({ records: 6_000, rows: 6_000, rejects: 0, duplicates: 0 });
+    await createSchema(database, 'build_18');
+    await inWorkspace(database, 'build_18', async (session) => {
+      await provideRegion(session, 'build_18', 18, 'Calabria');
+      for (const layer of ['layer.accesso', 'layer.odonimo', 'layer.odonimo_indir'] as const) await provideLayer(session, 'build_18', layer, [loaded.releaseId]);
+      await provideLayer(session, 'build_18', 'layer.comune_code', [0]);
+      await provideLayer(session, 'build_18', 'layer.comune_suppressed', []);
+      for (const table of ['access_point', 'street', 'token', 'street_name', 'comune_name']) {
+        const file = readSqlFile(join(ROOT, `sql/core/${table}.sql`));
+        await session.script(file.text, file.file);
+        await session.script(`create table core.${table}_18 partition of core.${table} for values in (18)`, 'test');
+        const columns = await session.query<{ name: string }>("select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 order by attnum", [`core.${table}`]);
+        const list = columns.map(({ name }) => name).join(', ');
+        await session.query(`insert into core.${table} (${list}) select ${list} from ${table}`);
+      }
+      await session.query('analyze');
+    });
+  });
+  afterAll(() => {
+    if (!skipped) rmSync(folder, { recursive: true, force: true });
+  });
+
+  interface Address {
+    readonly id: number;
+    readonly name: string;
+    readonly shown: string;
+  }
+
+  async function share(change: (address: Address) => string): Promise<number> {
+    const all = await database.query<Address & Record<string, unknown>>(
+      `select a.address_id as id, s.name, api.street_number(a.number, a.exponent, a.colour, a.metric_m) as shown
+       from core.access_point a join core.street s using (region_code, street_id) where a.number is not null order by a.address_id`,
+    );
+    const random = randomOf('lamezia');
+    let right = 0;
+    const asked = 300;
+    for (let i = 0; i < asked; i += 1) {
+      const address = random.pick(all);
+      const parsed = await parseQuery(change(address), null, async (keys, fuzzy) => {
+        const [row] = await database.query<{ hits: ComuneHit[] }>('select api.geocode_comune($1, $2) as hits', [keys, fuzzy]);
+        return row!.hits;
+      });
+      const [row] = await database.query<{ found: { street_name: string; street_number: string }[] }>('select api.geocode_search($1, 10) as found', [JSON.stringify(parsed)]);
+      const [best] = row!.found;
+      if (best?.street_name === address.name && best.street_number === address.shown) right += 1;
+    }
+    return right / asked;
+  }
+
+  it.skipIf(skipped)('finds an address by its own words', async () => {
+    expect(await share(({ name, shown }) => `${name} ${shown}, Lamezia Terme`)).toBeGreaterThanOrEqual(0.99);
+  });
+
+  it.skipIf(skipped)('finds it in lower case and without commas', async () => {
+    expect(await share(({ name, shown }) => `${name.toLowerCase()} ${shown.toLowerCase()} lamezia terme`)).toBeGreaterThanOrEqual(0.98);
+  });
+
+  it.skipIf(skipped)('finds it with two letters of the longest word turned round', async () => {
+    const turned = ({ name, shown }: Address): string => {
+      const longest = name.split(/[^\p{L}]+/u).sort((a, b) => b.length - a.length)[0]!;
+      const at = Math.floor(longest.length / 2);
+      return `${name.replace(longest, longest.slice(0, at - 1) + longest[at]! + longest[at - 1]! + longest.slice(at + 1))} ${shown}, Lamezia Terme`;
+    };
+    expect(await share(turned)).toBeGreaterThanOrEqual(0.9);
+  });
+});
