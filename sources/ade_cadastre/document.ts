@@ -8,8 +8,8 @@ import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser, type Place, t
 import { isSpace, ParcelScanner } from './scan.ts';
 import { NAMESPACES, Refusal, writeMember, type Rows } from './strict.ts';
 
-/** A member may be as long as this. The longest parcels (roads of a large comune) have some hundred KiB. */
-export const MEMBER_BYTES = 64 * 1024 * 1024;
+/** A member may be as long as this: a million positions. The longest parcels (roads of a large comune) have some hundred KiB. */
+export const MEMBER_BYTES = 32 * 1024 * 1024;
 /** The root's start tag ends within these. */
 const PROLOGUE_BYTES = 65_536;
 /** Names of elements are shorter than this. */

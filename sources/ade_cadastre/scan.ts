@@ -238,15 +238,13 @@ export class ParcelScanner {
     return bytes[reference] === file[0] && bytes[reference + 1] === file[1] && bytes[reference + 2] === file[2] && bytes[reference + 3] === file[3];
   }
 
-  /** The reference and `.1`, up to the closing quote. */
+  /** The reference and the number of the geometry in the feature (`.1`, `.2.1`), up to the closing quote. */
   #geometryId(from: number, limit: number, reference: number, size: number): number {
     const bytes = this.#bytes;
     let at = from + size;
     if (from < 0 || at + 2 > limit || !same(bytes, this.#view, from, reference, size) || bytes[at] !== DOT) return -1;
-    at += 1;
-    const digits = at;
-    while (at < limit && (KIND[bytes[at]!]! & DIGIT) !== 0) at += 1;
-    return at > digits && bytes[at] === QUOTE ? at : -1;
+    while (at < limit && (bytes[at] === DOT || (KIND[bytes[at]!]! & DIGIT) !== 0)) at += 1;
+    return bytes[at] === QUOTE ? at : -1;
   }
 
   #polygon(from: number, limit: number, reference: number, size: number): number {
