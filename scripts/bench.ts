@@ -1,0 +1,70 @@
+/**
+ * Benchmarks: `npm run bench -- cadastre`, `-- sources`, `-- api`, `-- refresh`; without a name, all of them.
+ * Each compares within one run, on the same bytes, in turn; quote ratios, because machines differ and are noisy.
+ */
+import { readConfig } from '../pipelines/config.ts';
+import { MappaleError } from '../pipelines/errors.ts';
+import { benchAnncsu } from './bench-anncsu.ts';
+import { benchApi, describeApi } from './bench-api.ts';
+import { benchCadastre } from './bench-cadastre.ts';
+import { benchEgms } from './bench-egms.ts';
+import { benchSources } from './bench-sources.ts';
+
+type Run = (databaseUrl: string, size: number | undefined) => Promise<void>;
+
+function say(line: string): void {
+  process.stdout.write(`${line}\n`);
+}
+
+const k = (n: number | null): string => (n === null ? 'not measured' : `${Math.round(n / 1000).toLocaleString('en-US')} k`);
+
+/** Name → what it does with a size (parcels, rows), and its default. */
+const BENCHES: Readonly<Record<string, Run>> = {
+  async cadastre(databaseUrl, size) {
+    const bench = await benchCadastre({ databaseUrl, ...(size === undefined ? {} : { parcels: size }) });
+    say(`cadastre: ${k(bench.parcels)} parcels, ${Math.round(bench.gmlBytes / 1e6)} MB of GML, ${Math.round(bench.zipBytes / 1e6)} MB zipped`);
+    say(`  reader alone              ${k(bench.scanRate)} parcels/s`);
+    say(`  stage: zip to table       ${k(bench.stageRate)} parcels/s`);
+    say(`  ogr2ogr with COPY         ${k(bench.ogr2ogrRate)} parcels/s; stage is ${bench.stageToOgr2ogr?.toFixed(1) ?? '?'} times that`);
+    say(`  raw binary COPY           ${k(bench.copyRate)} parcels/s; stage is ${(bench.stageToCopy * 100).toFixed(0)} % of that`);
+    say(`  peak memory of the stage  ${Math.round(bench.peakMiB.all)} MiB on all parcels, ${Math.round(bench.peakMiB.quarter)} MiB on a quarter of them`);
+  },
+  async sources(databaseUrl, size) {
+    for (const row of await benchSources({ databaseUrl, parcels: size ?? 20_000 })) {
+      say(`  ${row.source.padEnd(18)} ${row.megabytes.toFixed(1).padStart(7)} MB  ${k(row.rows).padStart(8)} rows  read ${k(row.readRowsPerSecond).padStart(7)} rows/s ${row.readMegabytesPerSecond.toFixed(0).padStart(5)} MB/s  `
+        + `COPY of the same rows ${k(row.copyRowsPerSecond).padStart(7)} rows/s`);
+    }
+    const anncsu = await benchAnncsu({ databaseUrl });
+    say(`addresses: ${k(anncsu.rows)} rows, ${Math.round(anncsu.csvBytes / 1e6)} MB`);
+    say(`  reader alone: plain ${k(anncsu.plainRowsPerSecond)} rows/s, zipped ${k(anncsu.zippedRowsPerSecond)} rows/s; into the staging table ${k(anncsu.loadedRowsPerSecond)} rows/s`);
+    say(`  \\copy of the same file: ${k(anncsu.rawCopyRowsPerSecond)} rows/s; reader ${ratio(anncsu.plainRowsPerSecond, anncsu.rawCopyRowsPerSecond)}, stage ${ratio(anncsu.loadedRowsPerSecond, anncsu.rawCopyRowsPerSecond)} of that; peak ${Math.round(anncsu.peakMiB)} MiB`);
+    const egms = await benchEgms({ databaseUrl });
+    say(`ground motion: ${k(egms.rows)} rows, ${Math.round(egms.csvBytes / 1e6)} MB`);
+    say(`  reader: plain ${Math.round(egms.plainMBs)} MB/s, zipped ${Math.round(egms.zippedMBs)} MB/s (inflating alone ${Math.round(egms.inflateMBs)}), ${k(egms.rowsPerSecond)} rows/s; COPY of the same rows ${k(egms.copyRowsPerSecond)} rows/s`);
+  },
+  async api(databaseUrl, size) {
+    say(describeApi(await benchApi({ databaseUrl, parcels: size ?? 100_000, seconds: 10 })));
+  },
+};
+
+function ratio(a: number | null, b: number | null): string {
+  return a === null || b === null ? 'not measured' : `${((a / b) * 100).toFixed(0)} %`;
+}
+
+const [asked, size] = process.argv.slice(2);
+const { databaseUrl } = readConfig();
+try {
+  if (asked !== undefined && BENCHES[asked] === undefined) {
+    throw new MappaleError(`there is no benchmark ${asked}`, { code: 'BENCH_UNKNOWN', kind: 'usage', detail: `expected one of ${Object.keys(BENCHES).join(', ')}` });
+  }
+  if (!databaseUrl.startsWith('postgres')) {
+    throw new MappaleError('benchmarks compare with a PostgreSQL server', {
+      code: 'DATABASE_URL_MISSING', kind: 'usage', hint: 'Set DATABASE_URL=postgres://… to a server on which the role may create databases; its own databases are not touched.',
+    });
+  }
+  for (const name of asked === undefined ? Object.keys(BENCHES) : [asked]) await BENCHES[name]!(databaseUrl, size === undefined ? undefined : Number(size));
+} catch (error) {
+  if (!(error instanceof MappaleError)) throw error;
+  process.stderr.write(`${error.report()}\n`);
+  process.exitCode = error.exitCode;
+}
