@@ -9,6 +9,7 @@ import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
 import { localityKey, streetNames } from '../../pipelines/kit/address/normalise.ts';
 import { titleCase } from '../../pipelines/kit/address/title-case.ts';
+import { resembles } from '../../pipelines/kit/csv.ts';
 import type { RowWriter } from '../../pipelines/kit/copy.ts';
 import { inputError, type ColumnType, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
 import { AccessScanner } from './scan.ts';
@@ -43,8 +44,9 @@ export interface Header {
 export function parseHeader(bytes: Buffer, at: string): Header | null {
   const line = (bytes.subarray(0, 3).equals(BOM) ? bytes.subarray(3) : bytes).toString('utf8').replace(/\r$/, '');
   const names = line.split(';');
-  if (!names.includes('CODICE_COMUNE') || !names.includes('PROGRESSIVO_NAZIONALE') || !names.includes('ODONIMO')) return null;
-  const role: Role = names.includes('PROGRESSIVO_ACCESSO') ? 'INDIR' : 'STRAD';
+  if (!resembles(names, { INDIR: INDIR_COLUMNS, STRAD: STRAD_COLUMNS })) return null;
+  // A header that changed may lack any one column: what the streets' file has none of decides, however much is left of it.
+  const role: Role = INDIR_COLUMNS.some((name) => !(STRAD_COLUMNS as readonly string[]).includes(name) && names.includes(name)) ? 'INDIR' : 'STRAD';
   const expected: readonly string[] = role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS;
   if (names.length === expected.length && names.every((name, index) => name === expected[index])) return { role };
   const differences = [

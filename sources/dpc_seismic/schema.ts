@@ -10,6 +10,12 @@ export const COLUMNS = {
   label: ['ZONA_SISMICA', 'Classificazione*'],
 } as const;
 
+/** All columns of each edition; a `*` stands for the year. */
+export const EDITIONS = {
+  '2020–2022': ['Regione', 'Province', 'CodiceIstat', 'Denominazione', 'Classificazione*'],
+  '2023–2025': ['REGIONE', "PROV/CITTA'_METROPOLITANA", 'SIGLA_PROV', 'COMUNE', 'COD_ISTAT_COMUNE', 'ZONA_SISMICA'],
+} as const;
+
 /** The editions until 2022 have no car plate codes. */
 export const OPTIONAL = ['sigla'] as const;
 

@@ -1,9 +1,9 @@
 /** The seismic zone of each comune. */
-import { normaliseHeader } from '../../pipelines/kit/csv.ts';
+import { normaliseHeader, peekRows, resembles } from '../../pipelines/kit/csv.ts';
 import { readCsvRows } from '../../pipelines/kit/csv-rows.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, OPTIONAL, schema } from './schema.ts';
+import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 
 const raw_seismic: Columns = {
   region_name: 'text',
@@ -21,12 +21,10 @@ export default defineSource({
 
   async recognise(probe: Probe): Promise<Recognition | null> {
     if (probe.entries !== null) return null;
-    const [header = '', first = ''] = probe.head.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, '').split(/\r?\n/);
-    const columns = header.split(';');
-    const names = columns.map(normaliseHeader);
-    const zone = names.findIndex((name) => name === 'zona_sismica' || /^classificazione(_\d{4})?$/.test(name));
-    if (zone === -1 || names[0] !== 'regione' || !names.some((name) => name === 'cod_istat_comune' || name === 'codiceistat')) return null;
-    const vintage = /(20\d\d)/.exec(columns[zone]!)?.[1] ?? /(?<!\d)(20\d\d)(?!\d)/.exec(probe.name)?.[1];
+    const [header = [], first = []] = peekRows(probe.head, ';', 2);
+    if (!resembles(header, EDITIONS)) return null;
+    const zone = header.find((name) => /^classificazione(_\d{4})?$/.test(normaliseHeader(name)));
+    const vintage = /(20\d\d)/.exec(zone ?? '')?.[1] ?? /(?<!\d)(20\d\d)(?!\d)/.exec(probe.name)?.[1];
     if (vintage === undefined) {
       throw inputError('the year of the seismic classification is not known', {
         code: 'VINTAGE_MISSING', at: probe.name, detail: 'expected a year in the zone\'s column or in the file name, found none',
@@ -34,12 +32,12 @@ export default defineSource({
       });
     }
     // The publisher's lists begin with Piemonte (ISTAT's order) or Abruzzo (the alphabet's); one that begins elsewhere is a part.
-    return { role: 'comuni', vintage, region: null, complete: ['piemonte', 'abruzzo'].includes(normaliseHeader(first.split(';')[0] ?? '')) };
+    return { role: 'comuni', vintage, region: null, complete: ['piemonte', 'abruzzo'].includes(normaliseHeader(first[0] ?? '')) };
   },
 
   read(file: InputFile, sink: Sink): Promise<void> {
     return readCsvRows(file, sink, {
-      table: 'raw_seismic', columns: raw_seismic, schema, mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, delimiter: ';', encoding: 'detect',
+      table: 'raw_seismic', columns: raw_seismic, schema, mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS, delimiter: ';', encoding: 'detect',
     });
   },
 });

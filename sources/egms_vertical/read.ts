@@ -3,10 +3,11 @@
  * wanted fields are cut out of the bytes, and the end of the line is found with `indexOf`, never field by field.
  */
 import type { Readable } from 'node:stream';
+import { resembles } from '../../pipelines/kit/csv.ts';
 import type { RowWriter } from '../../pipelines/kit/copy.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
-import { ALIASES, CELL_M, FIELDS, MAX_COORDINATE_M, MAX_VELOCITY_MM_YEAR, egmsRow, refusal, type EgmsField } from './schema.ts';
+import { ALIASES, CELL_M, EDITIONS, FIELDS, MAX_COORDINATE_M, MAX_VELOCITY_MM_YEAR, egmsRow, refusal, type EgmsField } from './schema.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -38,7 +39,7 @@ export interface Header {
  */
 export function parseHeader(line: string, at: string): Header | null {
   const names = line.replace(/^\ufeff/, '').replace(/\r$/, '').split(',');
-  if (!names.includes('pid') || !names.includes('easting') || !names.includes('mean_velocity')) return null;
+  if (!resembles(names.map((name) => ALIASES[name] ?? name), EDITIONS)) return null;
   const level2 = LEVEL_2.filter((name) => names.includes(name));
   if (level2.length > 0) {
     throw inputError('EGMS level 2 file: one line of sight, not the vertical component', {
@@ -63,7 +64,9 @@ export function parseHeader(line: string, at: string): Header | null {
       unknown.push(name);
     }
   }
-  const missing = FIELDS.filter((_, slot) => columns[slot] === -1);
+  // The later releases, which renamed columns, brought two more.
+  const edition = names.some((name) => !EDITIONS['2015–2023'].includes(name) && EDITIONS['2020–2024'].includes(name)) ? EDITIONS['2020–2024'] : EDITIONS['2015–2023'];
+  const missing = edition.filter((name) => !names.some((found) => found === name || ALIASES[found] === name));
   if (missing.length + unknown.length + repeated.length > 0) {
     const found = [
       ...missing.map((name) => `no ${name}`),

@@ -50,6 +50,13 @@ export type EgmsField = keyof EgmsRow;
 /** Fields in the order of the staging table. */
 export const FIELDS: readonly EgmsField[] = ['pid', 'easting', 'northing', 'height', 'rmse', 'mean_velocity', 'mean_velocity_std', 'acceleration'];
 
+const PUBLISHED = [...FIELDS, 'acceleration_std', 'seasonality', 'seasonality_std'];
+/** All columns of each release before the series, by the names that are used here. */
+export const EDITIONS: Readonly<Record<'2015–2023' | '2020–2024', readonly string[]>> = {
+  '2015–2023': PUBLISHED,
+  '2020–2024': [...PUBLISHED, 'height_ellipse', 'gnss_velocity'],
+};
+
 /** Later names of the same fields; seen in the level 2 headers of 2020–2024 and accepted here as well. */
 export const ALIASES: Readonly<Record<string, EgmsField>> = { height_ortho: 'height', rmse_ts: 'rmse' };
 

@@ -48,7 +48,6 @@ function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognit
   const end = head.indexOf(0x0a);
   const line = head.toString('utf8', 0, end === -1 ? head.length : end);
   const at = fileName === csvName ? fileName : `${fileName}!${csvName}`;
-  if (!line.includes('easting')) return null;
   const header = parseHeader(line, at);
   if (header === null) return null;
   const named = NAME.exec(csvName) ?? NAME.exec(fileName);

@@ -24,6 +24,21 @@ export const COLUMNS = {
 
 export type Field = keyof typeof COLUMNS;
 
+const UNIT = 'Unità territoriale sovracomunale';
+const COMMON = [
+  'Codice Regione', `Codice dell'${UNIT}*`, 'Codice Provincia (Storico)', 'Progressivo del Comune', 'Codice Comune formato alfanumerico',
+  'Denominazione (Italiana e straniera)', 'Denominazione in italiano', 'Denominazione altra lingua', 'Codice Ripartizione Geografica', 'Ripartizione geografica',
+  'Denominazione Regione', `Denominazione dell'${UNIT}*`, `Tipologia di ${UNIT}`, 'Flag Comune capoluogo*', 'Sigla automobilistica', 'Codice Comune formato numerico',
+  'Codice Comune numerico con 110 province*', 'Codice Comune numerico con 107 province (dal 2006*', 'Codice Comune numerico con 103 province*', 'Codice Catastale del Comune',
+] as const;
+const nuts = (year: number): string[] => [1, 2, 3].map((level) => `Codice NUTS${level} ${year}`);
+
+/** All columns of each edition. */
+export const EDITIONS = {
+  '2022–2023': [...COMMON, ...nuts(2010), ...nuts(2021)],
+  2026: [...COMMON, COLUMNS.code_107_2017, ...nuts(2021), ...nuts(2024)],
+} as const;
+
 /** The codes of 2017–2025 became a column of their own when Sardinia was numbered anew in 2026. */
 export const OPTIONAL: readonly Field[] = ['code_107_2017'];
 

@@ -1,9 +1,9 @@
 /** The list of comuni in force: who has which code, in the cadastre, in statistics and formerly. */
-import { normaliseHeader } from '../../pipelines/kit/csv.ts';
+import { peekRows, resembles } from '../../pipelines/kit/csv.ts';
 import { readCsvRows } from '../../pipelines/kit/csv-rows.ts';
 import { defineSource, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, OPTIONAL, schema } from './schema.ts';
+import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 
 const raw_comune: Columns = {
   region_code: 'int2',
@@ -31,14 +31,12 @@ export default defineSource({
 
   async recognise(probe: Probe): Promise<Recognition | null> {
     if (probe.entries !== null) return null;
-    const head = probe.head.toString('latin1');
-    // The names are compared without accents, which latin1 keeps apart from their letters in a UTF-8 file; these two have none.
-    const names = normaliseHeader(head.slice(0, 4096));
-    if (!names.includes('codice_comune_formato_alfanumerico') || !names.includes('codice_catastale_del_comune')) return null;
-    const firstRegion = /^"?(\d{1,2})"?;"?\d{3}"?;/m.exec(head)?.[1];
+    const [header = [], first = []] = peekRows(probe.head, ';', 2);
+    if (!resembles(header, EDITIONS)) return null;
+    const firstRegion = /^\d{1,2}$/.exec(first[0] ?? '')?.[0];
     return {
       role: 'elenco',
-      vintage: vintageOf(probe.name, head),
+      vintage: vintageOf(probe.name, header),
       region: null,
       // The publisher's list begins with region 01; one that begins elsewhere is a part of it.
       complete: firstRegion === undefined || Number(firstRegion) === 1,
@@ -47,17 +45,17 @@ export default defineSource({
 
   read(file: InputFile, sink: Sink): Promise<void> {
     return readCsvRows(file, sink, {
-      table: 'raw_comune', columns: raw_comune, schema, mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, delimiter: ';', encoding: 'detect',
+      table: 'raw_comune', columns: raw_comune, schema, mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS, delimiter: ';', encoding: 'detect',
     });
   },
 });
 
 /** The manifest's vintage rule. */
-function vintageOf(name: string, head: string): string {
+function vintageOf(name: string, header: readonly string[]): string {
   const day = /(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)/.exec(name);
   if (day !== null) return `${day[1]}-${day[2]}-${day[3]}`;
   const year = /(?<!\d)(20\d\d)(?!\d)/.exec(name);
   if (year !== null) return year[1]!;
-  const closed = [...head.slice(0, 4096).matchAll(/dal \d{4} al (\d{4})/g)].map((match) => Number(match[1]));
+  const closed = [...header.join(';').matchAll(/dal \d{4} al (\d{4})/g)].map((match) => Number(match[1]));
   return String(closed.length === 0 ? 2000 : Math.max(...closed) + 1);
 }

@@ -13,6 +13,15 @@ export const COLUMNS = {
   successor_name: 'Denominazione Comune associato alla variazione',
 } as const;
 
+/** All columns of the one known layout. */
+export const EDITIONS = {
+  2024: [
+    'Anno', 'Sigla Automobilistica', 'Codice Unità territoriale sovracomunale (Uts)', 'Codice Comune', 'Denominazione Comune', 'Comune soppresso per scorporo', 'Data evento',
+    'Codice del Comune associato alla variazione', 'Denominazione Comune associato alla variazione', 'Codice Unità territoriale sovracomunale associato alla variazione',
+    'Sigla Automobilistica associata alla variazione',
+  ],
+} as const;
+
 const trimmed = z.string().transform((text) => text.trim());
 
 /** `22/01/2024` → `2024-01-22`; null for a day that no calendar has. */

@@ -1,9 +1,9 @@
 /** Suppressed comuni: the bridge from old codes to those in force. */
-import { normaliseHeader } from '../../pipelines/kit/csv.ts';
+import { peekRows, resembles } from '../../pipelines/kit/csv.ts';
 import { readCsvRows } from '../../pipelines/kit/csv-rows.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, isoDate, schema } from './schema.ts';
+import { COLUMNS, EDITIONS, isoDate, schema } from './schema.ts';
 
 const raw_suppressed: Columns = {
   istat_code: 'text',
@@ -23,12 +23,10 @@ export default defineSource({
 
   async recognise(probe: Probe): Promise<Recognition | null> {
     if (probe.entries !== null) return null;
-    const [header = '', ...lines] = probe.head.toString('latin1').split(/\r?\n/);
-    const names = header.split(';').map(normaliseHeader);
-    if (!names.includes('comune_soppresso_per_scorporo') || !names.includes('data_evento')) return null;
-    const column = names.indexOf('data_evento');
-    const days = lines.map((line) => isoDate((line.split(';')[column] ?? '').trim())).filter((day) => day !== null);
-    const newest = days.sort().at(-1);
+    const [header = [], ...rows] = peekRows(probe.head, ';', Infinity);
+    if (!resembles(header, EDITIONS)) return null;
+    // The only days of a row, whatever the column is called.
+    const newest = rows.flat().map((cell) => isoDate(cell.trim())).filter((day) => day !== null).sort().at(-1);
     if (newest === undefined) {
       throw inputError('the list of suppressed comuni has no dated event', {
         code: 'VINTAGE_MISSING', at: probe.name, detail: 'expected a day DD/MM/YYYY in "Data evento", found none', hint: 'Download the file again.',
@@ -40,7 +38,7 @@ export default defineSource({
 
   read(file: InputFile, sink: Sink): Promise<void> {
     return readCsvRows(file, sink, {
-      table: 'raw_suppressed', columns: raw_suppressed, schema, mapped: COLUMNS, ignored: manifest.ignored, delimiter: ';', encoding: 'detect',
+      table: 'raw_suppressed', columns: raw_suppressed, schema, mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, delimiter: ';', encoding: 'detect',
     });
   },
 });

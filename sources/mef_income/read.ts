@@ -3,7 +3,7 @@ import { expectColumns, fieldsOf, openCsv } from '../../pipelines/kit/csv.ts';
 import { refusalOf } from '../../pipelines/kit/refusal.ts';
 import { inputError, type InputFile, type MemberFacts, type Sink } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, OPTIONAL, PAIRS, record as schema, tables } from './schema.ts';
+import { COLUMNS, EDITIONS, OPTIONAL, PAIRS, record as schema, tables } from './schema.ts';
 
 const ORDER = Object.keys(tables.raw_income);
 
@@ -31,7 +31,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
 
 async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {
   const reader = await openCsv(stream, { at, delimiter: ';', encoding: 'detect', quote: null });
-  const columns = expectColumns(reader.header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, at });
+  const columns = expectColumns(reader.header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS[file.role as keyof typeof EDITIONS], at: `${at}:${reader.headerLine}` });
   // Header and rows disagree about trailing cells, and differently every year: what has a name must be there, what follows must be blank.
   const named = reader.header.findLastIndex((name) => name.trim() !== '') + 1;
   const member = await sink.member({ ...facts, envelope: { before: `${reader.header.join(';')}\r\n`, after: '\r\n' } });

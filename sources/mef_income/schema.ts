@@ -43,6 +43,25 @@ export const COLUMNS = {
   ...Object.assign({}, ...BRACKET_NAMES.map((name) => pairColumns(name, `reddito_complessivo_${BRACKETS[name]}`))) as object,
 } as Readonly<Record<Field, string>>;
 
+const pairOf = (words: string): string[] => [`${words} - Frequenza`, `${words} - Ammontare in euro`];
+const editionOf = (cap: boolean, credit: 'Bonus spettante' | 'Trattamento spettante', total: boolean): string[] => [
+  'Anno di imposta', ...(cap ? ['CAP'] : []), 'Codice catastale', 'Codice Istat Comune', 'Denominazione Comune', 'Sigla Provincia', 'Regione', 'Codice Istat Regione', 'Numero contribuenti',
+  ...[
+    'Reddito da fabbricati', 'Reddito da lavoro dipendente e assimilati', 'Reddito da pensione', 'Reddito da lavoro autonomo (comprensivo dei valori nulli)',
+    'Reddito di spettanza dell\'imprenditore in contabilita\' ordinaria (comprensivo dei valori nulli)',
+    'Reddito di spettanza dell\'imprenditore in contabilita\' semplificata (comprensivo dei valori nulli)', 'Reddito da partecipazione (comprensivo dei valori nulli)',
+    'Reddito imponibile', 'Imposta netta', credit, 'Reddito imponibile addizionale', 'Addizionale regionale dovuta', 'Addizionale comunale dovuta',
+    ...(total ? ['Reddito complessivo'] : []),
+  ].flatMap(pairOf),
+  ...Object.values(BRACKETS).flatMap((words) => pairOf(`reddito_complessivo_${words}`)),
+];
+
+/** All columns of each edition, by role: the credit was renamed in 2021, the total came in 2023. */
+export const EDITIONS = {
+  comunale: { '2018–2020': editionOf(false, 'Bonus spettante', false), '2021–2022': editionOf(false, 'Trattamento spettante', false), '2023–2024': editionOf(false, 'Trattamento spettante', true) },
+  subcomunale: { '2018–2020': editionOf(true, 'Bonus spettante', false), '2021–2022': editionOf(true, 'Trattamento spettante', false), '2023–2024': editionOf(true, 'Trattamento spettante', true) },
+} as const;
+
 /** `CAP` is there in the subcomunale files only, the total since tax year 2023. */
 export const OPTIONAL: readonly Field[] = ['cap', 'total_income_n', 'total_income_eur'];
 

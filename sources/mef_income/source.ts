@@ -1,28 +1,24 @@
-import { normaliseHeader } from '../../pipelines/kit/csv.ts';
+import { expectColumns, normaliseHeader, peekRows, resembles } from '../../pipelines/kit/csv.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
-import { tables } from './schema.ts';
+import { COLUMNS, EDITIONS, OPTIONAL, tables } from './schema.ts';
 
 /** The table by comune has 2.3 MB; a smaller one is an extract. */
 const NATIONAL_BYTES = 1_500_000;
 
 function recogniseCsv(head: Buffer, size: number, at: string): Recognition | null {
-  const lines = head.toString('latin1').split(/\r?\n/, 2);
-  const header = lines[0]!.replace(/^\u00ef\u00bb\u00bf/, '').split(';').map(normaliseHeader);
-  if (header[0] !== 'anno_di_imposta' || !header.includes('numero_contribuenti')) return null;
-  if (!header.includes('codice_catastale')) {
-    throw inputError('MEF table is not by comune', {
-      code: 'COLUMNS_CHANGED', at: `${at}:1`, detail: 'expected a column Codice catastale, found none', hint: 'Use the tables "su base comunale" and "su base subcomunale".',
-    });
-  }
-  const year = /^(20\d{2});/.exec(lines[1] ?? '')?.[1];
+  const [header = [], first = []] = peekRows(head, ';', 2);
+  if (!resembles(header, EDITIONS.comunale)) return null;
+  // The name, where it says one, decides: without its column the table by postal code looks like the one by comune.
+  const role = header.map(normaliseHeader).includes('cap') || /_subcomunale(?![a-z])/i.test(at) ? 'subcomunale' : 'comunale';
+  const year = /^20\d{2}$/.exec(first[0]?.trim() ?? '')?.[0];
   if (year === undefined) {
+    expectColumns(header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS[role], at: `${at}:1` });
     throw inputError('MEF table has no tax year', {
-      code: 'VINTAGE_MISSING', at: `${at}:2`, detail: `expected a year in the first cell, found ${JSON.stringify((lines[1] ?? '').slice(0, 40))}`, hint: 'Download the file again.',
+      code: 'VINTAGE_MISSING', at: `${at}:2`, detail: `expected a year in the first cell, found ${JSON.stringify(first.join(';').slice(0, 40))}`, hint: 'Download the file again.',
     });
   }
-  const role = header.includes('cap') ? 'subcomunale' : 'comunale';
   // A release is complete when one of its files says so; the subcomunale table alone never is.
   return { role, vintage: year, region: null, complete: role === 'comunale' && size >= NATIONAL_BYTES };
 }

@@ -131,10 +131,10 @@ describe('the fast path and the schema', () => {
       const text: Record<string, string> = {};
       for (const field of FIELDS) text[field] = field === 'pid' ? draw(tokens['pid']!) : field === 'easting' || field === 'northing' ? draw(tokens['grid']!) : random.pick(tokens['decimal']!.slice(0, random.next() < 0.8 ? 6 : undefined));
       texts.push(text);
-      lines.push(FIELDS.map((field) => text[field]).join(','));
+      lines.push([...FIELDS.map((field) => text[field]), '0', '0', '0'].join(','));
     }
     const path = join(folder, 'random_U.csv');
-    await writeFile(path, `${FIELDS.join(',')}\n${lines.join('\n')}\n`);
+    await writeFile(path, `${FIELDS.join(',')},acceleration_std,seasonality,seasonality_std\n${lines.join('\n')}\n`);
     const { rows, members } = await read(path);
     const expected = texts.flatMap((text, index) => {
       const parsed = egmsRow.safeParse(text);
