@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import Summary from './test/harness/summary.ts';
 
@@ -12,6 +13,8 @@ export default defineConfig({
       {
         test: {
           name: 'main', include: ['test/**/*.test.ts'], exclude: [faults], testTimeout: 120_000, hookTimeout: 300_000, sequence: { groupOrder: 0 },
+          // Each worker may hold an embedded database of 1 GB.
+          maxWorkers: Math.min(8, availableParallelism()),
         },
       },
       {

@@ -15,12 +15,12 @@ interface Typed {
   readonly line: string;
 }
 
-/** Lines of code blocks and code in sentences that a shell would take: the parts between `&&`, `|` and `;`. */
+/** Lines of code blocks and code in sentences that a shell would take: the parts between `&&`, `|` and `;`, without comments and redirections. */
 function typedIn(file: string, text: string): Typed[] {
   const blocks = [...text.matchAll(/^```(?:sh|bash|console|shell)?\n([\s\S]*?)^```/gm)].flatMap((match) => match[1]!.replace(/\\\n\s*/g, ' ').split('\n'));
   const spans = [...text.replace(/^```[\s\S]*?^```/gm, '').matchAll(/`([^`\n]+)`/g)].map((match) => match[1]!);
   return [...blocks, ...spans]
-    .flatMap((line) => line.replace(/\s#\s.*$/, '').split(/&&|\|\||\||;/))
+    .flatMap((line) => line.replace(/\s(#|>+)\s.*$/, '').split(/&&|\|\||\||;/))
     .map((line) => ({ file, line: line.trim().replace(/^\$ /, '').replace(/^([A-Z_]+=("[^"]*"|'[^']*'|\S*)\s+)+/, '') }));
 }
 

@@ -174,7 +174,9 @@ describe('the machine', () => {
 
 describe('SQL in TypeScript', () => {
   it('is never put together from data outside pipelines/db', () => {
-    const files = TYPESCRIPT.filter((file) => !file.startsWith('pipelines/db/') && !file.startsWith('test/'));
+    // Benchmarks and tests make tables of their own, whose names and columns they made up.
+    const files = TYPESCRIPT.filter((file) => /^(pipelines|sources|api)\//.test(file) && !file.startsWith('pipelines/db/'));
+    expect(files.length).toBeGreaterThan(50);
     expect(files.flatMap((file) => builtStatements(file, read(file)).map((line) => `${file}:${line}`))).toEqual([]);
   });
 

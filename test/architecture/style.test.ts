@@ -11,19 +11,19 @@ const MOST_LINES = 750;
 /** Names that tools ask for. */
 const GIVEN = /^(Makefile|LICENSE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|package-lock\.json)$/;
 
-/** `ade_cadastre.test.ts`, `ade_cadastre_synthetic.test.ts` */
-const TESTS_OF_SOURCES = new RegExp(`^(${SOURCES.join('|')})(_[a-z0-9_]+)?\\.test\\.ts$`);
+/** Named after a source or a publisher, as those are written: `ade_cadastre_synthetic.test.ts`. */
+const TESTS_OF_SOURCES = /^test\/(sources|real)\/[a-z0-9]+([_-][a-z0-9]+)*\.test\.ts$/;
 
 const OWN = FILES.filter((file) => !isData(file));
 const CODE = OWN.filter((file) => /\.(ts|mjs|sh|sql)$/.test(file));
 const TEXT = OWN.filter((file) => /\.(ts|mjs|sh|sql|md|json|yaml|yml)$|(^|\/)(Makefile|run)$/.test(file) && file !== 'package-lock.json');
 
 describe('names', () => {
-  it('of files are kebab-case, of SQL files and of tests of one source snake_case', () => {
+  it('of files are kebab-case, of SQL files snake_case', () => {
     const wrong = OWN.filter((file) => {
       const name = basename(file);
-      if (name.startsWith('.') || GIVEN.test(name) || TESTS_OF_SOURCES.test(name)) return false;
-      return !(name.endsWith('.sql') ? /^[a-z0-9]+(_[a-z0-9]+)*\.sql$/ : /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|config))?(\.[a-z]+)?$/).test(name);
+      if (name.startsWith('.') || GIVEN.test(name) || TESTS_OF_SOURCES.test(file)) return false;
+      return !(name.endsWith('.sql') ? /^[a-z0-9]+(_[a-z0-9]+)*\.sql$/ : /^[a-z0-9]+(-[a-z0-9]+)*(\.(test|cases|config))?(\.[a-z]+)?$/).test(name);
     });
     expect(wrong).toEqual([]);
   });
