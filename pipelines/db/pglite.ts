@@ -1,8 +1,9 @@
 /** PGlite: PostgreSQL with PostGIS inside this process, for the demo, laptops and tests. */
 import { randomUUID } from 'node:crypto';
-import { existsSync } from 'node:fs';
-import { mkdir, open, readFile, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { constants, existsSync } from 'node:fs';
+import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { uptime } from 'node:os';
+import { dirname } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { COPY_HEADER, COPY_TRAILER } from '../kit/copy.ts';
 import { MappaleError } from '../errors.ts';
@@ -118,10 +119,14 @@ class Embedded implements Database {
     };
   }
 
+  async checkpoint(): Promise<void> {
+    await this.#exclusive(() => this.#direct.query('checkpoint'));
+  }
+
   async close(): Promise<void> {
     await this.#tail.catch(() => undefined);
     await this.#pglite.close();
-    if (this.#lock !== null) await rm(this.#lock, { force: true });
+    if (this.#lock !== null) await giveLockBack(this.#lock);
   }
 }
 
@@ -146,11 +151,16 @@ export async function openPglite(folder: string): Promise<Database> {
   const lock = `${folder}.lock`;
   await takeLock(lock, folder);
   try {
-    const isNew = !existsSync(join(folder, 'PG_VERSION'));
-    if (isNew) await mkdir(folder, { recursive: true });
-    return new Embedded(await PGlite.create({ dataDir: folder, extensions }), `pglite:${folder}`, lock);
+    // While it is being made it holds nothing of anyone: what a killed process left half-made is made again.
+    const unfinished = `${folder}.unfinished`;
+    if (existsSync(unfinished)) await rm(folder, { recursive: true, force: true });
+    await mkdir(folder, { recursive: true });
+    if ((await readdir(folder)).length === 0) await writeFile(unfinished, '');
+    const pglite = await PGlite.create({ dataDir: folder, extensions });
+    await rm(unfinished, { force: true });
+    return new Embedded(pglite, `pglite:${folder}`, lock);
   } catch (error) {
-    await rm(lock, { force: true });
+    await giveLockBack(lock);
     throw new MappaleError('the embedded database does not open', {
       code: 'PGLITE_BROKEN', kind: 'database', at: folder, detail: error instanceof Error ? error.message : String(error),
       hint: `Remove the folder (rm -r ${folder}) and load again, or set DATABASE_URL to a PostgreSQL server.`, cause: error,
@@ -158,25 +168,69 @@ export async function openPglite(folder: string): Promise<Database> {
   }
 }
 
+async function giveLockBack(lock: string): Promise<void> {
+  held.delete(lock);
+  await rm(lock, { force: true });
+}
+
+/**
+ * One process may have the folder open. The file names it; a file left by a process that is gone, or by one from before the machine
+ * was started, is taken over. It appears whole, by a link, so that nobody reads it empty.
+ */
 async function takeLock(lock: string, folder: string): Promise<void> {
-  for (let attempt = 0; attempt < 2; attempt += 1) {
-    try {
-      const handle = await open(lock, 'wx');
-      await handle.writeFile(String(process.pid));
-      await handle.close();
-      return;
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      const holder = Number(await readFile(lock, 'utf8').catch(() => ''));
-      if (holder > 0 && holder !== process.pid && isAlive(holder)) {
+  const mine = `${lock}.${process.pid}`;
+  await writeFile(mine, String(process.pid));
+  try {
+    for (let attempt = 0; attempt < 5; attempt += 1) {
+      try {
+        await place(mine, lock);
+        held.add(lock);
+        return;
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+      }
+      const holder = await holderOf(lock);
+      if (holder !== null) {
         throw new MappaleError('the embedded database is in use', {
           code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: `expected no other process, found process ${holder}`,
           hint: 'Wait until it ends. Several programs at once need a PostgreSQL server: set DATABASE_URL.',
         });
       }
-      await rm(lock, { force: true });
+      // Of two that find it abandoned only one gets it; if it is a new one by now, it goes back.
+      const aside = `${mine}.abandoned`;
+      await rename(lock, aside).catch(() => undefined);
+      if (await holderOf(aside) !== null) await place(aside, lock).catch(() => undefined);
+      await rm(aside, { force: true });
     }
+    throw new MappaleError('the embedded database is in use', {
+      code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: 'other processes took it in the same moment', hint: 'Run the same command again.',
+    });
+  } finally {
+    await rm(mine, { force: true });
   }
+}
+
+/** Locks of this process: to its id alone a file left by a process of the same id, as in a container, would look like its own. */
+const held = new Set<string>();
+
+async function place(from: string, to: string): Promise<void> {
+  try {
+    await link(from, to);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error;
+    // A file system without links.
+    await copyFile(from, to, constants.COPYFILE_EXCL);
+  }
+}
+
+/** The living process that a lock file names; null: none. */
+async function holderOf(lock: string): Promise<number | null> {
+  const [text, info] = await Promise.all([readFile(lock, 'utf8').catch(() => ''), stat(lock).catch(() => null)]);
+  const holder = Number(text);
+  if (held.has(lock)) return process.pid;
+  if (info === null || !(holder > 0) || holder === process.pid) return null;
+  const startedMs = Date.now() - uptime() * 1000;
+  return info.mtimeMs < startedMs - 60_000 || !isAlive(holder) ? null : holder;
 }
 
 function isAlive(pid: number): boolean {

@@ -1,6 +1,7 @@
 /** PostgreSQL ≥ 15 through pg and pg-copy-streams. */
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
+import { MappaleError } from '../errors.ts';
 import { COPY_HEADER, COPY_TRAILER } from '../kit/copy.ts';
 import { databaseError } from './errors.ts';
 import { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
@@ -157,14 +158,40 @@ class Postgres implements Database {
     }
   }
 
+  async checkpoint(): Promise<void> {}
+
   async close(): Promise<void> {
     await this.#pool.end();
   }
 }
 
+/** Of every session. What is published is committed with `synchronous_commit` on; the rest is made again after a crash. */
+const SETTINGS = [
+  'jit=off', 'synchronous_commit=off',
+  // The connection that holds the writer's lock is idle for hours.
+  'idle_session_timeout=0',
+  // A machine that vanished without a word gives its lock back after two minutes.
+  'tcp_keepalives_idle=60', 'tcp_keepalives_interval=15', 'tcp_keepalives_count=4',
+];
+/** A process that was killed: its statement ends within a second, and does not stand in the way of the next run until it is done. */
+const WATCH_CLIENT = 'client_connection_check_interval=1s';
+
 /** Connects. @throws MappaleError `SQL_*` when no server answers. */
 export async function openPostgres(url: string): Promise<Database> {
-  const pool = new pg.Pool({ connectionString: url, max: 24, application_name: 'mappale', options: '-c jit=off -c synchronous_commit=off' });
+  try {
+    return await connect(url, [...SETTINGS, WATCH_CLIENT]);
+  } catch (error) {
+    // A server on Windows cannot watch its clients, and says so.
+    if (error instanceof MappaleError && error.code === 'SQL_22023') return connect(url, SETTINGS);
+    throw error;
+  }
+}
+
+async function connect(url: string, settings: readonly string[]): Promise<Database> {
+  const pool = new pg.Pool({
+    connectionString: url, max: 24, application_name: 'mappale', options: settings.map((setting) => `-c ${setting}`).join(' '),
+    keepAlive: true, keepAliveInitialDelayMillis: 60_000,
+  });
   // An idle connection that the server drops is reported by the next query that needs it.
   pool.on('error', () => undefined);
   // A connection that breaks while it works rejects its query; without a listener the event would end the process.

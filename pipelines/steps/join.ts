@@ -167,6 +167,20 @@ export async function join(database: Database, unit: number, products: readonly 
   return { state: 'joined', unit, schema, products, built: stale };
 }
 
+/** Workspaces of these units: of an interrupted run, of one that was refused, or of one that works now. */
+export async function leftBuilds(session: Session, units: readonly number[]): Promise<string[]> {
+  const there = new Set(await schemasLike(session, 'build_'));
+  return units.map(buildSchema).filter((schema) => there.has(schema));
+}
+
+/** Drops what was built of a unit of which nothing is stale: it was published, or its reason is gone. */
+export async function dropBuild(database: Database, unit: number): Promise<void> {
+  await database.session((session) => session.transaction(async () => {
+    await dropSchema(session, buildSchema(unit));
+    await session.query('delete from ledger.built where unit_code = $1', [unit]);
+  }));
+}
+
 /** Keeps the workspace's finished tables whose fingerprint still holds; everything else in it goes. */
 async function prepare(database: Database, schema: string, unit: number, stale: readonly Product[]): Promise<void> {
   await database.session(async (session) => {

@@ -51,6 +51,14 @@ export async function addFile(session: Session, releaseId: number, file: Located
   return row!.id;
 }
 
+/** A release that cannot be loaded, and why; its rejects stay, for people to look at. */
+export async function failRelease(session: Session, fingerprint: string, error: MappaleError): Promise<number | null> {
+  const [row] = await session.query<{ id: number }>(
+    "update ledger.release set state = 'failed', failure = $2 where state = 'staging' and fingerprint = $1 returning release_id as id", [fingerprint, JSON.stringify(error)],
+  );
+  return row?.id ?? null;
+}
+
 export interface RejectRow {
   readonly memberId: number;
   readonly step: 'stage' | 'load';
@@ -115,7 +123,8 @@ export class SeenFileLedger implements SeenFiles {
   }
 
   async write(database: Session): Promise<void> {
-    const rows = [...this.#changed].map((path) => ({ path, ...this.#known.get(path)! }));
+    // In one order: two commands that look at the same folders do not wait for each other in a ring.
+    const rows = [...this.#changed].sort().map((path) => ({ path, ...this.#known.get(path)! }));
     if (rows.length === 0) return;
     await database.query(
       `insert into ledger.seen_file (path, size, modified_ms, sha256, recogniser, recognition)
@@ -132,6 +141,7 @@ export class SeenFileLedger implements SeenFiles {
 /** One command that writes; holds the only writer's place while it lives. */
 export interface Run {
   readonly runId: number;
+  /** @throws MappaleError `LOCK_LOST` (exit 6) when the run no longer is the one writer */
   step<T>(step: string, subject: string, work: () => Promise<T>): Promise<T>;
 }
 
@@ -157,7 +167,13 @@ export async function withRun<T>(
       [runId, outcome, exitCode, JSON.stringify(report)],
     );
     try {
-      const result = await work({ runId, step: (step, subject, inner) => recordStep(database, runId, step, subject, inner) });
+      const result = await work({
+        runId,
+        step: async (step, subject, inner) => {
+          await lock.verify();
+          return recordStep(database, runId, step, subject, inner);
+        },
+      });
       await finish('done', 0, null);
       return result;
     } catch (error) {
@@ -176,13 +192,38 @@ async function recordStep<T>(database: Database, runId: number, step: string, su
   );
   const result = await work();
   await database.query('update ledger.step set ended_at = now() where step_id = $1', [row!.id]);
+  await database.checkpoint();
   return result;
 }
 
+function lockLost(cause?: unknown): MappaleError {
+  return new MappaleError('this run is no longer the only writer', {
+    code: 'LOCK_LOST', kind: 'database', detail: 'expected to hold the writer\'s lock to the end, found that the server closed the connection that held it',
+    hint: 'Run the same command again: what is published is whole.', cause,
+  });
+}
+
+/**
+ * Inside a transaction that makes something durable: holds the run's line in the ledger, which the next writer must close before it
+ * writes. A run that lost its lock can therefore never commit beside, or after, another.
+ * @throws MappaleError `LOCK_LOST` (exit 6)
+ */
+export async function fence(session: Session, runId: number): Promise<void> {
+  const rows = await session.query('select from ledger.run where run_id = $1 and ended_at is null for share', [runId]);
+  if (rows.length === 0) throw lockLost();
+}
+
+interface WriterLock {
+  /** @throws MappaleError `LOCK_LOST` (exit 6) */
+  verify(): Promise<void>;
+  release(): Promise<void>;
+}
+
 /** Held on a connection of its own until released: the server frees it when the process dies. */
-async function takeWriterLock(database: Database): Promise<{ release(): Promise<void> }> {
-  if (database.engine === 'pglite') return { release: async () => undefined };
+async function takeWriterLock(database: Database): Promise<WriterLock> {
+  if (database.engine === 'pglite') return { verify: async () => undefined, release: async () => undefined };
   let release = (): void => undefined;
+  let verify = async (): Promise<unknown> => undefined;
   const released = new Promise<void>((resolve) => (release = resolve));
   let holding: Promise<void> = Promise.resolve();
   await new Promise<void>((resolve, reject) => {
@@ -199,6 +240,7 @@ async function takeWriterLock(database: Database): Promise<{ release(): Promise<
           hint: 'Wait until it ends, then run the same command again.',
         });
       }
+      verify = () => session.query('select 1');
       resolve();
       await released;
       await session.query("select pg_advisory_unlock(hashtextextended('mappale writer', 0))");
@@ -206,6 +248,11 @@ async function takeWriterLock(database: Database): Promise<{ release(): Promise<
     holding.catch(reject);
   });
   return {
+    verify: async () => {
+      await verify().catch((error: unknown) => {
+        throw lockLost(error);
+      });
+    },
     release: async () => {
       release();
       await holding.catch(() => undefined);

@@ -1,14 +1,14 @@
 /** Steps 3 and 4a: staging → layers of one release, accounted for, checked, and attached as partitions. */
 import type { Database, Session } from '../db/index.ts';
-import { analyze, attach, copyMembers, countByMember, dropSchema, hasRelation, inWorkspace, proveBound, provideLayer, renameIndexes, schemasLike, tablesIn } from '../db/catalog.ts';
+import { analyze, attach, copyMembers, countByMember, dropSchema, hasRelation, inWorkspace, proveBound, provideLayer, renameIndexes, tablesIn } from '../db/catalog.ts';
 import { MappaleError } from '../errors.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { readChecks, tableOf, type Relation } from '../sql-files.ts';
 import type { Log } from '../log.ts';
 import { offencesError, runChecks } from './check.ts';
-import { inUse, layersOf, sourceOfLayer } from './workspace.ts';
+import { inUse, layersOf, leftStaging, sourceOfLayer } from './workspace.ts';
 import { lost, refuseRejects, type MemberCount, type Staged } from './stage.ts';
-import type { Release } from './ledger.ts';
+import { fence, type Release } from './ledger.ts';
 
 /** State 3: the release's layers are attached and will never change. */
 export interface Loaded {
@@ -56,6 +56,7 @@ export async function load(database: Database, staged: Staged, sources: readonly
       await renameIndexes(session, schema, tableOf(layer), `${tableOf(layer)}_${releaseId}`);
     }
     await session.transaction(async () => {
+      await fence(session, runId);
       for (const layer of [...layers].sort()) await attach(session, { schema, table: tableOf(layer) }, layer, `${tableOf(layer)}_${releaseId}`, 'release', releaseId);
       await session.query(
         "update ledger.release set state = 'loaded', loaded_at = now(), records = $2, rows = $3, rejects = $4, duplicates = $5, last_seen_run = $6 where release_id = $1",
@@ -151,7 +152,7 @@ async function checkEnvelope(session: Session, staged: Staged, log: Log): Promis
 /** Throws away what an interrupted run left: workspaces of releases that are not loaded. */
 export async function recoverStaging(database: Database): Promise<string[]> {
   return database.session(async (session) => {
-    const left = await schemasLike(session, 'staging_');
+    const left = await leftStaging(session);
     for (const schema of left) await dropSchema(session, schema);
     await session.query("delete from ledger.release where state = 'staging'");
     return left;

@@ -7,6 +7,7 @@ import type { RegisteredSource } from '../registry.ts';
 import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
 import type { Guarded } from './guard.ts';
 import { publishedTables, type Product, type PublishedTable } from './join.ts';
+import { fence } from './ledger.ts';
 
 /** How long a swap may make readers wait, and how often it tries. */
 const LOCK_TIMEOUT_MS = 2000;
@@ -40,6 +41,7 @@ export async function publish(database: Database, guarded: Guarded, sources: rea
     }
   });
   const published = await swapping(database, async (session) => {
+    await fence(session, runId);
     // Before the first lock that a reader could wait for.
     if (joined.built.some(({ relation }) => relation === 'core.parcel')) await retireParcels(session, unit, { schema, table: 'parcel' });
     const before = await publishedTables(session, unit);
@@ -83,6 +85,8 @@ async function swapping<T>(database: Database, work: (session: Session) => Promi
     try {
       return await database.session((session) => session.transaction(async () => {
         await session.query("select set_config('lock_timeout', $1, true)", [`${LOCK_TIMEOUT_MS}ms`]);
+        // What was said to be published is published, also when the server goes down in the next moment.
+        await session.query('set local synchronous_commit = on');
         return work(session);
       }));
     } catch (error) {

@@ -1,7 +1,8 @@
 /** The whole way: what is here, what is stale, make it, check it, publish it, region by region. */
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import type { Context } from '../context.ts';
 import { VERSION } from '../context.ts';
+import { dropSchema } from '../db/catalog.ts';
 import { EXIT, MappaleError } from '../errors.ts';
 import { REGIONS } from '../kit/regions.ts';
 import type { MemberFacts } from '../kit/source.ts';
@@ -9,14 +10,14 @@ import { duration, group } from '../progress.ts';
 import { sha256, type Relation } from '../sql-files.ts';
 import { check } from './check.ts';
 import { guard } from './guard.ts';
-import { join, planProducts, publishedTables, type Product } from './join.ts';
-import { markSeen, releases as readReleases, SeenFileLedger, withRun, type Release, type Run } from './ledger.ts';
+import { dropBuild, join, leftBuilds, planProducts, publishedTables, type Product } from './join.ts';
+import { failRelease, markSeen, releases as readReleases, SeenFileLedger, withRun, type Release, type Run } from './ledger.ts';
 import { load, recoverStaging } from './load.ts';
 import { locate, type Located, type Survey } from './locate.ts';
 import { price, refuseWithoutRoom, type Price } from './price.ts';
 import { publish } from './publish.ts';
 import { stage, type Reusable } from './stage.ts';
-import { inUse, layersOf, preference, sourceOfLayer } from './workspace.ts';
+import { inUse, layersOf, leftStaging, preference, sourceOfLayer, stagingSchema } from './workspace.ts';
 
 export interface RefreshOptions {
   /** For the ledger. */
@@ -161,6 +162,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
   const failures: MappaleError[] = survey.broken.map(({ path, error }) => atPath(error, path));
   const planned = await planFor(context, options, survey);
   if (planned.toLoad.length === 0 && planned.units.every(({ stale }) => stale.length === 0)) {
+    await tidy(context, options, planned.units.map(({ unit }) => unit));
     return { runId: null, survey, loaded: [], units: [], failures, seconds: (performance.now() - startedAt) / 1000, estimate: null };
   }
   const estimate = await price(database, planned);
@@ -176,7 +178,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     for (const stageOf of [releases.filter(({ source }) => source.manifest.reference === true), releases.filter(({ source }) => source.manifest.reference !== true)]) {
       // References one after another (they look each other up), the rest side by side.
       const one = stageOf[0]?.source.manifest.reference === true ? pLimit(1) : limit;
-      await Promise.all(stageOf.map((located) => one(async () => {
+      await together(one, stageOf, async (located) => {
         try {
           const report = await loadRelease(context, run, located);
           if (report !== null) loaded.push(report);
@@ -186,9 +188,8 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
           failedReleases.push(located);
           log.warn(error.report());
           if (error.kind === 'database') throw error;
-          await database.query("update ledger.release set state = 'failed', failure = $2 where state = 'staging' and source_id = $1", [located.source.id, JSON.stringify(error)]);
         }
-      })));
+      });
     }
     const units: UnitReport[] = [];
     const build = async (unit: number): Promise<void> => {
@@ -208,9 +209,41 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
       }
     };
     await build(0);
-    await Promise.all((await unitsOf(context, options, survey)).map((unit) => limit(() => build(unit))));
+    await together(limit, await unitsOf(context, options, survey), build);
     return { runId: run.runId, survey, loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), failures, seconds: (performance.now() - startedAt) / 1000, estimate };
   });
+}
+
+/**
+ * Works side by side. After a failure nothing new begins, and what has begun ends before it is thrown: the writer's lock is not given
+ * back while something still writes.
+ */
+async function together<T>(limit: LimitFunction, items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const failures: unknown[] = [];
+  await Promise.all(items.map((item) => limit(async () => {
+    if (failures.length > 0) return;
+    try {
+      await work(item);
+    } catch (error) {
+      failures.push(error);
+    }
+  })));
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Removes what a killed run left behind, when nothing else is to do. While another run works, what lies there is its own. */
+async function tidy(context: Context, options: RefreshOptions, units: readonly number[]): Promise<void> {
+  const { database } = context;
+  const left = await database.session(async (session) => [...(await leftStaging(session)), ...(await leftBuilds(session, units))]);
+  if (left.length === 0) return;
+  try {
+    await withRun(database, { command: options.command, arguments: { ...options }, version: VERSION, host: context.config.host }, (run) => run.step('recover', 'workspaces', async () => {
+      await recoverStaging(database);
+      for (const unit of units) await dropBuild(database, unit);
+    }));
+  } catch (error) {
+    if (!(error instanceof MappaleError) || error.kind !== 'locked') throw error;
+  }
 }
 
 function atPath(error: MappaleError, path: string): MappaleError {
@@ -242,8 +275,18 @@ async function loadRelease(context: Context, run: Run, located: Located): Promis
   const subject = `${located.source.id} ${located.vintage}${located.region === null ? '' : ` ${unitName(located.region)}`}`;
   const startedAt = performance.now();
   const reusable = await reusableMembers(context, located, reader);
-  const staged = await run.step('stage', subject, () => stage(database, { ...located, source: { ...located.source, reader } }, fingerprint, reusable, log));
-  const done = await run.step('load', subject, () => load(database, staged, context.sources, loaded, run.runId, log));
+  let done;
+  try {
+    const staged = await run.step('stage', subject, () => stage(database, { ...located, source: { ...located.source, reader } }, fingerprint, reusable, log));
+    done = await run.step('load', subject, () => load(database, staged, context.sources, loaded, run.runId, log));
+  } catch (error) {
+    // Without the database there is nothing to be noted: the next run recovers.
+    if (error instanceof MappaleError && error.kind !== 'database') {
+      const failed = await failRelease(database, fingerprint, error);
+      if (failed !== null) await database.session((session) => dropSchema(session, stagingSchema(failed)));
+    }
+    throw error;
+  }
   const seconds = (performance.now() - startedAt) / 1000;
   log.info(`${subject}: ${group(done.records)} records = ${group(done.rows)} rows + ${group(done.rejects)} rejects + ${group(done.duplicates)} duplicates, ${duration(seconds)}`);
   return {
@@ -271,7 +314,10 @@ async function buildUnit(context: Context, run: Run, unit: number, options: Refr
   const startedAt = performance.now();
   const loaded = await readReleases(database, 'loaded');
   const products = planProducts(unit, sources, loaded, await publishedTables(database, unit));
-  if (products.every(({ stale }) => stale === null)) return null;
+  if (products.every(({ stale }) => stale === null)) {
+    await dropBuild(database, unit);
+    return null;
+  }
   const name = unitName(unit);
   if (unit !== 0) refuseWithoutParcels(context, products, name);
   log.info(`${name}: building ${products.filter(({ stale }) => stale !== null).map(({ relation }) => relation).join(', ')}`);

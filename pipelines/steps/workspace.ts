@@ -1,10 +1,19 @@
 /** Which releases and published tables a SQL file sees in its workspace. */
+import type { Session } from '../db/index.ts';
+import { schemasLike } from '../db/catalog.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { schemaOf, type Relation, type SqlFile } from '../sql-files.ts';
 import type { Release } from './ledger.ts';
 
+const STAGING = 'staging_';
+
+/** Workspaces of releases: those of an interrupted run, or of one that works now. */
+export function leftStaging(session: Session): Promise<string[]> {
+  return schemasLike(session, STAGING);
+}
+
 export function stagingSchema(releaseId: number): string {
-  return `staging_${releaseId}`;
+  return `${STAGING}${releaseId}`;
 }
 
 /** @param unit region code, or 0 for Italy */
