@@ -104,7 +104,8 @@ describeEngines('searching the addresses of Lamezia', (engine) => {
     });
     const { releases } = await locate([folder], [anncsu!], { get: () => undefined, set: () => undefined });
     const staged = await stage(database, releases[0]!, 'real', () => undefined, SILENT);
-    const loaded = await load(database, staged, [anncsu!, comuni!, suppressed!], [], 1, SILENT);
+    const [run] = await database.query<{ id: number }>("insert into ledger.run (command, arguments, version, host, pid) values ('test', '{}', 'test', 'test', 0) returning run_id as id");
+    const loaded = await load(database, staged, [anncsu!, comuni!, suppressed!], [], run!.id, SILENT);
     expect(loaded).toMatchObject({ records: 6_000, rows: 6_000, rejects: 0, duplicates: 0 });
     await createSchema(database, 'build_18');
     await inWorkspace(database, 'build_18', async (session) => {
