@@ -4,12 +4,14 @@
 -- grain: one row per record that counts
 -- crs: EPSG:4326
 
--- A half-year may be covered by several files (all Italy, and one comune asked for later): of records with one key the newest
--- elaboration counts, then the first file. `repeated`: says the same; `superseded`: says something else.
+-- A half-year may be covered by several files (all Italy, and one comune asked for later). A file has all of a comune or nothing of it, so
+-- comune by comune the newest elaboration counts, and what it no longer has is gone; of equal ones, the first file.
+-- `repeated`: says the same as the one that counts; `superseded`: says something else, or something that no longer is.
 create table quotation_ranked as
 select
   q.*,
   row_number() over key as rank,
+  q.elaborated = max(q.elaborated) over (partition by q.half_year, q.belfiore) as newest,
   row(q.belfiore, q.zona, q.fascia, q.stato_prev, q.purchase_min_eur_m2, q.purchase_max_eur_m2, q.purchase_surface, q.rental_min_eur_m2_month, q.rental_max_eur_m2_month, q.rental_surface)::text
     = first_value(row(q.belfiore, q.zona, q.fascia, q.stato_prev, q.purchase_min_eur_m2, q.purchase_max_eur_m2, q.purchase_surface, q.rental_min_eur_m2_month, q.rental_max_eur_m2_month, q.rental_surface)::text) over key as same
 from raw_quotation q
@@ -22,6 +24,7 @@ create table zone_ranked as
 select
   z.*,
   row_number() over key as rank,
+  z.elaborated = max(z.elaborated) over (partition by z.half_year, z.belfiore) as newest,
   row(z.link_zona, z.fascia, z.description, z.prevalent_cod_tip, z.prevalent_stato, z.microzona)::text
     = first_value(row(z.link_zona, z.fascia, z.description, z.prevalent_cod_tip, z.prevalent_stato, z.microzona)::text) over key as same
 from raw_zone z
@@ -47,6 +50,7 @@ select
     else st_multi(st_collectionextract(st_makevalid(p.geom, 'method=structure'), 3))::geometry(multipolygon, 4326)
   end as geom,
   row_number() over key as rank,
+  p.generated is not distinct from max(p.generated) over (partition by p.half_year, p.belfiore) as newest,
   st_asbinary(p.geom) = first_value(st_asbinary(p.geom)) over key as same
 from raw_perimeter p
 window key as (
@@ -81,6 +85,7 @@ select
 from quotation_ranked q
 cross join release r
 where q.rank = 1
+  and q.newest
 order by q.half_year, q.belfiore collate "C", q.zona collate "C", q.cod_tip, q.stato collate "C";
 
 create table omi_zone as
@@ -105,6 +110,7 @@ select
 from zone_ranked z
 cross join release r
 where z.rank = 1
+  and z.newest
 order by z.half_year, z.belfiore collate "C", z.zona collate "C";
 
 create table omi_perimeter as
@@ -122,6 +128,7 @@ select
 from perimeter_ranked p
 cross join release r
 where p.rank = 1
+  and p.newest
   and not st_isempty(p.geom)
 order by p.half_year, p.belfiore collate "C", p.zona collate "C";
 
@@ -129,17 +136,20 @@ order by p.half_year, p.belfiore collate "C", p.zona collate "C";
 create index on omi_perimeter using gist (geom);
 
 create table duplicate as
-select member_id, position, case when same then 'quotation_repeated' else 'quotation_superseded' end as code
+select member_id, position, case when same and rank > 1 then 'quotation_repeated' else 'quotation_superseded' end as code
 from quotation_ranked
 where rank > 1
+  or not newest
 union all
-select member_id, position, case when same then 'zone_repeated' else 'zone_superseded' end
+select member_id, position, case when same and rank > 1 then 'zone_repeated' else 'zone_superseded' end
 from zone_ranked
 where rank > 1
+  or not newest
 union all
-select member_id, position, case when same then 'perimeter_repeated' else 'perimeter_superseded' end
+select member_id, position, case when same and rank > 1 then 'perimeter_repeated' else 'perimeter_superseded' end
 from perimeter_ranked
-where rank > 1;
+where rank > 1
+  or not newest;
 
 create table reject as
 select
@@ -151,6 +161,7 @@ select
     || st_askml(p.published, 6) || '</Placemark>' as raw
 from perimeter_ranked p
 where p.rank = 1
+  and p.newest
   and st_isempty(p.geom);
 
 drop table quotation_ranked, zone_ranked, perimeter_ranked;

@@ -4,9 +4,9 @@
 -- grain: one row per zone, half-year, type and state
 -- crs: none
 
--- Assigned to regions, and told apart where several releases have a half-year, as in quotation_zone.
+-- Assigned to regions, and chosen where several releases have a half-year, as in quotation_zone.
 create table quotation as
-select distinct on (q.belfiore collate "C", q.zona collate "C", q.half_year, q.cod_tip, q.stato collate "C")
+select
   g.code as region_code,
   q.half_year,
   q.belfiore,
@@ -22,11 +22,17 @@ select distinct on (q.belfiore collate "C", q.zona collate "C", q.half_year, q.c
   q.release_id,
   q.member_id,
   q.position
-from omi_quotation q
+from (
+  select
+    *,
+    rank() over (partition by half_year, belfiore order by elaborated desc, release_id desc) as edition
+  from omi_quotation
+) q
 cross join region g
 left join comune_code c on c.belfiore = q.belfiore
 where coalesce(c.region_code, q.region_code) = g.code
-order by q.belfiore collate "C", q.zona collate "C", q.half_year, q.cod_tip, q.stato collate "C", q.elaborated desc, q.release_id desc, q.member_id, q.position;
+  and q.edition = 1
+order by q.belfiore collate "C", q.zona collate "C", q.half_year, q.cod_tip, q.stato collate "C", q.member_id, q.position;
 
 -- serves: the quotations of a zone, now and in its history
 create index on quotation (belfiore, zona, half_year);

@@ -5,7 +5,7 @@
 -- crs: none
 
 -- A comune of today belongs where ISTAT has it; one that is no more, where OMI had it.
--- Several releases may have a half-year: the newest elaboration counts. Where ZONE was not supplied, VALORI names the zone.
+-- Several releases may have a half-year: comune by comune the newest elaboration counts. Where ZONE was not supplied, VALORI names the zone.
 create table quotation_zone as
 select distinct on (z.belfiore collate "C", z.zona collate "C", z.half_year)
   g.code as region_code,
@@ -24,7 +24,7 @@ select distinct on (z.belfiore collate "C", z.zona collate "C", z.half_year)
 from (
   select
     0 as source_rank,
-    elaborated,
+    rank() over (partition by half_year, belfiore order by elaborated desc, release_id desc) as edition,
     region_code,
     half_year,
     semester,
@@ -42,7 +42,7 @@ from (
   union all
   select
     1,
-    elaborated,
+    rank() over (partition by half_year, belfiore order by elaborated desc, release_id desc),
     region_code,
     half_year,
     semester,
@@ -61,6 +61,7 @@ from (
 cross join region g
 left join comune_code c on c.belfiore = z.belfiore
 where coalesce(c.region_code, z.region_code) = g.code
-order by z.belfiore collate "C", z.zona collate "C", z.half_year, z.source_rank, z.elaborated desc, z.release_id desc, z.member_id, z.position;
+  and z.edition = 1
+order by z.belfiore collate "C", z.zona collate "C", z.half_year, z.source_rank, z.member_id, z.position;
 
 alter table quotation_zone add primary key (region_code, belfiore, zona, half_year);

@@ -85,9 +85,10 @@ describeEngines('the real half-years of the OMI', (engine) => {
     const survey = await locate([realData('omi')!], [registered], { get: () => undefined, set: () => undefined });
     expect(survey.broken).toEqual([]);
     expect(survey.unknown).toEqual([]);
+    const [run] = await database.query<{ id: number }>("insert into ledger.run (command, arguments, version, host, pid) values ('test', '{}', 'test', 'test', 0) returning run_id as id");
     for (const located of survey.releases) {
       const staged = await stage(database, located, located.vintage, () => undefined, SILENT);
-      loaded.push(await load(database, staged, [registered], await releases(database, 'loaded'), 1, SILENT));
+      loaded.push(await load(database, staged, [registered], await releases(database, 'loaded'), run!.id, SILENT));
     }
   });
 
