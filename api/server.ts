@@ -72,7 +72,8 @@ export async function buildServer({ reader, version, log, trustedProxies = [] }:
   });
   await app.register(compress, { threshold: 1024, encodings: ['gzip', 'identity'], zlibOptions: { level: constants.Z_BEST_SPEED } });
   await app.register(underPressure, {
-    maxEventLoopDelay: 2000, pressureHandler: (_request, _reply, type, value) => {
+    // The embedded database works in this very thread: there, a late event loop is only a question that takes its time.
+    maxEventLoopDelay: reader.engine === 'pglite' ? 0 : 5000, pressureHandler: (_request, _reply, type, value) => {
       throw unavailable(`the server has too much to do (${type} ${Math.round(value ?? 0)})`);
     },
   });

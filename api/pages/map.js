@@ -2,9 +2,9 @@
 /* global L */
 /** The map page: searches, draws the parcels themselves, and tells their record as tables. It knows only the interface below. */
 
-const NEIGHBOURS = 30;
-/** Degrees around a parcel in which neighbours are looked for: about 20 m. */
-const MARGIN = 0.0002;
+const NEIGHBOURS = 40;
+/** Degrees around a parcel in which neighbours are looked for: about 40 m. */
+const MARGIN = 0.0004;
 const COLOURS = { land: '#e9e4d6', road: '#d3d6da', water: '#bcd9ec' };
 
 const TITLES = {
@@ -17,12 +17,24 @@ const WORDS = {
   area_m2: 'Area', pga: 'Peak ground acceleration', velocity_mm_year: 'Vertical velocity', acceleration_mm_year2: 'Acceleration',
   avg_change_m_year: 'Average change', distance_m: 'Distance', parcel_share: 'Parcel\'s share of the section', gml_id: 'Identifier (gml:id)', fid: 'Identifier (fid)',
   avg_residential_price_m2: 'Average residential price', affordability_index: 'Years of income for 80 m²', gini_index: 'Gini index', flood_level: 'Flood hazard', landslide_level: 'Landslide hazard',
-  comune_code: 'Cadastral code', gross_yield_pct: 'Gross yield', mid_eur_m2: 'middle', min_eur_m2: 'from', max_eur_m2: 'to',
+  comune_code: 'Cadastral code', cadastral: 'Cadastre', sheet: 'foglio', section: 'sezione', attachment: 'allegato', development: 'sviluppo', label: 'Particella', lat: 'latitude', lng: 'longitude',
+  eu: 'EU', non_eu: 'non-EU', lte_zero: 'zero or less', over_120k: 'over 120,000 €', taxpayers: 'Taxpayers', gross_yield_pct: 'Gross yield', mid_eur_m2: 'middle', min_eur_m2: 'from', max_eur_m2: 'to',
 };
 const UNITS = [
   [/^area_m2$/, 'm²'], [/^pga$/, 'g'], [/_mm_year$/, 'mm/year'], [/_mm_year2$/, 'mm/year²'], [/_m_year$/, 'm/year'], [/^distance_m$/, 'm'], [/^avg_residential_price_m2$/, '€/m²'],
   [/^(average_income|total_income|net_tax)$/, '€'], [/_pct$/, '%'], [/_apt_size_m2$/, 'm²'],
 ];
+
+/** What a reader wants first; the rest keeps its order behind it. */
+const FIRST = [
+  'cadastral', 'sheet', 'section', 'label', 'kind', 'area_m2', 'cadastral_reference', 'centroid', 'fid', 'gml_id',
+  'seismic_zone', 'seismic_zone_label', 'pga', 'flood_level', 'landslide_level', 'coverage', 'velocity_mm_year', 'acceleration_mm_year2', 'direction', 'trend', 'risk_class', 'risk_label', 'cells',
+  'average_income', 'taxpayers', 'total_income', 'net_tax', 'tax_year', 'gini_index', 'avg_residential_price_m2', 'affordability_index', 'affordability_apt_size_m2', 'level', 'income_brackets',
+  'lte_zero', 'from_0_to_10k', 'from_10k_to_15k', 'from_15k_to_26k', 'from_26k_to_55k', 'from_55k_to_75k', 'from_75k_to_120k', 'over_120k',
+  'population_total', 'male', 'female', 'age_brackets', '0_4', '5_9', 'foreigners', 'households', 'dwellings', 'employed', 'education', 'section_id', 'parcel_share', 'total', 'no_title', 'elementary', 'middle_school',
+  'zone_current', 'municipality_code', 'property_type', 'condition',
+];
+const rank = (field) => (FIRST.includes(field) ? FIRST.indexOf(field) : FIRST.length);
 
 const $ = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const map = L.map('map', { attributionControl: false, zoomControl: true, minZoom: 5, maxZoom: 22 }).setView([42.2, 12.7], 6);
@@ -121,7 +133,7 @@ async function showParcel(fid, current) {
   known.set(fid, record.basic);
   draw([record.basic], fid);
   const bounds = L.geoJSON(record.basic.geometry).getBounds();
-  map.fitBounds(bounds.pad(1.2), { animate: false });
+  map.fitBounds(bounds.pad(.9), { animate: false });
   tell(record, []);
   say(`Parcel ${record.basic.label}, ${record.municipality.name ?? record.municipality.code}.`);
   const side = (value) => value.toFixed(7);
@@ -169,8 +181,13 @@ function element(name, attributes = {}, children = []) {
   return made;
 }
 
+/** `from_15k_to_26k`, `5_9`, `75_plus`, `2_members`: numbers in names. */
+function plainWords(field) {
+  return WORDS[field] ?? field.replace(/^from_(\d+)k?_to_(\d+)k$/, (_, from, to) => `${from === '0' ? '0' : `${from},000`}–${to},000 €`).replace(/^(\d+)_(\d+)$/, '$1–$2').replace(/_plus\b/, ' and more').replaceAll('_', ' ');
+}
+
 function wordsOf(field) {
-  const words = WORDS[field] ?? field.replaceAll('_', ' ');
+  const words = plainWords(field);
   return words[0].toUpperCase() + words.slice(1);
 }
 
@@ -186,12 +203,12 @@ function show(field, value) {
 
 /** Rows of an object; objects inside it get their name in front. */
 function rowsOf(block, prefix = '') {
-  return Object.entries(block).flatMap(([field, value]) => {
+  return Object.entries(block).sort(([a], [b]) => rank(a) - rank(b)).flatMap(([field, value]) => {
     if (['source', 'geometry', 'municipality'].includes(field) && typeof block === 'object' && prefix === '') return [];
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) return rowsOf(value, `${prefix}${wordsOf(field)}: `);
     if (Array.isArray(value)) return [];
-    const name = prefix === '' ? wordsOf(field) : prefix + (WORDS[field] ?? field.replaceAll('_', ' '));
-    return [element('tr', {}, [element('th', { scope: 'row' }, [name]), element('td', typeof value === 'number' ? { class: 'number' } : {}, [show(field, value)])])];
+    const name = prefix === '' ? wordsOf(field) : prefix + (prefix.startsWith('Coverage') ? field : plainWords(field));
+    return [element('tr', {}, [element('th', { scope: 'row' }, [name]), element('td', {}, [show(field, value)])])];
   });
 }
 

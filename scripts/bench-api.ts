@@ -1,0 +1,193 @@
+/**
+ * How fast the server answers: an invented region in PostgreSQL, the server in a process of its own, autocannon against it.
+ *
+ *   npx tsx scripts/bench-api.ts postgres://… [parcels] [seconds]
+ *
+ * Two figures are told for each endpoint: what the server does at most with 50 connections that never wait (where the time of one
+ * answer is 50 divided by the rate, whatever the server), and the time of one answer at a steady rate below that.
+ */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import autocannon from 'autocannon';
+import { SCOPES } from '../api/endpoints.ts';
+import { hashOf } from '../api/access.ts';
+import { writeSynthetic } from '../pipelines/commands/synth.ts';
+import { withContext } from '../pipelines/context.ts';
+import type { Database } from '../pipelines/db/index.ts';
+import { makeLog } from '../pipelines/log.ts';
+import { readConfig } from '../pipelines/config.ts';
+import { refresh } from '../pipelines/steps/refresh.ts';
+
+export interface BenchApiOptions {
+  /** A PostgreSQL database that may be filled; one with a published region is used as it is. */
+  readonly databaseUrl: string;
+  /** Size of the invented region when the database is empty; addresses are about as many. */
+  readonly parcels: number;
+  /** Of each measurement. */
+  readonly seconds: number;
+  readonly connections?: number;
+  /** Part of the greatest rate at which single answers are timed. */
+  readonly load?: number;
+}
+
+export interface Measured {
+  readonly name: string;
+  /** Requests per second at most. */
+  readonly most: number;
+  /** At most rate: milliseconds. */
+  readonly full: { readonly p50: number; readonly p99: number };
+  /** Requests per second at the steady rate. */
+  readonly steady: number;
+  /** At the steady rate: milliseconds. */
+  readonly calm: { readonly p50: number; readonly p95: number; readonly p99: number };
+  /** Answers that were not 200. */
+  readonly failed: number;
+  /** Bytes of an answer, on average. */
+  readonly bytes: number;
+}
+
+export interface BenchApiReport {
+  readonly parcels: number;
+  readonly addresses: number;
+  readonly cores: number;
+  readonly connections: number;
+  readonly measured: readonly Measured[];
+}
+
+/** Questions of each kind; enough that no two in a row are the same. */
+const QUESTIONS = 4_000;
+
+/** Fills the database when it is empty, starts the server, measures, stops it. */
+export async function benchApi({ databaseUrl, parcels, seconds, connections = 50, load = 0.5 }: BenchApiOptions): Promise<BenchApiReport> {
+  return withContext({ databaseUrl, log: makeLog(readConfig(), process.stderr) }, async (context) => {
+    const { database } = context;
+    const [published] = await database.query<{ there: boolean }>("select exists (select from ledger.publication where state = 'current' and unit_code > 0) as there");
+    if (!published!.there) {
+      const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
+      try {
+        const world = await writeSynthetic(context.sources, folder, parcels, 1);
+        const report = await refresh(context, { command: 'bench-api', data: [folder], regions: [world.region.code], parallel: 2, accept: null, force: false });
+        if (report.failures.length > 0) throw report.failures[0]!;
+      } finally {
+        await rm(folder, { recursive: true, force: true });
+      }
+    }
+    await database.query('analyze');
+    const [size] = await database.query<{ parcels: number; addresses: number }>(
+      "select sum(t.rows) filter (where t.relation = 'core.parcel')::int8 as parcels, sum(t.rows) filter (where t.relation = 'core.access_point')::int8 as addresses from ledger.publication_table t join ledger.publication p using (publication_id) where p.state = 'current'",
+    );
+    const kinds = await questionsOf(database);
+    const server = await startServer(databaseUrl);
+    const measured: Measured[] = [];
+    try {
+      for (const [name, paths] of Object.entries(kinds)) {
+        const keys = await makeKeys(database);
+        const requests = (): autocannon.Request[] => paths.map((path, index) => ({ method: 'GET', path: `/api/v2${path}`, headers: { 'x-api-key': keys[index % keys.length]! } }));
+        const run = (duration: number, rate: number | null): Promise<autocannon.Result> => autocannon({
+          url: server.url, connections, duration, requests: requests(), ...(rate === null ? {} : { overallRate: rate }),
+        });
+        await run(Math.max(2, seconds / 4), null);
+        await resetHours(database);
+        const full = await run(seconds, null);
+        await resetHours(database);
+        const rate = Math.max(connections, Math.round(full.requests.average * load));
+        const calm = await run(seconds, rate);
+        measured.push({
+          name, most: full.requests.average, full: { p50: full.latency.p50, p99: full.latency.p99 }, steady: calm.requests.average,
+          calm: { p50: calm.latency.p50, p95: calm.latency.p97_5, p99: calm.latency.p99 }, failed: full.non2xx + calm.non2xx + full.errors + calm.errors,
+          bytes: Math.round(full.throughput.total / full.requests.total),
+        });
+      }
+    } finally {
+      await server.stop();
+      await database.query("delete from access.token where name = 'bench-api'");
+    }
+    return { parcels: size!.parcels, addresses: size!.addresses, cores: availableParallelism(), connections, measured };
+  });
+}
+
+/** Questions whose answers lie all over the region. */
+async function questionsOf(database: Database): Promise<Record<string, string[]>> {
+  const parcels = await database.query<{ fid: number; lat: number; lng: number }>(
+    'select p.fid, round(st_y(p.point)::numeric, 7)::float8 as lat, round(st_x(p.point)::numeric, 7)::float8 as lng from core.parcel p order by hashint4(p.fid) limit $1', [QUESTIONS],
+  );
+  const addresses = await database.query<{ street: string; number: string; belfiore: string; lat: number; lng: number }>(
+    `select s.name as street, concat(a.number, '/' || a.exponent) as number, a.belfiore, round(st_y(a.geom)::numeric, 7)::float8 as lat, round(st_x(a.geom)::numeric, 7)::float8 as lng
+     from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id
+     where a.number is not null and a.geom is not null order by hashint8(a.address_id) limit $1`, [QUESTIONS],
+  );
+  const search = (text: string, belfiore: string): string => `/geocode/search?q=${encodeURIComponent(text)}&city=${belfiore}`;
+  return {
+    'detail, all sections': parcels.map(({ fid }) => `/parcels/${fid}`),
+    'detail, basic and risk': parcels.map(({ fid }) => `/parcels/${fid}?include=basic,risk`),
+    'locate, point': parcels.map(({ lat, lng }) => `/parcels/locate?lat=${lat}&lng=${lng}`),
+    'reverse': addresses.map(({ lat, lng }) => `/geocode/reverse?lat=${lat}&lng=${lng}`),
+    'search, exact': addresses.map(({ street, number, belfiore }) => search(`${street} ${number}`, belfiore)),
+    'search, a typo': addresses.map(({ street, number, belfiore }) => search(`${mistyped(street)} ${number}`, belfiore)),
+  };
+}
+
+/** The last long word with two letters swapped. */
+export function mistyped(street: string): string {
+  const words = street.split(' ');
+  const at = words.map((word) => word.length).lastIndexOf(Math.max(...words.map((word) => word.length)));
+  const word = words[at]!;
+  const middle = Math.floor(word.length / 2);
+  words[at] = word.length < 4 ? word : word.slice(0, middle - 1) + word[middle]! + word[middle - 1]! + word.slice(middle + 1);
+  return words.join(' ');
+}
+
+/** A token has 1,000 requests in an hour, so that many are needed. They are made from their number: nobody else has this database. */
+async function makeKeys(database: Database): Promise<string[]> {
+  const keys = Array.from({ length: 1_000 }, (_, index) => `mpl_${String(index).padStart(43, '0')}`);
+  await database.query(
+    "insert into access.token (name, sha256, scopes) select 'bench-api', decode(h, 'hex'), $2 from unnest($1::text[]) as k (h) on conflict (sha256) do nothing", [keys.map(hashOf), SCOPES],
+  );
+  await resetHours(database);
+  return keys;
+}
+
+async function resetHours(database: Database): Promise<void> {
+  await database.query('update access.rate_window set used = 0');
+}
+
+async function startServer(databaseUrl: string): Promise<{ url: string; stop(): Promise<void> }> {
+  const program = fileURLToPath(new URL('../pipelines/mappale.mjs', import.meta.url));
+  const child: ChildProcess = spawn('/usr/bin/env', [`DATABASE_URL=${databaseUrl}`, 'MAPPALE_LOG=json', process.execPath, program, 'serve', '--port', '0'], { stdio: ['ignore', 'pipe', 'ignore'] });
+  const lines = createInterface({ input: child.stdout! });
+  const [line] = (await Promise.race([once(lines, 'line'), once(child, 'exit').then(() => [''])])) as [string];
+  if (!line.startsWith('http')) throw new Error('the server did not start; try: mappale serve');
+  return {
+    url: new URL(line).origin,
+    async stop() {
+      child.kill('SIGTERM');
+      await once(child, 'exit');
+    },
+  };
+}
+
+/** The report as a table for people. */
+export function describeApi({ parcels, addresses, cores, connections, measured }: BenchApiReport): string {
+  const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 1 });
+  return [
+    `${number(parcels)} parcels, ${number(addresses)} addresses; database, server and asker on ${cores} cores, ${connections} connections`,
+    '| | most, requests/s | then p50, ms | p99, ms | steady, requests/s | p50, ms | p97.5, ms | p99, ms | bytes | failed |',
+    '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
+    ...measured.map((row) => `| ${[row.name, ...[row.most, row.full.p50, row.full.p99, row.steady, row.calm.p50, row.calm.p95, row.calm.p99, row.bytes, row.failed].map(number)].join(' | ')} |`),
+  ].join('\n');
+}
+
+if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
+  const [url, parcels = '100000', seconds = '10'] = process.argv.slice(2);
+  if (url === undefined) {
+    process.stderr.write('usage: npx tsx scripts/bench-api.ts postgres://… [parcels] [seconds]\n');
+    process.exitCode = 2;
+  } else {
+    process.stdout.write(`${describeApi(await benchApi({ databaseUrl: url, parcels: Number(parcels), seconds: Number(seconds) }))}\n`);
+  }
+}

@@ -1,0 +1,97 @@
+/** How the answers are found: by indexes, whatever the size. PostgreSQL counts its own scans; a table of any size is never read through. */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { describeEngines } from '../harness/database.ts';
+import { regionService, serviceOn } from './harness.ts';
+
+/** Large enough that an index is worth it in every table that grows with the region. */
+const PARCELS = 20_000;
+/** Smaller tables are rightly read as a whole. */
+const LARGE = 5_000;
+
+interface Scans extends Record<string, unknown> {
+  readonly name: string;
+  readonly rows: number;
+  readonly sequential: number;
+  readonly indexed: number;
+}
+
+describeEngines('the plans of the read interface', (engine) => {
+  let service: Awaited<ReturnType<typeof regionService>>;
+  let questions: Readonly<Record<string, readonly string[]>>;
+
+  beforeAll(async () => {
+    service = await regionService(engine, PARCELS, 3);
+    const parcels = await service.database.query<{ fid: number; lat: number; lng: number }>(
+      'select fid, round(st_y(point)::numeric, 7)::float8 as lat, round(st_x(point)::numeric, 7)::float8 as lng from core.parcel order by hashint4(fid) limit 40',
+    );
+    const addresses = await service.database.query<{ text: string; belfiore: string }>(
+      `select s.name || ' ' || a.number as text, a.belfiore from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id
+       where a.number is not null and a.geom is not null order by hashint8(a.address_id) limit 40`,
+    );
+    questions = {
+      'detail': parcels.map(({ fid }) => `/parcels/${fid}`),
+      'locate by point': parcels.map(({ lat, lng }) => `/parcels/locate?lat=${lat}&lng=${lng}`),
+      'locate by box': parcels.map(({ lat, lng }) => `/parcels/locate?bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
+      'reverse': parcels.map(({ lat, lng }) => `/geocode/reverse?lat=${lat}&lng=${lng}`),
+      'search in a comune': addresses.map(({ text, belfiore }) => `/geocode/search?q=${encodeURIComponent(text)}&city=${belfiore}`),
+      'search everywhere': addresses.map(({ text }) => `/geocode/search?q=${encodeURIComponent(text)}`),
+      'search with a typo': addresses.map(({ text, belfiore }) => `/geocode/search?q=${encodeURIComponent(text.replace(/(\w\w)(\w)(\w)/, '$1$3$2'))}&city=${belfiore}`),
+      'lists': Array.from({ length: 14 }, () => ['/admin/regions', '/admin/provinces?region=14', '/admin/municipalities?province=IS']).flat(),
+    };
+  });
+  afterAll(() => service?.close());
+
+  /** Scans of large tables while the paths are asked, with a server of its own: its connections report when they close. */
+  async function scansOf(paths: readonly string[]): Promise<Scans[]> {
+    await service.database.query('select pg_stat_reset()');
+    const server = await serviceOn(service.database, service.url);
+    const key = await service.token();
+    for (const path of paths) expect((await server.ask(path, { key })).status, path).toBe(200);
+    await server.close();
+    // The counts of a connection arrive after it has closed; those of the token are among the last.
+    for (let wait = 0; wait < 50; wait += 1) {
+      const [token] = await service.database.query<{ scans: number }>("select idx_scan as scans from pg_stat_user_tables where schemaname = 'access' and relname = 'token'");
+      if (token!.scans >= paths.length) break;
+      await sleep(100);
+    }
+    return service.database.query<Scans>(
+      `select s.schemaname || '.' || s.relname as name, c.reltuples::int8 as rows, s.seq_scan as sequential, coalesce(s.idx_scan, 0) as indexed
+       from pg_stat_user_tables s join pg_class c on c.oid = s.relid
+       where s.schemaname in ('core', 'section', 'layer', 'access') and c.reltuples > $1 and s.seq_scan + coalesce(s.idx_scan, 0) > 0 order by 1`, [LARGE],
+    );
+  }
+
+  it.each(['detail', 'locate by point', 'locate by box', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'lists'])('%s reads no large table through', async (name) => {
+    const paths = questions[name]!;
+    const scans = await scansOf(paths);
+    // Connections that loaded the region may still report a scan or two of their own: a plan that needs one shows as often as it was asked.
+    expect(scans.filter(({ sequential }) => sequential * 4 > paths.length)).toEqual([]);
+    if (name !== 'lists') expect(scans.filter(({ indexed }) => indexed > 0).length).toBeGreaterThan(0);
+  });
+
+  it('one record looks into each section once', async () => {
+    const paths = questions['detail']!;
+    const scans = await scansOf(paths);
+    const perRecord = new Map(scans.map(({ name, indexed }) => [name.replace(/_\d+_\d+$/, ''), indexed / paths.length]));
+    for (const table of ['section.risk', 'section.subsidence', 'section.demographics', 'section.valuation']) {
+      if (perRecord.has(table)) expect([table, perRecord.get(table)]).toEqual([table, 1]);
+    }
+    // The parcel itself, and nothing of its neighbours.
+    expect(perRecord.get('core.parcel')).toBe(1);
+  });
+
+  it('counts a request by rewriting one row in place', async () => {
+    await service.database.query('select pg_stat_reset()');
+    const server = await serviceOn(service.database, service.url);
+    const key = await service.token();
+    for (let count = 0; count < 60; count += 1) await server.ask('/admin/regions', { key });
+    await server.close();
+    let row: { updated: number; hot: number } | undefined;
+    for (let wait = 0; wait < 50 && (row?.updated ?? 0) < 59; wait += 1) {
+      await sleep(100);
+      [row] = await service.database.query<{ updated: number; hot: number }>("select n_tup_upd as updated, n_tup_hot_upd as hot from pg_stat_user_tables where schemaname = 'access' and relname = 'rate_window'");
+    }
+    expect(row).toEqual({ updated: 59, hot: 59 });
+  });
+}, ['postgres']);
