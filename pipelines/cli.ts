@@ -4,6 +4,7 @@ import { VERSION } from './context.ts';
 import { MappaleError } from './errors.ts';
 import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
+import { explainCommand } from './commands/explain.ts';
 import { loadRegionCommand } from './commands/load-region.ts';
 import { parcelCommand } from './commands/parcel.ts';
 import { planCommand } from './commands/plan.ts';
@@ -38,6 +39,7 @@ export function program(): Command {
     .addCommand(rollbackCommand())
     .addCommand(validateCommand())
     .addCommand(diffCommand())
+    .addCommand(explainCommand())
     .addHelpText('after', `
 Exit codes: 0 done, 1 bug, 2 usage or configuration, 3 input missing or changed, 4 too many rejects, 5 checks failed, 6 database, 7 already running.
 Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default the embedded database in .mappale/database), MAPPALE_LOG=json, NO_COLOR.`);

@@ -17,6 +17,9 @@ export interface SqlFile {
   readonly writes: readonly Relation[];
   /** What one run makes: tables of a region, or of Italy as a whole. */
   readonly unit: 'region' | 'italy';
+  /** For `sql/explain`: the tables whose files run before, on one parcel alone, or on all parcels of its comune. */
+  readonly reruns: readonly Relation[];
+  readonly parcels: 'one' | 'comune';
   readonly text: string;
   readonly sha256: string;
 }
@@ -55,6 +58,8 @@ export function readSqlFile(path: string): SqlFile {
     reads: list('reads'),
     writes: list('writes'),
     unit: line('unit') === 'italy' ? 'italy' : 'region',
+    reruns: line('reruns') === null ? [] : list('reruns'),
+    parcels: line('parcels') === 'comune' ? 'comune' : 'one',
     text,
     sha256: sha256(text),
   };

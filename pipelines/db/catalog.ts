@@ -59,6 +59,14 @@ export async function providePublishedAs(session: Session, schema: string, relat
   await session.query(`create or replace view ${ident(schema, name)} as select * from ${ident(schemaOf(relation), partition)}`);
 }
 
+/** Parcels as an explanation sees them: one, or all of its comune. */
+export async function provideParcels(session: Session, schema: string, partition: string, fid: number, scope: 'one' | 'comune'): Promise<void> {
+  const from = ident('core', partition);
+  const id = String(Math.trunc(fid));
+  const condition = scope === 'one' ? `fid = ${id}` : `belfiore = (select belfiore from ${from} where fid = ${id})`;
+  await session.query(`create view ${ident(schema, 'parcel')} as select * from ${from} where ${condition}`);
+}
+
 /** The one-row view `region (code, name)` of a region's workspace. */
 export async function provideRegion(session: Session, schema: string, code: number, name: string): Promise<void> {
   const [quoted] = await session.query<{ name: string }>('select quote_literal($1::text) as name', [name]);
@@ -335,4 +343,10 @@ export async function publishedBytes(session: Session, unit: number): Promise<nu
      where p.unit_code = $1 and p.state = 'current'`, [unit],
   );
   return row?.bytes ?? 0;
+}
+
+/** A table's row of one parcel as JSON, from a workspace or from what is published; its rows in order where there are several. */
+export async function rowsOf(session: Session, schema: string, table: string, fid: number): Promise<unknown[]> {
+  const rows = await session.query<{ row: unknown }>(`select to_jsonb(t) as row from ${ident(schema, table)} t where t.fid = $1 order by to_jsonb(t)::text`, [fid]);
+  return rows.map(({ row }) => row);
 }

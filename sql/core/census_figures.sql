@@ -28,7 +28,10 @@ place as (
   select
     s.section_id,
     min(s.istat_code) as istat_code,
-    max(s.population) as population
+    max(s.population) as population,
+    min(s.release_id) as release_id,
+    min(s.member_id) as member_id,
+    min(s.position) as position
   from census_section s
   join newest n using (region_code)
   where not s.fictitious
@@ -74,7 +77,11 @@ select
   coalesce(k.households_4_members, 0) as households_4_members,
   coalesce(k.households_5_members, 0) as households_5_members,
   coalesce(k.households_6_plus_members, 0) as households_6_plus_members,
-  coalesce(k.dwellings_occupied, 0) as dwellings_occupied
+  coalesce(k.dwellings_occupied, 0) as dwellings_occupied,
+  -- Where zeros stand for a missing row, it is the geometry that says so.
+  coalesce(k.release_id, p.release_id) as release_id,
+  coalesce(k.member_id, p.member_id) as member_id,
+  coalesce(k.position, p.position) as position
 from known k
 full join place p using (section_id)
 cross join newest n

@@ -45,6 +45,9 @@ create table core.census_figures (
   households_5_members int4 not null,
   households_6_plus_members int4 not null,
   dwellings_occupied int4 not null,
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
   primary key (region_code, section_id)
 ) partition by list (region_code);
 comment on table core.census_figures is 'Figures of the census sections, newest reference year of the region, one partition per region. Whole sections, never divided among parcels. No row: nothing is known of the section';
@@ -88,6 +91,9 @@ comment on column core.census_figures.households_4_members is 'Resident househol
 comment on column core.census_figures.households_5_members is 'Resident households of 5 members; 0 is a true zero';
 comment on column core.census_figures.households_6_plus_members is 'Resident households of 6 and more members; 0 is a true zero';
 comment on column core.census_figures.dwellings_occupied is 'Dwellings occupied by at least one resident; 0 is a true zero';
+comment on column core.census_figures.release_id is 'Release it was read from (ledger.release)';
+comment on column core.census_figures.member_id is 'File member it was read from (ledger.member)';
+comment on column core.census_figures.position is 'Row of the workbook or table; feature number, where the geometry says that nobody lives there';
 
 create table section.demographics (
   fid int4 primary key,

@@ -77,6 +77,3 @@ alter table address add primary key (fid, ordinal);
 alter table address alter column address_id set not null;
 alter table address alter column inside set not null;
 alter table address alter column distance_m set not null;
-
-drop table point_inside;
-drop table point_near;

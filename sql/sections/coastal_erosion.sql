@@ -32,23 +32,26 @@ join parcel
   on parcel.geom && st_expand(piece.geom, 1000 / (111320 * cos(radians(st_ymax(piece.geom) + 0.1))), 1000 / 110900.0)
 group by parcel.fid, piece.member_id, piece.position;
 
+create view shore_rank as
+select
+  near.fid,
+  segment.release_id,
+  segment.member_id,
+  segment.position,
+  segment.dynamic,
+  round(segment.avg_change_m_year::numeric, 2)::float8 as avg_change_m_year,
+  round(near.distance_m::numeric, 2)::float8 as distance_m,
+  row_number() over (
+    partition by near.fid
+    order by round(near.distance_m::numeric, 2), near.member_id, near.position
+  ) as ordinal
+from shore_distance as near
+join shoreline_segment as segment
+  on segment.member_id = near.member_id
+  and segment.position = near.position
+where round(near.distance_m::numeric, 2) <= 1000;
+
 create table coastal_erosion as
-with ranked as (
-  select
-    near.fid,
-    segment.dynamic,
-    round(segment.avg_change_m_year::numeric, 2)::float8 as avg_change_m_year,
-    round(near.distance_m::numeric, 2)::float8 as distance_m,
-    row_number() over (
-      partition by near.fid
-      order by round(near.distance_m::numeric, 2), near.member_id, near.position
-    ) as ordinal
-  from shore_distance as near
-  join shoreline_segment as segment
-    on segment.member_id = near.member_id
-    and segment.position = near.position
-  where round(near.distance_m::numeric, 2) <= 1000
-)
 select
   fid,
   ordinal::int2 as ordinal,
@@ -63,13 +66,10 @@ select
     else 4
   end::int2 as severity_index,
   distance_m
-from ranked
+from shore_rank
 where ordinal <= 5
 order by fid, ordinal;
 
 alter table coastal_erosion add primary key (fid, ordinal);
 alter table coastal_erosion alter column dynamic set not null;
 alter table coastal_erosion alter column distance_m set not null;
-
-drop table shore_piece;
-drop table shore_distance;

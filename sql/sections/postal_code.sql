@@ -62,4 +62,3 @@ from by_area
 order by fid;
 
 alter table postal_code add primary key (fid);
-drop table comune_cap, cap_piece;

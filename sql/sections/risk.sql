@@ -13,37 +13,55 @@ from parcel;
 
 -- What a parcel shares with each class. A parcel inside a piece needs no intersection. Overlapping areas of one class are counted twice, which
 -- only the threshold below sees.
-create table flood_overlap as
+create view flood_share as
 select
   parcel.fid,
   piece.class,
-  min(parcel.area_m2) as parcel_m2,
-  sum(
-    case
-      when st_covers(piece.geom, parcel.geom) then parcel.area_m2
-      else st_area(st_transform(st_intersection(piece.geom, parcel.geom), 3035))
-    end
-  ) as shared_m2
+  piece.release_id,
+  piece.member_id,
+  piece.position,
+  parcel.area_m2 as parcel_m2,
+  case
+    when st_covers(piece.geom, parcel.geom) then parcel.area_m2
+    else st_area(st_transform(st_intersection(piece.geom, parcel.geom), 3035))
+  end as shared_m2
 from flood_hazard_piece as piece
 join parcel on st_intersects(piece.geom, parcel.geom)
-where piece.geom && (select geom from region_box)
-group by parcel.fid, piece.class;
+where piece.geom && (select geom from region_box);
+
+create table flood_overlap as
+select
+  fid,
+  class,
+  min(parcel_m2) as parcel_m2,
+  sum(shared_m2) as shared_m2
+from flood_share
+group by fid, class;
+
+create view landslide_share as
+select
+  parcel.fid,
+  piece.class,
+  piece.release_id,
+  piece.member_id,
+  piece.position,
+  parcel.area_m2 as parcel_m2,
+  case
+    when st_covers(piece.geom, parcel.geom) then parcel.area_m2
+    else st_area(st_transform(st_intersection(piece.geom, parcel.geom), 3035))
+  end as shared_m2
+from landslide_hazard_piece as piece
+join parcel on st_intersects(piece.geom, parcel.geom)
+where piece.geom && (select geom from region_box);
 
 create table landslide_overlap as
 select
-  parcel.fid,
-  piece.class,
-  min(parcel.area_m2) as parcel_m2,
-  sum(
-    case
-      when st_covers(piece.geom, parcel.geom) then parcel.area_m2
-      else st_area(st_transform(st_intersection(piece.geom, parcel.geom), 3035))
-    end
-  ) as shared_m2
-from landslide_hazard_piece as piece
-join parcel on st_intersects(piece.geom, parcel.geom)
-where piece.geom && (select geom from region_box)
-group by parcel.fid, piece.class;
+  fid,
+  class,
+  min(parcel_m2) as parcel_m2,
+  sum(shared_m2) as shared_m2
+from landslide_share
+group by fid, class;
 
 -- Touching is not sharing. Where a hazard is drawn along a parcel's border, rounding the coordinates (1e-8 degree in the cadastre) and drawing
 -- straight edges in another projection leave up to a few square decimetres along a long border. So an overlap counts from 1 m² on, or
@@ -78,10 +96,15 @@ from parcel
 cross join (select max(spacing_deg) as spacing_deg from pga_node) as grid
 where grid.spacing_deg is not null;
 
-create table pga as
-with near as (
+create view pga_share as
+select
+  near.*
+from (
   select
     cell.fid,
+    node.release_id,
+    node.member_id,
+    node.position,
     node.ag_g,
     sqrt(
       power(radians(node.lon - cell.lon) * 6378137 * cos(middle.phi) / sqrt(1 - 0.00669438002290 * power(sin(middle.phi), 2)), 2)
@@ -93,13 +116,15 @@ with near as (
     on node.ix = cell.ix + corner.dx
     and node.iy = cell.iy + corner.dy
   cross join lateral (select radians((node.lat + cell.lat) / 2) as phi) as middle
-)
+) as near
+where distance_m <= 5000;
+
+create table pga as
 select
   fid,
   -- A point on a node takes the node's value: its weight outdoes the others a billion times.
   sum(ag_g / greatest(distance_m, 1e-6)) / sum(1 / greatest(distance_m, 1e-6)) as pga_g
-from near
-where distance_m <= 5000
+from pga_share
 group by fid;
 
 -- Places whose cell has no node at all, at the model's edge: the nearest node within 5 km. First by cell, because there are few.
@@ -118,6 +143,9 @@ candidate as (
     node.lon,
     node.lat,
     node.ag_g,
+    node.release_id,
+    node.member_id,
+    node.position,
     node.ix as node_ix,
     node.iy as node_iy
   from lone
@@ -131,6 +159,9 @@ near as (
   select
     cell.fid,
     candidate.ag_g,
+    candidate.release_id,
+    candidate.member_id,
+    candidate.position,
     candidate.node_ix,
     candidate.node_iy,
     st_distance(st_point(cell.lon, cell.lat)::geography, st_point(candidate.lon, candidate.lat)::geography) as distance_m
@@ -142,7 +173,11 @@ near as (
 )
 select distinct on (fid)
   fid,
-  ag_g as pga_g
+  ag_g as pga_g,
+  release_id,
+  member_id,
+  position,
+  distance_m
 from near
 where distance_m <= 5000
 order by fid, distance_m, node_iy, node_ix;
@@ -185,13 +220,3 @@ alter table risk add primary key (fid);
 alter table risk alter column pga_mapped set not null;
 alter table risk alter column flood_mapped set not null;
 alter table risk alter column landslide_mapped set not null;
-
-drop table region_box;
-drop table flood_overlap;
-drop table landslide_overlap;
-drop table flood;
-drop table landslide;
-drop table cell;
-drop table pga;
-drop table pga_edge;
-drop table comune_cover;

@@ -6,7 +6,7 @@
 
 -- The grid is arithmetic: a parcel's box names the cells that it may cover, and cells are found by their two integers.
 -- Classes are taken from the rounded means, so that what is shown and how it is classed cannot disagree, on any engine.
-create table subsidence as
+create view cell_share as
 with bounds as materialized (
   -- The part of a layer of all Italy that this region can meet; the margin covers what the edges of a box of degrees bulge.
   select
@@ -56,7 +56,10 @@ cell as (
     ix,
     iy,
     mean_velocity_mm_year as velocity,
-    acceleration_mm_year2 as acceleration
+    acceleration_mm_year2 as acceleration,
+    release_id,
+    member_id,
+    position
   from egms_cell
   where ix between (select ix_first from bounds) and (select ix_last from bounds)
     and iy between (select iy_first from bounds) and (select iy_last from bounds)
@@ -66,6 +69,10 @@ overlap as (
     c.fid,
     e.velocity,
     e.acceleration,
+    e.release_id,
+    e.member_id,
+    e.position,
+    c.geom is null as is_whole,
     case
       when c.geom is null then 1
       else st_area(st_clipbybox2d(c.geom, st_makeenvelope(c.ix * 100, c.iy * 100, c.ix * 100 + 100, c.iy * 100 + 100)::box2d))
@@ -74,16 +81,21 @@ overlap as (
   join cell e on e.ix = c.ix and e.iy = c.iy
   -- offset 0: clipped once, not again for each mean.
   offset 0
-),
-mean as (
+)
+select
+  *
+from overlap
+-- Less than 0.01 m² is what rounding makes of a common border.
+where weight >= 0.01;
+
+create table subsidence as
+with mean as (
   select
     fid,
     round((sum(velocity * weight) / sum(weight))::numeric, 2)::float8 as velocity,
     round((sum(acceleration * weight) / sum(weight))::numeric, 2)::float8 as acceleration,
     count(*)::int4 as cells
-  from overlap
-  -- Less than 0.01 m² is what rounding makes of a common border.
-  where weight >= 0.01
+  from cell_share
   group by fid
 ),
 classed as (

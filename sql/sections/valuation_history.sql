@@ -17,15 +17,24 @@ from (
 -- Most perimeters are the same in many half-years: each shape is asked for its parcels once.
 create table perimeter_shape as
 with near as (
-  select distinct on (p.half_year, p.belfiore collate "C", p.zona collate "C")
+  select
     p.half_year,
     p.belfiore,
     p.zona,
     p.geom,
+    p.release_id,
+    p.member_id,
+    p.position,
     md5(st_asbinary(p.geom)) as digest
-  from omi_perimeter p
-  where p.geom && (select st_setsrid(st_extent(point)::geometry, 4326) from parcel)
-  order by p.half_year, p.belfiore collate "C", p.zona collate "C", p.generated desc nulls last, p.release_id desc, p.member_id, p.position
+  from (
+    -- Several releases may have a half-year: comune by comune the perimeters that were generated last count.
+    select
+      *,
+      rank() over (partition by half_year, belfiore order by generated desc nulls last, release_id desc) as edition
+    from omi_perimeter
+    where geom && (select st_setsrid(st_extent(point)::geometry, 4326) from parcel)
+  ) p
+  where p.edition = 1
 ),
 newest as (
   select
@@ -40,7 +49,11 @@ select
   n.zona,
   array_agg(n.half_year order by n.half_year) as half_years,
   max(n.half_year) = min(w.half_year) as is_newest,
-  (array_agg(n.geom order by n.half_year))[1] as geom
+  (array_agg(n.geom order by n.half_year))[1] as geom,
+  -- Of equal shapes the newest is cited.
+  (array_agg(n.release_id order by n.half_year desc))[1] as release_id,
+  (array_agg(n.member_id order by n.half_year desc))[1] as member_id,
+  (array_agg(n.position order by n.half_year desc))[1] as position
 from near n
 join newest w on w.belfiore = n.belfiore
 cross join valuation_window v
@@ -167,5 +180,3 @@ join set_run r on r.set_id = t.set_id
 order by p.fid, r.since;
 
 alter table valuation_history add primary key (fid, since);
-
-drop table valuation_window, perimeter_shape, perimeter_piece, parcel_shapes, shape_set, set_run;

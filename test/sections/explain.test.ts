@@ -1,0 +1,58 @@
+/** What `explain` says must be what is published, and every value must lead to a file that is there. */
+import { existsSync } from 'node:fs';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Context } from '../../pipelines/context.ts';
+import { schemasLike } from '../../pipelines/db/catalog.ts';
+import { SECTIONS } from '../../pipelines/sections.ts';
+import { explain } from '../../pipelines/steps/explain.ts';
+import { refresh } from '../../pipelines/steps/refresh.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+
+describeEngines('an explanation', (engine) => {
+  let context: Context;
+  let files: Awaited<ReturnType<typeof inventedFiles>>;
+
+  beforeAll(async () => {
+    files = await inventedFiles(900, 9);
+    context = await contextOn(await engine.openDatabase());
+    expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);
+  });
+  afterAll(() => files.remove());
+
+  it.each(SECTIONS)('of the section %s gives what is published, and names files and places', async (section) => {
+    const relation = section === 'basic' ? 'core.parcel' : `section.${section}`;
+    const [table] = [...(await context.database.query<{ partition: string }>(
+      "select t.partition from ledger.publication_table t join ledger.publication p using (publication_id) where p.state = 'current' and p.unit_code = 14 and t.relation = $1", [relation],
+    ))];
+    expect(table).toBeDefined();
+    const parcels = await context.database.query<{ fid: number }>(
+      section === 'basic' ? 'select fid from core.parcel order by fid' : {
+        risk: 'select fid from section.risk where flood_level is not null and pga_g is not null order by fid',
+        subsidence: 'select fid from section.subsidence order by fid',
+        coastal_erosion: 'select distinct fid from section.coastal_erosion order by fid',
+        valuation: 'select fid from section.valuation order by fid',
+        valuation_history: 'select distinct fid from section.valuation_history order by fid',
+        economics: 'select fid from section.economics where avg_residential_price_m2 is not null order by fid',
+        demographics: 'select fid from section.demographics order by fid',
+        address: 'select distinct fid from section.address order by fid',
+      }[section],
+    );
+    expect(parcels.length).toBeGreaterThan(20);
+    for (const { fid } of [parcels[0]!, parcels[Math.floor(parcels.length / 2)]!, parcels.at(-1)!]) {
+      const explanation = await explain(context, fid, section);
+      expect(explanation.reproduced, `fid ${fid}`).toBe(true);
+      expect(explanation.evidence.length, `fid ${fid}`).toBeGreaterThan(0);
+      for (const evidence of explanation.evidence) {
+        expect(existsSync(evidence.file), evidence.file).toBe(true);
+        expect(evidence.sha256).toMatch(/^[0-9a-f]{64}$/);
+        expect(evidence.rule).not.toBe('');
+        expect(evidence.position).toBeGreaterThanOrEqual(0);
+      }
+    }
+  });
+
+  it('leaves nothing behind', async () => {
+    expect(await context.database.session((session) => schemasLike(session, 'explain_'))).toEqual([]);
+  });
+});
