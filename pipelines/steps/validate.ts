@@ -174,11 +174,12 @@ class ValidationSink implements Sink {
     const findings = [...this.#lost];
     const seen = this.rows + this.rejects + this.duplicates;
     const limit = this.#source.manifest.envelope.rejectShare;
-    const tooMany = seen > 0 && this.rejects / seen > limit && this.rejects > 10;
+    const tooMany = seen > 0 && this.rejects / seen > limit && (this.rejects > 10 || this.rows === 0);
     for (const [code, { count, examples }] of this.#rejectKinds) {
       findings.push({
         level: tooMany || SYSTEMATIC.test(code) ? 'error' : 'warn', code, message: `${count} record${count === 1 ? '' : 's'} refused: ${examples[0]!.message}`, at: examples.map(({ at }) => at).join(', '),
-        hint: tooMany ? `Expected at most ${limit * 100} % of the records, found ${((this.rejects / seen) * 100).toFixed(2)} %. Compare these lines with the publisher's description.` : undefined,
+        detail: `expected at most ${(limit * 100).toFixed(2)} % of the records, found ${((this.rejects / seen) * 100).toFixed(2)} % of ${seen}`,
+        hint: tooMany ? 'Compare these lines with the publisher\'s description.' : 'They are kept aside when the file is loaded; see them then with mappale rejects.',
       });
     }
     for (const [table, keys] of this.#keys) {

@@ -7,8 +7,8 @@ const NAME = /pericolosit\S*_idraulica|(?:^|\/)[HML]PH_/i;
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
-  const mine = looks.filter(({ path, fields, head }) =>
-    fields !== null ? fields.includes('scenario') && NAME.test(`${probe.name}/${path}`) : NAME.test(path) && (head.includes('scenario') || head.includes('ProbabilityHazard')));
+  // By name: the one column is not much to know it by, and reading it says what became of it.
+  const mine = looks.filter(({ path }) => NAME.test(`${probe.name}/${path}`));
   if (mine.length === 0) return null;
   const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? null;
   if (vintage === null) {

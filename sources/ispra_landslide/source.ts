@@ -9,7 +9,7 @@ const NATIONAL_BYTES = 100_000_000;
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
-  const mine = looks.filter(({ path, fields, head }) => (fields !== null ? fields.includes('per_fr_ita') : NAME.test(path) || head.includes('per_fr_ita')));
+  const mine = looks.filter(({ path, fields, head }) => NAME.test(`${probe.name}/${path}`) || (fields !== null ? fields.includes('per_fr_ita') : head.includes('per_fr_ita')));
   if (mine.length === 0) return null;
   const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? null;
   if (vintage === null) {

@@ -11,6 +11,33 @@ export const COLUMNS = {
   geojson: { code: 'com_istat_code', belfiore: 'com_catasto_code', name: 'name' },
 } as const;
 
+/** All columns of each edition, by level: those of the censuses (by their year), and the yearly ones. */
+export const EDITIONS = {
+  comune: {
+    1991: ['COD_RIP', 'COD_REG', 'COD_PROV', 'PRO_COM', 'PRO_COM_T', 'COMUNE', 'COMUNE_A', 'POP_1991', 'CC_P', 'SHAPE_LEN*', 'SHAPE_AREA'],
+    2001: ['COD_RIP', 'COD_REG', 'COD_PROV', 'PRO_COM', 'PRO_COM_T', 'COMUNE', 'COMUNE_A', 'POP_2001', 'CC_P', 'SHAPE_LEN*', 'SHAPE_LE_1', 'SHAPE_AREA', 'AREA_NEW'],
+    2011: ['COD_REG', 'COD_PRO', 'PRO_COM', 'COMUNE', 'SHAPE_LEN*', 'SHAPE_AREA'],
+    2021: ['COD_RIP', 'COD_REG', 'COD_UTS', 'PRO_COM', 'PRO_COM_T', 'COMUNE', 'COMUNE_A', 'CC_UTS', 'POP21', 'FAM21', 'SHAPE_AREA', 'SHAPE_LEN*'],
+    yearly: ['COD_RIP', 'COD_REG', 'COD_PROV', 'COD_CM', 'COD_UTS', 'PRO_COM', 'PRO_COM_T', 'COMUNE', 'COMUNE_A', 'CC_UTS', 'SHAPE_LEN*', 'SHAPE_AREA'],
+  },
+  provincia: {
+    2011: ['COD_REG', 'COD_PRO', 'PROVINCIA', 'SIGLA', 'SHAPE_LEN*', 'SHAPE_AREA'],
+    2021: ['COD_RIP', 'COD_REG', 'COD_PROV', 'COD_CM', 'COD_UTS', 'DEN_PROV', 'DEN_CM', 'DEN_UTS', 'SIGLA', 'TIPO_UTS', 'POP21', 'FAM21', 'SHAPE_AREA', 'SHAPE_LEN*'],
+    yearly: ['COD_RIP', 'COD_REG', 'COD_PROV', 'COD_CM', 'COD_UTS', 'DEN_PROV', 'DEN_CM', 'DEN_UTS', 'SIGLA', 'TIPO_UTS', 'SHAPE_LEN*', 'SHAPE_AREA'],
+  },
+  regione: {
+    2011: ['COD_REG', 'REGIONE', 'SHAPE_LEN*', 'SHAPE_AREA'],
+    2021: ['COD_RIP', 'COD_REG', 'DEN_REG', 'POP21', 'FAM21', 'SHAPE_LEN*', 'SHAPE_AREA'],
+    yearly: ['COD_RIP', 'COD_REG', 'DEN_REG', 'SHAPE_LEN*', 'SHAPE_AREA'],
+  },
+  geojson: {
+    2023: [
+      'name', 'op_id', 'minint_finloc', 'minint_elettorale', 'prov_name', 'prov_istat_code', 'prov_istat_code_num', 'prov_acr', 'reg_name', 'reg_istat_code', 'reg_istat_code_num',
+      'opdm_id', 'com_catasto_code', 'com_istat_code', 'com_istat_code_num',
+    ],
+  },
+} as const;
+
 export const OPTIONAL = {
   comune: ['padded_code'],
   provincia: ['unit', 'code', 'unit_name', 'name', 'city'],

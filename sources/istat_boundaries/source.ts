@@ -1,11 +1,11 @@
 /** Boundaries of comuni, provinces and regions: the yearly editions, those of censuses, and the GeoJSON made from one. */
-import { normaliseHeader } from '../../pipelines/kit/csv.ts';
+import { normaliseHeader, resembles } from '../../pipelines/kit/csv.ts';
 import { refusalOf } from '../../pipelines/kit/refusal.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
 import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook, type VectorReading } from '../../pipelines/kit/vector-members.ts';
 import type { VectorLayer } from '../../pipelines/kit/vector.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, OPTIONAL, SCHEMAS, type Level } from './schema.ts';
+import { COLUMNS, EDITIONS, OPTIONAL, SCHEMAS, type Level } from './schema.ts';
 
 const raw_boundary: Columns = {
   kind: 'text',
@@ -23,12 +23,12 @@ const COMPLETE_FROM = 1000;
 
 /** Names and columns of the publisher's layers. Census sections have comuni's columns too, and others. */
 function formOf(name: string, fields: readonly string[]): Form | 'aside' | null {
-  if (fields.includes('com_istat_code') && fields.includes('com_catasto_code')) return 'geojson';
+  if (resembles(fields, EDITIONS.geojson)) return 'geojson';
   if (fields.some((field) => field.startsWith('sez'))) return null;
   if (/^RipGeo/i.test(name) && fields.includes('cod_rip')) return 'aside';
-  if (/^Com/i.test(name) && fields.includes('pro_com') && fields.includes('comune')) return 'comune';
-  if (/^Prov/i.test(name) && (fields.includes('cod_prov') || fields.includes('cod_pro') || fields.includes('cod_uts'))) return 'provincia';
-  if (/^Reg/i.test(name) && fields.includes('cod_reg')) return 'regione';
+  if (/^Com/i.test(name) && resembles(fields, EDITIONS.comune)) return 'comune';
+  if (/^Prov/i.test(name) && resembles(fields, EDITIONS.provincia)) return 'provincia';
+  if (/^Reg/i.test(name) && resembles(fields, EDITIONS.regione)) return 'regione';
   return null;
 }
 
@@ -37,8 +37,8 @@ const stemOf = (path: string): string => path.split('/').at(-1)!.replace(/\.[^.]
 /** Columns of GeoJSON stand in the first feature. */
 function fieldsOf({ path, fields, head }: VectorLook): readonly string[] {
   if (!/\.geojson$/i.test(path)) return fields ?? [];
-  const text = head.toString('utf8');
-  return ['com_istat_code', 'com_catasto_code'].filter((field) => text.includes(`"${field}"`));
+  const properties = /"properties"\s*:\s*\{([^{}]*)/.exec(head.toString('utf8'))?.[1] ?? '';
+  return [...properties.matchAll(/"([^"\\]{1,40})"\s*:/g)].map((match) => normaliseHeader(match[1]!));
 }
 
 /** `Com01012025_g_WGS84` → `2025-01-01`, `Com2021` → `2021`; the digits of WGS84 are none. */
@@ -98,7 +98,7 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
   return {
     table: 'raw_boundary',
     geometry: 'polygon',
-    columns: { mapped: COLUMNS[form], optional: OPTIONAL[form], ignored },
+    columns: { mapped: COLUMNS[form], optional: OPTIONAL[form], ignored, editions: EDITIONS[form] },
     row(fields) {
       const parsed = SCHEMAS[form].safeParse(fields);
       if (!parsed.success) return refusalOf(fields, parsed.error);

@@ -45,5 +45,32 @@ export const INDICATORS: Readonly<Record<string, string>> = Object.fromEntries([
   ['dwellings_occupied', 'a2'],
 ] as [string, string][]);
 
+const range = (prefix: string, from: number, to: number): string[] => Array.from({ length: to - from + 1 }, (_, index) => `${prefix}${from + index}`);
+
+/** The 126 columns that all releases on the 2021 bases have, without the dwellings. */
+const INDICATOR_BASE = [
+  'CODREG', 'REGIONE', 'CODPRO', 'PROVINCIA', 'CODCOM', 'COMUNE', 'PROCOM', 'SEZ21_ID', 'COM_ASC1', 'COM_ASC2', 'COM_ASC3',
+  ...range('P', 1, 3), ...range('P', 14, 45), ...range('P', 67, 103), ...range('IT', 1, 12), 'ST1', 'ST2', 'ST2_B', ...range('ST', 3, 5), ...range('ST', 16, 33),
+  'PF1', ...range('PF', 3, 8),
+];
+
+/** All columns of each release of the indicators. */
+export const INDICATOR_EDITIONS = {
+  '2021 (issue of July 2024)': [...INDICATOR_BASE, 'A2'],
+  '2021 (issue of May 2026)': [...INDICATOR_BASE, 'A2', 'A3', 'A8', 'E3'],
+  2023: [...INDICATOR_BASE, 'PF9', ...range('EM', 1, 6), 'NA1', 'A2', 'A3', 'A5', 'A8'],
+} as const;
+
+const SECTION_BASE = [
+  'COD_REG', 'COD_UTS', 'PRO_COM', 'SEZ21', 'SEZ21_ID', 'COD_TIPO_S', 'TIPO_LOC', 'LOC21_ID', 'COD_ZIC', 'COD_ISAM', 'COD_ACQUE', 'COD_ISOLE', 'COD_MONT_D', 'COD_AREA_S',
+  'COM_ASC1', 'COM_ASC2', 'COM_ASC3', 'POP21', 'FAM21',
+];
+
+/** All columns of each issue of the geometry. */
+export const SECTION_EDITIONS = {
+  '2021': [...SECTION_BASE, 'SHAPE_Leng', 'SHAPE_Area'],
+  '2021 (with dwellings and buildings)': [...SECTION_BASE, 'ABI21', 'EDI21', 'SHAPE_Leng', 'SHAPE_Area'],
+} as const;
+
 /** Columns that only the releases of 2023 and later have: cohabiting families, migratory background, cars. */
 export const SINCE_2023: readonly string[] = ['pf9', 'em1', 'na1'];

@@ -39,7 +39,6 @@ export const manifest: Manifest = {
     abi21: 'dwellings, in later issues of the geometry: the indicators say it by kind',
     edi21: 'buildings, in later issues of the geometry: not served',
     'shape_*': 'length and area of the drawing, rounded: measured from the polygon where needed',
-    objectid: 'row number of the publisher\'s program',
     // Indicators.
     regione: 'name: the code says it',
     codpro: 'province: the comune says it',

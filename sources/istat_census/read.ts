@@ -1,10 +1,10 @@
 /** Reads the indicators: workbooks and CSV, alone or many in a zip. The geometry is read by the kit. */
-import { expectColumns, fieldsOf, openCsv, type CsvReader } from '../../pipelines/kit/csv.ts';
+import { expectColumns, fieldsOf, openCsv, resembles, type CsvReader } from '../../pipelines/kit/csv.ts';
 import { refusalOf, type Refusal } from '../../pipelines/kit/refusal.ts';
 import { inputError, type Columns, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
 import { Workbook, XlsxRowCounter } from '../../pipelines/kit/xlsx.ts';
 import type { ZipArchive } from '../../pipelines/kit/zip.ts';
-import { INDICATORS, SINCE_2023 } from './columns.ts';
+import { INDICATORS, INDICATOR_EDITIONS, SINCE_2023 } from './columns.ts';
 import { manifest } from './manifest.ts';
 import { indicatorRow } from './schema.ts';
 
@@ -29,7 +29,7 @@ export const INDICATOR_FILE = /(?:^|\/)R\d{2}_[^/]*sezioni[^/]*\.(?:xlsx|csv)$/i
  * @throws `CENSUS_EDITION` when the name of the file speaks of another year than its columns
  */
 export function editionOf(names: readonly string[], fileName: string): number | null {
-  if (!names.includes('sez21_id') || !names.includes('p1')) return null;
+  if (!resembles(names, INDICATOR_EDITIONS)) return null;
   const named = [...fileName.matchAll(/(?<!\d)(20\d\d)(?!\d)/g)].map((match) => Number(match[1])).at(-1);
   const later = SINCE_2023.some((name) => names.includes(name));
   if (!later && named !== undefined && named !== 2021) {
@@ -141,7 +141,7 @@ function openHeader(names: readonly string[], fileName: string, at: string): Hea
     });
   }
   // Trailing empty columns are what a spreadsheet leaves.
-  const indexes = expectColumns(names, { mapped: MAPPED, ignored: { ...manifest.ignored, '': 'no name' }, at });
+  const indexes = expectColumns(names, { mapped: MAPPED, ignored: { ...manifest.ignored, '': 'no name' }, editions: INDICATOR_EDITIONS, at });
   return { indexes, year: editionOf(lower, fileName)! };
 }
 

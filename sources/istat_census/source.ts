@@ -1,8 +1,9 @@
-import { normaliseHeader } from '../../pipelines/kit/csv.ts';
+import { normaliseHeader, peekRows, resembles } from '../../pipelines/kit/csv.ts';
 import { refusalOf } from '../../pipelines/kit/refusal.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
 import { lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/kit/vector-members.ts';
 import { firstRows } from '../../pipelines/kit/xlsx.ts';
+import { SECTION_EDITIONS } from './columns.ts';
 import { manifest } from './manifest.ts';
 import { INDICATOR_COLUMNS, INDICATOR_FILE, editionOf, otherRegion, readIndicators } from './read.ts';
 import { sectionRow } from './schema.ts';
@@ -25,7 +26,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     if (fields?.includes('sez2011') === true) {
       return { role: 'sections_2011', vintage: 'basi_2011', region: null, sidecars: sidecarsOf(probe), ignored: OLD_BASES };
     }
-    if (fields?.includes('sez21_id') === true && fields.includes('pro_com')) {
+    if (resembles(fields ?? [], SECTION_EDITIONS)) {
       return { role: 'sections', vintage: BASES_VINTAGE, region: await regionOfTable(probe, path), sidecars: sidecarsOf(probe) };
     }
   }
@@ -60,9 +61,8 @@ async function recogniseWorkbook(probe: Probe, name: string, inner: string): Pro
 }
 
 function recogniseCsv(name: string, head: Buffer): Recognition | null {
-  const [header = '', first = ''] = head.toString('latin1').replace(/^ï»¿/, '').split(/\r?\n/, 2);
-  const cells = (line: string): string[] => line.split(';').map((cell) => cell.replace(/^"|"$/g, ''));
-  return recogniseIndicators(name, cells(header), cells(first));
+  const [header = [], first = []] = peekRows(head, ';', 2);
+  return recogniseIndicators(name, header, first);
 }
 
 /** @throws `CENSUS_EDITION` */
@@ -111,6 +111,7 @@ export default defineSource({
         mapped: { section_id: 'sez21_id', region_code: 'cod_reg', istat_code: 'pro_com', tipo_loc: 'tipo_loc', population: 'pop21', households: 'fam21', number: 'sez21' },
         optional: ['number'],
         ignored: manifest.ignored,
+        editions: SECTION_EDITIONS,
       },
       row({ number: _, ...fields }) {
         const parsed = sectionRow.safeParse(fields);

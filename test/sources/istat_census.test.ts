@@ -96,11 +96,15 @@ describe('reading indicators', () => {
 describe('reading geometry', () => {
   const integer = (name: string): ShapefileField => ({ name, type: 'integer', length: 13 });
   const FIELDS = ['COD_REG', 'COD_UTS', 'PRO_COM', 'SEZ21', 'SEZ21_ID', 'TIPO_LOC', 'POP21', 'FAM21'];
+  /** The other fields of the publisher's table, which are not read. */
+  const REST = ['COD_TIPO_S', 'LOC21_ID', 'COD_ZIC', 'COD_ISAM', 'COD_ACQUE', 'COD_ISOLE', 'COD_MONT_D', 'COD_AREA_S', 'COM_ASC1', 'COM_ASC2', 'COM_ASC3', 'SHAPE_Leng', 'SHAPE_Area'];
   const square = (lon: number): MultiPolygon => [[([[0, 0], [0.01, 0], [0.01, 0.01], [0, 0.01], [0, 0]] as const).map(([x, y]) => utm32.forward([lon + x, 45 + y]))]];
 
   async function shapefile(name: string, rows: readonly (readonly (number | null)[])[], fields: readonly string[] = FIELDS): Promise<string> {
+    const rest = fields.includes('SEZ21_ID') ? REST : [];
     await writeShapefile(folder, name, {
-      type: 'polygon', srid: 32632, fields: fields.map(integer), features: rows.map((values, index) => ({ geometry: { type: 'polygon', polygons: square(7 + index / 50) }, values })),
+      type: 'polygon', srid: 32632, fields: [...fields, ...rest].map(integer),
+      features: rows.map((values, index) => ({ geometry: { type: 'polygon', polygons: square(7 + index / 50) }, values: [...values, ...rest.map(() => 0)] })),
     });
     return join(folder, `${name}.shp`);
   }
