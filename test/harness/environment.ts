@@ -15,6 +15,10 @@ export interface TestEnvironment {
   readonly image: string;
   /** `MAPPALE_TEST_ENGINES`: narrows the run, `postgres` or `pglite`; both by default. */
   readonly engines: readonly EngineName[];
+  /** `MAPPALE_TEST_KILLS`: how often the suite of faults kills a run; 50 by default. */
+  readonly kills: number;
+  /** `MAPPALE_TEST_SEED`: moments and victims of the suite of faults follow from it. */
+  readonly seed: number;
   /** `PATH`: where programs are looked for. */
   readonly path: readonly string[];
 }
@@ -29,6 +33,20 @@ export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvir
     databaseUrl: env['TEST_DATABASE_URL'] || null,
     image: env['MAPPALE_TEST_IMAGE'] || 'postgis/postgis:16-3.4',
     engines: asked.length === 0 ? ENGINE_NAMES : ENGINE_NAMES.filter((name) => asked.includes(name)),
+    kills: count(env, 'MAPPALE_TEST_KILLS', 50),
+    seed: count(env, 'MAPPALE_TEST_SEED', 1),
     path: (env['PATH'] ?? '').split(delimiter),
   };
+}
+
+function count(env: NodeJS.ProcessEnv, name: string, usual: number): number {
+  const text = env[name] || String(usual);
+  if (!/^\d{1,9}$/.test(text)) throw new Error(`${name}: expected a whole number, found ${text}`);
+  return Number(text);
+}
+
+/** The environment of a program that a test starts: this one's, without what would change its answers. */
+export function childEnvironment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
+  const { DATABASE_URL: _database, MAPPALE_LOG: _log, NODE_OPTIONS: _options, VITEST: _vitest, NODE_ENV: _node, ...rest } = process.env;
+  return { ...rest, NO_COLOR: '1', ...more };
 }

@@ -186,7 +186,7 @@ async function clusterStarts(path: readonly string[], refused: string[]): Promis
   return found.map(({ bin }) => () => startCluster(bin));
 }
 
-async function installations(path: readonly string[]): Promise<{ bin: string; version: number }[]> {
+export async function installations(path: readonly string[]): Promise<{ bin: string; version: number }[]> {
   const folders = new Set<string>();
   const add = async (folder: string): Promise<void> => {
     const initdb = await realpath(join(folder, 'initdb')).catch(() => null);
@@ -272,7 +272,7 @@ async function startCluster(bin: string): Promise<Candidate> {
 }
 
 /** Who runs the server: PostgreSQL refuses root. Null when we are not root. */
-async function unprivileged(): Promise<{ uid: number; gid: number } | null> {
+export async function unprivileged(): Promise<{ uid: number; gid: number } | null> {
   if (process.getuid?.() !== 0) return null;
   for (const name of ['postgres', 'nobody']) {
     const ids = await Promise.all([run('id', ['-u', name]), run('id', ['-g', name])]).catch(() => null);
@@ -281,7 +281,7 @@ async function unprivileged(): Promise<{ uid: number; gid: number } | null> {
   throw new Error('PostgreSQL does not run as root, and there is no user postgres or nobody');
 }
 
-async function freePort(): Promise<number> {
+export async function freePort(): Promise<number> {
   const server = createServer();
   await new Promise<void>((resolve, reject) => server.once('error', reject).listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
@@ -293,7 +293,7 @@ async function freePort(): Promise<number> {
  * Waits until the server answers a query.
  * @param died says why it never will, or null
  */
-async function answers(url: string, died: () => Promise<string | null> | null): Promise<void> {
+export async function answers(url: string, died: () => Promise<string | null> | null): Promise<void> {
   const until = Date.now() + 60_000;
   for (;;) {
     try {

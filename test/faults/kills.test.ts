@@ -1,0 +1,168 @@
+/**
+ * The program is killed (SIGKILL) at every step boundary and at random moments, again and again before it could finish. What was
+ * published stays whole after each kill; the run that is let through ends with exactly what an undisturbed database holds.
+ */
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import { randomOf } from '../../pipelines/kit/random.ts';
+import { describeEngines, type TestEngine } from '../harness/database.ts';
+import { testEnvironment } from '../harness/environment.ts';
+import { Gate, nameOf, type Boundary } from './gate.ts';
+import { Machine, mappale } from './machine.ts';
+import { inForce, orphans, recount } from './published.ts';
+import { smallRegion, type Region } from './region.ts';
+
+const { kills: WANTED, seed } = testEnvironment();
+/** The embedded database opens slowly: fewer kills, none less. */
+const EMBEDDED_SHARE = 0.2;
+
+/** Two databases that are given the same files: one in peace, the other is struck. */
+class Pair {
+  readonly calm: string;
+  readonly struck: string;
+  kills = 0;
+  /** Wall time of the last undisturbed run: random moments lie in it. */
+  duration = 0;
+
+  private constructor(calm: string, struck: string) {
+    this.calm = calm;
+    this.struck = struck;
+  }
+
+  static async of(engine: TestEngine): Promise<Pair> {
+    return new Pair(await engine.createDatabase(), await engine.createDatabase());
+  }
+
+  /** The undisturbed run. @returns its step boundaries in order */
+  async inPeace(folder: string, parallel: number): Promise<Boundary[]> {
+    const startedAt = performance.now();
+    const ended = await mappale(this.calm, 'refresh', 'molise', '--data', folder, '--parallel', String(parallel));
+    this.duration = performance.now() - startedAt;
+    expect(ended).toMatchObject({ code: 0 });
+    return withDatabase(this.calm, async (database) => {
+      const steps = await database.query<{ step: string; subject: string }>('select step, subject from ledger.step where run_id = (select max(run_id) from ledger.run) order by step_id');
+      return steps.flatMap(({ step, subject }) => (['begins', 'ends'] as const).map((edge) => ({ step, subject, edge })));
+    });
+  }
+
+  start(folder: string, parallel: number): Machine {
+    return new Machine(this.struck, ['refresh', 'molise', '--data', folder, '--parallel', String(parallel)]);
+  }
+
+  /** What was published before the kill is still there, to the row. */
+  async stillWhole(before: Record<string, string>, when: string): Promise<void> {
+    await withDatabase(this.struck, async (database) => {
+      const listed = await inForce(database);
+      expect(await recount(database), `${when}: tables against the ledger`).toEqual(listed);
+      // A publication that was committed before the kill reached it replaces whole units.
+      for (const unit of ['0', '14']) {
+        const of = (all: Record<string, string>): string => JSON.stringify(Object.entries(all).filter(([key]) => key.startsWith(`${unit} `)).sort());
+        const calm = await withDatabase(this.calm, inForce);
+        expect([of(before), of(calm)], `${when}: unit ${unit}`).toContain(of(listed));
+      }
+    });
+  }
+
+  /** The run that is let through. */
+  async recover(folder: string): Promise<void> {
+    const ended = await mappale(this.struck, 'refresh', 'molise', '--data', folder);
+    expect(ended).toMatchObject({ code: 0 });
+    await withDatabase(this.struck, async (database) => {
+      const calm = await withDatabase(this.calm, inForce);
+      expect(Object.keys(calm).length).toBeGreaterThan(15);
+      expect(await inForce(database)).toEqual(calm);
+      expect(await recount(database)).toEqual(calm);
+      expect(await orphans(database)).toEqual([]);
+      const [open] = await database.query<{ n: number }>("select count(*) as n from ledger.run where ended_at is null");
+      expect(open!.n).toBe(0);
+    });
+  }
+}
+
+async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase(url);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** Kills one run after another at each boundary, until one gets through. */
+async function walk(pair: Pair, gate: Gate, folder: string, boundaries: readonly Boundary[], before: Record<string, string>): Promise<string[]> {
+  const killed: string[] = [];
+  for (const boundary of boundaries) {
+    const name = nameOf(boundary);
+    await gate.shut(name);
+    const machine = pair.start(folder, 1);
+    const stopped = await gate.reached(machine);
+    await machine.kill();
+    await gate.lift(name);
+    if (!stopped) continue;
+    pair.kills += 1;
+    killed.push(name);
+    await pair.stillWhole(before, name);
+  }
+  return killed;
+}
+
+let region: Region;
+beforeAll(async () => {
+  region = await smallRegion();
+});
+afterAll(() => region.remove());
+
+describeEngines('a run that is killed', (engine) => {
+  let pair: Pair;
+  const target = engine.name === 'postgres' ? WANTED : Math.ceil(WANTED * EMBEDDED_SHARE);
+  const random = randomOf('kills', engine.name, seed);
+  beforeAll(async () => {
+    pair = await Pair.of(engine);
+  });
+
+  it('in its first load: nothing is published by halves, and the next run finishes it', async () => {
+    const folder = await region.version(0);
+    await pair.inPeace(folder, 2);
+    for (let attempt = 0; attempt < 2; attempt += 1) {
+      const machine = pair.start(folder, 2);
+      await sleep(pair.duration * (0.2 + 0.5 * random.next()));
+      if ((await machine.kill()).code === null) pair.kills += 1;
+      await pair.stillWhole({}, 'first load');
+    }
+    await pair.recover(folder);
+  });
+
+  it.skipIf(engine.name === 'pglite')('at the beginning and the end of every step of a refresh', async () => {
+    const folder = await region.version(1);
+    const boundaries = await pair.inPeace(folder, 1);
+    expect(boundaries.map(({ step }) => step)).toEqual(expect.arrayContaining(['recover', 'stage', 'load', 'join', 'check', 'guard', 'publish']));
+    const gate = await Gate.open(pair.struck);
+    try {
+      const before = await withDatabase(pair.struck, inForce);
+      const killed = await walk(pair, gate, folder, boundaries, before);
+      // Every boundary is reached in its turn: what was finished stays finished, what was not is done again.
+      expect(killed).toEqual(boundaries.map(nameOf));
+    } finally {
+      await gate.close();
+    }
+    await pair.recover(folder);
+  });
+
+  it('at random moments, until enough were killed', async () => {
+    for (let number = 2; pair.kills < target; number += 1) {
+      const folder = await region.version(number);
+      await pair.inPeace(folder, 2);
+      const before = await withDatabase(pair.struck, inForce);
+      for (let attempt = 0; attempt < 8 && pair.kills < target; attempt += 1) {
+        const machine = pair.start(folder, 2);
+        await Promise.race([sleep(pair.duration * (0.25 + 0.75 * random.next())), machine.ended]);
+        if ((await machine.kill()).code !== null) break;
+        pair.kills += 1;
+        await pair.stillWhole(before, `version ${number}, attempt ${attempt}`);
+      }
+      await pair.recover(folder);
+    }
+    expect(pair.kills).toBeGreaterThanOrEqual(target);
+  }, 1_800_000);
+});

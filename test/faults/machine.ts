@@ -1,0 +1,73 @@
+/** The real command line as a child process that a test may kill. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { childEnvironment } from '../harness/environment.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
+
+export interface Ended {
+  /** Null when it was killed. */
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A run of the program. */
+export class Machine {
+  readonly #child: ChildProcess;
+  readonly ended: Promise<Ended>;
+  #stdout = '';
+  #stderr = '';
+  #lines = 0;
+  #wake: () => void = () => undefined;
+  #over = false;
+
+  /** @param url of the database; the run gets its own working folder, so that nothing lies about */
+  constructor(url: string, args: readonly string[]) {
+    this.#child = spawn(process.execPath, [PROGRAM, ...args], { env: childEnvironment({ DATABASE_URL: url, MAPPALE_LOG: 'json' }), stdio: ['ignore', 'pipe', 'pipe'] });
+    this.#child.stdout!.setEncoding('utf8').on('data', (text: string) => (this.#stdout += text));
+    this.#child.stderr!.setEncoding('utf8').on('data', (text: string) => {
+      this.#stderr += text;
+      this.#lines += text.split('\n').length - 1;
+      this.#wake();
+    });
+    this.ended = once(this.#child, 'close').then(([code]) => {
+      this.#over = true;
+      this.#wake();
+      return { code: code as number | null, stdout: this.#stdout, stderr: this.#stderr };
+    });
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  get over(): boolean {
+    return this.#over;
+  }
+
+  /** Waits until the run has said so many lines, or is over. */
+  async said(lines: number): Promise<void> {
+    while (!this.#over && this.#lines < lines) await new Promise<void>((resolve) => (this.#wake = resolve));
+  }
+
+  /** SIGKILL: no handler, no `finally`, nothing. */
+  async kill(): Promise<Ended> {
+    this.#child.kill('SIGKILL');
+    return this.ended;
+  }
+}
+
+/** Runs to the end. */
+export function mappale(url: string, ...args: readonly string[]): Promise<Ended> {
+  return new Machine(url, args).ended;
+}
+
+export async function scratch(name: string): Promise<{ folder: string; remove(): Promise<void> }> {
+  const folder = await mkdtemp(join(tmpdir(), `mappale-${name}-`));
+  return { folder, remove: () => rm(folder, { recursive: true, force: true }) };
+}

@@ -1,0 +1,74 @@
+/** What must hold of a database at every moment, whatever was killed. */
+import { digestOf, splitOf } from '../../pipelines/db/catalog.ts';
+import type { Database, Session } from '../../pipelines/db/index.ts';
+import { schemaOf, tableOf, type Relation } from '../../pipelines/sql-files.ts';
+
+interface Listed extends Record<string, unknown> {
+  readonly unit: number;
+  readonly state: 'current' | 'previous' | 'past';
+  readonly relation: Relation;
+  readonly partition: string;
+  readonly rows: number;
+  readonly digest: string;
+}
+
+async function listed(session: Session): Promise<Listed[]> {
+  const [made] = await session.query<{ there: boolean }>("select to_regclass('ledger.publication_table') is not null as there");
+  if (!made!.there) return [];
+  return session.query<Listed>(
+    `select p.unit_code::int4 as unit, p.state, t.relation, t.partition, t.rows, t.digest
+     from ledger.publication p join ledger.publication_table t using (publication_id) order by 1, 2, 3, 4`,
+  );
+}
+
+/** Content in force: `unit relation` → rows and digest, as the ledger has them. */
+export async function inForce(database: Database): Promise<Record<string, string>> {
+  const rows = await database.session(listed);
+  return Object.fromEntries(rows.filter(({ state }) => state === 'current').map(({ unit, relation, rows: count, digest }) => [`${unit} ${relation}`, `${count} rows, ${digest}`]));
+}
+
+/** The same, read from the tables themselves, where readers find them. A table that is not there, or not attached, is `missing`. */
+export async function recount(database: Database): Promise<Record<string, string>> {
+  return database.session(async (session) => {
+    const found: Record<string, string> = {};
+    for (const { relation, partition, unit } of (await listed(session)).filter(({ state }) => state === 'current')) {
+      const whole = (await splitOf(session, relation)) === 'whole';
+      const place = { schema: schemaOf(relation), table: whole ? tableOf(relation) : partition };
+      const [there] = await session.query<{ attached: boolean }>(
+        `select $3 and c.relkind = 'r' or exists (select from pg_inherits i join pg_class p on p.oid = i.inhparent where i.inhrelid = c.oid and p.relname = $4) as attached
+         from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname = $1 and c.relname = $2`, [place.schema, place.table, whole, tableOf(relation)],
+      );
+      if (there?.attached !== true) {
+        found[`${unit} ${relation}`] = 'missing';
+        continue;
+      }
+      const { rows, digest } = await digestOf(session, place.schema, place.table);
+      found[`${unit} ${relation}`] = `${rows} rows, ${digest}`;
+    }
+    return found;
+  });
+}
+
+/** Workspaces, and tables that the ledger does not know: empty after a run that ended well. */
+export async function orphans(database: Database): Promise<string[]> {
+  return database.session(async (session) => {
+    const known = new Set((await listed(session)).map(({ partition }) => partition));
+    const loaded = new Set((await session.query<{ id: number }>("select release_id as id from ledger.release where state = 'loaded'")).map(({ id }) => id));
+    const workspaces = await session.query<{ name: string }>(String.raw`select nspname as name from pg_namespace where nspname ~ '^(staging|build)_' order by 1`);
+    // Parents are partitioned (kind p). Tables that are swapped whole and the register of fids, which is never swapped, are made by a migration.
+    const tables = await session.query<{ schema: string; name: string; child: boolean }>(
+      `select n.nspname as schema, c.relname as name, c.relispartition as child from pg_class c join pg_namespace n on n.oid = c.relnamespace
+       where n.nspname in ('layer', 'core', 'section', 'previous') and c.relkind = 'r'
+         and not exists (select from pg_inherits i where i.inhrelid = c.oid and i.inhparent = to_regclass('core.parcel_register')) order by 1, 2`,
+    );
+    const strange = tables.filter(({ schema, name, child }) => {
+      if (schema === 'layer') return !loaded.has(Number(/_(\d+)$/.exec(name)?.[1]));
+      if (schema === 'previous' || child) return !known.has(name);
+      return false;
+    });
+    const unknown = [...workspaces.map(({ name }) => `schema ${name}`), ...strange.map(({ schema, name }) => `${schema}.${name}`)];
+    const lost = [...known].filter((partition) => !tables.some(({ name }) => name === partition));
+    const whole = new Set((await listed(session)).filter(({ state, relation }) => state === 'current' && tables.some(({ schema, name }) => `${schema}.${name}` === relation)).map(({ partition }) => partition));
+    return [...unknown, ...lost.filter((partition) => !whole.has(partition)).map((partition) => `${partition} is in the ledger and nowhere else`)];
+  });
+}

@@ -1,0 +1,65 @@
+/** A small invented region, and versions of its files in which three sources differ. */
+import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { inventedFiles } from '../harness/region.ts';
+import { rewriteZip } from '../harness/rewrite-zip.ts';
+
+export const REGION = 14;
+
+export interface Region {
+  readonly folder: string;
+  /** A folder with version `number` of the files; 0 is the first. Three sources differ from one version to the next. */
+  version(number: number): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/** @param parcels small, so that a whole load takes seconds */
+export async function smallRegion(parcels = 600): Promise<Region> {
+  const files = await inventedFiles(parcels, 11);
+  // One semester of quotations after the other teaches a fault nothing new: three remain.
+  for (const name of await readdir(files.folder)) if (/^QI_9000(0[4-9]|1\d|2\d)/.test(name)) await rm(join(files.folder, name));
+  const whole = join(files.folder, '..', `${files.folder}-versions`);
+  return {
+    folder: files.folder,
+    async version(number) {
+      const folder = join(whole, String(number));
+      await rm(folder, { recursive: true, force: true });
+      await mkdir(folder, { recursive: true });
+      await cp(files.folder, folder, { recursive: true });
+      if (number > 0) await change(folder, number);
+      return folder;
+    },
+    async remove() {
+      await files.remove();
+      await rm(whole, { recursive: true, force: true });
+    },
+  };
+}
+
+/** The seismic list, the map of accelerations and one comune of the cadastre say something else. */
+async function change(folder: string, number: number): Promise<void> {
+  await seismicZones(folder, String(1 + (number % 4)));
+  await rewriteZip(join(folder, 'italia_ag_002_txt.zip'), (_path, content) => {
+    const values = content.toString('latin1').replace(/0\.(\d{4})\b/g, (_all, digits: string) => `0.${String(Number(digits) + number).padStart(4, '0')}`);
+    return Buffer.from(values, 'latin1');
+  });
+  let removed = 0;
+  await rewriteZip(join(folder, 'MOLISE.zip'), (path, content) => {
+    if (!path.includes('/Z002_') || !path.endsWith('_ple.gml')) return content;
+    let seen = 0;
+    return Buffer.from(content.toString('utf8').replace(/<(wfs:member|gml:featureMember)>[\s\S]*?<\/\1>\s*/g, (member) => {
+      seen += 1;
+      if (seen !== 10 + number) return member;
+      removed += 1;
+      return '';
+    }));
+  });
+  if (removed !== 1) throw new Error(`one parcel should be gone, found ${removed}`);
+}
+
+/** Every comune gets this zone. */
+export async function seismicZones(folder: string, zone: string): Promise<void> {
+  const name = (await readdir(folder)).find((file) => file.startsWith('classificazione-sismica'))!;
+  const text = await readFile(join(folder, name), 'utf8');
+  await writeFile(join(folder, name), text.replace(/;[^;\r\n]+(\r\n)(?=.)/g, (all, end: string) => (all.includes('ZONA') ? all : `;${zone}${end}`)).replace(/;[^;\r\n]+(\r\n)$/, `;${zone}$1`));
+}
