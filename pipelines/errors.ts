@@ -3,6 +3,8 @@
  * found, and a hint with what to do.
  */
 
+import { maskTaxCode } from './kit/mask-tax-code.ts';
+
 /** Exit code of the process by kind of failure; documented in the README. */
 export const EXIT = {
   done: 0,
@@ -43,7 +45,7 @@ export class MappaleError extends Error {
     this.name = 'MappaleError';
     this.code = facts.code;
     this.kind = facts.kind;
-    this.at = facts.at;
+    this.at = facts.at === undefined ? undefined : maskTaxCode(facts.at);
     this.detail = facts.detail;
     this.hint = facts.hint;
   }

@@ -1,7 +1,7 @@
 /** Finds the sources by listing their folders; nothing is registered by hand. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from './config.ts';
 import { readSqlFile, type SqlFile } from './sql-files.ts';
@@ -11,7 +11,7 @@ export interface RegisteredSource extends Source {
   readonly id: string;
   /** Folder from the project's root. */
   readonly folder: string;
-  /** Digest of everything that decides what a file becomes: the folder's code and SQL, not its tests or synthetic files. */
+  /** Digest of everything that decides what a file becomes: the folder's SQL, its code and the kit that this code uses. */
   readonly reader: string;
   readonly staging: SqlFile;
   readonly layer: SqlFile;
@@ -45,12 +45,18 @@ export async function registerSource(id: string): Promise<RegisteredSource> {
   };
 }
 
+/** The folder's SQL, and the code that `source.ts` reaches by its imports, in the folder and in the kit. */
 function digestOf(folder: string): string {
+  const files = new Set<string>();
+  const follow = (path: string): void => {
+    if (files.has(path) || !existsSync(path)) return;
+    files.add(path);
+    for (const match of readFileSync(path, 'utf8').matchAll(/^(?:import|export) (?!type )[^;]*? from '(\.[^']+)'/gm)) follow(resolve(dirname(path), match[1]!));
+  };
+  follow(join(folder, 'source.ts'));
   const hash = createHash('sha256');
-  for (const name of readdirSync(folder).sort()) {
-    if (!/\.(ts|sql)$/.test(name) || name === 'synthetic.ts' || name === 'checks.sql') continue;
-    hash.update(name).update('\0').update(readFileSync(join(folder, name)));
-  }
+  const sql = ['staging.sql', 'layer.sql', 'load.sql'].map((name) => join(folder, name));
+  for (const path of [...files, ...sql].sort()) hash.update(relative(ROOT, path)).update('\0').update(readFileSync(path));
   return hash.digest('hex');
 }
 

@@ -195,6 +195,11 @@ export interface Synthetic {
 
 export interface Source {
   readonly manifest: Manifest;
+  /**
+   * File names as the publisher gives them. They decide nothing, but a file that is called so and that nobody recognises is
+   * told apart from a stranger: it is empty, an error page, or has changed beyond recognition.
+   */
+  readonly names: readonly RegExp[];
   /** Staging tables (created by staging.sql) by name, each `raw_<thing>`. */
   readonly tables: Readonly<Record<string, Columns>>;
   /** Columns that identify a row of a staging table, by table: `validate` reports a file that repeats a key. */

@@ -13,6 +13,7 @@ import { pipeline } from 'node:stream/promises';
 import { createInflateRaw, crc32 } from 'node:zlib';
 import yauzl from 'yauzl';
 import { MappaleError, inputError } from '../errors.ts';
+import { maskTaxCode } from './mask-tax-code.ts';
 
 /** Inner zips up to this many bytes are held in memory. */
 const IN_MEMORY_BYTES = 64 * 1024 * 1024;
@@ -190,7 +191,7 @@ export class ZipArchive {
   static async open(path: string): Promise<ZipArchive> {
     const handle = await open(path, 'r');
     const { size } = await handle.stat();
-    return ZipArchive.#from(new FileBytes(handle, path, size, null), basename(path));
+    return ZipArchive.#from(new FileBytes(handle, path, size, null), maskTaxCode(basename(path)));
   }
 
   static async #from(bytes: Bytes, label: string): Promise<ZipArchive> {

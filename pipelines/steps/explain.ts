@@ -76,7 +76,7 @@ export async function explain(context: Context, fid: number, section: Section): 
         if (read === 'core.parcel' || read === 'core.parcel_register' || made.has(read)) continue;
         if (schemaOf(read) === 'layer') {
           const source = sourceOfLayer(sources, read);
-          await provideLayer(session, schema, read, source === undefined ? [] : inUse(loaded, source, unit).map(({ releaseId }) => releaseId));
+          await provideLayer(session, schema, read, source === undefined ? [] : inUse(loaded, source, unit, read).map(({ releaseId }) => releaseId));
         } else await providePublished(session, schema, read, published.get(read)?.partition ?? null);
       }
       // The parcel itself is published as it was read: its rule is the fid register, which an explanation must not touch.

@@ -92,7 +92,7 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
     for (const read of file.reads) {
       if (schemaOf(read) === 'layer') {
         const source = sourceOfLayer(sources, read);
-        const found = source === undefined ? [] : inUse(releases, source, unit);
+        const found = source === undefined ? [] : inUse(releases, source, unit, read);
         if (found.length === 0) missing.push(read);
         for (const release of found) {
           used.set(release.releaseId, release);
@@ -210,6 +210,6 @@ async function provideInputs(
         code: 'LAYER_UNKNOWN', kind: 'bug', hint: 'Restore the source\'s folder under sources/, or take the relation out of the file.',
       });
     }
-    await provideLayer(session, schema, relation, inUse(releases, source, unit).map(({ releaseId }) => releaseId));
+    await provideLayer(session, schema, relation, inUse(releases, source, unit, relation).map(({ releaseId }) => releaseId));
   }
 }

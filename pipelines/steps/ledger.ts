@@ -1,6 +1,7 @@
 /** The ledger: what was read, made and published. Every write of it stands here. */
 import type { Database, Session } from '../db/index.ts';
 import { MappaleError } from '../errors.ts';
+import { maskTaxCode } from '../kit/mask-tax-code.ts';
 import type { LocatedFile, SeenFile, SeenFiles } from './locate.ts';
 
 export type ReleaseState = 'staging' | 'loaded' | 'failed';
@@ -17,6 +18,8 @@ export interface Release {
   readonly rows: number | null;
   readonly rejects: number | null;
   readonly duplicates: number | null;
+  /** Rows of each layer; null before it is loaded. */
+  readonly layers: Readonly<Record<string, number>> | null;
   /** Last run that found its files; of two releases of one vintage the one seen last counts. */
   readonly lastSeen: number;
 }
@@ -24,7 +27,7 @@ export interface Release {
 export async function releases(database: Session, state?: ReleaseState): Promise<Release[]> {
   return database.query<Release & Record<string, unknown>>(
     `select release_id as "releaseId", source_id as "sourceId", vintage, region_code::int4 as region, fingerprint, complete, state,
-       records, rows, rejects, duplicates, coalesce(last_seen_run, 0) as "lastSeen"
+       records, rows, rejects, duplicates, layers, coalesce(last_seen_run, 0) as "lastSeen"
      from ledger.release where $1::text is null or state = $1 order by release_id`, [state ?? null],
   );
 }
@@ -46,7 +49,7 @@ export async function openRelease(
 export async function addFile(session: Session, releaseId: number, file: LocatedFile): Promise<number> {
   const [row] = await session.query<{ id: number }>(
     'insert into ledger.file (release_id, path, name, role, sha256, size) values ($1, $2, $3, $4, $5, $6) returning file_id as id',
-    [releaseId, file.path, file.name, file.recognition.role, file.sha256, file.size],
+    [releaseId, maskTaxCode(file.path), file.name, file.recognition.role, file.sha256, file.size],
   );
   return row!.id;
 }
@@ -114,12 +117,12 @@ export class SeenFileLedger implements SeenFiles {
   }
 
   get(path: string): SeenFile | undefined {
-    return this.#known.get(path);
+    return this.#known.get(maskTaxCode(path));
   }
 
   set(path: string, seen: SeenFile): void {
-    this.#known.set(path, seen);
-    this.#changed.add(path);
+    this.#known.set(maskTaxCode(path), seen);
+    this.#changed.add(maskTaxCode(path));
   }
 
   async write(database: Session): Promise<void> {

@@ -1,6 +1,6 @@
 /** Steps 3 and 4a: staging → layers of one release, accounted for, checked, and attached as partitions. */
 import type { Database, Session } from '../db/index.ts';
-import { analyze, attach, copyMembers, countByMember, dropSchema, hasRelation, inWorkspace, proveBound, provideLayer, renameIndexes, tablesIn } from '../db/catalog.ts';
+import { analyze, attach, copyMembers, countByMember, countRows, dropSchema, hasRelation, inWorkspace, proveBound, provideLayer, renameIndexes, tablesIn } from '../db/catalog.ts';
 import { MappaleError } from '../errors.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { readChecks, tableOf, type Relation } from '../sql-files.ts';
@@ -48,7 +48,9 @@ export async function load(database: Database, staged: Staged, sources: readonly
     const errors = offences.filter(({ level }) => level === 'error');
     if (errors.length > 0) throw offencesError(source.id, errors);
     await checkEnvelope(session, staged, log);
-    return { records, rejects, rows: counts.reduce((sum, count) => sum + count.rows, 0), duplicates: counts.reduce((sum, count) => sum + count.duplicates, 0) };
+    const held: Record<string, number> = {};
+    for (const layer of layers) held[tableOf(layer)] = await countRows(session, schema, tableOf(layer));
+    return { held, records, rejects, rows: counts.reduce((sum, count) => sum + count.rows, 0), duplicates: counts.reduce((sum, count) => sum + count.duplicates, 0) };
   });
   await database.session(async (session) => {
     for (const layer of layers) {
@@ -59,13 +61,14 @@ export async function load(database: Database, staged: Staged, sources: readonly
       await fence(session, runId);
       for (const layer of [...layers].sort()) await attach(session, { schema, table: tableOf(layer) }, layer, `${tableOf(layer)}_${releaseId}`, 'release', releaseId);
       await session.query(
-        "update ledger.release set state = 'loaded', loaded_at = now(), records = $2, rows = $3, rejects = $4, duplicates = $5, last_seen_run = $6 where release_id = $1",
-        [releaseId, totals.records, totals.rows, totals.rejects, totals.duplicates, runId],
+        "update ledger.release set state = 'loaded', loaded_at = now(), records = $2, rows = $3, rejects = $4, duplicates = $5, last_seen_run = $6, layers = $7 where release_id = $1",
+        [releaseId, totals.records, totals.rows, totals.rejects, totals.duplicates, runId, JSON.stringify(totals.held)],
       );
     });
     await dropSchema(session, schema);
   });
-  return { state: 'loaded', releaseId, sourceId: source.id, ...totals };
+  const { records, rows, rejects, duplicates } = totals;
+  return { state: 'loaded', releaseId, sourceId: source.id, records, rows, rejects, duplicates };
 }
 
 async function provideInputs(session: Session, staged: Staged, sources: readonly RegisteredSource[], loaded: readonly Release[]): Promise<void> {
@@ -78,7 +81,7 @@ async function provideInputs(session: Session, staged: Staged, sources: readonly
         code: 'LAYER_UNKNOWN', kind: 'bug', hint: 'Restore the source\'s folder, or take the relation out of the file.',
       });
     }
-    const releases = provider === undefined ? [] : inUse(loaded, provider, located.region ?? 0);
+    const releases = provider === undefined ? [] : inUse(loaded, provider, located.region ?? 0, relation);
     await provideLayer(session, schema, relation, releases.map((release) => release.releaseId));
   }
 }

@@ -4,9 +4,10 @@ import { createReadStream } from 'node:fs';
 import { open, readdir, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
-import { MappaleError } from '../errors.ts';
+import { MappaleError, inputError } from '../errors.ts';
 import type { Probe, Recognition } from '../kit/source.ts';
 import { ZipArchive, type ZipEntry } from '../kit/zip.ts';
+import { maskTaxCode } from '../kit/mask-tax-code.ts';
 import type { RegisteredSource } from '../registry.ts';
 
 const HEAD_BYTES = 65_536;
@@ -101,14 +102,14 @@ export async function locate(folders: readonly string[], sources: readonly Regis
       return;
     }
     const sha256 = await hashFile(file, recognition, files, seen);
-    located.push({ source, file: { path: file.path, name: basename(file.path), size: file.size, modifiedMs: file.modifiedMs, sha256, recognition } });
+    located.push({ source, file: { path: file.path, name: maskTaxCode(basename(file.path)), size: file.size, modifiedMs: file.modifiedMs, sha256, recognition } });
   })));
   const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : 1);
   return {
     releases: group(located),
-    aside: aside.sort(byPath),
-    unknown: unknown.filter((path) => !sidecars.has(path)).sort(),
-    broken: broken.sort(byPath),
+    aside: aside.sort(byPath).map((each) => ({ ...each, path: maskTaxCode(each.path) })),
+    unknown: unknown.filter((path) => !sidecars.has(path)).sort().map(maskTaxCode),
+    broken: broken.sort(byPath).map((each) => ({ ...each, path: maskTaxCode(each.path) })),
   };
 }
 
@@ -149,10 +150,36 @@ export async function recognise(file: { path: string; size: number }, sources: r
         code: 'FILE_AMBIGUOUS', kind: 'bug', at: file.path, detail: `expected one source, found ${claims.map(({ source }) => source).join(' and ')}`,
       });
     }
+    if (claims.length === 0) {
+      const named = sources.find(({ names }) => names.some((name) => name.test(probe.name)));
+      if (named !== undefined) throw notWhatItsNameSays(probe, named.id);
+    }
     return claims[0] ?? null;
   } finally {
     await close();
   }
+}
+
+/** A file that bears a publisher's name and that no source recognises: what it is instead, as far as its first bytes tell. */
+function notWhatItsNameSays({ name, size, head, entries }: Probe, source: string): MappaleError {
+  const again = 'Download it again and compare its size with the publisher\'s.';
+  const stop = (message: string, code: string, found: string, hint: string): MappaleError => inputError(message, { code, at: name, detail: `expected a file of ${source}, found ${found}`, hint });
+  if (size === 0) return stop('the file is empty', 'FILE_EMPTY', 'no byte', again);
+  const text = head.toString('latin1', 0, 1024).replace(/^(?:\u00ef\u00bb\u00bf|\s)+/, '');
+  if (/^<(?:!doctype html|html|head|body)\b/i.test(text)) {
+    return stop('the file is a web page', 'FILE_IS_PAGE', JSON.stringify(text.slice(0, 60)), 'The server answered with a page instead of the file: a login, an error, or a limit. Open it in a browser, then download the file again.');
+  }
+  if (entries !== null) {
+    const paths = entries.filter(({ isFolder }) => !isFolder).map(({ path }) => path);
+    return stop('the zip does not hold what its name says', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ` and ${paths.length - 5} more` : ''}`, `Compare with the download described by mappale sources, or teach sources/${source} what it is.`);
+  }
+  if (/\.(?:zip|kmz|xlsx)$/i.test(name)) return stop('the file is not a zip', 'ZIP_UNREADABLE', `first bytes ${head.toString('hex', 0, 8)}`, again);
+  return stop('the file is not what its name says', 'FILE_CHANGED', `the first line ${JSON.stringify(firstLine(head))}`, `Compare it with the files in sources/${source}/fixture; a new layout is a new edition in its schema.ts.`);
+}
+
+/** At most 120 characters; bytes that are no text show as such. */
+function firstLine(head: Buffer): string {
+  return (head.toString('utf8', 0, 480).split(/[\r\n]/, 1)[0] ?? '').slice(0, 120);
 }
 
 async function openProbe(path: string, size: number): Promise<{ probe: Probe; close: () => Promise<void> }> {

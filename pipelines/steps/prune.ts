@@ -23,7 +23,9 @@ export async function prune(database: Database, sources: readonly RegisteredSour
     const partitions = (await tablesIn(session, 'previous')).filter((name) => !kept.has(name));
     const all = await readReleases(session, 'loaded');
     const used = new Set<number>();
-    for (const source of sources) for (let unit = 0; unit <= 20; unit += 1) for (const release of inUse(all, source, unit)) used.add(release.releaseId);
+    for (const source of sources) {
+      for (const layer of source.layer.writes) for (let unit = 0; unit <= 20; unit += 1) for (const release of inUse(all, source, unit, layer)) used.add(release.releaseId);
+    }
     // Provenance of what is published must stay readable.
     const cited = await session.query<{ id: number }>(
       `select distinct r.release_id as id from ledger.release r join ledger.publication_table t on t.inputs::text like '%' || r.fingerprint || '%'

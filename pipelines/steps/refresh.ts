@@ -81,10 +81,14 @@ export function unitName(unit: number): string {
 function fingerprintOf(context: Context, located: Located, loaded: readonly Release[]): { fingerprint: string; reader: string } {
   const inputs = layersOf(located.source.load).flatMap((relation) => {
     const provider = sourceOfLayer(context.sources, relation);
-    return provider === undefined || provider.id === located.source.id ? [] : inUse(loaded, provider, located.region ?? 0).map((release) => release.fingerprint);
+    return provider === undefined || provider.id === located.source.id ? [] : inUse(loaded, provider, located.region ?? 0, relation).map((release) => release.fingerprint);
   });
   const reader = sha256([located.source.reader, ...inputs].join('\n'));
   return { reader, fingerprint: sha256([located.source.id, located.vintage, String(located.region), located.content, reader].join('\n')) };
+}
+
+function rolesOf(releases: readonly Located[]): string[] {
+  return [...new Set(releases.flatMap(({ files }) => files.map(({ recognition }) => recognition.role)))];
 }
 
 /** Releases that the asked regions will use, of those that are here. */
@@ -93,12 +97,10 @@ function wanted(survey: Survey, regions: readonly number[] | null): Located[] {
   for (const source of new Set(survey.releases.map((located) => located.source))) {
     const mine = survey.releases.filter((located) => located.source === source);
     for (const unit of regions ?? REGIONS.map(({ code }) => code)) {
-      const usable = mine.filter(({ region }) => region === null || region === unit);
-      if (source.manifest.keep === 'all') usable.forEach((release) => chosen.add(release));
-      else {
-        const best = [...usable].sort(preference)[0];
-        if (best !== undefined) chosen.add(best);
-      }
+      const usable = mine.filter(({ region }) => region === null || region === unit).sort(preference);
+      // Of each kind of file the best: kinds that are published together may come in releases of different days.
+      const best = source.manifest.keep === 'all' ? usable : rolesOf(usable).map((role) => usable.find((located) => rolesOf([located]).includes(role))!);
+      for (const located of best) chosen.add(located);
     }
   }
   return survey.releases.filter((located) => chosen.has(located));
@@ -134,7 +136,7 @@ async function planFor(context: Context, options: RefreshOptions, survey: Survey
   });
   const coming = toLoad.map(({ located }, index): Release => ({
     releaseId: 2_000_000_000 + index, sourceId: located.source.id, vintage: located.vintage, region: located.region, complete: located.complete, state: 'loaded',
-    fingerprint: fingerprintOf(context, located, loaded).fingerprint, records: null, rows: null, rejects: null, duplicates: null, lastSeen: NOW,
+    fingerprint: fingerprintOf(context, located, loaded).fingerprint, records: null, rows: null, rejects: null, duplicates: null, layers: null, lastSeen: NOW,
   }));
   const units = [];
   for (const unit of [0, ...(await unitsOf(context, options, survey))]) {

@@ -2,7 +2,7 @@
 import type { Session } from '../db/index.ts';
 import { schemasLike } from '../db/catalog.ts';
 import type { RegisteredSource } from '../registry.ts';
-import { schemaOf, type Relation, type SqlFile } from '../sql-files.ts';
+import { schemaOf, tableOf, type Relation, type SqlFile } from '../sql-files.ts';
 import type { Release } from './ledger.ts';
 
 const STAGING = 'staging_';
@@ -26,14 +26,16 @@ export function buildSchema(unit: number): string {
  * `newest`: one per source: complete ones before parts, then the newest vintage, the regional before the national. Of two releases of one vintage and region
  * the one whose files were seen last counts: a file that is put back is in force again.
  * `all`: the last seen of each vintage and region.
+ * A release that holds nothing of the layer (one of two files that are published together) leaves it to the one before.
  * @param unit region code, or 0 for Italy (releases of every region)
  */
-export function inUse(releases: readonly Release[], source: RegisteredSource, unit: number): Release[] {
+export function inUse(releases: readonly Release[], source: RegisteredSource, unit: number, layer: Relation): Release[] {
   const mine = releases.filter((release) => release.sourceId === source.id && release.state === 'loaded'
     && (unit === 0 || release.region === null || release.region === unit));
   const lastOfEach = new Map<string, Release>();
   for (const release of [...mine].sort((a, b) => a.lastSeen - b.lastSeen || a.releaseId - b.releaseId)) lastOfEach.set(`${release.vintage} ${release.region ?? ''}`, release);
-  const candidates = [...lastOfEach.values()];
+  const filled = [...lastOfEach.values()].filter(({ layers }) => layers === null || (layers[tableOf(layer)] ?? 0) > 0);
+  const candidates = filled.length > 0 ? filled : [...lastOfEach.values()];
   if (source.manifest.keep === 'all') return candidates.sort((a, b) => a.releaseId - b.releaseId);
   return candidates.sort(preference).slice(0, 1);
 }

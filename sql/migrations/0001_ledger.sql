@@ -95,6 +95,7 @@ create table ledger.release (
   rejects int8,
   duplicates int8,
   failure jsonb,
+  layers jsonb,
   last_seen_run int4,
   created_at timestamptz not null default now(),
   loaded_at timestamptz
@@ -113,6 +114,7 @@ comment on column ledger.release.rows is 'Records that became rows of layers; nu
 comment on column ledger.release.rejects is 'Records refused; null: not loaded';
 comment on column ledger.release.duplicates is 'Records that repeat another; null: not loaded';
 comment on column ledger.release.failure is 'Error that stopped it; null: none';
+comment on column ledger.release.layers is 'Rows of each layer; null: not loaded. A layer that a release leaves empty is taken from the release before';
 comment on column ledger.release.last_seen_run is 'Last run that found its files: of two releases of one vintage the one seen last counts; null: not loaded';
 comment on column ledger.release.created_at is 'When it was first met';
 comment on column ledger.release.loaded_at is 'When its layers were attached; null: not loaded';

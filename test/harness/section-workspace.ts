@@ -10,6 +10,7 @@ import { createSchema, inWorkspace, provideLayer, provideRegion } from '../../pi
 import { RowWriter } from '../../pipelines/kit/copy.ts';
 import type { Columns } from '../../pipelines/kit/source.ts';
 import type { LonLat, World } from '../../pipelines/kit/world.ts';
+import { openRun } from './run.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { loadSynthetic, registerSource, type RegisteredSource } from '../../pipelines/registry.ts';
 import { readSqlFile, schemaOf, type SqlFile } from '../../pipelines/sql-files.ts';
@@ -76,7 +77,7 @@ export async function sectionWorkspace(database: Database, { world, sources: ids
         const source = sourceOfLayer(sources, relation);
         if (source === undefined) throw new Error(`${path} reads ${relation}, which none of ${ids.join(', ')} makes`);
         const [there] = await session.query<{ there: boolean }>('select to_regclass($1) is not null as there', [`${schema}.${relation.split('.')[1]!}`]);
-        if (!there!.there) await provideLayer(session, schema, relation, inUse(known, source, world.region.code).map(({ releaseId }) => releaseId));
+        if (!there!.there) await provideLayer(session, schema, relation, inUse(known, source, world.region.code, relation).map(({ releaseId }) => releaseId));
       }
       await session.script(file.text, file.file);
       await session.query('analyze');
@@ -109,7 +110,7 @@ async function loadSynthetics(database: Database, world: World, sources: readonl
       if (survey.broken.length > 0) throw survey.broken[0]!.error;
       for (const located of survey.releases) {
         const staged = await stage(database, located, `${source.id} ${located.vintage} ${located.region ?? ''}`, () => undefined, SILENT);
-        loaded.push(await load(database, staged, sources, await releases(database, 'loaded'), 1, SILENT));
+        loaded.push(await load(database, staged, sources, await releases(database, 'loaded'), await openRun(database), SILENT));
       }
     } finally {
       await rm(folder, { recursive: true, force: true });

@@ -1,3 +1,4 @@
+import { openRun } from '../harness/run.ts';
 import { copyFileSync, existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -104,8 +105,8 @@ describeEngines('searching the addresses of Lamezia', (engine) => {
     });
     const { releases } = await locate([folder], [anncsu!], { get: () => undefined, set: () => undefined });
     const staged = await stage(database, releases[0]!, 'real', () => undefined, SILENT);
-    const [run] = await database.query<{ id: number }>("insert into ledger.run (command, arguments, version, host, pid) values ('test', '{}', 'test', 'test', 0) returning run_id as id");
-    const loaded = await load(database, staged, [anncsu!, comuni!, suppressed!], [], run!.id, SILENT);
+    const run = await openRun(database);
+    const loaded = await load(database, staged, [anncsu!, comuni!, suppressed!], [], run, SILENT);
     expect(loaded).toMatchObject({ records: 6_000, rows: 6_000, rejects: 0, duplicates: 0 });
     await createSchema(database, 'build_18');
     await inWorkspace(database, 'build_18', async (session) => {

@@ -1,3 +1,4 @@
+import { openRun } from '../harness/run.ts';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -85,10 +86,10 @@ describeEngines('the real half-years of the OMI', (engine) => {
     const survey = await locate([realData('omi')!], [registered], { get: () => undefined, set: () => undefined });
     expect(survey.broken).toEqual([]);
     expect(survey.unknown).toEqual([]);
-    const [run] = await database.query<{ id: number }>("insert into ledger.run (command, arguments, version, host, pid) values ('test', '{}', 'test', 'test', 0) returning run_id as id");
+    const run = await openRun(database);
     for (const located of survey.releases) {
       const staged = await stage(database, located, located.vintage, () => undefined, SILENT);
-      loaded.push(await load(database, staged, [registered], await releases(database, 'loaded'), run!.id, SILENT));
+      loaded.push(await load(database, staged, [registered], await releases(database, 'loaded'), run, SILENT));
     }
   });
 

@@ -1,4 +1,5 @@
 /** From staged parcels to layers, on both engines: what SQL mends, drops, refuses and warns of. Expected values are drawn on paper. */
+import { openRun } from '../harness/run.ts';
 import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -73,7 +74,7 @@ describeEngines('the layers of the cadastre', (engine) => {
     const survey = await locate([path], [source], { get: () => undefined, set: () => undefined });
     const [located] = survey.releases;
     const staged = await stage(database, located!, `test ${(count += 1)}`, () => undefined, log);
-    return load(database, staged, [cadastre, comuni], await releases(database, 'loaded'), 1, log);
+    return load(database, staged, [cadastre, comuni], await releases(database, 'loaded'), await openRun(database), log);
   }
 
   async function loadFixture(name: string): Promise<{ loaded: Loaded; parcels: Parcel[]; refused: Refused[] }> {
