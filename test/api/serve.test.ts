@@ -1,0 +1,131 @@
+/** The server as a program: how it starts, refuses to start, stops, and lives without its database. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { buildServer } from '../../api/server.ts';
+import type { Reader } from '../../pipelines/db/reader.ts';
+import { MappaleError } from '../../pipelines/errors.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { describeEngines } from '../harness/database.ts';
+import { BASE, offencesOf, VERSION, type Answered } from './harness.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
+
+/** Runs a command to its end. */
+async function mappale(url: string, ...args: readonly string[]): Promise<{ code: number; stdout: string; stderr: string }> {
+  const done = await promisify(execFile)(process.execPath, [PROGRAM, ...args], { env: { DATABASE_URL: url, PATH: '/usr/bin:/bin' } }).then(
+    ({ stdout, stderr }) => ({ code: 0, stdout, stderr }),
+    (failure: { code: number; stdout: string; stderr: string }) => failure,
+  );
+  return { code: done.code, stdout: done.stdout, stderr: done.stderr };
+}
+
+async function serving(url: string): Promise<{ base: string; stop(signal: NodeJS.Signals): Promise<number | null>; said: string[] }> {
+  const child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0'], { env: { DATABASE_URL: url, PATH: '/usr/bin:/bin' }, stdio: ['ignore', 'pipe', 'pipe'] });
+  const said: string[] = [];
+  createInterface({ input: child.stderr }).on('line', (line) => said.push(line));
+  const [base] = (await Promise.race([once(createInterface({ input: child.stdout }), 'line'), once(child, 'exit').then(() => [`ended: ${said.join('\n')}`])])) as [string];
+  return {
+    base, said,
+    async stop(signal) {
+      const ended = once(child, 'exit');
+      child.kill(signal);
+      return (await ended)[0] as number | null;
+    },
+  };
+}
+
+describeEngines('mappale serve and mappale token', (engine) => {
+  it('make a token, answer it, list it, revoke it, and stop in good order', async () => {
+    const url = await engine.createDatabase();
+    const created = await mappale(url, 'token', 'create', '--name', 'try', '--scopes', 'admin_data:read', '--json');
+    expect(created.code, created.stderr).toBe(0);
+    const { id, token } = JSON.parse(created.stdout) as { id: number; token: string };
+    expect(token).toMatch(/^mpl_[A-Za-z0-9_-]{43}$/);
+    expect(created.stderr).not.toContain(token);
+
+    const server = await serving(url);
+    expect(server.base).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/api\/v2$/);
+    const health = await fetch(`${server.base}/health`);
+    expect([health.status, ((await health.json()) as { status: string }).status]).toEqual([200, 'ok']);
+    const list = await fetch(`${server.base}/admin/regions`, { headers: { 'x-api-key': token } });
+    expect([list.status, list.headers.get('x-ratelimit-remaining')]).toEqual([200, '999']);
+    const pending = Array.from({ length: 5 }, () => fetch(`${server.base}/admin/municipalities`, { headers: { 'x-api-key': token } }).then(({ status }) => status, () => 'refused'));
+    await Promise.race(pending);
+    expect(await server.stop('SIGTERM')).toBe(0);
+    // Those that had arrived were answered; a connection that came too late is refused, never cut off in an answer.
+    expect((await Promise.all(pending)).filter((status) => status !== 200 && status !== 'refused')).toEqual([]);
+    expect(server.said.join('\n')).not.toContain(token);
+
+    const listed = await mappale(url, 'token', 'list', '--json');
+    expect(JSON.parse(listed.stdout)).toMatchObject([{ id, name: 'try', scopes: ['admin_data:read'], state: 'valid' }]);
+    expect(listed.stdout).not.toContain(token);
+    expect((await mappale(url, 'token', 'revoke', String(id))).code).toBe(0);
+    expect(JSON.parse((await mappale(url, 'token', 'list', '--json')).stdout)).toMatchObject([{ id, state: 'revoked' }]);
+  });
+
+  it('say what is wrong with what was typed, with exit code 2', async () => {
+    const url = await engine.createDatabase();
+    for (const [args, code] of [
+      [['token', 'create', '--scopes', 'everything'], 'SCOPE_UNKNOWN'], [['token', 'create', '--scopes', 'parcels:read', '--expires', '2025-02-30'], 'DATE_EXPECTED'],
+      [['token', 'create', '--scopes', 'parcels:read', '--expires', '2020-01-01'], 'DATE_PAST'], [['token', 'revoke', '77'], 'TOKEN_UNKNOWN'],
+    ] as const) {
+      const refused = await mappale(url, ...args);
+      expect([args.join(' '), refused.code, refused.stderr.includes(`[${code}]`)]).toEqual([args.join(' '), 2, true]);
+    }
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const busy = await mappale(url, 'serve', '--port', String((holder.address() as AddressInfo).port));
+    holder.close();
+    expect([busy.code, busy.stderr.includes('[PORT_IN_USE]')]).toEqual([2, true]);
+  });
+});
+
+describe('a server whose database', () => {
+  const failing = (code: string): Reader => ({
+    engine: 'postgres', restricted: true, close: async () => undefined,
+    call: async () => {
+      throw new MappaleError('secret detail of the database', { code, kind: 'database', detail: 'host=10.0.0.1 password=hunter2' });
+    },
+  });
+  const ask = async (reader: Reader, path: string): Promise<Answered> => {
+    const app = await buildServer({ reader, version: VERSION, log: SILENT });
+    try {
+      const response = await app.inject({ method: 'GET', url: BASE + path, headers: { 'x-api-key': `mpl_${'a'.repeat(43)}` } });
+      return {
+        status: response.statusCode, text: response.payload, body: JSON.parse(response.payload) as Record<string, unknown>,
+        headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, value === undefined ? undefined : String(value)])),
+      };
+    } finally {
+      await app.close();
+    }
+  };
+
+  it.each(['SQL_ECONNREFUSED', 'SQL_57P01', 'SQL_57014', 'SQL_53300', 'SQL_08006', 'SQL_40P01', 'SQL_UNKNOWN'])('does not answer (%s) says 503 and when to come back', async (code) => {
+    const answered = await ask(failing(code), '/parcels/1');
+    expect([answered.status, answered.body!['error'], Number(answered.headers['retry-after']) > 0]).toEqual([503, 'SERVICE_UNAVAILABLE', true]);
+    expect(answered.text).not.toMatch(/secret|hunter2/);
+    const health = await ask(failing(code), '/health');
+    expect(offencesOf('/health', health)).toEqual([]);
+    expect([health.status, health.body]).toMatchObject([503, { status: 'unavailable', version: VERSION, database: 'unreachable', dataset: null }]);
+  });
+
+  it('has an error that is ours says 500, with a number to look for and nothing else', async () => {
+    for (const code of ['SQL_42883', 'SQL_22P02', 'SQL_XX000']) {
+      const answered = await ask(failing(code), '/admin/regions');
+      expect([answered.status, answered.body!['error']]).toEqual([500, 'INTERNAL_ERROR']);
+      expect((answered.body!['details'] as Record<string, unknown>)['request_id']).toMatch(/^[0-9a-f-]{36}$/);
+      expect(answered.text).not.toMatch(/secret|hunter2/);
+    }
+  });
+
+  it('is not there at all does not start', async () => {
+    const refused = await mappale('postgres://nobody:hunter2@127.0.0.1:1/none', 'serve', '--port', '0');
+    expect(refused.code).toBe(6);
+    expect(refused.stderr).not.toContain('hunter2');
+  });
+});
