@@ -26,13 +26,22 @@ begin
         select generate_series(r.since::int4, r.until::int4) as half_year
         limit 22
       ) h
-      -- 20: Abitazioni civili
-      left join core.quotation q on q.region_code = p_fid / 100000000
-        and q.belfiore = r.then_belfiore
-        and q.zona = r.then_zona
-        and q.half_year = h.half_year
-        and q.cod_tip = 20
-        and q.stato = 'NORMALE'
+      -- 20: Abitazioni civili. Each half-year is looked up by itself: joined as a set, small regions would read all their quotations.
+      left join lateral (
+        select
+          o.purchase_min_eur_m2,
+          o.purchase_max_eur_m2,
+          o.rental_min_eur_m2_month,
+          o.rental_max_eur_m2_month
+        from core.quotation o
+        where o.region_code = p_fid / 100000000
+          and o.belfiore = r.then_belfiore
+          and o.zona = r.then_zona
+          and o.half_year = h.half_year
+          and o.cod_tip = 20
+          and o.stato = 'NORMALE'
+        offset 0
+      ) q on true
       where r.fid = p_fid
     )
     select jsonb_build_object(
