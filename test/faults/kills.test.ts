@@ -9,7 +9,7 @@ import { randomOf } from '../../pipelines/kit/random.ts';
 import { describeEngines, type TestEngine } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { Gate, nameOf, type Boundary } from './gate.ts';
-import { Machine, mappale } from './machine.ts';
+import { Machine, mappale, succeeded } from './machine.ts';
 import { inForce, orphans, recount } from './published.ts';
 import { smallRegion, type Region } from './region.ts';
 
@@ -39,7 +39,7 @@ class Pair {
     const startedAt = performance.now();
     const ended = await mappale(this.calm, 'refresh', 'molise', '--data', folder, '--parallel', String(parallel));
     this.duration = performance.now() - startedAt;
-    expect(ended).toMatchObject({ code: 0 });
+    succeeded(ended);
     return withDatabase(this.calm, async (database) => {
       const steps = await database.query<{ step: string; subject: string }>('select step, subject from ledger.step where run_id = (select max(run_id) from ledger.run) order by step_id');
       return steps.flatMap(({ step, subject }) => (['begins', 'ends'] as const).map((edge) => ({ step, subject, edge })));
@@ -67,7 +67,7 @@ class Pair {
   /** The run that is let through. */
   async recover(folder: string): Promise<void> {
     const ended = await mappale(this.struck, 'refresh', 'molise', '--data', folder);
-    expect(ended).toMatchObject({ code: 0 });
+    succeeded(ended);
     await withDatabase(this.struck, async (database) => {
       const calm = await withDatabase(this.calm, inForce);
       expect(Object.keys(calm).length).toBeGreaterThan(15);

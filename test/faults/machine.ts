@@ -62,6 +62,16 @@ export class Machine {
   }
 }
 
+/** What a person and a scheduler see of a run. */
+export function told(ended: Ended): string {
+  return `${ended.stdout}\n${ended.stderr}`;
+}
+
+/** @throws Error with what the run said, when it did not end well */
+export function succeeded(ended: Ended): void {
+  if (ended.code !== 0) throw new Error(`expected exit 0, found ${ended.code}:\n${told(ended).slice(-3000)}`);
+}
+
 /** Runs to the end. */
 export function mappale(url: string, ...args: readonly string[]): Promise<Ended> {
   return new Machine(url, args).ended;

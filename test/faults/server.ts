@@ -1,0 +1,134 @@
+/** A PostgreSQL server of a test's own, to be killed, stopped and started again. */
+import { execFile, spawn } from 'node:child_process';
+import { chown, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { openDatabase } from '../../pipelines/db/index.ts';
+import { answers, databaseUrl, EXTENSIONS, freePort, installations, unprivileged } from '../harness/postgres.ts';
+import { testEnvironment } from '../harness/environment.ts';
+
+const run = promisify(execFile);
+
+/** The server ends with the test run, however that ends: `cat` ends when our end of its input closes. */
+const KEEPER = `
+"$1/postgres" -D "$2/data" >>"$2/log" 2>&1 &
+echo $!
+cat >/dev/null
+kill -QUIT $! 2>/dev/null
+wait
+`;
+
+/** Commits must outlive a crash of the server: only what a crash of the machine would need is left out. */
+const SETTINGS = ["listen_addresses='127.0.0.1'", "unix_socket_directories=''", 'dynamic_shared_memory_type=mmap', 'fsync=off', 'shared_buffers=64MB', 'max_connections=60', 'restart_after_crash=on'];
+
+export class Server {
+  readonly folder: string;
+  readonly #bin: string;
+  readonly #owner: { uid: number; gid: number } | null;
+  readonly port: number;
+  #keeper: ReturnType<typeof spawn> | null = null;
+  #pid = 0;
+
+  private constructor(folder: string, bin: string, owner: { uid: number; gid: number } | null, port: number) {
+    this.folder = folder;
+    this.#bin = bin;
+    this.#owner = owner;
+    this.port = port;
+  }
+
+  /** @returns null where this machine has no PostgreSQL */
+  static async make(): Promise<Server | null> {
+    const [found] = (await installations(testEnvironment().path)).filter(({ version }) => version >= 15);
+    if (found === undefined) return null;
+    const owner = await unprivileged();
+    const folder = await mkdtemp(join(tmpdir(), 'mappale-server-'));
+    if (owner !== null) await chown(folder, owner.uid, owner.gid);
+    const server = new Server(folder, found.bin, owner, await freePort());
+    await run(join(found.bin, 'initdb'), ['--pgdata', join(folder, 'data'), '--username', 'postgres', '--auth', 'trust', '--encoding', 'UTF8', '--no-sync', '--no-instructions'], server.#as());
+    await writeFile(join(folder, 'data', 'postgresql.auto.conf'), `${[...SETTINGS, `port=${server.port}`].join('\n')}\n`);
+    if (owner !== null) await chown(join(folder, 'data', 'postgresql.auto.conf'), owner.uid, owner.gid);
+    await server.start();
+    await server.admin('create database base');
+    const base = await openDatabase(server.url('base'));
+    try {
+      for (const extension of EXTENSIONS) await base.query(`create extension if not exists ${extension}`);
+    } finally {
+      await base.close();
+    }
+    return server;
+  }
+
+  #as(): { uid?: number; gid?: number; cwd: string; env: { PATH: string; LC_ALL: string } } {
+    return { ...this.#owner, cwd: this.folder, env: { PATH: '/usr/bin:/bin', LC_ALL: 'C' } };
+  }
+
+  url(database: string): string {
+    return databaseUrl(`postgres://postgres@127.0.0.1:${this.port}/postgres`, database);
+  }
+
+  async admin(sql: string): Promise<void> {
+    const admin = await openDatabase(this.url('postgres'));
+    try {
+      await admin.query(sql);
+    } finally {
+      await admin.close();
+    }
+  }
+
+  /** A database with the extensions, or a copy of another. @returns its URL */
+  async database(name: string, from = 'base'): Promise<string> {
+    await this.admin(`create database ${name} template ${from}`);
+    return this.url(name);
+  }
+
+  async start(): Promise<void> {
+    const keeper = spawn('/bin/sh', ['-c', KEEPER, 'sh', this.#bin, this.folder], { ...this.#as(), stdio: ['pipe', 'pipe', 'ignore'] });
+    this.#keeper = keeper;
+    this.#pid = await new Promise<number>((resolve) => keeper.stdout!.once('data', (text: Buffer) => resolve(Number(text.toString()))));
+    await answers(this.url('postgres'), async () => (alive(this.#pid) ? null : 'the server ended at once'));
+  }
+
+  /** Immediate shutdown: no checkpoint, as when it crashes; recovery when it starts. */
+  async crash(): Promise<void> {
+    process.kill(this.#pid, 'SIGQUIT');
+    await this.#gone();
+  }
+
+  /** SIGKILL of the postmaster itself. */
+  async kill(): Promise<void> {
+    process.kill(this.#pid, 'SIGKILL');
+    await this.#gone();
+  }
+
+  async #gone(): Promise<void> {
+    while (alive(this.#pid)) await sleep(20);
+    this.#keeper?.stdin?.end();
+    this.#keeper = null;
+  }
+
+  /** Waits until it answers, after a crash that it recovers from by itself. */
+  async recovered(): Promise<void> {
+    await answers(this.url('postgres'), () => null);
+  }
+
+  async remove(): Promise<void> {
+    if (this.#keeper !== null) await this.crash().catch(() => undefined);
+    await rm(this.folder, { recursive: true, force: true });
+  }
+
+  /** A folder that the server may write. */
+  async give(folder: string): Promise<void> {
+    if (this.#owner !== null) await chown(folder, this.#owner.uid, this.#owner.gid);
+  }
+}
+
+function alive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
+}
