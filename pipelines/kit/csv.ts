@@ -6,6 +6,7 @@ import { Readable, pipeline } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { CsvError, parse, type Info } from 'csv-parse';
 import { MappaleError, inputError } from '../errors.ts';
+import { ODD_TEXT } from './odd-text.ts';
 
 /** A quote that is never closed would swallow the rest of the file; no record of a publisher comes near this size. */
 const MAX_RECORD_CHARACTERS = 1_048_576;
@@ -225,13 +226,6 @@ class Decoder {
     });
   }
 }
-
-/**
- * What no list of places holds and wrong decoding makes: the replacement character, control characters between 0x80 and 0x9f,
- * letters that stand where UTF-8 was read as windows-1252 (`ForlÃ¬`), and windows-1252 letters of no language spoken in Italy,
- * which are bytes that UTF-8 never has.
- */
-const ODD_TEXT = /[\ufffd\u0080-\u009f\u00fe\u00ff\u00de\u00f0\u00d0]|[\u00c2\u00c3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/;
 
 function countLines(text: string): number {
   let lines = 0;

@@ -239,6 +239,10 @@ async function inspectDbf(path: string, label: string): Promise<DbfFacts> {
   const records = header.readUInt32LE(4);
   const start = header.readUInt16LE(8);
   const length = header.readUInt16LE(10);
+  // A record has at least its mark of deletion.
+  if (length === 0 || start < 33) {
+    throw inputError('table of the shapefile cannot be read', { code: 'DBF_HEADER', at: label, detail: `expected a .dbf with a header and records, found a header of ${start} and records of ${length} bytes`, hint: 'The file is damaged. Download it again.' });
+  }
   if (size < start + records * length) {
     const whole = Math.max(0, Math.floor((size - start) / length));
     throw truncated(label, `expected ${records} records of ${length} bytes in .dbf, found ${whole}: it ends in record ${whole + 1}`);

@@ -75,7 +75,7 @@ export class Workbook {
     let bytes = 0;
     for await (const chunk of (await this.#archive.stream(sheet.path)) as AsyncIterable<Buffer>) {
       bytes += chunk.length;
-      const text = decoder.decode(chunk, { stream: true });
+      const text = decoded(decoder, chunk, at);
       counter?.count(text);
       parser.write(text);
       if (parser.rows.length >= BATCH_ROWS) yield { rows: parser.take(), bytes };
@@ -151,6 +151,14 @@ async function eachTag(archive: ZipArchive, path: string, visit: (name: string, 
   if (failure !== null) throw unreadable(`${archive.label}!${path}`, (failure as Error).message, failure);
 }
 
+function decoded(decoder: TextDecoder, chunk: Buffer, at: string): string {
+  try {
+    return decoder.decode(chunk, { stream: true });
+  } catch (error) {
+    throw unreadable(at, 'bytes that UTF-8 does not have', error);
+  }
+}
+
 async function readTexts(archive: ZipArchive): Promise<readonly string[]> {
   const path = 'xl/sharedStrings.xml';
   const texts: string[] = [];
@@ -159,7 +167,7 @@ async function readTexts(archive: ZipArchive): Promise<readonly string[]> {
   const parser = new TextsParser(texts);
   const decoder = new TextDecoder('utf-8', { fatal: true });
   for await (const chunk of (await archive.stream(path)) as AsyncIterable<Buffer>) {
-    parser.write(decoder.decode(chunk, { stream: true }), `${archive.label}!${path}`);
+    parser.write(decoded(decoder, chunk, `${archive.label}!${path}`), `${archive.label}!${path}`);
   }
   parser.end(`${archive.label}!${path}`);
   return texts;

@@ -157,6 +157,11 @@ class Verify extends Transform {
     callback(this.#size === this.#entry.size && this.#crc === this.#entry.crc32 ? null : this.#damaged());
   }
 
+  /** `pipeline` hands on the inflater's own error, which says neither where nor what to do. */
+  override _destroy(error: Error | null, callback: (error: Error | null) => void): void {
+    callback(error === null ? null : unreadable(this.#at, error));
+  }
+
   #damaged(): MappaleError {
     return inputError('zip entry is damaged', {
       code: 'ZIP_DAMAGED',

@@ -5,6 +5,7 @@ import { MappaleError } from '../errors.ts';
 import { RowWriter } from '../kit/copy.ts';
 import type { MemberFacts, MemberSink, Reject, Sink } from '../kit/source.ts';
 import { KeySet } from '../kit/key-set.ts';
+import { OddText, isOddRecord } from '../kit/odd-text.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { locate, type LocatedFile } from './locate.ts';
 import { inputFile } from './stage.ts';
@@ -38,7 +39,7 @@ export interface FileVerdict {
 /** Examples shown of each kind of reject. */
 const EXAMPLES = 3;
 /** Rejects that show that the whole file is not what it should be, however few they are. */
-const SYSTEMATIC = /^(encoding|utf8|columns|header)/;
+const SYSTEMATIC = /^(encoding|utf8|not_utf8|columns|header)/;
 
 class SampleReached extends Error {}
 
@@ -93,7 +94,8 @@ async function validateFile(source: RegisteredSource, file: LocatedFile, sample:
     else if (error instanceof MappaleError) findings.push(...failed(file.path, source.id, error).findings);
     else throw error;
   }
-  findings.push(...sink.findings(sampled, file.recognition.complete !== false));
+  // Of a file that could not be read to its end, nothing is said that its end would decide.
+  findings.push(...sink.findings(!sampled && findings.length === 0, file.recognition.complete !== false));
   return { ...facts, ok: findings.every(({ level }) => level !== 'error'), records: sink.records, rows: sink.rows, rejects: sink.rejects, duplicates: sink.duplicates, sampled, findings };
 }
 
@@ -108,6 +110,8 @@ class ValidationSink implements Sink {
   readonly #sample: number | null;
   readonly #writers = new Map<string, RowWriter>();
   readonly #keys = new Map<string, KeySet>();
+  readonly #texts: OddText[] = [];
+  readonly #oddRejects: { at: string; message: string }[] = [];
   readonly #rejectKinds = new Map<string, { count: number; examples: { at: string; message: string }[] }>();
   readonly #lost: Finding[] = [];
   #label = '';
@@ -120,7 +124,12 @@ class ValidationSink implements Sink {
       const key = source.keys?.[table];
       const keys = key === undefined ? null : new KeySet(columns, key);
       if (keys !== null) this.#keys.set(table, keys);
-      this.#writers.set(table, new RowWriter(columns, (chunk) => keys?.addRows(chunk, this.#label)));
+      const texts = new OddText(columns);
+      this.#texts.push(texts);
+      this.#writers.set(table, new RowWriter(columns, (chunk) => {
+        keys?.addRows(chunk, this.#label);
+        texts.addRows(chunk, this.#label);
+      }));
     }
   }
 
@@ -169,7 +178,8 @@ class ValidationSink implements Sink {
     };
   }
 
-  findings(sampled: boolean, complete: boolean): Finding[] {
+  /** @param whole every record was read */
+  findings(whole: boolean, complete: boolean): Finding[] {
     this.rows = this.#rowCount();
     const findings = [...this.#lost];
     const seen = this.rows + this.rejects + this.duplicates;
@@ -182,16 +192,38 @@ class ValidationSink implements Sink {
         hint: tooMany ? 'Compare these lines with the publisher\'s description.' : 'They are kept aside when the file is loaded; see them then with mappale rejects.',
       });
     }
+    for (const writer of this.#writers.values()) writer.flush();
+    findings.push(...this.#encoding());
     for (const [table, keys] of this.#keys) {
-      for (const writer of this.#writers.values()) writer.flush();
       if (keys.repeated === 0) continue;
       findings.push({ level: 'warn', code: 'KEY_REPEATED', message: `${keys.repeated} rows of ${table} repeat the key (${this.#source.keys![table]!.join(', ')})`, at: keys.examples.join(', '), hint: 'The first of each is kept when the file is loaded.' });
     }
-    if (!sampled && this.records === 0 && this.#lost.length === 0) {
-      findings.push({ level: 'error', code: 'FILE_EMPTY', message: 'the file holds no record', at: this.#name, hint: 'Download it again and compare its size with the publisher\'s.' });
+    if (whole && this.records === 0 && this.#lost.length === 0) {
+      findings.push({ level: 'error', code: 'FILE_EMPTY', message: 'the file holds no record', at: this.#name, detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.' });
     }
-    if (!sampled && complete) findings.push(...this.#envelope());
+    if (whole && complete) findings.push(...this.#envelope());
     return findings;
+  }
+
+  /**
+   * Bytes of another encoding are an error wherever they stand. Texts like `ForlÃ¬` are one when most accented texts look so: the
+   * publishers have single ones themselves.
+   */
+  #encoding(): Finding[] {
+    const message = 'text is in another encoding than the publisher uses';
+    const hint = 'Use the file as downloaded; a program that saves it again may change its encoding.';
+    const [refused] = this.#oddRejects;
+    if (refused !== undefined) {
+      return [{ level: 'error', code: 'ENCODING_WRONG', message, at: this.#oddRejects.map(({ at }) => at).join(', '), detail: `expected text, found bytes or signs that are none; ${refused.message}`, hint }];
+    }
+    const odd = this.#texts.reduce((sum, texts) => sum + texts.odd, 0);
+    if (odd === 0) return [];
+    const seen = this.#texts.reduce((sum, texts) => sum + texts.seen, 0);
+    const examples = this.#texts.flatMap((texts) => texts.examples).slice(0, EXAMPLES);
+    return [{
+      level: this.#texts.some((texts) => texts.damaged) || odd * 2 > seen ? 'error' : 'warn', code: 'ENCODING_WRONG', message, at: examples.map(({ at }) => at).join(', '),
+      detail: `expected text, found ${odd} of ${seen} texts beyond ASCII like ${JSON.stringify(examples[0]!.text.slice(0, 60))}`, hint,
+    }];
   }
 
   /** Bounds that name a staging table's layer by the file alone: a total below every layer's minimum cannot be whole. */
@@ -211,6 +243,7 @@ class ValidationSink implements Sink {
     this.rejects += 1;
     const kind = this.#rejectKinds.get(reject.code) ?? { count: 0, examples: [] };
     kind.count += 1;
+    if (this.#oddRejects.length < EXAMPLES && isOddRecord(reject.raw)) this.#oddRejects.push({ at: `${label}:${reject.position}`, message: reject.message });
     if (kind.examples.length < EXAMPLES) kind.examples.push({ at: `${label}:${reject.position}`, message: reject.message });
     this.#rejectKinds.set(reject.code, kind);
   }

@@ -1,7 +1,14 @@
+import { REGIONS } from '../../pipelines/kit/regions.ts';
 import { defineSource } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
 import { recognise } from './recognise.ts';
 import { tables } from './tables.ts';
 
-export default defineSource({ manifest, tables, recognise, read });
+export default defineSource({
+  manifest,
+  names: [/_(?:ple|map)\.gml$/i, /^[A-Z]\d{3}_[^/]*\.zip$/, /^[A-Z]{2}\.zip$/, new RegExp(`^(?:ITALIA|${REGIONS.map(({ name }) => name.toUpperCase()).join('|')})\\.zip$`)],
+  tables,
+  recognise,
+  read,
+});

@@ -16,6 +16,7 @@ const raw_seismic: Columns = {
 
 export default defineSource({
   manifest,
+  names: [/classificazione[-_ ]?(?:sismica)?[^/]*\d{4}[^/]*\.csv$/i],
   tables: { raw_seismic },
   keys: { raw_seismic: ['istat_code', 'label'] },
 

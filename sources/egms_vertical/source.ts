@@ -79,6 +79,7 @@ function describe(head: Buffer): string {
 
 export default defineSource({
   manifest,
+  names: [/^EGMS_L3_E\d{2}N\d{2}_100km_[UE][^/]*\.(?:zip|csv)$/i],
   tables: {
     raw_egms_cell: {
       pid: 'text',

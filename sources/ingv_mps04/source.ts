@@ -30,6 +30,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
 
 export default defineSource({
   manifest,
+  names: [/^italia_ag_\d+[^/]*\.(?:zip|txt)$/i],
   tables: { raw_pga_node: { lon: 'float8', lat: 'float8', ag_g: 'float8' } },
   recognise,
   read,

@@ -110,6 +110,7 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
 
 export default defineSource({
   manifest,
+  names: [/^Limiti\d{4,8}[^/]*\.zip$/i, /^(?:Com|Prov|ProvCM|Reg)\d{4,8}[^/]*\.shp$/i],
   tables: { raw_boundary },
   keys: { raw_boundary: ['kind', 'code'] },
   recognise,

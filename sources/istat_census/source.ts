@@ -97,6 +97,7 @@ async function regionOfTable(probe: Probe, shp: string): Promise<number | null> 
 
 export default defineSource({
   manifest,
+  names: [/^R\d{2}_[^/]*sezioni[^/]*\.(?:xlsx|csv)$/i, /^R\d{2}_21[^/]*\.(?:zip|shp)$/i, /^Dati_regionali_\d{4}\.zip$/i],
   tables: {
     raw_census_section: { section_id: 'text', region_code: 'int2', istat_code: 'text', tipo_loc: 'int2', population: 'int4', households: 'int4', geom: 'geometry' },
     raw_census_indicator: INDICATOR_COLUMNS,

@@ -26,6 +26,7 @@ const raw_comune: Columns = {
 
 export default defineSource({
   manifest,
+  names: [/^Elenco-comuni-italiani[^/]*\.csv$/i],
   tables: { raw_comune },
   keys: { raw_comune: ['belfiore', 'istat_code'] },
 

@@ -18,6 +18,7 @@ const raw_suppressed: Columns = {
 
 export default defineSource({
   manifest,
+  names: [/comuni[-_ ]soppressi[^/]*\.csv$/i],
   tables: { raw_suppressed },
   keys: { raw_suppressed: ['istat_code', 'event_date', 'successor_istat_code', 'successor_name'] },
 

@@ -30,4 +30,10 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   return recogniseCsv(await probe.headOf(csv[0]!.path), csv[0]!.size, `${probe.name}!${csv[0]!.path}`);
 }
 
-export default defineSource({ manifest, tables, recognise, read });
+export default defineSource({
+  manifest,
+  names: [/^Redditi_e_principali_variabili_IRPEF[^/]*\.(?:zip|csv)$/i],
+  tables,
+  recognise,
+  read,
+});

@@ -240,6 +240,7 @@ async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
   let refusedParts = 0;
   const reader = new KmlReader({
     placemark(placemark) {
+      knownData(placemark, at);
       refusedParts += readPlacemark(placemark, { semester, generated: document?.generated ?? null, fileName: context.name, vintage: context.vintage }, member);
     },
     broken(message) {
@@ -266,6 +267,22 @@ async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
 function semesterOfName(name: string): Semester | null {
   const match = /(\d{4})[-_]([12])\.km[lz]$/i.exec(name);
   return match === null ? null : semesterOf(match[1]!, match[2]!);
+}
+
+/** Names of `ExtendedData`: all three since 2014/2, at most LINKZONA before. */
+const DATA = ['CODCOM', 'CODZONA', 'LINKZONA'];
+
+/** @throws `COLUMNS_CHANGED` */
+function knownData({ data, number, fault }: Placemark, at: string): void {
+  if (fault !== null) return;
+  const unknown = [...data.keys()].filter((name) => !DATA.includes(name));
+  const halved = data.has('CODCOM') === data.has('CODZONA') ? [] : DATA.slice(0, 2).filter((name) => !data.has(name));
+  if (unknown.length + halved.length === 0) return;
+  throw inputError('the data of OMI perimeters have changed', {
+    code: 'COLUMNS_CHANGED', at: `${at}, placemark ${number}`,
+    detail: `expected ${DATA.join(', ')}, found ${[...unknown.map((name) => `unknown ${JSON.stringify(name)}`), ...halved.map((name) => `no ${name}`)].join(', ')}`,
+    hint: 'Map the new name in sources/omi_quotations/read.ts, or list it there as not used.',
+  });
 }
 
 /** What the file says about all its placemarks. */

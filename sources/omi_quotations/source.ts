@@ -73,4 +73,10 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   return { role: 'PERIMETER', vintage, region: null, complete: false };
 }
 
-export default defineSource({ manifest, tables, recognise, read });
+export default defineSource({
+  manifest,
+  names: [/^QI_[^/]*(?:VALORI|ZONE)\.csv$/i, /\b\d{4}-[12]\.km[lz]$/i, /^[A-Z]\d{3}(?: - [^/]*)?\.km[lz]$/, /^(?:QI_[^/]*|\d{4}-[12])\.zip$/i],
+  tables,
+  recognise,
+  read,
+});

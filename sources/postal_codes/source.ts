@@ -59,4 +59,10 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   return isTable(head) ? { role: 'csv', vintage, region: null, complete: false } : null;
 }
 
-export default defineSource({ manifest, tables, recognise, read });
+export default defineSource({
+  manifest,
+  names: [/(?:^|[-_ ])cap(?:[-_ ][^/]*)?\.(?:csv|txt|tsv|json|geojson|shp|gpkg)$/i],
+  tables,
+  recognise,
+  read,
+});

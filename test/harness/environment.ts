@@ -19,6 +19,10 @@ export interface TestEnvironment {
   readonly kills: number;
   /** `MAPPALE_TEST_SEED`: moments and victims of the suite of faults follow from it. */
   readonly seed: number;
+  /** `MAPPALE_FUZZ`: mutated files tried for each source; 2000 by default. */
+  readonly fuzzCases: number;
+  /** `MAPPALE_FUZZ_SEED`: other numbers try other files; `1` by default. */
+  readonly fuzzSeed: string;
   /** `PATH`: where programs are looked for. */
   readonly path: readonly string[];
 }
@@ -29,12 +33,16 @@ export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvir
   if (unknown.length > 0) {
     throw new Error(`MAPPALE_TEST_ENGINES: expected ${ENGINE_NAMES.join(' or ')}, found ${unknown.join(', ')}`);
   }
+  const fuzz = env['MAPPALE_FUZZ'] || '2000';
+  if (!/^[1-9]\d{0,8}$/.test(fuzz)) throw new Error(`MAPPALE_FUZZ: expected a number of files, found ${fuzz}`);
   return {
     databaseUrl: env['TEST_DATABASE_URL'] || null,
     image: env['MAPPALE_TEST_IMAGE'] || 'postgis/postgis:16-3.4',
     engines: asked.length === 0 ? ENGINE_NAMES : ENGINE_NAMES.filter((name) => asked.includes(name)),
     kills: count(env, 'MAPPALE_TEST_KILLS', 50),
     seed: count(env, 'MAPPALE_TEST_SEED', 1),
+    fuzzCases: Number(fuzz),
+    fuzzSeed: env['MAPPALE_FUZZ_SEED'] || '1',
     path: (env['PATH'] ?? '').split(delimiter),
   };
 }

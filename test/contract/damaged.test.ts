@@ -1,0 +1,185 @@
+/** Damaged files: whatever happened on the way, validation ends with a finding that says what, where and what to do. */
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { loadSources, loadSynthetic, type RegisteredSource } from '../../pipelines/registry.ts';
+import { locate, type LocatedFile } from '../../pipelines/steps/locate.ts';
+import { validate } from '../../pipelines/steps/validate.ts';
+import { rewriteZip } from '../harness/rewrite-zip.ts';
+import { trial } from '../harness/trial.ts';
+
+const sources = await loadSources();
+const world = makeWorld({ parcels: 600, seed: 11 });
+const root = mkdtempSync(join(tmpdir(), 'mappale-damaged-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+const PAGE = Buffer.from('<!DOCTYPE html>\n<html lang="it"><head><title>429 Too Many Requests</title></head><body>Riprovare</body></html>\n');
+const ZIP = /\.(?:zip|kmz|xlsx)$/i;
+const TEXT = /\.(?:csv|txt|gml|kml|json|geojson)$/i;
+
+/** A damage: new bytes of the file, given its own. */
+type Damage = readonly [what: string, apply: (path: string) => Promise<void>];
+
+const replaced = (what: string, change: (content: Buffer) => Buffer): Damage => [what, async (path) => writeFileSync(path, change(readFileSync(path)))];
+
+/** The place of a letter in the last third of the text, so that the header and the first records are whole. */
+function placeOfLetter(content: Buffer): number {
+  for (let at = Math.floor(content.length * 0.8); at < content.length; at += 1) if (/[a-zA-Z]/.test(String.fromCharCode(content[at]!)) && content[at - 1] !== 0x5c) return at;
+  return -1;
+}
+
+function withByte(content: Buffer, byte: number): Buffer {
+  const at = placeOfLetter(content);
+  if (at === -1) return content;
+  const copy = Buffer.from(content);
+  copy[at] = byte;
+  return copy;
+}
+
+const asUtf8 = (content: Buffer): string | null => {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(content);
+  } catch {
+    return null;
+  }
+};
+const textOf = (content: Buffer): string => asUtf8(content) ?? new TextDecoder('windows-1252').decode(content);
+const utf16 = (content: Buffer): Buffer => Buffer.from(`\ufeff${textOf(content)}`, 'utf16le');
+
+/** What programs and people do to the encoding of a text. */
+const ENCODINGS: readonly (readonly [string, (content: Buffer) => Buffer])[] = [
+  ['UTF-16 with its mark', utf16],
+  ['UTF-16 the other way round', (content) => utf16(content).swap16()],
+  ['a byte that UTF-8 never has', (content) => withByte(content, 0xff)],
+  ['a control byte of windows-1252', (content) => withByte(content, 0x81)],
+  ['read as windows-1252 and saved as UTF-8', (content) => Buffer.from(content.toString('latin1'), 'utf8')],
+  ['replacement characters', (content) => Buffer.from(textOf(content).replace(/[\u00c0-\u017f]/g, '\ufffd'), 'utf8')],
+  ['saved as latin1', (content) => Buffer.from(textOf(content), 'latin1')],
+];
+
+const CONTENTS: readonly (readonly [string, (content: Buffer) => Buffer])[] = [
+  ['nothing', () => Buffer.alloc(0)],
+  ['an error page', () => PAGE],
+  ['zeros', (content) => Buffer.alloc(Math.min(content.length, 5000))],
+];
+
+async function repacked(path: string, entries: (archive: ZipArchive) => Promise<readonly (readonly [string, Buffer])[]>): Promise<void> {
+  const archive = await ZipArchive.open(path);
+  const kept = await entries(archive);
+  await archive.close();
+  const writer = await ZipWriter.create(path);
+  for (const [name, content] of kept) await writer.add(name, content);
+  await writer.close();
+}
+
+/** Changes all texts of a zip, however deep. */
+const inside = (what: string, change: (content: Buffer) => Buffer): Damage => [`inside: ${what}`, (path) => rewriteZip(path, (name, content) => (TEXT.test(name) ? change(content) : content))];
+
+function damagesOf(path: string): Damage[] {
+  const damages: Damage[] = CONTENTS.map(([what, change]) => replaced(what, change));
+  if (ZIP.test(path)) {
+    damages.push(
+      replaced('cut at two thirds', (content) => content.subarray(0, Math.floor((content.length * 2) / 3))),
+      replaced('cut by ten bytes', (content) => content.subarray(0, content.length - 10)),
+      ['CRC wrong', async (file) => {
+        const archive = await ZipArchive.open(file);
+        const largest = [...archive.entries].sort((a, b) => b.size - a.size)[0]!;
+        await archive.close();
+        const bytes = readFileSync(file);
+        // The CRC in the central directory, which stands 16 bytes into the entry's header there; the name is 46 bytes into it.
+        for (let at = bytes.indexOf('PK\u0001\u0002', 0, 'latin1'); at !== -1; at = bytes.indexOf('PK\u0001\u0002', at + 4, 'latin1')) {
+          if (bytes.toString('utf8', at + 46, at + 46 + bytes.readUInt16LE(at + 28)) === largest.path) bytes[at + 16]! ^= 0xff;
+        }
+        writeFileSync(file, bytes);
+      }],
+      ['without entries', (file) => repacked(file, async () => [])],
+      ['another file inside', (file) => repacked(file, async () => [['leggimi.txt', Buffer.from('Servizio sospeso per manutenzione.\n')]])],
+      ...CONTENTS.map(([what, change]) => inside(what, change)),
+      ...ENCODINGS.map(([what, change]) => inside(what, change)),
+      inside('header only', headerOnly),
+    );
+    if (!/\.xlsx$/i.test(path)) damages.push(['main entry missing', (file) => repacked(file, withoutMain)]);
+  } else if (TEXT.test(path)) {
+    damages.push(...ENCODINGS.map(([what, change]) => replaced(what, change)), replaced('header only', headerOnly));
+  } else {
+    damages.push(replaced('cut at two thirds', (content) => content.subarray(0, Math.floor((content.length * 2) / 3))));
+  }
+  return damages;
+}
+
+/** The first line with several fields and what is before it; a document cut where its records begin. */
+function headerOnly(content: Buffer): Buffer {
+  const text = content.toString('latin1');
+  if (/^\s*(?:\u00ef\u00bb\u00bf)?[<{[]/.test(text)) return content.subarray(0, 200);
+  const lines = text.split('\n');
+  const last = lines.findIndex((line) => line.split(/[;,\t ]/).length >= 3 && !line.includes('elaborazione'));
+  const quotes = (upTo: number): number => lines.slice(0, upTo + 1).join('\n').split('"').length - 1;
+  let end = last;
+  while (quotes(end) % 2 === 1) end += 1;
+  return Buffer.from(`${lines.slice(0, end + 1).join('\n')}\n`, 'latin1');
+}
+
+/** All entries but the largest kind: the table of a zip of metadata, the .shp of a shapefile. */
+async function withoutMain(archive: ZipArchive): Promise<[string, Buffer][]> {
+  const extension = (name: string): string => name.replace(/^.*\./, '').toLowerCase();
+  const files = archive.entries.filter(({ isFolder }) => !isFolder);
+  const main = files.some(({ path }) => /\.shp$/i.test(path)) ? 'shp' : extension([...files].sort((a, b) => b.size - a.size)[0]!.path);
+  const kept: [string, Buffer][] = [];
+  for (const { path } of files) if (extension(path) !== main) kept.push([path, await archive.buffer(path)]);
+  return kept;
+}
+
+/** Smallest file of each role and ending. */
+function samples(files: readonly LocatedFile[]): LocatedFile[] {
+  const found = new Map<string, LocatedFile>();
+  for (const file of files) {
+    const key = `${file.recognition.role} ${file.name.replace(/^.*\./, '')}`;
+    if ((found.get(key)?.size ?? Infinity) > file.size) found.set(key, file);
+  }
+  return [...found.values()];
+}
+
+const rowsOf = async (source: RegisteredSource, path: string): Promise<unknown> => (await trial(source, path)).collected?.rows;
+
+describe.each(sources.map((source) => [source.id, source] as const))('source %s', (id, source) => {
+  it('says of every damaged file what is wrong, where, and what to do', async () => {
+    const folder = join(root, id);
+    mkdirSync(folder);
+    await (await loadSynthetic(id)).write(world, folder);
+    const survey = await locate([folder], [source], { get: () => undefined, set() {} });
+    const offences: string[] = [];
+    let tried = 0;
+    for (const { path, name } of samples(survey.releases.flatMap(({ files }) => files))) {
+      const stem = name.replace(/\.[^.]+$/, '.');
+      for (const [what, apply] of damagesOf(path)) {
+        const place = mkdtempSync(join(root, 'damaged-'));
+        for (const sibling of readdirSync(dirname(path)).filter((each) => each === name || (/\.shp$/i.test(name) && each.startsWith(stem)))) copyFileSync(join(dirname(path), sibling), join(place, sibling));
+        const target = join(place, basename(path));
+        await apply(target);
+        const unchanged = readFileSync(target).equals(readFileSync(path));
+        const verdicts = unchanged ? [] : await validate([target], sources, null, () => undefined).catch((error: unknown) => error as Error);
+        if (verdicts instanceof Error) offences.push(`${name}, ${what}: ${verdicts.stack}`);
+        else {
+          for (const verdict of verdicts) {
+            tried += 1;
+            const errors = verdict.findings.filter(({ level }) => level === 'error');
+            if (verdict.ok) {
+              // Saved again in another encoding that is known, and not a letter was lost.
+              const lossless = JSON.stringify(await rowsOf(source, target)) === JSON.stringify(await rowsOf(source, path));
+              if (!lossless) offences.push(`${name}, ${what}: accepted with ${JSON.stringify(verdict.findings.map(({ code }) => code))}`);
+            } else if (errors.some(({ code, at, detail, hint }) => code === 'FILE_UNKNOWN' || !at.includes(name.slice(0, 5)) || detail === undefined || hint === undefined)) {
+              offences.push(`${name}, ${what}: ${JSON.stringify(errors)}`);
+            }
+          }
+        }
+        rmSync(place, { recursive: true });
+      }
+    }
+    expect(offences).toEqual([]);
+    expect(tried).toBeGreaterThan(3);
+  });
+});
