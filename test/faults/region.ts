@@ -63,3 +63,18 @@ export async function seismicZones(folder: string, zone: string): Promise<void> 
   const text = await readFile(join(folder, name), 'utf8');
   await writeFile(join(folder, name), text.replace(/;[^;\r\n]+(\r\n)(?=.)/g, (all, end: string) => (all.includes('ZONA') ? all : `;${zone}${end}`)).replace(/;[^;\r\n]+(\r\n)$/, `;${zone}$1`));
 }
+
+/** Every maximum price of the newest quotations is so much higher. */
+export async function raisePrices(folder: string, euro: number): Promise<void> {
+  const name = (await readdir(folder)).filter((file) => file.endsWith('_VALORI.csv')).sort().at(-1)!;
+  const lines = (await readFile(join(folder, name), 'latin1')).split('\n');
+  const header = lines.findIndex((line) => line.includes('Compr_max'));
+  const column = lines[header]!.split(';').indexOf('Compr_max');
+  const raised = lines.map((line, index) => {
+    const cells = line.split(';');
+    if (index <= header || !/^\d+$/.test(cells[column] ?? '')) return line;
+    cells[column] = String(Number(cells[column]) + euro);
+    return cells.join(';');
+  });
+  await writeFile(join(folder, name), raised.join('\n'), 'latin1');
+}

@@ -1,0 +1,30 @@
+/** How many releases are read at the same time changes nothing of what is published. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { refresh } from '../../pipelines/steps/refresh.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn, loadOptions } from '../harness/region.ts';
+import { inForce, orphans, recount } from './published.ts';
+import { REGION, smallRegion, type Region } from './region.ts';
+
+describeEngines('releases that are read side by side', (engine) => {
+  let region: Region;
+  beforeAll(async () => {
+    region = await smallRegion();
+  });
+  afterAll(() => region.remove());
+
+  it('give the same content one by one, two and eight at a time', async () => {
+    const folder = await region.version(0);
+    const contents: Record<string, string>[] = [];
+    for (const parallel of [1, 2, 8]) {
+      const context = await contextOn(await engine.openDatabase());
+      expect((await refresh(context, loadOptions([folder], [REGION], { parallel }))).failures).toEqual([]);
+      contents.push(await recount(context.database));
+      expect(await inForce(context.database)).toEqual(contents.at(-1));
+      expect(await orphans(context.database)).toEqual([]);
+    }
+    expect(Object.keys(contents[0]!).filter((key) => key.startsWith(`${REGION} section.`)).length).toBeGreaterThan(7);
+    expect(contents[1]).toEqual(contents[0]);
+    expect(contents[2]).toEqual(contents[0]);
+  });
+}, ['postgres']);

@@ -1,0 +1,69 @@
+/** Files that end too early, as after a broken download: said in the exit code, and the region stays as it is published. */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Context } from '../../pipelines/context.ts';
+import { randomOf } from '../../pipelines/kit/random.ts';
+import { exitCodeOf, refresh } from '../../pipelines/steps/refresh.ts';
+import { describeEngines } from '../harness/database.ts';
+import { testEnvironment } from '../harness/environment.ts';
+import { contextOn, loadOptions } from '../harness/region.ts';
+import { inForce, orphans, recount } from './published.ts';
+import { REGION, smallRegion, type Region } from './region.ts';
+
+const { seed } = testEnvironment();
+/** Their ends are found by their form; of a text only the last line can look cut. */
+const CONTAINER = /\.(zip|kmz|gpkg|xlsx|kml|geojson|json)$/i;
+
+describeEngines('files that are cut', (engine) => {
+  let region: Region;
+  let context: Context;
+  let folder: string;
+  let before: Record<string, string>;
+  const random = randomOf('truncated', seed);
+
+  beforeAll(async () => {
+    region = await smallRegion();
+    folder = await region.version(0);
+    context = await contextOn(await engine.openDatabase());
+    expect((await refresh(context, loadOptions([folder], [REGION]))).failures).toEqual([]);
+    before = await inForce(context.database);
+  });
+  afterAll(() => region.remove());
+
+  it('at random places: exit 3, the region unchanged, nothing left behind', async () => {
+    const names = (await readdir(folder, { recursive: true })).filter((name) => CONTAINER.test(name)).sort();
+    expect(names.length).toBeGreaterThan(15);
+    const codes: Record<string, number> = {};
+    for (const name of names) {
+      const path = join(folder, name);
+      const whole = await readFile(path);
+      await writeFile(path, whole.subarray(0, Math.floor(whole.length * (0.05 + 0.9 * random.next()))));
+      codes[name] = exitCodeOf(await refresh(context, loadOptions([folder], [REGION])));
+      await writeFile(path, whole);
+      expect(await inForce(context.database), name).toEqual(before);
+    }
+    expect(codes).toEqual(Object.fromEntries(names.map((name) => [name, 3])));
+    expect((await refresh(context, loadOptions([folder], [REGION]))).failures).toEqual([]);
+    expect(await recount(context.database)).toEqual(before);
+    expect(await orphans(context.database)).toEqual([]);
+  });
+
+  it('in the middle of a line of text: the cut line is no row', async () => {
+    const names = (await readdir(folder, { recursive: true })).filter((name) => /\.(csv|txt)$/i.test(name)).sort();
+    expect(names.length).toBeGreaterThan(4);
+    for (const name of names) {
+      const path = join(folder, name);
+      const whole = await readFile(path);
+      await writeFile(path, whole.subarray(0, whole.length - 6));
+      const report = await refresh(context, loadOptions([folder], [REGION]));
+      const [row] = await context.database.query<{ n: number }>(
+        "select count(*) as n from ledger.reject x join ledger.release r using (release_id) where r.release_id = (select max(release_id) from ledger.release)",
+      );
+      expect(exitCodeOf(report) !== 0 || row!.n > 0, `${name}: cut without a word`).toBe(true);
+      await writeFile(path, whole);
+      expect((await refresh(context, loadOptions([folder], [REGION]))).failures).toEqual([]);
+      expect(await recount(context.database), name).toEqual(before);
+    }
+  });
+}, ['postgres']);
