@@ -1,7 +1,11 @@
-/** The seismic classification of the invented region in the layout of 2024, with labels of every kind and a repeated row. */
+/**
+ * The seismic classification of the invented region in the layout of 2024, with labels of every kind and a repeated row. It is older than the list of
+ * comuni: one comune has its former code, and of one that was merged the parts stand in it.
+ */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Synthetic } from '../../pipelines/kit/source.ts';
+import { formerIstatCode, mergedComuni } from '../../pipelines/kit/world-former-codes.ts';
 import type { World, WorldComune } from '../../pipelines/kit/world.ts';
 
 /** Label and the zone that counts, side by side, so that the truth is not computed by the reader's rule. */
@@ -15,8 +19,15 @@ function zoneOf(world: World, comune: WorldComune): readonly [string, number] {
 
 const synthetic: Synthetic = {
   async write(world, folder) {
-    const rows = world.comuni.map((comune) =>
-      [world.region.name, comune.province.name, comune.province.sigla, comune.italianName, String(Number(comune.istatCode)), zoneOf(world, comune)[0]].join(';'));
+    const rows = world.comuni.flatMap((comune) => {
+      const parts = mergedComuni(comune);
+      const row = (name: string, code: string, label: string): string =>
+        [world.region.name, comune.province.name, comune.province.sigla, name, String(Number(code)), label].join(';');
+      const [label] = zoneOf(world, comune);
+      if (parts.length === 0) return [row(comune.italianName, formerIstatCode(comune) ?? comune.istatCode, label)];
+      // The last part has the zone that counts, the others the mildest.
+      return parts.map(({ name, istatCode }, index) => row(name, istatCode, index === parts.length - 1 ? label : '4'));
+    });
     const lines = ['REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA', ...rows, rows[0]!];
     await writeFile(join(folder, 'classificazione-sismica-aggiornata-maggio-2025.csv'), `\ufeff${lines.join('\r\n')}\r\n`);
   },

@@ -1,9 +1,13 @@
-/** The list of comuni of the invented region, in the layout of 2026: windows-1252, CRLF, two header fields over two lines. */
+/**
+ * The list of comuni of the invented region, in the layout of 2026: windows-1252, CRLF, two header fields over two lines, and a comune
+ * that had another code until 2025.
+ */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Synthetic } from '../../pipelines/kit/source.ts';
+import { formerIstatCode } from '../../pipelines/kit/world-former-codes.ts';
 import type { World, WorldComune } from '../../pipelines/kit/world.ts';
 
 const UNIT = 'Unità territoriale sovracomunale';
@@ -22,10 +26,11 @@ const latin1 = (text: string): Buffer => Buffer.from([...text].map((letter) => (
 function row(world: World, comune: WorldComune, seat: boolean): string {
   const { province } = comune;
   const numeric = String(Number(comune.istatCode));
+  const former = String(Number(formerIstatCode(comune) ?? comune.istatCode));
   return [
     String(world.region.code).padStart(2, '0'), province.code, province.code, ` ${comune.istatCode.slice(3)} `, comune.istatCode, comune.name, comune.italianName,
     comune.otherName ?? '', '4', 'Sud', world.region.name, province.name, '1', seat ? '1' : '0', province.sigla, numeric,
-    numeric, numeric, numeric, numeric, comune.belfiore, 'ITF', 'ITF2', 'ITF2Z', 'ITF', 'ITF2', 'ITF2Z',
+    former, former, former, former, comune.belfiore, 'ITF', 'ITF2', 'ITF2Z', 'ITF', 'ITF2', 'ITF2Z',
   ].join(';');
 }
 

@@ -1,7 +1,9 @@
-/** Suppressed comuni of the invented region: a merger, a division, one that went abroad. */
+/** Suppressed comuni of the invented region: mergers, one of them in two steps, a division, one that went abroad. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Synthetic } from '../../pipelines/kit/source.ts';
+import { mergedComuni, type FormerComune } from '../../pipelines/kit/world-former-codes.ts';
+import type { WorldComune } from '../../pipelines/kit/world.ts';
 
 const HEADER = 'Anno;Sigla Automobilistica;Codice Unità territoriale sovracomunale (Uts);Codice Comune;Denominazione Comune;Comune soppresso per scorporo;Data evento;'
   + 'Codice del Comune associato alla variazione;Denominazione Comune associato alla variazione;Codice Unità territoriale sovracomunale associato alla variazione;'
@@ -10,12 +12,21 @@ const HEADER = 'Anno;Sigla Automobilistica;Codice Unità territoriale sovracomun
 const synthetic: Synthetic = {
   async write(world, folder) {
     const [first, second] = [world.comuni[0]!, world.comuni[1]!];
-    const row = (year: string, day: string, code: string, name: string, divided: string, into: typeof first | null): string => [
-      year, first.province.sigla, first.province.code, `${first.province.code}${code}`, name, divided, `${day}/${year}`,
-      into?.istatCode ?? '', into?.italianName ?? 'Stato estero', into?.province.code ?? '-', into?.province.sigla ?? '-', '', '', '', '', '',
+    const line = (year: string, day: string, old: FormerComune, { province }: WorldComune, divided: string, into: FormerComune | null): string => [
+      year, province.sigla, province.code, old.istatCode, old.name, divided, `${day}/${year}`,
+      into?.istatCode ?? '', into?.name ?? 'Stato estero', into === null ? '-' : into.istatCode.slice(0, 3), into === null ? '-' : province.sigla, '', '', '', '', '',
     ].join(';');
+    const asFormer = ({ istatCode, italianName }: WorldComune): FormerComune => ({ istatCode, name: italianName });
+    const row = (year: string, day: string, code: string, name: string, divided: string, into: WorldComune | null): string =>
+      line(year, day, { istatCode: `${first.province.code}${code}`, name }, first, divided, into === null ? null : asFormer(into));
+    const mergers = world.comuni.flatMap((comune) => {
+      const parts = mergedComuni(comune);
+      const earlier = parts.slice(0, 1).map((into) => line('1950', '01/07', { istatCode: `${comune.province.code}195`, name: 'Fintaria Antica' }, comune, '', into));
+      return [...parts.map((part) => line('2020', '01/01', part, comune, '', asFormer(comune))), ...earlier];
+    });
     await writeFile(join(folder, 'comuni-soppressi.csv'), `${[
       HEADER,
+      ...mergers,
       row('2020', '01/01', '191', 'Nonsò di Sotto', '', first),
       row('1928', '15/04', '192', 'Roccapparente Vecchia', '1', first),
       row('1928', '15/04', '192', 'Roccapparente Vecchia', '1', second),

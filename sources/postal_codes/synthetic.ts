@@ -2,15 +2,18 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Synthetic } from '../../pipelines/kit/source.ts';
+import { formerIstatCode } from '../../pipelines/kit/world-former-codes.ts';
 import { postalCodeOf, postalCodeOfSheet } from '../../pipelines/kit/world-postal-codes.ts';
 import type { World, WorldParcel } from '../../pipelines/kit/world.ts';
 
 async function write(world: World, folder: string): Promise<void> {
   const lines = ['"Codice ISTAT";"Comune";"CAP"'];
   for (const comune of world.comuni) {
+    // Tables of this kind are not renewed when codes change.
+    const istatCode = formerIstatCode(comune) ?? comune.istatCode;
     for (const [index, cap] of comune.postalCodes.entries()) {
       // Spreadsheets drop the zeros of codes.
-      lines.push(`${index % 2 === 0 ? comune.istatCode.replace(/^0+/, '') : comune.istatCode};"${comune.italianName}";${cap}`);
+      lines.push(`${index % 2 === 0 ? istatCode.replace(/^0+/, '') : istatCode};"${comune.italianName}";${cap}`);
     }
   }
   lines.push(`${world.comuni[0]!.istatCode};"${world.comuni[0]!.italianName}";${world.comuni[0]!.postalCodes[0]!}`);

@@ -5,18 +5,41 @@
 -- grain: one row per region
 -- crs: none
 
+-- Boundaries of another year have the codes of that year: a code in force is itself, a former one that of the comune that had it last.
 create table region as
+with numbering as (
+  select
+    n.nth,
+    n.code,
+    c.region_code
+  from comune_code c
+  cross join lateral (
+    values (1, c.istat_code), (2, c.code_107_2017), (3, c.code_110), (4, c.code_107), (5, c.code_103)
+  ) as n (nth, code)
+  where n.code is not null
+),
+meaning as (
+  select distinct on (code)
+    code,
+    region_code
+  from numbering
+  order by code, nth, region_code
+),
+area as (
+  select
+    m.region_code,
+    sum(b.area_m2) / 1e6 as area_km2
+  from boundary b
+  join meaning m on m.code = b.code
+  where b.kind = 'comune'
+  group by m.region_code
+)
 select
   c.region_code as code,
   min(c.region_name) as name,
-  (
-    select sum(b.area_m2) / 1e6
-    from boundary b
-    join comune_code m on m.istat_code = b.code
-    where b.kind = 'comune'
-      and m.region_code = c.region_code
-  ) as area_km2
+  min(a.area_km2) as area_km2
 from comune_code c
+left join area a on a.region_code = c.region_code
 group by c.region_code
 order by c.region_code;
 

@@ -1,5 +1,5 @@
 -- purpose: the features that made the section risk of one parcel
--- reads: core.parcel, layer.comune_code, layer.seismic_zone
+-- reads: core.parcel
 -- writes: none
 -- reruns: section.risk
 -- grain: one row per feature
@@ -15,10 +15,9 @@ select
   z.position,
   null::float8 as measure,
   null as unit,
-  'zone of the comune, its most severe digit' as rule
+  'zone of the comune, its most severe digit; of the comuni that it was merged from, the most severe' as rule
 from parcel p
-join comune_code c on c.belfiore = p.belfiore
-join seismic_zone z on z.istat_code = c.istat_code
+join comune_zone z on z.belfiore = p.belfiore
 union all
 select
   fid,

@@ -1,17 +1,33 @@
 -- purpose: the postal code of each parcel
--- reads: core.parcel, layer.comune_postal_code, layer.postal_code_area, layer.comune_code
+-- reads: core.parcel, layer.comune_postal_code, layer.postal_code_area, layer.comune_code, core.comune_register
 -- writes: section.postal_code
 -- grain: one row per parcel whose postal code is known
 -- crs: EPSG:4326
 
--- Of several editions the newest counts, of the table and of the areas each for itself.
+-- Of several editions the newest counts, of the table and of the areas each for itself. An ISTAT code may be of any year: it leads to the comune in force,
+-- which has the postal codes of all that were merged into it.
 create table comune_cap as
-select distinct
+with newest as (
+  select
+    belfiore,
+    istat_code,
+    cap
+  from comune_postal_code
+  where edition = (select max(edition) from comune_postal_code)
+)
+select
   c.belfiore,
-  p.cap
-from comune_postal_code p
-join comune_code c on c.belfiore = p.belfiore or (p.belfiore is null and c.istat_code = p.istat_code)
-where p.edition = (select max(edition) from comune_postal_code);
+  n.cap
+from newest n
+join comune_code c on c.belfiore = n.belfiore
+union
+select
+  r.belfiore,
+  n.cap
+from newest n
+join comune_register r on r.old_istat_code = n.istat_code
+where n.belfiore is null
+  and not r.divided;
 
 create table cap_piece as
 select

@@ -1,5 +1,5 @@
 -- purpose: seismic, flood and landslide hazard of each parcel
--- reads: core.parcel, layer.comune_code, layer.seismic_zone, layer.pga_node, layer.flood_hazard_piece, layer.flood_coverage, layer.landslide_hazard_piece
+-- reads: core.parcel, core.comune_register, layer.comune_code, layer.seismic_zone, layer.pga_node, layer.flood_hazard_piece, layer.flood_coverage, layer.landslide_hazard_piece
 -- writes: section.risk
 -- grain: one row per parcel
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
@@ -194,11 +194,31 @@ select
   ) as flood
 from comune_code;
 
+-- The classification has the codes of its year. Comuni that have become one since keep their zones in it, and the most severe counts for all of it: where
+-- the old border ran cannot be told. Of zones as severe as one another, the label of the code in force.
+create table comune_zone as
+select distinct on (register.belfiore)
+  register.belfiore,
+  seismic_zone.zone,
+  seismic_zone.label,
+  seismic_zone.release_id,
+  seismic_zone.member_id,
+  seismic_zone.position
+from seismic_zone
+join comune_register as register on register.old_istat_code = seismic_zone.istat_code
+where not register.divided
+order by
+  register.belfiore,
+  seismic_zone.zone,
+  register.old_istat_code = register.istat_code desc,
+  seismic_zone.label collate "C",
+  seismic_zone.istat_code;
+
 create table risk as
 select
   parcel.fid,
-  seismic_zone.zone::int2 as seismic_zone,
-  case when seismic_zone.zone is not null then seismic_zone.label end as seismic_zone_label,
+  comune_zone.zone::int2 as seismic_zone,
+  comune_zone.label as seismic_zone_label,
   round(coalesce(pga.pga_g, pga_edge.pga_g)::numeric, 4)::float8 as pga_g,
   flood.level as flood_level,
   landslide.level as landslide_level,
@@ -206,9 +226,8 @@ select
   flood.level is not null or coalesce(comune_cover.flood, false) as flood_mapped,
   landslide.level is not null or (landslide.fid is null and loaded.landslide) as landslide_mapped
 from parcel
-left join comune_code on comune_code.belfiore = parcel.belfiore
 left join comune_cover on comune_cover.belfiore = parcel.belfiore
-left join seismic_zone on seismic_zone.istat_code = comune_code.istat_code
+left join comune_zone on comune_zone.belfiore = parcel.belfiore
 left join pga on pga.fid = parcel.fid
 left join pga_edge on pga_edge.fid = parcel.fid
 left join flood on flood.fid = parcel.fid

@@ -12,15 +12,17 @@ const SETUP = `
   set search_path to cases, public;
   create table parcel (fid int4, belfiore text, area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
   create table comune_code (belfiore text, istat_code text, province_historic_code text);
-  create table seismic_zone (istat_code text, label text, zone int2);
-  create table pga_node (ix int4, iy int4, lon float8, lat float8, ag_g float8, spacing_deg float8);
-  create table flood_hazard_piece (member_id int4, position int8, class text, geom geometry(polygon, 4326));
+  create table comune_register (belfiore text, old_istat_code text, istat_code text, divided bool);
+  create table seismic_zone (release_id int4, member_id int4, position int8, istat_code text, label text, zone int2);
+  create table pga_node (ix int4, iy int4, lon float8, lat float8, ag_g float8, spacing_deg float8, release_id int4 default 1, member_id int4 default 1, position int8 default 1);
+  create table flood_hazard_piece (member_id int4, position int8, class text, geom geometry(polygon, 4326), release_id int4 default 1);
   create table flood_coverage (class text, missing_provinces text[]);
-  create table landslide_hazard_piece (member_id int4, position int8, class text, geom geometry(polygon, 4326));
+  create table landslide_hazard_piece (member_id int4, position int8, class text, geom geometry(polygon, 4326), release_id int4 default 1);
   create index on parcel using gist (geom);
 
   insert into comune_code values ('Z001', '094901', '094'), ('Z002', '070901', '070');
-  insert into seismic_zone values ('094901', '2A-3B', 2);
+  insert into comune_register select belfiore, istat_code, istat_code, false from comune_code;
+  insert into seismic_zone values (1, 1, 2, '094901', '2A-3B', 2);
 
   -- 1: exactly on a node. 2: in the middle of a full cell. 3: a corner is missing. 4: no corner, a node 1.9 km away. 5: 15 km from any.
   insert into parcel
@@ -86,7 +88,7 @@ describeEngines('the section risk, case by case', (engine) => {
   });
 
   it('without any source but the cadastre: a row for each parcel, nothing known, nothing mapped', async () => {
-    const rows = await build('delete from pga_node; delete from seismic_zone; delete from comune_code');
+    const rows = await build('delete from pga_node; delete from seismic_zone; delete from comune_code; delete from comune_register');
     expect(rows.size).toBe(5);
     for (const row of rows.values()) {
       expect(row).toMatchObject({ seismic_zone: null, seismic_zone_label: null, pga_g: null, flood_level: null, landslide_level: null, pga_mapped: false, flood_mapped: false, landslide_mapped: false });
@@ -97,6 +99,19 @@ describeEngines('the section risk, case by case', (engine) => {
     const rows = await build('select 1');
     expect([rows.get(1)!.seismic_zone, rows.get(1)!.seismic_zone_label]).toEqual([2, '2A-3B']);
     expect([rows.get(4)!.seismic_zone, rows.get(4)!.seismic_zone_label]).toEqual([null, null]);
+  });
+
+  it('seismic zone: of comuni that became one the most severe, of equal ones the label of the code in force; what was divided says nothing', async () => {
+    const zones = async (statements: string): Promise<unknown> => {
+      const row = (await build(`
+        insert into comune_register values ('Z002', '070801', '070901', false), ('Z002', '070802', '070901', false), ('Z002', '070803', '070901', true);
+        ${statements}`)).get(4)!;
+      return [row.seismic_zone, row.seismic_zone_label];
+    };
+    expect(await zones("insert into seismic_zone values (1, 1, 3, '070801', '3S', 3), (1, 1, 4, '070802', '2B-3A', 2)")).toEqual([2, '2B-3A']);
+    expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (1, 1, 4, '070802', '3', 3)")).toEqual([3, '3']);
+    expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '3S', 3), (1, 1, 4, '070802', '3A', 3)")).toEqual([3, '3S']);
+    expect(await zones("insert into seismic_zone values (1, 1, 3, '070803', '1', 1)")).toEqual([null, null]);
   });
 
   it('flood: a border is not an area, a square metre is, and the parts of a cut area count together', async () => {

@@ -8,7 +8,7 @@ import { describeEngines } from '../harness/database.ts';
 import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 6_000, seed: 7 });
-const SOURCES = ['istat_comuni', 'dpc_seismic', 'ispra_flood', 'ispra_landslide', 'ingv_mps04'];
+const SOURCES = ['istat_comuni', 'istat_soppressi', 'dpc_seismic', 'ispra_flood', 'ispra_landslide', 'ingv_mps04'];
 
 /** Truths of several sources about one section, put together field by field. */
 async function truthOf(ids: readonly string[]): Promise<(parcel: WorldParcel) => Record<string, unknown>> {
@@ -33,6 +33,7 @@ describeEngines('the section risk', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, { world, sources: SOURCES, sql: ['sql/migrations/0010_risk.sql', 'sql/api/section_risk.sql'] });
+    await workspace.run('sql/core/comune_register.sql');
     await workspace.run('sql/sections/risk.sql');
     await workspace.publish('risk', 'section.risk');
     await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");

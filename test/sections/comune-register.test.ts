@@ -1,0 +1,183 @@
+/** Which comune in force a code of any edition leads to, case by case, and what follows of it for the regions' areas and postal codes. */
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, it } from 'vitest';
+import type { Database, Session } from '../../pipelines/db/index.ts';
+import { describeEngines } from '../harness/database.ts';
+
+const sql = (path: string): string => readFileSync(new URL(`../../sql/${path}`, import.meta.url), 'utf8');
+
+// Region 20: province 112 was numbered 090 until 2025, and before 2017 partly 104, which was made in 2006 out of 090. Region 14: province 070, numbered as ever.
+const SETUP = `
+  create schema codes;
+  set search_path to codes, public;
+  create table region (code int2, name text);
+  insert into region values (20, 'Sardegna');
+  create table comune_code (
+    belfiore text, istat_code text, name text, region_code int2, region_name text, code_107_2017 text, code_110 text, code_107 text, code_103 text
+  );
+  insert into comune_code (belfiore, istat_code, region_code, region_name, code_107_2017, code_110, code_107, code_103) values
+    ('Z001', '112001', 20, 'Sardegna', '090001', '090001', '090001', '090001'),
+    ('Z002', '112002', 20, 'Sardegna', '090002', '104002', '104002', '090802'),
+    ('Z003', '112003', 20, 'Sardegna', '090003', '090003', '090003', '090003'),
+    ('Z101', '070001', 14, 'Molise', '070001', '070001', '070001', '070001'),
+    ('Z102', '070002', 14, 'Molise', '070002', '094002', '094002', '094002'),
+    ('Z103', '094003', 14, 'Molise', '094003', '094003', '094003', '094003'),
+    -- Made in 2024: no former codes. Its number was another comune's until 1960.
+    ('Z104', '070104', 14, 'Molise', null, null, null, null);
+  create table comune_suppressed (istat_code text, name text, divided bool, event_date date, successor_istat_code text, successor_name text);
+`;
+
+interface Row {
+  readonly old_istat_code: string;
+  readonly istat_code: string;
+  readonly belfiore: string;
+  readonly reason: string;
+  readonly event_date: string | null;
+  readonly divided: boolean;
+}
+
+describeEngines('the register of ISTAT codes', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+  });
+
+  const inCodes = <T>(statements: string, work: (session: Session) => Promise<T>): Promise<T> => database.session(async (session) => {
+    await session.script('begin', 'test');
+    try {
+      await session.script(SETUP, 'setup');
+      await session.script(statements, 'test');
+      return await work(session);
+    } finally {
+      await session.script('rollback', 'test');
+    }
+  });
+  const rowsOf = async (session: Session): Promise<Row[]> => {
+    await session.script(sql('core/comune_register.sql'), 'sql/core/comune_register.sql');
+    return session.query<Row & Record<string, unknown>>(
+      'select old_istat_code, istat_code, belfiore, reason, event_date::text as event_date, divided from comune_register order by old_istat_code, istat_code',
+    );
+  };
+  /** Rows of a region for codes not in force: code, comune, reason, day, divided. */
+  const build = (suppressed: string, region = 14): Promise<unknown[][]> => inCodes(
+    `update region set code = ${region}; ${suppressed === '' ? '' : `insert into comune_suppressed values ${suppressed}`}`,
+    async (session) => (await rowsOf(session)).filter(({ reason }) => reason !== 'in force').map((row) => [row.old_istat_code, row.belfiore, row.reason, row.event_date, row.divided]),
+  );
+
+  it('has every code in force of the region, each leading to itself', async () => {
+    const rows = await inCodes('select 1', rowsOf);
+    expect(rows.filter(({ reason }) => reason === 'in force')).toEqual(['1', '2', '3'].map((n) => (
+      { old_istat_code: `11200${n}`, istat_code: `11200${n}`, belfiore: `Z00${n}`, reason: 'in force', event_date: null, divided: false })));
+  });
+
+  it('knows former numberings by the first day of the next, and a comune that moved without a day', async () => {
+    expect(await build('', 20)).toEqual([
+      ['090001', 'Z001', 'province renumbered', '2026-01-01', false],
+      ['090002', 'Z002', 'province renumbered', '2026-01-01', false],
+      ['090003', 'Z003', 'province renumbered', '2026-01-01', false],
+      ['090802', 'Z002', 'province renumbered', '2006-01-01', false],
+      ['104002', 'Z002', 'province renumbered', '2017-01-01', false],
+    ]);
+    expect(await build('')).toEqual([['094002', 'Z102', 'moved to another province', null, false]]);
+  });
+
+  it('takes the code in force for that of 2017 where the edition is older than 2026', async () => {
+    const rows = await inCodes("update comune_code set istat_code = code_107_2017, code_107_2017 = null where region_code = 20", rowsOf);
+    expect(rows.map(({ old_istat_code, istat_code, reason, event_date }) => [old_istat_code, istat_code, reason, event_date])).toEqual([
+      ['090001', '090001', 'in force', null], ['090002', '090002', 'in force', null], ['090003', '090003', 'in force', null],
+      // Both numberings have the province 090.
+      ['090802', '090002', 'province renumbered', '2006-01-01'], ['104002', '090002', 'province renumbered', '2017-01-01'],
+    ]);
+  });
+
+  it('follows mergers and numberings to the comune in force', async () => {
+    expect(await build(`
+      ('090901', 'A', false, '1928-01-01', '090902', 'B'), ('090902', 'B', false, '1950-07-01', '090001', 'C'),
+      ('104903', 'D', false, '2012-03-04', '104002', 'E')`, 20)).toEqual(expect.arrayContaining([
+      ['090901', 'Z001', 'merged', '1928-01-01', false],
+      ['090902', 'Z001', 'merged', '1950-07-01', false],
+      ['104903', 'Z002', 'merged', '2012-03-04', false],
+    ]));
+  });
+
+  it('marks what was divided, at once or later, also across regions or when a part is unknown', async () => {
+    const suppressed = `
+      ('070801', 'A', true, '1928-01-01', '070001', ''), ('070801', 'A', true, '1928-01-01', '070002', ''),
+      ('070802', 'B', false, '1920-01-01', '070801', ''),
+      ('070803', 'C', true, '1930-01-01', '070001', ''), ('070803', 'C', true, '1930-01-01', '090001', ''),
+      ('070804', 'D', true, '1947-01-01', '070001', ''), ('070804', 'D', true, '1947-01-01', null, 'Stato estero'),
+      ('070805', 'E', true, '1931-01-01', '070001', ''),
+      ('070806', 'F', true, '1931-01-01', '070001', ''), ('070806', 'F', true, '1931-01-01', '070999', '')`;
+    expect((await build(suppressed)).filter(([code]) => (code as string).startsWith('0708'))).toEqual([
+      ['070801', 'Z101', 'divided', '1928-01-01', true], ['070801', 'Z102', 'divided', '1928-01-01', true],
+      ['070802', 'Z101', 'merged', '1920-01-01', true], ['070802', 'Z102', 'merged', '1920-01-01', true],
+      ['070803', 'Z101', 'divided', '1930-01-01', true],
+      ['070804', 'Z101', 'divided', '1947-01-01', true],
+      ['070805', 'Z101', 'divided', '1931-01-01', true],
+      ['070806', 'Z101', 'divided', '1931-01-01', true],
+    ]);
+    expect((await build(suppressed, 20)).filter(([code]) => (code as string).startsWith('0708'))).toEqual([['070803', 'Z001', 'divided', '1930-01-01', true]]);
+  });
+
+  it('takes a division for whole again whose parts all came to the same comune', async () => {
+    expect(await build(`
+      ('070801', 'A', true, '1928-01-01', '070001', ''), ('070801', 'A', true, '1928-01-01', '070802', ''),
+      ('070802', 'B', false, '1950-01-01', '070001', '')`)).toEqual(expect.arrayContaining([['070801', 'Z101', 'divided', '1928-01-01', false]]));
+  });
+
+  it('lets a code in force mean its comune only, and of two former uses the last', async () => {
+    expect(await build("('070104', 'Old', false, '1960-01-01', '070001', ''), ('070801', 'X', false, '1928-01-01', '070001', ''), ('070801', 'Y', false, '1999-01-01', '070002', '')")).toEqual([
+      ['070801', 'Z102', 'merged', '1999-01-01', false], ['094002', 'Z102', 'moved to another province', null, false],
+    ]);
+    // On the way the next use counts: what became part of the first 070801 went with it.
+    expect(await build(`
+      ('070801', 'X', false, '1928-01-01', '070001', ''), ('070801', 'Y', false, '1999-01-01', '070002', ''), ('070800', 'W', false, '1900-01-01', '070801', '')`))
+      .toEqual(expect.arrayContaining([['070800', 'Z101', 'merged', '1900-01-01', false]]));
+  });
+
+  it('goes no circle, and knows nothing of codes that end outside of the lists', async () => {
+    expect(await build(`
+      ('070801', 'A', false, '1928-01-01', '070802', ''), ('070802', 'B', false, '1928-01-01', '070801', ''), ('070803', 'C', false, '1947-01-01', null, 'Stato estero'),
+      ('070804', 'D', false, '1950-01-01', '070999', ''), ('070805', 'E', false, '1950-01-01', '070805', '')`)).toEqual([['094002', 'Z102', 'moved to another province', null, false]]);
+  });
+
+  it('never leads a code that is not divided to two comuni', async () => {
+    const twice = await inCodes(`
+      insert into comune_suppressed
+      select '0708' || lpad((i % 40)::text, 2, '0'), '', i % 3 = 0, date '1900-01-01' + i * 97, case when i % 7 = 0 then '07000' || 1 + i % 2 else '0708' || lpad((i * 13 % 40)::text, 2, '0') end, ''
+      from generate_series(1, 200) as i`, async (session) => {
+      await session.script('update region set code = 14', 'test');
+      await rowsOf(session);
+      return session.query('select old_istat_code from comune_register group by old_istat_code having count(*) > 1 and not bool_and(divided)');
+    });
+    expect(twice).toEqual([]);
+  });
+
+  it('serves the areas of regions: boundaries of another year count for the comune that has the code now', async () => {
+    const areas = await inCodes(`
+      create table boundary (kind text, code text, area_m2 float8);
+      insert into boundary values ('comune', '090001', 1e6), ('comune', '104002', 2e6), ('comune', '112003', 4e6), ('comune', '070001', 8e6), ('comune', '094002', 16e6),
+        ('comune', '999999', 32e6), ('provincia', '070', 64e6)`, async (session) => {
+      await session.script('drop table region', 'test');
+      await session.script(sql('core/region.sql'), 'sql/core/region.sql');
+      return session.query('select code::int4 as code, area_km2 from region order by code');
+    });
+    expect(areas).toEqual([{ code: 14, area_km2: 24 }, { code: 20, area_km2: 7 }]);
+  });
+
+  it('serves postal codes: a former code gives its own to the comune in force, a divided one to none', async () => {
+    const caps = await inCodes(`
+      update region set code = 14;
+      insert into comune_suppressed values ('070801', 'A', true, '1928-01-01', '070001', ''), ('070801', 'A', true, '1928-01-01', '070002', '');
+      create table parcel (fid int4, belfiore text, point geometry(point, 4326));
+      insert into parcel select i, b, st_setsrid(st_point(14 + i, 41), 4326) from (values (1, 'Z101'), (2, 'Z102'), (3, 'Z103')) as v (i, b);
+      create table comune_postal_code (belfiore text, istat_code text, cap text, edition text);
+      insert into comune_postal_code values ('Z101', null, '86001', '2025'), (null, '094002', '86002', '2025'), (null, '070801', '86003', '2025'), (null, '094003', '86004', '2024');
+      create table postal_code_area (member_id int4, position int8, cap text, edition text, geom geometry)`, async (session) => {
+      await rowsOf(session);
+      await session.script(sql('sections/postal_code.sql'), 'sql/sections/postal_code.sql');
+      return session.query('select fid, cap from postal_code order by fid');
+    });
+    expect(caps).toEqual([{ fid: 1, cap: '86001' }, { fid: 2, cap: '86002' }]);
+  });
+});
