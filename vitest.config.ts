@@ -12,7 +12,7 @@ export default defineConfig({
     projects: [
       {
         test: {
-          name: 'main', include: ['test/**/*.test.ts'], exclude: [faults], testTimeout: 120_000, hookTimeout: 300_000, sequence: { groupOrder: 0 },
+          name: 'main', include: ['test/**/*.test.ts'], exclude: [faults], testTimeout: 300_000, hookTimeout: 300_000, sequence: { groupOrder: 0 },
           // Each worker may hold an embedded database of 1 GB.
           maxWorkers: Math.min(8, availableParallelism()),
         },

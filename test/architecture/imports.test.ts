@@ -115,7 +115,8 @@ describe('imports', () => {
   it('of pg, its COPY streams and PGlite stand in one folder', () => {
     const files = ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'].flatMap(importers);
     expect(files.length).toBeGreaterThanOrEqual(3);
-    expect(files.filter((file) => !file.startsWith('pipelines/db/'))).toEqual([]);
+    // Tests of faults hold a connection of their own to the server that they disturb.
+    expect(files.filter((file) => !file.startsWith('pipelines/db/') && !file.startsWith('test/faults/'))).toEqual([]);
   });
 
   it('make no circle', () => {
