@@ -1,5 +1,5 @@
 -- purpose: the names under which the region's comuni are asked for
--- reads: layer.comune_code, layer.comune_suppressed, core.street
+-- reads: layer.comune_code, layer.comune_suppressed, core.comune_register, core.street
 -- writes: core.comune_name
 -- grain: one row per key, comune and kind
 -- crs: none
@@ -26,7 +26,8 @@ found as (
   -- Where a comune was divided among several, it is not known which of them an address means: all are kept.
   select m.region_code, m.belfiore, 'former' as kind, x.name, core.comune_key(x.name) as key
   from comune_suppressed x
-  join mine m on m.istat_code = x.successor_istat_code
+  join comune_register r on r.old_istat_code = x.istat_code and r.reason <> 'in force'
+  join mine m on m.istat_code = r.istat_code
   union all
   select s.region_code, s.belfiore, 'locality' as kind, s.locality as name, s.locality_key as key
   from street s

@@ -5,13 +5,13 @@ import type { SectionWorkspace } from './section-workspace.ts';
 
 /** What `sectionWorkspace` needs beside the core. */
 export const ADDRESS_SQL: readonly string[] = [
-  'sql/migrations/0017_address.sql', 'sql/functions/comune_key.sql', 'sql/api/address_json.sql', 'sql/api/section_address.sql', 'sql/api/geocode_comune.sql',
+  'sql/migrations/0017_address.sql', 'sql/migrations/0018_comune_register.sql', 'sql/functions/comune_key.sql', 'sql/api/address_json.sql', 'sql/api/section_address.sql', 'sql/api/geocode_comune.sql',
   'sql/api/geocode_search.sql', 'sql/api/geocode_reverse.sql',
 ];
 
 const TABLES: readonly (readonly [string, string])[] = [
   ['sql/core/access_point.sql', 'core.access_point'], ['sql/core/street.sql', 'core.street'], ['sql/core/token.sql', 'core.token'],
-  ['sql/core/street_name.sql', 'core.street_name'], ['sql/core/comune_name.sql', 'core.comune_name'], ['sql/sections/address.sql', 'section.address'],
+  ['sql/core/street_name.sql', 'core.street_name'], ['sql/core/comune_register.sql', 'core.comune_register'], ['sql/core/comune_name.sql', 'core.comune_name'], ['sql/sections/address.sql', 'section.address'],
 ];
 
 /** Builds and publishes; `core.comune` and `core.region` are those of the invented region. */
