@@ -1,13 +1,11 @@
 /** Reads one file of the operator: a table of comuni and postal codes (CSV, JSON) or polygons with a postal code. */
 import { expectColumns, fieldsOf, normaliseHeader, openCsv } from '../../pipelines/kit/csv.ts';
+import { jsonArray } from '../../pipelines/kit/json-array.ts';
 import { refusalOf } from '../../pipelines/kit/refusal.ts';
-import { inputError, type InputFile, type MemberFacts, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
+import type { InputFile, MemberFacts, MemberSink, Sink } from '../../pipelines/kit/source.ts';
 import { readVectorFile } from '../../pipelines/kit/vector-members.ts';
 import { manifest } from './manifest.ts';
 import { ALIASES, cap, pair } from './schema.ts';
-
-/** A JSON table is held in memory; all of Italy has 3 MB. */
-const MAX_JSON_BYTES = 64 * 1024 * 1024;
 
 export type Delimiter = ';' | ',' | '\t' | '|';
 
@@ -94,25 +92,9 @@ async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: st
 
 /** A list of objects, one per comune or per pair; `cap` may itself be a list. A record is a pair. */
 async function readJson(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {
-  const chunks: Buffer[] = [];
-  let size = 0;
-  for await (const chunk of stream) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > MAX_JSON_BYTES) {
-      throw inputError('postal code table is too large', { code: 'FILE_TOO_LARGE', at, detail: `expected at most ${MAX_JSON_BYTES} bytes of JSON, found more`, hint: 'Give it as CSV.' });
-    }
-  }
-  let list: unknown;
-  try {
-    list = JSON.parse(Buffer.concat(chunks).toString('utf8').replace(/^\uFEFF/, ''));
-  } catch (error) {
-    throw inputError('postal code table is not JSON', { code: 'JSON_MALFORMED', at, detail: `expected a list of objects, found: ${(error as Error).message}`, hint: 'Repair the file.', cause: error });
-  }
-  if (!Array.isArray(list)) throw inputError('postal code table is not a list', { code: 'JSON_MALFORMED', at, detail: 'expected a list of objects, found another value', hint: 'Give a list with one object per comune.' });
   const member = await sink.member({ ...facts, envelope: { before: '[', after: ']' } });
   let position = 0;
-  for (const item of list as unknown[]) {
+  for await (const item of jsonArray(stream, at)) {
     const object = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : {};
     const names = new Map(Object.keys(object).map((name) => [normaliseHeader(name), name]));
     const used = columnsOf([...names.keys()]);

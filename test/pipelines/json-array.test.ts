@@ -1,0 +1,94 @@
+import { Readable } from 'node:stream';
+import { describe, expect, it } from 'vitest';
+import { jsonArray } from '../../pipelines/kit/json-array.ts';
+
+/** Elements that came, and the error that came after them. */
+async function read(bytes: Buffer, chunk = bytes.length): Promise<{ elements: unknown[]; error: unknown }> {
+  const chunks = Array.from({ length: Math.ceil(bytes.length / Math.max(chunk, 1)) }, (_, index) => bytes.subarray(index * chunk, (index + 1) * chunk));
+  const elements: unknown[] = [];
+  try {
+    for await (const element of jsonArray(Readable.from(chunks) as AsyncIterable<Buffer>, 'list.json')) elements.push(element);
+  } catch (error) {
+    return { elements, error };
+  }
+  return { elements, error: null };
+}
+
+describe('a JSON list', () => {
+  const list = [{ comune: 'Forlì "Finta"\n\u{1F3D4}', cap: ['86001', '86002'] }, null, 1.5e-3, -0, true, [[]], {}, '\u2028', 12345678901];
+
+  it.each([1, 2, 3, 7, 1000])('gives what JSON.parse gives, in pieces of %d bytes', async (chunk) => {
+    for (const text of [JSON.stringify(list), JSON.stringify(list, null, 2), `\uFEFF ${JSON.stringify(list)}\r\n`]) {
+      expect(await read(Buffer.from(text), chunk)).toEqual({ elements: JSON.parse(text.replace(/^\uFEFF/, '')) as unknown[], error: null });
+    }
+  });
+
+  it('without elements has none', async () => {
+    expect(await read(Buffer.from(' [ ]'))).toEqual({ elements: [], error: null });
+  });
+
+  it.each([
+    ['is cut short', '[{"a":1},{"a":'],
+    ['is not closed', '[{"a":1}'],
+    ['goes on after its end', '[{"a":1}] {"a":2}'],
+    ['lacks a comma', '[{"a":1}{"a":2}]'],
+    ['holds bare words', '[{"a":1}, NaN]'],
+  ])('that %s is refused, wherever the pieces end', async (_what, text) => {
+    for (const chunk of [1, 4, 1000]) {
+      const { elements, error } = await read(Buffer.from(text), chunk);
+      expect([[], [{ a: 1 }]]).toContainEqual(elements);
+      expect(error).toMatchObject({ code: 'JSON_MALFORMED', kind: 'input', at: 'list.json', detail: expect.stringContaining('expected one list, found: ') as string });
+    }
+  });
+
+  it.each([['an object', '{"a":[1]}'], ['nothing', ''], ['a word', 'null']])('that is %s is refused', async (_what, text) => {
+    const { elements, error } = await read(Buffer.from(text));
+    expect(elements).toEqual([]);
+    expect(error).toMatchObject({ code: 'JSON_MALFORMED' });
+  });
+
+  it('in another encoding is refused', async () => {
+    expect((await read(Buffer.from('["Forlì"]', 'latin1'))).error).toMatchObject({ code: 'ENCODING_WRONG' });
+    expect((await read(Buffer.from('["a"]', 'utf16le'))).error).toMatchObject({ code: expect.stringMatching(/^(?:ENCODING_WRONG|JSON_MALFORMED)$/) as string });
+  });
+
+  it('stops reading when its reader does, and passes on what is wrong with the stream', async () => {
+    let given = 0;
+    async function* endless(): AsyncGenerator<Buffer> {
+      yield Buffer.from('[0');
+      for (;;) {
+        given += 1;
+        yield Buffer.from(`,${given}`.repeat(1000));
+      }
+    }
+    for await (const element of jsonArray(endless(), 'list.json')) if (element === 5) break;
+    const before = given;
+    await new Promise((resolve) => setTimeout(resolve, 20));
+    expect(given).toBe(before);
+    async function* broken(): AsyncGenerator<Buffer> {
+      yield Buffer.from('[0,');
+      throw new Error('the disk is gone');
+    }
+    await expect((async () => {
+      for await (const element of jsonArray(broken(), 'list.json')) expect(element).toBe(0);
+    })()).rejects.toThrow('the disk is gone');
+  });
+
+  it('of 40 MB is read in the memory of a few of its elements', async () => {
+    const element = JSON.stringify({ comune: 'Borgo Finto', filler: 'x'.repeat(4000) });
+    async function* long(): AsyncGenerator<Buffer> {
+      yield Buffer.from('[');
+      for (let index = 0; index < 10_000; index += 1) yield Buffer.from(`${index === 0 ? '' : ','}${element}`);
+      yield Buffer.from(']');
+    }
+    let count = 0;
+    let most = 0;
+    const before = process.memoryUsage().heapUsed;
+    for await (const each of jsonArray(long(), 'list.json')) {
+      count += Object.keys(each as object).length;
+      if (count % 500 === 0) most = Math.max(most, process.memoryUsage().heapUsed - before);
+    }
+    expect(count).toBe(20_000);
+    expect(most).toBeLessThan(200 * 1024 * 1024);
+  });
+});
