@@ -48,7 +48,7 @@ function describe(verdict: FileVerdict): string {
 }
 
 function escapeXml(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f]/g, '?').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '?').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
 function junit(verdicts: readonly FileVerdict[]): string {
@@ -62,6 +62,8 @@ function junit(verdicts: readonly FileVerdict[]): string {
 
 function github(path: string, finding: Finding): string {
   const escape = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-  const line = /:(\d+)$/.exec(finding.at)?.[1];
-  return `::${finding.level === 'error' ? 'error' : 'warning'} file=${escape(path)}${line === undefined ? '' : `,line=${line}`},title=${finding.code}::${escape([finding.message, finding.at, finding.detail, finding.hint].filter(Boolean).join('\n'))}\n`;
+  const property = (text: string): string => escape(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  // Of several places the first.
+  const line = /:(\d+)(?=,|$)/.exec(finding.at)?.[1];
+  return `::${finding.level === 'error' ? 'error' : 'warning'} file=${property(path)}${line === undefined ? '' : `,line=${line}`},title=${finding.code}::${escape([finding.message, finding.at, finding.detail, finding.hint].filter(Boolean).join('\n'))}\n`;
 }

@@ -8,8 +8,8 @@ import type { Columns } from './source.ts';
  */
 export const ODD_TEXT = /[\ufffd\u0080-\u009f\u00fe\u00ff\u00de\u00f0\u00d0]|[\u00c2\u00c3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/;
 
-/** `Ã¬` for `ì`, once or twice over: the publishers have single ones themselves. */
-const DOUBLY_ENCODED = /[\u00c2\u00c3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/g;
+/** `Ã¬` for `ì`, once or twice over, in any case of letters: the publishers have single ones themselves. */
+const DOUBLY_ENCODED = /[\u00c2\u00c3\u00e2\u00e3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/g;
 
 /** Is this published record text in no encoding that is read? */
 export function isOddRecord(raw: string | Buffer): boolean {

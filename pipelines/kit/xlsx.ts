@@ -151,7 +151,7 @@ async function eachTag(archive: ZipArchive, path: string, visit: (name: string, 
   if (failure !== null) throw unreadable(`${archive.label}!${path}`, (failure as Error).message, failure);
 }
 
-function decoded(decoder: TextDecoder, chunk: Buffer, at: string): string {
+function decoded(decoder: InstanceType<typeof TextDecoder>, chunk: Buffer, at: string): string {
   try {
     return decoder.decode(chunk, { stream: true });
   } catch (error) {

@@ -9,6 +9,7 @@ export default defineSource({
   manifest,
   names: [/_(?:ple|map)\.gml$/i, /^[A-Z]\d{3}_[^/]*\.zip$/, /^[A-Z]{2}\.zip$/, new RegExp(`^(?:ITALIA|${REGIONS.map(({ name }) => name.toUpperCase()).join('|')})\\.zip$`)],
   tables,
+  keys: { raw_parcel: ['reference'], raw_sheet: ['reference'] },
   recognise,
   read,
 });

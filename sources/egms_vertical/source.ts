@@ -92,6 +92,7 @@ export default defineSource({
       acceleration_mm_year2: 'float8',
     },
   },
+  keys: { raw_egms_cell: ['easting', 'northing'] },
   recognise,
   read,
 });

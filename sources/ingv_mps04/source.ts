@@ -1,6 +1,6 @@
 import { defineSource, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
-import { HEADER, isText, read } from './read.ts';
+import { isGmlGrid, isGrid, isText, read } from './read.ts';
 
 /** The model's only edition. */
 const VINTAGE = '2004';
@@ -15,15 +15,17 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     return { ...grid(0), role: 'grid_xls', ignored: 'the spreadsheet form of the grid: the text form, italia_ag_002_txt.zip, holds the same nodes' };
   }
   if (probe.entries === null) {
-    const text = probe.head.toString('utf8', 0, 512);
-    if (NTC08.test(text)) {
+    if (NTC08.test(probe.head.toString('utf8', 0, 512))) {
       return { ...grid(0), role: 'ntc08', ignored: 'node table of the building code (NTC08, Allegato B): ag in g/10 on a coarser grid in ED50; the 0.02° grid of the model is read instead' };
     }
-    return HEADER.test(text) ? grid(probe.size) : null;
+    if (/\.(?:gml|xml)$/i.test(probe.name) && isGmlGrid(probe.head)) {
+      return { ...grid(0), role: 'grid_gml', ignored: 'the grid as GML: give the same nodes as a table, for instance made by ogr2ogr -f CSV, or the text form, italia_ag_002_txt.zip' };
+    }
+    return isText(probe.name) && isGrid(probe.head) ? grid(probe.size) : null;
   }
   for (const entry of probe.entries) {
     if (entry.isFolder || !isText(entry.path)) continue;
-    if (HEADER.test((await probe.headOf(entry.path)).toString('utf8', 0, 512))) return grid(entry.size);
+    if (isGrid(await probe.headOf(entry.path))) return grid(entry.size);
   }
   return null;
 }
@@ -32,6 +34,7 @@ export default defineSource({
   manifest,
   names: [/^italia_ag_\d+[^/]*\.(?:zip|txt)$/i],
   tables: { raw_pga_node: { lon: 'float8', lat: 'float8', ag_g: 'float8' } },
+  keys: { raw_pga_node: ['lon', 'lat'] },
   recognise,
   read,
 });

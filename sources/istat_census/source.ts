@@ -102,6 +102,7 @@ export default defineSource({
     raw_census_section: { section_id: 'text', region_code: 'int2', istat_code: 'text', tipo_loc: 'int2', population: 'int4', households: 'int4', geom: 'geometry' },
     raw_census_indicator: INDICATOR_COLUMNS,
   },
+  keys: { raw_census_section: ['section_id'], raw_census_indicator: ['section_id', 'reference_year'] },
   recognise,
   async read(file, sink) {
     if (file.role === 'indicators') return readIndicators(file, sink);

@@ -34,6 +34,7 @@ export default defineSource({
   manifest,
   names: [/^Redditi_e_principali_variabili_IRPEF[^/]*\.(?:zip|csv)$/i],
   tables,
+  keys: { raw_income: ['tax_year', 'level', 'belfiore', 'cap'] },
   recognise,
   read,
 });

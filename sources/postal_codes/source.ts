@@ -63,6 +63,7 @@ export default defineSource({
   manifest,
   names: [/(?:^|[-_ ])cap(?:[-_ ][^/]*)?\.(?:csv|txt|tsv|json|geojson|shp|gpkg)$/i],
   tables,
+  keys: { raw_postal_code: ['edition', 'belfiore', 'istat_code', 'cap'] },
   recognise,
   read,
 });

@@ -1,0 +1,164 @@
+import { execFile } from 'node:child_process';
+import { copyFileSync, createWriteStream, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { finished } from 'node:stream/promises';
+import { promisify } from 'node:util';
+import { SaxesParser } from 'saxes';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../../pipelines/config.ts';
+import { KeySet } from '../../pipelines/kit/key-set.ts';
+import { RowWriter } from '../../pipelines/kit/copy.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { loadSources } from '../../pipelines/registry.ts';
+import { validate, type FileVerdict } from '../../pipelines/steps/validate.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'mappale-validate-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const sources = await loadSources();
+const fixture = (path: string): string => join(ROOT, 'sources', path.replace('/', '/fixture/'));
+const GOOD = fixture('dpc_seismic/several-zones_2024.csv');
+const CHANGED = fixture('dpc_seismic/columns-changed_2026.csv');
+const REFUSED = fixture('dpc_seismic/refused-rows_2024.csv');
+
+const run = promisify(execFile);
+/** The command as it is typed; standard output and exit code. */
+async function mappale(...options: string[]): Promise<{ code: number; out: string }> {
+  try {
+    const { stdout } = await run(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'validate', ...options], { maxBuffer: 32 * 1024 * 1024 });
+    return { code: 0, out: stdout };
+  } catch (error) {
+    const { code, stdout } = error as { code: number; stdout: string };
+    return { code, out: stdout };
+  }
+}
+
+describe('formats of the report', () => {
+  it('text says file, counts, place, difference and what to do; exit 0 or 3', async () => {
+    const good = await mappale(GOOD);
+    expect(good.code).toBe(0);
+    expect(good.out).toMatch(/^ok +.*several-zones_2024\.csv \(dpc_seismic comuni 2024\): \d+ records = \d+ rows \+ 0 rejects \+ 0 duplicates/);
+    const bad = await mappale(GOOD, CHANGED);
+    expect(bad.code).toBe(3);
+    expect(bad.out).toContain('error: the columns have changed [COLUMNS_CHANGED]');
+    expect(bad.out).toContain('at: columns-changed_2026.csv:1');
+    expect(bad.out).toContain('unknown: "PGA"');
+    expect(bad.out).toContain('hint: Map the new column');
+  });
+
+  it('json is the list of verdicts, by --json as well', async () => {
+    const [byFormat, byFlag] = [await mappale('--format', 'json', CHANGED), await mappale('--json', CHANGED)];
+    expect(byFormat).toEqual(byFlag);
+    expect(byFormat.code).toBe(3);
+    expect(JSON.parse(byFormat.out)).toMatchObject([{ path: CHANGED, source: 'dpc_seismic', ok: false, findings: [{ level: 'error', code: 'COLUMNS_CHANGED', at: 'columns-changed_2026.csv:1' }] }]);
+  });
+
+  it('junit is well-formed with a test case for each file and a failure for each error, whatever the names', async () => {
+    const odd = join(folder, 'a & b <c> "d" 2024.csv');
+    copyFileSync(CHANGED, odd);
+    const { code, out } = await mappale('--format', 'junit', GOOD, odd);
+    expect(code).toBe(3);
+    const tags: { name: string; attributes: Record<string, string> }[] = [];
+    let text = '';
+    const parser = new SaxesParser();
+    parser.on('error', (error) => {
+      throw error;
+    });
+    parser.on('opentag', ({ name, attributes }) => tags.push({ name, attributes: { ...attributes } as Record<string, string> }));
+    parser.on('text', (piece) => (text += piece));
+    parser.write(out).close();
+    expect(tags.map(({ name }) => name)).toEqual(['testsuite', 'testcase', 'failure', 'testcase']);
+    expect(tags[0]!.attributes).toMatchObject({ tests: '2', failures: '1' });
+    expect(tags[1]!.attributes).toMatchObject({ classname: 'dpc_seismic', name: 'a & b <c> "d" 2024.csv' });
+    expect(tags[2]!.attributes['message']).toBe('the columns have changed [COLUMNS_CHANGED]');
+    expect(text).toContain('unknown: "PGA"');
+  });
+
+  it('github annotations are one line each, with file, line and code', async () => {
+    const { code, out } = await mappale('--format', 'github', CHANGED, REFUSED);
+    expect(code).toBe(3);
+    const lines = out.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/^::error file=.*columns-changed_2026\.csv,line=1,title=COLUMNS_CHANGED::the columns have changed%0A/);
+    for (const line of lines) expect(line).toMatch(/^::(?:error|warning) file=[^,]+(?:,line=\d+)?,title=\w+::/);
+  });
+
+  it('another format or a file that is not there is a usage error', async () => {
+    expect((await mappale('--format', 'yaml', GOOD)).code).toBe(2);
+    expect((await mappale(join(folder, 'nowhere.csv'))).code).toBe(2);
+  });
+});
+
+describe('what is looked at', () => {
+  it('a folder: every file in it, strangers skipped; a stranger that is named is an error with a hint', async () => {
+    const place = join(folder, 'mixed');
+    mkdirSync(place);
+    copyFileSync(GOOD, join(place, 'several-zones_2024.csv'));
+    const stranger = join(place, 'leggimi.md');
+    writeFileSync(stranger, '# Appunti\n');
+    const inFolder = await validate([place], sources, null, () => undefined);
+    expect(inFolder.map(({ source, ok }) => [source, ok])).toEqual([[null, true], ['dpc_seismic', true]]);
+    const [named] = await validate([stranger], sources, null, () => undefined);
+    expect(named).toMatchObject({ ok: false, findings: [{ code: 'FILE_UNKNOWN', detail: expect.any(String), hint: expect.any(String) }] });
+  });
+
+  it('a zip: what is found inside is named with the zip', async () => {
+    const path = join(folder, 'Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip');
+    const zip = await ZipWriter.create(path);
+    await zip.add('redditi.csv', readFileSync(fixture('mef_income/column-added.csv')));
+    await zip.close();
+    const [verdict] = await validate([path], sources, null, () => undefined);
+    expect(verdict).toMatchObject({ source: 'mef_income', ok: false, findings: [{ code: 'COLUMNS_CHANGED', at: expect.stringMatching(/_2023\.zip!redditi\.csv:1$/) }] });
+  });
+
+  it('--sample stops after so many records and says so', async () => {
+    const path = join(folder, 'comuni-soppressi.csv');
+    const [header, row] = ['Anno;Sigla Automobilistica;Codice Unità territoriale sovracomunale (Uts);Codice Comune;Denominazione Comune;Comune soppresso per scorporo;Data evento;Codice del Comune associato alla variazione;Denominazione Comune associato alla variazione;Codice Unità territoriale sovracomunale associato alla variazione;Sigla Automobilistica associata alla variazione', (code: number) => `2024;CB;070;${String(code).padStart(6, '0')};Finta;;22/01/2024;070902;Altrove;070;CB`];
+    writeFileSync(path, `${header}\n${Array.from({ length: 500 }, (_, index) => row(70_000 + index)).join('\n')}\nrotto;ultimo\n`);
+    const [sampled] = await validate([path], sources, 100, () => undefined);
+    expect(sampled).toMatchObject({ ok: true, sampled: true, rows: 100, findings: [] });
+    const [whole] = await validate([path], sources, null, () => undefined);
+    expect(whole).toMatchObject({ sampled: false, records: 501, rows: 500, rejects: 1, findings: [{ code: 'column_count', at: 'comuni-soppressi.csv:502' }] });
+    expect((await mappale('--sample', '100', path)).out).toContain('first records only');
+  });
+});
+
+describe('repeated keys', () => {
+  it('are found among a million rows in 8 bytes a key and a table twice as large', () => {
+    const columns = { code: 'text', year: 'int2', name: 'text' } as const;
+    const keys = new KeySet(columns, ['code', 'year']);
+    const writer = new RowWriter(columns, (chunk) => keys.addRows(chunk, 'x.csv'));
+    const before = process.memoryUsage().arrayBuffers;
+    for (let row = 0; row < 1_000_000; row += 1) writer.row(row + 2, [String(row % 999_990), 2024, 'same']);
+    writer.row(1_000_002, ['5', 2025, 'same']);
+    writer.flush();
+    expect(keys.repeated).toBe(10);
+    expect(keys.examples).toEqual(['x.csv:999992', 'x.csv:999993', 'x.csv:999994']);
+    expect(process.memoryUsage().arrayBuffers - before).toBeLessThan(96 * 1024 * 1024);
+  });
+
+  describe('in a file of a million cells', () => {
+    const path = join(folder, 'EGMS_L3_E46N20_100km_U_2020_2024_1.csv');
+    beforeAll(async () => {
+      const file = createWriteStream(path);
+      file.write('pid,easting,northing,height,rmse,mean_velocity,mean_velocity_std,acceleration,acceleration_std,seasonality,seasonality_std\n');
+      for (let north = 0; north < 1000; north += 1) {
+        let lines = '';
+        for (let east = 0; east < 1000; east += 1) lines += `3OaTn5TNYv,${4_600_050 + east * 100},${2_000_050 + (north === 999 ? 0 : north) * 100},12.3,1.1,-0.5,0.1,0,0,1,0\n`;
+        if (!file.write(lines)) await new Promise<void>((resume) => file.once('drain', resume));
+      }
+      file.end();
+      await finished(file);
+    });
+
+    it('they are counted as a warning that names the first', async () => {
+      let peak = 0;
+      const timer = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 50);
+      const before = process.memoryUsage().rss;
+      const [verdict] = (await validate([path], sources, null, () => undefined)) as [FileVerdict];
+      clearInterval(timer);
+      expect(verdict).toMatchObject({ ok: true, records: 1_000_000, rows: 1_000_000 });
+      expect(verdict.findings).toMatchObject([{ level: 'warn', code: 'KEY_REPEATED', message: '1000 rows of raw_egms_cell repeat the key (easting, northing)', at: expect.stringMatching(/^EGMS_L3_E46N20_100km_U_2020_2024_1\.csv:999002, /) }]);
+      expect(peak - before).toBeLessThan(400 * 1024 * 1024);
+    });
+  });
+});
