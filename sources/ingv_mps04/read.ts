@@ -1,6 +1,6 @@
-/** Reads the grid's text file: a header, then one node per line, divided by blanks, tabs, semicolons or commas. */
+/** Reads the grid as text: a header that names its columns in any order, then one node per line, divided by blanks, tabs, semicolons or commas. */
 import type { Readable } from 'node:stream';
-import { expectColumns, fieldsOf } from '../../pipelines/kit/csv.ts';
+import { expectColumns, fieldsOf, normaliseHeader } from '../../pipelines/kit/csv.ts';
 import { refusalOf } from '../../pipelines/kit/refusal.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
@@ -10,13 +10,27 @@ const LF = 0x0a;
 /** A line of the file has some 40 characters; a file without line ends must not be held in memory. */
 const MAX_LINE_BYTES = 4096;
 
-/** `id lon lat ag 16perc 84perc`, divided by blanks in the original and by other signs in copies. */
-export const HEADER = /^\uFEFF?\s*"?id"?[\s;,]+"?lon\w*"?[\s;,]+"?lat\w*"?[\s;,]+"?ag"?(?:[\s;,]|$)/i;
+type Split = (line: string) => string[];
 
-/** Fields of a line; the separator is settled by the header. */
-function splitter(header: string): (line: string) => string[] {
+/** Fields of a line; what divides them is settled by the header. Where semicolons do, a comma in a number is the decimal sign. */
+function splitter(header: string): Split {
   const separator = header.includes(';') ? ';' : header.includes(',') ? ',' : /\s+/;
-  return (line) => line.trim().split(separator).map((field) => field.trim().replace(/^"(.*)"$/, '$1'));
+  const plain: Split = (line) => line.trim().split(separator).map((field) => field.trim().replace(/^"(.*)"$/, '$1'));
+  return separator === ';' ? (line) => plain(line).map((field) => (/^-?\d+,\d+$/.test(field) ? field.replace(',', '.') : field)) : plain;
+}
+
+/** Does a text begin with a line that names a longitude, a latitude and an acceleration? `id lon lat ag 16perc 84perc` in the original. */
+export function isGrid(head: Buffer): boolean {
+  const line = head.toString('utf8', 0, MAX_LINE_BYTES).replace(/^\uFEFF/, '').trimStart().split(/\r?\n/, 1)[0]!;
+  const names = splitter(line)(line).map(normaliseHeader);
+  return Object.values(COLUMNS).every((aliases) => names.some((name) => (aliases as readonly string[]).includes(name)));
+}
+
+/** Does a GML have these names for properties of its features, whatever their namespace? */
+export function isGmlGrid(head: Buffer): boolean {
+  const text = head.toString('utf8');
+  const names = new Set([...text.matchAll(/<(?:[\w.-]+:)?([\w.-]+)>[^<]*<\//g)].map((match) => normaliseHeader(match[1]!)));
+  return /<(?:[\w.-]+:)?FeatureCollection[\s>]/.test(text) && Object.values(COLUMNS).every((aliases) => aliases.some((alias) => names.has(alias)));
 }
 
 /** Streams the file, zipped or plain. Positions are line numbers, the header being line 1. */
@@ -29,7 +43,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   const zip = await file.zip();
   try {
     for (const entry of zip.entries.filter(({ path, isFolder }) => !isFolder && isText(path))) {
-      if (!HEADER.test((await zip.head(entry.path, 256)).toString('utf8'))) continue;
+      if (!isGrid(await zip.head(entry.path, MAX_LINE_BYTES))) continue;
       const facts = { path: entry.path, crc32: entry.crc32, size: entry.size };
       if (await sink.reuse(facts)) continue;
       const ratio = entry.size === 0 ? 0 : entry.compressedSize / entry.size;
@@ -78,7 +92,7 @@ async function readText(stream: Readable, at: string, member: MemberSink, progre
 class Lines {
   readonly #member: MemberSink;
   readonly #at: string;
-  #split: ((line: string) => string[]) | null = null;
+  #split: Split | null = null;
   #columns: Record<keyof typeof COLUMNS, number> | null = null;
   #width = 0;
   number = 0;

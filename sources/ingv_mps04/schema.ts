@@ -12,5 +12,9 @@ export const node = z.strictObject({
   ag: decimal.refine((value) => value > 0 && value < 1, 'expected an acceleration in g, above 0 and below 1'),
 });
 
-/** Columns by their normalised names. */
-export const COLUMNS = { lon: ['lon', 'long', 'longitude'], lat: ['lat', 'latitude'], ag: 'ag' } as const;
+/** Columns by their normalised names: `ag(g)` is `ag_g`. `ag_475`: the return period in years that 10 % in 50 years amounts to. */
+export const COLUMNS = {
+  lon: ['lon', 'long', 'longitude', 'longitudine', 'x'],
+  lat: ['lat', 'latitude', 'latitudine', 'y'],
+  ag: ['ag', 'ag_g', 'ag_475', 'pga', 'pga_g', 'pga_475'],
+} as const;

@@ -25,7 +25,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the grid of ground acceleration', () => {
   test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
-    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.txt$/, '.json')), 'utf8')) as unknown;
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
