@@ -189,6 +189,12 @@ export async function withRun<T>(
   }
 }
 
+/** Runs that never said how they ended: they work now, or were killed. */
+export async function openRuns(session: Session): Promise<number[]> {
+  const rows = await session.query<{ id: number }>('select run_id as id from ledger.run where ended_at is null');
+  return rows.map(({ id }) => id);
+}
+
 async function recordStep<T>(database: Database, runId: number, step: string, subject: string, work: () => Promise<T>): Promise<T> {
   const [row] = await database.query<{ id: number }>(
     'insert into ledger.step (run_id, step, subject) values ($1, $2, $3) returning step_id as id', [runId, step, subject],

@@ -1,4 +1,5 @@
 /** The whole way: what is here, what is stale, make it, check it, publish it, region by region. */
+import { basename } from 'node:path';
 import pLimit, { type LimitFunction } from 'p-limit';
 import type { Context } from '../context.ts';
 import { VERSION } from '../context.ts';
@@ -11,7 +12,7 @@ import { sha256, type Relation } from '../sql-files.ts';
 import { check } from './check.ts';
 import { guard } from './guard.ts';
 import { dropBuild, join, leftBuilds, planProducts, publishedTables, type Product } from './join.ts';
-import { failRelease, markSeen, releases as readReleases, SeenFileLedger, withRun, type Release, type Run } from './ledger.ts';
+import { failRelease, markSeen, openRuns, releases as readReleases, SeenFileLedger, withRun, type Release, type Run } from './ledger.ts';
 import { load, recoverStaging } from './load.ts';
 import { locate, type Located, type Survey } from './locate.ts';
 import { price, refuseWithoutRoom, type Price } from './price.ts';
@@ -117,7 +118,21 @@ async function unitsOf(context: Context, options: RefreshOptions, survey: Survey
 
 async function look(context: Context, options: RefreshOptions): Promise<{ survey: Survey; seen: SeenFileLedger }> {
   const seen = await SeenFileLedger.read(context.database, context.recogniser);
-  return { survey: await locate(options.data, context.sources, seen), seen };
+  const survey = await locate(options.data, context.sources, seen);
+  return { survey: { ...survey, releases: await withoutBroken(context, survey) }, seen };
+}
+
+/**
+ * A release is not read anew without one of its files because that file is broken today: what was loaded of it counts until the
+ * file is whole again, or gone.
+ */
+async function withoutBroken(context: Context, survey: Survey): Promise<readonly Located[]> {
+  if (survey.broken.length === 0) return survey.releases;
+  const held = await context.database.query<{ source: string; vintage: string; region: number | null }>(
+    `select distinct r.source_id as source, r.vintage, r.region_code::int4 as region from ledger.file f join ledger.release r using (release_id)
+     where r.state = 'loaded' and (f.path = any ($1) or f.name = any ($2))`, [survey.broken.map(({ path }) => path), survey.broken.map(({ path }) => basename(path))],
+  );
+  return survey.releases.filter((located) => !held.some(({ source, vintage, region }) => source === located.source.id && vintage === located.vintage && region === located.region));
 }
 
 /** @returns what `refresh` would do now. Tables whose layers are still to be loaded are named by the release that will change them. */
@@ -236,7 +251,7 @@ async function together<T>(limit: LimitFunction, items: readonly T[], work: (ite
 /** Removes what a killed run left behind, when nothing else is to do. While another run works, what lies there is its own. */
 async function tidy(context: Context, options: RefreshOptions, units: readonly number[]): Promise<void> {
   const { database } = context;
-  const left = await database.session(async (session) => [...(await leftStaging(session)), ...(await leftBuilds(session, units))]);
+  const left = await database.session(async (session) => [...(await leftStaging(session)), ...(await leftBuilds(session, units)), ...(await openRuns(session))]);
   if (left.length === 0) return;
   try {
     await withRun(database, { command: options.command, arguments: { ...options }, version: VERSION, host: context.config.host }, (run) => run.step('recover', 'workspaces', async () => {

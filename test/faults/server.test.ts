@@ -221,13 +221,13 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       await server.admin(`create tablespace small location '${disk}'`);
       made += 1;
       const name = `struck_${made}`;
-      await server.admin(`create database ${name} template version_0 tablespace small`);
+      await server.admin(`create database ${name} template version_0 tablespace small strategy file_copy`);
       const url = server.url(name);
       const { stdout } = await run('df', ['--output=used', '-k', disk]);
       const used = Number(stdout.split('\n')[1]);
       let full: Ended | null = null;
       // As little room as makes a run begin and not end.
-      for (const spare of [1024, 2048, 3072, 4096]) {
+      for (const spare of [128, 512, 1024, 2048]) {
         await run('mount', ['-o', `remount,size=${used + spare}k`, disk]);
         const ended = await mappale(url, 'refresh', 'molise', '--data', folder, '--force');
         if (ended.code === 0) break;

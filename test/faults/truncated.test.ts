@@ -55,12 +55,12 @@ describeEngines('files that are cut', (engine) => {
     for (const name of names) {
       const path = join(folder, name);
       const whole = await readFile(path);
-      await writeFile(path, whole.subarray(0, whole.length - 6));
+      // A column is missing. A number that lost its last digit still is one: no reader can know.
+      await writeFile(path, whole.subarray(0, whole.lastIndexOf(';')));
+      const rejects = async (): Promise<number> => (await context.database.query<{ n: number }>('select count(*) as n from ledger.reject'))[0]!.n;
+      const known = await rejects();
       const report = await refresh(context, loadOptions([folder], [REGION]));
-      const [row] = await context.database.query<{ n: number }>(
-        "select count(*) as n from ledger.reject x join ledger.release r using (release_id) where r.release_id = (select max(release_id) from ledger.release)",
-      );
-      expect(exitCodeOf(report) !== 0 || row!.n > 0, `${name}: cut without a word`).toBe(true);
+      expect(exitCodeOf(report) !== 0 || (await rejects()) > known, `${name}: cut without a word`).toBe(true);
       await writeFile(path, whole);
       expect((await refresh(context, loadOptions([folder], [REGION]))).failures).toEqual([]);
       expect(await recount(context.database), name).toEqual(before);
