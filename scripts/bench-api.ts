@@ -44,7 +44,7 @@ export interface Measured {
   /** Requests per second at the steady rate. */
   readonly steady: number;
   /** At the steady rate: milliseconds. */
-  readonly calm: { readonly p50: number; readonly p95: number; readonly p99: number };
+  readonly calm: { readonly p50: number; readonly p975: number; readonly p99: number };
   /** Answers that were not 200. */
   readonly failed: number;
   /** Bytes of an answer, on average. */
@@ -99,7 +99,7 @@ export async function benchApi({ databaseUrl, parcels, seconds, connections = 50
         const calm = await run(seconds, rate);
         measured.push({
           name, most: full.requests.average, full: { p50: full.latency.p50, p99: full.latency.p99 }, steady: calm.requests.average,
-          calm: { p50: calm.latency.p50, p95: calm.latency.p97_5, p99: calm.latency.p99 }, failed: full.non2xx + calm.non2xx + full.errors + calm.errors,
+          calm: { p50: calm.latency.p50, p975: calm.latency.p97_5, p99: calm.latency.p99 }, failed: full.non2xx + calm.non2xx + full.errors + calm.errors,
           bytes: Math.round(full.throughput.total / full.requests.total),
         });
       }
@@ -178,7 +178,7 @@ export function describeApi({ parcels, addresses, cores, connections, measured }
     `${number(parcels)} parcels, ${number(addresses)} addresses; database, server and asker on ${cores} cores, ${connections} connections`,
     '| | most, requests/s | then p50, ms | p99, ms | steady, requests/s | p50, ms | p97.5, ms | p99, ms | bytes | failed |',
     '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
-    ...measured.map((row) => `| ${[row.name, ...[row.most, row.full.p50, row.full.p99, row.steady, row.calm.p50, row.calm.p95, row.calm.p99, row.bytes, row.failed].map(number)].join(' | ')} |`),
+    ...measured.map((row) => `| ${[row.name, ...[row.most, row.full.p50, row.full.p99, row.steady, row.calm.p50, row.calm.p975, row.calm.p99, row.bytes, row.failed].map(number)].join(' | ')} |`),
   ].join('\n');
 }
 
