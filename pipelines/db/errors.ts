@@ -42,7 +42,8 @@ export function databaseError(error: unknown, sql: string | null, origin: string
     kind: 'database',
     at: origin === null ? server.where : place === null ? origin : `${origin}:${place.line}:${place.column}`,
     detail: [lost ? server.message : undefined, server.detail, excerpt].filter((text) => text !== undefined && text !== '').join('\n') || undefined,
-    hint: server.hint ?? HINTS[code],
+    // Ours says what to type; the server only what is wrong.
+    hint: HINTS[code] ?? server.hint,
     cause: error,
   });
 }

@@ -55,8 +55,9 @@ describeEngines('files that are cut', (engine) => {
     for (const name of names) {
       const path = join(folder, name);
       const whole = await readFile(path);
-      // A column is missing. A number that lost its last digit still is one: no reader can know.
-      await writeFile(path, whole.subarray(0, whole.lastIndexOf(';')));
+      // Half of the last line. A number that only lost its last digit still is one: no reader can know.
+      const lastLine = whole.lastIndexOf('\n', whole.length - 2) + 1;
+      await writeFile(path, whole.subarray(0, lastLine + Math.floor((whole.length - lastLine) / 2)));
       const rejects = async (): Promise<number> => (await context.database.query<{ n: number }>('select count(*) as n from ledger.reject'))[0]!.n;
       const known = await rejects();
       const report = await refresh(context, loadOptions([folder], [REGION]));
