@@ -16,6 +16,8 @@ import { smallRegion, type Region } from './region.ts';
 const { kills: WANTED, seed } = testEnvironment();
 /** The embedded database opens slowly: fewer kills, none less. */
 const EMBEDDED_SHARE = 0.2;
+/** A busy machine is no fault. */
+const PATIENCE = 1_800_000;
 
 /** Two databases that are given the same files: one in peace, the other is struck. */
 class Pair {
@@ -131,7 +133,7 @@ describeEngines('a run that is killed', (engine) => {
       await pair.stillWhole({}, 'first load');
     }
     await pair.recover(folder);
-  });
+  }, PATIENCE);
 
   it.skipIf(engine.name === 'pglite')('at the beginning and the end of every step of a refresh', async () => {
     const folder = await region.version(1);
@@ -147,7 +149,7 @@ describeEngines('a run that is killed', (engine) => {
       await gate.close();
     }
     await pair.recover(folder);
-  });
+  }, PATIENCE);
 
   it('at random moments, until enough were killed', async () => {
     for (let number = 2; pair.kills < target; number += 1) {
@@ -164,5 +166,5 @@ describeEngines('a run that is killed', (engine) => {
       await pair.recover(folder);
     }
     expect(pair.kills).toBeGreaterThanOrEqual(target);
-  }, 1_800_000);
+  }, PATIENCE);
 });
