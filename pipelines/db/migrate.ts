@@ -37,7 +37,12 @@ export async function migrate(database: Database, sources: readonly RegisteredSo
       await session.query("select pg_advisory_xact_lock(hashtextextended('mappale migrate', 0))");
       await session.query('create schema if not exists ledger');
       await session.query('create table if not exists ledger.applied_file (file text primary key, sha256 text not null, applied_at timestamptz not null default now())');
-      await session.query("comment on table ledger.applied_file is 'SQL files that made this database'");
+      await session.script(
+        `comment on table ledger.applied_file is 'SQL files that made this database';
+         comment on column ledger.applied_file.file is 'Path from the root of the project';
+         comment on column ledger.applied_file.sha256 is 'Digest of the file when it was applied';
+         comment on column ledger.applied_file.applied_at is 'When it was applied';`, 'migrate',
+      );
       // Functions call each other across files: bodies are looked at when they run, not in the order of their names.
       await session.query('set local check_function_bodies = off');
       const now = (await appliedFiles(session)) ?? new Map<string, string>();

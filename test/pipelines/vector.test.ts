@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdtemp, rm, truncate, writeFile, readFile, readdir, mkdir } from 'node:fs/promises';
+import { mkdtemp, rm, truncate, writeFile, readFile, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -7,6 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { epsgOfWkt, loadGdal, openVector, writeGeoPackage, type VectorFeature, type VectorPath } from '../../pipelines/kit/vector.ts';
 import { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
 
 const UTM32 = 'PROJCS["WGS_1984_UTM_Zone_32N",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",9.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]';
 
@@ -318,12 +319,10 @@ describe('a GeoJSON', () => {
 
 describe('a file in a zip', () => {
   const zipped = async (names: Record<string, string>): Promise<string> => {
-    const source = await mkdtemp(join(folder, 'zip-'));
-    await mkdir(join(source, 'Dati'), { recursive: true });
-    for (const [name, from] of Object.entries(names)) await writeFile(join(source, 'Dati', name), await readFile(from));
-    const path = `${source}.zip`;
-    const done = spawnSync('zip', ['-q', '-r', path, 'Dati'], { cwd: source });
-    expect(done.status).toBe(0);
+    const path = `${await mkdtemp(join(folder, 'zip-'))}.zip`;
+    const zip = await ZipWriter.create(path);
+    for (const [name, from] of Object.entries(names)) await zip.add(`Dati/${name}`, await readFile(from));
+    await zip.close();
     return path;
   };
 

@@ -25,8 +25,8 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
 
 /** How far a number may be from the truth, by section and field; elsewhere: not at all after the contract's rounding. */
 const TOLERANCE: Readonly<Record<string, number>> = {
-  // Distances to the shore: metres on the ellipsoid against the geodesic of another implementation.
-  'coastal_erosion.distance_m': 0.02,
+  // A shore of kilometres is a geodesic for PostGIS and a straight line of degrees for the truth: some centimetres between them.
+  'coastal_erosion.distance_m': 0.1,
   // Means of cells weighted by overlap, rounded to a hundredth: the last digit may fall either side.
   'subsidence.velocity_mm_year': 0.0101,
   'subsidence.acceleration_mm_year2': 0.0101,
