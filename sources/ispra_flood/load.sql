@@ -88,15 +88,31 @@ with recursive quarter as (
       st_ymax(extent.box) as north
   ) as side
   cross join lateral (
-    values
-      (side.west, side.south, side.x, side.y),
-      (side.x, side.south, side.east, side.y),
-      (side.west, side.y, side.x, side.north),
-      (side.x, side.y, side.east, side.north)
-  ) as cell (west, south, east, north)
+    select
+      array_agg(cell.box order by cell.n) as boxes,
+      array_agg(st_collectionextract(st_clipbybox2d(quarter.geom, cell.box::box2d), 3) order by cell.n) as clips
+    from (
+      values
+        (1, st_makeenvelope(side.west, side.south, side.x, side.y, 4326)),
+        (2, st_makeenvelope(side.x, side.south, side.east, side.y, 4326)),
+        (3, st_makeenvelope(side.west, side.y, side.x, side.north, 4326)),
+        (4, st_makeenvelope(side.x, side.y, side.east, side.north, 4326))
+    ) as cell (n, box)
+    offset 0
+  ) as cut
+  -- Clipping by a box loses a part now and then, where an edge runs along the box: such a quarter is overlaid, which is slow and right.
+  cross join lateral (
+    select abs(sum(st_area(part.geom)) - st_area(quarter.geom)) <= 1e-9 * st_area(quarter.geom) as is_whole
+    from unnest(cut.clips) as part (geom)
+    offset 0
+  ) as judged
   cross join lateral (
     select
-      st_collectionextract(st_clipbybox2d(quarter.geom, st_makebox2d(st_point(cell.west, cell.south), st_point(cell.east, cell.north))), 3) as geom
+      case
+        when judged.is_whole then part.geom
+        else st_collectionextract(st_intersection(case when st_isvalid(quarter.geom) then quarter.geom else st_makevalid(quarter.geom) end, part.box), 3)
+      end as geom
+    from unnest(cut.clips, cut.boxes) as part (geom, box)
     offset 0
   ) as clipped
   where st_npoints(quarter.geom) > 256
