@@ -3,11 +3,13 @@
  * Each compares within one run, on the same bytes, in turn; quote ratios, because machines differ and are noisy.
  */
 import { readConfig } from '../pipelines/config.ts';
+import { openDatabase } from '../pipelines/db/index.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import { benchAnncsu } from './bench-anncsu.ts';
 import { benchApi, describeApi } from './bench-api.ts';
 import { benchCadastre } from './bench-cadastre.ts';
 import { benchEgms } from './bench-egms.ts';
+import { benchRefresh } from './bench-refresh.ts';
 import { benchSources } from './bench-sources.ts';
 
 type Run = (databaseUrl: string, size: number | undefined) => Promise<void>;
@@ -42,10 +44,30 @@ const BENCHES: Readonly<Record<string, Run>> = {
     say(`ground motion: ${k(egms.rows)} rows, ${Math.round(egms.csvBytes / 1e6)} MB`);
     say(`  reader: plain ${Math.round(egms.plainMBs)} MB/s, zipped ${Math.round(egms.zippedMBs)} MB/s (inflating alone ${Math.round(egms.inflateMBs)}), ${k(egms.rowsPerSecond)} rows/s; COPY of the same rows ${k(egms.copyRowsPerSecond)} rows/s`);
   },
+  async refresh(databaseUrl, size) {
+    const bench = await onFreshDatabase(databaseUrl, (url) => benchRefresh({ databaseUrl: url, ...(size === undefined ? {} : { parcels: size }) }));
+    say(`refresh: ${k(bench.parcels)} parcels in ${bench.comuni} comuni`);
+    say(`  full load ${bench.loadSeconds.toFixed(1)} s; nothing to do ${bench.noopSeconds.toFixed(2)} s; after ${bench.changedComuni} comune changed ${bench.refreshSeconds.toFixed(1)} s, ${(bench.share * 100).toFixed(0)} % of the full load`);
+  },
   async api(databaseUrl, size) {
-    say(describeApi(await benchApi({ databaseUrl, parcels: size ?? 100_000, seconds: 10 })));
+    say(describeApi(await onFreshDatabase(databaseUrl, (url) => benchApi({ databaseUrl: url, parcels: size ?? 100_000, seconds: 10 }))));
   },
 };
+
+/** Work on a database of its own, which is dropped afterwards. */
+async function onFreshDatabase<T>(databaseUrl: string, work: (url: string) => Promise<T>): Promise<T> {
+  const name = `mappale_bench_${process.pid}`;
+  const server = await openDatabase(databaseUrl);
+  try {
+    await server.query(`create database ${name}`);
+    const url = new URL(databaseUrl);
+    url.pathname = `/${name}`;
+    return await work(url.href);
+  } finally {
+    await server.query(`drop database if exists ${name} with (force)`);
+    await server.close();
+  }
+}
 
 function ratio(a: number | null, b: number | null): string {
   return a === null || b === null ? 'not measured' : `${((a / b) * 100).toFixed(0)} %`;

@@ -172,7 +172,7 @@ describe('recognising indicators', () => {
     await writeXlsx(path, 'R02', cells('sections-of-2011.csv'));
     expect(await recognition(path)).toMatchObject({ ignored: expect.stringContaining('2011') });
     await writeXlsx(path, 'Foglio1', [['Titolo'], ['x']]);
-    expect(await recognition(path)).toBeNull();
+    await expect(recognition(path)).rejects.toMatchObject({ code: 'ZIP_CONTENT' });
   });
 
   it('leaves the list of fields aside, and does not claim files of others', async () => {
