@@ -6,9 +6,9 @@ import { describeEngines } from '../harness/database.ts';
 
 const RISK = readFileSync(new URL('../../sql/sections/risk.sql', import.meta.url), 'utf8');
 
-/** The query of one `create table … as` of the file. */
+/** The query of one `create table … as` or `create view … as` of the file. */
 function queryOf(table: string): string {
-  const found = new RegExp(`create table ${table} as\\n([\\s\\S]*?);\\n`).exec(RISK);
+  const found = new RegExp(`create (?:table|view) ${table} as\\n([\\s\\S]*?);\\n`).exec(RISK);
   expect(found, table).not.toBeNull();
   return found![1]!;
 }
@@ -47,7 +47,10 @@ const SETUP = `
     ix * 0.02::float8 as lon,
     iy * 0.02::float8 as lat,
     0.1::float8 as ag_g,
-    0.02::float8 as spacing_deg
+    0.02::float8 as spacing_deg,
+    1 as release_id,
+    1 as member_id,
+    1::int8 as position
   from generate_series(330, 660) as ix
   cross join generate_series(1880, 2200) as iy;
   create index on pga_node (ix, iy);
@@ -63,12 +66,13 @@ describeEngines('the joins of the section risk', (engine) => {
   });
 
   const planOf = (table: string): Promise<string> => database.session(async (session) => {
-    await session.script(`set search_path to plan, public; create table region_box as ${queryOf('region_box')}; create table cell as ${queryOf('cell')}; analyze cell`, 'sql/sections/risk.sql');
+    await session.script(`set search_path to plan, public; create table region_box as ${queryOf('region_box')}; create table cell as ${queryOf('cell')}; analyze cell;
+      ${['flood_share', 'landslide_share', 'pga_share'].map((view) => `create view ${view} as ${queryOf(view)};`).join('\n')}`, 'sql/sections/risk.sql');
     try {
       const lines = await session.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${queryOf(table)}`);
       return lines.map((line) => line['QUERY PLAN']).join('\n');
     } finally {
-      await session.script('drop table region_box; drop table cell; reset search_path', 'test');
+      await session.script('drop table region_box cascade; drop table cell cascade; drop view if exists flood_share, landslide_share, pga_share; reset search_path', 'test');
     }
   });
 
