@@ -54,6 +54,7 @@ select
   'm2',
   'area shared with the parcel; the worst class that shares 1 m² (half of a parcel below 2 m²) counts'
 from flood_share
+where shared_m2 > 0
 group by fid, class, release_id, member_id, position
 union all
 select
@@ -67,4 +68,5 @@ select
   'm2',
   'area shared with the parcel; the worst class that shares 1 m² (half of a parcel below 2 m²) counts'
 from landslide_share
+where shared_m2 > 0
 group by fid, class, release_id, member_id, position;

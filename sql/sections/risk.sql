@@ -13,6 +13,8 @@ from parcel;
 
 -- What a parcel shares with each class. A parcel inside a piece needs no intersection. Overlapping areas of one class are counted twice, which
 -- only the threshold below sees.
+-- Boxes find the pairs and what is shared decides: a second test of the same pair (st_intersects beside st_covers) made the embedded engine
+-- lose pairs where one piece meets many parcels, because each keeps a prepared piece of its own.
 create view flood_share as
 select
   parcel.fid,
@@ -26,8 +28,10 @@ select
     else st_area(st_transform(st_intersection(piece.geom, parcel.geom), 3035))
   end as shared_m2
 from flood_hazard_piece as piece
-join parcel on st_intersects(piece.geom, parcel.geom)
-where piece.geom && (select geom from region_box);
+join parcel on piece.geom && parcel.geom
+where piece.geom && (select geom from region_box)
+-- offset 0: measured before anything is sorted, so that geometries are not carried through a sort.
+offset 0;
 
 create table flood_overlap as
 select
@@ -36,6 +40,7 @@ select
   min(parcel_m2) as parcel_m2,
   sum(shared_m2) as shared_m2
 from flood_share
+where shared_m2 > 0
 group by fid, class;
 
 create view landslide_share as
@@ -51,8 +56,10 @@ select
     else st_area(st_transform(st_intersection(piece.geom, parcel.geom), 3035))
   end as shared_m2
 from landslide_hazard_piece as piece
-join parcel on st_intersects(piece.geom, parcel.geom)
-where piece.geom && (select geom from region_box);
+join parcel on piece.geom && parcel.geom
+where piece.geom && (select geom from region_box)
+-- offset 0: measured before anything is sorted, so that geometries are not carried through a sort.
+offset 0;
 
 create table landslide_overlap as
 select
@@ -61,6 +68,7 @@ select
   min(parcel_m2) as parcel_m2,
   sum(shared_m2) as shared_m2
 from landslide_share
+where shared_m2 > 0
 group by fid, class;
 
 -- Touching is not sharing. Where a hazard is drawn along a parcel's border, rounding the coordinates (1e-8 degree in the cadastre) and drawing

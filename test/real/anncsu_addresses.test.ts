@@ -114,7 +114,7 @@ describeEngines('searching the addresses of Lamezia', (engine) => {
       for (const layer of ['layer.accesso', 'layer.odonimo', 'layer.odonimo_indir'] as const) await provideLayer(session, 'build_18', layer, [loaded.releaseId]);
       await provideLayer(session, 'build_18', 'layer.comune_code', [0]);
       await provideLayer(session, 'build_18', 'layer.comune_suppressed', []);
-      for (const table of ['access_point', 'street', 'token', 'street_name', 'comune_name']) {
+      for (const table of ['access_point', 'street', 'token', 'street_name', 'comune_register', 'comune_name']) {
         const file = readSqlFile(join(ROOT, `sql/core/${table}.sql`));
         await session.script(file.text, file.file);
         await session.script(`create table core.${table}_18 partition of core.${table} for values in (18)`, 'test');
