@@ -149,11 +149,12 @@ export async function join(database: Database, unit: number, products: readonly 
         await providePublished(session, schema, product.relation, product.published);
         continue;
       }
+      // Also for what is finished: its checks look at the layers.
+      await provideInputs(session, schema, product, sources, releases, unit, provided);
       if (finished.has(table)) {
         log.info(`  ${product.relation}: finished by the run before`);
         continue;
       }
-      await provideInputs(session, schema, product, sources, releases, unit, provided);
       const startedAt = performance.now();
       await session.transaction(async () => {
         await session.script(product.file.text, product.file.file);
