@@ -40,7 +40,8 @@ begin
       'label', p.label,
       'cadastral_reference', p.reference,
       'kind', p.kind,
-      'area_m2', trim_scale(round(p.area_m2::numeric, 2)),
+      -- By way of four decimals: the last bit, in which builds of PROJ differ, must not decide a tie.
+        'area_m2', trim_scale(round(round(p.area_m2::numeric, 4), 2)),
       'centroid', jsonb_build_object(
         'lat', trim_scale(round(st_y(p.point)::numeric, 7)),
         'lng', trim_scale(round(st_x(p.point)::numeric, 7))
