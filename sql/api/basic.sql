@@ -41,7 +41,7 @@ begin
       'cadastral_reference', p.reference,
       'kind', p.kind,
       -- By way of four decimals: the last bit, in which builds of PROJ differ, must not decide a tie.
-        'area_m2', trim_scale(round(round(p.area_m2::numeric, 4), 2)),
+      'area_m2', trim_scale(round(round(p.area_m2::numeric, 4), 2)),
       'centroid', jsonb_build_object(
         'lat', trim_scale(round(st_y(p.point)::numeric, 7)),
         'lng', trim_scale(round(st_x(p.point)::numeric, 7))
