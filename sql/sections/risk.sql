@@ -13,8 +13,7 @@ from parcel;
 
 -- What a parcel shares with each class. A parcel inside a piece needs no intersection. Overlapping areas of one class are counted twice, which
 -- only the threshold below sees.
--- Boxes find the pairs and what is shared decides: a second test of the same pair (st_intersects beside st_covers) made the embedded engine
--- lose pairs where one piece meets many parcels, because each keeps a prepared piece of its own.
+-- Boxes find the pairs, and what is shared decides: one test of a pair, not two.
 create view flood_share as
 select
   parcel.fid,
