@@ -4,7 +4,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from './config.ts';
-import { readSqlFile, type SqlFile } from './sql-files.ts';
+import { codeDigest, readSqlFile, type SqlFile } from './sql-files.ts';
 import type { Source, Synthetic } from './kit/source.ts';
 
 export interface RegisteredSource extends Source {
@@ -45,7 +45,7 @@ export async function registerSource(id: string): Promise<RegisteredSource> {
   };
 }
 
-/** The folder's SQL, and the code that `source.ts` reaches by its imports, in the folder and in the kit. */
+/** The folder's SQL with the functions that it calls, and the code that `source.ts` reaches by its imports, in the folder and in the kit. */
 function digestOf(folder: string): string {
   const files = new Set<string>();
   const follow = (path: string): void => {
@@ -55,8 +55,8 @@ function digestOf(folder: string): string {
   };
   follow(join(folder, 'source.ts'));
   const hash = createHash('sha256');
-  const sql = ['staging.sql', 'layer.sql', 'load.sql'].map((name) => join(folder, name));
-  for (const path of [...files, ...sql].sort()) hash.update(relative(ROOT, path)).update('\0').update(readFileSync(path));
+  for (const path of [...files].sort()) hash.update(relative(ROOT, path)).update('\0').update(readFileSync(path));
+  for (const name of ['staging.sql', 'layer.sql', 'load.sql']) hash.update(name).update('\0').update(codeDigest(readSqlFile(join(folder, name))));
   return hash.digest('hex');
 }
 

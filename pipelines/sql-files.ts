@@ -72,6 +72,21 @@ export function readSqlFolder(folder: string): SqlFile[] {
   return readdirSync(path).filter((name) => name.endsWith('.sql')).sort().map((name) => readSqlFile(join(path, name)));
 }
 
+/** Digest of a file and of the functions of `sql/functions` that it calls, which decide what it makes as much as its own text. */
+export function codeDigest(file: SqlFile): string {
+  const functions = readSqlFolder('sql/functions');
+  const called = new Set<SqlFile>();
+  const follow = (text: string): void => {
+    for (const callee of functions) {
+      if (called.has(callee) || !callee.writes.some((name) => text.includes(`${name}(`))) continue;
+      called.add(callee);
+      follow(callee.text);
+    }
+  };
+  follow(file.text);
+  return called.size === 0 ? file.sha256 : sha256([file.sha256, ...[...called].map((callee) => callee.sha256).sort()].join('\n'));
+}
+
 /** The named queries of a checks file. */
 export function readChecks(file: SqlFile): Check[] {
   const checks: Check[] = [];

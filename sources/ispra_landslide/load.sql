@@ -52,92 +52,18 @@ where not exists (
     and landslide_hazard.position = raw.position
 );
 
--- Each area is quartered by its box, again and again, until a quarter has at most 256 corners. Clipping by a box takes time in proportion to the corners,
--- at every depth: two million corners take seconds, where st_subdivide, which overlays at every depth, takes many minutes. Clipping may leave a
--- polygon that touches itself, which is mended at the end; a check holds the pieces' area against the whole's.
 -- The pieces lie in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
 create table landslide_hazard_piece as
-with recursive quarter as (
-  select
-    member_id,
-    position,
-    class,
-    geom::geometry as geom,
-    0 as depth
-  from landslide_hazard
-  union all
-  select
-    quarter.member_id,
-    quarter.position,
-    quarter.class,
-    clipped.geom,
-    quarter.depth + 1
-  from quarter
-  -- offset 0: computed once per quarter, not once for each of its uses.
-  cross join lateral (
-    select quarter.geom::box3d as box offset 0
-  ) as extent
-  cross join lateral (
-    select
-      st_xmin(extent.box) as west,
-      st_ymin(extent.box) as south,
-      (st_xmin(extent.box) + st_xmax(extent.box)) / 2 as x,
-      (st_ymin(extent.box) + st_ymax(extent.box)) / 2 as y,
-      st_xmax(extent.box) as east,
-      st_ymax(extent.box) as north
-  ) as side
-  cross join lateral (
-    select
-      array_agg(cell.box order by cell.n) as boxes,
-      array_agg(st_collectionextract(st_clipbybox2d(quarter.geom, cell.box::box2d), 3) order by cell.n) as clips
-    from (
-      values
-        (1, st_makeenvelope(side.west, side.south, side.x, side.y, 4326)),
-        (2, st_makeenvelope(side.x, side.south, side.east, side.y, 4326)),
-        (3, st_makeenvelope(side.west, side.y, side.x, side.north, 4326)),
-        (4, st_makeenvelope(side.x, side.y, side.east, side.north, 4326))
-    ) as cell (n, box)
-    offset 0
-  ) as cut
-  -- Clipping by a box loses a part now and then, where an edge runs along the box: such a quarter is overlaid, which is slow and right.
-  cross join lateral (
-    select abs(sum(st_area(part.geom)) - st_area(quarter.geom)) <= 1e-9 * st_area(quarter.geom) as is_whole
-    from unnest(cut.clips) as part (geom)
-    offset 0
-  ) as judged
-  cross join lateral (
-    select
-      case
-        when judged.is_whole then part.geom
-        else st_collectionextract(st_intersection(case when st_isvalid(quarter.geom) then quarter.geom else st_makevalid(quarter.geom) end, part.box), 3)
-      end as geom
-    from unnest(cut.clips, cut.boxes) as part (geom, box)
-    offset 0
-  ) as clipped
-  where st_npoints(quarter.geom) > 256
-    -- After thirty quarterings a box of ten degrees is a millimetre wide.
-    and quarter.depth < 30
-    and not st_isempty(clipped.geom)
-),
-piece as (
-  select
-    member_id,
-    position,
-    class,
-    (st_dump(case when st_isvalid(geom) then geom else st_collectionextract(st_makevalid(geom), 3) end)).geom as geom
-  from quarter
-  where st_npoints(geom) <= 256
-    or depth = 30
-)
 select
   release.release_id,
-  piece.member_id,
-  piece.position,
-  piece.class,
+  hazard.member_id,
+  hazard.position,
+  hazard.class,
   piece.geom::geometry(polygon, 4326) as geom
-from piece
+from landslide_hazard as hazard
 cross join release
-order by piece.geom, piece.member_id, piece.position;
+cross join lateral core.area_pieces(hazard.geom) as piece (geom)
+order by piece.geom, hazard.member_id, hazard.position;
 
 -- serves: section risk, which reads the pieces that meet a region's box
 create index landslide_hazard_piece_geom_idx on landslide_hazard_piece using gist (geom);

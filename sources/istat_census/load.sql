@@ -83,7 +83,7 @@ with part as (
   select
     section_id,
     bool_or(not valid) as made_valid,
-    case when count(*) = 1 then (array_agg(geom))[1] else st_multi(st_union(geom)) end as geom
+    case when count(*) = 1 then (array_agg(geom))[1] else st_multi(st_union(geom, core.overlay_grid(0.0001))) end as geom
   from clean_section
   where not st_isempty(geom)
   group by section_id

@@ -24,7 +24,7 @@ select
   parcel.area_m2 as parcel_m2,
   case
     when st_covers(piece.geom, parcel.geom) then parcel.area_m2
-    else st_area(st_transform(st_intersection(piece.geom, parcel.geom), 3035))
+    else st_area(st_transform(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-10)), 3035))
   end as shared_m2
 from flood_hazard_piece as piece
 join parcel on piece.geom && parcel.geom
@@ -52,7 +52,7 @@ select
   parcel.area_m2 as parcel_m2,
   case
     when st_covers(piece.geom, parcel.geom) then parcel.area_m2
-    else st_area(st_transform(st_intersection(piece.geom, parcel.geom), 3035))
+    else st_area(st_transform(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-10)), 3035))
   end as shared_m2
 from landslide_hazard_piece as piece
 join parcel on piece.geom && parcel.geom

@@ -5,7 +5,7 @@ import type { SectionWorkspace } from './section-workspace.ts';
 
 /** What `sectionWorkspace` needs beside the core. */
 export const ADDRESS_SQL: readonly string[] = [
-  'sql/migrations/0017_address.sql', 'sql/migrations/0018_comune_register.sql', 'sql/functions/comune_key.sql', 'sql/api/address_json.sql', 'sql/api/section_address.sql', 'sql/api/geocode_comune.sql',
+  'sql/migrations/0017_address.sql', 'sql/migrations/0018_comune_register.sql', 'sql/api/address_json.sql', 'sql/api/section_address.sql', 'sql/api/geocode_comune.sql',
   'sql/api/geocode_search.sql', 'sql/api/geocode_reverse.sql',
 ];
 

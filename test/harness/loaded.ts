@@ -3,6 +3,7 @@ import type { Database, Session } from '../../pipelines/db/index.ts';
 import { registerSource } from '../../pipelines/registry.ts';
 import { readChecks } from '../../pipelines/sql-files.ts';
 import { runChecks, type Offence } from '../../pipelines/steps/check.ts';
+import { createFunctions } from './functions.ts';
 
 export interface LoadedRows {
   readonly session: Session;
@@ -17,6 +18,7 @@ export interface LoadedRows {
 export async function loaded<T>(database: Database, id: string, inserts: string, work: (rows: LoadedRows) => Promise<T>): Promise<T> {
   const source = await registerSource(id);
   return database.session(async (session) => {
+    await createFunctions(session);
     await session.script('create schema loaded_rows; set search_path to loaded_rows, public', 'test/harness/loaded.ts');
     try {
       await session.script(source.staging.text, source.staging.file);

@@ -10,6 +10,7 @@ import { createSchema, inWorkspace, provideLayer, provideRegion } from '../../pi
 import { RowWriter } from '../../pipelines/kit/copy.ts';
 import type { Columns } from '../../pipelines/kit/source.ts';
 import type { LonLat, World } from '../../pipelines/kit/world.ts';
+import { createFunctions } from './functions.ts';
 import { openRun } from './run.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { loadSynthetic, registerSource, type RegisteredSource } from '../../pipelines/registry.ts';
@@ -46,7 +47,7 @@ export interface SectionWorkspaceOptions {
   readonly world: World;
   /** Sources whose invented files are written, read and loaded. */
   readonly sources: readonly string[];
-  /** Files of `sql/` that the section needs beside the ledger and the core tables: its migration, its function. */
+  /** Files of `sql/` that the section needs beside the ledger, the core tables and the functions: its migration. */
   readonly sql: readonly string[];
 }
 
@@ -54,6 +55,7 @@ export interface SectionWorkspaceOptions {
 export async function sectionWorkspace(database: Database, { world, sources: ids, sql }: SectionWorkspaceOptions): Promise<SectionWorkspace> {
   const sources = await Promise.all(ids.map((id) => registerSource(id)));
   await database.session(async (session) => {
+    await createFunctions(session);
     await session.query('create schema if not exists ledger');
     // Functions of api are late-bound: what they read may come after them.
     await session.query('set check_function_bodies to off');

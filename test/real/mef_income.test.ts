@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { ROOT } from '../../pipelines/config.ts';
 import { BRACKET_NAMES } from '../../sources/mef_income/schema.ts';
 import source from '../../sources/mef_income/source.ts';
 import { describeEngines } from '../harness/database.ts';
+import { createFunctions } from '../harness/functions.ts';
 import { realData } from '../harness/real-data.ts';
 import { trial } from '../harness/trial.ts';
 
@@ -69,8 +67,7 @@ describeEngines('the Gini index of real comuni', (engine) => {
 
   beforeAll(async () => {
     const database = await engine.openDatabase();
-    await database.query('create schema if not exists core');
-    await database.session((session) => session.script(readFileSync(join(ROOT, 'sql/functions/gini.sql'), 'utf8'), 'gini.sql'));
+    await database.session(createFunctions);
     gini = async (row) => {
       const [found] = await database.query<{ g: number | null }>('select core.gini($1::int8[], $2::int8[], $3::int8, $4::int8)::float8 as g', [counts(row), amounts(row), row.total_income_n, row.total_income_eur]);
       return found!.g;

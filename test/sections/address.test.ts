@@ -6,6 +6,7 @@ import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import synthetic from '../../sources/anncsu_addresses/synthetic.ts';
 import { ADDRESS_SQL, buildAddresses } from '../harness/address-workspace.ts';
 import { describeEngines } from '../harness/database.ts';
+import { createFunctions } from '../harness/functions.ts';
 import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 2_000, seed: 11 });
@@ -63,8 +64,7 @@ describeEngines('the section address', (engine) => {
 describeEngines('the key of a comune', (engine) => {
   it('is the same in SQL and in the reader of queries', async () => {
     const database = await engine.openDatabase();
-    await database.query('create schema core');
-    await database.script(readFileSync(new URL('../../sql/functions/comune_key.sql', import.meta.url), 'utf8'), 'sql/functions/comune_key.sql');
+    await database.session(createFunctions);
     const names = [
       ...world.comuni.flatMap(({ name, italianName, otherName }) => [name, italianName, otherName ?? '']), ...makeWorld({ parcels: 400_000, seed: 3 }).comuni.map(({ name }) => name),
       "Reggio nell'Emilia", 'Reggio di Calabria', 'La Spezia', "L'Aquila", 'Forlì', "FORLI'", 'S. Giorgio a Cremano', 'San Giorgio a Cremano', "Sant'Angelo dei Lombardi", 'SS. Cosma e Damiano',

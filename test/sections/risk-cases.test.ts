@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { describeEngines } from '../harness/database.ts';
+import { createFunctions } from '../harness/functions.ts';
 
 const RISK = readFileSync(new URL('../../sql/sections/risk.sql', import.meta.url), 'utf8');
 
@@ -61,6 +62,7 @@ describeEngines('the section risk, case by case', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();
+    await database.session(createFunctions);
   });
 
   /** Builds the section over what the statements make of the setup; everything is gone afterwards. */

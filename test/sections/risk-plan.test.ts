@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { describeEngines } from '../harness/database.ts';
+import { createFunctions } from '../harness/functions.ts';
 
 const RISK = readFileSync(new URL('../../sql/sections/risk.sql', import.meta.url), 'utf8');
 
@@ -62,6 +63,7 @@ describeEngines('the joins of the section risk', (engine) => {
 
   beforeAll(async () => {
     database = await engine.openDatabase();
+    await database.session(createFunctions);
     await database.session((session) => session.script(SETUP, 'setup'));
   });
 

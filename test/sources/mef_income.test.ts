@@ -8,6 +8,7 @@ import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import source from '../../sources/mef_income/source.ts';
 import synthetic from '../../sources/mef_income/synthetic.ts';
 import { describeEngines } from '../harness/database.ts';
+import { createFunctions } from '../harness/functions.ts';
 import { goldenOf, trial } from '../harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('../../sources/mef_income/', import.meta.url));
@@ -58,8 +59,7 @@ describeEngines('the Gini index of brackets', (engine) => {
 
   beforeAll(async () => {
     const database = await engine.openDatabase();
-    await database.query('create schema if not exists core');
-    await database.session((session) => session.script(readFileSync(fileURLToPath(new URL('../../sql/functions/gini.sql', import.meta.url)), 'utf8'), 'gini.sql'));
+    await database.session(createFunctions);
     gini = async (counts, amounts, totalCount, totalAmount) => {
       const [row] = await database.query<{ g: number | null }>('select core.gini($1::int8[], $2::int8[], $3::int8, $4::int8)::float8 as g', [counts, amounts, totalCount, totalAmount]);
       return row!.g;

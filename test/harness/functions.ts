@@ -1,0 +1,12 @@
+/** The project's SQL functions on a database that has nothing else of it. */
+import type { Session } from '../../pipelines/db/index.ts';
+import { readSqlFolder } from '../../pipelines/sql-files.ts';
+
+/** Makes every function of `sql/functions`; they read no table. */
+export async function createFunctions(session: Pick<Session, 'query' | 'script'>): Promise<void> {
+  await session.query('create schema if not exists core');
+  // They call each other across files.
+  await session.query('set check_function_bodies to off');
+  for (const { text, file } of readSqlFolder('sql/functions')) await session.script(text, file);
+  await session.query('reset check_function_bodies');
+}

@@ -1,0 +1,58 @@
+/** What both engines owe to a statement: all of it, or an error. */
+import { beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { describeEngines } from '../harness/database.ts';
+import { createFunctions } from '../harness/functions.ts';
+
+// Two polygons of an invented region whose borders cross so closely that GEOS gives up floating precision, by an exception.
+const CLOSE = [
+  'POLYGON((14.088942250000002 41.994395780000005,14.08923549 41.99435101,14.089528720000002 41.99437747000002,14.089499180000004 41.99474923000001,14.089282110000001 41.99481305000003,'
+    + '14.089065030000004 41.99480035000002,14.088942250000002 41.994395780000005))',
+  'POLYGON((14.08854582 41.99481463,14.08880543 41.99484652,14.08906503 41.99480035,14.08897377 41.99497599,14.08896732 41.99515163,14.08875172 41.99518228,14.08853611 41.9951971,'
+    + '14.08850093 41.99500587,14.08854582 41.99481463))',
+] as const;
+
+describeEngines('a database', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+    await database.session(createFunctions);
+    await database.query('create table pair as select i, $1::text as a, case when i = 50 then $2::text else $1::text end as b from generate_series(1, 100) as i', [...CLOSE]);
+  });
+
+  const OVERLAID = 'select i, st_area(st_intersection(st_geomfromtext(a), st_geomfromtext(b))) as area from pair';
+
+  it('gives every row of a statement in which GEOS has to begin again, or says that it did not', async () => {
+    const all = await database.query(OVERLAID).then((rows) => rows.length, (error: { code?: string }) => error.code);
+    expect(all).toBe(engine.name === 'pglite' ? 'SQL_BROKEN_OFF' : 100);
+  });
+
+  if (engine.name === 'pglite') it('keeps nothing of a broken transaction', async () => {
+    await expect(database.session((session) => session.transaction(async () => {
+      await session.query('create table before_it (i int4)');
+      await session.script(`create table part as ${OVERLAID}`, 'part.sql');
+    }))).rejects.toThrow(/broke a statement off/);
+    expect(await database.query("select to_regclass('before_it')::text as before_it, to_regclass('part')::text as part")).toEqual([{ before_it: null, part: null }]);
+    expect(await database.query('select count(*)::int4 as n from pair')).toEqual([{ n: 100 }]);
+  });
+
+  it('overlays all of it on the grid that its engine needs', async () => {
+    const rows = await database.query<{ area: number }>('select st_area(st_intersection(st_geomfromtext(a), st_geomfromtext(b), core.overlay_grid(1e-10))) as area from pair where i in (1, 50) order by i');
+    // By the shoelace formula on the corners.
+    expect(rows[0]!.area).toBeCloseTo(2.184518305e-7, 14);
+    expect(rows[1]!.area).toBeLessThan(1e-14);
+  });
+
+  it('cuts a polygon with ten thousand corners and a hole into small pieces of the same area', async () => {
+    const [cut] = await database.query<{ pieces: number; corners: number; share: number }>(
+      `with area as (
+         select st_difference(st_buffer('srid=4326;point(12 42)'::geometry, 0.1, 2500), st_buffer('srid=4326;point(12.01 42)'::geometry, 0.03, 500)) as geom
+       )
+       select count(*)::int4 as pieces, max(st_npoints(piece.geom)) as corners, sum(st_area(piece.geom)) / max(st_area(area.geom)) as share
+       from area cross join lateral core.area_pieces(area.geom) as piece (geom)`,
+    );
+    expect(cut!.pieces).toBeGreaterThan(40);
+    expect(cut!.corners).toBeLessThanOrEqual(260);
+    expect(cut!.share).toBeCloseTo(1, 9);
+  });
+});
