@@ -7,8 +7,13 @@ import { layerBytes, publishedBytes } from '../db/catalog.ts';
 import { MappaleError } from '../errors.ts';
 import type { Plan } from './refresh.ts';
 
-/** Where nothing was measured yet: compressed bytes read per second, bytes of layer per byte of file, both on the careful side. */
-const ASSUMED = { bytesPerSecond: 2_000_000, layerPerByte: 12, secondsPerParcel: 60e-6, bytesPerParcel: 1500 } as const;
+/**
+ * Where nothing was measured yet, what an invented region of 200,000 parcels took on two cores with PostgreSQL: compressed bytes read per
+ * second, what each release and each region costs however small it is, bytes of layer per byte of file.
+ */
+const ASSUMED = { bytesPerSecond: 2_000_000, secondsPerRelease: 0.15, layerPerByte: 12, secondsPerRegion: 2.5, secondsPerParcel: 200e-6, bytesPerParcel: 1500 } as const;
+/** How much longer the embedded database takes. */
+const EMBEDDED = 2.5;
 /** This process: readers, buffers and the largest geometry. The server needs its own. */
 const MEMORY_BYTES = 400 * 1024 * 1024;
 /** A full disk is worse than a refused run. */
@@ -69,15 +74,17 @@ async function perParcel(database: Database): Promise<{ seconds: number; bytes: 
 export async function price(database: Database, plan: Plan): Promise<Price> {
   const { bySource, all } = await rates(database);
   const each = await perParcel(database);
+  const slower = database.engine === 'pglite' ? EMBEDDED : 1;
   let seconds = 0;
   let disk = 0;
   let measured = 0;
   for (const { located } of plan.toLoad) {
     const bytes = located.files.reduce((sum, { size }) => sum + size, 0);
     const rate = bySource.get(located.source.id) ?? all;
-    const cost = bytes / (rate?.bytesPerSecond ?? ASSUMED.bytesPerSecond);
+    const known = bySource.get(located.source.id);
+    const cost = known !== undefined ? bytes / known.bytesPerSecond : slower * (ASSUMED.secondsPerRelease + bytes / ASSUMED.bytesPerSecond);
     seconds += cost;
-    if (bySource.has(located.source.id)) measured += cost;
+    if (known !== undefined) measured += cost;
     disk += bytes * (rate?.layerPerByte ?? ASSUMED.layerPerByte);
   }
   const [published] = await database.query<{ parcels: number }>(
@@ -87,7 +94,8 @@ export async function price(database: Database, plan: Plan): Promise<Price> {
   // About 200 bytes of nested zip a parcel.
   const coming = plan.toLoad.filter(({ located }) => located.source.layer.writes.includes('layer.cadastral_parcel')).reduce((sum, { located }) => sum + located.files.reduce((bytes, { size }) => bytes + size, 0), 0) / 200;
   const parcels = Math.max(published!.parcels, coming);
-  const build = parcels * (each?.seconds ?? ASSUMED.secondsPerParcel);
+  const regions = plan.units.filter(({ unit, stale }) => unit > 0 && stale.length > 0).length;
+  const build = each !== null ? parcels * each.seconds : slower * (regions * ASSUMED.secondsPerRegion + parcels * ASSUMED.secondsPerParcel);
   seconds += build;
   if (each !== null) measured += build;
   disk += parcels * (each?.bytes ?? ASSUMED.bytesPerParcel);
