@@ -1,8 +1,9 @@
-/** Reads the grid as text: a header that names its columns in any order, then one node per line, divided by blanks, tabs, semicolons or commas. */
+/** Reads the grid, as GML (`gml.ts`) or as text: a header that names its columns in any order, then one node per line, divided by blanks, tabs, semicolons or commas. */
 import type { Readable } from 'node:stream';
 import { expectColumns, fieldsOf, normaliseHeader } from '../../pipelines/kit/csv.ts';
 import { refusalOf } from '../../pipelines/kit/refusal.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
+import { isGmlGrid, readGml } from './gml.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, node } from './schema.ts';
 
@@ -20,42 +21,45 @@ function splitter(header: string): Split {
 }
 
 /** Does a text begin with a line that names a longitude, a latitude and an acceleration? `id lon lat ag 16perc 84perc` in the original. */
-export function isGrid(head: Buffer): boolean {
+function isTextGrid(head: Buffer): boolean {
   const line = head.toString('utf8', 0, MAX_LINE_BYTES).replace(/^\uFEFF/, '').trimStart().split(/\r?\n/, 1)[0]!;
   const names = splitter(line)(line).map(normaliseHeader);
   return Object.values(COLUMNS).every((aliases) => names.some((name) => (aliases as readonly string[]).includes(name)));
 }
 
-/** Does a GML have these names for properties of its features, whatever their namespace? */
-export function isGmlGrid(head: Buffer): boolean {
-  const text = head.toString('utf8');
-  const names = new Set([...text.matchAll(/<(?:[\w.-]+:)?([\w.-]+)>[^<]*<\//g)].map((match) => normaliseHeader(match[1]!)));
-  return /<(?:[\w.-]+:)?FeatureCollection[\s>]/.test(text) && Object.values(COLUMNS).every((aliases) => aliases.some((alias) => names.has(alias)));
-}
-
-/** Streams the file, zipped or plain. Positions are line numbers, the header being line 1. */
+/** Streams the file, zipped or plain. Positions are line numbers, the header being line 1; in a GML numbers of features. */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   if (!file.name.toLowerCase().endsWith('.zip')) {
     const member = await sink.member({ path: '', size: file.size });
-    await readText(file.open(), file.name, member, (bytes) => sink.progress(bytes));
+    await (isGml(file.name) ? readGml : readText)(file.open(), file.name, member, (bytes) => sink.progress(bytes));
     return;
   }
   const zip = await file.zip();
   try {
-    for (const entry of zip.entries.filter(({ path, isFolder }) => !isFolder && isText(path))) {
-      if (!isGrid(await zip.head(entry.path, MAX_LINE_BYTES))) continue;
+    for (const entry of zip.entries.filter(({ isFolder }) => !isFolder)) {
+      if (!isGridName(entry.path) || !isGrid(entry.path, await zip.head(entry.path))) continue;
       const facts = { path: entry.path, crc32: entry.crc32, size: entry.size };
       if (await sink.reuse(facts)) continue;
       const ratio = entry.size === 0 ? 0 : entry.compressedSize / entry.size;
-      await readText(await zip.stream(entry.path), `${file.name}!${entry.path}`, await sink.member(facts), (bytes) => sink.progress(bytes * ratio));
+      await (isGml(entry.path) ? readGml : readText)(await zip.stream(entry.path), `${file.name}!${entry.path}`, await sink.member(facts), (bytes) => sink.progress(bytes * ratio));
     }
   } finally {
     await zip.close();
   }
 }
 
-export function isText(path: string): boolean {
-  return /\.(?:txt|csv|dat|asc)$/i.test(path) && !path.startsWith('__MACOSX/');
+/** May a file of this name be the grid? */
+export function isGridName(path: string): boolean {
+  return /\.(?:txt|csv|dat|asc|gml|xml)$/i.test(path) && !path.startsWith('__MACOSX/');
+}
+
+/** Does it begin like the grid, as text or as GML? */
+export function isGrid(path: string, head: Buffer): boolean {
+  return isGml(path) ? isGmlGrid(head) : isTextGrid(head);
+}
+
+export function isGml(path: string): boolean {
+  return /\.(?:gml|xml)$/i.test(path);
 }
 
 async function readText(stream: Readable, at: string, member: MemberSink, progress: (bytes: number) => void): Promise<void> {

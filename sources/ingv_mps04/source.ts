@@ -1,16 +1,17 @@
 import { defineSource, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
-import { isGmlGrid, isGrid, isText, read } from './read.ts';
+import { isGml, isGrid, isGridName, read } from './read.ts';
 
 /** The model's only edition. */
 const VINTAGE = '2004';
-/** The grid of Italy has 104,565 lines of some 40 bytes. */
+/** The grid of Italy has 104,565 lines of some 40 bytes; as GML a node takes ten times that and more. */
 const NATIONAL_BYTES = 2_000_000;
+const NATIONAL_GML_BYTES = 20_000_000;
 /** The node table of the building code: `OBJECTID,ID,LON,LAT,T30ag,…,T475ag,…`. */
 const NTC08 = /^\uFEFF?"?OBJECTID"?[,;]"?ID"?[,;]"?LON"?[,;]"?LAT"?[,;]"?T30ag/i;
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
-  const grid = (size: number): Recognition => ({ role: 'grid', vintage: VINTAGE, region: null, complete: size > NATIONAL_BYTES });
+  const grid = (size: number, name = probe.name): Recognition => ({ role: 'grid', vintage: VINTAGE, region: null, complete: size > (isGml(name) ? NATIONAL_GML_BYTES : NATIONAL_BYTES) });
   if (/^italia_ag_\d+\S*\.xls$|^italia_ag_\d+_xls\.zip$/i.test(probe.name)) {
     return { ...grid(0), role: 'grid_xls', ignored: 'the spreadsheet form of the grid: the text form, italia_ag_002_txt.zip, holds the same nodes' };
   }
@@ -18,14 +19,10 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     if (NTC08.test(probe.head.toString('utf8', 0, 512))) {
       return { ...grid(0), role: 'ntc08', ignored: 'node table of the building code (NTC08, Allegato B): ag in g/10 on a coarser grid in ED50; the 0.02° grid of the model is read instead' };
     }
-    if (/\.(?:gml|xml)$/i.test(probe.name) && isGmlGrid(probe.head)) {
-      return { ...grid(0), role: 'grid_gml', ignored: 'the grid as GML: give the same nodes as a table, for instance made by ogr2ogr -f CSV, or the text form, italia_ag_002_txt.zip' };
-    }
-    return isText(probe.name) && isGrid(probe.head) ? grid(probe.size) : null;
+    return isGridName(probe.name) && isGrid(probe.name, probe.head) ? grid(probe.size) : null;
   }
   for (const entry of probe.entries) {
-    if (entry.isFolder || !isText(entry.path)) continue;
-    if (isGrid(await probe.headOf(entry.path))) return grid(entry.size);
+    if (!entry.isFolder && isGridName(entry.path) && isGrid(entry.path, await probe.headOf(entry.path))) return grid(entry.size, entry.path);
   }
   return null;
 }

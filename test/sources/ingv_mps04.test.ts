@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
@@ -9,6 +10,8 @@ import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import { pointOnSurface } from '../../pipelines/kit/point-on-surface.ts';
 import type { LonLat } from '../../pipelines/kit/world.ts';
 import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import type { MemberSink } from '../../pipelines/kit/source.ts';
+import { readGml } from '../../sources/ingv_mps04/gml.ts';
 import source from '../../sources/ingv_mps04/source.ts';
 import synthetic from '../../sources/ingv_mps04/synthetic.ts';
 import { describeEngines } from '../harness/database.ts';
@@ -42,6 +45,22 @@ describe('the grid of ground acceleration', () => {
     expect(recognition).toEqual({ role: 'grid', vintage: '2004', region: null, complete: true });
     expect(collected!.members.map(({ path: member, records }) => [member, records])).toEqual([['italia_ag_002.txt', 60_000]]);
     expect(collected!.rows['raw_pga_node']).toHaveLength(60_000);
+  });
+
+  it('as GML is the same however its bytes arrive, and a refused feature is kept as it stood', async () => {
+    const document = readFileSync(join(FOLDER, 'fixture', 'inspire-members-with-geometry.gml'));
+    const told = async (size: number): Promise<unknown[]> => {
+      const said: unknown[] = [];
+      const pieces = Array.from({ length: Math.ceil(document.length / size) }, (_, i) => document.subarray(i * size, (i + 1) * size));
+      const member = { memberId: 1, row: (...row: unknown[]) => said.push(row), reject: (reject: unknown) => said.push(reject), duplicate: () => undefined, drain: () => undefined, close: async (records: number) => void said.push(records) };
+      await readGml(Readable.from(pieces), 'grid.gml', member as unknown as MemberSink, () => undefined);
+      return said;
+    };
+    const whole = await told(document.length);
+    expect(whole).toHaveLength(5);
+    const third = /<f:nodo gml:id="nodo\.3">[^]*?<\/f:nodo>/.exec(document.toString('utf8'))![0];
+    expect(whole[2]).toMatchObject({ position: 3, code: 'ag_invalid', raw: third });
+    for (const size of [1, 7, 100]) expect(await told(size)).toEqual(whole);
   });
 
   it('as a spreadsheet is left aside by name', async () => {
