@@ -9,6 +9,8 @@ import type { Columns, ColumnType } from './source.ts';
 
 /** Chunks leave when they reach this size; the last row of a chunk may make it larger. */
 export const CHUNK_BYTES = 65_536;
+/** Room for that last row; a longer one makes the buffer grow. Twice the chunk would be twice the work of the garbage collector. */
+const LAST_ROW_BYTES = 8_192;
 
 /** `PGCOPY\n\377\r\n\0`, flags, header extension length. */
 export const COPY_HEADER: Buffer = Buffer.from([0x50, 0x47, 0x43, 0x4f, 0x50, 0x59, 0x0a, 0xff, 0x0d, 0x0a, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
@@ -31,21 +33,25 @@ const ARRAY_ELEMENT: Partial<Record<ColumnType, { readonly oid: number; readonly
 export class RowWriter {
   readonly #types: readonly ColumnType[];
   readonly #flush: (chunk: Buffer) => void;
+  readonly #chunkBytes: number;
   #rowStart = 0;
   /** Rows ended since the writer was made. */
   rows = 0;
   /** Stamped on every row. */
   memberId = 0;
-  buffer: Buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES * 2);
+  buffer: Buffer;
   length = 0;
 
   /**
    * @param columns staging columns without `member_id` and `position`
    * @param flush takes a chunk of whole rows, without header and trailer; it owns the buffer from then on
+   * @param chunkBytes another size of chunks
    */
-  constructor(columns: Columns, flush: (chunk: Buffer) => void) {
+  constructor(columns: Columns, flush: (chunk: Buffer) => void, chunkBytes: number = CHUNK_BYTES) {
     this.#types = Object.values(columns);
     this.#flush = flush;
+    this.#chunkBytes = chunkBytes;
+    this.buffer = Buffer.allocUnsafeSlow(chunkBytes + LAST_ROW_BYTES);
   }
 
   /** Makes room for `bytes` more bytes at `length`. */
@@ -81,16 +87,27 @@ export class RowWriter {
   /** Ends the row; it leaves with its chunk. */
   end(): void {
     this.rows += 1;
-    if (this.length >= CHUNK_BYTES) this.flush();
+    if (this.length >= this.#chunkBytes) this.flush();
   }
 
   /** Hands over what is there. */
   flush(): void {
     if (this.length === 0) return;
     const chunk = this.buffer.subarray(0, this.length);
-    this.buffer = Buffer.allocUnsafeSlow(CHUNK_BYTES * 2);
+    this.buffer = Buffer.allocUnsafeSlow(this.#chunkBytes + LAST_ROW_BYTES);
     this.length = 0;
     this.#rowStart = 0;
+    this.#flush(chunk);
+  }
+
+  /** Takes over whole rows of the same table that another writer made; this writer's `memberId` is stamped on them. */
+  append(chunk: Buffer): void {
+    this.flush();
+    for (let at = 0; at < chunk.length; this.rows += 1) {
+      chunk.writeInt32BE(this.memberId, at + 6);
+      let fields = chunk.readInt16BE(at);
+      for (at += 2; fields > 0; fields -= 1) at += 4 + Math.max(0, chunk.readInt32BE(at));
+    }
     this.#flush(chunk);
   }
 

@@ -175,6 +175,8 @@ export interface Sink {
    * will be copied inside the database and need not be parsed.
    */
   reuse(facts: MemberFacts): Promise<boolean>;
+  /** What `reuse` will say, for readers that work ahead: it notes nothing. A sink that never reuses leaves it out. */
+  reusable?(facts: MemberFacts): boolean;
   /** Progress by bytes of the (compressed) file. */
   progress(bytes: number): void;
 }

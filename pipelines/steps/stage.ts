@@ -124,6 +124,10 @@ class StageSink implements Sink {
     this.#log.progress(progressLine(this.#located.source.id, this.#rows, this.#doneBytes + this.#fileBytes, total, performance.now() - this.#startedAt));
   }
 
+  reusable(facts: MemberFacts): boolean {
+    return this.#reusable(facts) !== undefined;
+  }
+
   async reuse(facts: MemberFacts): Promise<boolean> {
     const found = this.#reusable(facts);
     if (found === undefined) return false;

@@ -51,14 +51,15 @@ export function isSpace(byte: number | undefined): boolean {
 
 /**
  * Tags that follow each other with nothing but white space between them. The white space of the last match is remembered
- * with them, so that the next match is a comparison of whole words.
+ * with them, so that the next match is a comparison of whole words: eight bytes at a time, as the numbers that they would be. Tags are
+ * ASCII without NUL, which is never NaN nor one of the two zeros, the only numbers that equality and the bytes tell apart.
  */
 class Run {
   readonly #tags: readonly Uint8Array[];
   /** White space may come before the first tag. */
   readonly #leading: boolean;
-  words: Int32Array = new Int32Array(0);
-  /** The last four bytes, for lengths that are no multiple of four. */
+  words: Float64Array = new Float64Array(0);
+  /** The last eight bytes, for lengths that are no multiple of eight. */
   tail = 0;
   /** Bytes of the remembered text; 0 when there is none. */
   length = 0;
@@ -84,10 +85,10 @@ class Run {
     const size = at - from;
     this.lead = first - from;
     this.length = 0;
-    if (size >= 4 && size <= RUN_BYTES) {
-      if (this.words.length !== size >> 2) this.words = new Int32Array(size >> 2);
-      for (let i = 0; i < this.words.length; i += 1) this.words[i] = view.getInt32(from + i * 4, true);
-      this.tail = view.getInt32(at - 4, true);
+    if (size >= 8 && size <= RUN_BYTES) {
+      if (this.words.length !== size >> 3) this.words = new Float64Array(size >> 3);
+      for (let i = 0; i < this.words.length; i += 1) this.words[i] = view.getFloat64(from + i * 8, true);
+      this.tail = view.getFloat64(at - 8, true);
       this.length = size;
     }
     return at;
@@ -98,12 +99,12 @@ class Run {
 function match(run: Run, bytes: Uint8Array, view: DataView, from: number, limit: number): number {
   const { length, words } = run;
   const end = from + length;
-  if (length === 0 || end > limit || view.getInt32(end - 4, true) !== run.tail) return run.learn(bytes, view, from, limit);
+  if (length === 0 || end > limit || view.getFloat64(end - 8, true) !== run.tail) return run.learn(bytes, view, from, limit);
   const count = words.length;
   let at = from;
   for (let i = 0; i < count; i += 1) {
-    if (view.getInt32(at, true) !== words[i]) return run.learn(bytes, view, from, limit);
-    at += 4;
+    if (view.getFloat64(at, true) !== words[i]) return run.learn(bytes, view, from, limit);
+    at += 8;
   }
   return end;
 }

@@ -1,0 +1,142 @@
+/** One GML document becomes one member: rows, and what cannot be used with its line and column. */
+import { inputError, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
+import { inflated, type EntryExtent } from '../../pipelines/kit/zip.ts';
+import { GmlDocument } from './document.ts';
+import { Refusal } from './strict.ts';
+
+/** Cadastral code at the start of a file's name. The rest of the name is not reliable: apostrophes and accents are backticks. */
+const FILE_BELFIORE = /^([A-Z]\d{3})_/;
+
+export interface Input {
+  /** Path inside the file, `''` for the file itself. */
+  readonly path: string;
+  readonly name: string;
+  /** How errors name it. */
+  readonly at: string;
+  /** An entry of a zip, whose checksum says that these are the publisher's bytes, and which any thread can read; or a plain file. */
+  readonly from: EntryExtent | (() => AsyncIterable<Buffer>);
+}
+
+/**
+ * Reads one document into one member.
+ * @param progress takes the bytes of the document that are done
+ * @throws input errors of the zip, and those of `GmlDocument`; `XML_MALFORMED`, `GML_TRUNCATED` for a document that no checksum vouches for
+ */
+export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, progress: (bytes: number) => void): Promise<void> {
+  const { from } = input;
+  const entry = typeof from === 'function' ? null : from;
+  const verified = entry !== null;
+  const open = typeof from === 'function' ? from : (): AsyncIterable<Buffer> => inflated(from, true);
+  const document = new GmlDocument({ at: input.at });
+  const lines = new Lines(open);
+  let member: MemberSink | null = null;
+  let bytes = 0;
+  const openMember = (before: string, after: string): Promise<MemberSink> => sink.member({
+    path: input.path,
+    ...(entry === null ? {} : { crc32: entry.crc32, size: entry.size }),
+    envelope: { before, after },
+  });
+  const report = async (target: MemberSink): Promise<void> => {
+    for (const problem of document.problems.splice(0)) {
+      const start = await lines.at(problem.position);
+      const line = start.line + problem.place.line - 1;
+      const column = problem.place.line === 1 ? start.column + problem.place.column - 1 : problem.place.column;
+      target.reject({ position: problem.position, code: problem.code, message: `${problem.message} (line ${line}, column ${column})`, raw: problem.raw });
+    }
+  };
+  try {
+    for await (const chunk of open()) {
+      document.push(chunk);
+      bytes += chunk.length;
+      progress(bytes);
+      if (document.root === null) continue;
+      if (member === null) {
+        // Around a single record the counts of the header would be wrong.
+        const before = document.root.text.replace(/\b(numberMatched|numberReturned)=(["'])\d+\2/g, '$1=$2unknown$2');
+        member = await openMember(before, `</${document.root.name}>`);
+        document.open({ parcels: member.writer('raw_parcel'), sheets: member.writer('raw_sheet'), fileBelfiore: FILE_BELFIORE.exec(input.name)?.[1] ?? null });
+      }
+      document.process();
+      if (document.problems.length > 0) await report(member);
+      const full = member.drain();
+      if (full !== undefined) await full;
+    }
+    document.finish();
+    if (document.truncated) {
+      if (!verified) throw truncated(input.at);
+      document.report('document_truncated', `expected the root's end tag, found the end of the document after ${document.members} members`);
+    }
+    const { numberMatched, numberReturned } = document.root!;
+    if (verified && numberMatched !== null && numberReturned !== null && numberMatched !== numberReturned) {
+      document.report('count_contradicts_header', `expected all features, found ${numberReturned} of ${numberMatched} as numberReturned and numberMatched say`);
+    }
+    await report(member!);
+    await member!.close(document.records);
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+    // The prologue itself: no root, so no members. In the publisher's zip it costs its comune only.
+    if (!verified) {
+      throw error.code === 'document_truncated' ? truncated(input.at) : inputError('the document is not well-formed', {
+        code: 'XML_MALFORMED', at: `${input.at}:${error.place.line}`, detail: `${error.message} (column ${error.place.column})`, hint: 'Download the file again.',
+      });
+    }
+    const target = await openMember('', '');
+    target.reject({ position: 0, code: error.code, message: `${error.message} (line ${error.place.line}, column ${error.place.column})`, raw: '' });
+    await target.close(1);
+  } finally {
+    await lines.close();
+  }
+}
+
+function truncated(at: string): Error {
+  return inputError('the document ends too early', {
+    code: 'GML_TRUNCATED', at, detail: 'expected the end tag of the root element, found the end of the file', hint: 'The download was probably cut short. Download the file again.',
+  });
+}
+
+/**
+ * Lines and columns of byte offsets, which only problems need: a second reader follows behind the first one as far as it is
+ * asked, so that a document without problems pays nothing.
+ */
+class Lines {
+  readonly #open: () => AsyncIterable<Buffer>;
+  #chunks: AsyncIterator<Buffer> | null = null;
+  #chunk: Buffer = Buffer.alloc(0);
+  /** Offset of the chunk's first byte. */
+  #offset = 0;
+  /** Bytes of the chunk that were counted. */
+  #counted = 0;
+  #line = 1;
+  /** Offset of the line's first byte. */
+  #lineStart = 0;
+
+  constructor(open: () => AsyncIterable<Buffer>) {
+    this.#open = open;
+  }
+
+  /** Line and column (in bytes) from 1. Offsets must not fall, except to 0. */
+  async at(offset: number): Promise<{ line: number; column: number }> {
+    if (offset === 0) return { line: 1, column: 1 };
+    this.#chunks ??= this.#open()[Symbol.asyncIterator]();
+    while (this.#offset + this.#counted < offset) {
+      if (this.#counted === this.#chunk.length) {
+        const next = await this.#chunks.next();
+        if (next.done === true) break;
+        this.#offset += this.#chunk.length;
+        this.#chunk = next.value;
+        this.#counted = 0;
+      }
+      const until = Math.min(this.#chunk.length, offset - this.#offset);
+      for (let at = this.#chunk.indexOf(0x0a, this.#counted); at >= 0 && at < until; at = this.#chunk.indexOf(0x0a, at + 1)) {
+        this.#line += 1;
+        this.#lineStart = this.#offset + at + 1;
+      }
+      this.#counted = until;
+    }
+    return { line: this.#line, column: offset - this.#lineStart + 1 };
+  }
+
+  async close(): Promise<void> {
+    await this.#chunks?.return?.();
+  }
+}

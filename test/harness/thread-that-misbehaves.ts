@@ -1,0 +1,31 @@
+/** A thread for tests of `kit/threads.ts`: does what its task says. */
+import { threadId } from 'node:worker_threads';
+import { serve } from '../../pipelines/kit/thread.ts';
+
+export type Misbehaviour = 'exits' | 'throws later' | 'fails with a bug' | 'writes without end' | 'writes one row';
+
+serve<Misbehaviour>({ raw_thing: { a: 'int4' } }, async (task, sink) => {
+  const member = await sink.member({ path: task });
+  const writer = member.writer('raw_thing');
+  switch (task) {
+    case 'exits':
+      return process.exit(7);
+    case 'throws later':
+      setTimeout(() => {
+        throw new Error('out of the blue');
+      });
+      return new Promise(() => undefined);
+    case 'fails with a bug':
+      throw new TypeError(`no such thing in thread ${threadId > 0}`);
+    case 'writes without end':
+      for (let position = 1; ; position += 1) {
+        writer.begin(position);
+        writer.int4(position);
+        writer.end();
+        if (position % 10_000 === 0) await member.drain();
+      }
+    case 'writes one row':
+      member.row('raw_thing', 1, [1]);
+      await member.close(1);
+  }
+});
