@@ -7,6 +7,13 @@ import { ROOT } from './config.ts';
 /** A table by schema and name, as headers write it: `layer.boundary`. */
 export type Relation = `${string}.${string}`;
 
+/**
+ * What a refresh may copy from what is published instead of making it again; nothing without such a line.
+ * `members`: a row follows from one row of this layer, so that rows of members that a release took over are as they were.
+ * `parcels`: a row follows from its parcel, whatever others there are, save those within so many metres.
+ */
+export type Carries = { readonly by: 'members'; readonly layer: Relation } | { readonly by: 'parcels'; readonly withinM: number };
+
 export interface SqlFile {
   /** Path from the project's root. */
   readonly file: string;
@@ -17,6 +24,7 @@ export interface SqlFile {
   readonly writes: readonly Relation[];
   /** What one run makes: tables of a region, or of Italy as a whole. */
   readonly unit: 'region' | 'italy';
+  readonly carries: Carries | null;
   /** For `sql/explain`: the tables whose files run before, on one parcel alone, or on all parcels of its comune. */
   readonly reruns: readonly Relation[];
   readonly parcels: 'one' | 'comune';
@@ -28,6 +36,8 @@ export interface SqlFile {
 export interface Check {
   readonly name: string;
   readonly level: 'error' | 'warn';
+  /** Of a guard: what it says of a comune follows from the parcels of this comune alone. */
+  readonly byComune: boolean;
   /** What should hold, as a sentence. */
   readonly expects: string;
   readonly sql: string;
@@ -58,11 +68,22 @@ export function readSqlFile(path: string): SqlFile {
     reads: list('reads'),
     writes: list('writes'),
     unit: line('unit') === 'italy' ? 'italy' : 'region',
+    carries: carriesOf(line('carries'), file),
     reruns: line('reruns') === null ? [] : list('reruns'),
     parcels: line('parcels') === 'comune' ? 'comune' : 'one',
     text,
     sha256: sha256(text),
   };
+}
+
+/** What a `-- carries:` line says. @throws Error when it says something else: a bug of the project, found by the architecture test */
+export function carriesOf(value: string | null, file: string): Carries | null {
+  if (value === null) return null;
+  const [, layer, within] = /^(?:rows of members of (layer\.[a-z_0-9]+)|rows of parcels(?: without a change within ([1-9][0-9]{0,2}) m)?)$/.exec(value) ?? [null];
+  if (layer === undefined && within === undefined && value !== 'rows of parcels') {
+    throw new Error(`${file}: expected "-- carries: rows of parcels", "rows of parcels without a change within <n> m" or "rows of members of layer.<name>", found "${value}"`);
+  }
+  return layer === undefined ? { by: 'parcels', withinM: Number(within ?? 0) } : { by: 'members', layer: layer as Relation };
 }
 
 /** All `.sql` files of a folder, by name; none when the folder is missing. */
@@ -99,7 +120,7 @@ export function readChecks(file: SqlFile): Check[] {
     if (name === undefined || level === undefined || expects === undefined) {
       throw new Error(`${file.file}: check ${name ?? '?'} needs "-- level:" and "-- expects:" lines`);
     }
-    checks.push({ name: name.trim(), level: level as Check['level'], expects, sql: body.replace(/;\s*$/, ''), file: file.file });
+    checks.push({ name: name.trim(), level: level as Check['level'], byComune: /^-- each: *comune *$/m.test(body), expects, sql: body.replace(/;\s*$/, ''), file: file.file });
   }
   return checks;
 }

@@ -14,21 +14,22 @@ export function synthCommand(): Command {
     .requiredOption('--out <folder>', 'where to write; made when missing')
     .option('--parcels <n>', 'how many parcels', parseCount, 2000)
     .option('--seed <n>', 'the same seed gives the same bytes', parseCount, 1)
+    .option('--comuni <n>', 'how many comuni share the parcels; by default as many as keeps them of the size of real ones', parseCount)
     .option('--source <id>', 'only this source; may be given more than once', collectPaths)
     .option('--json', 'print what was written as JSON')
-    .action(async (options: { out: string; parcels: number; seed: number; source?: string[]; json?: boolean }) => {
+    .action(async (options: { out: string; parcels: number; seed: number; comuni?: number; source?: string[]; json?: boolean }) => {
       const out = expandPath(options.out);
       await mkdir(out, { recursive: true });
       const sources = (await loadSources()).filter(({ id }) => options.source === undefined || options.source.includes(id));
-      const world = await writeSynthetic(sources, out, options.parcels, options.seed);
+      const world = await writeSynthetic(sources, out, options.parcels, options.seed, options.comuni);
       print(options.json, { folder: out, parcels: world.parcelCount, comuni: world.comuni.length, sources: sources.map(({ id }) => id) },
         () => `${world.parcelCount} parcels in ${world.comuni.length} comuni, files of ${sources.length} sources in ${out}`);
     });
 }
 
-/** Each source writes its own files; the same (parcels, seed) give the same bytes. */
-export async function writeSynthetic(sources: readonly RegisteredSource[], folder: string, parcels: number, seed: number): Promise<World> {
-  const world = makeWorld({ parcels, seed });
+/** Each source writes its own files; the same (parcels, seed, comuni) give the same bytes. */
+export async function writeSynthetic(sources: readonly RegisteredSource[], folder: string, parcels: number, seed: number, comuni?: number): Promise<World> {
+  const world = makeWorld({ parcels, seed, ...(comuni === undefined ? {} : { comuni }) });
   for (const { id } of sources) await (await loadSynthetic(id)).write(world, folder);
   return world;
 }

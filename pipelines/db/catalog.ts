@@ -20,16 +20,25 @@ export async function dropTable(session: Session, schema: string, table: string)
   await session.query(`drop table if exists ${ident(schema, table)}`);
 }
 
+export async function renameTable(session: Session, schema: string, table: string, name: string): Promise<void> {
+  await session.query(`alter table ${ident(schema, table)} rename to ${ident(name)}`);
+}
+
 /** Schemas whose name starts so. */
 export async function schemasLike(session: Session, prefix: string): Promise<string[]> {
   const rows = await session.query<{ name: string }>('select nspname as name from pg_namespace where starts_with(nspname, $1) order by 1', [prefix]);
   return rows.map(({ name }) => name);
 }
 
+/** Unqualified names are tables of these schemas, the first that has one; what is made lies in the first. */
+export async function lookIn(session: Session, schemas: readonly string[]): Promise<void> {
+  await session.query(`set search_path to ${[...schemas.map((schema) => ident(schema)), 'public'].join(', ')}`);
+}
+
 /** Work inside a workspace: unqualified names are its tables; memory as bulk work needs it. */
-export async function inWorkspace<T>(database: Database, schema: string, work: (session: Session) => Promise<T>): Promise<T> {
+export async function inWorkspace<T>(database: Database, schema: string | readonly string[], work: (session: Session) => Promise<T>): Promise<T> {
   return database.session(async (session) => {
-    await session.query(`set search_path to ${ident(schema)}, public`);
+    await lookIn(session, typeof schema === 'string' ? [schema] : schema);
     await session.query(database.engine === 'postgres' ? "set work_mem to '256MB'" : "set work_mem to '64MB'");
     await session.query(database.engine === 'postgres' ? "set maintenance_work_mem to '512MB'" : "set maintenance_work_mem to '64MB'");
     await session.query("set client_min_messages to 'warning'");
@@ -102,6 +111,13 @@ export async function tablesIn(session: Session, schema: string): Promise<string
 
 export async function analyze(session: Session, schema: string, table: string): Promise<void> {
   await session.query(`analyze ${ident(schema, table)}`);
+}
+
+/** Of a table that is read by its key, or whole: sizes suffice, and a tenth of the usual sample gives them. */
+export async function analyzeRoughly(session: Session, schema: string, table: string): Promise<void> {
+  await session.query('set default_statistics_target to 10');
+  await analyze(session, schema, table);
+  await session.query('reset default_statistics_target');
 }
 
 export async function countRows(session: Session, schema: string, table: string): Promise<number> {
@@ -349,4 +365,185 @@ export async function publishedBytes(session: Session, unit: number): Promise<nu
 export async function rowsOf(session: Session, schema: string, table: string, fid: number): Promise<unknown[]> {
   const rows = await session.query<{ row: unknown }>(`select to_jsonb(t) as row from ${ident(schema, table)} t where t.fid = $1 order by to_jsonb(t)::text`, [fid]);
   return rows.map(({ row }) => row);
+}
+
+/** A table by schema and name. */
+export interface Place {
+  readonly schema: string;
+  readonly table: string;
+}
+
+function columnsOf(session: Session, { schema, table }: Place): Promise<{ name: string }[]> {
+  return session.query('select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attname', [ident(schema, table)]);
+}
+
+/**
+ * Makes `carried_member`: members of what is published (`was`) whose rows these releases hold unchanged as rows of another member (`now`).
+ * @returns rows of such members
+ */
+export async function pairMembers(session: Session, schema: string, published: Place, releaseIds: readonly number[]): Promise<number> {
+  const pairs = ident(schema, 'carried_member');
+  await session.query(
+    `create table ${pairs} as
+     select o.member_id as was, n.member_id as now, n.release_id, p.rows
+     from (select member_id, count(*) as rows from ${ident(published.schema, published.table)} group by member_id) p
+     join ledger.member o on o.member_id = p.member_id
+     join ledger.member n on coalesce(n.taken_from, n.member_id) = coalesce(o.taken_from, o.member_id)
+     where n.release_id in (${[...releaseIds.map((id) => String(Math.trunc(id))), 'null'].join(', ')})`,
+  );
+  await analyze(session, schema, 'carried_member');
+  const [found] = await session.query<{ rows: number }>(`select coalesce(sum(rows), 0)::int8 as rows from ${pairs}`);
+  return found!.rows;
+}
+
+/** A layer without the members that are carried over. */
+export async function provideFresh(session: Session, schema: string, from: Place): Promise<void> {
+  await session.query(
+    `create view ${ident(schema, from.table)} as select l.* from ${ident(from.schema, from.table)} l
+     where not exists (select from ${ident(schema, 'carried_member')} m where m.now = l.member_id)`,
+  );
+}
+
+/**
+ * Makes `changed_fid` and `changed_parcel`, as they are now: parcels that came, went, or of which anything but their provenance is another.
+ * Rows of `carried_member` are known to be the same and not compared.
+ * @returns how many changed
+ */
+export async function findChanged(session: Session, schema: string, was: Place, now: Place): Promise<number> {
+  const columns = (await columnsOf(session, now)).filter(({ name }) => !PROVENANCE.includes(name)).map(({ name }) => `t.${ident(name)}`).join(', ');
+  const side = (place: Place, member: 'was' | 'now'): string => `select t.fid, row(${columns})::text as content from ${ident(place.schema, place.table)} t
+    where not exists (select from ${ident(schema, 'carried_member')} m where m.${member} = t.member_id)`;
+  await session.query(
+    `create table ${ident(schema, 'changed_fid')} as
+     select fid from (${side(was, 'was')}) w full join (${side(now, 'now')}) n using (fid) where w.content is distinct from n.content`,
+  );
+  await session.query(`alter table ${ident(schema, 'changed_fid')} add primary key (fid)`);
+  await analyze(session, schema, 'changed_fid');
+  await makeParcels(session, schema, 'changed_parcel', `select t.* from ${ident(now.schema, now.table)} t join ${ident(schema, 'changed_fid')} c using (fid)`);
+  return countRows(session, schema, 'changed_fid');
+}
+
+/** Parcels in the order and with the indexes that section SQL counts on. */
+async function makeParcels(session: Session, schema: string, table: string, query: string): Promise<void> {
+  const name = ident(schema, table);
+  await session.query(`create table ${name} as select * from (${query}) q order by geom`);
+  await session.query(`alter table ${name} add primary key (fid)`);
+  await session.query(`create index on ${name} using gist (geom)`);
+  await session.query(`create index on ${name} using gist (point)`);
+  await analyze(session, schema, table);
+}
+
+/** Metres of a degree, fewer than anywhere in Italy: boxes in degrees become wider than the metres asked for. */
+const M_OF_LONGITUDE = 74_000;
+const M_OF_LATITUDE = 110_000;
+
+/**
+ * Makes `near_fid`, the parcels whose rows a change may reach (those that changed and those within so many metres of what changed, as it was and as it
+ * is), and `near_parcel`, all parcels that the rows of those depend on.
+ */
+export async function findNear(session: Session, schema: string, was: Place, withinM: number): Promise<void> {
+  const changed = ident(schema, 'changed_fid');
+  const now = ident(schema, 'changed_parcel');
+  const before = ident(was.schema, was.table);
+  const near = ident(schema, 'near_fid');
+  const around = (geometry: string): string => `st_expand(${geometry}, ${String(withinM / M_OF_LONGITUDE)}, ${String(withinM / M_OF_LATITUDE)})`;
+  await session.query(
+    `create table ${near} as
+     select fid from ${changed}
+     union
+     select p.fid from (
+       select geom from ${now}
+       union all
+       select w.geom from ${before} w join ${changed} using (fid)
+     ) c join ${before} p on p.geom && ${around('c.geom')}`,
+  );
+  await session.query(`alter table ${near} add primary key (fid)`);
+  await analyze(session, schema, 'near_fid');
+  await makeParcels(session, schema, 'near_parcel',
+    `select * from ${now}
+     union all
+     select p.* from ${before} p
+     where not exists (select from ${changed} c where c.fid = p.fid)
+       and p.fid in (
+         select p.fid from (
+           select geom from ${now}
+           union all
+           select w.geom from ${before} w join ${near} using (fid)
+         ) c join ${before} p on p.geom && ${around('c.geom')}
+       )`);
+}
+
+/** What section SQL sees as `parcel`: a view of this table. */
+export async function provideParcelsOf(session: Session, schema: string, table: string): Promise<void> {
+  await session.query(`create view ${ident(schema, 'parcel')} as select * from ${ident(schema, table)}`);
+}
+
+/** Makes `parcel` and `published_parcel`, those of the comuni in which a parcel changed. */
+export async function provideComuni(session: Session, schema: string, carry: string, was: Place, now: Place): Promise<void> {
+  const changed = ident(carry, 'changed_fid');
+  const comuni = `(
+    select belfiore from ${ident(carry, 'changed_parcel')}
+    union
+    select w.belfiore from ${ident(was.schema, was.table)} w join ${changed} using (fid)
+  )`;
+  for (const [name, from] of [['parcel', now], ['published_parcel', was]] as const) {
+    await session.query(`create table ${ident(schema, name)} as select p.* from ${ident(from.schema, from.table)} p where p.belfiore in ${comuni}`);
+    await analyze(session, schema, name);
+  }
+}
+
+/**
+ * Sets a result of some parcels apart as `name`, to be completed, and leaves a copy under its own name for what reads it next.
+ * @param fids table of the parcels of which it is to hold the rows; others' rows are left out
+ */
+export async function setApart(session: Session, schema: string, table: string, name: string, fids: string): Promise<void> {
+  await renameTable(session, schema, table, name);
+  await session.query(`delete from ${ident(schema, name)} t where not exists (select from ${ident(schema, fids)} c where c.fid = t.fid)`);
+  await session.query(`create table ${ident(schema, table)} as select * from ${ident(schema, name)}`);
+  await analyze(session, schema, table);
+}
+
+/**
+ * What changes when rows of these parcels are replaced.
+ * @returns whether nothing does; else rows and digest of the whole table when they are
+ */
+export async function replacing(
+  session: Session, schema: string, table: string, was: Place, fids: string, before: { rows: number; digest: string },
+): Promise<{ same: boolean; rows: number; digest: string }> {
+  const names = (await columnsOf(session, was)).map(({ name }) => name);
+  const row = (columns: readonly string[]): string => `row(${columns.map((name) => `t.${ident(name)}`).join(', ')})::text`;
+  const side = (from: string): string => `select ${row(names)} as whole, hashtextextended(${row(names.filter((name) => !PROVENANCE.includes(name)))}, 0)::numeric as hash from ${from}`;
+  const [found] = await session.query<{ same: boolean; rows: number; digest: string }>(
+    `with n as materialized (${side(`${ident(schema, table)} t`)}),
+     w as materialized (${side(`${ident(was.schema, was.table)} t join ${ident(schema, fids)} using (fid)`)})
+     select not exists (select whole from n except all select whole from w) and not exists (select whole from w except all select whole from n) as same,
+       $1::int8 + (select count(*) from n) - (select count(*) from w) as rows,
+       ($2::numeric + (select coalesce(sum(hash), 0) from n) - (select coalesce(sum(hash), 0) from w))::text as digest`,
+    [before.rows, before.digest],
+  );
+  return found!;
+}
+
+/**
+ * Completes a table of some parcels with the published rows of the others, and moves it under its name into the workspace. Indexes are built
+ * when all rows are there. Inside a transaction.
+ * @param by `fid`: all but the rows of the parcels in the table `fids`; `member`: the rows of `carried_member`, with their provenance of now
+ */
+export async function complete(session: Session, from: Place, to: Place, was: Place, by: { readonly fids: string } | 'member'): Promise<void> {
+  const table = ident(from.schema, from.table);
+  const indexes = await session.query<{ name: string; definition: string; key: string | null }>(
+    `select i.relname as name, pg_get_indexdef(i.oid) as definition, pg_get_constraintdef(c.oid) as key
+     from pg_index x join pg_class i on i.oid = x.indexrelid left join pg_constraint c on c.conindid = i.oid
+     where x.indrelid = to_regclass($1) order by i.oid`, [table],
+  );
+  for (const { name, key } of indexes) await session.query(key === null ? `drop index ${ident(from.schema, name)}` : `alter table ${table} drop constraint ${ident(name)}`);
+  const names = (await columnsOf(session, from)).map(({ name }) => name);
+  const value = (name: string): string => (by === 'member' && name === 'release_id' ? 'm.release_id' : by === 'member' && name === 'member_id' ? 'm.now' : `t.${ident(name)}`);
+  await session.query(
+    `insert into ${table} (${names.map((name) => ident(name)).join(', ')}) select ${names.map(value).join(', ')} from ${ident(was.schema, was.table)} t
+     ${by === 'member' ? `join ${ident(from.schema, 'carried_member')} m on m.was = t.member_id` : `where not exists (select from ${ident(from.schema, by.fids)} c where c.fid = t.fid)`}`,
+  );
+  for (const { name, definition, key } of indexes) await session.query(key === null ? definition : `alter table ${table} add constraint ${ident(name)} ${key}`);
+  await session.query(`alter table ${table} set schema ${ident(to.schema)}`);
+  await renameTable(session, to.schema, from.table, to.table);
 }

@@ -14,6 +14,8 @@ export interface WorldOptions {
   /** Good parcels, 2 … 10,000,000. */
   readonly parcels: number;
   readonly seed: number;
+  /** How many comuni share the parcels, 2 … 999; by default as many as keeps them of the size of real ones. */
+  readonly comuni?: number;
 }
 
 /** Size of a cell in degrees: about 41 × 44 m at latitude 42. */
@@ -66,12 +68,15 @@ const NAME_TAILS: readonly string[] = [
 
 /**
  * @returns a region that follows from `parcels` and `seed` alone
- * @throws RangeError when `parcels` is not an integer between 2 and 10,000,000
+ * @throws RangeError when `parcels` is not an integer between 2 and 10,000,000, or `comuni` not one between 2 and 999 with a parcel for each
  */
-export function makeWorld({ parcels, seed }: WorldOptions): World {
+export function makeWorld({ parcels, seed, comuni: wanted }: WorldOptions): World {
   if (!Number.isInteger(parcels) || parcels < 2 || parcels > MAX_PARCELS) throw new RangeError(`parcels must be 2 … ${MAX_PARCELS}, got ${parcels}`);
   const size = Math.max(Math.min(8000, Math.max(400, parcels / 12)), parcels / (MAX_COMUNI - 9));
-  const count = Math.max(2, Math.round(parcels / size));
+  if (wanted !== undefined && (!Number.isInteger(wanted) || wanted < 2 || wanted > Math.min(MAX_COMUNI, parcels))) {
+    throw new RangeError(`comuni must be 2 … ${Math.min(MAX_COMUNI, parcels)}, got ${wanted}`);
+  }
+  const count = wanted ?? Math.max(2, Math.round(parcels / size));
   // The first comune is a tenth larger than the others and takes what the division leaves.
   const usual = Math.floor(parcels / (count + 0.1));
   const largest = parcels - usual * (count - 1);

@@ -10,8 +10,9 @@ import type { Log } from '../log.ts';
 import { duration } from '../progress.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { readSqlFolder, schemaOf, sha256, tableOf, type Relation, type SqlFile } from '../sql-files.ts';
+import { Carrying } from './carry.ts';
 import type { Release } from './ledger.ts';
-import { buildSchema, inUse, sourceOfLayer } from './workspace.ts';
+import { buildSchema, carrySchema, guardSchema, inUse, sourceOfLayer } from './workspace.ts';
 
 /** A table of a unit: what makes it, what from, and whether what is published still holds. */
 export interface Product {
@@ -29,6 +30,8 @@ export interface Product {
   readonly missing: readonly Relation[];
   /** Why it must be made again; null when what is published is current. */
   readonly stale: string | null;
+  /** Of what it is made from only the parcels differ from what was published: rows of the others may be carried over. */
+  readonly carry: boolean;
   /** Partition that is published now. */
   readonly published: string | null;
 }
@@ -48,7 +51,10 @@ export interface Joined {
   readonly unit: number;
   readonly schema: string;
   readonly products: readonly Product[];
+  /** Those of which a table lies in the workspace. */
   readonly built: readonly Product[];
+  /** Those of which rows were carried over, and where what they are made of lies; null: none. */
+  readonly carrying: Pick<Carrying, 'schema' | 'results' | 'provideChanged'> | null;
 }
 
 /** Files that make tables of this unit, each after what it reads. @throws Error for a cycle: a bug of the headers */
@@ -109,8 +115,10 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
     }
     const fingerprint = sha256(JSON.stringify(Object.entries(inputs).sort()));
     const before = published.get(relation);
+    const isStale = before !== undefined && before.fingerprint !== fingerprint;
     products.set(relation, {
       relation, file, fingerprint, inputs, missing,
+      carry: isStale && differOnly(before.inputs, inputs, mayDiffer(file, sources, products)),
       releases: [...used.values()].sort((a, b) => a.releaseId - b.releaseId),
       cited: [...cited.values()],
       stale: before === undefined ? 'not published yet' : before.fingerprint === fingerprint ? null : difference(before.inputs, inputs),
@@ -118,6 +126,25 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
     });
   }
   return [...products.values()];
+}
+
+/** Inputs in which a table that carries rows over may differ from the published one: what its unchanged rows do not depend on. */
+function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: ReadonlyMap<Relation, Product>): (input: string) => boolean {
+  const { carries } = file;
+  if (carries === null) return () => false;
+  if (carries.by === 'members') {
+    const source = sourceOfLayer(sources, carries.layer);
+    return (input) => source !== undefined && input.startsWith(`${source.id} `);
+  }
+  return (input) => {
+    if (input === 'core.parcel') return true;
+    const read = made.get(input as Relation);
+    return read?.carry === true && read.file.carries?.by === 'parcels' && read.file.carries.withinM === 0 && carries.withinM === 0;
+  };
+}
+
+function differOnly(before: Readonly<Record<string, string>>, now: Readonly<Record<string, string>>, may: (input: string) => boolean): boolean {
+  return [...new Set([...Object.keys(before), ...Object.keys(now)])].every((input) => before[input] === now[input] || may(input));
 }
 
 function difference(before: Readonly<Record<string, string>>, now: Readonly<Record<string, string>>): string {
@@ -134,27 +161,30 @@ function difference(before: Readonly<Record<string, string>>, now: Readonly<Reco
  * Makes the stale tables of a unit in its workspace. What an interrupted run finished there is used again.
  * @throws MappaleError of kind `database`, with file, line and column of the SQL
  */
-export async function join(database: Database, unit: number, products: readonly Product[], sources: readonly RegisteredSource[], releases: readonly Release[], log: Log): Promise<Joined> {
+export async function join(database: Database, unit: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, sources: readonly RegisteredSource[], releases: readonly Release[], log: Log): Promise<Joined> {
   const schema = buildSchema(unit);
   const stale = products.filter((product) => product.stale !== null);
   await prepare(database, schema, unit, stale);
-  await inWorkspace(database, schema, async (session) => {
+  const carrying = await inWorkspace(database, schema, async (session) => {
     const finished = new Set(await tablesIn(session, schema));
     if (unit !== 0) await provideRegion(session, schema, unit, findRegion(unit)!.name);
     const provided = new Set<Relation>();
     const results = new Set(['region', ...products.map(({ relation }) => tableOf(relation))]);
-    for (const product of products) {
+    const carry = await Carrying.begin(database, session, unit, schema, products, published, log);
+    const make = async (product: Product): Promise<void> => {
       const table = tableOf(product.relation);
       if (product.stale === null) {
         await providePublished(session, schema, product.relation, product.published);
-        continue;
+        return;
       }
       // Also for what is finished: its checks look at the layers.
       await provideInputs(session, schema, product, sources, releases, unit, provided);
       if (finished.has(table)) {
         log.info(`  ${product.relation}: finished by the run before`);
-        continue;
+        return;
       }
+      if ((await carry?.take(session, product)) === true) return;
+      await carry?.settle(product.file.reads);
       const startedAt = performance.now();
       await session.transaction(async () => {
         await session.script(product.file.text, product.file.file);
@@ -163,9 +193,21 @@ export async function join(database: Database, unit: number, products: readonly 
       });
       await analyze(session, schema, table);
       log.info(`  ${product.relation}: ${duration((performance.now() - startedAt) / 1000)}`);
+    };
+    try {
+      for (const product of carry === null ? products : [...products].sort((a, b) => turn(a) - turn(b))) await make(product);
+    } finally {
+      // Also after a failure: nothing writes once the lock is given back.
+      await carry?.settle();
     }
+    return carry;
   });
-  return { state: 'joined', unit, schema, products, built: stale };
+  return { state: 'joined', unit, schema, products, built: stale.filter(({ relation }) => carrying?.results.get(relation)?.stands !== true), carrying };
+}
+
+/** Where rows are carried over, that comes first: copying goes on beside the SQL of the next table, and what is made whole waits for the parcels. */
+function turn({ relation, stale, carry }: Product): number {
+  return stale === null ? 0 : relation === 'core.parcel' ? 1 : carry ? 2 : 3;
 }
 
 /** Workspaces of these units: of an interrupted run, of one that was refused, or of one that works now. */
@@ -177,9 +219,14 @@ export async function leftBuilds(session: Session, units: readonly number[]): Pr
 /** Drops what was built of a unit of which nothing is stale: it was published, or its reason is gone. */
 export async function dropBuild(database: Database, unit: number): Promise<void> {
   await database.session((session) => session.transaction(async () => {
-    await dropSchema(session, buildSchema(unit));
+    await dropWorkspaces(session, unit);
     await session.query('delete from ledger.built where unit_code = $1', [unit]);
   }));
+}
+
+/** The workspace of a unit, and what lies beside it. */
+export async function dropWorkspaces(session: Session, unit: number): Promise<void> {
+  for (const schema of [guardSchema(unit), carrySchema(unit), buildSchema(unit)]) await dropSchema(session, schema);
 }
 
 /** Keeps the workspace's finished tables whose fingerprint still holds; everything else in it goes. */
@@ -190,11 +237,13 @@ async function prepare(database: Database, schema: string, unit: number, stale: 
     const there = (await schemasLike(session, schema)).includes(schema);
     const good = there && built.length > 0 && built.every(({ relation, fingerprint }) => wanted.get(relation) === fingerprint);
     if (!good) {
-      await dropSchema(session, schema);
+      await dropWorkspaces(session, unit);
       await session.query('delete from ledger.built where unit_code = $1', [unit]);
       await createSchema(session, schema);
       return;
     }
+    await dropSchema(session, guardSchema(unit));
+    await dropSchema(session, carrySchema(unit));
     await dropViews(session, schema);
   });
 }

@@ -1,12 +1,12 @@
 /** Step 6: one transaction that swaps a region's tables. Readers see the whole old region or the whole new one. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Session } from '../db/index.ts';
-import { attach, copyComments, detach, digestOf, dropSchema, dropTable, proveBound, retireParcels, splitOf, type Split } from '../db/catalog.ts';
+import { attach, copyComments, detach, digestOf, dropTable, proveBound, retireParcels, splitOf, type Split } from '../db/catalog.ts';
 import { MappaleError } from '../errors.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
 import type { Guarded } from './guard.ts';
-import { publishedTables, type Product, type PublishedTable } from './join.ts';
+import { dropWorkspaces, publishedTables, type Product, type PublishedTable } from './join.ts';
 import { fence } from './ledger.ts';
 
 /** How long a swap may make readers wait, and how often it tries. */
@@ -37,7 +37,7 @@ export async function publish(database: Database, guarded: Guarded, sources: rea
       splits.set(product.relation, split);
       await proveBound(session, schema, table, product.relation, split, unit);
       if (split === 'whole') await copyComments(session, { schema: schemaOf(product.relation), table }, { schema, table });
-      digests.set(product.relation, await digestOf(session, schema, table));
+      digests.set(product.relation, joined.carrying?.results.get(product.relation) ?? (await digestOf(session, schema, table)));
     }
   });
   const published = await swapping(database, async (session) => {
@@ -54,12 +54,16 @@ export async function publish(database: Database, guarded: Guarded, sources: rea
         tables.push(standing);
         continue;
       }
+      if (standing !== undefined && joined.carrying?.results.get(product.relation)?.stands === true) {
+        tables.push({ ...standing, fingerprint: product.fingerprint, inputs: product.inputs });
+        continue;
+      }
       const split = splits.get(product.relation)!;
       const partition = `${tableOf(product.relation)}_${unit}_${publicationId}`;
       if (standing !== undefined) await detach(session, product.relation, standing.partition, split);
       else if (split === 'whole') await dropTable(session, schemaOf(product.relation), tableOf(product.relation));
       await attach(session, { schema, table: tableOf(product.relation) }, product.relation, partition, split, unit);
-      tables.push({ relation: product.relation, partition, fingerprint: product.fingerprint, inputs: product.inputs, ...digests.get(product.relation)! });
+      tables.push({ relation: product.relation, partition, fingerprint: product.fingerprint, inputs: product.inputs, rows: digests.get(product.relation)!.rows, digest: digests.get(product.relation)!.digest });
     }
     for (const table of tables) {
       await session.query(
@@ -71,7 +75,7 @@ export async function publish(database: Database, guarded: Guarded, sources: rea
     await session.query('delete from ledger.built where unit_code = $1', [unit]);
     return { publicationId, tables };
   });
-  await database.session((session) => dropSchema(session, schema));
+  await database.session((session) => dropWorkspaces(session, unit));
   return { state: 'published', unit, ...published };
 }
 

@@ -314,8 +314,8 @@ async function loadRelease(context: Context, run: Run, located: Located): Promis
 
 /** Members of the release before, read by the same code, by path, size and CRC. */
 async function reusableMembers(context: Context, located: Located, reader: string): Promise<Reusable> {
-  const rows = await context.database.query<{ path: string; crc32: number; size: number; memberId: number; releaseId: number; records: number; rows: number; rejects: number; duplicates: number }>(
-    `select m.path, m.crc32, m.size, m.member_id as "memberId", m.release_id as "releaseId", m.records, m.rows, m.rejects, m.duplicates
+  const rows = await context.database.query<{ path: string; crc32: number; size: number; memberId: number; releaseId: number; readAs: number; records: number; rows: number; rejects: number; duplicates: number }>(
+    `select m.path, m.crc32, m.size, m.member_id as "memberId", m.release_id as "releaseId", coalesce(m.taken_from, m.member_id) as "readAs", m.records, m.rows, m.rejects, m.duplicates
      from ledger.member m join ledger.release r using (release_id)
      where r.source_id = $1 and r.region_code is not distinct from $2 and r.reader = $3 and r.state = 'loaded' and m.crc32 is not null
      order by m.release_id`,
@@ -330,7 +330,8 @@ async function buildUnit(context: Context, run: Run, unit: number, options: Refr
   const { database, sources, log } = context;
   const startedAt = performance.now();
   const loaded = await readReleases(database, 'loaded');
-  const products = planProducts(unit, sources, loaded, await publishedTables(database, unit));
+  const standing = await publishedTables(database, unit);
+  const products = planProducts(unit, sources, loaded, standing);
   if (products.every(({ stale }) => stale === null)) {
     await dropBuild(database, unit);
     return null;
@@ -338,7 +339,7 @@ async function buildUnit(context: Context, run: Run, unit: number, options: Refr
   const name = unitName(unit);
   if (unit !== 0) refuseWithoutParcels(context, products, name);
   log.info(`${name}: building ${products.filter(({ stale }) => stale !== null).map(({ relation }) => relation).join(', ')}`);
-  const joined = await run.step('join', name, () => join(database, unit, products, sources, loaded, log));
+  const joined = await run.step('join', name, () => join(database, unit, products, standing, sources, loaded, log));
   const checked = await run.step('check', name, () => check(database, joined, name, log));
   const guarded = await run.step('guard', name, () => guard(database, checked, name, options.accept, log));
   const published = await run.step('publish', name, () => publish(database, guarded, sources, run.runId));

@@ -39,7 +39,7 @@ export interface Staged {
 }
 
 /** Finds a member of an earlier, loaded release that was read by the same code and has the same bytes. */
-export type Reusable = (facts: MemberFacts) => { readonly memberId: number; readonly releaseId: number; readonly records: number; readonly rows: number; readonly rejects: number; readonly duplicates: number } | undefined;
+export type Reusable = (facts: MemberFacts) => { readonly memberId: number; readonly releaseId: number; readonly readAs: number; readonly records: number; readonly rows: number; readonly rejects: number; readonly duplicates: number } | undefined;
 
 /**
  * @throws MappaleError of the source (kind `input`), `ACCOUNTING` when records were lost, `TOO_MANY_REJECTS`
@@ -131,7 +131,7 @@ class StageSink implements Sink {
   async reuse(facts: MemberFacts): Promise<boolean> {
     const found = this.#reusable(facts);
     if (found === undefined) return false;
-    const memberId = await this.#newMember(facts);
+    const memberId = await this.#newMember(facts, found.readAs);
     this.reused.push({ memberId, fromMemberId: found.memberId, fromReleaseId: found.releaseId });
     this.members.push({ memberId, label: this.#label(facts), records: found.records, rows: found.rows, rejects: found.rejects, duplicates: found.duplicates });
     await this.#closeMember(memberId, found);
@@ -211,10 +211,11 @@ class StageSink implements Sink {
     return rows;
   }
 
-  async #newMember(facts: MemberFacts): Promise<number> {
+  /** @param takenFrom member whose reading made the rows; null: this one is read */
+  async #newMember(facts: MemberFacts, takenFrom: number | null = null): Promise<number> {
     const [row] = await this.#database.query<{ id: number }>(
-      'insert into ledger.member (release_id, file_id, path, crc32, size, before, after) values ($1, $2, $3, $4, $5, $6, $7) returning member_id as id',
-      [this.#releaseId, this.#file!.id, facts.path, facts.crc32 ?? null, facts.size ?? null, facts.envelope?.before ?? null, facts.envelope?.after ?? null],
+      'insert into ledger.member (release_id, file_id, path, crc32, size, before, after, taken_from) values ($1, $2, $3, $4, $5, $6, $7, $8) returning member_id as id',
+      [this.#releaseId, this.#file!.id, facts.path, facts.crc32 ?? null, facts.size ?? null, facts.envelope?.before ?? null, facts.envelope?.after ?? null, takenFrom],
     );
     // Copies are opened here, where waiting is possible, and not in the hot loop.
     for (const table of Object.keys(this.#located.source.tables)) {

@@ -1,6 +1,7 @@
 -- purpose: the section risk beside the hazard areas themselves
 -- reads: core.parcel, section.risk
 -- writes: none
+-- carries: rows of parcels
 -- grain: one row per parcel that was missed
 -- crs: EPSG:4326
 

@@ -1,6 +1,7 @@
 -- purpose: the parcels of the region, each with its fid
 -- reads: layer.cadastral_parcel, layer.comune_code, core.parcel_register
 -- writes: core.parcel, core.parcel_register
+-- carries: rows of members of layer.cadastral_parcel
 -- grain: one row per parcel
 -- crs: geometry in EPSG:4326; areas measured in EPSG:3035
 

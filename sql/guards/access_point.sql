@@ -7,6 +7,7 @@
 -- check: addresses_lost
 -- level: error
 -- expects: a comune keeps at least 90 % of its addresses
+-- each: comune
 with was as (
   select
     belfiore as comune,

@@ -7,6 +7,7 @@
 -- check: coast_emptied
 -- level: error
 -- expects: a comune keeps at least half of its parcels with a shoreline segment near
+-- each: comune
 with was as (
   select
     p.belfiore as comune,

@@ -7,6 +7,7 @@
 -- check: census_emptied
 -- level: error
 -- expects: a comune keeps at least half of its parcels with a census section
+-- each: comune
 with was as (
   select
     p.belfiore as comune,

@@ -7,6 +7,7 @@
 -- check: incomes_emptied
 -- level: error
 -- expects: a comune keeps at least half of its parcels with an income row
+-- each: comune
 with was as (
   select
     p.belfiore as comune,

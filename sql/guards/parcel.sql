@@ -7,6 +7,7 @@
 -- check: parcels_lost
 -- level: error
 -- expects: a comune keeps at least 90 % of its parcels
+-- each: comune
 with was as (
   select
     belfiore as comune,
@@ -33,6 +34,7 @@ order by w.comune;
 -- check: ground_lost
 -- level: error
 -- expects: the parcels of a comune cover 90 to 110 % of the ground that they covered
+-- each: comune
 with was as (
   select
     belfiore as comune,

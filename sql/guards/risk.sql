@@ -7,6 +7,7 @@
 -- check: seismic_zones_emptied
 -- level: error
 -- expects: a comune keeps at least half of its parcels with a seismic zone
+-- each: comune
 with was as (
   select
     p.belfiore as comune,
@@ -38,6 +39,7 @@ order by w.comune;
 -- check: acceleration_emptied
 -- level: error
 -- expects: a comune keeps at least half of its parcels with ground acceleration
+-- each: comune
 with was as (
   select
     p.belfiore as comune,
@@ -69,6 +71,7 @@ order by w.comune;
 -- check: floods_emptied
 -- level: error
 -- expects: a comune keeps at least half of its parcels with a flood hazard
+-- each: comune
 with was as (
   select
     p.belfiore as comune,
@@ -100,6 +103,7 @@ order by w.comune;
 -- check: landslides_emptied
 -- level: error
 -- expects: a comune keeps at least half of its parcels with a landslide hazard
+-- each: comune
 with was as (
   select
     p.belfiore as comune,

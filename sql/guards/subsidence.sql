@@ -7,6 +7,7 @@
 -- check: motion_emptied
 -- level: error
 -- expects: a comune keeps at least half of its parcels with ground motion
+-- each: comune
 with was as (
   select
     p.belfiore as comune,

@@ -7,6 +7,7 @@
 -- check: zones_emptied
 -- level: error
 -- expects: a comune keeps at least half of its parcels with a quotation zone
+-- each: comune
 with was as (
   select
     p.belfiore as comune,

@@ -1,6 +1,7 @@
 -- purpose: shoreline change near each parcel
 -- reads: core.parcel, layer.shoreline_segment
 -- writes: section.coastal_erosion
+-- carries: rows of parcels
 -- grain: one row per parcel and segment within 1,000 m, at most the five nearest per parcel
 -- crs: EPSG:4326; distances are geodesic (geography)
 

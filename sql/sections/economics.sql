@@ -1,6 +1,7 @@
 -- purpose: which incomes are a parcel's, and the price of dwellings around it
 -- reads: core.parcel, core.declared_income, core.quotation, section.postal_code, section.valuation
 -- writes: section.economics
+-- carries: rows of parcels
 -- grain: one row per land parcel of a comune with published incomes
 -- crs: none
 

@@ -1,6 +1,7 @@
 -- purpose: the postal code of each parcel
 -- reads: core.parcel, layer.comune_postal_code, layer.postal_code_area, layer.comune_code, core.comune_register
 -- writes: section.postal_code
+-- carries: rows of parcels
 -- grain: one row per parcel whose postal code is known
 -- crs: EPSG:4326
 

@@ -1,6 +1,7 @@
 -- purpose: seismic, flood and landslide hazard of each parcel
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.seismic_zone, layer.pga_node, layer.flood_hazard_piece, layer.flood_coverage, layer.landslide_hazard_piece
 -- writes: section.risk
+-- carries: rows of parcels
 -- grain: one row per parcel
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 

@@ -1,6 +1,7 @@
 -- purpose: vertical ground motion of each parcel, from the cells that it covers
 -- reads: core.parcel, layer.egms_cell
 -- writes: section.subsidence
+-- carries: rows of parcels
 -- grain: one row per parcel that covers at least one measured cell
 -- crs: parcels are brought to EPSG:3035, in which the cells are the squares [100·ix, 100·ix + 100) × [100·iy, 100·iy + 100)
 

@@ -1,6 +1,7 @@
 -- purpose: the OMI zone of each parcel now and in the half-year before
 -- reads: section.valuation_history, core.quotation, core.quotation_zone
 -- writes: section.valuation
+-- carries: rows of parcels
 -- grain: one row per parcel
 -- crs: none
 

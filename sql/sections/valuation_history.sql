@@ -1,6 +1,7 @@
 -- purpose: the OMI zones of each parcel over 22 half-years
 -- reads: core.parcel, core.quotation, core.quotation_zone, layer.omi_perimeter
 -- writes: section.valuation_history
+-- carries: rows of parcels
 -- grain: one row per parcel and run of half-years in one zone
 -- crs: EPSG:4326
 
@@ -32,7 +33,13 @@ with near as (
       *,
       rank() over (partition by half_year, belfiore order by generated desc nulls last, release_id desc) as edition
     from omi_perimeter
-    where geom && (select st_setsrid(st_extent(point)::geometry, 4326) from parcel)
+    -- All perimeters of a comune, or none: which half-year is its newest, and which have any, does not hang on where the parcels lie.
+    where belfiore in (select belfiore from parcel)
+      or belfiore in (
+        select belfiore
+        from omi_perimeter
+        where geom && (select st_setsrid(st_extent(point)::geometry, 4326) from parcel)
+      )
   ) p
   where p.edition = 1
 ),

@@ -1,5 +1,6 @@
 /** SQL files say what they read, write and hold, and what they say is so. */
 import { describe, expect, it } from 'vitest';
+import { carriesOf } from '../../pipelines/sql-files.ts';
 import { lineAt, read, SQL } from './project.ts';
 import { code, created, header, headerValues, qualified, relations, shouted } from './sql-text.ts';
 
@@ -66,6 +67,20 @@ describe('an SQL file', () => {
         return qualified(text).filter((name) => !said.has(name) && !made.has(name));
       }),
     ).toEqual([]);
+  });
+
+  it('carries rows over only by parcels or, the parcels themselves, by members: into a table whose rows have a fid', () => {
+    const carrying = SQL.filter((file) => headerValues(read(file), 'carries').length > 0);
+    expect(carrying.length).toBeGreaterThan(5);
+    expect(
+      everywhere((text, file) => {
+        const [value] = headerValues(text, 'carries');
+        const by = carriesOf(value!, file)!.by;
+        if (by === 'members') return file === 'sql/core/parcel.sql' ? [] : ['only the parcels are carried by members'];
+        return /^sql\/(sections|checks)\//.test(file) && /\bfid\b/.test(code(text)) ? [] : ['only sections and their checks are carried by parcels'];
+      }, carrying),
+    ).toEqual([]);
+    expect(() => carriesOf('rows of comuni', 'x.sql')).toThrow('x.sql: expected');
   });
 
   it('says of every index what it serves', () => {

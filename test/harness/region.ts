@@ -25,9 +25,9 @@ export function loadOptions(data: readonly string[], regions: readonly number[] 
 }
 
 /** Files of an invented region in a folder of their own; remove it afterwards. */
-export async function inventedFiles(parcels: number, seed: number, only?: readonly string[]): Promise<{ folder: string; world: World; remove(): Promise<void> }> {
+export async function inventedFiles(parcels: number, seed: number, only?: readonly string[], comuni?: number): Promise<{ folder: string; world: World; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-region-'));
   const sources = (await loadSources()).filter(({ id }) => only === undefined || only.includes(id));
-  const world = await writeSynthetic(sources, folder, parcels, seed);
+  const world = await writeSynthetic(sources, folder, parcels, seed, comuni);
   return { folder, world, remove: () => rm(folder, { recursive: true, force: true }) };
 }

@@ -59,7 +59,7 @@ export async function sectionWorkspace(database: Database, { world, sources: ids
     await session.query('create schema if not exists ledger');
     // Functions of api are late-bound: what they read may come after them.
     await session.query('set check_function_bodies to off');
-    for (const path of ['sql/migrations/0001_ledger.sql', 'sql/migrations/0002_core.sql', ...sources.map(({ layer }) => layer.file), ...sql]) {
+    for (const path of ['sql/migrations/0001_ledger.sql', 'sql/migrations/0021_taken_from.sql', 'sql/migrations/0002_core.sql', ...sources.map(({ layer }) => layer.file), ...sql]) {
       const file = readSqlFile(join(ROOT, path));
       await session.script(file.text, file.file);
     }

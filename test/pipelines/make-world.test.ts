@@ -26,6 +26,13 @@ describe('the invented region', () => {
     expect(world.comuni.reduce((sum, comune) => sum + comune.parcelCount, 0)).toBe(parcels);
   });
 
+  test('has as many comuni as are asked for', () => {
+    const world = makeWorld({ parcels: 2000, seed: 1, comuni: 20 });
+    expect(world.comuni).toHaveLength(20);
+    expect([...world.parcels()]).toHaveLength(2000);
+    expect(() => makeWorld({ parcels: 10, seed: 1, comuni: 11 })).toThrow(RangeError);
+  });
+
   test('is the same for the same numbers and another for another seed', () => {
     const first = fingerprint(makeWorld({ parcels: 1500, seed: 3 }));
     expect(fingerprint(makeWorld({ parcels: 1500, seed: 3 }))).toBe(first);

@@ -91,7 +91,7 @@ describeEngines('searching the addresses of Lamezia', (engine) => {
     await database.session(async (session) => {
       await session.query('create schema if not exists ledger');
       await session.query('set check_function_bodies to off');
-      for (const path of ['sql/migrations/0001_ledger.sql', 'sql/migrations/0002_core.sql', anncsu!.layer.file, comuni!.layer.file, suppressed!.layer.file, ...ADDRESS_SQL]) {
+      for (const path of ['sql/migrations/0001_ledger.sql', 'sql/migrations/0021_taken_from.sql', 'sql/migrations/0002_core.sql', anncsu!.layer.file, comuni!.layer.file, suppressed!.layer.file, ...ADDRESS_SQL]) {
         const file = readSqlFile(join(ROOT, path));
         await session.script(file.text, file.file);
       }

@@ -81,7 +81,7 @@ describeEngines('the real half-years of the OMI', (engine) => {
     const registered = await registerSource('omi_quotations');
     await database.session(async (session) => {
       await session.query('create schema if not exists ledger');
-      for (const file of [readSqlFile(join(ROOT, 'sql/migrations/0001_ledger.sql')), registered.layer]) await session.script(file.text, file.file);
+      for (const file of [...['0001_ledger.sql', '0021_taken_from.sql'].map((name) => readSqlFile(join(ROOT, 'sql/migrations', name))), registered.layer]) await session.script(file.text, file.file);
     });
     const survey = await locate([realData('omi')!], [registered], { get: () => undefined, set: () => undefined });
     expect(survey.broken).toEqual([]);

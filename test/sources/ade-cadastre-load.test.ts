@@ -62,7 +62,7 @@ describeEngines('the layers of the cadastre', (engine) => {
     cadastre = await registerSource('ade_cadastre');
     comuni = await registerSource('istat_comuni');
     await database.query('create schema if not exists ledger');
-    for (const path of ['sql/migrations/0001_ledger.sql', 'sql/migrations/0002_core.sql', cadastre.layer.file, comuni.layer.file]) {
+    for (const path of ['sql/migrations/0001_ledger.sql', 'sql/migrations/0021_taken_from.sql', 'sql/migrations/0002_core.sql', cadastre.layer.file, comuni.layer.file]) {
       const file = readSqlFile(join(ROOT, path));
       await database.script(file.text, file.file);
     }

@@ -1,0 +1,218 @@
+/** A refresh that copies the rows of parcels that did not change publishes, to the digest, what making everything anew publishes. */
+import { cp, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Context } from '../../pipelines/context.ts';
+import type { Log } from '../../pipelines/log.ts';
+import { explain } from '../../pipelines/steps/explain.ts';
+import { publishedTables } from '../../pipelines/steps/join.ts';
+import { prune } from '../../pipelines/steps/prune.ts';
+import { rollback } from '../../pipelines/steps/publish.ts';
+import { refresh } from '../../pipelines/steps/refresh.ts';
+import { inForce, orphans, recount } from '../faults/published.ts';
+import { seismicZones } from '../faults/region.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { rewriteZip } from '../harness/rewrite-zip.ts';
+
+const REGION = 14;
+const CARRYING = [
+  'core.parcel', 'section.address', 'section.coastal_erosion', 'section.economics', 'section.postal_code', 'section.risk', 'section.subsidence', 'section.valuation',
+  'section.valuation_history',
+];
+/** Of these tables a change of parcels shows in any comune of the invented region. */
+const EVERYWHERE = ['core.parcel', 'section.economics', 'section.postal_code', 'section.risk', 'section.valuation', 'section.valuation_history'];
+
+/** Rewrites the parcels of one comune, member by member: null leaves one out. */
+async function edit(folder: string, comune: string, change: (member: string, index: number) => string | null): Promise<void> {
+  let changed = 0;
+  await rewriteZip(join(folder, 'MOLISE.zip'), (path, content) => {
+    if (!path.includes(`/${comune}_`) || !path.endsWith('_ple.gml')) return content;
+    let index = -1;
+    changed += 1;
+    return Buffer.from(content.toString('utf8').replace(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/g, (member) => change(member, (index += 1)) ?? ''));
+  });
+  expect(changed).toBe(1);
+}
+
+/** Every corner some metres to the north-east. */
+function moved(member: string): string {
+  return member.replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) => `${tag}${list.trim().split(/\s+/).map((value) => (Number(value) + 0.00004).toFixed(8)).join(' ')} <`);
+}
+
+/** The same parcel again, under another number. */
+function twin(member: string): string {
+  const reference = /NATIONALCADASTRALREFERENCE>([^<]+)</.exec(member)![1]!;
+  const label = reference.slice(reference.indexOf('.') + 1);
+  return moved(member).replaceAll(reference, reference.replace(`.${label}`, '.9001')).replace(`LABEL>${label}<`, 'LABEL>9001<');
+}
+
+describeEngines('a refresh that carries rows over', (engine) => {
+  let context: Context;
+  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  /** Relation → how it was made in the last run. */
+  let made: Record<string, string> = {};
+  /** Ends the run where this line would be said. */
+  let stopAt: string | null = null;
+  const log: Log = {
+    runId: null, warn() {}, progress() {},
+    info(message) {
+      const [, relation, how] = /^ {2}(\S+): (.*?)(?:, )?[\d.]* ?m?s?$/.exec(message) ?? [];
+      if (relation === undefined) return;
+      made[relation] = how!;
+      if (relation === stopAt) throw new Error('stopped here');
+    },
+  };
+  const carried = (how = 'only what changed'): string[] => Object.keys(made).filter((relation) => made[relation] === how).sort();
+
+  const run = async (): Promise<void> => {
+    made = {};
+    const report = await refresh(context, loadOptions([files.folder], [REGION], { accept: 'a test' }));
+    expect(report.failures).toEqual([]);
+  };
+
+  /** What is in force is what its ledger says, and what making all of it anew gives. */
+  const holds = async (): Promise<void> => {
+    const found = await inForce(context.database);
+    expect(await recount(context.database)).toEqual(found);
+    expect(await orphans(context.database)).toEqual([]);
+    await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
+    await run();
+    expect(carried()).toEqual([]);
+    expect(carried('nothing changed')).toEqual([]);
+    expect(Object.keys(made)).toEqual(expect.arrayContaining(CARRYING));
+    expect(await inForce(context.database)).toEqual(found);
+  };
+
+  beforeAll(async () => {
+    files = await inventedFiles(1200, 5, undefined, 12);
+    context = { ...(await contextOn(await engine.openDatabase())), log };
+    await run();
+    expect(carried()).toEqual([]);
+  });
+  afterAll(() => files.remove());
+
+  it('of a comune whose file was written anew and says the same, makes only the parcels, with their new provenance', async () => {
+    const before = await publishedTables(context.database, REGION);
+    await edit(files.folder, 'Z003', (member) => member.replaceAll(' </gml:posList>', '</gml:posList>'));
+    await run();
+    expect(carried()).toEqual(['core.parcel']);
+    expect(carried('nothing changed')).toEqual(CARRYING.filter((relation) => relation !== 'core.parcel'));
+    const after = await publishedTables(context.database, REGION);
+    for (const relation of carried('nothing changed')) expect(after.get(relation as never)!.partition).toBe(before.get(relation as never)!.partition);
+    const [foreign] = await context.database.query<{ n: number }>(
+      `select count(*) as n from core.parcel p join ledger.member m using (member_id)
+       where p.release_id <> (select max(release_id) from ledger.release where source_id = 'ade_cadastre') or m.release_id <> p.release_id`,
+    );
+    expect(foreign!.n).toBe(0);
+    await holds();
+  });
+
+  it('of a comune whose parcels moved', async () => {
+    await edit(files.folder, 'Z004', moved);
+    await run();
+    expect([...carried(), ...carried('nothing changed')].sort()).toEqual(CARRYING);
+    expect(carried()).toEqual(expect.arrayContaining(['core.parcel', 'section.address', 'section.subsidence']));
+    await holds();
+  });
+
+  it('of a comune at the coast, whose parcels moved apart', async () => {
+    await edit(files.folder, 'Z001', (member, index) => (index % 2 === 0 ? moved(moved(member)) : member));
+    await run();
+    expect(carried()).toEqual(expect.arrayContaining(['core.parcel', 'section.coastal_erosion']));
+    await holds();
+  });
+
+  it('of a comune with more parcels', async () => {
+    await edit(files.folder, 'Z005', (member, index) => (index === 3 ? member + twin(member) : member));
+    await run();
+    expect(carried()).toEqual(expect.arrayContaining(EVERYWHERE));
+    await holds();
+  });
+
+  it('of a comune with fewer parcels, and the way back', async () => {
+    await edit(files.folder, 'Z006', (member, index) => (index % 20 === 7 ? null : member));
+    const before = await inForce(context.database);
+    await run();
+    expect(carried()).toEqual(expect.arrayContaining(EVERYWHERE));
+    const after = await inForce(context.database);
+    await rollback(context.database, REGION);
+    expect(await recount(context.database)).toEqual(before);
+    await rollback(context.database, REGION);
+    expect(await recount(context.database)).toEqual(after);
+    await holds();
+  });
+
+  it('explains a carried value from the files of now, also when what was before is pruned', async () => {
+    await edit(files.folder, 'Z007', moved);
+    await run();
+    await prune(context.database, context.sources, false);
+    const [parcel] = await context.database.query<{ fid: number }>("select min(p.fid) as fid from core.parcel p join section.risk r using (fid) where p.belfiore = 'Z002' and r.pga_g is not null");
+    for (const section of ['basic', 'risk', 'address'] as const) {
+      const explanation = await explain(context, parcel!.fid, section);
+      expect(explanation.reproduced).toBe(true);
+      if (section === 'basic') expect(explanation.evidence.find(({ field }) => field === 'parcel')).toMatchObject({ source: 'ade_cadastre', member: expect.stringContaining('Z002_') });
+    }
+    await holds();
+  });
+
+  it('goes on where it was interrupted', async () => {
+    await edit(files.folder, 'Z008', (member, index) => (index === 5 ? null : moved(member)));
+    stopAt = 'section.subsidence';
+    await expect(run()).rejects.toThrow('stopped here');
+    stopAt = null;
+    await run();
+    expect(carried('finished by the run before')).toEqual(expect.arrayContaining(['core.parcel', 'section.risk']));
+    await holds();
+  });
+
+  it('makes whole a table whose SQL or layer is another, and what is made from it', async () => {
+    await edit(files.folder, 'Z009', moved);
+    await seismicZones(files.folder, '3');
+    await context.database.query(`update ledger.publication_table set inputs = inputs || '{"sql/sections/valuation_history.sql": "another"}', fingerprint = 'another' where relation = 'section.valuation_history'`);
+    await run();
+    const whole = ['section.economics', 'section.risk', 'section.valuation', 'section.valuation_history'];
+    expect(Object.keys(made).filter((relation) => made[relation] === '')).toEqual(expect.arrayContaining(whole));
+    expect([...carried(), ...carried('nothing changed')].sort()).toEqual(CARRYING.filter((relation) => !whole.includes(relation)));
+    await holds();
+  });
+
+  it('makes everything whole when most parcels changed', async () => {
+    for (const { belfiore } of files.world.comuni.slice(0, 6)) await edit(files.folder, belfiore, moved);
+    await run();
+    expect(carried()).toEqual([]);
+    expect(carried('nothing changed')).toEqual([]);
+  });
+
+  it('finds the parcels that say the same where every file was written anew', async () => {
+    await edit(files.folder, 'Z010', (member, index) => (index === 1 ? moved(member) : member));
+    for (const { belfiore } of files.world.comuni.slice(0, 9)) await edit(files.folder, belfiore, (member) => member.replaceAll('</wfs:member>', '</wfs:member>\n'));
+    await run();
+    expect(made['core.parcel']).toBe('');
+    expect([...carried(), ...carried('nothing changed')].sort()).toEqual(CARRYING.filter((relation) => relation !== 'core.parcel'));
+    await holds();
+  });
+
+  it('gives what a database gives that never saw other files', async () => {
+    const folder = `${files.folder}-moved`;
+    const fresh = await inventedFiles(1200, 5, undefined, 12);
+    try {
+      context = { ...(await contextOn(await engine.openDatabase())), log };
+      const kept = files;
+      files = fresh;
+      await run();
+      await edit(fresh.folder, 'Z003', moved);
+      await run();
+      expect(carried()).toContain('core.parcel');
+      const found = await inForce(context.database);
+      await cp(fresh.folder, folder, { recursive: true });
+      context = { ...(await contextOn(await engine.openDatabase())), log };
+      await run();
+      expect(await inForce(context.database)).toEqual(found);
+      files = kept;
+    } finally {
+      await fresh.remove();
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+});
