@@ -8,7 +8,7 @@ export default defineConfig({
   test: {
     globalSetup: ['test/harness/global-setup.ts'],
     reporters: ['default', new Summary()],
-    // A fault that is injected may not hide behind another test: faults run alone, last and one after another.
+    // A fault that is injected may not hide behind another test: faults run last, each file on databases or a server of its own.
     projects: [
       {
         test: {
@@ -19,7 +19,7 @@ export default defineConfig({
       },
       {
         test: {
-          name: 'faults', include: [faults], fileParallelism: false, testTimeout: 300_000, hookTimeout: 300_000, sequence: { groupOrder: 1 },
+          name: 'faults', include: [faults], maxWorkers: 2, testTimeout: 300_000, hookTimeout: 300_000, sequence: { groupOrder: 1 },
         },
       },
     ],

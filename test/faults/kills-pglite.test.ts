@@ -1,0 +1,4 @@
+/** Kills on the embedded database: see `kills.ts`. */
+import { killRuns } from './kills.ts';
+
+killRuns('pglite');
