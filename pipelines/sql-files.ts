@@ -10,9 +10,14 @@ export type Relation = `${string}.${string}`;
 /**
  * What a refresh may copy from what is published instead of making it again; nothing without such a line.
  * `members`: a row follows from one row of this layer, so that rows of members that a release took over are as they were.
- * `parcels`: a row follows from its parcel, whatever others there are, save those within so many metres.
+ * `parcels`: a row follows from its parcel, whatever others there are; save those within so many metres, or those whose rows share the value of a
+ * column, which itself follows from the parcel.
  */
-export type Carries = { readonly by: 'members'; readonly layer: Relation } | { readonly by: 'parcels'; readonly withinM: number };
+export type Carries =
+  | { readonly by: 'members'; readonly layer: Relation }
+  | { readonly by: 'parcels' }
+  | { readonly by: 'near'; readonly withinM: number }
+  | { readonly by: 'sharing'; readonly column: string };
 
 export interface SqlFile {
   /** Path from the project's root. */
@@ -79,11 +84,13 @@ export function readSqlFile(path: string): SqlFile {
 /** What a `-- carries:` line says. @throws Error when it says something else: a bug of the project, found by the architecture test */
 export function carriesOf(value: string | null, file: string): Carries | null {
   if (value === null) return null;
-  const [, layer, within] = /^(?:rows of members of (layer\.[a-z_0-9]+)|rows of parcels(?: without a change within ([1-9][0-9]{0,2}) m)?)$/.exec(value) ?? [null];
-  if (layer === undefined && within === undefined && value !== 'rows of parcels') {
-    throw new Error(`${file}: expected "-- carries: rows of parcels", "rows of parcels without a change within <n> m" or "rows of members of layer.<name>", found "${value}"`);
-  }
-  return layer === undefined ? { by: 'parcels', withinM: Number(within ?? 0) } : { by: 'members', layer: layer as Relation };
+  if (value === 'rows of parcels') return { by: 'parcels' };
+  const [, layer, within, column] = /^rows of (?:members of (layer\.[a-z_0-9]+)|parcels without a change (?:within ([1-9][0-9]{0,2}) m|of the same ([a-z_]+)))$/.exec(value) ?? [];
+  if (layer !== undefined) return { by: 'members', layer: layer as Relation };
+  if (within !== undefined) return { by: 'near', withinM: Number(within) };
+  if (column !== undefined) return { by: 'sharing', column };
+  throw new Error(`${file}: expected "-- carries: rows of parcels", followed or not by "without a change within <n> m" or "without a change of the same <column>", `
+    + `or "-- carries: rows of members of layer.<name>", found "${value}"`);
 }
 
 /** All `.sql` files of a folder, by name; none when the folder is missing. */

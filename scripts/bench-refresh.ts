@@ -1,6 +1,6 @@
 /**
- * What a scheduled refresh costs beside a full load: with nothing to do, and after one comune in a hundred of the cadastre changed.
- * An invented region is written, loaded, refreshed without a change, changed and refreshed again.
+ * What a scheduled refresh costs beside a full load: with nothing to do, after one comune in a hundred of the cadastre was written anew and says the
+ * same, and after the parcels of one in a hundred changed. An invented region is written, loaded, and refreshed after each change.
  */
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -21,12 +21,18 @@ export interface RefreshBench {
   readonly parcels: number;
   readonly comuni: number;
   readonly changedComuni: number;
+  /** Parcels of these comuni. */
+  readonly changedParcels: number;
   readonly loadSeconds: number;
   /** Files looked at, nothing else to do; whole process excluded. */
   readonly noopSeconds: number;
+  /** After comuni were written anew with other bytes of the same meaning. */
+  readonly sameSeconds: number;
+  /** After every parcel of comuni moved and one in fifty went. */
   readonly refreshSeconds: number;
   /** refreshSeconds / loadSeconds */
   readonly share: number;
+  /** Tables published anew after the parcels changed. */
   readonly rebuilt: readonly string[];
 }
 
@@ -36,6 +42,8 @@ export interface RefreshBenchOptions {
   /** Default 200,000. */
   readonly parcels?: number;
   readonly seed?: number;
+  /** Default 100, so that one is 1 %. */
+  readonly comuni?: number;
   /** Share of the comuni whose file changes; default 0.01, at least one. */
   readonly share?: number;
 }
@@ -47,7 +55,7 @@ export async function benchRefresh(options: RefreshBenchOptions): Promise<Refres
   const sources = await loadSources();
   const database = await openDatabase(options.databaseUrl);
   try {
-    const world = await writeSynthetic(sources, folder, parcels, options.seed ?? 1);
+    const world = await writeSynthetic(sources, folder, parcels, options.seed ?? 1, options.comuni ?? 100);
     await migrate(database, sources);
     const context: Context = { config: readConfig({}), sources, database, log: SILENT, recogniser: recogniserOf(sources) };
     const timed = async (): Promise<{ seconds: number; report: RefreshReport }> => {
@@ -60,11 +68,21 @@ export async function benchRefresh(options: RefreshBenchOptions): Promise<Refres
     const noop = await timed();
     if (noop.report.runId !== null) throw new Error('a refresh without a change did something');
     const changedComuni = Math.max(1, Math.round(world.comuni.length * (options.share ?? 0.01)));
-    await touchComuni(join(folder, 'MOLISE.zip'), new Set(world.comuni.slice(0, changedComuni).map(({ belfiore }) => belfiore)));
+    // Neither the first, which is the largest, nor only those of a corner of the region.
+    const every = Math.floor(world.comuni.length / changedComuni);
+    const chosen = (offset: number): Set<string> => new Set(world.comuni.filter(({ index }) => index % every === offset % every).slice(0, changedComuni).map(({ belfiore }) => belfiore));
+    const cadastre = join(folder, 'MOLISE.zip');
+    await rewriteComuni(cadastre, chosen(Math.floor(every / 2)), writtenAnew);
+    const same = await timed();
+    await rewriteComuni(cadastre, chosen(Math.floor(every / 2) + 1), changed);
     const again = await timed();
+    const [read] = await database.query<{ parcels: number }>(
+      `select count(*) as parcels from core.parcel p join ledger.member m using (member_id)
+       where m.taken_from is null and p.release_id = (select max(release_id) from ledger.release where source_id = 'ade_cadastre')`,
+    );
     return {
-      parcels: world.parcelCount, comuni: world.comuni.length, changedComuni, loadSeconds: load.seconds, noopSeconds: noop.seconds, refreshSeconds: again.seconds,
-      share: again.seconds / load.seconds, rebuilt: again.report.units.flatMap(({ built }) => built.map(({ relation }) => relation)),
+      parcels: world.parcelCount, comuni: world.comuni.length, changedComuni, changedParcels: read!.parcels, loadSeconds: load.seconds, noopSeconds: noop.seconds,
+      sameSeconds: same.seconds, refreshSeconds: again.seconds, share: again.seconds / load.seconds, rebuilt: again.report.units.flatMap(({ built }) => built.map(({ relation }) => relation)),
     };
   } finally {
     await database.close();
@@ -72,8 +90,21 @@ export async function benchRefresh(options: RefreshBenchOptions): Promise<Refres
   }
 }
 
-/** Rewrites the parcels of these comuni with other bytes of the same meaning, as when an office publishes its file anew. */
-async function touchComuni(path: string, comuni: ReadonlySet<string>): Promise<void> {
+/** Other bytes of the same meaning, as when an office publishes its file anew. */
+function writtenAnew(gml: string): string {
+  return gml.replaceAll(' </gml:posList>', '</gml:posList>').replace(/\s*$/, '\n\n');
+}
+
+/** Every corner three metres further north, and one parcel in fifty gone. */
+function changed(gml: string): string {
+  let index = 0;
+  return gml
+    .replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) => `${tag}${list.trim().split(/\s+/).map((value, at) => (at % 2 === 0 ? (Number(value) + 0.00003).toFixed(8) : value)).join(' ')} <`)
+    .replace(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/g, (member) => ((index += 1) % 50 === 7 ? '' : member));
+}
+
+/** Rewrites the parcels of these comuni. */
+async function rewriteComuni(path: string, comuni: ReadonlySet<string>, edit: (gml: string) => string): Promise<void> {
   const rewrite = async (archive: ZipArchive, target: string): Promise<void> => {
     const writer = await ZipWriter.create(target);
     for (const [index, entry] of archive.entries.entries()) {
@@ -89,7 +120,7 @@ async function touchComuni(path: string, comuni: ReadonlySet<string>): Promise<v
       }
       const content = await archive.buffer(name);
       const changes = name.endsWith('_ple.gml') && comuni.has(name.slice(0, 4));
-      await writer.add(name, changes ? Buffer.from(content.toString('utf8').replaceAll(' </gml:posList>', '</gml:posList>').replace(/\s*$/, '\n\n')) : content, { modified: entry.modified });
+      await writer.add(name, changes ? Buffer.from(edit(content.toString('utf8'))) : content, { modified: entry.modified });
     }
     await writer.close();
   };

@@ -47,7 +47,7 @@ const BENCHES: Readonly<Record<string, Run>> = {
   async refresh(databaseUrl, size) {
     const bench = await onFreshDatabase(databaseUrl, (url) => benchRefresh({ databaseUrl: url, ...(size === undefined ? {} : { parcels: size }) }));
     say(`refresh: ${k(bench.parcels)} parcels in ${bench.comuni} comuni`);
-    say(`  full load ${bench.loadSeconds.toFixed(1)} s; nothing to do ${bench.noopSeconds.toFixed(2)} s; after ${bench.changedComuni} comune changed ${bench.refreshSeconds.toFixed(1)} s, ${(bench.share * 100).toFixed(0)} % of the full load`);
+    say(`  full load ${bench.loadSeconds.toFixed(1)} s; nothing to do ${bench.noopSeconds.toFixed(2)} s; ${bench.changedComuni} comune written anew ${bench.sameSeconds.toFixed(1)} s, ${ratio(bench.sameSeconds, bench.loadSeconds)} of the full load; all ${bench.changedParcels} parcels of ${bench.changedComuni} changed ${bench.refreshSeconds.toFixed(1)} s, ${ratio(bench.refreshSeconds, bench.loadSeconds)}`);
   },
   async api(databaseUrl, size) {
     say(describeApi(await onFreshDatabase(databaseUrl, (url) => benchApi({ databaseUrl: url, parcels: size ?? 100_000, seconds: 10 }))));

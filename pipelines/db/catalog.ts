@@ -411,8 +411,10 @@ export async function provideFresh(session: Session, schema: string, from: Place
  */
 export async function findChanged(session: Session, schema: string, was: Place, now: Place): Promise<number> {
   const columns = (await columnsOf(session, now)).filter(({ name }) => !PROVENANCE.includes(name)).map(({ name }) => `t.${ident(name)}`).join(', ');
-  const side = (place: Place, member: 'was' | 'now'): string => `select t.fid, row(${columns})::text as content from ${ident(place.schema, place.table)} t
-    where not exists (select from ${ident(schema, 'carried_member')} m where m.${member} = t.member_id)`;
+  // offset 0: chosen first, then turned into text.
+  const side = (place: Place, member: 'was' | 'now'): string => `select t.fid, row(${columns})::text as content from (
+      select * from ${ident(place.schema, place.table)} r where not exists (select from ${ident(schema, 'carried_member')} m where m.${member} = r.member_id) offset 0
+    ) t`;
   await session.query(
     `create table ${ident(schema, 'changed_fid')} as
      select fid from (${side(was, 'was')}) w full join (${side(now, 'now')}) n using (fid) where w.content is distinct from n.content`,
@@ -471,6 +473,33 @@ export async function findNear(session: Session, schema: string, was: Place, wit
            select w.geom from ${before} w join ${near} using (fid)
          ) c join ${before} p on p.geom && ${around('c.geom')}
        )`);
+}
+
+/**
+ * Makes `sharing_fid`, the parcels that changed and those whose rows share a value of this column with one of them, as it was or as it is, and
+ * `sharing_parcel`, these parcels as they are.
+ * @param table rows of the parcels that changed, as they are
+ */
+export async function findSharing(session: Session, schema: string, parcels: Place, was: Place, table: string, column: string): Promise<void> {
+  const changed = ident(schema, 'changed_fid');
+  const before = ident(was.schema, was.table);
+  const sharing = ident(schema, 'sharing_fid');
+  await session.query(
+    `create table ${sharing} as
+     select fid from ${changed}
+     union
+     select w.fid from ${before} w where w.${ident(column)} in (
+       select ${ident(column)} from ${ident(schema, table)}
+       union
+       select c.${ident(column)} from ${before} c join ${changed} using (fid)
+     )`,
+  );
+  await session.query(`alter table ${sharing} add primary key (fid)`);
+  await analyze(session, schema, 'sharing_fid');
+  await makeParcels(session, schema, 'sharing_parcel',
+    `select * from ${ident(schema, 'changed_parcel')}
+     union all
+     select p.* from ${ident(parcels.schema, parcels.table)} p join ${sharing} using (fid) where not exists (select from ${changed} c where c.fid = p.fid)`);
 }
 
 /** What section SQL sees as `parcel`: a view of this table. */

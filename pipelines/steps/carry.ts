@@ -4,7 +4,7 @@
  */
 import pLimit, { type LimitFunction } from 'p-limit';
 import {
-  analyze, analyzeRoughly, complete, createSchema, dropOthers, findChanged, findNear, inWorkspace, lookIn, pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, replacing,
+  analyze, analyzeRoughly, complete, createSchema, dropOthers, findChanged, findNear, findSharing, inWorkspace, lookIn, pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, replacing,
   setApart, type Place,
 } from '../db/catalog.ts';
 import type { Database, Session } from '../db/index.ts';
@@ -41,12 +41,12 @@ export class Carrying {
   readonly #pending = new Map<Relation, Promise<void>>();
   readonly #failures: unknown[] = [];
   /** Tables of the schema that later steps need. */
-  readonly #kept = new Set<string>(['carried_member', 'changed_fid', 'changed_parcel', 'near_fid', 'near_parcel']);
+  readonly #kept = new Set<string>(['carried_member', 'changed_fid', 'changed_parcel', 'near_fid', 'near_parcel', 'sharing_fid', 'sharing_parcel']);
   /** Rows of members that are carried; null: not looked for. */
   #paired: number | null = null;
   /** Null: not looked for. */
   #changed: { readonly few: boolean; readonly count: number } | null = null;
-  #nearM = 0;
+  readonly #reached = new Set<string>();
 
   private constructor(database: Database, unit: number, build: string, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, log: Log) {
     this.#database = database;
@@ -123,11 +123,10 @@ export class Carrying {
       await providePublished(session, this.#build, relation, standing.partition);
       return true;
     }
-    const withinM = (file.carries as { withinM: number }).withinM;
-    if (withinM > 0) await this.#findNear(session, withinM);
     const table = tableOf(relation);
-    const fids = withinM > 0 ? 'near_fid' : 'changed_fid';
-    await this.#run(session, product, () => provideParcelsOf(session, this.schema, withinM > 0 ? 'near_parcel' : 'changed_parcel'));
+    const reach = await this.#reachOf(session, product);
+    const fids = `${reach}_fid`;
+    await this.#run(session, product, () => provideParcelsOf(session, this.schema, `${reach}_parcel`));
     const whole = `${table}_whole`;
     this.#kept.add(table);
     await setApart(session, this.schema, table, whole, fids);
@@ -183,10 +182,20 @@ export class Carrying {
     this.#changed = { few: count * WORTHWHILE <= this.#published.get('core.parcel')!.rows, count };
   }
 
-  async #findNear(session: Session, withinM: number): Promise<void> {
-    if (this.#nearM !== 0 && this.#nearM !== withinM) throw new Error(`two files carry rows of parcels without a change near, within ${this.#nearM} and within ${withinM} m: use one number`);
-    if (this.#nearM === 0) await findNear(session, this.schema, this.#was('core.parcel'), withinM);
-    this.#nearM = withinM;
+  /** Finds the parcels whose rows the changes reach. @returns the beginning of the names of their tables, `_fid` and `_parcel` */
+  async #reachOf(session: Session, product: Product): Promise<'changed' | 'near' | 'sharing'> {
+    const carries = product.file.carries!;
+    if (carries.by !== 'near' && carries.by !== 'sharing') return 'changed';
+    if (this.#reached.has(carries.by)) throw new Error(`${product.file.file}: another file carries rows by ${carries.by}, too: their tables would need names of their own`);
+    this.#reached.add(carries.by);
+    if (carries.by === 'near') {
+      await findNear(session, this.schema, this.#was('core.parcel'), carries.withinM);
+      return 'near';
+    }
+    // Once for the parcels that changed, which says whom they share with.
+    await this.#run(session, product, () => provideParcelsOf(session, this.schema, 'changed_parcel'));
+    await findSharing(session, this.schema, this.#was('core.parcel'), this.#was(product.relation), tableOf(product.relation), carries.column);
+    return 'sharing';
   }
 
   async #pair(session: Session, product: Product): Promise<number> {

@@ -23,7 +23,7 @@ export async function check(database: Database, joined: Joined, subject: string,
   const files = readSqlFolder('sql/checks').filter((file) => file.reads.some((read) => built.has(read)) && file.reads.every((read) => there.has(read)));
   if (files.length > 0) {
     const { carrying } = joined;
-    const isCarried = (file: SqlFile): boolean => carrying !== null && file.carries !== null && file.reads.every((read) => !built.has(read) || carrying.results.has(read));
+    const isCarried = (file: SqlFile): boolean => carrying !== null && file.carries?.by === 'parcels' && file.reads.every((read) => !built.has(read) || carrying.results.has(read));
     await inWorkspace(database, joined.schema, async (session) => {
       const offences = await runChecks(session, files.filter((file) => !isCarried(file)).flatMap(readChecks));
       if (carrying !== null && files.some(isCarried) && (await carrying.provideChanged(session))) {

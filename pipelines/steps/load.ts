@@ -1,9 +1,9 @@
 /** Steps 3 and 4a: staging → layers of one release, accounted for, checked, and attached as partitions. */
 import type { Database, Session } from '../db/index.ts';
-import { analyze, attach, copyMembers, countByMember, countRows, dropSchema, hasRelation, inWorkspace, proveBound, provideLayer, renameIndexes, tablesIn } from '../db/catalog.ts';
+import { analyze, analyzeRoughly, attach, copyMembers, countByMember, countRows, dropSchema, hasRelation, inWorkspace, proveBound, provideLayer, renameIndexes, tablesIn } from '../db/catalog.ts';
 import { MappaleError } from '../errors.ts';
 import type { RegisteredSource } from '../registry.ts';
-import { readChecks, tableOf, type Relation } from '../sql-files.ts';
+import { readChecks, tableOf } from '../sql-files.ts';
 import type { Log } from '../log.ts';
 import { offencesError, runChecks } from './check.ts';
 import { inUse, layersOf, leftStaging, sourceOfLayer } from './workspace.ts';
@@ -37,9 +37,10 @@ export async function load(database: Database, staged: Staged, sources: readonly
     const made = new Set(await tablesIn(session, schema));
     for (const layer of layers) {
       if (!made.has(tableOf(layer))) throw new Error(`${source.load.file} did not make ${tableOf(layer)}`);
-      await analyze(session, schema, tableOf(layer));
+      // Where members were taken over, what is made next reads the others of them, and the whole for its checks.
+      await (staged.reused.length > 0 ? analyzeRoughly : analyze)(session, schema, tableOf(layer));
     }
-    const counts = await account(session, staged, made);
+    const { counts, held } = await account(session, staged, made);
     const rejects = counts.reduce((sum, count) => sum + count.rejects, 0);
     const records = counts.reduce((sum, count) => sum + count.records, 0);
     refuseRejects(staged.located, records, rejects);
@@ -47,9 +48,7 @@ export async function load(database: Database, staged: Staged, sources: readonly
     for (const offence of offences) if (offence.level === 'warn') log.warn(`${source.id}: ${offence.expects}: ${offence.rows} rows say otherwise`, { check: offence.name });
     const errors = offences.filter(({ level }) => level === 'error');
     if (errors.length > 0) throw offencesError(source.id, errors);
-    await checkEnvelope(session, staged, log);
-    const held: Record<string, number> = {};
-    for (const layer of layers) held[tableOf(layer)] = await countRows(session, schema, tableOf(layer));
+    checkEnvelope(staged, held, log);
     return { held, records, rejects, rows: counts.reduce((sum, count) => sum + count.rows, 0), duplicates: counts.reduce((sum, count) => sum + count.duplicates, 0) };
   });
   await database.session(async (session) => {
@@ -92,14 +91,24 @@ async function takeOver(session: Session, staged: Staged): Promise<void> {
   for (const layer of staged.located.source.layer.writes) await copyMembers(session, staged.schema, layer, staged.releaseId, staged.reused);
 }
 
-/** Writes what load.sql refused into the ledger and holds, member by member, records = rows + rejects + duplicates. */
-async function account(session: Session, staged: Staged, made: ReadonlySet<string>): Promise<MemberCount[]> {
+/**
+ * Writes what load.sql refused into the ledger and holds, member by member, records = rows + rejects + duplicates.
+ * @returns what each member came to, and how many rows each layer holds
+ */
+async function account(session: Session, staged: Staged, made: ReadonlySet<string>): Promise<{ counts: MemberCount[]; held: Record<string, number> }> {
   const { schema, releaseId, located } = staged;
   const reused = new Set(staged.reused.map(({ memberId }) => memberId));
   const rows = new Map<number, number>();
-  for (const layer of located.source.manifest.layers) {
-    const table = tableOf(`layer.${layer}` as Relation);
+  const held: Record<string, number> = {};
+  const counted = new Set(located.source.manifest.layers);
+  for (const table of located.source.layer.writes.map(tableOf)) {
+    if (!counted.has(table)) {
+      held[table] = await countRows(session, schema, table);
+      continue;
+    }
+    held[table] = 0;
     for (const found of await countByMember(session, schema, table)) {
+      held[table] += found.n;
       if (found.n !== found.distinct_n) throw new Error(`${located.source.load.file}: ${table} has a record more than once (member ${found.member_id})`);
       rows.set(found.member_id, (rows.get(found.member_id) ?? 0) + found.n);
     }
@@ -132,16 +141,15 @@ async function account(session: Session, staged: Staged, made: ReadonlySet<strin
      from unnest($1::int4[], $2::int8[], $3::int8[], $4::int8[]) as x (member_id, rows, rejects, duplicates) where m.member_id = x.member_id`,
     [counts.map(({ memberId }) => memberId), counts.map((c) => c.rows), counts.map((c) => c.rejects), counts.map((c) => c.duplicates)],
   );
-  return counts;
+  return { counts, held };
 }
 
 /** A release that claims to be complete keeps its manifest's bounds: too few rows is an error, too many a warning. */
-async function checkEnvelope(session: Session, staged: Staged, log: Log): Promise<void> {
+function checkEnvelope(staged: Staged, held: Readonly<Record<string, number>>, log: Log): void {
   const { source, complete } = staged.located;
   if (!complete) return;
   for (const [layer, bounds] of Object.entries(source.manifest.envelope.rows ?? {})) {
-    const counts = await countByMember(session, staged.schema, layer);
-    const rows = counts.reduce((sum, { n }) => sum + n, 0);
+    const rows = held[layer] ?? 0;
     if (bounds.min !== undefined && rows < bounds.min) {
       throw new MappaleError(`${source.id}: fewer rows than any known release`, {
         code: 'ENVELOPE', kind: 'checks', at: staged.located.files.map(({ name }) => name).join(', '), detail: `expected at least ${bounds.min} rows of ${layer}, found ${rows}`,

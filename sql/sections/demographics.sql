@@ -1,6 +1,7 @@
 -- purpose: the census section of each land parcel, and the parcel's part of the section's land
 -- reads: core.parcel, layer.census_section
 -- writes: section.demographics
+-- carries: rows of parcels without a change of the same section_id
 -- grain: one row per land parcel whose representative point lies in a section
 -- crs: EPSG:4326; areas are those of core.parcel, EPSG:3035
 
@@ -21,7 +22,8 @@ with located as (
 select
   fid,
   section_id,
-  round((area_m2 / sum(area_m2) over (partition by section_id))::numeric, 6)::float8 as parcel_share
+  -- Added in one order, so that the sum is the same to the last bit whenever it is made.
+  round((area_m2 / sum(area_m2) over (partition by section_id order by fid rows between unbounded preceding and unbounded following))::numeric, 6)::float8 as parcel_share
 from located
 order by fid;
 

@@ -69,7 +69,7 @@ describe('an SQL file', () => {
     ).toEqual([]);
   });
 
-  it('carries rows over only by parcels or, the parcels themselves, by members: into a table whose rows have a fid', () => {
+  it('carries rows over by parcels, and only the parcels themselves by members', () => {
     const carrying = SQL.filter((file) => headerValues(read(file), 'carries').length > 0);
     expect(carrying.length).toBeGreaterThan(5);
     expect(

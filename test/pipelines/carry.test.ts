@@ -17,11 +17,11 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const REGION = 14;
 const CARRYING = [
-  'core.parcel', 'section.address', 'section.coastal_erosion', 'section.economics', 'section.postal_code', 'section.risk', 'section.subsidence', 'section.valuation',
+  'core.parcel', 'section.address', 'section.coastal_erosion', 'section.demographics', 'section.economics', 'section.postal_code', 'section.risk', 'section.subsidence', 'section.valuation',
   'section.valuation_history',
 ];
 /** Of these tables a change of parcels shows in any comune of the invented region. */
-const EVERYWHERE = ['core.parcel', 'section.economics', 'section.postal_code', 'section.risk', 'section.valuation', 'section.valuation_history'];
+const EVERYWHERE = ['core.parcel', 'section.demographics', 'section.economics', 'section.postal_code', 'section.risk', 'section.valuation', 'section.valuation_history'];
 
 /** Rewrites the parcels of one comune, member by member: null leaves one out. */
 async function edit(folder: string, comune: string, change: (member: string, index: number) => string | null): Promise<void> {
