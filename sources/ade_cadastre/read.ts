@@ -2,7 +2,7 @@
 import { availableParallelism } from 'node:os';
 import { inputError, type InputFile, type MemberFacts, type Sink } from '../../pipelines/kit/source.ts';
 import { ReaderThreads } from '../../pipelines/kit/threads.ts';
-import type { ZipArchive, ZipEntry } from '../../pipelines/kit/zip.ts';
+import type { ZipArchive } from '../../pipelines/kit/zip.ts';
 import { readDocument, type Input } from './member.ts';
 
 /** Italy's zip holds regions', those provinces', those comuni's. */
@@ -13,14 +13,16 @@ const LITTER = /(?:^|\/)(?:__MACOSX\/.*|\.DS_Store|Thumbs\.db|[^/]*\.gfs)$/i;
 
 /** A smaller zip is read before a thread would have started. */
 const THREADED_BYTES = 4 * 1024 * 1024;
-/** More threads than this make rows faster than a COPY takes them. */
-const MOST_THREADS = 3;
+/** Two make rows as fast as a COPY takes them; each needs some 70 MB. */
+const MOST_THREADS = 2;
 /** Documents that are read, or wait to be, ahead of the one whose rows are taken, for each thread: comuni differ in size. */
 const AHEAD = 3;
 
 /** @throws input errors of the zip, and those of `readDocument` */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
-  await readIn(file.size < THREADED_BYTES ? 0 : Math.min(MOST_THREADS, availableParallelism()), file, sink);
+  // One processor is left to this thread and the database.
+  const threads = Math.max(1, Math.min(MOST_THREADS, availableParallelism() - 1));
+  await readIn(file.size < THREADED_BYTES ? 0 : threads, file, sink);
 }
 
 /** @param threads that read documents ahead; 0: this one reads them. The sink is given the same, in the same order. */
@@ -41,33 +43,28 @@ export async function readIn(threads: number, file: InputFile, sink: Sink): Prom
   }
 }
 
-/** Something that the walk through the archives came to: a document, or the end of an archive. */
-type Step = { readonly leave: ZipArchive } | Found;
+/** What the walk through the archives came to: a document, the end of an archive, or why it cannot go on. */
+type Step = Found | { readonly leave: ZipArchive } | { readonly failure: unknown };
 
 interface Found {
-  readonly archive: ZipArchive;
-  readonly entry: ZipEntry;
-  /** Inside the file. */
-  readonly path: string;
+  readonly input: Input;
+  readonly facts: MemberFacts;
   /** Bytes of the outermost file that it stands for. */
   readonly weight: number;
 }
 
-/** @param ahead documents that may be begun before their turn */
+/** @param ahead steps that may be begun before their turn */
 async function readArchive(outermost: ZipArchive, pool: ReaderThreads<Input> | null, ahead: number, sink: Sink): Promise<void> {
   let done = 0;
   const turns: (() => Promise<void>)[] = [];
-  for await (const step of walk(outermost, '', 1, 1)) {
-    if ('leave' in step) {
-      // It stays open until its last document is read.
-      turns.push(() => step.leave.close());
-    } else {
-      const { entry, path, weight } = step;
-      const facts: MemberFacts = { path, crc32: entry.crc32, size: entry.size };
-      const input = await inputOf(step);
+  for await (const step of steps(outermost)) {
+    if ('failure' in step) turns.push(() => Promise.reject(step.failure));
+    else if ('leave' in step) turns.push(() => step.leave.close());
+    else {
+      const { input, facts, weight } = step;
       const begun = pool === null || sink.reusable?.(facts) === true ? null : pool.start(input, input.at);
       turns.push(async () => {
-        const progress = (bytes: number): void => sink.progress(Math.round(done + (bytes / Math.max(1, entry.size)) * weight));
+        const progress = (bytes: number): void => sink.progress(Math.round(done + (bytes / Math.max(1, facts.size!)) * weight));
         if (!(await sink.reuse(facts))) await (begun === null ? readDocument(input, sink, progress) : begun(sink, progress));
         done += weight;
         sink.progress(Math.round(done));
@@ -78,9 +75,13 @@ async function readArchive(outermost: ZipArchive, pool: ReaderThreads<Input> | n
   for (const turn of turns) await turn();
 }
 
-async function inputOf({ archive, entry, path }: Found): Promise<Input> {
-  const from = await archive.extent(entry.path);
-  return { path, name: entry.path.split('/').at(-1)!, at: from.at, from };
+/** The walk; a failure has its turn too, so that everything before it is read first, however far ahead the walk was. */
+async function* steps(outermost: ZipArchive): AsyncGenerator<Step, void, undefined> {
+  try {
+    yield* walk(outermost, '', 1, 1);
+  } catch (failure) {
+    yield { failure };
+  }
 }
 
 /**
@@ -95,9 +96,16 @@ async function* walk(archive: ZipArchive, folder: string, depth: number, share: 
     if (/\.zip$/i.test(entry.path) && depth < DEPTH) {
       const inner = await archive.archive(entry.path);
       yield* walk(inner, `${path}/`, depth + 1, share * (entry.compressedSize / Math.max(1, entry.size)));
+      // It stays open until its last document is read.
       yield { leave: inner };
-    } else if (/\.gml$/i.test(entry.path)) yield { archive, entry, path, weight: entry.compressedSize * share };
-    else {
+    } else if (/\.gml$/i.test(entry.path)) {
+      const from = await archive.extent(entry.path);
+      yield {
+        input: { path, name: entry.path.split('/').at(-1)!, at: from.at, from },
+        facts: { path, crc32: entry.crc32, size: entry.size },
+        weight: entry.compressedSize * share,
+      };
+    } else {
       throw inputError('the zip holds something that is not known', {
         code: 'ENTRY_UNEXPECTED',
         at: `${archive.label}!${entry.path}`,

@@ -65,14 +65,28 @@ function* document(code: string, size: number): Generator<string> {
 
 const readBy = (threads: number): Source => ({ ...source, read: (file, sink) => readIn(threads, file, sink) });
 
-/** What came, or how it failed. */
-async function outcome(threads: number, path: string): Promise<Collected | Record<string, unknown>> {
-  try {
-    return await collect(readBy(threads), path, { role: 'regione' });
-  } catch (error) {
-    if (!(error instanceof MappaleError)) throw error;
-    return { ...error.toJSON(), kind: error.kind };
-  }
+interface Outcome extends Pick<Collected, 'members' | 'rows'> {
+  readonly failure: Record<string, unknown> | null;
+}
+
+/** What came, and how it failed. Of the member that failed, how many of its rows were seen is left to chance. */
+async function outcome(threads: number, path: string): Promise<Outcome> {
+  let failure: Outcome['failure'] = null;
+  const collected = await collect({
+    ...source,
+    read: async (file, sink) => {
+      try {
+        await readIn(threads, file, sink);
+      } catch (error) {
+        if (!(error instanceof MappaleError)) throw error;
+        failure = { ...error.toJSON(), kind: error.kind };
+      }
+    },
+  }, path, { role: 'regione' });
+  const members = collected.members.filter(({ records }) => records !== null);
+  const whole = new Set(members.map(({ memberId }) => memberId));
+  const rows = Object.fromEntries(Object.entries(collected.rows).map(([table, each]) => [table, each.filter((row) => whole.has(row['member_id'] as number))]));
+  return { members, rows, failure };
 }
 
 describe('a zip of the cadastre', () => {
@@ -81,15 +95,29 @@ describe('a zip of the cadastre', () => {
   });
 
   it.each([2, 3])('of comuni of all sizes gives the same by %i threads', async (threads) => {
-    const alone = (await outcome(0, region)) as Collected;
+    const alone = await outcome(0, region);
     expect(alone.members.map(({ records }) => records)).toEqual([50, 45_000, 3, 1, 2_000, 2_000, 700, 0, 12]);
     expect(alone.members.map(({ rejects }) => rejects.length)).toEqual([1, 23, 0, 0, 1, 1, 1, 0, 1]);
     expect(alone.members[1]!.rejects[22]!.message).toMatch(/^expected LABEL 44010 as in .* \(line 44012, column \d+\)$/);
-    const threaded = (await outcome(threads, region)) as Collected;
+    const threaded = await outcome(threads, region);
     expect(threaded.members).toEqual(alone.members);
     // Compared as text: a difference among a hundred thousand buffers is found in a second.
     const text = (rows: Collected['rows']): string => JSON.stringify(rows, (_key, value: unknown) => (value instanceof Uint8Array ? Buffer.from(value).toString('hex') : value));
     expect(text(threaded.rows) === text(alone.rows)).toBe(true);
+  });
+
+  it('that ends in something unknown is read up to there first', async () => {
+    const path = join(folder, 'with-a-page.zip');
+    const zip = await ZipWriter.create(path);
+    const small = join(folder, 'small.zip');
+    await writeRegion(small, [50, 3, 20]);
+    await zip.add('CB.zip', await readFile(`${small}.province`));
+    await zip.add('README.txt', 'not of the publisher');
+    await zip.close();
+    const threaded = await outcome(2, path);
+    expect(threaded.failure).toMatchObject({ error: 'ENTRY_UNEXPECTED', at: 'with-a-page.zip!README.txt' });
+    expect(threaded.members).toHaveLength(3);
+    expect(threaded).toEqual(await outcome(0, path));
   });
 
   it('is not read where members are held already, neither in its turn nor ahead', async () => {
