@@ -4,7 +4,7 @@
  */
 import pLimit, { type LimitFunction } from 'p-limit';
 import {
-  analyze, analyzeRoughly, complete, createSchema, dropOthers, findChanged, findNear, findSharing, inWorkspace, lookIn, pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, replacing,
+  analyze, analyzeRoughly, complete, countRows, createSchema, dropOthers, findChanged, findNear, findSharing, inWorkspace, lookIn, pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, replacing,
   setApart, type Place,
 } from '../db/catalog.ts';
 import type { Database, Session } from '../db/index.ts';
@@ -75,6 +75,11 @@ export class Carrying {
     const result = this.results.get(product.relation);
     if (taken) this.#log.info(`  ${product.relation}: ${result!.stands ? 'nothing changed' : 'only what changed'}, ${duration((performance.now() - startedAt) / 1000)}`);
     return taken;
+  }
+
+  /** Table of the parcels that changed, came or went; null: not known. */
+  get changed(): Place | null {
+    return this.#changed === null ? null : { schema: this.schema, table: 'changed_fid' };
   }
 
   /** Makes the parcels that changed what is seen as `parcel` in the schema. @returns false when none did, or it is not known which */
@@ -157,9 +162,12 @@ export class Carrying {
     const work = async (own: Session): Promise<void> => {
       await own.transaction(async () => {
         await complete(own, { schema: this.schema, table: from }, { schema: this.#build, table }, this.#was(relation), by);
+        const rows = await countRows(own, this.#build, table);
+        const { rows: expected } = this.results.get(relation)!;
+        if (rows !== expected) throw new Error(`${product.file.file}: expected ${expected} rows, carried over and made anew, found ${rows}: does its -- carries: line say what it does?`);
         await own.query('insert into ledger.built (unit_code, relation, fingerprint) values ($1, $2, $3)', [this.#unit, relation, fingerprint]);
       });
-      await (by === 'member' ? analyze : analyzeRoughly)(own, this.#build, table);
+      await analyzeRoughly(own, this.#build, table);
     };
     if (this.#side === null) return work(session);
     this.#pending.set(relation, this.#side(() => inWorkspace(this.#database, this.#build, work)).catch((error: unknown) => {

@@ -54,7 +54,7 @@ export interface Joined {
   /** Those of which a table lies in the workspace. */
   readonly built: readonly Product[];
   /** Those of which rows were carried over, and where what they are made of lies; null: none. */
-  readonly carrying: Pick<Carrying, 'schema' | 'results' | 'provideChanged'> | null;
+  readonly carrying: Pick<Carrying, 'schema' | 'changed' | 'results' | 'provideChanged'> | null;
 }
 
 /** Files that make tables of this unit, each after what it reads. @throws Error for a cycle: a bug of the headers */

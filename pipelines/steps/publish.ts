@@ -43,7 +43,7 @@ export async function publish(database: Database, guarded: Guarded, sources: rea
   const published = await swapping(database, async (session) => {
     await fence(session, runId);
     // Before the first lock that a reader could wait for.
-    if (joined.built.some(({ relation }) => relation === 'core.parcel')) await retireParcels(session, unit, { schema, table: 'parcel' });
+    if (joined.built.some(({ relation }) => relation === 'core.parcel')) await retireParcels(session, unit, { schema, table: 'parcel' }, joined.carrying?.changed ?? null);
     const before = await publishedTables(session, unit);
     const publicationId = await openPublication(session, unit, runId, guarded.accepted);
     const tables: PublishedTable[] = [];
@@ -172,7 +172,7 @@ export async function rollback(database: Database, unit: number): Promise<{ from
     const current = await publishedTables(session, unit);
     const previous = await publishedTables(session, unit, 'previous');
     const parcels = { now: current.get('core.parcel')?.partition, then: previous.get('core.parcel')?.partition };
-    if (parcels.then !== undefined && parcels.then !== parcels.now) await retireParcels(session, unit, { schema: 'previous', table: parcels.then });
+    if (parcels.then !== undefined && parcels.then !== parcels.now) await retireParcels(session, unit, { schema: 'previous', table: parcels.then }, null);
     const changed: Relation[] = [];
     await holdReaders(session);
     for (const relation of [...new Set([...current.keys(), ...previous.keys()])].sort()) {

@@ -131,10 +131,9 @@ class StageSink implements Sink {
   async reuse(facts: MemberFacts): Promise<boolean> {
     const found = this.#reusable(facts);
     if (found === undefined) return false;
-    const memberId = await this.#newMember(facts, found.readAs);
+    const memberId = await this.#newMember(facts, found);
     this.reused.push({ memberId, fromMemberId: found.memberId, fromReleaseId: found.releaseId });
     this.members.push({ memberId, label: this.#label(facts), records: found.records, rows: found.rows, rejects: found.rejects, duplicates: found.duplicates });
-    await this.#closeMember(memberId, found);
     return true;
   }
 
@@ -211,11 +210,15 @@ class StageSink implements Sink {
     return rows;
   }
 
-  /** @param takenFrom member whose reading made the rows; null: this one is read */
-  async #newMember(facts: MemberFacts, takenFrom: number | null = null): Promise<number> {
+  /** @param taken whose rows these are; null: the member is read */
+  async #newMember(facts: MemberFacts, taken: NonNullable<ReturnType<Reusable>> | null = null): Promise<number> {
     const [row] = await this.#database.query<{ id: number }>(
-      'insert into ledger.member (release_id, file_id, path, crc32, size, before, after, taken_from) values ($1, $2, $3, $4, $5, $6, $7, $8) returning member_id as id',
-      [this.#releaseId, this.#file!.id, facts.path, facts.crc32 ?? null, facts.size ?? null, facts.envelope?.before ?? null, facts.envelope?.after ?? null, takenFrom],
+      `insert into ledger.member (release_id, file_id, path, crc32, size, before, after, taken_from, records, rows, rejects, duplicates)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning member_id as id`,
+      [
+        this.#releaseId, this.#file!.id, facts.path, facts.crc32 ?? null, facts.size ?? null, facts.envelope?.before ?? null, facts.envelope?.after ?? null,
+        taken?.readAs ?? null, taken?.records ?? null, taken?.rows ?? null, taken?.rejects ?? null, taken?.duplicates ?? null,
+      ],
     );
     // Copies are opened here, where waiting is possible, and not in the hot loop.
     for (const table of Object.keys(this.#located.source.tables)) {
