@@ -147,7 +147,8 @@ async function attribute(session: Session, publicationId: number, products: read
 
 /** `2024`, `2015_1–2025_2`; empty when nothing of the source is loaded. */
 function period(vintages: readonly string[]): string {
-  const sorted = [...new Set(vintages)].sort();
+  // `basi_2021` is the kind of file, then its period.
+  const sorted = [...new Set(vintages.map((vintage) => vintage.replace(/^[a-z]+_/, '')))].sort();
   return sorted.length < 2 ? sorted[0] ?? '' : `${sorted[0]}–${sorted.at(-1)}`;
 }
 

@@ -4,11 +4,11 @@
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude
 
-create or replace function api.municipality(p_belfiore text) returns jsonb
+create or replace function api.municipality(p_belfiore text) returns json
 language plpgsql stable as $$
 begin
   return (
-    select jsonb_build_object(
+    select json_build_object(
       'code', c.belfiore,
       'name', c.name,
       'province', c.province_name,
@@ -22,19 +22,19 @@ end
 $$;
 comment on function api.municipality(text) is 'The block municipality of a comune by its cadastral code; null when the comune is not in force';
 
-create or replace function api.geojson(p_geom geometry) returns jsonb
+create or replace function api.geojson(p_geom geometry) returns json
 language sql stable as $$
   -- The cadastre prints 8 decimals, so a tenth of all coordinates lie exactly between two values of 7: a shift of a hundredth of
   -- the last digit decides them all upwards, where two builds of PostGIS would decide differently.
-  select st_asgeojson(st_forcepolygonccw(st_translate(p_geom, 1e-10, 1e-10)), 7, 0)::jsonb
+  select st_asgeojson(st_forcepolygonccw(st_translate(p_geom, 1e-10, 1e-10)), 7, 0)::json
 $$;
 comment on function api.geojson(geometry) is 'GeoJSON geometry of RFC 7946: longitude latitude, 7 decimals, outer rings counter-clockwise';
 
-create or replace function api.section_basic(p_fid int4) returns jsonb
+create or replace function api.section_basic(p_fid int4) returns json
 language plpgsql stable as $$
 begin
   return (
-    select jsonb_build_object(
+    select json_build_object(
       'fid', p.fid,
       'gml_id', p.gml_id,
       'label', p.label,
@@ -42,16 +42,16 @@ begin
       'kind', p.kind,
       -- By way of four decimals: the last bit, in which builds of PROJ differ, must not decide a tie.
       'area_m2', trim_scale(round(round(p.area_m2::numeric, 4), 2)),
-      'centroid', jsonb_build_object(
+      'centroid', json_build_object(
         'lat', trim_scale(round(st_y(p.point)::numeric, 7)),
         'lng', trim_scale(round(st_x(p.point)::numeric, 7))
       ),
       'geometry', api.geojson(p.geom),
       'municipality', coalesce(
         api.municipality(p.belfiore),
-        jsonb_build_object('code', p.belfiore, 'name', null, 'province', null, 'region', null)
+        json_build_object('code', p.belfiore, 'name', null, 'province', null, 'region', null)
       ),
-      'cadastral', jsonb_build_object(
+      'cadastral', json_build_object(
         'sheet', ltrim(p.sheet, '0'),
         'section', p.section,
         'attachment', nullif(p.attachment, '0'),

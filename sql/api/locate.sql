@@ -13,7 +13,7 @@ language sql stable as $$
     'cadastral_reference', p_reference,
     'municipality', coalesce(
       api.municipality(p_belfiore),
-      jsonb_build_object('code', p_belfiore, 'name', null, 'province', null, 'region', null)
+      json_build_object('code', p_belfiore, 'name', null, 'province', null, 'region', null)
     ),
     'area_m2', trim_scale(round(p_area_m2::numeric, 2)),
     'centroid', json_build_object(

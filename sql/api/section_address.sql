@@ -4,13 +4,13 @@
 -- grain: one array per parcel, one element per access point, at most 20
 -- crs: EPSG:4326
 
-create or replace function api.section_address(p_fid int4) returns jsonb
+create or replace function api.section_address(p_fid int4) returns json
 language plpgsql stable as $$
 begin
   return (
     select coalesce(
-      jsonb_agg(api.address_json((p_fid / 100000000)::int2, x.address_id) order by x.ordinal),
-      '[]'::jsonb
+      json_agg(api.address_json((p_fid / 100000000)::int2, x.address_id) order by x.ordinal),
+      '[]'::json
     )
     from section.address x
     where x.fid = p_fid

@@ -4,13 +4,13 @@
 -- grain: one array, [] where no segment is near
 -- crs: none
 
-create or replace function api.section_coastal_erosion(p_fid int4) returns jsonb
+create or replace function api.section_coastal_erosion(p_fid int4) returns json
 language plpgsql stable as $$
 begin
   return (
     select coalesce(
-      jsonb_agg(
-        jsonb_build_object(
+      json_agg(
+        json_build_object(
           'dynamic', c.dynamic,
           'avg_change_m_year', trim_scale(round(c.avg_change_m_year::numeric, 2)),
           'severity_index', c.severity_index,
@@ -18,7 +18,7 @@ begin
         )
         order by c.ordinal
       ),
-      '[]'::jsonb
+      '[]'::json
     )
     from section.coastal_erosion c
     where c.fid = p_fid

@@ -4,15 +4,15 @@
 -- grain: one object, or null where nothing is known of the census section
 -- crs: none
 
-create or replace function api.section_demographics(p_fid int4) returns jsonb
+create or replace function api.section_demographics(p_fid int4) returns json
 language plpgsql stable as $$
 begin
   return (
-    select jsonb_build_object(
+    select json_build_object(
       'population_total', f.population_total,
       'male', f.male,
       'female', f.female,
-      'age_brackets', jsonb_build_object(
+      'age_brackets', json_build_object(
         '0_4', f.age_0_4,
         '5_9', f.age_5_9,
         '10_14', f.age_10_14,
@@ -30,7 +30,7 @@ begin
         '70_74', f.age_70_74,
         '75_plus', f.age_75_plus
       ),
-      'education', jsonb_build_object(
+      'education', json_build_object(
         'no_title', f.education_no_title,
         'elementary', f.education_elementary,
         'middle_school', f.education_middle_school,
@@ -38,12 +38,12 @@ begin
         'university', f.education_university
       ),
       'employed', f.employed,
-      'foreigners', jsonb_build_object(
+      'foreigners', json_build_object(
         'total', f.foreigners,
         'eu', f.foreigners_eu,
         'non_eu', f.foreigners_non_eu
       ),
-      'households', jsonb_build_object(
+      'households', json_build_object(
         'total', f.households,
         '1_member', f.households_1_member,
         '2_members', f.households_2_members,

@@ -4,11 +4,11 @@
 -- grain: one object per parcel
 -- crs: none
 
-create or replace function api.section_economics(p_fid int4) returns jsonb
+create or replace function api.section_economics(p_fid int4) returns json
 language plpgsql stable as $$
 begin
   return (
-    select jsonb_build_object(
+    select json_build_object(
       'average_income', trim_scale(i.average_income),
       'taxpayers', i.taxpayers,
       'total_income', i.total_income_eur,
@@ -18,7 +18,7 @@ begin
       'affordability_index', trim_scale(round(80 * i.price / nullif(greatest(i.average_income, 0), 0), 4)),
       'affordability_apt_size_m2', 80,
       'avg_residential_price_m2', trim_scale(i.price),
-      'income_brackets', jsonb_build_object(
+      'income_brackets', json_build_object(
         'lte_zero', i.lte_zero_n,
         'from_0_to_10k', i.from_0_to_10k_n,
         'from_10k_to_15k', i.from_10k_to_15k_n,

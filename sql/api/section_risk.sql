@@ -4,17 +4,17 @@
 -- grain: one object
 -- crs: none
 
-create or replace function api.section_risk(p_fid int4) returns jsonb
+create or replace function api.section_risk(p_fid int4) returns json
 language plpgsql stable as $$
 begin
   return (
-    select jsonb_build_object(
+    select json_build_object(
       'seismic_zone', r.seismic_zone,
       'seismic_zone_label', r.seismic_zone_label,
       'pga', trim_scale(round(r.pga_g::numeric, 4)),
       'flood_level', r.flood_level,
       'landslide_level', r.landslide_level,
-      'coverage', jsonb_build_object(
+      'coverage', json_build_object(
         'pga', case when r.pga_mapped then 'mapped' else 'not_mapped' end,
         'flood', case when r.flood_mapped then 'mapped' else 'not_mapped' end,
         'landslide', case when r.landslide_mapped then 'mapped' else 'not_mapped' end

@@ -4,11 +4,11 @@
 -- grain: one object, or null where no cell was measured
 -- crs: none
 
-create or replace function api.section_subsidence(p_fid int4) returns jsonb
+create or replace function api.section_subsidence(p_fid int4) returns json
 language plpgsql stable as $$
 begin
   return (
-    select jsonb_build_object(
+    select json_build_object(
       'velocity_mm_year', trim_scale(round(s.velocity_mm_year::numeric, 2)),
       'acceleration_mm_year2', trim_scale(round(s.acceleration_mm_year2::numeric, 2)),
       'cells', s.cells,

@@ -4,13 +4,13 @@
 -- grain: one array per parcel, one element per type of building and state
 -- crs: none
 
-create or replace function api.section_valuation(p_fid int4) returns jsonb
+create or replace function api.section_valuation(p_fid int4) returns json
 language plpgsql stable as $$
 begin
   return (
     select coalesce(
-      jsonb_agg(
-        jsonb_build_object(
+      json_agg(
+        json_build_object(
           'zone', v.zona,
           'fascia', z.fascia,
           'microzona', z.microzona,
@@ -18,20 +18,20 @@ begin
           'municipality', z.comune_name || ' (' || v.belfiore || ')',
           'property_type', q.type,
           'condition', q.stato,
-          'purchase', jsonb_build_object(
+          'purchase', json_build_object(
             'min_eur_m2', q.purchase_min_eur_m2,
             'max_eur_m2', q.purchase_max_eur_m2
           ),
-          'rental', jsonb_build_object(
+          'rental', json_build_object(
             'min_eur_m2', trim_scale(q.rental_min_eur_m2_month::numeric),
             'max_eur_m2', trim_scale(q.rental_max_eur_m2_month::numeric)
           ),
-          'previous_semester', jsonb_build_object(
-            'purchase', jsonb_build_object(
+          'previous_semester', json_build_object(
+            'purchase', json_build_object(
               'min_eur_m2', b.purchase_min_eur_m2,
               'max_eur_m2', b.purchase_max_eur_m2
             ),
-            'rental', jsonb_build_object(
+            'rental', json_build_object(
               'min_eur_m2', trim_scale(b.rental_min_eur_m2_month::numeric),
               'max_eur_m2', trim_scale(b.rental_max_eur_m2_month::numeric)
             )
@@ -40,7 +40,7 @@ begin
         )
         order by q.cod_tip, q.stato collate "C"
       ),
-      '[]'::jsonb
+      '[]'::json
     )
     from section.valuation v
     join core.quotation_zone z on z.region_code = p_fid / 100000000

@@ -4,7 +4,7 @@
 -- grain: one object per parcel, one element per half-year
 -- crs: none
 
-create or replace function api.section_valuation_history(p_fid int4) returns jsonb
+create or replace function api.section_valuation_history(p_fid int4) returns json
 language plpgsql stable as $$
 begin
   return (
@@ -44,21 +44,21 @@ begin
       ) q on true
       where r.fid = p_fid
     )
-    select jsonb_build_object(
+    select json_build_object(
       'zone_current', min(zona),
       'municipality_code', min(belfiore),
       'property_type', 'Abitazioni civili',
       'condition', 'NORMALE',
-      'semesters', jsonb_agg(
-        jsonb_build_object(
+      'semesters', json_agg(
+        json_build_object(
           'semester', (half_year / 2) || '_' || (half_year % 2 + 1),
           'zone', then_zona,
-          'purchase', jsonb_build_object(
+          'purchase', json_build_object(
             'min_eur_m2', purchase_min,
             'max_eur_m2', purchase_max,
             'mid_eur_m2', trim_scale(round(purchase_mid, 2))
           ),
-          'rental', jsonb_build_object(
+          'rental', json_build_object(
             'min_eur_m2', trim_scale(rental_min),
             'max_eur_m2', trim_scale(rental_max),
             'mid_eur_m2', trim_scale(round(rental_mid, 2))
