@@ -17,6 +17,9 @@ import { carrySchema } from './workspace.ts';
 /** When more than one parcel in so many changed, copying the others is no gain. */
 const WORTHWHILE = 3;
 
+/** How many tables are copied beside the SQL of the next: the parcels take as long as all others. */
+const BESIDE = 2;
+
 /** A table of which rows were carried over. */
 export interface Carried {
   /** Nothing in it changed: what is published stays. */
@@ -56,7 +59,7 @@ export class Carrying {
     this.#published = published;
     this.#log = log;
     this.schema = carrySchema(unit);
-    this.#side = database.parallel > 1 ? pLimit(database.parallel) : null;
+    this.#side = database.parallel > 1 ? pLimit(BESIDE) : null;
   }
 
   /** @returns null when no table of the build can be carried */

@@ -90,6 +90,7 @@ class StageSink implements Sink {
   readonly #schema: string;
   readonly #reusable: Reusable;
   readonly #log: Log;
+  readonly #taken: { fileId: number; label: string; path: string; crc32: number | null; size: number | null; found: NonNullable<ReturnType<Reusable>> }[] = [];
   readonly #writers = new Map<string, RowWriter>();
   readonly #copies = new Map<string, CopyIn>();
   readonly #startedAt = performance.now();
@@ -131,9 +132,7 @@ class StageSink implements Sink {
   async reuse(facts: MemberFacts): Promise<boolean> {
     const found = this.#reusable(facts);
     if (found === undefined) return false;
-    const memberId = await this.#newMember(facts, found);
-    this.reused.push({ memberId, fromMemberId: found.memberId, fromReleaseId: found.releaseId });
-    this.members.push({ memberId, label: this.#label(facts), records: found.records, rows: found.rows, rejects: found.rejects, duplicates: found.duplicates });
+    this.#taken.push({ fileId: this.#file!.id, label: this.#label(facts), path: facts.path, crc32: facts.crc32 ?? null, size: facts.size ?? null, found });
     return true;
   }
 
@@ -178,6 +177,7 @@ class StageSink implements Sink {
 
   async finish(): Promise<void> {
     if (this.#open) throw new Error(`${this.#located.source.id}: the last member was not closed`);
+    await this.#writeTaken();
     for (const writer of this.#writers.values()) writer.flush();
     await this.#drain();
     for (const [table, copy] of this.#copies) {
@@ -210,15 +210,33 @@ class StageSink implements Sink {
     return rows;
   }
 
-  /** @param taken whose rows these are; null: the member is read */
-  async #newMember(facts: MemberFacts, taken: NonNullable<ReturnType<Reusable>> | null = null): Promise<number> {
-    const [row] = await this.#database.query<{ id: number }>(
-      `insert into ledger.member (release_id, file_id, path, crc32, size, before, after, taken_from, records, rows, rejects, duplicates)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11, $12) returning member_id as id`,
+  /** Members that are taken over, in one statement: of a thousand comuni all but a few are. */
+  async #writeTaken(): Promise<void> {
+    if (this.#taken.length === 0) return;
+    const written = await this.#database.query<{ fileId: number; path: string; memberId: number }>(
+      `insert into ledger.member (release_id, file_id, path, crc32, size, taken_from, records, rows, rejects, duplicates)
+       select $1, file_id, path, crc32, size, taken_from, records, rows, rejects, duplicates
+       from unnest($2::int4[], $3::text[], $4::int8[], $5::int8[], $6::int4[], $7::int8[], $8::int8[], $9::int8[], $10::int8[])
+         as x (file_id, path, crc32, size, taken_from, records, rows, rejects, duplicates)
+       returning file_id as "fileId", path, member_id as "memberId"`,
       [
-        this.#releaseId, this.#file!.id, facts.path, facts.crc32 ?? null, facts.size ?? null, facts.envelope?.before ?? null, facts.envelope?.after ?? null,
-        taken?.readAs ?? null, taken?.records ?? null, taken?.rows ?? null, taken?.rejects ?? null, taken?.duplicates ?? null,
+        this.#releaseId, this.#taken.map(({ fileId }) => fileId), this.#taken.map(({ path }) => path), this.#taken.map(({ crc32 }) => crc32), this.#taken.map(({ size }) => size),
+        this.#taken.map(({ found }) => found.readAs), this.#taken.map(({ found }) => found.records), this.#taken.map(({ found }) => found.rows),
+        this.#taken.map(({ found }) => found.rejects), this.#taken.map(({ found }) => found.duplicates),
       ],
+    );
+    const ids = new Map(written.map(({ fileId, path, memberId }) => [`${fileId} ${path}`, memberId]));
+    for (const { fileId, path, label, found } of this.#taken) {
+      const memberId = ids.get(`${fileId} ${path}`)!;
+      this.reused.push({ memberId, fromMemberId: found.memberId, fromReleaseId: found.releaseId });
+      this.members.push({ memberId, label, records: found.records, rows: found.rows, rejects: found.rejects, duplicates: found.duplicates });
+    }
+  }
+
+  async #newMember(facts: MemberFacts): Promise<number> {
+    const [row] = await this.#database.query<{ id: number }>(
+      'insert into ledger.member (release_id, file_id, path, crc32, size, before, after) values ($1, $2, $3, $4, $5, $6, $7) returning member_id as id',
+      [this.#releaseId, this.#file!.id, facts.path, facts.crc32 ?? null, facts.size ?? null, facts.envelope?.before ?? null, facts.envelope?.after ?? null],
     );
     // Copies are opened here, where waiting is possible, and not in the hot loop.
     for (const table of Object.keys(this.#located.source.tables)) {
