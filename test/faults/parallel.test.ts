@@ -1,19 +1,21 @@
-/** How many releases are read at the same time changes nothing of what is published. */
+/** How many releases are read, and regions built, at the same time changes nothing of what is published. */
+import { copyFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { refresh } from '../../pipelines/steps/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
-import { contextOn, loadOptions } from '../harness/region.ts';
+import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
 import { inForce, orphans, recount } from './published.ts';
 import { REGION, smallRegion, type Region } from './region.ts';
 
-describeEngines('releases that are read side by side', (engine) => {
+describeEngines('releases and regions side by side', (engine) => {
   let region: Region;
   beforeAll(async () => {
     region = await smallRegion();
   });
   afterAll(() => region.remove());
 
-  it('give the same content one by one, two and eight at a time', async () => {
+  it('releases give the same content one by one, two and eight at a time', async () => {
     const folder = await region.version(0);
     const contents: Record<string, string>[] = [];
     for (const parallel of [1, 2, 8]) {
@@ -26,5 +28,26 @@ describeEngines('releases that are read side by side', (engine) => {
     expect(Object.keys(contents[0]!).filter((key) => key.startsWith(`${REGION} section.`)).length).toBeGreaterThan(7);
     expect(contents[1]).toEqual(contents[0]);
     expect(contents[2]).toEqual(contents[0]);
+  });
+
+  it('and so do regions that are built side by side', async () => {
+    // Nothing but the map: without a list of comuni the same one may lie in two regions.
+    const { folder, remove } = await inventedFiles(600, 11, ['ade_cadastre']);
+    try {
+      await copyFile(join(folder, 'MOLISE.zip'), join(folder, 'ABRUZZO.zip'));
+      const contents: Record<string, string>[] = [];
+      for (const parallel of [1, 2]) {
+        const context = await contextOn(await engine.openDatabase());
+        const report = await refresh(context, loadOptions([folder], null, { parallel }));
+        expect(report.failures).toEqual([]);
+        expect(report.units.map(({ name }) => name)).toEqual(expect.arrayContaining(['Abruzzo', 'Molise']));
+        contents.push(await recount(context.database));
+        expect(await inForce(context.database)).toEqual(contents.at(-1));
+        expect(await orphans(context.database)).toEqual([]);
+      }
+      expect(contents[1]).toEqual(contents[0]);
+    } finally {
+      await remove();
+    }
   });
 }, ['postgres']);
