@@ -9,7 +9,7 @@ import { findRegion } from '../kit/regions.ts';
 import type { Log } from '../log.ts';
 import { duration } from '../progress.ts';
 import type { RegisteredSource } from '../registry.ts';
-import { readSqlFolder, schemaOf, sha256, tableOf, type Relation, type SqlFile } from '../sql-files.ts';
+import { codeDigest, readSqlFolder, schemaOf, sha256, tableOf, type Relation, type SqlFile } from '../sql-files.ts';
 import { Carrying } from './carry.ts';
 import type { Release } from './ledger.ts';
 import { buildSchema, carrySchema, guardSchema, inUse, sourceOfLayer } from './workspace.ts';
@@ -91,7 +91,7 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
   const products = new Map<Relation, Product>();
   for (const file of productFiles(unit)) {
     const relation = file.writes[0]!;
-    const inputs: Record<string, string> = { [file.file]: file.sha256 };
+    const inputs: Record<string, string> = { [file.file]: codeDigest(file) };
     const used = new Map<number, Release>();
     const cited = new Map<number, Release>();
     const missing: Relation[] = [];

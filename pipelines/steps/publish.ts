@@ -162,8 +162,9 @@ export function sectionOf(relation: Relation): string | null {
  * Brings the previous publication of a unit back; a second call returns.
  * @throws MappaleError `NO_PREVIOUS` (exit 2)
  */
-export async function rollback(database: Database, unit: number): Promise<{ from: number; to: number; tables: readonly Relation[] }> {
+export async function rollback(database: Database, unit: number, runId: number): Promise<{ from: number; to: number; tables: readonly Relation[] }> {
   return swapping(database, async (session) => {
+    await fence(session, runId);
     const found = await session.query<{ id: number; state: string }>("select publication_id as id, state from ledger.publication where unit_code = $1 and state in ('current', 'previous')", [unit]);
     const from = found.find(({ state }) => state === 'current');
     const to = found.find(({ state }) => state === 'previous');

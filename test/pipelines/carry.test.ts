@@ -13,6 +13,7 @@ import { inForce, orphans, recount } from '../faults/published.ts';
 import { seismicZones } from '../faults/region.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { openRun } from '../harness/run.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const REGION = 14;
@@ -134,9 +135,9 @@ describeEngines('a refresh that carries rows over', (engine) => {
     await run();
     expect(carried()).toEqual(expect.arrayContaining(EVERYWHERE));
     const after = await inForce(context.database);
-    await rollback(context.database, REGION);
+    await rollback(context.database, REGION, await openRun(context.database));
     expect(await recount(context.database)).toEqual(before);
-    await rollback(context.database, REGION);
+    await rollback(context.database, REGION, await openRun(context.database));
     expect(await recount(context.database)).toEqual(after);
     await holds();
   });

@@ -11,6 +11,7 @@ import { rollback } from '../../pipelines/steps/publish.ts';
 import { plan, refresh } from '../../pipelines/steps/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { openRun } from '../harness/run.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const REGION = 14;
@@ -86,12 +87,12 @@ describeEngines('a refresh', (engine) => {
 
   it('rolls back to the publication before, and again to the one after', async () => {
     const after = await partitions(context);
-    await rollback(context.database, REGION);
+    await rollback(context.database, REGION, await openRun(context.database));
     const before = await partitions(context);
     expect(changed(before, after)).toEqual(['section.risk']);
     const [row] = await context.database.query<{ mapped: number }>('select count(*) filter (where pga_g is not null) as mapped from section.risk');
     expect(row!.mapped).toBe(0);
-    await rollback(context.database, REGION);
+    await rollback(context.database, REGION, await openRun(context.database));
     expect(await partitions(context)).toEqual(after);
   });
 
@@ -179,8 +180,8 @@ describeEngines('a refresh', (engine) => {
     const pruned = await prune(context.database, context.sources, false);
     expect(pruned.partitions.length).toBeGreaterThan(0);
     const before = await partitions(context);
-    await rollback(context.database, REGION);
-    await rollback(context.database, REGION);
+    await rollback(context.database, REGION, await openRun(context.database));
+    await rollback(context.database, REGION, await openRun(context.database));
     expect(await partitions(context)).toEqual(before);
     expect((await refresh(context, options())).runId).toBeNull();
     expect(await prune(context.database, context.sources, false)).toEqual({ partitions: [], releases: [], workspaces: [] });
