@@ -1,7 +1,7 @@
 /** A small invented region, and versions of its files in which three sources differ. */
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inventedFiles } from '../harness/region.ts';
+import { inventedFiles, keepFewSemesters } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 export const REGION = 14;
@@ -16,8 +16,7 @@ export interface Region {
 /** @param parcels small, so that a whole load takes seconds */
 export async function smallRegion(parcels = 600): Promise<Region> {
   const files = await inventedFiles(parcels, 11);
-  // One semester of quotations after the other teaches a fault nothing new: three remain.
-  for (const name of await readdir(files.folder)) if (/^QI_9000(0[4-9]|1\d|2\d)/.test(name)) await rm(join(files.folder, name));
+  await keepFewSemesters(files.folder);
   const whole = join(files.folder, '..', `${files.folder}-versions`);
   return {
     folder: files.folder,

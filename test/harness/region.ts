@@ -1,5 +1,5 @@
 /** An invented region, written by every source and loaded by the machine as a user would load it. */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeSynthetic } from '../../pipelines/commands/synth.ts';
@@ -30,4 +30,9 @@ export async function inventedFiles(parcels: number, seed: number, only?: readon
   const sources = (await loadSources()).filter(({ id }) => only === undefined || only.includes(id));
   const world = await writeSynthetic(sources, folder, parcels, seed, comuni);
   return { folder, world, remove: () => rm(folder, { recursive: true, force: true }) };
+}
+
+/** Leaves three semesters of quotations of the many, where one after the other would teach nothing new. */
+export async function keepFewSemesters(folder: string): Promise<void> {
+  for (const name of await readdir(folder)) if (/^QI_9000(0[4-9]|1\d|2\d)/.test(name)) await rm(join(folder, name));
 }
