@@ -32,15 +32,15 @@ const BENCHES: Readonly<Record<string, Run>> = {
     say(`  peak memory of the stage  ${Math.round(bench.peakMiB.all)} MiB on all parcels, ${Math.round(bench.peakMiB.quarter)} MiB on a quarter of them`);
   },
   async sources(databaseUrl, size) {
-    for (const row of await benchSources({ databaseUrl, parcels: size ?? 20_000 })) {
+    for (const row of await onFreshDatabase(databaseUrl, (url) => benchSources({ databaseUrl: url, parcels: size ?? 20_000 }))) {
       say(`  ${row.source.padEnd(18)} ${row.megabytes.toFixed(1).padStart(7)} MB  ${k(row.rows).padStart(8)} rows  read ${k(row.readRowsPerSecond).padStart(7)} rows/s ${row.readMegabytesPerSecond.toFixed(0).padStart(5)} MB/s  `
         + `COPY of the same rows ${k(row.copyRowsPerSecond).padStart(7)} rows/s`);
     }
-    const anncsu = await benchAnncsu({ databaseUrl });
+    const anncsu = await onFreshDatabase(databaseUrl, (url) => benchAnncsu({ databaseUrl: url }));
     say(`addresses: ${k(anncsu.rows)} rows, ${Math.round(anncsu.csvBytes / 1e6)} MB`);
     say(`  reader alone: plain ${k(anncsu.plainRowsPerSecond)} rows/s, zipped ${k(anncsu.zippedRowsPerSecond)} rows/s; into the staging table ${k(anncsu.loadedRowsPerSecond)} rows/s`);
     say(`  \\copy of the same file: ${k(anncsu.rawCopyRowsPerSecond)} rows/s; reader ${ratio(anncsu.plainRowsPerSecond, anncsu.rawCopyRowsPerSecond)}, stage ${ratio(anncsu.loadedRowsPerSecond, anncsu.rawCopyRowsPerSecond)} of that; peak ${Math.round(anncsu.peakMiB)} MiB`);
-    const egms = await benchEgms({ databaseUrl });
+    const egms = await onFreshDatabase(databaseUrl, (url) => benchEgms({ databaseUrl: url }));
     say(`ground motion: ${k(egms.rows)} rows, ${Math.round(egms.csvBytes / 1e6)} MB`);
     say(`  reader: plain ${Math.round(egms.plainMBs)} MB/s, zipped ${Math.round(egms.zippedMBs)} MB/s (inflating alone ${Math.round(egms.inflateMBs)}), ${k(egms.rowsPerSecond)} rows/s; COPY of the same rows ${k(egms.copyRowsPerSecond)} rows/s`);
   },
@@ -62,6 +62,8 @@ async function onFreshDatabase<T>(databaseUrl: string, work: (url: string) => Pr
     await server.query(`create database ${name}`);
     const url = new URL(databaseUrl);
     url.pathname = `/${name}`;
+    const fresh = await openDatabase(url.href);
+    await fresh.query('create extension postgis').finally(() => fresh.close());
     return await work(url.href);
   } finally {
     await server.query(`drop database if exists ${name} with (force)`);

@@ -11,7 +11,7 @@ import type { Database, Session } from '../db/index.ts';
 import type { Log } from '../log.ts';
 import { duration } from '../progress.ts';
 import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
-import type { Product, PublishedTable } from './join.ts';
+import type { Product, PublishedTable } from './products.ts';
 import { carrySchema } from './workspace.ts';
 
 /** When more than one parcel in so many changed, copying the others is no gain. */

@@ -3,7 +3,7 @@ import type { Database } from '../db/index.ts';
 import { compareTables, type TableDifference } from '../db/catalog.ts';
 import { MappaleError } from '../errors.ts';
 import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
-import { publishedTables, type PublishedTable } from './join.ts';
+import { publishedTables, type PublishedTable } from './products.ts';
 
 export interface Difference {
   readonly relation: Relation;

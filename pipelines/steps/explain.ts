@@ -7,7 +7,7 @@ import { MappaleError } from '../errors.ts';
 import { findRegion } from '../kit/regions.ts';
 import type { Section } from '../sections.ts';
 import { readSqlFolder, schemaOf, tableOf, type Relation, type SqlFile } from '../sql-files.ts';
-import { productFiles, publishedTables } from './join.ts';
+import { productFiles, publishedTables } from './products.ts';
 import { releases as readReleases } from './ledger.ts';
 import { inUse, sourceOfLayer } from './workspace.ts';
 

@@ -6,7 +6,8 @@ import { MappaleError } from '../errors.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
 import type { Guarded } from './guard.ts';
-import { dropWorkspaces, publishedTables, type Product, type PublishedTable } from './join.ts';
+import { dropWorkspaces } from './join.ts';
+import { publishedTables, type Product, type PublishedTable } from './products.ts';
 import { fence } from './ledger.ts';
 
 /** How long a swap may make readers wait, and how often it tries. */

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/context.ts';
 import type { Log } from '../../pipelines/log.ts';
 import { explain } from '../../pipelines/steps/explain.ts';
-import { productFiles, publishedTables } from '../../pipelines/steps/join.ts';
+import { productFiles, publishedTables } from '../../pipelines/steps/products.ts';
 import { prune } from '../../pipelines/steps/prune.ts';
 import { rollback } from '../../pipelines/steps/publish.ts';
 import { refresh } from '../../pipelines/steps/refresh.ts';

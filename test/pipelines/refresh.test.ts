@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/context.ts';
 import { SECTIONS } from '../../pipelines/sections.ts';
 import { diff } from '../../pipelines/steps/diff.ts';
-import { publishedTables } from '../../pipelines/steps/join.ts';
+import { publishedTables } from '../../pipelines/steps/products.ts';
 import { prune } from '../../pipelines/steps/prune.ts';
 import { rollback } from '../../pipelines/steps/publish.ts';
 import { plan, refresh } from '../../pipelines/steps/refresh.ts';
