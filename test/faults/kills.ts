@@ -15,7 +15,7 @@ import { smallRegion, type Region } from './region.ts';
 
 const { kills: WANTED, seed } = testEnvironment();
 /** The embedded database opens slowly: fewer kills, none less. */
-const EMBEDDED_SHARE = 0.2;
+const EMBEDDED_SHARE = 0.14;
 /** A busy machine is no fault. */
 const PATIENCE = 1_800_000;
 

@@ -193,7 +193,8 @@ describeEngines('a refresh that carries rows over', (engine) => {
     await holds();
   });
 
-  it('gives what a database gives that never saw other files', async () => {
+  // A whole load more: the engines' contents are held together elsewhere.
+  if (engine.name === 'postgres') it('gives what a database gives that never saw other files', async () => {
     const folder = `${files.folder}-moved`;
     const fresh = await inventedFiles(1200, 5, undefined, 12);
     try {
