@@ -100,12 +100,15 @@ export function readSqlFolder(folder: string): SqlFile[] {
   return readdirSync(path).filter((name) => name.endsWith('.sql')).sort().map((name) => readSqlFile(join(path, name)));
 }
 
+/** Read once: every file that makes something is asked which of them it calls. */
+let functions: readonly SqlFile[] | undefined;
+
 /** Digest of a file and of the functions of `sql/functions` that it calls, which decide what it makes as much as its own text. */
 export function codeDigest(file: SqlFile): string {
-  const functions = readSqlFolder('sql/functions');
+  functions ??= readSqlFolder('sql/functions');
   const called = new Set<SqlFile>();
   const follow = (text: string): void => {
-    for (const callee of functions) {
+    for (const callee of functions!) {
       if (called.has(callee) || !callee.writes.some((name) => text.includes(`${name}(`))) continue;
       called.add(callee);
       follow(callee.text);

@@ -80,12 +80,11 @@ export async function price(database: Database, plan: Plan): Promise<Price> {
   let measured = 0;
   for (const { located } of plan.toLoad) {
     const bytes = located.files.reduce((sum, { size }) => sum + size, 0);
-    const rate = bySource.get(located.source.id) ?? all;
     const known = bySource.get(located.source.id);
     const cost = known !== undefined ? bytes / known.bytesPerSecond : slower * (ASSUMED.secondsPerRelease + bytes / ASSUMED.bytesPerSecond);
     seconds += cost;
     if (known !== undefined) measured += cost;
-    disk += bytes * (rate?.layerPerByte ?? ASSUMED.layerPerByte);
+    disk += bytes * ((known ?? all)?.layerPerByte ?? ASSUMED.layerPerByte);
   }
   const [published] = await database.query<{ parcels: number }>(
     `select coalesce(sum(t.rows), 0)::int8 as parcels from ledger.publication p join ledger.publication_table t using (publication_id)

@@ -100,7 +100,7 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
       carry: isStale && differOnly(before.inputs, inputs, mayDiffer(file, sources, products)),
       releases: [...used.values()].sort((a, b) => a.releaseId - b.releaseId),
       cited: [...cited.values()],
-      stale: before === undefined ? 'not published yet' : before.fingerprint === fingerprint ? null : difference(before.inputs, inputs),
+      stale: before === undefined ? 'not published yet' : isStale ? difference(before.inputs, inputs) : null,
       published: before?.partition ?? null,
     });
   }

@@ -88,17 +88,17 @@ begin
   v_record := '{"fid":' || p_fid || ',"municipality":' || (v_basic -> 'municipality');
   foreach v_section in array v_include loop
     -- Named one by one: what is put together at run time is planned anew at every call.
-    v_value := case v_section
-      when 'basic' then v_basic
-      when 'risk' then api.section_risk(p_fid)
-      when 'subsidence' then api.section_subsidence(p_fid)
-      when 'coastal_erosion' then api.section_coastal_erosion(p_fid)
-      when 'valuation' then api.section_valuation(p_fid)
-      when 'valuation_history' then api.section_valuation_history(p_fid)
-      when 'economics' then api.section_economics(p_fid)
-      when 'demographics' then api.section_demographics(p_fid)
-      when 'address' then api.section_address(p_fid)
-    end;
+    case v_section
+      when 'basic' then v_value := v_basic;
+      when 'risk' then v_value := api.section_risk(p_fid);
+      when 'subsidence' then v_value := api.section_subsidence(p_fid);
+      when 'coastal_erosion' then v_value := api.section_coastal_erosion(p_fid);
+      when 'valuation' then v_value := api.section_valuation(p_fid);
+      when 'valuation_history' then v_value := api.section_valuation_history(p_fid);
+      when 'economics' then v_value := api.section_economics(p_fid);
+      when 'demographics' then v_value := api.section_demographics(p_fid);
+      when 'address' then v_value := api.section_address(p_fid);
+    end case;
     v_record := v_record || ',' || to_json(v_section) || ':' || coalesce(v_value::text, 'null');
   end loop;
   return (

@@ -4,13 +4,12 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { randomOf } from '../../pipelines/kit/random.ts';
 import { describeEngines, type TestEngine } from '../harness/database.ts';
 import { testEnvironment, type EngineName } from '../harness/environment.ts';
 import { Gate, nameOf, type Boundary } from './gate.ts';
 import { Machine, mappale, succeeded } from './machine.ts';
-import { inForce, orphans, recount } from './published.ts';
+import { inForce, orphans, recount, withDatabase } from './published.ts';
 import { smallRegion, type Region } from './region.ts';
 
 const { kills: WANTED, seed } = testEnvironment();
@@ -80,15 +79,6 @@ class Pair {
       const [open] = await database.query<{ n: number }>("select count(*) as n from ledger.run where ended_at is null");
       expect(open!.n).toBe(0);
     });
-  }
-}
-
-async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openDatabase(url);
-  try {
-    return await work(database);
-  } finally {
-    await database.close();
   }
 }
 

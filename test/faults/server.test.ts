@@ -6,29 +6,19 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { randomOf } from '../../pipelines/kit/random.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { installations } from '../harness/postgres.ts';
 import { Gate, IN_COPY } from './gate.ts';
 import { Machine, mappale, succeeded, told, type Ended } from './machine.ts';
 import { Wire } from './proxy.ts';
-import { inForce, orphans, recount } from './published.ts';
+import { inForce, orphans, recount, withDatabase } from './published.ts';
 import { smallRegion, type Region } from './region.ts';
 import { Server } from './server.ts';
 
 const run = promisify(execFile);
 const { seed, engines } = testEnvironment();
 const missing = !engines.includes('postgres') ? 'left out by MAPPALE_TEST_ENGINES' : (await installations(testEnvironment().path)).some(({ version }) => version >= 15) ? null : 'no PostgreSQL ≥ 15 on this machine';
-
-async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
-  const database = await openDatabase(url);
-  try {
-    return await work(database);
-  } finally {
-    await database.close();
-  }
-}
 
 describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : ` [not run: ${missing}]`}`, () => {
   let server: Server;
