@@ -82,6 +82,24 @@ export async function provideRegion(session: Session, schema: string, code: numb
   await session.query(`create view ${ident(schema, 'region')} as select ${String(Math.trunc(code))}::int2 as code, ${quoted!.name}::text as name`);
 }
 
+/** A file whose rows a workspace sees, and its place among those of its source and kind: 1 is the newest. */
+export interface RankedFile {
+  readonly fileId: number;
+  readonly rank: number;
+}
+
+/**
+ * The view `member_in_force (member_id, release_id, file_id, rank)` of a region's workspace: where files overlap that do not name comuni, it says
+ * which is the newer.
+ */
+export async function provideMembers(session: Session, schema: string, files: readonly RankedFile[]): Promise<void> {
+  const values = files.length === 0 ? 'select null::int4, null::int4 where false' : `values ${files.map(({ fileId, rank }) => `(${Math.trunc(fileId)}, ${Math.trunc(rank)})`).join(', ')}`;
+  await session.query(
+    `create view ${ident(schema, 'member_in_force')} as
+     select m.member_id, m.release_id, m.file_id, f.rank from ledger.member m join (${values}) as f (file_id, rank) using (file_id)`,
+  );
+}
+
 /** Views of a workspace are made anew by each run; its tables may stay. */
 export async function dropViews(session: Session, schema: string): Promise<void> {
   const rows = await session.query<{ name: string }>(

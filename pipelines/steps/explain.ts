@@ -1,7 +1,7 @@
 /**
  * Where a value comes from: the section's own SQL runs again, on one parcel, and what it found on the way is named with file and place.
  */
-import { createSchema, inWorkspace, provideLayer, provideParcels, providePublished, provideRegion, rowsOf } from '../db/catalog.ts';
+import { createSchema, inWorkspace, provideLayer, provideMembers, provideParcels, providePublished, provideRegion, rowsOf } from '../db/catalog.ts';
 import type { Context } from '../context.ts';
 import { MappaleError } from '../errors.ts';
 import { findRegion } from '../kit/regions.ts';
@@ -9,7 +9,7 @@ import type { Section } from '../sections.ts';
 import { readSqlFolder, schemaOf, tableOf, type Relation, type SqlFile } from '../sql-files.ts';
 import { productFiles, publishedTables } from './products.ts';
 import { releases as readReleases } from './ledger.ts';
-import { inUse, sourceOfLayer } from './workspace.ts';
+import { inUse, rankFiles, sourceOfLayer } from './workspace.ts';
 
 /** One feature that took part in a value. */
 export interface Evidence {
@@ -70,6 +70,7 @@ export async function explain(context: Context, fid: number, section: Section): 
     await session.transaction(async () => {
       await createSchema(session, schema);
       await provideRegion(session, schema, unit, region.name);
+      await provideMembers(session, schema, await rankFiles(session, loaded.filter((release) => release.region === null || release.region === unit)));
       await provideParcels(session, schema, parcels.partition, fid, file.parcels);
       const made = new Set<Relation>(isBasic ? [] : file.reruns);
       for (const read of new Set([...rules, file].flatMap(({ reads }) => reads))) {

@@ -3,7 +3,7 @@
  * header says what it reads and writes, and that is the whole dependency graph.
  */
 import type { Database, Session } from '../db/index.ts';
-import { analyze, createSchema, dropOthers, dropSchema, dropViews, inWorkspace, provideLayer, providePublished, provideRegion, schemasLike, tablesIn } from '../db/catalog.ts';
+import { analyze, createSchema, dropOthers, dropSchema, dropViews, inWorkspace, provideLayer, provideMembers, providePublished, provideRegion, schemasLike, tablesIn } from '../db/catalog.ts';
 import { MappaleError } from '../errors.ts';
 import { findRegion } from '../kit/regions.ts';
 import type { Log } from '../log.ts';
@@ -13,7 +13,7 @@ import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
 import { Carrying } from './carry.ts';
 import type { Release } from './ledger.ts';
 import type { Product, PublishedTable } from './products.ts';
-import { buildSchema, carrySchema, guardSchema, inUse, sourceOfLayer } from './workspace.ts';
+import { buildSchema, carrySchema, guardSchema, inUse, rankFiles, sourceOfLayer } from './workspace.ts';
 
 /** State 4: the stale tables of a unit lie finished in its workspace. */
 export interface Joined {
@@ -38,8 +38,9 @@ export async function join(database: Database, unit: number, products: readonly 
   const carrying = await inWorkspace(database, schema, async (session) => {
     const finished = new Set(await tablesIn(session, schema));
     if (unit !== 0) await provideRegion(session, schema, unit, findRegion(unit)!.name);
+    await provideMembers(session, schema, await rankFiles(session, [...new Set(products.flatMap((product) => product.releases))]));
     const provided = new Set<Relation>();
-    const results = new Set(['region', ...products.map(({ relation }) => tableOf(relation))]);
+    const results = new Set(['region', 'member_in_force', ...products.map(({ relation }) => tableOf(relation))]);
     const carry = await Carrying.begin(database, session, unit, schema, products, published, log);
     const make = async (product: Product): Promise<void> => {
       const table = tableOf(product.relation);

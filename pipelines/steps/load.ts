@@ -73,6 +73,7 @@ export async function load(database: Database, staged: Staged, sources: readonly
 async function provideInputs(session: Session, staged: Staged, sources: readonly RegisteredSource[], loaded: readonly Release[]): Promise<void> {
   const { schema, releaseId, located } = staged;
   await session.query('create table release as select release_id, source_id as source, vintage, region_code from ledger.release where release_id = $1', [releaseId]);
+  await session.query('create table member as select member_id, file_id, path from ledger.member where release_id = $1', [releaseId]);
   for (const relation of layersOf(located.source.load)) {
     const provider = sourceOfLayer(sources, relation);
     if (provider === undefined && !(await hasRelation(session, relation))) {

@@ -1,6 +1,6 @@
 /** Which releases and published tables a SQL file sees in its workspace. */
 import type { Session } from '../db/index.ts';
-import { schemasLike } from '../db/catalog.ts';
+import { schemasLike, type RankedFile } from '../db/catalog.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { schemaOf, tableOf, type Relation, type SqlFile } from '../sql-files.ts';
 import type { Release } from './ledger.ts';
@@ -61,6 +61,21 @@ export function preference(a: Preferable, b: Preferable): number {
   return Number(b.complete) - Number(a.complete)
     || (a.vintage < b.vintage ? 1 : a.vintage > b.vintage ? -1 : 0)
     || Number(b.region !== null) - Number(a.region !== null);
+}
+
+/** The files of these releases, newest first within each source and kind. */
+export async function rankFiles(session: Session, used: readonly Release[]): Promise<RankedFile[]> {
+  const files = await session.query<{ fileId: number; releaseId: number; role: string }>(
+    'select file_id as "fileId", release_id as "releaseId", role from ledger.file where release_id = any ($1) order by file_id desc', [used.map(({ releaseId }) => releaseId)],
+  );
+  const releases = new Map(used.map((release) => [release.releaseId, release]));
+  const next = new Map<string, number>();
+  return files.map((file) => ({ ...file, release: releases.get(file.releaseId)! })).sort((a, b) => preference(a.release, b.release)).map(({ fileId, role, release }) => {
+    const kind = `${release.sourceId} ${role}`;
+    const rank = (next.get(kind) ?? 0) + 1;
+    next.set(kind, rank);
+    return { fileId, rank };
+  });
 }
 
 /** The source whose layer.sql makes this layer; undefined when its folder is not here. */

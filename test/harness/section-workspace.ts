@@ -6,7 +6,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database, Session } from '../../pipelines/db/index.ts';
-import { createSchema, inWorkspace, provideLayer, provideRegion } from '../../pipelines/db/catalog.ts';
+import { createSchema, inWorkspace, provideLayer, provideMembers, provideRegion } from '../../pipelines/db/catalog.ts';
 import { RowWriter } from '../../pipelines/kit/copy.ts';
 import type { Columns } from '../../pipelines/kit/source.ts';
 import type { LonLat, World } from '../../pipelines/kit/world.ts';
@@ -19,7 +19,7 @@ import { releases } from '../../pipelines/steps/ledger.ts';
 import { load, type Loaded } from '../../pipelines/steps/load.ts';
 import { locate } from '../../pipelines/steps/locate.ts';
 import { stage } from '../../pipelines/steps/stage.ts';
-import { inUse, sourceOfLayer } from '../../pipelines/steps/workspace.ts';
+import { inUse, rankFiles, sourceOfLayer } from '../../pipelines/steps/workspace.ts';
 import { ROOT } from '../../pipelines/config.ts';
 
 const PARCEL: Columns = {
@@ -69,6 +69,7 @@ export async function sectionWorkspace(database: Database, { world, sources: ids
   await createSchema(database, schema);
   await writeParcels(database, schema, world);
   const known = await releases(database, 'loaded');
+  await provideMembers(database, schema, await rankFiles(database, known));
   return {
     schema,
     loaded,
