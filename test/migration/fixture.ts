@@ -1,0 +1,115 @@
+/** Databases that earlier versions made (`scripts/migration-fixture.sh`), and what must still be in them after a migration. */
+import { execFile } from 'node:child_process';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { readdirSync, readFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { gunzipSync } from 'node:zlib';
+import { ident, openDatabase, type Session } from '../../pipelines/db/index.ts';
+import { ROOT } from '../architecture/project.ts';
+import type { TestEngine } from '../harness/database.ts';
+
+const FOLDER = join(ROOT, 'test/migration/fixture');
+
+/** Commits whose program made one. */
+export const FIXTURES: readonly string[] = readdirSync(FOLDER).sort();
+
+interface About {
+  readonly commit: string;
+  readonly postgres: string;
+  readonly postgis: string;
+  readonly token: string;
+}
+
+export interface Fixture {
+  readonly about: About;
+  /** Path below the base address → what was answered. */
+  readonly answers: Readonly<Record<string, unknown>>;
+  /** A database as it was, not migrated. @returns its URL */
+  restore(engine: TestEngine): Promise<string>;
+  /** The files that were loaded last; remove them afterwards. */
+  files(): Promise<{ folder: string; remove(): Promise<void> }>;
+}
+
+export function fixture(name: string): Fixture {
+  const folder = join(FOLDER, name);
+  const unpacked = (file: string): string => gunzipSync(readFileSync(join(folder, file))).toString('utf8');
+  return {
+    about: JSON.parse(readFileSync(join(folder, 'about.json'), 'utf8')) as About,
+    answers: JSON.parse(unpacked('answers.json.gz')) as Record<string, unknown>,
+    async restore(engine) {
+      const url = await engine.createDatabase();
+      const database = await openDatabase(url);
+      try {
+        await database.session(async (session) => {
+          // A role belongs to the server and is in no dump.
+          const [role] = await session.query<{ there: boolean }>("select exists (select from pg_roles where rolname = 'mappale_api') as there");
+          if (!role!.there) await session.query('create role mappale_api nologin').catch(() => undefined);
+          await session.script(unpacked('dump.sql.gz'), `${name}/dump.sql`);
+          await session.query('analyze');
+        });
+      } finally {
+        await database.close();
+      }
+      return url;
+    },
+    async files() {
+      const scratch = await mkdtemp(join(tmpdir(), 'mappale-migration-'));
+      await promisify(execFile)('tar', ['-xzf', join(folder, 'data.tar.gz'), '-C', scratch]);
+      return { folder: join(scratch, 'data'), remove: () => rm(scratch, { recursive: true, force: true }) };
+    },
+  };
+}
+
+/** Columns of each table of some schemas, in the order of their names. */
+export type Shape = ReadonlyMap<string, readonly string[]>;
+
+/** Schemas whose rows a migration may not touch. */
+const KEPT = ['access', 'core', 'layer', 'ledger', 'previous', 'section'];
+/** What the program notes of its own files. */
+const OWN: readonly string[] = ['ledger.applied_file'];
+
+/** Tables that hold rows, with their columns. */
+export async function shapeOf(session: Session): Promise<Shape> {
+  const rows = await session.query<{ table: string; columns: string[] }>(
+    `select format('%s.%s', n.nspname, c.relname) as table, array_agg(a.attname::text order by a.attname collate "C") as columns
+     from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
+     where n.nspname = any ($1) and c.relkind = 'r' group by 1 order by 1`, [KEPT],
+  );
+  return new Map(rows.filter(({ table }) => !OWN.includes(table)).map(({ table, columns }) => [table, columns]));
+}
+
+/** Rows and digest of each table over these columns; `gone` where the table, or one of them, is. */
+export async function contentOf(session: Session, shape: Shape): Promise<Record<string, string>> {
+  const found: Record<string, string> = {};
+  const now = await shapeOf(session);
+  for (const [table, columns] of shape) {
+    const there = now.get(table);
+    const missing = there === undefined ? ['the table'] : columns.filter((column) => !there.includes(column));
+    if (missing.length > 0) {
+      found[table] = `gone: ${missing.join(', ')}`;
+      continue;
+    }
+    const [schema, name] = table.split('.') as [string, string];
+    const [row] = await session.query<{ rows: number; digest: string }>(
+      `select count(*) as rows, md5(coalesce(string_agg(r, e'\\n' order by r collate "C"), '')) as digest
+       from (select row(${columns.map((column) => `t.${ident(column)}`).join(', ')})::text as r from ${ident(schema, name)} t) x`,
+    );
+    found[table] = `${row!.rows} rows, ${row!.digest}`;
+  }
+  return found;
+}
+
+/** Where an answer lacks or changes what another one said; added fields are no difference. */
+export function differences(was: unknown, now: unknown, path = ''): string[] {
+  if (Array.isArray(was)) {
+    if (!Array.isArray(now) || now.length !== was.length) return [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
+    return was.flatMap((each, index) => differences(each, now[index], `${path}[${index}]`));
+  }
+  if (typeof was === 'object' && was !== null) {
+    if (typeof now !== 'object' || now === null || Array.isArray(now)) return [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
+    return Object.entries(was).flatMap(([key, value]) => (key in now ? differences(value, (now as Record<string, unknown>)[key], `${path}.${key}`) : [`${path}.${key} is gone`]));
+  }
+  return was === now ? [] : [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
+}
