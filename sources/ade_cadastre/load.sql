@@ -171,8 +171,9 @@ select
   p.reference,
   'CadastralParcel.IT.AGE.PLA.' || p.reference as gml_id,
   case
-    when substr(p.reference, 13) like 'STRADA%' and p.reference ~ '\.STRADA[0-9]*$' then 'road'
-    when substr(p.reference, 13) like 'ACQUA%' and p.reference ~ '\.ACQUA[0-9]*$' then 'water'
+    -- The word, then whatever numbers and letters the office adds (STRADA001B, STRADA001/B); longer words are names.
+    when upper(substr(p.reference, 13, 6)) = 'STRADA' and substr(p.reference, 19) ~* '^([^a-z].*|[a-z]|bis|ter|quater)?$' then 'road'
+    when upper(substr(p.reference, 13, 5)) = 'ACQUA' and substr(p.reference, 18) ~* '^([^a-z].*|[a-z]|bis|ter|quater)?$' then 'water'
     else 'land'
   end as kind,
   u.mended is not null as made_valid,

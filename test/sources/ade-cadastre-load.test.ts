@@ -136,6 +136,14 @@ describeEngines('the layers of the cadastre', (engine) => {
     ]);
   });
 
+  it('STRADA001B and every suffix of roads and waters has its kind', async () => {
+    const { parcels } = await loadFixture('roads-and-waters-with-suffixes.gml');
+    expect(parcels.map(({ label, kind }) => `${label}: ${kind}`)).toEqual([
+      'STRADA001B: road', 'STRADA001/B: road', 'STRADA002-BIS: road', 'strada003: road', 'Strada: road', 'STRADAA: road', 'STRADA 004 A: road', 'STRADABIS: road',
+      'ACQUA12A: water', 'ACQUA001/B: water', 'acqua005b: water', 'ACQUA: water', 'STRADARIO: land', 'ACQUARIO: land', 'BSTRADA001: land',
+    ]);
+  });
+
   it('hold a reference once: what repeats is counted, what contradicts is refused', async () => {
     const { loaded, parcels, refused } = await loadFixture('duplicated-ids.gml');
     expect(loaded).toMatchObject({ records: 5, rows: 2, rejects: 2, duplicates: 1 });
