@@ -35,10 +35,12 @@ export interface Attribution {
   readonly mandatory?: boolean;
 }
 
-/** Bounds that a release must keep; a broken minimum is an error, a broken maximum a warning. */
 export interface Envelope {
-  /** Rows of the whole release, per layer: `{ parcel: { min: 100_000 } }`; only enforced on files that claim to be complete. */
-  readonly rows?: Readonly<Record<string, { readonly min?: number; readonly max?: number }>>;
+  /**
+   * How many records the publisher's whole file has, by role: `{ comunale: { min: 7_500 } }`. `validate` says of a file under a whole
+   * name that it is outside; nothing is refused for it, because a first load covers what it reaches and a later one passes the gate.
+   */
+  readonly records?: Readonly<Record<string, { readonly min?: number; readonly max?: number }>>;
   /** Highest share of rejected records that may be published, 0–1. */
   readonly rejectShare: number;
 }
@@ -101,8 +103,18 @@ export interface Recognition {
   readonly region: number | null;
   /** Files in the same folder that belong to this one (`.dbf`, `.shx`, `.prj`, `.cpg`). */
   readonly sidecars?: readonly string[];
-  /** False when the file is a part (one comune, one tile): row envelopes are then not enforced. Default true. */
-  readonly complete?: boolean;
+  /**
+   * The day that is written inside, or what else tells an issue from a later one of the same vintage: elaboration date of a title line,
+   * newest entry of a zip, number of a re-issue. Sorts as text among files of one source and role; left out when the file says none.
+   */
+  readonly dated?: string;
+  /** Which part of the whole this file is where rows do not say so: a tile (`E46N19`), a class that has a file of its own (`HPH`). */
+  readonly place?: string;
+  /**
+   * True when the publisher's packaging calls the file the whole of Italy or of its region; false for a part (one comune, one tile, an
+   * extract). Never told by size or content, see `packaging.ts`.
+   */
+  readonly complete: boolean;
   /**
    * Why a file that is surely this source's is left aside (another component, a companion table): it belongs to no release
    * and is never read; the machine names it with this sentence, so that it is neither unknown nor lost silently.

@@ -140,8 +140,6 @@ export interface VectorLook {
   readonly fields: readonly string[] | null;
   /** First bytes of a GeoPackage or GeoJSON, where its columns' names stand as text. */
   readonly head: Buffer;
-  /** Greater side of the header's box in the file's own unit; null when it has none. */
-  readonly extent: number | null;
 }
 
 /** What can be seen of the vector files in a probe without opening them; empty when there is none. */
@@ -160,10 +158,9 @@ export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
 }
 
 async function look(path: string, head: Buffer, table: () => Promise<Buffer | null>): Promise<VectorLook> {
-  if (!path.toLowerCase().endsWith('.shp')) return { path, fields: null, head, extent: null };
+  if (!path.toLowerCase().endsWith('.shp')) return { path, fields: null, head };
   const dbf = await table();
-  const extent = head.length < 68 ? null : Math.max(head.readDoubleLE(52) - head.readDoubleLE(36), head.readDoubleLE(60) - head.readDoubleLE(44));
-  return { path, fields: dbf === null ? null : dbfFields(dbf), head, extent };
+  return { path, fields: dbf === null ? null : dbfFields(dbf), head };
 }
 
 /** Names of a dBASE table's fields: descriptors of 32 bytes from byte 32, ended by 0x0D. */
@@ -181,11 +178,6 @@ export function sidecarsOf(probe: Probe): string[] {
   if (!/\.shp$/i.test(probe.name)) return [];
   const stem = probe.name.slice(0, -4).toLowerCase();
   return probe.siblings.filter((name) => /\.(?:dbf|shx|prj|cpg|qix|qpj|sbn|sbx|xml)$/i.test(name) && name.toLowerCase().startsWith(`${stem}.`));
-}
-
-/** True when a header's box is as large as Italy: more than 600 km, or 6 degrees. */
-export function isNational(extent: number | null): boolean {
-  return extent !== null && (extent > 600_000 || (extent > 6 && extent < 360));
 }
 
 /**

@@ -48,7 +48,6 @@ export async function load(database: Database, staged: Staged, sources: readonly
     for (const offence of offences) if (offence.level === 'warn') log.warn(`${source.id}: ${offence.expects}: ${offence.rows} rows say otherwise`, { check: offence.name });
     const errors = offences.filter(({ level }) => level === 'error');
     if (errors.length > 0) throw offencesError(source.id, errors);
-    checkEnvelope(staged, held, log);
     return { held, records, rejects, rows: counts.reduce((sum, count) => sum + count.rows, 0), duplicates: counts.reduce((sum, count) => sum + count.duplicates, 0) };
   });
   await database.session(async (session) => {
@@ -143,22 +142,6 @@ async function account(session: Session, staged: Staged, made: ReadonlySet<strin
     [counts.map(({ memberId }) => memberId), counts.map((c) => c.rows), counts.map((c) => c.rejects), counts.map((c) => c.duplicates)],
   );
   return { counts, held };
-}
-
-/** A release that claims to be complete keeps its manifest's bounds: too few rows is an error, too many a warning. */
-function checkEnvelope(staged: Staged, held: Readonly<Record<string, number>>, log: Log): void {
-  const { source, complete } = staged.located;
-  if (!complete) return;
-  for (const [layer, bounds] of Object.entries(source.manifest.envelope.rows ?? {})) {
-    const rows = held[layer] ?? 0;
-    if (bounds.min !== undefined && rows < bounds.min) {
-      throw new MappaleError(`${source.id}: fewer rows than any known release`, {
-        code: 'ENVELOPE', kind: 'checks', at: staged.located.files.map(({ name }) => name).join(', '), detail: `expected at least ${bounds.min} rows of ${layer}, found ${rows}`,
-        hint: 'Compare the file with the publisher\'s. If the smaller number is right, lower the bound in the manifest.',
-      });
-    }
-    if (bounds.max !== undefined && rows > bounds.max) log.warn(`${source.id}: more rows of ${layer} than any known release: expected at most ${bounds.max}, found ${rows}`);
-  }
 }
 
 /** Throws away what an interrupted run left: workspaces of releases that are not loaded. */

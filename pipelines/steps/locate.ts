@@ -276,7 +276,7 @@ function group(located: readonly { source: RegisteredSource; file: LocatedFile }
       source,
       vintage: first.vintage,
       region: first.region,
-      complete: list.some(({ recognition }) => recognition.complete !== false),
+      complete: list.some(({ recognition }) => recognition.complete),
       files: list,
       content: createHash('sha256').update([...files.keys()].sort().join('\n')).digest('hex'),
     } as const;

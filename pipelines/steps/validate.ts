@@ -3,7 +3,7 @@ import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { MappaleError } from '../errors.ts';
 import { RowWriter } from '../kit/copy.ts';
-import type { MemberFacts, MemberSink, Reject, Sink } from '../kit/source.ts';
+import type { MemberFacts, MemberSink, Recognition, Reject, Sink } from '../kit/source.ts';
 import { KeySet } from '../kit/key-set.ts';
 import { OddText, isOddRecord } from '../kit/odd-text.ts';
 import type { RegisteredSource } from '../registry.ts';
@@ -98,7 +98,7 @@ async function validateFile(source: RegisteredSource, file: LocatedFile, sample:
     else throw error;
   }
   // Of a file that could not be read to its end, nothing is said that its end would decide.
-  findings.push(...sink.findings(!sampled && findings.length === 0, file.recognition.complete !== false));
+  findings.push(...sink.findings(!sampled && findings.length === 0, file.recognition));
   return { ...facts, ok: findings.every(({ level }) => level !== 'error'), records: sink.records, rows: sink.rows, rejects: sink.rejects, duplicates: sink.duplicates, sampled, findings };
 }
 
@@ -182,7 +182,7 @@ class ValidationSink implements Sink {
   }
 
   /** @param whole every record was read */
-  findings(whole: boolean, complete: boolean): Finding[] {
+  findings(whole: boolean, { role, complete }: Recognition): Finding[] {
     this.rows = this.#rowCount();
     const findings = [...this.#lost];
     const seen = this.rows + this.rejects + this.duplicates;
@@ -204,7 +204,7 @@ class ValidationSink implements Sink {
     if (whole && this.records === 0 && this.#lost.length === 0) {
       findings.push({ level: 'error', code: 'FILE_EMPTY', message: 'the file holds no record', at: this.#name, detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.' });
     }
-    if (whole && complete) findings.push(...this.#envelope());
+    if (whole && complete) findings.push(...this.#envelope(role));
     return findings;
   }
 
@@ -229,11 +229,15 @@ class ValidationSink implements Sink {
     }];
   }
 
-  /** Bounds that name a staging table's layer by the file alone: a total below every layer's minimum cannot be whole. */
-  #envelope(): Finding[] {
-    const minima = Object.values(this.#source.manifest.envelope.rows ?? {}).map(({ min }) => min ?? 0).filter((min) => min > 0);
-    if (minima.length === 0 || this.records >= Math.min(...minima)) return [];
-    return [{ level: 'error', code: 'ENVELOPE', message: 'fewer records than any known release', at: this.#name, detail: `expected at least ${Math.min(...minima)}, found ${this.records}`, hint: 'The file is cut short, or is a part that should be named so.' }];
+  /** A file that is called the whole, and is as large as none was. */
+  #envelope(role: string): Finding[] {
+    const { min = 0, max = Infinity } = this.#source.manifest.envelope.records?.[role] ?? {};
+    if (this.records >= min && this.records <= max) return [];
+    const few = this.records < min;
+    return [{
+      level: 'warn', code: 'ENVELOPE', message: `the publisher's whole file has ${few ? 'more' : 'fewer'} records`, at: this.#name, detail: `expected at ${few ? `least ${min}` : `most ${max}`}, found ${this.records}`,
+      hint: few ? 'If it was cut short, download it again; if it is a part, give it a name that says so: under this one it replaces older files of other places too.' : 'Compare it with the publisher\'s.',
+    }];
   }
 
   #rowCount(): number {

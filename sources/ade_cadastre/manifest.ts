@@ -30,10 +30,7 @@ export const manifest: Manifest = {
   },
   // The smallest region has 0.9 million parcels, the largest 9.7 million; Italy 87 million.
   envelope: {
-    rows: {
-      cadastral_parcel: { min: 1, max: 120_000_000 },
-      cadastral_sheet: { min: 1, max: 500_000 },
-    },
+    records: { regione: { max: 12_000_000 }, italia: { max: 120_000_000 } },
     rejectShare: 0.001,
   },
   layers: ['cadastral_parcel', 'cadastral_sheet'],

@@ -1,5 +1,6 @@
 /** Which of the publisher's files is this? Known by what its first document says, however deep in zips it lies. */
 import { constants, inflateRawSync } from 'node:zlib';
+import { stemOf } from '../../pipelines/kit/packaging.ts';
 import { findRegion } from '../../pipelines/kit/regions.ts';
 import type { Probe, Recognition } from '../../pipelines/kit/source.ts';
 import { regionOfSigla } from './provinces.ts';
@@ -24,20 +25,20 @@ export async function recognise(probe: Probe): Promise<Recognition | null> {
     const role = ROLES[depth];
     if (role === undefined) return null;
     const vintage = inside.reduce((newest, { modified }) => (modified > newest ? modified : newest), '');
-    return { role, vintage, region: regionOf(role, probe.name, inside.map(({ path }) => stem(path))), complete: role === 'regione' || role === 'italia' };
+    return { role, vintage, region: regionOf(role, probe.name, inside.map(({ path }) => stemOf(path))), complete: isWhole(role, probe.name) };
   }
   return null;
 }
 
-/** File name without folders and ending. */
-function stem(path: string): string {
-  return path.split('/').at(-1)!.replace(/\.[^.]*$/, '');
+/** `MOLISE.zip` and `ITALIA.zip` are the whole; zips of provinces under another name may be some of them. */
+function isWhole(role: (typeof ROLES)[number], name: string): boolean {
+  return role === 'regione' ? findRegion(stemOf(name)) !== undefined : role === 'italia' && /^italia$/i.test(stemOf(name));
 }
 
 function regionOf(role: (typeof ROLES)[number], name: string, inside: readonly string[]): number | null {
-  if (role === 'provincia') return regionOfSigla(stem(name)) ?? null;
+  if (role === 'provincia') return regionOfSigla(stemOf(name)) ?? null;
   if (role !== 'regione') return null;
-  const named = findRegion(stem(name));
+  const named = findRegion(stemOf(name));
   if (named !== undefined) return named.code;
   const regions = new Set(inside.map(regionOfSigla));
   const [only] = regions;

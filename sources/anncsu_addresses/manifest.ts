@@ -27,8 +27,8 @@ export const manifest: Manifest = {
     "'' (10th column of STRAD)": 'every line of STRAD ends with a separator: the column behind it has no name and no value; a value in it is a reject',
   },
   envelope: {
-    // National release: 27.4 M accesses, 1.22 M streets. No minimum: STRAD may come alone, and regions differ a hundredfold.
-    rows: { accesso: { max: 40_000_000 }, odonimo: { max: 2_000_000 } },
+    // National release: 27.4 M accesses, 1.22 M streets. No minimum: regions differ a hundredfold.
+    records: { INDIR: { max: 40_000_000 }, STRAD: { max: 2_000_000 } },
     rejectShare: 0.01,
   },
   layers: ['accesso', 'odonimo'],

@@ -24,7 +24,7 @@ export const manifest: Manifest = {
     Province: 'name of the province in the editions until 2022; it follows from the comune',
   },
   envelope: {
-    rows: { seismic_zone: { min: 7_000, max: 8_200 } },
+    records: { comuni: { min: 7_000, max: 8_200 } },
     rejectShare: 0.005,
   },
   layers: ['seismic_zone'],

@@ -1,9 +1,16 @@
 /** The seismic zone of each comune. */
 import { normaliseHeader, peekRows, resembles } from '../../pipelines/kit/csv.ts';
 import { readCsvRows } from '../../pipelines/kit/csv-rows.ts';
+import { isWhole, type WholeName } from '../../pipelines/kit/packaging.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
+
+/** `classificazione-sismica-aggiornata-maggio-2025`, `classificazione2024`: words of the publisher and days; another word names a part. */
+const WHOLE: WholeName = {
+  whole: /^classificazione(?:[-_ ]*(?:sismica|aggiornata|aggiornamento|comuni|italiani|al|gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre|\d+))*$/i,
+  stated: /^classificazione/i,
+};
 
 const raw_seismic: Columns = {
   region_name: 'text',
@@ -22,7 +29,7 @@ export default defineSource({
 
   async recognise(probe: Probe): Promise<Recognition | null> {
     if (probe.entries !== null) return null;
-    const [header = [], first = []] = peekRows(probe.head, ';', 2);
+    const [header = []] = peekRows(probe.head, ';', 1);
     if (!resembles(header, EDITIONS)) return null;
     const zone = header.find((name) => /^classificazione(_\d{4})?$/.test(normaliseHeader(name)));
     const vintage = /(20\d\d)/.exec(zone ?? '')?.[1] ?? /(?<!\d)(20\d\d)(?!\d)/.exec(probe.name)?.[1];
@@ -32,8 +39,7 @@ export default defineSource({
         hint: 'Give the file back the name it was downloaded under, for instance classificazione-sismica-2025.csv.',
       });
     }
-    // The publisher's lists begin with Piemonte (ISTAT's order) or Abruzzo (the alphabet's); one that begins elsewhere is a part.
-    return { role: 'comuni', vintage, region: null, complete: ['piemonte', 'abruzzo'].includes(normaliseHeader(first[0] ?? '')) };
+    return { role: 'comuni', vintage, region: null, complete: isWhole([probe.name], WHOLE) };
   },
 
   read(file: InputFile, sink: Sink): Promise<void> {

@@ -12,7 +12,7 @@ export const manifest: Manifest = {
       + 'Produced with funding by the European Union. This product is not endorsed by the European Union.',
   },
   vintageRule:
-    'the release in the name of the CSV or of its zip (EGMS_L3_E46N19_100km_U_2020_2024_1 is 2020_2024_1; no suffix is the baseline, 2015_2021); '
+    'the years in the name of the CSV or of its zip (EGMS_L3_E46N19_100km_U_2020_2024_2 is 2020_2024, second issue; without any, the baseline, 2015_2021); '
     + 'in a renamed file, the years of the first and the last date column',
   downloads: [
     {

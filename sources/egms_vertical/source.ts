@@ -1,9 +1,10 @@
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
-import { csvEntry, parseHeader, read } from './read.ts';
+import { csvEntry, parseHeader, read, type Header } from './read.ts';
+import { FIELDS } from './schema.ts';
 
-/** `EGMS_L3_E46N19_100km_U_2020_2024_1.zip`: tile, component, release; the baseline has no release in its name. */
-const NAME = /EGMS_L3_(E\d{2}N\d{2})_100km_([UE])(?:_(\d{4}_\d{4}(?:_\d+)?))?(?=[._-]|$)/i;
+/** `EGMS_L3_E46N19_100km_U_2020_2024_2.zip`: tile, component, years, number of the issue; the baseline has neither of the latter. */
+const NAME = /EGMS_L3_(E\d{2}N\d{2})_100km_([UE])(?:_(\d{4}_\d{4})(?:_(\d+))?)?(?=[._-]|$)/i;
 const BASELINE = '2015_2021';
 /** Files that come in the same zip and are sometimes unpacked beside it. */
 const COMPANION = /\.(?:tiff?|xml)$/i;
@@ -11,7 +12,7 @@ const COMPANION = /\.(?:tiff?|xml)$/i;
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const named = NAME.exec(probe.name);
   if (named !== null && COMPANION.test(probe.name)) {
-    return { role: 'companion', vintage: named[3] ?? BASELINE, region: null, ignored: 'raster or metadata of a tile: the same cells are read from its CSV' };
+    return { role: 'companion', vintage: named[3] ?? BASELINE, region: null, complete: false, ignored: 'raster or metadata of a tile: the same cells are read from its CSV' };
   }
   if (probe.entries === null) {
     if (/\.zip$/i.test(probe.name)) {
@@ -59,7 +60,7 @@ function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognit
   }
   const component = named?.[2]?.toUpperCase() ?? /_([UE])(?=[_.-]|$)/.exec(csvName.replace(/\.csv$/i, ''))?.[1];
   if (component === 'E') {
-    return { role: 'east', vintage, region: null, ignored: 'east-west component: the contract serves the vertical one, whose tiles are named …_100km_U…' };
+    return { role: 'east', vintage, region: null, complete: false, ignored: 'east-west component: the contract serves the vertical one, whose tiles are named …_100km_U…' };
   }
   if (component !== 'U') {
     throw inputError('EGMS component unknown', {
@@ -69,7 +70,19 @@ function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognit
       hint: 'Give the file the name it was published with, EGMS_L3_<tile>_100km_U_<release>.csv.',
     });
   }
-  return { role: 'vertical', vintage, region: null, complete: false };
+  const place = named?.[1]?.toUpperCase() ?? tileOf(header, head);
+  return {
+    role: 'vertical', vintage, region: null, complete: false,
+    // Issues sort as text: the tenth comes after the second.
+    ...(named?.[4] === undefined ? {} : { dated: named[4].padStart(3, '0') }), ...(place === undefined ? {} : { place }),
+  };
+}
+
+/** Tile of the first row, for a file whose name does not say it. */
+function tileOf({ columns }: Header, head: Buffer): string | undefined {
+  const cells = head.toString('latin1').split(/\r?\n/)[1]?.split(',') ?? [];
+  const [east, north] = (['easting', 'northing'] as const).map((field) => /^\d{6,7}$/.exec(cells[columns[FIELDS.indexOf(field)] ?? -1] ?? '')?.[0].padStart(7, '0').slice(0, 2));
+  return east === undefined || north === undefined ? undefined : `E${east}N${north}`;
 }
 
 function describe(head: Buffer): string {

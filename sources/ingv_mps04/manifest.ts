@@ -25,6 +25,6 @@ export const manifest: Manifest = {
     ag_16: '16th percentile of ag, as copies call it: see 16perc',
     ag_84: '84th percentile of ag, as copies call it: see 16perc',
   },
-  envelope: { rows: { pga_node: { min: 104_000, max: 105_200 } }, rejectShare: 0.001 },
+  envelope: { records: { grid: { min: 104_000, max: 105_200 } }, rejectShare: 0.001 },
   layers: ['pga_node'],
 };

@@ -58,7 +58,7 @@ export function isGrid(path: string, head: Buffer): boolean {
   return isGml(path) ? isGmlGrid(head) : isTextGrid(head);
 }
 
-export function isGml(path: string): boolean {
+function isGml(path: string): boolean {
   return /\.(?:gml|xml)$/i.test(path);
 }
 

@@ -29,6 +29,6 @@ export const manifest: Manifest = {
     shape_le_1: 'see shape_leng',
     shape_area: 'area in the file\'s CRS: measured again in EPSG:3035',
   },
-  envelope: { rows: { flood_hazard: { min: 60_000, max: 400_000 } }, rejectShare: 0.001 },
+  envelope: { records: { mosaic: { min: 60_000, max: 400_000 } }, rejectShare: 0.001 },
   layers: ['flood_hazard'],
 };

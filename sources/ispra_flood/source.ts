@@ -1,9 +1,16 @@
+import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/kit/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
-import { editionOf, isNational, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/kit/vector-members.ts';
+import { editionOf, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/kit/vector-members.ts';
 import { manifest } from './manifest.ts';
 import { classOf } from './schema.ts';
 
 const NAME = /pericolosit\S*_idraulica|(?:^|\/)[HML]PH_/i;
+const WHOLE: WholeName = {
+  whole: /^(?:[HML]PH_)?Mosaicatura_ISPRA_\d{4}(?:_aree)?_pericolosita_idraulica(?:_(?:elevata|media|bassa))?(?:_v\d+(?:[._]\d+)*)?$/i,
+  stated: /Mosaicatura_ISPRA/i,
+};
+/** Unpacked, each class is a file of its own. */
+const CLASS = /^([HML]PH)_/i;
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
@@ -16,7 +23,12 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
       code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2020 in the name of the file or of the shapefiles, found none', hint: 'Give the file the name that ISPRA publishes it under.',
     });
   }
-  return { role: 'mosaic', vintage, region: null, sidecars: sidecarsOf(probe), complete: mine.length >= 3 && mine.every(({ extent }) => isNational(extent)) };
+  const dated = newestEntry(probe.entries);
+  const place = probe.entries === null ? CLASS.exec(stemOf(probe.name))?.[1]?.toUpperCase() : undefined;
+  return {
+    role: 'mosaic', vintage, region: null, sidecars: sidecarsOf(probe), complete: place === undefined && isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE),
+    ...(dated === undefined ? {} : { dated }), ...(place === undefined ? {} : { place }),
+  };
 }
 
 export default defineSource({

@@ -34,6 +34,6 @@ export const manifest: Manifest = {
     shape_le_1: 'see shape_leng',
     shape_area: 'area in the file\'s CRS: measured again in EPSG:3035',
   },
-  envelope: { rows: { landslide_hazard: { min: 700_000, max: 1_500_000 } }, rejectShare: 0.001 },
+  envelope: { records: { mosaic: { min: 700_000, max: 1_500_000 } }, rejectShare: 0.001 },
   layers: ['landslide_hazard'],
 };

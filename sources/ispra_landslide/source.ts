@@ -1,11 +1,14 @@
+import { isWhole, newestEntry, type WholeName } from '../../pipelines/kit/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
-import { editionOf, isNational, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/kit/vector-members.ts';
+import { editionOf, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/kit/vector-members.ts';
 import { manifest } from './manifest.ts';
 import { classOf } from './schema.ts';
 
 const NAME = /pericolosit\S*_frana/i;
-/** The GeoPackage of Italy has some gigabytes; one of this size is no part. */
-const NATIONAL_BYTES = 100_000_000;
+const WHOLE: WholeName = {
+  whole: /^Mosaicatura_ISPRA_\d{4}(?:_\d{4})?(?:_aree)?_pericolosita_frana(?:_PAI)?(?:_v\d+(?:[._]\d+)*)?$/i,
+  stated: /Mosaicatura_ISPRA/i,
+};
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
@@ -17,7 +20,10 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
       code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2024 or 2020_2021 in the name, found none', hint: 'Give the file the name that ISPRA publishes it under.',
     });
   }
-  return { role: 'mosaic', vintage, region: null, sidecars: sidecarsOf(probe), complete: mine.every(({ extent }) => (extent === null ? probe.size > NATIONAL_BYTES : isNational(extent))) };
+  const dated = newestEntry(probe.entries);
+  return {
+    role: 'mosaic', vintage, region: null, sidecars: sidecarsOf(probe), complete: isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE), ...(dated === undefined ? {} : { dated }),
+  };
 }
 
 export default defineSource({

@@ -1,9 +1,11 @@
+import { isWhole, newestEntry, type WholeName } from '../../pipelines/kit/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
 import { editionOf, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/kit/vector-members.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, segmentOf, yearsOf } from './schema.ts';
 
 const NAME = /dinamica\S*litoranea|linea\S*costa/i;
+const WHOLE: WholeName = { whole: /^(?:Dinamica_?Litoranea_\d{4}_\d{4}|(?:\d\d)?Linea_?(?:di_?)?costa_?\d{4}(?:_v\d+(?:[._]\d+)*)?(?:_DT)?)$/i, stated: NAME };
 /** Companion layers of the same publication. */
 const COMPANION = /retrospiaggia|spiagge|opere_?rigide/i;
 
@@ -19,8 +21,12 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
       code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2020 in the name, found none', hint: 'Give the file the name that ISPRA publishes it under.',
     });
   }
-  const recognition = { role: 'dynamics', vintage: edition.slice(-4), region: null, sidecars: sidecarsOf(probe), complete: false };
-  if (companions.length === mine.length) return { ...recognition, role: 'companion', ignored: 'beaches, back-shore or coastal works: the section is made from the shoreline change alone' };
+  const dated = newestEntry(probe.entries);
+  const recognition = {
+    role: 'dynamics', vintage: edition.slice(-4), region: null, sidecars: sidecarsOf(probe), complete: isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE),
+    ...(dated === undefined ? {} : { dated }),
+  };
+  if (companions.length === mine.length) return { ...recognition, role: 'companion', complete: false, ignored: 'beaches, back-shore or coastal works: the section is made from the shoreline change alone' };
   return recognition;
 }
 

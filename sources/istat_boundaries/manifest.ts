@@ -44,7 +44,7 @@ export const manifest: Manifest = {
     com_istat_code_num: 'GeoJSON: the code without its zeros',
   },
   envelope: {
-    rows: { boundary: { min: 7_800, max: 9_000 } },
+    records: { limiti: { min: 7_800, max: 9_000 }, comune: { min: 7_800, max: 8_300 } },
     rejectShare: 0,
   },
   layers: ['boundary'],

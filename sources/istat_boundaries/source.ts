@@ -1,5 +1,6 @@
 /** Boundaries of comuni, provinces and regions: the yearly editions, those of censuses, and the GeoJSON made from one. */
 import { normaliseHeader, resembles } from '../../pipelines/kit/csv.ts';
+import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/kit/packaging.ts';
 import { refusalOf } from '../../pipelines/kit/refusal.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
 import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook, type VectorReading } from '../../pipelines/kit/vector-members.ts';
@@ -18,8 +19,13 @@ const raw_boundary: Columns = {
 
 type Form = keyof typeof SCHEMAS;
 
-/** All comuni of Italy are some 7,900; a file of fewer than these holds a part. */
-const COMPLETE_FROM = 1000;
+/** `Limiti01012026_g`, `Com0101YYYY_g_WGS84`, `Reg2021`; `limits_IT_municipalities` is all of Italy, `limits_P_60_…` one province. */
+const WHOLE: WholeName = {
+  whole: /^(?:Limiti|Com|Prov|ProvCM|Reg|RipGeo)(?:\d{4}|\d{8})(?:_g)?(?:_WGS84)?$|^limits_IT_municipalities$/i,
+  stated: /^(?:Limiti|Com|Prov|ProvCM|Reg|RipGeo)\d{4}|^limits_/i,
+};
+/** Which part of Italy a GeoJSON file says it holds. */
+const PART = /^limits_([A-Z]+(?:_\d+)?)_/i;
 
 /** Names and columns of the publisher's layers. Census sections have comuni's columns too, and others. */
 function formOf(name: string, fields: readonly string[]): Form | 'aside' | null {
@@ -31,8 +37,6 @@ function formOf(name: string, fields: readonly string[]): Form | 'aside' | null 
   if (/^Reg/i.test(name) && resembles(fields, EDITIONS.regione)) return 'regione';
   return null;
 }
-
-const stemOf = (path: string): string => path.split('/').at(-1)!.replace(/\.[^.]+$/, '');
 
 /** Columns of GeoJSON stand in the first feature. */
 function fieldsOf({ path, fields, head }: VectorLook): readonly string[] {
@@ -52,17 +56,6 @@ function vintageOf(...names: readonly string[]): string {
   return '0000';
 }
 
-/** Records of a dBASE table by its header, or null. */
-async function recordsOf(probe: Probe, path: string): Promise<number | null> {
-  const wanted = `${path.slice(0, -4)}.dbf`.toLowerCase();
-  if (probe.entries === null) {
-    const sibling = probe.siblings.find((name) => name.toLowerCase() === wanted);
-    return sibling === undefined ? null : (await probe.headOfSibling(sibling)).readUInt32LE(4);
-  }
-  const entry = probe.entries.find((one) => one.path.toLowerCase() === wanted);
-  return entry === undefined ? null : (await probe.headOf(entry.path)).readUInt32LE(4);
-}
-
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const forms = (await lookAtVectors(probe)).map((look) => ({ look, form: formOf(stemOf(look.path), fieldsOf(look)) }));
   const mine = forms.filter(({ form }) => form !== null && form !== 'aside');
@@ -70,16 +63,18 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (first === undefined) {
     const aside = forms.find(({ form }) => form === 'aside');
     if (aside === undefined || probe.entries !== null) return null;
-    return { role: 'ripartizione', vintage: vintageOf(probe.name), region: null, sidecars: sidecarsOf(probe), ignored: manifest.ignored['RipGeo*.shp']! };
+    return { role: 'ripartizione', vintage: vintageOf(probe.name), region: null, sidecars: sidecarsOf(probe), complete: false, ignored: manifest.ignored['RipGeo*.shp']! };
   }
-  const comuni = mine.find(({ form }) => form === 'comune');
-  const count = comuni === undefined ? null : await recordsOf(probe, comuni.look.path);
+  const dated = newestEntry(probe.entries);
+  const place = PART.exec(stemOf(probe.name))?.[1]?.toUpperCase();
   return {
     role: probe.entries === null ? first.form! : 'limiti',
     vintage: vintageOf(stemOf(first.look.path), probe.name),
     region: null,
     sidecars: sidecarsOf(probe),
-    complete: count !== null && count >= COMPLETE_FROM,
+    complete: isWhole([probe.name, ...mine.map(({ look }) => look.path)], WHOLE),
+    ...(dated === undefined ? {} : { dated }),
+    ...(place === undefined || place === 'IT' ? {} : { place }),
   };
 }
 

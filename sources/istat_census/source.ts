@@ -1,5 +1,7 @@
 import { normaliseHeader, peekRows, resembles } from '../../pipelines/kit/csv.ts';
+import { isWhole, newestEntry, stemOf, workbookDate, type WholeName } from '../../pipelines/kit/packaging.ts';
 import { refusalOf } from '../../pipelines/kit/refusal.ts';
+import { findRegion } from '../../pipelines/kit/regions.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
 import { lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/kit/vector-members.ts';
 import { firstRows } from '../../pipelines/kit/xlsx.ts';
@@ -8,6 +10,11 @@ import { manifest } from './manifest.ts';
 import { INDICATOR_COLUMNS, INDICATOR_FILE, editionOf, otherRegion, readIndicators } from './read.ts';
 import { sectionRow } from './schema.ts';
 
+/** `R15_21.zip` and the shapefile in it. */
+const WHOLE_BASES: WholeName = { whole: /^R\d{2}_21(?:_WGS84)?$/i, stated: /^R\d{2}_21/i };
+/** `Dati_regionali_2021.zip`, `R02_indicatori_2021_sezioni.xlsx`, `R18_Calabria_2023_sezioni.xlsx`. */
+const WHOLE_INDICATORS: WholeName = { whole: /^(?:Dati_regionali_\d{4}|R\d{2}_indicatori_\d{4}_sezioni)$/i, stated: /^(?:Dati_regionali|R\d{2}_)/i };
+const REGION_WORKBOOK = /^R\d{2}_(.+)_\d{4}_sezioni$/i;
 const BASES_VINTAGE = 'basi_2021';
 /** Tables that come with the geometry, as CSV (UTF-16, tabs), xlsx and ods. */
 const COMPANION = /^(?:(?:SEZ|LOC|ISAM|ZIC|ASC[123])_)?R\d{2}_21\b.*\.(?:csv|xlsx|ods)$/i;
@@ -16,28 +23,35 @@ const OLD_BASES = 'keyed by the sections of 2011, whose geometry is not loaded: 
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   if (FIELD_LIST.test(probe.name) && mentionsFields(await textOf(probe))) {
-    return { role: 'field_list', vintage: BASES_VINTAGE, region: null, ignored: 'list of the fields and their meaning: no data' };
+    return { role: 'field_list', vintage: BASES_VINTAGE, region: null, complete: false, ignored: 'list of the fields and their meaning: no data' };
   }
   if (COMPANION.test(probe.name)) {
-    return { role: 'companion', vintage: BASES_VINTAGE, region: null, ignored: 'table that comes with the geometry: the same figures are in the .dbf, localities are not served' };
+    return { role: 'companion', vintage: BASES_VINTAGE, region: null, complete: false, ignored: 'table that comes with the geometry: the same figures are in the .dbf, localities are not served' };
   }
   const looks = await lookAtVectors(probe);
   for (const { path, fields } of looks) {
     if (fields?.includes('sez2011') === true) {
-      return { role: 'sections_2011', vintage: 'basi_2011', region: null, sidecars: sidecarsOf(probe), ignored: OLD_BASES };
+      return { role: 'sections_2011', vintage: 'basi_2011', region: null, sidecars: sidecarsOf(probe), complete: false, ignored: OLD_BASES };
     }
     if (resembles(fields ?? [], SECTION_EDITIONS)) {
-      return { role: 'sections', vintage: BASES_VINTAGE, region: await regionOfTable(probe, path), sidecars: sidecarsOf(probe) };
+      const dated = newestEntry(probe.entries);
+      return {
+        role: 'sections', vintage: BASES_VINTAGE, region: await regionOfTable(probe, path), sidecars: sidecarsOf(probe), complete: isWhole([probe.name, path], WHOLE_BASES),
+        ...(dated === undefined ? {} : { dated }),
+      };
     }
   }
-  if (probe.entries === null) return /\.csv$/i.test(probe.name) ? recogniseCsv(probe.name, probe.head) : null;
-  if (/\.xlsx$/i.test(probe.name)) return recogniseWorkbook(probe, probe.name, '');
+  if (probe.entries === null) return /\.csv$/i.test(probe.name) ? recogniseCsv(probe.name, probe.head, [probe.name]) : null;
+  if (/\.xlsx$/i.test(probe.name)) return recogniseWorkbook(probe, probe.name, '', [probe.name]);
   const inside = probe.entries.filter((entry) => INDICATOR_FILE.test(entry.path));
   if (inside.length === 0) return null;
   const first = inside[0]!.path;
-  const recognition = /\.csv$/i.test(first) ? recogniseCsv(first, await probe.headOf(first)) : await recogniseWorkbook(probe, first, `${first}/`);
+  const names = [probe.name, first];
+  const recognition = /\.csv$/i.test(first) ? recogniseCsv(first, await probe.headOf(first), names) : await recogniseWorkbook(probe, first, `${first}/`, names);
+  if (recognition === null) return null;
+  const dated = newestEntry(probe.entries);
   // A zip of one region is that region's; one of several says where its rows are row by row.
-  return recognition === null ? null : { ...recognition, region: inside.length === 1 ? recognition.region : null };
+  return { ...recognition, region: inside.length === 1 ? recognition.region : null, ...(dated === undefined ? {} : { dated }) };
 }
 
 async function textOf(probe: Probe): Promise<string> {
@@ -51,30 +65,40 @@ function mentionsFields(text: string): boolean {
 }
 
 /** @param inner path of the workbook inside the probed zip with a final slash, or nothing */
-async function recogniseWorkbook(probe: Probe, name: string, inner: string): Promise<Recognition | null> {
+async function recogniseWorkbook(probe: Probe, name: string, inner: string, names: readonly string[]): Promise<Recognition | null> {
   const entries = inner === '' ? probe.entries! : await probe.entriesOf(inner.slice(0, -1));
   const sheet = entries.find((entry) => /^xl\/worksheets\/[^/]+\.xml$/.test(entry.path));
   if (sheet === undefined) return null;
   const texts = entries.some((entry) => entry.path === 'xl/sharedStrings.xml') ? await probe.headOf(`${inner}xl/sharedStrings.xml`) : null;
   const [header, first] = firstRows(await probe.headOf(`${inner}${sheet.path}`), texts, 2);
-  return header === undefined ? null : recogniseIndicators(name, header.cells, first?.cells ?? []);
+  const recognition = header === undefined ? null : recogniseIndicators(name, header.cells, first?.cells ?? [], names);
+  const dated = recognition === null ? undefined : await workbookDate(probe, inner.slice(0, -1));
+  return recognition === null || dated === undefined ? recognition : { ...recognition, dated };
 }
 
-function recogniseCsv(name: string, head: Buffer): Recognition | null {
+function recogniseCsv(name: string, head: Buffer, names: readonly string[]): Recognition | null {
   const [header = [], first = []] = peekRows(head, ';', 2);
-  return recogniseIndicators(name, header, first);
+  return recogniseIndicators(name, header, first, names);
 }
 
-/** @throws `CENSUS_EDITION` */
-function recogniseIndicators(name: string, header: readonly (string | null)[], first: readonly (string | null)[]): Recognition | null {
-  const names = header.map((cell) => normaliseHeader(cell ?? ''));
-  if (names.includes('sez2011') && names.includes('p1')) {
-    return { role: 'indicators_2011_bases', vintage: 'basi_2011', region: null, ignored: OLD_BASES };
+/**
+ * @param names of the file and, in a zip, of the entry
+ * @throws `CENSUS_EDITION`
+ */
+function recogniseIndicators(name: string, header: readonly (string | null)[], first: readonly (string | null)[], names: readonly string[]): Recognition | null {
+  const columns = header.map((cell) => normaliseHeader(cell ?? ''));
+  if (columns.includes('sez2011') && columns.includes('p1')) {
+    return { role: 'indicators_2011_bases', vintage: 'basi_2011', region: null, complete: false, ignored: OLD_BASES };
   }
-  const year = editionOf(names, name);
+  const year = editionOf(columns, name);
   if (year === null) return null;
-  const code = Number(first[names.indexOf('codreg')] ?? /(?:^|\/)R(\d{2})_/i.exec(name)?.[1]);
-  return { role: 'indicators', vintage: String(year), region: Number.isInteger(code) && code >= 1 && code <= 20 ? code : null };
+  const code = Number(first[columns.indexOf('codreg')] ?? /(?:^|\/)R(\d{2})_/i.exec(name)?.[1]);
+  return { role: 'indicators', vintage: String(year), region: Number.isInteger(code) && code >= 1 && code <= 20 ? code : null, complete: isWholeRegion(names) };
+}
+
+/** Since 2023 the region's name stands in the workbook's. */
+function isWholeRegion(names: readonly string[]): boolean {
+  return isWhole(names, WHOLE_INDICATORS) || names.slice(-1).some((name) => findRegion(REGION_WORKBOOK.exec(stemOf(name))?.[1] ?? '') !== undefined);
 }
 
 /** COD_REG of a dBASE table's first record: header and field descriptors of 32 bytes, records of fixed width. */

@@ -32,7 +32,7 @@ export const manifest: Manifest = {
     'Codice NUTS*': 'European statistical regions; no section uses them',
   },
   envelope: {
-    rows: { comune_code: { min: 7_800, max: 8_300 } },
+    records: { elenco: { min: 7_800, max: 8_300 } },
     rejectShare: 0,
   },
   layers: ['comune_code'],

@@ -1,9 +1,13 @@
 /** The list of comuni in force: who has which code, in the cadastre, in statistics and formerly. */
 import { peekRows, resembles } from '../../pipelines/kit/csv.ts';
 import { readCsvRows } from '../../pipelines/kit/csv-rows.ts';
+import { isWhole, type WholeName } from '../../pipelines/kit/packaging.ts';
 import { defineSource, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
+
+/** `Elenco-comuni-italiani`, with the day that an operator adds; another word names a part. */
+const WHOLE: WholeName = { whole: /^Elenco[-_ ]comuni[-_ ]italiani(?:[-_ ]*(?:al|del|\d+))*$/i, stated: /^Elenco[-_ ]comuni/i };
 
 const raw_comune: Columns = {
   region_code: 'int2',
@@ -32,16 +36,9 @@ export default defineSource({
 
   async recognise(probe: Probe): Promise<Recognition | null> {
     if (probe.entries !== null) return null;
-    const [header = [], first = []] = peekRows(probe.head, ';', 2);
+    const [header = []] = peekRows(probe.head, ';', 1);
     if (!resembles(header, EDITIONS)) return null;
-    const firstRegion = /^\d{1,2}$/.exec(first[0] ?? '')?.[0];
-    return {
-      role: 'elenco',
-      vintage: vintageOf(probe.name, header),
-      region: null,
-      // The publisher's list begins with region 01; one that begins elsewhere is a part of it.
-      complete: firstRegion === undefined || Number(firstRegion) === 1,
-    };
+    return { role: 'elenco', vintage: vintageOf(probe.name, header), region: null, complete: isWhole([probe.name], WHOLE) };
   },
 
   read(file: InputFile, sink: Sink): Promise<void> {

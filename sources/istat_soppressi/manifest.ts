@@ -28,7 +28,7 @@ export const manifest: Manifest = {
     '': 'nameless columns at the end of each line, always empty',
   },
   envelope: {
-    rows: { comune_suppressed: { min: 2_500, max: 5_000 } },
+    records: { soppressi: { min: 2_500, max: 5_000 } },
     rejectShare: 0,
   },
   layers: ['comune_suppressed'],

@@ -1,9 +1,13 @@
 /** Suppressed comuni: the bridge from old codes to those in force. */
 import { peekRows, resembles } from '../../pipelines/kit/csv.ts';
 import { readCsvRows } from '../../pipelines/kit/csv-rows.ts';
+import { isWhole, type WholeName } from '../../pipelines/kit/packaging.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, isoDate, schema } from './schema.ts';
+
+/** `comuni-soppressi`, `Elenco-comuni-soppressi_2024`; another word names a part. */
+const WHOLE: WholeName = { whole: /^(?:istat[-_ ])?(?:elenco[-_ ](?:dei[-_ ])?)?comuni[-_ ]soppressi(?:[-_ ]*(?:al|del|\d+))*$/i, stated: /comuni[-_ ]soppressi/i };
 
 const raw_suppressed: Columns = {
   istat_code: 'text',
@@ -33,8 +37,7 @@ export default defineSource({
         code: 'VINTAGE_MISSING', at: probe.name, detail: 'expected a day DD/MM/YYYY in "Data evento", found none', hint: 'Download the file again.',
       });
     }
-    // The publisher's list names thousands; a list that fits into the head is a part of it.
-    return { role: 'soppressi', vintage: newest, region: null, complete: probe.size > probe.head.length };
+    return { role: 'soppressi', vintage: newest, region: null, complete: isWhole([probe.name], WHOLE) };
   },
 
   read(file: InputFile, sink: Sink): Promise<void> {

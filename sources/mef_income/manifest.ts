@@ -42,6 +42,6 @@ export const manifest: Manifest = {
     'trattamento_spettante_*': `${NOT_SERVED} (since 2021)`,
     'addizionale_*': NOT_SERVED,
   },
-  envelope: { rows: { income: { min: 7_500, max: 12_000 } }, rejectShare: 0.001 },
+  envelope: { records: { comunale: { min: 7_500, max: 8_500 }, subcomunale: { min: 400, max: 1_000 } }, rejectShare: 0.001 },
   layers: ['income'],
 };

@@ -1,13 +1,14 @@
 import { expectColumns, normaliseHeader, peekRows, resembles } from '../../pipelines/kit/csv.ts';
+import { isWhole, newestEntry, type WholeName } from '../../pipelines/kit/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, tables } from './schema.ts';
 
-/** The table by comune has 2.3 MB; a smaller one is an extract. */
-const NATIONAL_BYTES = 1_500_000;
+const WHOLE: WholeName = { whole: /^Redditi_e_principali_variabili_IRPEF_su_base_(?:sub)?comunale_CSV_\d{4}$/i, stated: /^Redditi_e_principali_variabili/i };
 
-function recogniseCsv(head: Buffer, size: number, at: string): Recognition | null {
+function recogniseCsv(head: Buffer, names: readonly string[]): Recognition | null {
+  const at = names.join('!');
   const [header = [], first = []] = peekRows(head, ';', 2);
   if (!resembles(header, EDITIONS.comunale)) return null;
   // The name, where it says one, decides: without its column the table by postal code looks like the one by comune.
@@ -19,15 +20,16 @@ function recogniseCsv(head: Buffer, size: number, at: string): Recognition | nul
       code: 'VINTAGE_MISSING', at: `${at}:2`, detail: `expected a year in the first cell, found ${JSON.stringify(first.join(';').slice(0, 40))}`, hint: 'Download the file again.',
     });
   }
-  // A release is complete when one of its files says so; the subcomunale table alone never is.
-  return { role, vintage: year, region: null, complete: role === 'comunale' && size >= NATIONAL_BYTES };
+  return { role, vintage: year, region: null, complete: isWhole(names, WHOLE) };
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
-  if (probe.entries === null) return recogniseCsv(probe.head, probe.size, probe.name);
+  if (probe.entries === null) return recogniseCsv(probe.head, [probe.name]);
   const csv = probe.entries.filter((entry) => /\.csv$/i.test(entry.path));
   if (csv.length === 0 || csv.length > 2) return null;
-  return recogniseCsv(await probe.headOf(csv[0]!.path), csv[0]!.size, `${probe.name}!${csv[0]!.path}`);
+  const recognition = recogniseCsv(await probe.headOf(csv[0]!.path), [probe.name, csv[0]!.path]);
+  const dated = newestEntry(probe.entries);
+  return recognition === null || dated === undefined ? recognition : { ...recognition, dated };
 }
 
 export default defineSource({

@@ -33,12 +33,6 @@ export const manifest: Manifest = {
     Sez: 'always one blank',
     LINKZONA: 'perimeters: empty since 2014; the zone is known by CODCOM and CODZONA',
   },
-  envelope: {
-    rows: {
-      omi_quotation: { min: 100_000, max: 250_000 },
-      omi_zone: { min: 20_000, max: 40_000 },
-    },
-    rejectShare: 0.01,
-  },
+  envelope: { rejectShare: 0.01 },
   layers: ['omi_quotation', 'omi_zone', 'omi_perimeter'],
 };

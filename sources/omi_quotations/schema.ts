@@ -69,11 +69,11 @@ export function parseTitle(line: string): Title | null {
 const DOCUMENT = /Anno\/Semestre\s*(\d{4})\/([12])(?:\s+generato il\s+(\d{2})\/(\d{2})\/(\d{4})(?:\s+(\d{2}):(\d{2}))?)?/;
 
 /** Document name of a KML: `GORIZIA (GO) Anno/Semestre 2018/2 generato il 22/02/2019 15:55`; null when it is another text. */
-export function parseDocumentName(text: string): { readonly semester: Semester; readonly generated: string | null } | null {
+export function parseDocumentName(text: string): { readonly semester: Semester; readonly generated: string | null; readonly time: string | null } | null {
   const match = DOCUMENT.exec(text);
   if (match === null) return null;
   const generated = match[3] === undefined ? null : `${match[5]}-${match[4]}-${match[3]}`;
-  return { semester: semesterOf(match[1]!, match[2]!), generated };
+  return { semester: semesterOf(match[1]!, match[2]!), generated, time: match[6] === undefined ? null : `${match[6]}:${match[7]}` };
 }
 
 // --- cells -------------------------------------------------------------------------------------------------------

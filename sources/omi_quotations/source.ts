@@ -1,11 +1,10 @@
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
+import type { ZipEntry } from '../../pipelines/kit/zip.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
 import { parseDocumentName, parseTitle, tables, type Title } from './schema.ts';
 import { decodeLine } from './text.ts';
 
-/** A file for all Italy has more than 12 MB of VALORI and 2.5 MB of ZONE (18.8 and 3.6 MB since 2016). */
-const NATIONAL_BYTES = { VALORI: 12_000_000, ZONE: 2_500_000 } as const;
 /** KML entries that are looked at before a zip is given up: the first may be the index. */
 const KML_PROBES = 3;
 
@@ -14,63 +13,68 @@ function titleOf(head: Buffer): Title | null {
   return parseTitle(decodeLine(head.subarray(0, end === -1 ? head.length : end)).trimEnd());
 }
 
-/** Half-year of a KML of OMI perimeters; null when the KML is something else. `''` when it is one but does not say its half-year. */
-function perimeterVintage(head: Buffer, name: string): string | null {
+/** Half-year of a file or entry, and the day it was made, as it says itself. */
+interface Dated {
+  readonly vintage: string;
+  readonly dated: string | null;
+}
+
+/** Of a KML of OMI perimeters; null when the KML is something else, or does not say its half-year: it is not ours to guess. */
+function perimeterOf(head: Buffer, name: string): Dated | null {
   const text = head.toString('latin1');
   if (!/<kml[\s>]/.test(text)) return null;
   const document = parseDocumentName(/<Document>\s*<name>([^<]*)<\/name>/.exec(text)?.[1] ?? '');
-  if (document !== null && /Zona OMI|CODZONA|<Style/.test(text)) return document.semester.text;
+  if (document !== null && /Zona OMI|CODZONA|<Style/.test(text)) {
+    return { vintage: document.semester.text, dated: document.generated === null ? null : `${document.generated}${document.time === null ? '' : `T${document.time}`}` };
+  }
   if (!/Zona OMI|Zone OMI|"CODZONA"/.test(text)) return null;
   const named = /(\d{4})[-_]([12])\.km[lz]$/i.exec(name) ?? /Anno \/ Semestre<\/b><\/td><td>\s*(\d{4})\s*\/\s*([12])/.exec(text);
-  return named === null ? '' : `${named[1]}_${named[2]}`;
+  return named === null ? null : { vintage: `${named[1]}_${named[2]}`, dated: null };
 }
 
-async function recogniseArchive(probe: Probe): Promise<Recognition | null> {
-  const vintages: string[] = [];
-  const national = { VALORI: false, ZONE: false };
-  for (const entry of probe.entries!) {
-    if (!/\.csv$/i.test(entry.path)) continue;
-    const title = titleOf(await probe.headOf(entry.path));
-    if (title === null) continue;
-    vintages.push(title.semester.text);
-    if (entry.size >= NATIONAL_BYTES[title.kind]) national[title.kind] = true;
+/** The tables of a zip, else the first of its perimeters, also of provincial KMZ packed together. */
+async function entriesOf(probe: Probe): Promise<Dated[]> {
+  const found: Dated[] = [];
+  const entries = probe.entries ?? [];
+  for (const { path } of entries) {
+    const title = /\.csv$/i.test(path) ? titleOf(await probe.headOf(path)) : null;
+    if (title !== null) found.push({ vintage: title.semester.text, dated: title.elaborated });
   }
-  if (vintages.length === 0) {
-    const kml = probe.entries!.filter((entry) => /\.kml$/i.test(entry.path)).slice(0, KML_PROBES);
-    for (const entry of kml) {
-      const vintage = perimeterVintage(await probe.headOf(entry.path), entry.path);
-      if (vintage !== null && vintage !== '') vintages.push(vintage);
+  if (found.length > 0) return found;
+  const perimeters = async (inside: readonly ZipEntry[], prefix: string): Promise<void> => {
+    for (const { path } of inside.filter((entry) => /\.kml$/i.test(entry.path)).slice(0, KML_PROBES)) {
+      const perimeter = perimeterOf(await probe.headOf(`${prefix}${path}`), path);
+      if (perimeter !== null) found.push(perimeter);
     }
-  }
-  if (vintages.length === 0) {
-    // Provincial KMZ packed together.
-    const kmz = probe.entries!.find((entry) => /\.kmz$/i.test(entry.path));
-    if (kmz === undefined) return null;
-    const inner = (await probe.entriesOf(kmz.path)).filter((entry) => /\.kml$/i.test(entry.path)).slice(0, KML_PROBES);
-    for (const entry of inner) {
-      const vintage = perimeterVintage(await probe.headOf(`${kmz.path}/${entry.path}`), entry.path);
-      if (vintage !== null && vintage !== '') vintages.push(vintage);
-    }
-    if (vintages.length === 0) return null;
-  }
-  vintages.sort();
-  return { role: 'ARCHIVE', vintage: vintages.at(-1)!, region: null, complete: national.VALORI && national.ZONE };
+  };
+  await perimeters(entries, '');
+  const kmz = entries.find(({ path }) => /\.kmz$/i.test(path));
+  if (found.length === 0 && kmz !== undefined) await perimeters(await probe.entriesOf(kmz.path), `${kmz.path}/`);
+  return found;
+}
+
+/** Every delivery is what somebody asked for: a part, be it all of Italy. */
+function recognition(role: string, found: readonly Dated[]): Recognition {
+  const newest = (values: readonly string[]): string | undefined => [...values].sort().at(-1);
+  const dated = newest(found.flatMap((each) => each.dated ?? []));
+  return { role, vintage: newest(found.map(({ vintage }) => vintage)) ?? '', region: null, complete: false, ...(dated === undefined ? {} : { dated }) };
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
-  if (probe.entries !== null) return recogniseArchive(probe);
+  if (probe.entries !== null) {
+    const found = await entriesOf(probe);
+    return found.length === 0 ? null : recognition('ARCHIVE', found);
+  }
   const title = titleOf(probe.head);
-  if (title !== null) return { role: title.kind, vintage: title.semester.text, region: null, complete: false };
+  if (title !== null) return recognition(title.kind, [{ vintage: title.semester.text, dated: title.elaborated }]);
   if (/^(?:\u00ef\u00bb\u00bf)?Area_territoriale;/.test(probe.head.toString('latin1', 0, 64))) {
     throw inputError('OMI file has no title line', {
       code: 'TITLE_UNREADABLE', at: `${probe.name}:1`, detail: 'expected "Quotazioni Immobiliari : … - Semestre 2025/1 - elaborazione del 23-NOV-25", found the header',
       hint: 'Give the file as the Agenzia delle Entrate delivers it: only its first line says which half-year it is of.',
     });
   }
-  const vintage = perimeterVintage(probe.head, probe.name);
-  // Without a half-year the perimeters cannot be placed in the series: not ours to guess.
-  if (vintage === null || vintage === '') return null;
-  return { role: 'PERIMETER', vintage, region: null, complete: false };
+  const perimeter = perimeterOf(probe.head, probe.name);
+  return perimeter === null ? null : recognition('PERIMETER', [perimeter]);
 }
 
 export default defineSource({

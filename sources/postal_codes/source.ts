@@ -1,4 +1,5 @@
 import { normaliseHeader } from '../../pipelines/kit/csv.ts';
+import { newestEntry } from '../../pipelines/kit/packaging.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
 import { editionOf, lookAtVectors, sidecarsOf, type VectorLook } from '../../pipelines/kit/vector-members.ts';
 import { manifest } from './manifest.ts';
@@ -40,14 +41,15 @@ function isArea({ path, fields, head }: VectorLook): boolean {
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
-  const vintage = editionOf(probe.name) ?? '0000';
+  const dated = newestEntry(probe.entries);
+  const found = (role: string): Recognition => ({ role, vintage: editionOf(probe.name) ?? '0000', region: null, complete: false, ...(dated === undefined ? {} : { dated }) });
   const looks = await lookAtVectors(probe);
   if (looks.length > 0) {
-    return looks.every(isArea) ? { role: 'areas', vintage, region: null, complete: false, sidecars: sidecarsOf(probe) } : null;
+    return looks.every(isArea) ? { ...found('areas'), sidecars: sidecarsOf(probe) } : null;
   }
   if (probe.entries === null) {
-    if (/\.(?:csv|txt|tsv)$/i.test(probe.name) && isTable(probe.head)) return { role: 'csv', vintage, region: null, complete: false };
-    if (/\.json$/i.test(probe.name) && isJson(probe.head)) return { role: 'json', vintage, region: null, complete: false };
+    if (/\.(?:csv|txt|tsv)$/i.test(probe.name) && isTable(probe.head)) return found('csv');
+    if (/\.json$/i.test(probe.name) && isJson(probe.head)) return found('json');
     return null;
   }
   const files = probe.entries.filter((entry) => !entry.isFolder);
@@ -55,8 +57,8 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (tablesInside.length !== 1) return null;
   const { path } = tablesInside[0]!;
   const head = await probe.headOf(path);
-  if (/\.json$/i.test(path)) return isJson(head) ? { role: 'json', vintage, region: null, complete: false } : null;
-  return isTable(head) ? { role: 'csv', vintage, region: null, complete: false } : null;
+  if (/\.json$/i.test(path)) return isJson(head) ? found('json') : null;
+  return isTable(head) ? found('csv') : null;
 }
 
 export default defineSource({

@@ -29,7 +29,7 @@ const manifestSchema = z.strictObject({
   reference: z.boolean().optional(),
   ignored: z.record(z.string(), z.string().min(3)),
   envelope: z.strictObject({
-    rows: z.record(z.string(), z.strictObject({ min: z.number().optional(), max: z.number().optional() })).optional(),
+    records: z.record(z.string(), z.strictObject({ min: z.number().optional(), max: z.number().optional() })).optional(),
     rejectShare: z.number().min(0).max(1),
   }),
   layers: z.array(z.string()).min(1),

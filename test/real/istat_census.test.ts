@@ -23,7 +23,7 @@ describe("Istat's own files", () => {
     });
 
     it('are recognised by their columns', async () => {
-      expect(await recognition(WORKBOOK!)).toEqual({ role: 'indicators', vintage: '2021', region: 2 });
+      expect(await recognition(WORKBOOK!)).toEqual({ role: 'indicators', vintage: '2021', region: 2, complete: true, dated: '2024-07-16T18:44:53Z' });
     });
 
     it('hold 1,968 sections and 123,360 residents, with nothing refused', () => {

@@ -72,7 +72,7 @@ describeEngines('the section subsidence', (engine) => {
   it('keeps the series with the best fit where a cell stands twice, and counts the others', async () => {
     const [cells] = await database.query<{ wrong: number; rows: number }>(
       'select count(*) filter (where abs(mean_velocity_mm_year) in (99.9, 77.7, 55.5)) as wrong, count(*) as rows from layer.egms_cell where release_id = (select max(release_id) from ledger.release where vintage = $1)',
-      ['2020_2024_1'],
+      ['2020_2024'],
     );
     expect(cells!.wrong).toBe(0);
     const duplicates = await database.query<{ code: string; records: number }>("select code, sum(records)::int4 as records from ledger.duplicate group by code");

@@ -33,7 +33,7 @@ describe('the seismic classification', () => {
     const world = makeWorld({ parcels: 30_000, seed: 2 });
     await synthetic.write(world, folder);
     const { recognition, collected } = await trial(source, join(folder, 'classificazione-sismica-aggiornata-maggio-2025.csv'));
-    expect(recognition).toEqual({ role: 'comuni', vintage: '2025', region: null, complete: false });
+    expect(recognition).toEqual({ role: 'comuni', vintage: '2025', region: null, complete: true });
     const rows = new Map(collected!.rows['raw_seismic']!.map((row) => [row['istat_code'], row]));
     // One comune stands in it with its two former ones, and one row is there twice.
     expect(rows.size).toBe(world.comuni.length + 1);

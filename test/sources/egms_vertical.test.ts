@@ -159,13 +159,29 @@ describe('the fast path and the schema', () => {
 describe('recognising files', () => {
   it('a tile of a release, zipped or plain, and the baseline without one', async () => {
     const csv = readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'));
-    expect(await recognition(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'))).toEqual({ role: 'vertical', vintage: '2018_2022_1', region: null, complete: false });
-    expect(await recognition(await zipped('EGMS_L3_E46N20_100km_U_2018_2022_1.zip', { 'EGMS_L3_E46N20_100km_U_2018_2022_1.csv': csv }))).toMatchObject({ role: 'vertical', vintage: '2018_2022_1' });
+    expect(await recognition(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'))).toEqual({ role: 'vertical', vintage: '2018_2022', region: null, complete: false, dated: '001', place: 'E46N20' });
+    expect(await recognition(await zipped('EGMS_L3_E46N20_100km_U_2018_2022_1.zip', { 'EGMS_L3_E46N20_100km_U_2018_2022_1.csv': csv }))).toMatchObject({ role: 'vertical', vintage: '2018_2022', dated: '001', place: 'E46N20' });
     expect(await recognition(fixture('EGMS_L3_E46N20_100km_U.baseline.csv'))).toMatchObject({ role: 'vertical', vintage: '2015_2021' });
-    expect(['2018_2022_1', '2015_2021', '2020_2024_1'].sort()).toEqual(['2015_2021', '2018_2022_1', '2020_2024_1']);
+  });
+
+  it('an issue _2 is of the same years as _1, and newer, zipped or plain', async () => {
+    const csv = readFileSync(fixture('EGMS_L3_E46N20_100km_U_2018_2022_1.csv'));
+    const found: (Recognition | null)[] = [];
+    for (const issue of ['1', '2', '10']) {
+      const name = `EGMS_L3_E46N20_100km_U_2020_2024_${issue}`;
+      const path = join(folder, `${name}.csv`);
+      await writeFile(path, csv);
+      found.push(await recognition(path));
+      expect(await recognition(await zipped(`${name}.zip`, { [`${name}.csv`]: csv })), name).toEqual(found.at(-1));
+    }
+    expect(found.map((each) => [each?.vintage, each?.place])).toEqual(Array.from({ length: 3 }, () => ['2020_2024', 'E46N20']));
+    const issues = found.map((each) => each?.dated ?? '');
+    expect([...issues].sort()).toEqual(issues);
+    expect(new Set(issues).size).toBe(3);
   });
 
   it('a renamed tile by its columns and the years of its series', async () => {
+    expect(await recognition(fixture('crlf_U.csv'))).toMatchObject({ place: 'E46N20' });
     expect(await recognition(fixture('crlf_U.csv'))).toMatchObject({ role: 'vertical', vintage: '2018_2018' });
     expect(await recognition(await zipped('naples.zip', { 'tile_U.csv': readFileSync(fixture('crlf_U.csv')) }))).toMatchObject({ role: 'vertical', vintage: '2018_2018' });
   });

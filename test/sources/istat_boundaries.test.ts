@@ -48,7 +48,7 @@ describe('the boundaries', () => {
     await synthetic.write(world, folder);
     const { recognition, collected, error } = await trial(source, join(folder, 'Limiti01012026_g.zip'));
     expect(error).toBeNull();
-    expect(recognition).toEqual({ role: 'limiti', vintage: '2026-01-01', region: null, sidecars: [], complete: false });
+    expect(recognition).toEqual({ role: 'limiti', vintage: '2026-01-01', region: null, sidecars: [], complete: true });
     expect(collected!.members.map(({ rejects }) => rejects)).toEqual([[], [], []]);
     expect(collected!.rows['raw_boundary']!.map(({ kind, code, name }) => [kind, code, name])).toEqual([
       ...world.comuni.map((comune) => ['comune', comune.istatCode, comune.italianName]),

@@ -75,7 +75,7 @@ describe('reading indicators', () => {
     await zip.add('Dati_regionali_2021/TRACCIATO FILE REGIONALI.xlsx', readFileSync(join(folder, 'later-issue-of-2021.xlsx')));
     await zip.close();
     const path = join(folder, 'Dati_regionali_2021.zip');
-    expect(await recognition(path)).toEqual({ role: 'indicators', vintage: '2021', region: null });
+    expect(await recognition(path)).toEqual({ role: 'indicators', vintage: '2021', region: null, complete: true });
     const { members, rows } = await collect(source, path, { role: 'indicators' });
     expect(members.map(({ path: member, records, rows: count }) => [member, records, count])).toEqual([
       ['Dati_regionali_2021/R02_indicatori_2021_sezioni.xlsx', 2, 2], ['Dati_regionali_2021/R03_indicatori_2021_sezioni.xlsx', 1, 1],
@@ -139,7 +139,7 @@ describe('reading geometry', () => {
   it('is recognised by its fields, its region by its first record, and 2011 is left aside', async () => {
     await shapefile('R09_21_WGS84', [[9, 48, 48901, 1, 489010000001, 1, 17, 10]]);
     expect(await recognition(join(folder, 'R09_21_WGS84.shp'))).toEqual({
-      role: 'sections', vintage: 'basi_2021', region: 9, sidecars: expect.arrayContaining(['R09_21_WGS84.dbf', 'R09_21_WGS84.prj', 'R09_21_WGS84.shx']),
+      role: 'sections', vintage: 'basi_2021', region: 9, sidecars: expect.arrayContaining(['R09_21_WGS84.dbf', 'R09_21_WGS84.prj', 'R09_21_WGS84.shx']), complete: true,
     });
     await shapefile('R09_11_WGS84', [[9, 1]], ['COD_REG', 'SEZ2011']);
     expect(await recognition(join(folder, 'R09_11_WGS84.shp'))).toMatchObject({ ignored: expect.stringContaining('SEZ21_ID') });
@@ -168,7 +168,7 @@ describe('recognising indicators', () => {
   it('tells workbooks of the same name apart by their columns', async () => {
     const path = join(folder, 'R02_indicatori_2021_sezioni.xlsx');
     await writeXlsx(path, 'R02', cells('R02_indicatori_2021_sezioni.csv'));
-    expect(await recognition(path)).toEqual({ role: 'indicators', vintage: '2021', region: 2 });
+    expect(await recognition(path)).toEqual({ role: 'indicators', vintage: '2021', region: 2, complete: true });
     await writeXlsx(path, 'R02', cells('sections-of-2011.csv'));
     expect(await recognition(path)).toMatchObject({ ignored: expect.stringContaining('2011') });
     await writeXlsx(path, 'Foglio1', [['Titolo'], ['x']]);

@@ -33,7 +33,7 @@ describe('the list of comuni', () => {
     const world = makeWorld({ parcels: 20_000, seed: 1 });
     await synthetic.write(world, folder);
     const { recognition, collected } = await trial(source, join(folder, 'Elenco-comuni-italiani.csv'));
-    expect(recognition).toEqual({ role: 'elenco', vintage: '2026', region: null, complete: false });
+    expect(recognition).toEqual({ role: 'elenco', vintage: '2026', region: null, complete: true });
     expect(collected!.members[0]!.rejects).toEqual([]);
     expect(collected!.rows['raw_comune']!.map(({ belfiore, istat_code, name, name_other, province_code, sigla, region_code }) => ({ belfiore, istat_code, name, name_other, province_code, sigla, region_code })))
       .toEqual(world.comuni.map((comune) => ({

@@ -31,7 +31,7 @@ describe('the list of suppressed comuni', () => {
   test('the invented region tells of mergers, one of them in two steps, a division and a cession', async () => {
     await synthetic.write(makeWorld({ parcels: 2000, seed: 1 }), folder);
     const { recognition, collected } = await trial(source, join(folder, 'comuni-soppressi.csv'));
-    expect(recognition).toEqual({ role: 'soppressi', vintage: '2020-01-01', region: null, complete: false });
+    expect(recognition).toEqual({ role: 'soppressi', vintage: '2020-01-01', region: null, complete: true });
     expect(collected!.rows['raw_suppressed']!.map(({ istat_code, divided, successor_istat_code }) => [istat_code, divided, successor_istat_code])).toEqual([
       ['070196', false, '070902'], ['070197', false, '070902'], ['070195', false, '070196'], ['094191', false, '094901'], ['094192', true, '094901'], ['094192', true, '070901'], ['094193', false, null],
     ]);

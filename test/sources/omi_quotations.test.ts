@@ -55,7 +55,7 @@ describe('OMI files', () => {
     expect((await trial(source, path)).recognition).toMatchObject({ role: 'ZONE', vintage: '2018_2' });
   });
 
-  it('are national, and held to the envelope, only when both tables are as large as Italy', async () => {
+  it('are parts, whatever they hold: what somebody asked for', async () => {
     await synthetic.write(makeWorld({ parcels: 600, seed: 1 }), folder);
     for (const name of readdirSync(folder).filter((each) => /^(?:QI|Prov|Z)/.test(each))) {
       expect((await trial(source, join(folder, name))).recognition?.complete, name).toBe(false);
@@ -83,7 +83,7 @@ describe('title lines and document names', () => {
   });
 
   it('say the half-year of perimeters and the day they were generated', () => {
-    expect(parseDocumentName('GORIZIA (GO) Anno/Semestre 2018/2 generato il 22/02/2019 15:55')).toEqual({ semester: { text: '2018_2', halfYear: 4037 }, generated: '2019-02-22' });
+    expect(parseDocumentName('GORIZIA (GO) Anno/Semestre 2018/2 generato il 22/02/2019 15:55')).toEqual({ semester: { text: '2018_2', halfYear: 4037 }, generated: '2019-02-22', time: '15:55' });
     expect(parseDocumentName('GORIZIA')).toBeNull();
   });
 });

@@ -1,0 +1,95 @@
+/** Complete or part is told by the publisher's packaging, and the newer of two issues by what is written inside: never by size. */
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { isWhole, newestEntry, stemOf } from '../../pipelines/kit/packaging.ts';
+import type { Recognition } from '../../pipelines/kit/source.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { loadSources, loadSynthetic } from '../../pipelines/registry.ts';
+import { recognise } from '../../pipelines/steps/locate.ts';
+
+const ROOT = fileURLToPath(new URL('../../', import.meta.url));
+const sources = await loadSources();
+const invented = mkdtempSync(join(tmpdir(), 'mappale-packaging-'));
+const renamed = mkdtempSync(join(tmpdir(), 'mappale-packaging-'));
+
+beforeAll(async () => {
+  const world = makeWorld({ parcels: 600, seed: 11 });
+  for (const { id } of sources) await (await loadSynthetic(id)).write(world, invented);
+});
+afterAll(() => {
+  rmSync(invented, { recursive: true, force: true });
+  rmSync(renamed, { recursive: true, force: true });
+});
+
+async function recognised(name: string, content: Buffer | string): Promise<Recognition | null> {
+  const path = join(renamed, name);
+  writeFileSync(path, content);
+  return (await recognise({ path, size: Buffer.byteLength(content) }, sources))?.recognition ?? null;
+}
+
+const fixture = (path: string): Buffer => readFileSync(join(ROOT, 'sources', path));
+const file = (name: string): Buffer => readFileSync(join(invented, name));
+const FLOOD = 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica';
+const LANDSLIDE = 'Mosaicatura_ISPRA_2020_2021_aree_pericolosita_frana_PAI';
+const MEF = 'Redditi_e_principali_variabili_IRPEF_su_base';
+
+describe('the few records of an invented region', () => {
+  it.each([
+    ['ade_cadastre', () => fixture('ade_cadastre/fixture/MOLISE.zip'), ['MOLISE.zip', 'MOLISE (1).zip', 'VALLE-AOSTA.zip'], ['molise di marzo.zip', 'CB_IS.zip']],
+    ['anncsu_addresses', () => fixture('anncsu_addresses/fixture/INDIR_MOLI_20260602.csv'), ['INDIR_MOLI_20260602.csv', 'indirizzarioMolise20260602.csv', 'INDIR_ITA_20260602.csv'], ['Campobasso_20260602.csv']],
+    ['dpc_seismic', () => file('classificazione-sismica-aggiornata-maggio-2025.csv'), ['classificazione-sismica-aggiornata-maggio-2025.csv', 'classificazione2024.csv'], ['classificazione-molise-2025.csv', 'zone_2025.csv']],
+    ['egms_vertical', () => fixture('egms_vertical/fixture/EGMS_L3_E46N20_100km_U_2018_2022_1.csv'), [], ['EGMS_L3_E46N20_100km_U_2018_2022_1.csv']],
+    ['ingv_mps04', () => file('italia_ag_002_txt.zip'), ['italia_ag_002_txt.zip', 'mps04.zip'], ['italia_ag_002_molise.zip']],
+    ['ispra_flood', () => file(`${FLOOD}.zip`), [`${FLOOD}.zip`, `${FLOOD} (2).zip`, 'alluvioni.zip'], [`${FLOOD}_molise.zip`]],
+    ['ispra_landslide', () => file(`${LANDSLIDE}.zip`), [`${LANDSLIDE}.zip`, 'frane_2021.zip'], [`${LANDSLIDE}_provincia_070.zip`]],
+    ['ispra_shoreline', () => file('Dinamica_Litoranea_2006_2020.zip'), ['Dinamica_Litoranea_2006_2020.zip'], ['Dinamica_Litoranea_2006_2020_molise.zip']],
+    ['istat_boundaries', () => file('Limiti01012026_g.zip'), ['Limiti01012026_g.zip', 'Limiti01012026.zip', 'confini.zip'], ['Limiti01012026_g_molise.zip']],
+    ['istat_census', () => fixture('istat_census/fixture/R02_indicatori_2021_sezioni.csv'), ['R02_indicatori_2021_sezioni.csv'], ['R02_indicatori_2021_sezioni_aosta.csv', 'aosta_2021.csv']],
+    ['istat_comuni', () => file('Elenco-comuni-italiani.csv'), ['Elenco-comuni-italiani.csv', 'Elenco-comuni-italiani_2026-01-31.csv'], ['Elenco-comuni-molise.csv', 'comuni_2026.csv']],
+    ['istat_soppressi', () => file('comuni-soppressi.csv'), ['comuni-soppressi.csv', 'Elenco-comuni-soppressi_2024.csv'], ['comuni-soppressi-molise.csv']],
+    ['mef_income', () => fixture('mef_income/fixture/blank-is-withheld-and-zero-is-zero.csv'), [`${MEF}_comunale_CSV_2023.csv`], [`${MEF}_comunale_CSV_2023_molise.csv`, 'redditi.csv']],
+  ])('of %s are the whole under the publisher\'s name for it, a part under another', async (_source, content, whole, parts) => {
+    for (const name of whole) expect((await recognised(name, content()))?.complete, name).toBe(true);
+    for (const name of parts) expect((await recognised(name, content()))?.complete, name).toBe(false);
+  });
+});
+
+describe('two issues of one vintage', () => {
+  async function zipped(name: string, path: string, content: Buffer, modified: string): Promise<Recognition | null> {
+    const zip = await ZipWriter.create(join(renamed, name));
+    await zip.add(path, content, { modified });
+    await zip.close();
+    return recognised(name, readFileSync(join(renamed, name)));
+  }
+
+  it.each([
+    ['mef_income', `${MEF}_comunale_CSV_2023`, () => fixture('mef_income/fixture/blank-is-withheld-and-zero-is-zero.csv'), 'csv'],
+    ['ingv_mps04', 'italia_ag_002_txt', () => fixture('ingv_mps04/fixture/blanks-and-crlf.txt'), 'txt'],
+  ])('of %s are told apart by the day in the zip', async (_source, name, content, ending) => {
+    const [older, newer] = [await zipped(`${name}.zip`, `${name}.${ending}`, content(), '2024-04-23'), await zipped(`${name}.zip`, `${name}.${ending}`, content(), '2024-06-02')];
+    expect(newer).toEqual({ ...older, dated: '2024-06-02' });
+    expect(older?.dated).toBe('2024-04-23');
+  });
+});
+
+describe('names', () => {
+  it('are read without folders, endings and the marks of a second copy', () => {
+    expect(['a/b/MOLISE.zip', 'MOLISE (1).zip', 'MOLISE(2).zip', 'MOLISE - Copia.zip', 'MOLISE'].map(stemOf)).toEqual(Array.from({ length: 5 }, () => 'MOLISE'));
+  });
+
+  it('speak from the outside in: a zip that calls itself a part is one, whatever lies in it', () => {
+    const names = { whole: /^Whole_\d+$/, stated: /^Whole/ };
+    expect([['Whole_1.zip', 'x.csv'], ['x.zip', 'f/Whole_1.csv'], ['Whole_1_part.zip', 'Whole_1.csv'], ['x.zip', 'y.csv'], []].map((each) => isWhole(each, names))).toEqual([true, true, false, false, false]);
+  });
+
+  it('of entries without a day say none', () => {
+    const entry = (modified: string, isFolder = false) => ({ path: 'x', size: 1, compressedSize: 1, crc32: 0, modified, isFolder });
+    expect(newestEntry(null)).toBeUndefined();
+    expect(newestEntry([entry('1980-01-01'), entry('2026-01-01', true)])).toBeUndefined();
+    expect(newestEntry([entry('2024-01-02'), entry('2023-12-31')])).toBe('2024-01-02');
+  });
+});
