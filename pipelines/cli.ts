@@ -6,6 +6,7 @@ import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { explainCommand } from './commands/explain.ts';
 import { loadRegionCommand } from './commands/load-region.ts';
+import { migrateCommand } from './commands/migrate.ts';
 import { parcelCommand } from './commands/parcel.ts';
 import { planCommand } from './commands/plan.ts';
 import { pruneCommand } from './commands/prune.ts';
@@ -33,6 +34,7 @@ export function program(): Command {
     .addCommand(tokenCommand())
     .addCommand(doctorCommand())
     .addCommand(synthCommand())
+    .addCommand(migrateCommand())
     .addCommand(pruneCommand())
     .addCommand(refreshCommand())
     .addCommand(rejectsCommand())

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { basename, join, relative } from 'node:path';
 import { ROOT } from './config.ts';
+import { effectiveSql, normalSql } from './sql-text.ts';
 
 /** A table by schema and name, as headers write it: `layer.boundary`. */
 export type Relation = `${string}.${string}`;
@@ -34,7 +35,10 @@ export interface SqlFile {
   readonly reruns: readonly Relation[];
   readonly parcels: 'one' | 'comune';
   readonly text: string;
+  /** Of the bytes. */
   readonly sha256: string;
+  /** Of the text without comments and layout. */
+  readonly digest: string;
 }
 
 /** One named query whose rows are offences. */
@@ -55,8 +59,11 @@ export function sha256(text: string | Buffer): string {
 
 /** Reads one file. @throws Error when the header lacks a line: a bug of the project, found by the architecture test. */
 export function readSqlFile(path: string): SqlFile {
-  const text = readFileSync(path, 'utf8');
-  const file = relative(ROOT, path);
+  return parseSqlFile(relative(ROOT, path), readFileSync(path, 'utf8'));
+}
+
+/** A text as if it were this file. @throws Error when the header lacks a line */
+export function parseSqlFile(file: string, text: string): SqlFile {
   const line = (key: string): string | null => {
     const match = new RegExp(`^-- ${key}: *(.+)$`, 'm').exec(text);
     return match === null ? null : match[1]!.trim();
@@ -68,7 +75,7 @@ export function readSqlFile(path: string): SqlFile {
   };
   return {
     file,
-    name: basename(path, '.sql'),
+    name: basename(file, '.sql'),
     purpose: line('purpose') ?? '',
     reads: list('reads'),
     writes: list('writes'),
@@ -78,6 +85,7 @@ export function readSqlFile(path: string): SqlFile {
     parcels: line('parcels') === 'comune' ? 'comune' : 'one',
     text,
     sha256: sha256(text),
+    digest: digestOf(text, normalSql),
   };
 }
 
@@ -100,22 +108,37 @@ export function readSqlFolder(folder: string): SqlFile[] {
   return readdirSync(path).filter((name) => name.endsWith('.sql')).sort().map((name) => readSqlFile(join(path, name)));
 }
 
+const digests = new Map<string, string>();
+
+/** Texts are taken apart once: the same files are asked for every region. */
+function digestOf(text: string, form: (text: string) => string): string {
+  const key = `${form.name} ${text}`;
+  let digest = digests.get(key);
+  if (digest === undefined) digests.set(key, digest = sha256(form(text)));
+  return digest;
+}
+
 /** Read once: every file that makes something is asked which of them it calls. */
 let functions: readonly SqlFile[] | undefined;
 
-/** Digest of a file and of the functions of `sql/functions` that it calls, which decide what it makes as much as its own text. */
+/**
+ * Digest of what a file makes: its text and that of the functions of `sql/functions` that it calls, which decide as much; comments, layout and
+ * descriptions aside.
+ */
 export function codeDigest(file: SqlFile): string {
   functions ??= readSqlFolder('sql/functions');
   const called = new Set<SqlFile>();
   const follow = (text: string): void => {
+    const words = ` ${effectiveSql(text)} `;
     for (const callee of functions!) {
-      if (called.has(callee) || !callee.writes.some((name) => text.includes(`${name}(`))) continue;
+      if (called.has(callee) || !callee.writes.some((name) => words.includes(` ${name.replace('.', ' . ')} ( `))) continue;
       called.add(callee);
       follow(callee.text);
     }
   };
   follow(file.text);
-  return called.size === 0 ? file.sha256 : sha256([file.sha256, ...[...called].map((callee) => callee.sha256).sort()].join('\n'));
+  const own = digestOf(file.text, effectiveSql);
+  return called.size === 0 ? own : sha256([own, ...[...called].map((callee) => digestOf(callee.text, effectiveSql)).sort()].join('\n'));
 }
 
 /** The named queries of a checks file. */

@@ -1,87 +1,267 @@
 /**
- * Brings a database to this version: numbered migrations once, functions and layer tables whenever their file changed.
+ * Brings a database to this version: numbered migrations once, functions and layer tables whenever what their file says changed. Only commands that
+ * write do that; the others ask whether it was done.
  */
+import { existsSync } from 'node:fs';
 import { MappaleError } from '../errors.ts';
+import { REGIONS } from '../kit/regions.ts';
+import { group } from '../progress.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { readSqlFolder, tableOf, type SqlFile } from '../sql-files.ts';
+import { alignPrevious, reshapeLayers } from './reshape.ts';
 import { ident, type Database, type Session } from './types.ts';
 
 const MINIMUM = { postgres: 150_000, postgis: [3, 3] } as const;
 const EXTENSIONS = ['postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch'] as const;
 
-/**
- * Checks the server, then applies what is new. Safe to run at every start: with nothing to do it asks one question.
- * @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `POSTGIS_TOO_OLD`, `MIGRATION_CHANGED`, `DATABASE_NEWER`
- */
-export async function migrate(database: Database, sources: readonly RegisteredSource[]): Promise<void> {
-  const files: { kind: 'migration' | 'function' | 'layer'; file: SqlFile }[] = [
-    ...readSqlFolder('sql/migrations').map((file) => ({ kind: 'migration' as const, file })),
-    ...sources.map((source) => ({ kind: 'layer' as const, file: source.layer })),
-    ...readSqlFolder('sql/functions').map((file) => ({ kind: 'function' as const, file })),
-    ...readSqlFolder('sql/api').map((file) => ({ kind: 'function' as const, file })),
+export interface MigrateOptions {
+  /** Rows that no form of the new tables can hold may go: a person said so. */
+  readonly lose?: boolean;
+  /** Find out what would be done, and leave everything as it is. */
+  readonly dry?: boolean;
+}
+
+/** A source whose layers cannot be brought to this version with their rows. */
+export interface Loss {
+  readonly source: string;
+  readonly why: readonly string[];
+  readonly releases: readonly { readonly vintage: string; readonly region: number | null; readonly rows: number }[];
+  readonly rows: number;
+  /** Files that its rows were read from, and those of them that no longer lie where they lay. */
+  readonly files: number;
+  readonly gone: readonly string[];
+}
+
+export interface Migration {
+  /** What was done, or would be, as sentences. */
+  readonly steps: readonly string[];
+  readonly losses: readonly Loss[];
+}
+
+interface Part {
+  readonly kind: 'migration' | 'function' | 'interface' | 'layer';
+  readonly file: SqlFile;
+  /** Of a layer. */
+  readonly source: RegisteredSource | null;
+}
+
+/** What was applied, by file. */
+type Applied = ReadonlyMap<string, { readonly digest: string; readonly version: number | null }>;
+
+function partsOf(sources: readonly RegisteredSource[]): Part[] {
+  const folder = (path: string, kind: Part['kind']): Part[] => readSqlFolder(path).map((file) => ({ kind, file, source: null }));
+  return [
+    ...folder('sql/migrations', 'migration'),
+    ...sources.map((source): Part => ({ kind: 'layer', file: source.layer, source })),
+    ...folder('sql/functions', 'function'),
+    ...folder('sql/api', 'interface'),
   ];
-  await database.session(async (session) => {
+}
+
+/** Earlier versions noted the digest of the bytes. */
+function isApplied({ file }: Part, applied: Applied): boolean {
+  const digest = applied.get(file.file)?.digest;
+  return digest === file.digest || digest === file.sha256;
+}
+
+/**
+ * Checks the server, then applies what is new, in one transaction. Safe to run at every start: with nothing to do it asks one question.
+ * @returns what was done
+ * @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `POSTGIS_TOO_OLD`, `MIGRATION_CHANGED`, `DATABASE_NEWER`, `ALREADY_RUNNING`, and
+ *   `MIGRATION_LOSES` (exit 2), which says what would be lost; then nothing was done
+ */
+export async function migrate(database: Database, sources: readonly RegisteredSource[], { lose = false, dry = false }: MigrateOptions = {}): Promise<Migration> {
+  const parts = partsOf(sources);
+  return database.session(async (session) => {
     const applied = await appliedFiles(session);
-    if (applied === null) await checkServer(session, database.label);
-    const known = applied ?? new Map<string, string>();
-    if (files.every(({ file }) => known.get(file.file) === file.sha256)) return;
-    if (applied !== null) await checkServer(session, database.label);
-    for (const [name] of known) {
-      if (name.startsWith('sql/migrations/') && !files.some(({ file }) => file.file === name)) {
-        throw new MappaleError('the database was made by a newer version of this program', {
-          code: 'DATABASE_NEWER', kind: 'database', detail: `expected migrations of this version, found ${name}`, hint: 'Use the newer program, or another database.',
-        });
-      }
-    }
+    if (applied !== null) refuseNewer(parts, applied);
+    if (applied !== null && parts.every((part) => isApplied(part, applied))) return { steps: [], losses: [] };
+    await checkServer(session, database.label);
+    let done: Migration = { steps: [], losses: [] };
     await session.transaction(async () => {
       await session.query("select pg_advisory_xact_lock(hashtextextended('mappale migrate', 0))");
-      await session.query('create schema if not exists ledger');
-      await session.query('create table if not exists ledger.applied_file (file text primary key, sha256 text not null, applied_at timestamptz not null default now())');
-      await session.script(
-        `comment on table ledger.applied_file is 'SQL files that made this database';
-         comment on column ledger.applied_file.file is 'Path from the root of the project';
-         comment on column ledger.applied_file.sha256 is 'Digest of the file when it was applied';
-         comment on column ledger.applied_file.applied_at is 'When it was applied';`, 'migrate',
-      );
-      // Functions call each other across files: bodies are looked at when they run, not in the order of their names.
-      await session.query('set local check_function_bodies = off');
-      const now = (await appliedFiles(session)) ?? new Map<string, string>();
-      // Functions are imported anew as a whole: their arguments and results may have changed.
-      const interfaceChanged = files.some(({ file }) => file.file.startsWith('sql/api/') && now.get(file.file) !== file.sha256);
-      for (const { kind, file } of files) {
-        const before = now.get(file.file);
-        const isInterface = file.file.startsWith('sql/api/');
-        if (isInterface && interfaceChanged && file === files.find((other) => other.file.file.startsWith('sql/api/'))!.file) {
-          await session.script('drop schema if exists api cascade; create schema api; comment on schema api is \'The only functions that the server may execute\';', file.file);
-        }
-        if (before === file.sha256 && !(isInterface && interfaceChanged)) continue;
-        if (kind === 'migration' && before !== undefined) {
-          throw new MappaleError('a migration was changed after it was applied', {
-            code: 'MIGRATION_CHANGED', kind: 'database', at: file.file, hint: 'Put the change into a new migration with the next number.',
-          });
-        }
-        if (kind === 'layer' && before !== undefined) await forgetLayers(session, file);
-        await session.script(file.text, file.file);
-        await session.query(
-          'insert into ledger.applied_file (file, sha256) values ($1, $2) on conflict (file) do update set sha256 = excluded.sha256, applied_at = now()',
-          [file.file, file.sha256],
-        );
-      }
+      // Another command may have done it while this one waited.
+      const before = (await appliedFiles(session)) ?? new Map<string, never>();
+      refuseNewer(parts, before);
+      if (parts.every((part) => isApplied(part, before))) return;
+      await holdWriters(session);
+      done = await apply(session, parts, before, lose);
+      if (dry) throw new Dry();
+      if (done.losses.length > 0 && !lose) throw lossError(done.losses);
+    }).catch((error: unknown) => {
+      if (!(error instanceof Dry)) throw error;
     });
+    return done;
   });
 }
 
-/** Layers are caches of the publishers' files: when their form changes they are made again from the files. */
-async function forgetLayers(session: Session, file: SqlFile): Promise<void> {
-  for (const relation of file.writes) await session.query(`drop table if exists ${ident('layer', tableOf(relation))}`);
-  await session.query('delete from ledger.release where source_id = $1', [file.file.split('/')[1]]);
+/** Undoes what was only tried. */
+class Dry extends Error {}
+
+/**
+ * Whether a database is as this version needs it, for commands that change nothing.
+ * @throws MappaleError `DATABASE_OUT_OF_DATE`, `DATABASE_NEWER` (exit 6)
+ */
+export async function requireCurrent(session: Session, sources: readonly RegisteredSource[]): Promise<void> {
+  const applied = await appliedFiles(session);
+  if (applied === null) throw emptyDatabase();
+  const parts = partsOf(sources);
+  refuseNewer(parts, applied);
+  const missing = parts.filter((part) => !isApplied(part, applied)).map(({ file }) => file.file);
+  if (missing.length > 0) throw outOfDate(missing);
 }
 
-async function appliedFiles(session: Session): Promise<Map<string, string> | null> {
+/** A database in which nothing was ever loaded. Exit 6. @throws never; it builds the error. */
+export function emptyDatabase(at?: string): MappaleError {
+  return new MappaleError('the database is empty', {
+    code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected what a load makes, found none of it; this command only looks',
+    hint: 'Load a region first: mappale load-region molise --data FOLDER, or without arguments the invented one.',
+  });
+}
+
+function outOfDate(missing: readonly string[]): MappaleError {
+  return new MappaleError('the database is not at this version', {
+    code: 'DATABASE_OUT_OF_DATE', kind: 'database',
+    detail: `expected what ${group(missing.length)} file${missing.length === 1 ? '' : 's'} of this version say, found it as an earlier version left it: ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''}`,
+    hint: 'Bring it to this version: mappale migrate. This command only looks, and changes nothing.',
+  });
+}
+
+/** @throws MappaleError `DATABASE_NEWER` */
+function refuseNewer(parts: readonly Part[], applied: Applied): void {
+  const known = new Set(parts.map(({ file }) => file.file));
+  const found = [
+    ...[...applied.keys()].filter((name) => name.startsWith('sql/migrations/') && !known.has(name)),
+    ...parts.flatMap(({ file, source }) => {
+      const version = applied.get(file.file)?.version ?? 0;
+      return source !== null && version > source.manifest.version ? [`version ${version} of ${source.id}, which is ${source.manifest.version} here`] : [];
+    }),
+  ];
+  if (found.length === 0) return;
+  throw new MappaleError('the database was made by a newer version of this program', {
+    code: 'DATABASE_NEWER', kind: 'database', detail: `expected what this version knows, found ${found.join(', ')}`, hint: 'Use the newer program, or another database.',
+  });
+}
+
+/** While a run works, its tables stay as they are. @throws MappaleError `ALREADY_RUNNING` (exit 7) */
+async function holdWriters(session: Session): Promise<void> {
+  const [writer] = await session.query<{ taken: boolean }>("select pg_try_advisory_xact_lock(hashtextextended('mappale writer', 0)) as taken");
+  if (writer!.taken) return;
+  throw new MappaleError('another run is writing to this database', {
+    code: 'ALREADY_RUNNING', kind: 'locked', detail: 'expected no writer while the database is brought to this version, found one', hint: 'Wait until it ends, then run the same command again.',
+  });
+}
+
+/** Applies what is not applied yet. Where rows would be lost and may not be, the layers of that source stay as they are. */
+async function apply(session: Session, parts: readonly Part[], before: Applied, lose: boolean): Promise<Migration> {
+  const steps: string[] = [];
+  const losses: Loss[] = [];
+  await session.query('create schema if not exists ledger');
+  await session.query('create table if not exists ledger.applied_file (file text primary key, sha256 text not null, applied_at timestamptz not null default now())');
+  await session.query('alter table ledger.applied_file add column if not exists version int4');
+  await session.script(
+    `comment on table ledger.applied_file is 'SQL files that made this database';
+     comment on column ledger.applied_file.file is 'Path from the root of the project';
+     comment on column ledger.applied_file.sha256 is 'Digest of what the file said when it was applied, without comments and layout';
+     comment on column ledger.applied_file.applied_at is 'When it was applied';
+     comment on column ledger.applied_file.version is 'Of a layer.sql: version of the source in its manifest; null: other files, or applied before versions were noted';`, 'migrate',
+  );
+  // Functions call each other across files: bodies are looked at when they run, not in the order of their names.
+  await session.query('set local check_function_bodies = off');
+  const open = parts.filter((part) => !isApplied(part, before));
+  const note = async ({ file, source }: Part): Promise<void> => {
+    await session.query(
+      `insert into ledger.applied_file (file, sha256, version) values ($1, $2, $3)
+       on conflict (file) do update set sha256 = excluded.sha256, version = excluded.version, applied_at = now()`, [file.file, file.digest, source?.manifest.version ?? null],
+    );
+  };
+  // Applied byte for byte by a version that noted bytes: from now on layout does not count.
+  for (const part of parts) if (!open.includes(part) && before.get(part.file.file)!.digest !== part.file.digest) await note(part);
+  for (const part of open.filter(({ kind }) => kind === 'migration')) {
+    if (before.has(part.file.file)) {
+      throw new MappaleError('a migration was changed after it was applied', {
+        code: 'MIGRATION_CHANGED', kind: 'database', at: part.file.file, hint: 'Put the change into a new migration with the next number.',
+      });
+    }
+    await session.script(part.file.text, part.file.file);
+    await note(part);
+    steps.push(`${part.file.file}: ${part.file.purpose}`);
+  }
+  steps.push(...(await alignPrevious(session)));
+  for (const part of open.filter(({ kind }) => kind === 'layer')) {
+    const found = await applyLayer(session, part.file, part.source!, before.has(part.file.file), lose);
+    steps.push(...found.steps);
+    if (found.loss !== null) losses.push(found.loss);
+    await note(part);
+  }
+  for (const part of open.filter(({ kind }) => kind === 'function')) {
+    await session.script(part.file.text, part.file.file);
+    await note(part);
+    steps.push(`${part.file.file}: ${part.file.purpose}`);
+  }
+  if (open.some(({ kind }) => kind === 'interface')) {
+    // Imported anew as a whole: arguments and results may have changed.
+    await session.script('drop schema if exists api cascade; create schema api; comment on schema api is \'The only functions that the server may execute\';', 'sql/api');
+    for (const part of parts.filter(({ kind }) => kind === 'interface')) {
+      await session.script(part.file.text, part.file.file);
+      await note(part);
+    }
+    steps.push('sql/api: the functions of the interface, made anew');
+  }
+  return { steps, losses };
+}
+
+async function applyLayer(session: Session, file: SqlFile, source: RegisteredSource, known: boolean, lose: boolean): Promise<{ steps: readonly string[]; loss: Loss | null }> {
+  if (!known) {
+    await session.script(file.text, file.file);
+    return { steps: [`${file.file}: ${file.purpose}`], loss: null };
+  }
+  const former = await session.query<{ name: string }>(
+    "select distinct k.name from ledger.release r cross join lateral jsonb_object_keys(r.layers) as k (name) where r.source_id = $1 and jsonb_typeof(r.layers) = 'object'", [source.id],
+  );
+  const { steps, losses } = await reshapeLayers(session, file, former.map(({ name }) => name));
+  if (losses.length === 0) return { steps, loss: null };
+  const loss = await lossOf(session, source, losses);
+  if (!lose) return { steps: [], loss };
+  for (const relation of file.writes) await session.query(`drop table if exists ${ident('layer', tableOf(relation))} cascade`);
+  await session.query('delete from ledger.release where source_id = $1', [source.id]);
+  await session.script(file.text, file.file);
+  return { steps: [`${source.id}: ${group(loss.rows)} rows of ${loss.releases.length} releases given up (${losses.join('; ')})`], loss };
+}
+
+/** What a source has, and whether it can be read again. */
+async function lossOf(session: Session, source: RegisteredSource, why: readonly string[]): Promise<Loss> {
+  const releases = await session.query<{ vintage: string; region: number | null; rows: number }>(
+    "select vintage, region_code::int4 as region, coalesce(rows, 0) as rows from ledger.release where source_id = $1 and state = 'loaded' order by vintage, region_code", [source.id],
+  );
+  const files = await session.query<{ path: string }>(
+    "select distinct f.path from ledger.file f join ledger.release r using (release_id) where r.source_id = $1 and r.state = 'loaded' order by 1", [source.id],
+  );
+  return {
+    source: source.id, why, releases, rows: releases.reduce((sum, { rows }) => sum + rows, 0), files: files.length,
+    gone: files.map(({ path }) => path).filter((path) => !existsSync(path)),
+  };
+}
+
+/** What cannot be kept, in words, with what to type. */
+function lossError(losses: readonly Loss[]): MappaleError {
+  return new MappaleError('the database cannot be brought to this version with all its rows', {
+    code: 'MIGRATION_LOSES', kind: 'usage', at: losses.map(({ source }) => `sources/${source}/layer.sql`).join(', '), detail: losses.map(describeLoss).join('\n          '),
+    hint: 'Nothing was done. Put files that are gone back first, then: mappale migrate --yes, and a refresh, which reads them again.',
+  });
+}
+
+export function describeLoss({ source, why, releases, rows, files, gone }: Loss): string {
+  const list = releases.map(({ vintage, region }) => `${vintage}${region === null ? '' : ` ${REGIONS[region - 1]!.name}`}`);
+  return `${source}: ${why.join('; ')}. Lost would be ${group(rows)} rows of ${list.length} release${list.length === 1 ? '' : 's'} (${list.join(', ')}); of their ${files} file${files === 1 ? '' : 's'} `
+    + (gone.length === 0 ? 'all lie where they were read' : `${gone.length} no longer lie${gone.length === 1 ? 's' : ''} where they were read, and nothing brings their rows back: ${gone.join(', ')}`);
+}
+
+async function appliedFiles(session: Session): Promise<Applied | null> {
   const [found] = await session.query<{ there: boolean }>("select to_regclass('ledger.applied_file') is not null as there");
   if (found?.there !== true) return null;
-  const rows = await session.query<{ file: string; sha256: string }>('select file, sha256 from ledger.applied_file');
-  return new Map(rows.map((row) => [row.file, row.sha256]));
+  const rows = await session.query<{ file: string; sha256: string; version: number | null }>("select file, sha256, (to_jsonb(a) ->> 'version')::int4 as version from ledger.applied_file a");
+  return new Map(rows.map((row) => [row.file, { digest: row.sha256, version: row.version }]));
 }
 
 async function checkServer(session: Session, label: string): Promise<void> {

@@ -48,6 +48,8 @@ export interface Envelope {
 export interface Manifest {
   /** The folder's name: `<publisher>_<dataset>`. */
   readonly id: string;
+  /** Of what the reader makes of a file; raised by one with every change of that, so that files are read again. Never lowered. */
+  readonly version: number;
   readonly title: string;
   readonly attribution: Attribution;
   /** How the vintage is read from the file, in words. */

@@ -4,6 +4,7 @@ const BULK = 'https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/GetDatas
 
 export const manifest: Manifest = {
   id: 'ade_cadastre',
+  version: 1,
   title: 'Cadastral cartography: parcels and sheets of the Catasto Terreni',
   attribution: {
     holder: 'Agenzia delle Entrate',

@@ -2,6 +2,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'dpc_seismic',
+  version: 1,
   title: 'Protezione Civile: seismic zones of comuni',
   attribution: {
     holder: 'Presidenza del Consiglio dei Ministri - Dipartimento della Protezione Civile',

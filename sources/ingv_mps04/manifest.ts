@@ -2,6 +2,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'ingv_mps04',
+  version: 1,
   title: 'Modello di pericolosità sismica MPS04: accelerazione massima del suolo, 10 % in 50 anni',
   attribution: {
     holder: 'Istituto Nazionale di Geofisica e Vulcanologia (INGV)',

@@ -2,6 +2,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'istat_boundaries',
+  version: 1,
   title: 'ISTAT: boundaries of comuni, provinces and regions',
   attribution: {
     holder: 'Istat - Istituto Nazionale di Statistica',

@@ -2,6 +2,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'istat_census',
+  version: 1,
   title: 'Census sections: territorial bases 2021 and indicators of the permanent census',
   attribution: {
     holder: 'Istat - Istituto nazionale di statistica',

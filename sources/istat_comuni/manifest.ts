@@ -2,6 +2,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'istat_comuni',
+  version: 1,
   title: 'ISTAT: codes of comuni, provinces and regions in force',
   attribution: {
     holder: 'Istat - Istituto Nazionale di Statistica',

@@ -2,6 +2,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'istat_soppressi',
+  version: 1,
   title: 'ISTAT: suppressed comuni and what became of them',
   attribution: {
     holder: 'Istat - Istituto Nazionale di Statistica',

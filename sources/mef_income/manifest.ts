@@ -4,6 +4,7 @@ const NOT_SERVED = 'kind of income or tax that no section serves';
 
 export const manifest: Manifest = {
   id: 'mef_income',
+  version: 1,
   title: 'MEF: personal income tax returns (IRPEF) by comune and, in the largest cities, by postal code',
   attribution: {
     holder: 'Ministero dell\'Economia e delle Finanze - Dipartimento delle Finanze',

@@ -2,6 +2,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'omi_quotations',
+  version: 1,
   title: 'OMI: quotations, zones and their perimeters',
   attribution: {
     holder: 'Agenzia delle Entrate - OMI',

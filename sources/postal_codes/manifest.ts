@@ -2,6 +2,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'postal_codes',
+  version: 1,
   title: 'Postal codes (CAP) of comuni, and their areas, as the operator supplies them',
   attribution: {
     holder: 'supplied by the operator of this database',

@@ -13,6 +13,7 @@ import { validate } from '../../pipelines/steps/validate.ts';
 
 const manifestSchema = z.strictObject({
   id: z.string().regex(/^[a-z0-9]+(_[a-z0-9]+)+$/),
+  version: z.int().min(1),
   title: z.string().min(5),
   attribution: z.strictObject({
     holder: z.string().min(2),

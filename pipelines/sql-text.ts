@@ -1,0 +1,73 @@
+/** SQL as it counts: without comments and layout. Two texts with the same words do the same thing. */
+
+/** Parts of a text: comments, strings, quoted names, dollar quotes, words, numbers, operators, single signs. */
+const PART = new RegExp([
+  String.raw`(?<comment>--[^\n]*)`,
+  String.raw`(?<opened>/\*)`,
+  String.raw`(?<space>\s+)`,
+  String.raw`(?<escaped>[eE]'(?:[^'\\]|\\.|'')*')`,
+  String.raw`(?<text>(?:[bBxX]|[uU]&)?'(?:[^']|'')*')`,
+  String.raw`(?<name>"(?:[^"]|"")*")`,
+  String.raw`(?<dollar>\$(?:[A-Za-z_\u0080-\uffff][A-Za-z0-9_\u0080-\uffff]*)?\$)`,
+  String.raw`(?<word>[A-Za-z_\u0080-\uffff][A-Za-z0-9_$\u0080-\uffff]*|\$[0-9]+)`,
+  String.raw`(?<number>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)`,
+  // An operator ends where a comment begins.
+  String.raw`(?<operator>(?:(?!--|/\*)[-+*/<>=~!@#%^&|?\x60])+|::|:=)`,
+  String.raw`(?<sign>[\s\S])`,
+].join('|'), 'uy');
+
+/**
+ * Words and signs of a text, in order, each as it was written. Bodies of functions and blocks (`as $$ … $$`, `do $$ … $$`) are taken apart too, other
+ * dollar quotes are strings.
+ */
+export function sqlParts(text: string): string[] {
+  const parts: string[] = [];
+  let at = 0;
+  while (at < text.length) {
+    PART.lastIndex = at;
+    const match = PART.exec(text)!;
+    const found = match.groups!;
+    at = PART.lastIndex;
+    if (found['comment'] !== undefined || found['space'] !== undefined) continue;
+    if (found['opened'] !== undefined) {
+      at = commentEnd(text, at);
+    } else if (found['dollar'] !== undefined) {
+      const quote = found['dollar'];
+      const end = text.indexOf(quote, at);
+      const body = text.slice(at, end < 0 ? text.length : end);
+      at = end < 0 ? text.length : end + quote.length;
+      if (/^(?:as|do)$/i.test(parts.at(-1) ?? '')) parts.push('$$', ...sqlParts(body), '$$');
+      else parts.push(`${quote}${body}${quote}`);
+    } else parts.push(match[0]);
+  }
+  return parts;
+}
+
+/** Comments of this form nest. */
+function commentEnd(text: string, from: number): number {
+  const sign = /\/\*|\*\//g;
+  sign.lastIndex = from;
+  for (let depth = 1; depth > 0;) {
+    const match = sign.exec(text);
+    if (match === null) return text.length;
+    depth += match[0] === '/*' ? 1 : -1;
+  }
+  return sign.lastIndex;
+}
+
+/** The text with one space between its parts. */
+export function normalSql(text: string): string {
+  return sqlParts(text).join(' ');
+}
+
+/** The same without statements that only describe (`comment on …`): what decides which rows come out. */
+export function effectiveSql(text: string): string {
+  const statements: string[][] = [[]];
+  let inBody = false;
+  for (const part of sqlParts(text)) {
+    if (part === '$$') inBody = !inBody;
+    if (part === ';' && !inBody) statements.push([]);
+    else statements.at(-1)!.push(part);
+  }
+  return statements.filter((parts) => parts.length > 0 && !(parts[0] === 'comment' && parts[1] === 'on')).map((parts) => parts.join(' ')).join(' ; ');
+}

@@ -1,0 +1,191 @@
+/** What a change of `layer.sql` does to layers that hold rows. */
+import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { migrate, requireCurrent } from '../../pipelines/db/migrate.ts';
+import type { MappaleError } from '../../pipelines/errors.ts';
+import { loadSources, type RegisteredSource } from '../../pipelines/registry.ts';
+import { parseSqlFile } from '../../pipelines/sql-files.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contentOf, FIXTURES, fixture, shapeOf } from './fixture.ts';
+
+/** Any source would do: its cases are made by changing its text. */
+const ID = 'dpc_seismic';
+const LAYER = 'layer.seismic_zone';
+
+interface Case {
+  readonly what: string;
+  /** How the file changes. */
+  readonly change: (text: string) => string;
+  /** Steps that are told. */
+  readonly steps: readonly RegExp[];
+  /** What a row's JSON lacks, or has instead, afterwards; null: the layers are as they were. */
+  readonly rows?: (row: Record<string, unknown>) => Record<string, unknown>;
+}
+
+const column = (line: string) => (text: string): string => text.replace(/\n\) partition by/, `,\n  ${line}\n) partition by`);
+const without = (name: string) => (text: string): string => text.replace(new RegExp(`\n  ${name} [^\n]*`), '').replace(new RegExp(`comment on column layer\\.seismic_zone\\.${name} is [^\n]*\n`), '').replace(/,\n\) partition/, '\n) partition');
+const retyped = (name: string, type: string) => (text: string): string => text.replace(new RegExp(`\n  ${name} [a-z0-9]+`), `\n  ${name} ${type}`);
+
+const KEEPS: readonly Case[] = [
+  { what: 'comments and layout', change: (text) => text.replace(/^create table/m, '/* of all Italy */ create\n    table'), steps: [] },
+  { what: 'a description', change: (text) => text.replace(/(comment on table layer\.seismic_zone is ')/, '$1New: '), steps: [] },
+  { what: 'a column that may be empty', change: column('note text'), steps: [/layer\.seismic_zone: column note added, empty/], rows: (row) => ({ ...row, note: null }) },
+  { what: 'a column with a value by default', change: column('edition int4 not null default 7'), steps: [/column edition added/], rows: (row) => ({ ...row, edition: 7 }) },
+  {
+    what: 'a column that is computed', change: column('code_length int4 generated always as (length(istat_code)) stored'), steps: [/column code_length added/],
+    rows: (row) => ({ ...row, code_length: String(row['istat_code']).length }),
+  },
+  { what: 'a column less', change: without('name'), steps: [/column name dropped/], rows: ({ name: _, ...row }) => row },
+  { what: 'a wider type', change: retyped('position', 'numeric'), steps: [/column position made numeric/] },
+  { what: 'a value that may be empty now', change: (text) => text.replace(/(\n {2}istat_code text) not null/, '$1'), steps: [/column istat_code may be empty/] },
+  { what: 'a value that may not be empty, where none is', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), steps: [/column sigla may not be empty/] },
+  { what: 'an index more', change: (text) => `${text}-- serves: nothing\ncreate index on layer.seismic_zone (name);\n`, steps: [/its indexes made anew/] },
+  { what: 'an index less', change: (text) => text.replace(/create index[^\n]*\n/, ''), steps: [/its indexes made anew/] },
+  { what: 'a rule that its rows keep', change: column('check (position > 0)'), steps: [/CHECK .* added/] },
+  {
+    what: 'a layer more', change: (text) => `${text.replace(`-- writes: ${LAYER}`, `-- writes: ${LAYER}, layer.seismic_note`)}create table layer.seismic_note (release_id int4 not null) partition by list (release_id);\n`,
+    steps: [/layer\.seismic_note: made, empty/],
+  },
+  {
+    what: 'a layer less', change: () => '-- purpose: none\n-- reads: none\n-- writes: layer.seismic_other\n-- grain: none\n-- crs: none\ncreate table layer.seismic_other (release_id int4 not null) partition by list (release_id);\n',
+    steps: [/layer\.seismic_other: made, empty/, /layer\.seismic_zone: dropped, nothing makes it any more/],
+  },
+];
+
+const LOSES: readonly (Pick<Case, 'what' | 'change'> & { readonly first?: string })[] = [
+  { what: 'a column that may not be empty', change: column('edition int4 not null') },
+  { what: 'a narrower type', change: retyped('position', 'int2') },
+  { what: 'a type of another kind', change: retyped('istat_code', 'int4') },
+  { what: 'a value that may not be empty, where some are', change: (text) => text.replace(/(\n {2}sigla text)/, '$1 not null'), first: `update ${LAYER} set sigla = null where position = 2` },
+  { what: 'a rule that its rows do not keep', change: column('check (position < 0)') },
+  { what: 'another way to be split', change: (text) => text.replace('partition by list (release_id)', 'partition by range (release_id)') },
+];
+
+/** The sources, one of them with a changed file. */
+function changed(sources: readonly RegisteredSource[], change: (text: string) => string, version = 1): RegisteredSource[] {
+  return sources.map((source) => {
+    if (source.id !== ID) return source;
+    const text = change(source.layer.text);
+    if (text === source.layer.text) throw new Error('the case changes nothing');
+    return { ...source, manifest: { ...source.manifest, version }, layer: parseSqlFile(source.layer.file, text) };
+  });
+}
+
+describeEngines('layers that hold rows', (engine) => {
+  const made = fixture(FIXTURES[0]!);
+  let database: Database;
+  let sources: readonly RegisteredSource[];
+  let original: RegisteredSource;
+  /** The layer's release, and its partition. */
+  let release: number;
+
+  const rows = (): Promise<Record<string, unknown>[]> => database.query<{ row: Record<string, unknown> }>(`select to_jsonb(t) as row from ${LAYER} t order by member_id, position`).then((found) => found.map(({ row }) => row));
+  const everything = (): Promise<Record<string, string>> => database.session(async (session) => contentOf(session, await shapeOf(session)));
+  /** What a change of the file could touch at all. */
+  const near = (): Promise<Record<string, string>> => database.session(async (session) => contentOf(session, new Map([...(await shapeOf(session))].filter(([table]) => /^(layer\.seismic|ledger\.(release|file|member)$)/.test(table)))));
+  const isOut = (all: readonly RegisteredSource[]): Promise<boolean> => requireCurrent(database, all).then(() => false, (error: MappaleError) => error.code === 'DATABASE_OUT_OF_DATE');
+
+  beforeAll(async () => {
+    database = await engine.openDatabase(await made.restore(engine));
+    sources = await loadSources();
+    original = sources.find(({ id }) => id === ID)!;
+    await migrate(database, sources);
+    release = (await database.query<{ id: number }>('select release_id as id from ledger.release where source_id = $1', [ID]))[0]!.id;
+    await database.query(`create table public.kept as select * from ${LAYER}`);
+  });
+
+  /** Each case starts from the file as it is, and the rows as they were loaded. */
+  beforeEach(async () => {
+    await database.session(async (session) => {
+      for (const { name } of await session.query<{ name: string }>("select relname as name from pg_class where relnamespace = 'layer'::regnamespace and relkind = 'p' and relname like 'seismic%'")) await session.query(`drop table layer.${name} cascade`);
+      await session.script(original.layer.text, original.layer.file);
+      await session.query(`create table ${LAYER}_${release} partition of ${LAYER} for values in (${release})`);
+      await session.query(`insert into ${LAYER} select * from public.kept`);
+      await session.query('update ledger.applied_file set sha256 = $2, version = $3 where file = $1', [original.layer.file, original.layer.digest, original.manifest.version]);
+    });
+  });
+
+  describe('keep them when the file changes in', () => {
+    for (const { what, change, steps, rows: expected = (row: Record<string, unknown>) => row } of KEEPS) {
+      it(what, async () => {
+        const all = changed(sources, change);
+        const was = await rows();
+        // Layout is no change at all: readers go on.
+        expect(await isOut(all)).toBe(what !== 'comments and layout');
+        const found = await migrate(database, all);
+        expect(found.losses).toEqual([]);
+        for (const step of steps) expect(found.steps.some((line) => step.test(line)), `${step} in ${found.steps.join('; ')}`).toBe(true);
+        expect(found.steps).toHaveLength(steps.length);
+        if (what !== 'a layer less') expect(await rows()).toEqual(was.map(expected));
+        expect(await isOut(all)).toBe(false);
+        expect(await migrate(database, all)).toEqual({ steps: [], losses: [] });
+      });
+    }
+
+    it('a description, which is told anew', async () => {
+      await migrate(database, changed(sources, (text) => text.replace(/(comment on column layer\.seismic_zone\.name is ')/, '$1New: ')));
+      const [found] = await database.query<{ text: string }>(`select col_description('${LAYER}'::regclass, attnum) as text from pg_attribute where attrelid = '${LAYER}'::regclass and attname = 'name'`);
+      expect(found!.text).toMatch(/^New: /);
+    });
+
+    it('what a view of an interrupted build looks at', async () => {
+      await database.query(`create schema build_14`);
+      await database.query(`create view build_14.seismic_zone as select * from ${LAYER}`);
+      expect((await migrate(database, changed(sources, without('sigla')))).steps).toEqual([`${LAYER}: column sigla dropped`]);
+    });
+  });
+
+  describe('are left alone when they cannot be kept:', () => {
+    for (const { what, change, first } of LOSES) {
+      it(what, async () => {
+        if (first !== undefined) await database.query(first);
+        const all = changed(sources, change);
+        const was = await near();
+        const error = await migrate(database, all).then(() => null, (thrown: MappaleError) => thrown);
+        expect({ code: error?.code, exit: error?.exitCode, at: error?.at }).toEqual({ code: 'MIGRATION_LOSES', exit: 2, at: original.layer.file });
+        expect(error!.detail).toMatch(/^dpc_seismic: layer\.seismic_zone: .+\. Lost would be 5 rows of 1 release \(2025\); of their 1 file 1 no longer lies where they were read/);
+        expect(error!.detail).toContain('classificazione-sismica-aggiornata-maggio-2025.csv');
+        expect(error!.hint).toContain('mappale migrate --yes');
+        expect(await near()).toEqual(was);
+        // A dry run says the same, and does as little.
+        expect((await migrate(database, all, { dry: true })).losses).toMatchObject([{ source: ID, rows: 5, files: 1 }]);
+        expect(await near()).toEqual(was);
+        expect(await isOut(all)).toBe(true);
+        expect(await isOut(sources)).toBe(false);
+      });
+    }
+
+    it('where some changes could be kept and one cannot, none is made', async () => {
+      const was = await near();
+      await expect(migrate(database, changed(sources, (text) => column('note text')(retyped('position', 'int2')(text))))).rejects.toMatchObject({ code: 'MIGRATION_LOSES' });
+      expect(await near()).toEqual(was);
+    });
+  });
+
+  it('are not touched by a program whose source has a lower version', async () => {
+    await migrate(database, changed(sources, column('note text'), 8));
+    await expect(migrate(database, sources)).rejects.toMatchObject({ code: 'DATABASE_NEWER', exitCode: 6 });
+    await expect(requireCurrent(database, sources)).rejects.toMatchObject({ code: 'DATABASE_NEWER', detail: expect.stringContaining('version 8 of dpc_seismic') as string });
+    await requireCurrent(database, changed(sources, column('note text'), 9));
+  });
+
+  if (engine.name === 'postgres') it('are not touched while another program writes', async () => {
+    const all = changed(sources, column('note text'));
+    await database.session(async (session) => {
+      await session.query("select pg_advisory_lock(hashtextextended('mappale writer', 0))");
+      await expect(migrate(database, all)).rejects.toMatchObject({ code: 'ALREADY_RUNNING', exitCode: 7 });
+      // With nothing to do it goes on.
+      expect(await migrate(database, sources)).toEqual({ steps: [], losses: [] });
+      await session.query("select pg_advisory_unlock(hashtextextended('mappale writer', 0))");
+    });
+  });
+
+  it('are given up, with their releases and nothing else, when a person says so', async () => {
+    const was = await everything();
+    const { steps } = await migrate(database, changed(sources, LOSES[0]!.change), { lose: true });
+    expect(steps).toEqual([expect.stringMatching(/^dpc_seismic: 5 rows of 1 releases given up \(/)]);
+    const after = await everything();
+    const differing = [...new Set([...Object.keys(was), ...Object.keys(after)])].filter((table) => was[table] !== after[table]);
+    expect(differing.sort()).toEqual([`${LAYER}_${release}`, 'ledger.duplicate', 'ledger.file', 'ledger.member', 'ledger.release'].sort());
+  });
+});
