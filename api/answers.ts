@@ -120,11 +120,12 @@ const count = nullable(whole.min(0), 'Null: withheld or not published');
 const money = nullable(z.number(), 'Euro; null: withheld');
 
 const economics = z.strictObject({
-  average_income: money,
+  average_income: nullable(z.number(), 'total_income over earners, euro; null: withheld'),
   taxpayers: count,
+  earners: nullable(whole.min(0), 'Taxpayers with a total income; before 2023 the sum of the brackets; null: withheld'),
   total_income: money,
   net_tax: money,
-  tax_year: whole,
+  tax_year: whole.describe('Year in which the income was earned: of this level the newest that was published of the comune'),
   gini_index: nullable(z.number().min(0).max(1), 'Null: withheld'),
   affordability_index: nullable(z.number(), 'Years of average income for affordability_apt_size_m2; null: no price or no income'),
   affordability_apt_size_m2: whole,

@@ -26,7 +26,7 @@ export const manifest: Manifest = {
   ],
   cadence: 'yearly, about April',
   crs: null,
-  // Economics uses the newest year that has both levels, which need not be the newest year.
+  // Economics uses the newest year of each comune and level, which need not be that of its neighbours.
   keep: 'all',
   ignored: {
     '': 'trailing cells without a name, whose number changes every year',

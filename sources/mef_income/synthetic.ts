@@ -1,6 +1,7 @@
 /**
  * Invented incomes over the invented region, in the formats of four tax years: 2020 by postal code with zeros dropped, 2022 without a
- * total, 2023 at both levels, 2024 by comune only. Economics must take 2023, the newest year that has both.
+ * total, 2023 at both levels, 2024 by comune only. The second comune is missing from 2024, the third from 2023, too. Economics must take
+ * 2023 by postal code, the newest that has it, and of whole comuni the newest year of each: 2024, 2023 or 2022.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -11,8 +12,12 @@ import type { Random, World, WorldComune, WorldParcel } from '../../pipelines/ki
 import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
 import { BRACKET_NAMES } from './schema.ts';
 
-/** The year that has both levels. */
-const YEAR = 2023;
+/** From this year on the total is published, and no bracket is withheld alone. */
+const FIRST_WITH_TOTAL = 2023;
+/** Years by postal code. */
+const NEWEST_BY_POSTAL_CODE = 2023;
+/** Years of whole comuni, newest first. */
+const BY_COMUNE = [2024, 2023, 2022] as const;
 const WORDS = [
   'minore o uguale a zero euro', 'da 0 a 10000 euro', 'da 10000 a 15000 euro', 'da 15000 a 26000 euro', 'da 26000 a 55000 euro',
   'da 55000 a 75000 euro', 'da 75000 a 120000 euro', 'oltre 120000 euro',
@@ -47,7 +52,7 @@ function declared(random: Random, taxpayers: number, unit: number, year: number)
     return [n, n * low + random.below(n * (high - low) + 1)];
   });
   const total: readonly [number, number] = [whole.reduce((sum, [n]) => sum + n, 0), whole.reduce((sum, [, euro]) => sum + euro, 0)];
-  const withheld = year < YEAR ? [[], [7], [0], []][unit % 4]! : WITHHELD[unit % WITHHELD.length]!;
+  const withheld = year < FIRST_WITH_TOTAL ? [[], [7], [0], []][unit % 4]! : WITHHELD[unit % WITHHELD.length]!;
   return {
     taxpayers: total[0] + 10 + random.below(60),
     brackets: whole.map((bracket, index) => (withheld.includes(index) ? null : bracket)),
@@ -60,7 +65,7 @@ function declared(random: Random, taxpayers: number, unit: number, year: number)
 const taxpayersOf = (comune: WorldComune): number => 200 + 3 * comune.parcelCount;
 
 function ofComune(world: World, comune: WorldComune, year: number): Declared | null {
-  if (!hasIncomes(comune)) return null;
+  if (!hasIncomes(comune) || (comune.index === 1 && year === 2024) || (comune.index === 2 && year > 2022)) return null;
   return declared(world.random('mef', comune.belfiore, year), taxpayersOf(comune), comune.index, year);
 }
 
@@ -141,8 +146,8 @@ async function write(world: World, folder: string): Promise<void> {
   const formats: readonly (Format & { readonly zipped: boolean })[] = [
     { year: 2020, byPostalCode: true, headerEnd: '; ', rowEnd: ';', unpadded: true, zipped: false },
     { year: 2022, byPostalCode: false, headerEnd: ' ', rowEnd: ';', unpadded: false, zipped: true },
-    { year: YEAR, byPostalCode: false, headerEnd: ' ', rowEnd: '', unpadded: false, zipped: true },
-    { year: YEAR, byPostalCode: true, headerEnd: '', rowEnd: '', unpadded: false, zipped: false },
+    { year: 2023, byPostalCode: false, headerEnd: ' ', rowEnd: '', unpadded: false, zipped: true },
+    { year: NEWEST_BY_POSTAL_CODE, byPostalCode: true, headerEnd: '', rowEnd: '', unpadded: false, zipped: false },
     { year: 2024, byPostalCode: false, headerEnd: '; ', rowEnd: '', unpadded: false, zipped: true },
   ];
   for (const format of formats) {
@@ -164,13 +169,30 @@ function ratio(n: bigint, d: bigint, decimals: number): number {
   return Number(((2n * n * scale) / d + 1n) / 2n) / Number(scale);
 }
 
-/** Grouped Lorenz curve with what is withheld as one group, in whole numbers: 1 − Σ n_i (A_(i−1) + A_i) / (N · A). */
-function gini({ brackets, total }: Declared): number {
+type Group = readonly [number, number];
+
+/**
+ * Number and euro of those with a total income: as published, before that the sum of the brackets; null: a withheld bracket makes it unknown.
+ */
+function totalOf({ brackets, total }: Declared, year: number): Group | null {
+  if (year >= FIRST_WITH_TOTAL) return total;
   const known = brackets.filter((bracket) => bracket !== null);
+  return known.length < brackets.length ? null : known.reduce<Group>(([n, euro], bracket) => [n + bracket[0], euro + bracket[1]], [0, 0]);
+}
+
+/**
+ * Grouped Lorenz curve, in whole numbers: 1 − Σ n_i (A_(i−1) + A_i) / (N · A). Where a total is published what is withheld is one group; else it
+ * is left out, and so is the bracket of zero or less.
+ */
+function gini({ brackets, total }: Declared, year: number): number {
+  const withTotal = year >= FIRST_WITH_TOTAL;
+  const known = brackets.filter((bracket, index) => bracket !== null && (withTotal || index > 0)).map((bracket) => bracket!);
   const groups = known.map(([n, euro]) => ({ n: BigInt(n), a: BigInt(Math.max(0, euro)) })).filter(({ n }) => n > 0n);
-  const restN = BigInt(total[0] - known.reduce((sum, [n]) => sum + n, 0));
-  const restA = BigInt(total[1] - known.reduce((sum, [, euro]) => sum + euro, 0));
-  if (restN > 0n) groups.push({ n: restN, a: restA > 0n ? restA : 0n });
+  if (withTotal) {
+    const restN = BigInt(total[0] - known.reduce((sum, [n]) => sum + n, 0));
+    const restA = BigInt(total[1] - known.reduce((sum, [, euro]) => sum + euro, 0));
+    if (restN > 0n) groups.push({ n: restN, a: restA > 0n ? restA : 0n });
+  }
   groups.sort((x, y) => (x.a * y.n < y.a * x.n ? -1 : 1));
   const n = groups.reduce((sum, group) => sum + group.n, 0n);
   const a = groups.reduce((sum, group) => sum + group.a, 0n);
@@ -186,6 +208,15 @@ function gini({ brackets, total }: Declared): number {
 /** All of the section but the price, which OMI decides, and the affordability that follows from it. */
 function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
   const known = new Map<string, Record<string, unknown> | null>();
+  const find = (comune: WorldComune, cap: string | null): { level: 'cap' | 'comune'; year: number; found: Declared } | null => {
+    const byCode = cap === null ? null : ofPostalCode(world, comune, cap, NEWEST_BY_POSTAL_CODE);
+    if (byCode !== null) return { level: 'cap', year: NEWEST_BY_POSTAL_CODE, found: byCode };
+    for (const year of BY_COMUNE) {
+      const found = ofComune(world, comune, year);
+      if (found !== null) return { level: 'comune', year, found };
+    }
+    return null;
+  };
   return (parcel) => {
     const { comune } = parcel;
     if (parcel.kind !== 'land') return { economics: null };
@@ -193,18 +224,24 @@ function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
     const key = `${comune.belfiore} ${cap ?? ''}`;
     let section = known.get(key);
     if (section === undefined) {
-      const found = (cap === null ? null : ofPostalCode(world, comune, cap, YEAR)) ?? ofComune(world, comune, YEAR);
-      section = found === null ? null : {
-        average_income: ratio(BigInt(found.total[1]), BigInt(found.total[0]), 2),
-        taxpayers: found.taxpayers,
-        total_income: found.total[1],
-        net_tax: found.netTax[1],
-        tax_year: YEAR,
-        gini_index: gini(found),
-        affordability_apt_size_m2: 80,
-        income_brackets: Object.fromEntries(BRACKET_NAMES.map((name, index) => [name, found.brackets[index]?.[0] ?? null])),
-        level: cap === null ? 'comune' : 'cap',
-      };
+      const declaration = find(comune, cap);
+      if (declaration === null) section = null;
+      else {
+        const { level, year, found } = declaration;
+        const total = totalOf(found, year);
+        section = {
+          average_income: total === null ? null : ratio(BigInt(total[1]), BigInt(total[0]), 2),
+          taxpayers: found.taxpayers,
+          earners: total?.[0] ?? null,
+          total_income: total?.[1] ?? null,
+          net_tax: found.netTax[1],
+          tax_year: year,
+          gini_index: gini(found, year),
+          affordability_apt_size_m2: 80,
+          income_brackets: Object.fromEntries(BRACKET_NAMES.map((name, index) => [name, found.brackets[index]?.[0] ?? null])),
+          level,
+        };
+      }
       known.set(key, section);
     }
     return { economics: section };

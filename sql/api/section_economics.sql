@@ -11,6 +11,7 @@ begin
     select json_build_object(
       'average_income', trim_scale(i.average_income),
       'taxpayers', i.taxpayers,
+      'earners', i.earners,
       'total_income', i.total_income_eur,
       'net_tax', i.net_tax_eur,
       'tax_year', i.tax_year,
@@ -45,4 +46,4 @@ begin
   );
 end
 $$;
-comment on function api.section_economics(int4) is 'Section economics as JSON: average_income = total income over those who declare one (not over all taxpayers), euro with 2 decimals; affordability_index = 80 × avg_residential_price_m2 / average_income as shown, 4 decimals; null: withheld; null as a whole: no incomes are published for the comune';
+comment on function api.section_economics(int4) is 'Section economics as JSON: average_income = total_income over earners, those who declare one (not over all taxpayers), euro with 2 decimals; affordability_index = 80 × avg_residential_price_m2 / average_income as shown, 4 decimals; null: withheld; null as a whole: no incomes are published for the comune';

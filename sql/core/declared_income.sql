@@ -1,25 +1,20 @@
--- purpose: declared incomes of the region, of the tax year that economics uses
+-- purpose: declared incomes of the region, of the tax years that economics uses
 -- reads: layer.income, layer.comune_code
 -- writes: core.declared_income
 -- grain: one row per comune, and per postal code of the comuni that have several
 -- crs: none
 
--- The newest year that has both levels; where none has, the newest with comuni. Both levels of a record then speak of one year.
+-- Comune by comune the newest year that was published of it, and the newest that was published by its postal codes: these may be two years, and
+-- those of another comune others.
 create table declared_income as
-with chosen as (
-  select coalesce(
-    (select max(a.tax_year) from income a where a.level = 'comune' and exists (select from income b where b.level = 'cap' and b.tax_year = a.tax_year)),
-    (select max(tax_year) from income where level = 'comune')
-  ) as tax_year
-),
-counted as (
-  -- One year may be in several releases: the last loaded counts.
-  select distinct on (belfiore collate "C", cap collate "C")
-    *
+with newest as (
+  select
+    belfiore,
+    level,
+    max(tax_year) as tax_year
   from income
   where level in ('comune', 'cap')
-    and tax_year = (select tax_year from chosen)
-  order by belfiore collate "C", cap collate "C", release_id desc
+  group by belfiore, level
 )
 select
   g.code as region_code,
@@ -72,7 +67,8 @@ select
   i.release_id,
   i.member_id,
   i.position
-from counted i
+from income i
+join newest n on n.belfiore = i.belfiore and n.level = i.level and n.tax_year = i.tax_year
 cross join region g
 left join comune_code c on c.belfiore = i.belfiore
 where coalesce(c.region_code, i.region_code) = g.code

@@ -8,14 +8,14 @@
 create view evidence as
 select
   e.fid,
-  'average_income, taxpayers, total_income, net_tax, gini_index, income_brackets' as field,
+  'average_income, taxpayers, earners, total_income, net_tax, tax_year, gini_index, income_brackets' as field,
   coalesce(i.cap, i.belfiore) || ' ' || i.tax_year as value,
   i.release_id,
   i.member_id,
   i.position,
   null::float8 as measure,
   null as unit,
-  case when i.cap is null then 'row of the comune' else 'row of the postal code' end as rule
+  case when i.cap is null then 'newest row of the comune' else 'row of the postal code, of the newest year by postal codes' end as rule
 from economics e
 join declared_income i on i.belfiore = e.belfiore and i.cap is not distinct from e.cap
 union all

@@ -2,7 +2,7 @@
 -- reads: core.parcel, core.declared_income, core.quotation, section.postal_code, section.valuation
 -- writes: section.economics
 -- carries: rows of parcels
--- grain: one row per land parcel of a comune with published incomes
+-- grain: one row per land parcel of which incomes are published
 -- crs: none
 
 create table economics as
@@ -27,12 +27,13 @@ select
   k.cap,
   m.avg_residential_price_m2
 from parcel p
-join declared_income w on w.belfiore = p.belfiore and w.cap is null
 left join postal_code c on c.fid = p.fid
 left join declared_income k on k.belfiore = p.belfiore and k.cap = c.cap
+left join declared_income w on w.belfiore = p.belfiore and w.cap is null
 left join valuation v on v.fid = p.fid
 left join price m on m.belfiore = v.belfiore and m.zona = v.zona and m.half_year = v.half_year
 where p.kind = 'land'
+  and (k.cap is not null or w.belfiore is not null)
 order by p.fid;
 
 alter table economics add primary key (fid);

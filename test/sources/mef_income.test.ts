@@ -35,8 +35,8 @@ describe('MEF files', () => {
     }
     expect(found).toEqual([
       ['comunale', '2022', 4, 1, 0],
-      ['comunale', '2023', 4, 1, 0],
-      ['comunale', '2024', 4, 1, 0],
+      ['comunale', '2023', 3, 1, 0],
+      ['comunale', '2024', 2, 1, 0],
       ['subcomunale', '2020', 3, 0, 0],
       ['subcomunale', '2023', 3, 0, 0],
     ]);

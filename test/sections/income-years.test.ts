@@ -1,0 +1,145 @@
+/** Which year's incomes a parcel has, on tables written by hand and against a model in plain TypeScript. */
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { randomOf } from '../../pipelines/kit/random.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn } from '../harness/region.ts';
+
+const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+
+/** A row of the ministry's tables: of a comune, or of one of its postal codes. */
+interface Income {
+  readonly year: number;
+  readonly belfiore: string;
+  readonly cap: string | null;
+  /** Taxpayers by bracket; each has a mean of 1,000 euro and the bracket's number. Null: withheld. */
+  readonly brackets?: readonly (number | null)[];
+  /** Published from 2023 on. */
+  readonly total?: number;
+}
+
+interface Parcel {
+  readonly belfiore: string;
+  readonly cap: string | null;
+}
+
+interface Found extends Record<string, unknown> {
+  readonly tax_year: number;
+  readonly level: string;
+  readonly taxpayers: number | null;
+  readonly earners: number | null;
+  readonly total_income: number | null;
+  readonly average_income: number | null;
+}
+
+describeEngines('the year of a parcel\'s incomes', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    ({ database } = await contextOn(await engine.openDatabase()));
+  });
+
+  /** What each parcel is given where these tables are in force, in the order of the parcels; everything is gone afterwards. */
+  const sections = (incomes: readonly Income[], parcels: readonly Parcel[]): Promise<(Found | null)[]> => database.session(async (session) => {
+    await session.script('begin', 'test');
+    try {
+      await session.script(`
+        create schema cases;
+        set search_path to cases, public;
+        create view region as select 14::int2 as code, 'Molise'::text as name;
+        create table comune_code (belfiore text, region_code int2);
+        insert into comune_code values ('Z001', 14), ('Z002', 14), ('Z003', 14);
+        create table income (like layer.income);
+        create table parcel (fid int4, belfiore text, kind text);
+        create table postal_code (fid int4, cap text);
+        create table valuation (fid int4, belfiore text, zona text, half_year int2);
+        create table quotation (belfiore text, zona text, half_year int2, cod_tip int2, stato_prev bool, purchase_min_eur_m2 int4, purchase_max_eur_m2 int4);`, 'test');
+      for (const [index, { year, belfiore, cap, brackets, total }] of incomes.entries()) {
+        const names = ['lte_zero', 'from_0_to_10k', 'from_10k_to_15k', 'from_15k_to_26k', 'from_26k_to_55k', 'from_55k_to_75k', 'from_75k_to_120k', 'over_120k'];
+        const numbers = brackets ?? names.map(() => 10);
+        await session.query(
+          `insert into income (release_id, member_id, position, tax_year, level, belfiore, istat_code, cap, region_code, taxpayers, total_income_n, total_income_eur,
+             ${names.map((name) => `${name}_n, ${name}_eur`).join(', ')})
+           values (1, 1, $1, $2, $3, $4, '094001', $5, 14, $6, $7, $8, ${numbers.flatMap((n, bracket) => [n ?? 'null', n === null ? 'null' : n * 1000 * (bracket + 1)]).join(', ')})`,
+          [index + 2, year, cap === null ? 'comune' : 'cap', belfiore, cap, 100 + index, total ?? null, total === undefined ? null : total * 5000],
+        );
+      }
+      for (const [index, { belfiore, cap }] of parcels.entries()) {
+        await session.query("insert into parcel values ($1, $2, 'land')", [1_400_000_000 + index, belfiore]);
+        if (cap !== null) await session.query('insert into postal_code values ($1, $2)', [1_400_000_000 + index, cap]);
+      }
+      for (const file of ['sql/core/declared_income.sql', 'sql/sections/economics.sql']) await session.script(sql(file), file);
+      await session.script(`
+        create table core.declared_income_14 partition of core.declared_income for values in (14);
+        create table section.economics_14 partition of section.economics for values from (1400000000) to (1500000000);
+        insert into core.declared_income_14 select * from declared_income;
+        insert into section.economics_14 select * from economics;`, 'test');
+      const rows = await session.query<{ json: Found | null }>('select api.section_economics(fid) as json from parcel order by fid');
+      return rows.map(({ json }) => json);
+    } finally {
+      await session.script('rollback', 'test');
+    }
+  });
+  const said = (found: (Found | null)[]): (string | null)[] => found.map((each) => (each === null ? null : `${each.level} ${each.tax_year}`));
+
+  it('a region with incomes of 2023 and one comune only in 2022: that comune has 2022, the others are not taken back to it', async () => {
+    expect(said(await sections(
+      [{ year: 2023, belfiore: 'Z001', cap: null }, { year: 2022, belfiore: 'Z001', cap: null }, { year: 2022, belfiore: 'Z002', cap: null }],
+      [{ belfiore: 'Z001', cap: null }, { belfiore: 'Z002', cap: null }, { belfiore: 'Z003', cap: null }],
+    ))).toEqual(['comune 2023', 'comune 2022', null]);
+  });
+
+  it('a comune whose postal codes end in 2021: a parcel with its postal code has 2021, one without the newest row of the comune', async () => {
+    expect(said(await sections(
+      [{ year: 2021, belfiore: 'Z001', cap: '86001' }, { year: 2020, belfiore: 'Z001', cap: '86001' }, { year: 2024, belfiore: 'Z001', cap: null }, { year: 2024, belfiore: 'Z002', cap: '86009' }],
+      [{ belfiore: 'Z001', cap: '86001' }, { belfiore: 'Z001', cap: null }],
+    ))).toEqual(['cap 2021', 'comune 2024']);
+  });
+
+  it('a postal code that the newest year no longer has: the newest row of the comune, not an older one of the code', async () => {
+    expect(said(await sections(
+      [{ year: 2023, belfiore: 'Z001', cap: '86001' }, { year: 2022, belfiore: 'Z001', cap: '86002' }, { year: 2022, belfiore: 'Z001', cap: null }],
+      [{ belfiore: 'Z001', cap: '86001' }, { belfiore: 'Z001', cap: '86002' }, { belfiore: 'Z002', cap: '86001' }],
+    ))).toEqual(['cap 2023', 'comune 2022', null]);
+  });
+
+  it('a comune that was published by postal codes only: nothing for a parcel without one', async () => {
+    expect(said(await sections([{ year: 2023, belfiore: 'Z001', cap: '86001' }], [{ belfiore: 'Z001', cap: '86001' }, { belfiore: 'Z001', cap: null }]))).toEqual(['cap 2023', null]);
+  });
+
+  it('earners are those who declare an income: published from 2023 on, before that the sum of the brackets, unknown when one is withheld', async () => {
+    const [published, summed, withheld] = await sections(
+      [
+        { year: 2023, belfiore: 'Z001', cap: null, total: 90, brackets: [null, 10, 10, 10, 10, 10, 10, null] },
+        { year: 2022, belfiore: 'Z002', cap: null, brackets: [0, 2, 3, 0, 0, 0, 0, 5] },
+        { year: 2022, belfiore: 'Z003', cap: null, brackets: [null, 2, 3, 0, 0, 0, 0, 5] },
+      ],
+      [{ belfiore: 'Z001', cap: null }, { belfiore: 'Z002', cap: null }, { belfiore: 'Z003', cap: null }],
+    );
+    expect(published).toMatchObject({ taxpayers: 100, earners: 90, total_income: 450_000, average_income: 5000 });
+    expect(summed).toMatchObject({ taxpayers: 101, earners: 10, total_income: 53_000, average_income: 5300 });
+    expect(withheld).toMatchObject({ taxpayers: 102, earners: null, total_income: null, average_income: null });
+  });
+
+  it('holds for any mixture of years, levels and comuni', async () => {
+    const random = randomOf('income years');
+    for (let round = 0; round < 40; round += 1) {
+      const incomes = new Map<string, Income>();
+      for (let n = random.below(14); n > 0; n -= 1) {
+        const income = { year: 2019 + random.below(6), belfiore: random.pick(['Z001', 'Z002', 'Z009']), cap: random.pick([null, null, '86001', '86002']) };
+        incomes.set(`${income.year} ${income.belfiore} ${income.cap}`, income);
+      }
+      const parcels = ['Z001', 'Z002', 'Z003', 'Z009'].flatMap((belfiore) => [null, '86001', '86002', '86003'].map((cap) => ({ belfiore, cap })));
+      // As the contract says it, parcel by parcel.
+      const expected = parcels.map(({ belfiore, cap }) => {
+        const mine = [...incomes.values()].filter((income) => income.belfiore === belfiore);
+        const newest = (rows: readonly Income[]): number => Math.max(...rows.map(({ year }) => year));
+        const byCode = mine.filter((income) => income.cap !== null);
+        if (cap !== null && byCode.some((income) => income.cap === cap && income.year === newest(byCode))) return `cap ${newest(byCode)}`;
+        const whole = mine.filter((income) => income.cap === null);
+        return whole.length === 0 ? null : `comune ${newest(whole)}`;
+      });
+      expect(said(await sections([...incomes.values()], parcels)), JSON.stringify([...incomes.keys()])).toEqual(expected);
+    }
+  });
+});
