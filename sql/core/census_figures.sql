@@ -1,41 +1,34 @@
--- purpose: figures of the region's census sections, of the newest reference year that was loaded
+-- purpose: figures of the region's census sections, of each comune the newest reference year that was loaded
 -- reads: layer.census_section, layer.census_indicator
 -- writes: core.census_figures
 -- grain: one row per section of which something is known
 -- crs: none
 
 -- In the edition 2021 a section without a row is one without residents: it is given zeros, unless the geometry's own table counts
--- residents there. In later editions whole comuni and single sections were left out, so absence says nothing, and they get no row.
+-- residents there. In later editions whole comuni and single sections were left out, so absence says nothing, and they get no row;
+-- neither do those of a comune that no indicators speak of.
+-- Comuni are those of the bases, which the numbers of sections begin with: a later edition may name a comune that has merged since.
 create table census_figures as
 with newest as (
   select
     r.code as region_code,
+    left(i.section_id, -7) as comune,
     max(i.reference_year) as reference_year
-  from region r
-  join census_indicator i on i.region_code = r.code
-  group by r.code
-),
--- The same rows may stand in a regional and in a national file: the last loaded count.
-known as (
-  select distinct on (i.section_id)
-    i.*
   from census_indicator i
-  join newest n using (region_code, reference_year)
+  join region r on r.code = i.region_code
+  group by r.code, left(i.section_id, -7)
+),
+known as (
+  select i.*
+  from census_indicator i
+  join newest n on n.region_code = i.region_code and n.comune = left(i.section_id, -7) and n.reference_year = i.reference_year
   where right(i.section_id, 7) not in ('8888888', '9999999')
-  order by i.section_id, i.release_id desc, i.member_id desc
 ),
 place as (
-  select
-    s.section_id,
-    min(s.istat_code) as istat_code,
-    max(s.population) as population,
-    min(s.release_id) as release_id,
-    min(s.member_id) as member_id,
-    min(s.position) as position
+  select s.*
   from census_section s
-  join newest n using (region_code)
+  join region r on r.code = s.region_code
   where not s.fictitious
-  group by s.section_id
 )
 select
   n.region_code,
@@ -84,7 +77,7 @@ select
   coalesce(k.position, p.position) as position
 from known k
 full join place p using (section_id)
-cross join newest n
+join newest n on n.comune = left(section_id, -7)
 where k.section_id is not null
   or (n.reference_year = 2021 and coalesce(p.population, 0) = 0)
 order by section_id collate "C";

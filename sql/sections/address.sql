@@ -6,7 +6,7 @@
 -- crs: EPSG:4326; distances geodesic, in metres
 
 -- Access points stand on the street front and often fall into the road's parcel: those are given to the nearest land parcel
--- of their comune, within 15 m. A point on a common border belongs to one parcel, the smaller.
+-- of their comune, within 15 m. A point on a common border belongs to one parcel, the smaller; of equals, the first by reference.
 create table point_inside as
 select distinct on (a.address_id)
   a.address_id,
@@ -14,7 +14,7 @@ select distinct on (a.address_id)
 from access_point a
 join parcel p on st_covers(p.geom, a.geom)
 where p.kind = 'land'
-order by a.address_id, p.area_m2, p.fid;
+order by a.address_id, round(p.area_m2::numeric, 4), p.reference collate "C";
 
 analyze point_inside;
 
@@ -36,6 +36,7 @@ measured as (
   select
     o.address_id,
     p.fid,
+    p.reference,
     round(st_distance(p.geom::geography, o.geom::geography)::numeric, 2)::float8 as distance_m
   from outside o
   join parcel p on p.geom && o.around
@@ -48,7 +49,7 @@ select distinct on (address_id)
   distance_m
 from measured
 where distance_m <= 15
-order by address_id, distance_m, fid;
+order by address_id, distance_m, reference collate "C";
 
 create table address as
 select

@@ -10,7 +10,7 @@ create table demographics as
 with located as (
   select
     p.fid,
-    p.area_m2,
+    round(p.area_m2::numeric, 6) as area_m2,
     -- Sections share borders, and a point may lie on one: then the smaller code, so that every machine says the same.
     min(s.section_id collate "C") as section_id
   from census_section s
@@ -22,8 +22,8 @@ with located as (
 select
   fid,
   section_id,
-  -- Added in one order, so that the sum is the same to the last bit whenever it is made.
-  round((area_m2 / sum(area_m2) over (partition by section_id order by fid rows between unbounded preceding and unbounded following))::numeric, 6)::float8 as parcel_share
+  -- Areas as decimal numbers, so that their sum is the same in whatever order they come.
+  coalesce(round(area_m2 / nullif(sum(area_m2) over (partition by section_id), 0), 6), 0)::float8 as parcel_share
 from located
 order by fid;
 

@@ -1,42 +1,58 @@
 -- purpose: the postal code of each parcel
--- reads: core.parcel, layer.comune_postal_code, layer.postal_code_area, layer.comune_code, core.comune_register
+-- reads: core.parcel, layer.comune_postal_code, layer.postal_code_area, core.comune_register
 -- writes: section.postal_code
 -- carries: rows of parcels
 -- grain: one row per parcel whose postal code is known
 -- crs: EPSG:4326
 
--- Of several editions the newest counts, of the table and of the areas each for itself. An ISTAT code may be of any year: it leads to the comune in force,
--- which has the postal codes of all that were merged into it.
+-- Of several editions the newest that has the comune counts, of the areas the newest that has the place. An ISTAT code may be of any year: it leads to
+-- the comune in force, which has the postal codes of all that were merged into it.
 create table comune_cap as
-with newest as (
+with told as (
+  select
+    n.belfiore,
+    n.cap,
+    n.edition,
+    m.rank
+  from comune_postal_code n
+  join member_in_force m on m.member_id = n.member_id
+  where n.belfiore is not null
+  union
+  select
+    r.belfiore,
+    n.cap,
+    n.edition,
+    m.rank
+  from comune_postal_code n
+  join member_in_force m on m.member_id = n.member_id
+  join comune_register r on r.old_istat_code = n.istat_code
+  where n.belfiore is null
+    and not r.divided
+),
+ranked as (
   select
     belfiore,
-    istat_code,
-    cap
-  from comune_postal_code
-  where edition = (select max(edition) from comune_postal_code)
+    cap,
+    edition,
+    rank() over (partition by belfiore order by edition collate "C" desc, rank) as age
+  from told
 )
-select
-  c.belfiore,
-  n.cap
-from newest n
-join comune_code c on c.belfiore = n.belfiore
-union
-select
-  r.belfiore,
-  n.cap
-from newest n
-join comune_register r on r.old_istat_code = n.istat_code
-where n.belfiore is null
-  and not r.divided;
+select distinct
+  belfiore,
+  cap,
+  edition
+from ranked
+where age = 1;
 
 create table cap_piece as
 select
   a.cap,
+  a.edition,
+  m.rank,
   st_subdivide(a.geom, 256) as geom
 from postal_code_area a
-where a.edition = (select max(edition) from postal_code_area)
-  and a.geom && (select st_setsrid(st_extent(point)::geometry, 4326) from parcel)
+join member_in_force m on m.member_id = a.member_id
+where a.geom && (select st_setsrid(st_extent(point)::geometry, 4326) from parcel)
 order by a.cap collate "C", a.member_id, a.position;
 
 -- Gives the planner sizes: pieces of areas drive, parcels follow through their index.
@@ -46,16 +62,17 @@ create table postal_code as
 with only_cap as (
   select
     belfiore,
-    min(cap) as cap
+    min(cap) as cap,
+    min(edition) as edition
   from comune_cap
   group by belfiore
   having count(*) = 1
 ),
 by_area as (
-  select
+  select distinct on (p.fid)
     p.fid,
-    p.belfiore,
-    min(a.cap collate "C") as cap
+    a.cap,
+    a.edition
   from cap_piece a
   join parcel p on st_covers(a.geom, p.point)
   where not exists (select from only_cap o where o.belfiore = p.belfiore)
@@ -64,17 +81,19 @@ by_area as (
       exists (select from comune_cap c where c.belfiore = p.belfiore and c.cap = a.cap)
       or not exists (select from comune_cap c where c.belfiore = p.belfiore)
     )
-  group by p.fid, p.belfiore
+  order by p.fid, a.edition collate "C" desc, a.rank, a.cap collate "C"
 )
 select
   p.fid,
-  o.cap
+  o.cap,
+  nullif(o.edition, '0000') as edition
 from parcel p
 join only_cap o on o.belfiore = p.belfiore
 union all
 select
   fid,
-  cap
+  cap,
+  nullif(edition, '0000')
 from by_area
 order by fid;
 

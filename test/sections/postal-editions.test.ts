@@ -1,0 +1,69 @@
+/** Which edition's postal code a parcel has, and to which parcel an access point goes, on tables written by hand. */
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn } from '../harness/region.ts';
+
+const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+
+describeEngines('a parcel\'s postal code and addresses', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    ({ database } = await contextOn(await engine.openDatabase()));
+  });
+
+  const run = <T extends Record<string, unknown>>(setup: string, file: string, question: string): Promise<T[]> => database.session(async (session) => {
+    await session.script('begin', 'test');
+    try {
+      await session.script(`create schema cases; set search_path to cases, public; ${setup}`, 'test');
+      await session.script(sql(file), file);
+      return await session.query<T>(question);
+    } finally {
+      await session.script('rollback', 'test');
+    }
+  });
+
+  // Parcels 1 and 2 of Z001, 3 of Z002, 4 of Z003, one hundredth of a degree from each other. Files: member = rank of its kind.
+  const codes = (rows: string): Promise<{ fid: number; cap: string; edition: string | null }[]> => run(`
+    create table parcel (fid int4, belfiore text, point geometry(point, 4326));
+    insert into parcel select fid, belfiore, st_setsrid(st_point(14 + fid * 0.01, 41), 4326) from (values (1, 'Z001'), (2, 'Z001'), (3, 'Z002'), (4, 'Z003')) as v (fid, belfiore);
+    create index on parcel using gist (point);
+    create table comune_register (old_istat_code text, belfiore text, divided bool);
+    insert into comune_register values ('094001', 'Z001', false), ('094002', 'Z002', false), ('094099', 'Z002', false);
+    create table comune_postal_code (member_id int4, edition text, belfiore text, istat_code text, cap text);
+    create table postal_code_area (member_id int4, position int8, edition text, cap text, geom geometry(multipolygon, 4326));
+    create table member_in_force as select n::int4 as member_id, 1 as release_id, n::int4 as file_id, n::int4 as rank from generate_series(1, 9) as n;
+    ${rows}`, 'sql/sections/postal_code.sql', 'select fid, cap, edition from postal_code order by fid');
+  const area = (member: number, edition: string, cap: string, fid: number): string =>
+    `insert into postal_code_area values (${member}, 1, '${edition}', '${cap}', st_multi(st_expand(st_setsrid(st_point(14 + ${fid} * 0.01, 41), 4326), 0.001)));`;
+
+  it('a newer list of one comune leaves the others their codes', async () => {
+    expect(await codes(`insert into comune_postal_code values
+      (2, '2019', 'Z001', null, '86001'), (2, '2019', 'Z002', null, '86002'), (2, '2019', null, '094099', '86002'), (1, '2025', null, '094001', '86101');`)).toEqual([
+      { fid: 1, cap: '86101', edition: '2025' }, { fid: 2, cap: '86101', edition: '2025' }, { fid: 3, cap: '86002', edition: '2019' },
+    ]);
+  });
+
+  it('newer areas of one place leave the others theirs, and a list without a year gives no edition', async () => {
+    expect(await codes(`insert into comune_postal_code values (1, '0000', 'Z001', null, '86001'), (1, '0000', 'Z001', null, '86002');
+      ${area(2, '2019', '86001', 1)} ${area(2, '2019', '86001', 2)} ${area(1, '2025', '86002', 2)} ${area(1, '2025', '86002', 4)}`)).toEqual([
+      { fid: 1, cap: '86001', edition: '2019' }, { fid: 2, cap: '86002', edition: '2025' }, { fid: 4, cap: '86002', edition: '2025' },
+    ]);
+    expect(await codes("insert into comune_postal_code values (1, '0000', 'Z003', null, '86003');")).toEqual([{ fid: 4, cap: '86003', edition: null }]);
+  });
+
+  it('an access point as far from two parcels, or on their common border, goes to the first by reference, however they are numbered', async () => {
+    const owners = (fids: readonly [number, number]): Promise<Record<string, unknown>[]> => run(`
+      create table parcel (fid int4, belfiore text, kind text, reference text, area_m2 float8, geom geometry(multipolygon, 4326));
+      insert into parcel values
+        (${fids[0]}, 'Z001', 'land', 'Z001_000100.2', 100, st_multi(st_makeenvelope(14, 41, 14.0001, 41.0001, 4326))),
+        (${fids[1]}, 'Z001', 'land', 'Z001_000100.10', 100, st_multi(st_makeenvelope(14.0001, 41, 14.0002, 41.0001, 4326)));
+      create table access_point (address_id int8, belfiore text, geom geometry(point, 4326));
+      insert into access_point values (1, 'Z001', st_setsrid(st_point(14.0001, 41.00005), 4326)), (2, 'Z001', st_setsrid(st_point(14.0001, 41.00015), 4326));`,
+    'sql/sections/address.sql', 'select a.address_id, a.inside, p.reference from address a join parcel p using (fid) order by a.address_id');
+    const first = [{ address_id: 1, inside: true, reference: 'Z001_000100.10' }, { address_id: 2, inside: false, reference: 'Z001_000100.10' }];
+    expect(await owners([1, 2])).toEqual(first);
+    expect(await owners([2, 1])).toEqual(first);
+  });
+});
