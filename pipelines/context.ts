@@ -4,6 +4,7 @@ import { join } from 'node:path';
 import { readConfig, ROOT, type Config } from './config.ts';
 import { openDatabase, type Database } from './db/index.ts';
 import { migrate } from './db/migrate.ts';
+import { engineOf, type Facts } from './fingerprint.ts';
 import { makeLog, type Log } from './log.ts';
 import { loadSources, type RegisteredSource } from './registry.ts';
 import { sha256 } from './sql-files.ts';
@@ -15,8 +16,10 @@ export interface Context {
   readonly sources: readonly RegisteredSource[];
   readonly database: Database;
   readonly log: Log;
-  /** Digest of all readers: what another version thought of a file is asked again. */
+  /** Digest of the versions of all sources: what another version thought of a file is asked again. */
   readonly recogniser: string;
+  /** Versions of the database's own code, which decide as much as ours. */
+  readonly engine: Facts;
 }
 
 export interface ContextOptions {
@@ -33,12 +36,13 @@ export async function withContext<T>(options: ContextOptions, work: (context: Co
   const database = await openDatabase(options.databaseUrl ?? config.databaseUrl);
   try {
     await migrate(database, sources);
-    return await work({ config, sources, database, log, recogniser: recogniserOf(sources) });
+    return await work(await contextOf(config, sources, database, log));
   } finally {
     await database.close();
   }
 }
 
-export function recogniserOf(sources: readonly RegisteredSource[]): string {
-  return sha256(sources.map(({ id, reader }) => `${id} ${reader}`).join('\n'));
+/** @param database at this version */
+export async function contextOf(config: Config, sources: readonly RegisteredSource[], database: Database, log: Log): Promise<Context> {
+  return { config, sources, database, log, recogniser: sha256(sources.map(({ id, manifest }) => `${id} ${manifest.version}`).join('\n')), engine: await engineOf(database) };
 }

@@ -1,17 +1,19 @@
 /** Finds the sources by listing their folders; nothing is registered by hand. */
-import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { dirname, join, relative, resolve } from 'node:path';
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from './config.ts';
-import { codeDigest, readSqlFile, type SqlFile } from './sql-files.ts';
+import { digestOfFacts, readerFacts, type Facts } from './fingerprint.ts';
+import { readSqlFile, type SqlFile } from './sql-files.ts';
 import type { Source, Synthetic } from './kit/source.ts';
 
 export interface RegisteredSource extends Source {
   readonly id: string;
   /** Folder from the project's root. */
   readonly folder: string;
-  /** Digest of everything that decides what a file becomes: the folder's SQL, its code and the kit that this code uses. */
+  /** What decides what a file becomes: the version that the manifest states, and the folder's SQL. */
+  readonly facts: Facts;
+  /** Digest of these. */
   readonly reader: string;
   readonly staging: SqlFile;
   readonly layer: SqlFile;
@@ -33,31 +35,19 @@ export async function registerSource(id: string): Promise<RegisteredSource> {
   const folder = join(ROOT, 'sources', id);
   const module = (await import(pathToFileURL(join(folder, 'source.ts')).href)) as { default: Source };
   if (module.default.manifest.id !== id) throw new Error(`sources/${id}: manifest.id is ${module.default.manifest.id}`);
+  const [staging, load] = [readSqlFile(join(folder, 'staging.sql')), readSqlFile(join(folder, 'load.sql'))];
+  const facts = readerFacts(id, module.default.manifest.version, [staging, load]);
   return {
     ...module.default,
     id,
     folder: `sources/${id}`,
-    reader: digestOf(folder),
-    staging: readSqlFile(join(folder, 'staging.sql')),
+    facts,
+    reader: digestOfFacts(facts),
+    staging,
     layer: readSqlFile(join(folder, 'layer.sql')),
-    load: readSqlFile(join(folder, 'load.sql')),
+    load,
     checks: readSqlFile(join(folder, 'checks.sql')),
   };
-}
-
-/** The folder's SQL with the functions that it calls, and the code that `source.ts` reaches by its imports, in the folder and in the kit. */
-function digestOf(folder: string): string {
-  const files = new Set<string>();
-  const follow = (path: string): void => {
-    if (files.has(path) || !existsSync(path)) return;
-    files.add(path);
-    for (const match of readFileSync(path, 'utf8').matchAll(/^(?:import|export) (?!type )[^;]*? from '(\.[^']+)'/gm)) follow(resolve(dirname(path), match[1]!));
-  };
-  follow(join(folder, 'source.ts'));
-  const hash = createHash('sha256');
-  for (const path of [...files].sort()) hash.update(relative(ROOT, path)).update('\0').update(readFileSync(path));
-  for (const name of ['staging.sql', 'layer.sql', 'load.sql']) hash.update(name).update('\0').update(codeDigest(readSqlFile(join(folder, name))));
-  return hash.digest('hex');
 }
 
 /** The writer of a source's invented files. */

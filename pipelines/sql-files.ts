@@ -31,6 +31,8 @@ export interface SqlFile {
   /** What one run makes: tables of a region, or of Italy as a whole. */
   readonly unit: 'region' | 'italy';
   readonly carries: Carries | null;
+  /** Of a file that makes a published table: raised by one with every change of what it makes. Null: other files. */
+  readonly version: number | null;
   /** For `sql/explain`: the tables whose files run before, on one parcel alone, or on all parcels of its comune. */
   readonly reruns: readonly Relation[];
   readonly parcels: 'one' | 'comune';
@@ -81,6 +83,7 @@ export function parseSqlFile(file: string, text: string): SqlFile {
     writes: list('writes'),
     unit: line('unit') === 'italy' ? 'italy' : 'region',
     carries: carriesOf(line('carries'), file),
+    version: line('version') === null ? null : Number(line('version')),
     reruns: line('reruns') === null ? [] : list('reruns'),
     parcels: line('parcels') === 'comune' ? 'comune' : 'one',
     text,
@@ -121,11 +124,8 @@ function digestOf(text: string, form: (text: string) => string): string {
 /** Read once: every file that makes something is asked which of them it calls. */
 let functions: readonly SqlFile[] | undefined;
 
-/**
- * Digest of what a file makes: its text and that of the functions of `sql/functions` that it calls, which decide as much; comments, layout and
- * descriptions aside.
- */
-export function codeDigest(file: SqlFile): string {
+/** Functions of `sql/functions` that a file calls, directly or through others: they decide what it makes as much as its own text. */
+export function calledFunctions(file: SqlFile): SqlFile[] {
   functions ??= readSqlFolder('sql/functions');
   const called = new Set<SqlFile>();
   const follow = (text: string): void => {
@@ -137,8 +137,12 @@ export function codeDigest(file: SqlFile): string {
     }
   };
   follow(file.text);
-  const own = digestOf(file.text, effectiveSql);
-  return called.size === 0 ? own : sha256([own, ...[...called].map((callee) => digestOf(callee.text, effectiveSql)).sort()].join('\n'));
+  return [...called];
+}
+
+/** Digest of what a file does: comments, layout and descriptions aside. */
+export function effectiveDigest(file: SqlFile): string {
+  return digestOf(file.text, effectiveSql);
 }
 
 /** The named queries of a checks file. */

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { writeSynthetic } from '../pipelines/commands/synth.ts';
 import { readConfig } from '../pipelines/config.ts';
-import { recogniserOf, type Context } from '../pipelines/context.ts';
+import { contextOf } from '../pipelines/context.ts';
 import { openDatabase } from '../pipelines/db/index.ts';
 import { migrate } from '../pipelines/db/migrate.ts';
 import { ZipWriter } from '../pipelines/kit/zip-writer.ts';
@@ -57,7 +57,7 @@ export async function benchRefresh(options: RefreshBenchOptions): Promise<Refres
   try {
     const world = await writeSynthetic(sources, folder, parcels, options.seed ?? 1, options.comuni ?? 100);
     await migrate(database, sources);
-    const context: Context = { config: readConfig({}), sources, database, log: SILENT, recogniser: recogniserOf(sources) };
+    const context = await contextOf(readConfig({}), sources, database, SILENT);
     const timed = async (): Promise<{ seconds: number; report: RefreshReport }> => {
       const startedAt = performance.now();
       const report = await refresh(context, { command: 'bench', data: [folder], regions: [world.region.code], parallel: 2, accept: null, force: true });

@@ -1,6 +1,7 @@
 /** The ledger: what was read, made and published. Every write of it stands here. */
 import type { Database, Session } from '../db/index.ts';
 import { MappaleError } from '../errors.ts';
+import type { Facts } from '../fingerprint.ts';
 import { maskTaxCode } from '../kit/mask-tax-code.ts';
 import type { LocatedFile, SeenFile, SeenFiles } from './locate.ts';
 
@@ -20,6 +21,8 @@ export interface Release {
   readonly duplicates: number | null;
   /** Rows of each layer; null before it is loaded. */
   readonly layers: Readonly<Record<string, number>> | null;
+  /** What it was read with; null: read before that was noted. */
+  readonly inputs: Facts | null;
   /** Last run that found its files; of two releases of one vintage the one seen last counts. */
   readonly lastSeen: number;
 }
@@ -27,7 +30,7 @@ export interface Release {
 export async function releases(database: Session, state?: ReleaseState): Promise<Release[]> {
   return database.query<Release & Record<string, unknown>>(
     `select release_id as "releaseId", source_id as "sourceId", vintage, region_code::int4 as region, fingerprint, complete, state,
-       records, rows, rejects, duplicates, layers, coalesce(last_seen_run, 0) as "lastSeen"
+       records, rows, rejects, duplicates, layers, inputs, coalesce(last_seen_run, 0) as "lastSeen"
      from ledger.release where $1::text is null or state = $1 order by release_id`, [state ?? null],
   );
 }
@@ -35,13 +38,13 @@ export async function releases(database: Session, state?: ReleaseState): Promise
 /** A release about to be staged; an unfinished one with the same fingerprint is thrown away first. */
 export async function openRelease(
   session: Session,
-  facts: { sourceId: string; vintage: string; region: number | null; fingerprint: string; reader: string; complete: boolean },
+  facts: { sourceId: string; vintage: string; region: number | null; fingerprint: string; reader: string; inputs: Facts; complete: boolean },
 ): Promise<number> {
   await session.query("delete from ledger.release where fingerprint = $1 and state <> 'loaded'", [facts.fingerprint]);
   const [row] = await session.query<{ id: number }>(
-    `insert into ledger.release (source_id, vintage, region_code, fingerprint, reader, complete, state)
-     values ($1, $2, $3, $4, $5, $6, 'staging') returning release_id as id`,
-    [facts.sourceId, facts.vintage, facts.region, facts.fingerprint, facts.reader, facts.complete],
+    `insert into ledger.release (source_id, vintage, region_code, fingerprint, reader, inputs, complete, state)
+     values ($1, $2, $3, $4, $5, $6, $7, 'staging') returning release_id as id`,
+    [facts.sourceId, facts.vintage, facts.region, facts.fingerprint, facts.reader, JSON.stringify(facts.inputs), facts.complete],
   );
   return row!.id;
 }

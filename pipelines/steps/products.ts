@@ -1,7 +1,8 @@
 /** What a unit is made of, what of it is stale, and why: decided from fingerprints alone, before anything is built. */
 import type { Session } from '../db/index.ts';
 import type { RegisteredSource } from '../registry.ts';
-import { codeDigest, readSqlFolder, schemaOf, sha256, type Relation, type SqlFile } from '../sql-files.ts';
+import { digestOfFacts, sqlFacts, whyChanged, type Facts } from '../fingerprint.ts';
+import { readSqlFolder, schemaOf, type Relation, type SqlFile } from '../sql-files.ts';
 import type { Release } from './ledger.ts';
 import { inUse, sourceOfLayer } from './workspace.ts';
 
@@ -66,11 +67,11 @@ export async function publishedTables(session: Session, unit: number, state: 'cu
 }
 
 /** Decides what is stale, and says why. Pure: nothing is read but its arguments. */
-export function planProducts(unit: number, sources: readonly RegisteredSource[], releases: readonly Release[], published: ReadonlyMap<Relation, PublishedTable>): Product[] {
+export function planProducts(unit: number, sources: readonly RegisteredSource[], releases: readonly Release[], published: ReadonlyMap<Relation, PublishedTable>, engine: Facts): Product[] {
   const products = new Map<Relation, Product>();
   for (const file of productFiles(unit)) {
     const relation = file.writes[0]!;
-    const inputs: Record<string, string> = { [file.file]: codeDigest(file) };
+    const inputs: Record<string, string> = { ...sqlFacts(file), ...engine };
     const used = new Map<number, Release>();
     const cited = new Map<number, Release>();
     const missing: Relation[] = [];
@@ -92,7 +93,7 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
         if (read !== 'core.parcel') for (const release of made.cited) cited.set(release.releaseId, release);
       }
     }
-    const fingerprint = sha256(JSON.stringify(Object.entries(inputs).sort()));
+    const fingerprint = digestOfFacts(inputs);
     const before = published.get(relation);
     const isStale = before !== undefined && before.fingerprint !== fingerprint;
     products.set(relation, {
@@ -100,7 +101,7 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
       carry: isStale && differOnly(before.inputs, inputs, mayDiffer(file, sources, products)),
       releases: [...used.values()].sort((a, b) => a.releaseId - b.releaseId),
       cited: [...cited.values()],
-      stale: before === undefined ? 'not published yet' : isStale ? difference(before.inputs, inputs) : null,
+      stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'what it is made from is noted in another way' : null,
       published: before?.partition ?? null,
     });
   }
@@ -125,14 +126,4 @@ function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: Re
 
 function differOnly(before: Readonly<Record<string, string>>, now: Readonly<Record<string, string>>, may: (input: string) => boolean): boolean {
   return [...new Set([...Object.keys(before), ...Object.keys(now)])].every((input) => before[input] === now[input] || may(input));
-}
-
-function difference(before: Readonly<Record<string, string>>, now: Readonly<Record<string, string>>): string {
-  const reasons: string[] = [];
-  for (const [input, fingerprint] of Object.entries(now)) {
-    if (before[input] === undefined) reasons.push(`${input} is new`);
-    else if (before[input] !== fingerprint) reasons.push(`${input} changed`);
-  }
-  for (const input of Object.keys(before)) if (now[input] === undefined) reasons.push(`${input} is gone`);
-  return reasons.join('; ');
 }

@@ -5,6 +5,7 @@ import type { Context } from '../context.ts';
 import { VERSION } from '../context.ts';
 import { dropSchema } from '../db/catalog.ts';
 import { EXIT, MappaleError } from '../errors.ts';
+import { digestOfFacts, whyChanged, type Facts } from '../fingerprint.ts';
 import { REGIONS } from '../kit/regions.ts';
 import type { MemberFacts } from '../kit/source.ts';
 import { duration, group } from '../progress.ts';
@@ -79,14 +80,23 @@ export function unitName(unit: number): string {
   return unit === 0 ? 'Italia' : REGIONS[unit - 1]!.name;
 }
 
-/** Digest of a release: its files, the code that reads it, and the releases of the layers that this code looks things up in. */
-function fingerprintOf(context: Context, located: Located, loaded: readonly Release[]): { fingerprint: string; reader: string } {
-  const inputs = layersOf(located.source.load).flatMap((relation) => {
+/** What a release is read with and from: its files, the source's version and SQL, the engine, and the releases of the layers that its SQL looks things up in. */
+function fingerprintOf(context: Context, located: Located, loaded: readonly Release[]): { fingerprint: string; reader: string; inputs: Facts } {
+  const lookedUp = layersOf(located.source.load).flatMap((relation) => {
     const provider = sourceOfLayer(context.sources, relation);
-    return provider === undefined || provider.id === located.source.id ? [] : inUse(loaded, provider, located.region ?? 0, relation).map((release) => release.fingerprint);
+    return provider === undefined || provider.id === located.source.id ? [] : inUse(loaded, provider, located.region ?? 0, relation).map((release) => [`${provider.id} ${release.vintage}`, release.fingerprint]);
   });
-  const reader = sha256([located.source.reader, ...inputs].join('\n'));
-  return { reader, fingerprint: sha256([located.source.id, located.vintage, String(located.region), located.content, reader].join('\n')) };
+  const made: Facts = { ...located.source.facts, ...context.engine, ...Object.fromEntries(lookedUp) };
+  const inputs = { ...made, 'its files': located.content };
+  return { reader: digestOfFacts(made), inputs, fingerprint: sha256([located.source.id, located.vintage, String(located.region), digestOfFacts(inputs)].join('\n')) };
+}
+
+/** Why a release is read: in words, beside what was last loaded of its source, vintage and region. */
+function whyRead(located: Located, inputs: Facts, loaded: readonly Release[]): string {
+  const before = loaded.filter((release) => release.sourceId === located.source.id && release.vintage === located.vintage && release.region === located.region).at(-1);
+  if (before === undefined) return 'not loaded yet';
+  if (before.fingerprint.startsWith('retry ')) return 'its rejects are to be tried again';
+  return whyChanged(before.inputs, inputs) ?? 'it was loaded before, and another one after it';
 }
 
 function rolesOf(releases: readonly Located[]): string[] {
@@ -146,17 +156,16 @@ async function planFor(context: Context, options: RefreshOptions, survey: Survey
   const loaded = seenNow(context, wanted(survey, options.regions), await readReleases(context.database, 'loaded'));
   const have = new Set(loaded.map(({ fingerprint }) => fingerprint));
   const toLoad = wanted(survey, options.regions).flatMap((located) => {
-    if (have.has(fingerprintOf(context, located, loaded).fingerprint)) return [];
-    const sameVintage = loaded.some((release) => release.sourceId === located.source.id && release.vintage === located.vintage && release.region === located.region);
-    return [{ located, why: sameVintage ? 'its files, or the code that reads them, changed' : 'not loaded yet' }];
+    const { fingerprint, inputs } = fingerprintOf(context, located, loaded);
+    return have.has(fingerprint) ? [] : [{ located, why: whyRead(located, inputs, loaded) }];
   });
   const coming = toLoad.map(({ located }, index): Release => ({
     releaseId: 2_000_000_000 + index, sourceId: located.source.id, vintage: located.vintage, region: located.region, complete: located.complete, state: 'loaded',
-    fingerprint: fingerprintOf(context, located, loaded).fingerprint, records: null, rows: null, rejects: null, duplicates: null, layers: null, lastSeen: NOW,
+    fingerprint: fingerprintOf(context, located, loaded).fingerprint, records: null, rows: null, rejects: null, duplicates: null, layers: null, inputs: null, lastSeen: NOW,
   }));
   const units = [];
   for (const unit of [0, ...(await unitsOf(context, options, survey))]) {
-    const products = planProducts(unit, context.sources, [...loaded, ...coming], await publishedTables(context.database, unit));
+    const products = planProducts(unit, context.sources, [...loaded, ...coming], await publishedTables(context.database, unit), context.engine);
     units.push({
       unit,
       stale: products.flatMap(({ relation, stale }) => (stale === null ? [] : [{ relation, why: stale }])),
@@ -285,7 +294,7 @@ function seenNow(context: Context, found: readonly Located[], loaded: readonly R
 async function loadRelease(context: Context, run: Run, located: Located): Promise<ReleaseReport | null> {
   const { database, log } = context;
   const loaded = await readReleases(database, 'loaded');
-  const { fingerprint, reader } = fingerprintOf(context, located, loaded);
+  const { fingerprint, reader, inputs } = fingerprintOf(context, located, loaded);
   if (loaded.some((release) => release.fingerprint === fingerprint)) {
     await markSeen(database, run.runId, [fingerprint]);
     return null;
@@ -295,7 +304,7 @@ async function loadRelease(context: Context, run: Run, located: Located): Promis
   const reusable = await reusableMembers(context, located, reader);
   let done;
   try {
-    const staged = await run.step('stage', subject, () => stage(database, { ...located, source: { ...located.source, reader } }, fingerprint, reusable, log));
+    const staged = await run.step('stage', subject, () => stage(database, { ...located, source: { ...located.source, reader, facts: inputs } }, fingerprint, reusable, log));
     done = await run.step('load', subject, () => load(database, staged, context.sources, loaded, run.runId, log));
   } catch (error) {
     // Without the database there is nothing to be noted: the next run recovers.
@@ -332,7 +341,7 @@ async function buildUnit(context: Context, run: Run, unit: number, options: Refr
   const startedAt = performance.now();
   const loaded = await readReleases(database, 'loaded');
   const standing = await publishedTables(database, unit);
-  const products = planProducts(unit, sources, loaded, standing);
+  const products = planProducts(unit, sources, loaded, standing, context.engine);
   if (products.every(({ stale }) => stale === null)) {
     await dropBuild(database, unit);
     return null;

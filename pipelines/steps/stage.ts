@@ -47,7 +47,7 @@ export type Reusable = (facts: MemberFacts) => { readonly memberId: number; read
 export async function stage(database: Database, located: Located, fingerprint: string, reusable: Reusable, log: Log): Promise<Staged> {
   const { source } = located;
   const releaseId = await openRelease(database, {
-    sourceId: source.id, vintage: located.vintage, region: located.region, fingerprint, reader: source.reader, complete: located.complete,
+    sourceId: source.id, vintage: located.vintage, region: located.region, fingerprint, reader: source.reader, inputs: source.facts, complete: located.complete,
   });
   const schema = stagingSchema(releaseId);
   await dropSchema(database, schema);

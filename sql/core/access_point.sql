@@ -1,4 +1,5 @@
 -- purpose: the accesses of the region's comuni
+-- version: 1
 -- reads: layer.accesso, layer.comune_code
 -- writes: core.access_point
 -- grain: one row per access

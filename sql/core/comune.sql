@@ -1,4 +1,5 @@
 -- purpose: the comuni in force
+-- version: 1
 -- reads: layer.comune_code
 -- writes: core.comune
 -- unit: italy

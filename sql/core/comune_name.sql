@@ -1,4 +1,5 @@
 -- purpose: the names under which the region's comuni are asked for
+-- version: 1
 -- reads: layer.comune_code, layer.comune_suppressed, core.comune_register, core.street
 -- writes: core.comune_name
 -- grain: one row per key, comune and kind

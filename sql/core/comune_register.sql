@@ -1,4 +1,5 @@
 -- purpose: which comune in force an ISTAT code of any edition leads to
+-- version: 1
 -- reads: layer.comune_code, layer.comune_suppressed
 -- writes: core.comune_register
 -- grain: one row per ISTAT code, in force or not, and comune in force of the region that it leads to

@@ -1,4 +1,5 @@
 -- purpose: the parcels of the region, each with its fid
+-- version: 1
 -- reads: layer.cadastral_parcel, layer.comune_code, core.parcel_register
 -- writes: core.parcel, core.parcel_register
 -- carries: rows of members of layer.cadastral_parcel

@@ -1,4 +1,5 @@
 -- purpose: the provinces in force
+-- version: 1
 -- reads: layer.comune_code
 -- writes: core.province
 -- unit: italy

@@ -1,4 +1,5 @@
 -- purpose: OMI quotations of the region, half-year by half-year
+-- version: 1
 -- reads: layer.omi_quotation, layer.comune_code
 -- writes: core.quotation
 -- grain: one row per zone, half-year, type and state

@@ -1,4 +1,5 @@
 -- purpose: OMI zones of the region, half-year by half-year
+-- version: 1
 -- reads: layer.omi_zone, layer.omi_quotation, layer.comune_code
 -- writes: core.quotation_zone
 -- grain: one row per zone and half-year

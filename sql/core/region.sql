@@ -1,4 +1,5 @@
 -- purpose: the regions in force
+-- version: 1
 -- reads: layer.comune_code, layer.boundary
 -- writes: core.region
 -- unit: italy

@@ -1,4 +1,5 @@
 -- purpose: the cadastral sheets of the region
+-- version: 1
 -- reads: layer.cadastral_sheet, layer.comune_code
 -- writes: core.sheet
 -- grain: one row per sheet

@@ -1,4 +1,5 @@
 -- purpose: the streets of the region's comuni
+-- version: 1
 -- reads: layer.odonimo, layer.odonimo_indir, layer.comune_code, core.access_point
 -- writes: core.street
 -- grain: one row per street

@@ -1,4 +1,5 @@
 -- purpose: the names of the region's streets as sets of words
+-- version: 1
 -- reads: layer.odonimo, layer.odonimo_indir, core.street, core.token
 -- writes: core.street_name
 -- grain: one row per street and name

@@ -1,4 +1,5 @@
 -- purpose: the words of the region's street names, by frequency
+-- version: 1
 -- reads: layer.odonimo, layer.odonimo_indir, layer.comune_code
 -- writes: core.token
 -- grain: one row per distinct word

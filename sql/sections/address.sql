@@ -1,4 +1,5 @@
 -- purpose: the access points that belong to each parcel
+-- version: 1
 -- reads: core.parcel, core.access_point
 -- writes: section.address
 -- carries: rows of parcels without a change within 35 m

@@ -1,4 +1,5 @@
 -- purpose: shoreline change near each parcel
+-- version: 1
 -- reads: core.parcel, layer.shoreline_segment
 -- writes: section.coastal_erosion
 -- carries: rows of parcels

@@ -1,4 +1,5 @@
 -- purpose: seismic, flood and landslide hazard of each parcel
+-- version: 1
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.seismic_zone, layer.pga_node, layer.flood_hazard_piece, layer.flood_coverage, layer.landslide_hazard_piece
 -- writes: section.risk
 -- carries: rows of parcels

@@ -1,4 +1,5 @@
 -- purpose: vertical ground motion of each parcel, from the cells that it covers
+-- version: 1
 -- reads: core.parcel, layer.egms_cell
 -- writes: section.subsidence
 -- carries: rows of parcels

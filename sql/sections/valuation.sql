@@ -1,4 +1,5 @@
 -- purpose: the OMI zone of each parcel now and in the half-year before
+-- version: 1
 -- reads: section.valuation_history, core.quotation, core.quotation_zone
 -- writes: section.valuation
 -- carries: rows of parcels

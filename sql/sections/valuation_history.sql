@@ -1,4 +1,5 @@
 -- purpose: the OMI zones of each parcel over 22 half-years
+-- version: 1
 -- reads: core.parcel, core.quotation, core.quotation_zone, layer.omi_perimeter
 -- writes: section.valuation_history
 -- carries: rows of parcels

@@ -10,3 +10,10 @@ export async function createFunctions(session: Pick<Session, 'query' | 'script'>
   for (const { text, file } of readSqlFolder('sql/functions')) await session.script(text, file);
   await session.query('reset check_function_bodies');
 }
+
+/** The functions, and the tables that migrations make, as a database of this version has them; no layers, no interface. */
+export async function createTables(session: Pick<Session, 'query' | 'script'>): Promise<void> {
+  await createFunctions(session);
+  await session.query('create schema if not exists ledger');
+  for (const { text, file } of readSqlFolder('sql/migrations')) await session.script(text, file);
+}

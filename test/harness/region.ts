@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeSynthetic } from '../../pipelines/commands/synth.ts';
 import { readConfig } from '../../pipelines/config.ts';
-import { recogniserOf, type Context } from '../../pipelines/context.ts';
+import { contextOf, type Context } from '../../pipelines/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import type { World } from '../../pipelines/kit/world.ts';
@@ -16,7 +16,7 @@ import type { RefreshOptions } from '../../pipelines/steps/refresh.ts';
 export async function contextOn(database: Database, sources?: readonly RegisteredSource[]): Promise<Context> {
   const all = sources ?? (await loadSources());
   await migrate(database, all);
-  return { config: readConfig({}), sources: all, database, log: SILENT, recogniser: recogniserOf(all) };
+  return contextOf(readConfig({}), all, database, SILENT);
 }
 
 /** Options of a load as the command line would give them. */

@@ -10,7 +10,7 @@ import { createSchema, inWorkspace, provideLayer, provideMembers, provideRegion 
 import { RowWriter } from '../../pipelines/kit/copy.ts';
 import type { Columns } from '../../pipelines/kit/source.ts';
 import type { LonLat, World } from '../../pipelines/kit/world.ts';
-import { createFunctions } from './functions.ts';
+import { createTables } from './functions.ts';
 import { openRun } from './run.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { loadSynthetic, registerSource, type RegisteredSource } from '../../pipelines/registry.ts';
@@ -55,11 +55,10 @@ export interface SectionWorkspaceOptions {
 export async function sectionWorkspace(database: Database, { world, sources: ids, sql }: SectionWorkspaceOptions): Promise<SectionWorkspace> {
   const sources = await Promise.all(ids.map((id) => registerSource(id)));
   await database.session(async (session) => {
-    await createFunctions(session);
-    await session.query('create schema if not exists ledger');
+    await createTables(session);
     // Functions of api are late-bound: what they read may come after them.
     await session.query('set check_function_bodies to off');
-    for (const path of ['sql/migrations/0001_ledger.sql', 'sql/migrations/0021_taken_from.sql', 'sql/migrations/0002_core.sql', ...sources.map(({ layer }) => layer.file), ...sql]) {
+    for (const path of [...sources.map(({ layer }) => layer.file), ...sql.filter((file) => !file.startsWith('sql/migrations/'))]) {
       const file = readSqlFile(join(ROOT, path));
       await session.script(file.text, file.file);
     }

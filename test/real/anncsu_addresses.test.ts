@@ -19,7 +19,7 @@ import { stage } from '../../pipelines/steps/stage.ts';
 import source from '../../sources/anncsu_addresses/source.ts';
 import { ADDRESS_SQL } from '../harness/address-workspace.ts';
 import { describeEngines } from '../harness/database.ts';
-import { createFunctions } from '../harness/functions.ts';
+import { createTables } from '../harness/functions.ts';
 import { realData } from '../harness/real-data.ts';
 import { trial } from '../harness/trial.ts';
 
@@ -90,10 +90,9 @@ describeEngines('searching the addresses of Lamezia', (engine) => {
     database = await engine.openDatabase();
     const [anncsu, comuni, suppressed] = await Promise.all(['anncsu_addresses', 'istat_comuni', 'istat_soppressi'].map((id) => registerSource(id)));
     await database.session(async (session) => {
-      await createFunctions(session);
-      await session.query('create schema if not exists ledger');
+      await createTables(session);
       await session.query('set check_function_bodies to off');
-      for (const path of ['sql/migrations/0001_ledger.sql', 'sql/migrations/0021_taken_from.sql', 'sql/migrations/0002_core.sql', anncsu!.layer.file, comuni!.layer.file, suppressed!.layer.file, ...ADDRESS_SQL]) {
+      for (const path of [anncsu!.layer.file, comuni!.layer.file, suppressed!.layer.file, ...ADDRESS_SQL.filter((file) => !file.startsWith('sql/migrations/'))]) {
         const file = readSqlFile(join(ROOT, path));
         await session.script(file.text, file.file);
       }

@@ -3,7 +3,7 @@ import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/context.ts';
 import { readConfig } from '../../pipelines/config.ts';
-import { recogniserOf } from '../../pipelines/context.ts';
+import { contextOf } from '../../pipelines/context.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { polygonsAreaM2 } from '../../pipelines/kit/plane-geometry.ts';
@@ -23,7 +23,7 @@ const records = new Map<string, Map<number, string>>();
 
 async function contextOn(database: Database): Promise<Context> {
   await migrate(database, sources);
-  return { config: readConfig({}), sources, database, log: SILENT, recogniser: recogniserOf(sources) };
+  return contextOf(readConfig({}), sources, database, SILENT);
 }
 
 async function readAll(database: Database): Promise<Map<number, string>> {

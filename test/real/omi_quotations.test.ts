@@ -1,19 +1,17 @@
 import { openRun } from '../harness/run.ts';
 import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
 import { parseTitle } from '../../sources/omi_quotations/schema.ts';
 import source from '../../sources/omi_quotations/source.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { registerSource } from '../../pipelines/registry.ts';
-import { readSqlFile } from '../../pipelines/sql-files.ts';
-import { ROOT } from '../../pipelines/config.ts';
 import { releases } from '../../pipelines/steps/ledger.ts';
 import { load, type Loaded } from '../../pipelines/steps/load.ts';
 import { locate } from '../../pipelines/steps/locate.ts';
 import { stage } from '../../pipelines/steps/stage.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { describeEngines } from '../harness/database.ts';
+import { createTables } from '../harness/functions.ts';
 import { realData } from '../harness/real-data.ts';
 import { trial } from '../harness/trial.ts';
 
@@ -80,8 +78,8 @@ describeEngines('the real half-years of the OMI', (engine) => {
     database = await engine.openDatabase();
     const registered = await registerSource('omi_quotations');
     await database.session(async (session) => {
-      await session.query('create schema if not exists ledger');
-      for (const file of [...['0001_ledger.sql', '0021_taken_from.sql'].map((name) => readSqlFile(join(ROOT, 'sql/migrations', name))), registered.layer]) await session.script(file.text, file.file);
+      await createTables(session);
+      await session.script(registered.layer.text, registered.layer.file);
     });
     const survey = await locate([realData('omi')!], [registered], { get: () => undefined, set: () => undefined });
     expect(survey.broken).toEqual([]);

@@ -5,17 +5,16 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ROOT } from '../../pipelines/config.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import { SILENT, type Log } from '../../pipelines/log.ts';
 import { loadSynthetic, registerSource, type RegisteredSource } from '../../pipelines/registry.ts';
-import { readSqlFile } from '../../pipelines/sql-files.ts';
 import { releases } from '../../pipelines/steps/ledger.ts';
 import { load, type Loaded } from '../../pipelines/steps/load.ts';
 import { locate } from '../../pipelines/steps/locate.ts';
 import { stage } from '../../pipelines/steps/stage.ts';
 import { describeEngines } from '../harness/database.ts';
+import { createTables } from '../harness/functions.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../sources/ade_cadastre/fixture/', import.meta.url));
 
@@ -61,11 +60,8 @@ describeEngines('the layers of the cadastre', (engine) => {
     database = await engine.openDatabase();
     cadastre = await registerSource('ade_cadastre');
     comuni = await registerSource('istat_comuni');
-    await database.query('create schema if not exists ledger');
-    for (const path of ['sql/migrations/0001_ledger.sql', 'sql/migrations/0021_taken_from.sql', 'sql/migrations/0002_core.sql', cadastre.layer.file, comuni.layer.file]) {
-      const file = readSqlFile(join(ROOT, path));
-      await database.script(file.text, file.file);
-    }
+    await database.session(createTables);
+    for (const { layer } of [cadastre, comuni]) await database.script(layer.text, layer.file);
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 

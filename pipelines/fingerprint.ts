@@ -1,0 +1,56 @@
+/**
+ * What makes something what it is: versions, files, SQL without comments and layout, and the engine. Kept as named facts, so that a difference can be
+ * told in words; the digest of all is the fingerprint.
+ */
+import type { Session } from './db/index.ts';
+import { calledFunctions, effectiveDigest, sha256, type SqlFile } from './sql-files.ts';
+
+/** Name of a thing → what it was: `GEOS` → `3.11`, `sql/sections/risk.sql` → a digest, `version of sql/sections/risk.sql` → `3`. */
+export type Facts = Readonly<Record<string, string>>;
+
+/** Of everything that was made since engines are noted. */
+const ENGINE = ['PostgreSQL', 'PostGIS', 'GEOS', 'PROJ'] as const;
+
+export function digestOfFacts(facts: Facts): string {
+  return sha256(JSON.stringify(Object.entries(facts).sort(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+/** Versions that may decide a coordinate or a value: a patch mends, and makes nothing stale. */
+export async function engineOf(session: Session): Promise<Facts> {
+  const [found] = await session.query<Record<(typeof ENGINE)[number], string>>(
+    `select (current_setting('server_version_num')::int4 / 10000)::text as "PostgreSQL", postgis_lib_version() as "PostGIS", postgis_geos_version() as "GEOS", postgis_proj_version() as "PROJ"`,
+  );
+  return Object.fromEntries(ENGINE.map((name) => [name, /^\d+(?:\.\d+)?/.exec(found![name])![0]]));
+}
+
+/** A file of SQL, with the functions that it calls. */
+export function sqlFacts(...files: readonly SqlFile[]): Facts {
+  return Object.fromEntries(files.flatMap((file) => [
+    ...(file.version === null ? [] : [[`version of ${file.file}`, String(file.version)]]),
+    ...[file, ...calledFunctions(file)].map((each) => [each.file, effectiveDigest(each)]),
+  ]));
+}
+
+/** What a reader's rows depend on beside the files: the version that its manifest states, and its SQL. */
+export function readerFacts(id: string, version: number, files: readonly SqlFile[]): Facts {
+  return { [`version of ${id}`]: String(version), ...sqlFacts(...files) };
+}
+
+/** Why what was made by the one facts must be made again by the others, in words; null: it need not. @param before null: nothing was noted */
+export function whyChanged(before: Facts | null, now: Facts): string | null {
+  if (before === null) return UNNOTED;
+  // Before engines and versions were noted, the digests of SQL were of another kind.
+  const unnoted = ENGINE.some((name) => name in now && !(name in before));
+  const reasons: string[] = [];
+  for (const name of new Set([...Object.keys(now), ...Object.keys(before)])) {
+    const [was, is] = [before[name], now[name]];
+    if (was === is || (unnoted && /^(?:version of .*|.*\.sql|PostgreSQL|PostGIS|GEOS|PROJ)$/.test(name))) continue;
+    if (was === undefined) reasons.push(`${name} is new`);
+    else if (is === undefined) reasons.push(`${name} is gone`);
+    else reasons.push(/^[0-9.]+$/.test(was) && /^[0-9.]+$/.test(is) ? `${name} ${was} → ${is}` : `${name} changed`);
+  }
+  if (unnoted) reasons.unshift(UNNOTED);
+  return reasons.length === 0 ? null : reasons.join('; ');
+}
+
+const UNNOTED = 'an earlier version of the program made it, which did not note with what';

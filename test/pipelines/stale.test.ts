@@ -1,0 +1,123 @@
+/** What makes something stale, how that is told, and what does not. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Context } from '../../pipelines/context.ts';
+import { digestOfFacts, readerFacts, sqlFacts, whyChanged, type Facts } from '../../pipelines/fingerprint.ts';
+import { loadSources } from '../../pipelines/registry.ts';
+import { parseSqlFile, readSqlFolder, type Relation, type SqlFile } from '../../pipelines/sql-files.ts';
+import { plan, refresh, type Plan } from '../../pipelines/steps/refresh.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+
+const SOURCES = await loadSources();
+const MAKERS = [...readSqlFolder('sql/core'), ...readSqlFolder('sql/sections')];
+
+describe('facts', () => {
+  const engine: Facts = { PostgreSQL: '15', PostGIS: '3.3', GEOS: '3.11', PROJ: '9.1' };
+
+  it('of every file that makes a table, and of every reader, are not changed by comments, layout and descriptions', () => {
+    const files = [...MAKERS, ...SOURCES.flatMap(({ staging, load }) => [staging, load])];
+    for (const file of files) {
+      const told = file.text.replace(/^(-- purpose:)/m, '$1 other words of').replace(/\n(?!--)/g, '\n\n   /* said */ ');
+      expect(told).not.toBe(file.text);
+      expect(sqlFacts(parseSqlFile(file.file, told))).toEqual(sqlFacts(file));
+      expect(sqlFacts(parseSqlFile(file.file, `${file.text}select 1;\n`))).not.toEqual(sqlFacts(file));
+    }
+  });
+
+  it('of every file that makes a table name its version', () => {
+    expect(MAKERS.filter(({ version }) => version === null || !Number.isInteger(version) || version < 1).map(({ file }) => file)).toEqual([]);
+    for (const file of MAKERS) {
+      const raised = parseSqlFile(file.file, file.text.replace(/^-- version: .*$/m, `-- version: ${file.version! + 1}`));
+      expect(whyChanged({ ...sqlFacts(file), ...engine }, { ...sqlFacts(raised), ...engine })).toBe(`version of ${file.file} ${file.version} → ${file.version! + 1}`);
+    }
+  });
+
+  it('of a reader are its version and its SQL: code is told by the version alone', () => {
+    for (const { id, facts, manifest } of SOURCES) {
+      expect(facts[`version of ${id}`]).toBe(String(manifest.version));
+      expect(Object.keys(facts).filter((name) => !/^version of |\.sql$/.test(name))).toEqual([]);
+    }
+  });
+
+  it('include the functions that SQL calls, also through others', () => {
+    const calling = MAKERS.find(({ text }) => text.includes('core.overlay_grid('))!;
+    expect(Object.keys(sqlFacts(calling))).toContain('sql/functions/overlay_grid.sql');
+    expect(Object.keys(sqlFacts(parseSqlFile('sql/core/x.sql', `${calling.text.replace(/core\.overlay_grid\(/g, 'least(')}-- core.gini(\n`)))).not.toContain('sql/functions/gini.sql');
+  });
+
+  it('that differ say why in words', () => {
+    const was = { ...engine, 'sql/sections/risk.sql': 'a', 'core.parcel': 'b', 'old.sql': 'c' };
+    const now = { ...engine, GEOS: '3.12', 'sql/sections/risk.sql': 'x', 'core.parcel': 'y', 'new.sql': 'z' };
+    expect(whyChanged(was, was)).toBeNull();
+    expect(whyChanged(was, now)).toBe('GEOS 3.11 → 3.12; sql/sections/risk.sql changed; core.parcel changed; new.sql is new; old.sql is gone');
+    expect(whyChanged({ 'sql/sections/risk.sql': 'a', 'core.parcel': 'b' }, now)).toBe('an earlier version of the program made it, which did not note with what; core.parcel changed');
+    expect(whyChanged(null, now)).toBe('an earlier version of the program made it, which did not note with what');
+  });
+
+  it('are one digest, whatever their order', () => {
+    expect(digestOfFacts({ a: '1', b: '2' })).toBe(digestOfFacts({ b: '2', a: '1' }));
+    expect(digestOfFacts({ a: '1', b: '2' })).not.toBe(digestOfFacts({ a: '2', b: '1' }));
+  });
+});
+
+/** What a layer's tables are, and what is made of those: by the headers alone. */
+function dependents(layers: readonly Relation[]): Relation[] {
+  const touched = new Set<Relation>(layers);
+  for (let before = -1; before !== touched.size;) {
+    before = touched.size;
+    for (const file of MAKERS) if (file.reads.some((read) => touched.has(read))) touched.add(file.writes[0]!);
+  }
+  return [...touched].filter((relation) => !layers.includes(relation)).sort();
+}
+
+describeEngines('a loaded region', (engine) => {
+  let invented: Awaited<ReturnType<typeof inventedFiles>>;
+  let context: Context;
+  const planned = (changed: Partial<Context> = {}): Promise<Plan> => plan({ ...context, ...changed }, loadOptions([invented.folder], null));
+  const staleIn = ({ units }: Plan): Record<string, string> => Object.fromEntries(units.flatMap(({ stale }) => stale.map(({ relation, why }) => [relation, why])));
+
+  beforeAll(async () => {
+    invented = await inventedFiles(40, 5, undefined, 2);
+    await keepFewSemesters(invented.folder);
+    context = await contextOn(await engine.openDatabase());
+    await refresh(context, loadOptions([invented.folder], null));
+  });
+  afterAll(() => invented.remove());
+
+  it('is not stale', async () => {
+    const found = await planned();
+    expect(found.toLoad).toEqual([]);
+    expect(staleIn(found)).toEqual({});
+  });
+
+  it('is stale where the version of a source says so, and nowhere else', async () => {
+    for (const raised of SOURCES) {
+      const version = raised.manifest.version + 1;
+      const facts = readerFacts(raised.id, version, [raised.staging, raised.load]);
+      const sources = SOURCES.map((source) => (source === raised ? { ...source, manifest: { ...source.manifest, version }, facts, reader: digestOfFacts(facts) } : source));
+      const found = await planned({ sources });
+      expect(found.toLoad.map(({ located }) => located.source.id).filter((id, index, all) => all.indexOf(id) === index)).toEqual([raised.id]);
+      for (const { why } of found.toLoad) expect(why).toBe(`version of ${raised.id} ${version - 1} → ${version}`);
+      expect(Object.keys(staleIn(found)).sort()).toEqual(dependents(raised.layer.writes));
+    }
+  });
+
+  it('is stale as a whole where the engine was replaced, and says by which', async () => {
+    for (const part of Object.keys(context.engine)) {
+      const found = await planned({ engine: { ...context.engine, [part]: '99.1' } });
+      const told = `${part} ${context.engine[part]!} → 99.1`;
+      expect(found.toLoad.length).toBeGreaterThan(15);
+      expect(found.toLoad.filter(({ why }) => why !== told)).toEqual([]);
+      expect(Object.keys(staleIn(found)).sort()).toEqual(MAKERS.map(({ writes }) => writes[0]!).sort());
+      expect(Object.entries(staleIn(found)).filter(([, why]) => !why.includes(told))).toEqual([]);
+    }
+  });
+
+  it('is stale in one table where the version of its SQL says so', async () => {
+    const [file] = MAKERS.filter(({ name }) => name === 'risk') as [SqlFile];
+    await context.database.query(`update ledger.publication_table set inputs = inputs || '{"version of sql/sections/risk.sql": "0"}', fingerprint = 'another' where relation = 'section.risk'`);
+    expect(staleIn(await planned())).toEqual({ 'section.risk': `version of ${file.file} 0 → ${file.version}` });
+    await refresh(context, loadOptions([invented.folder], null));
+    expect(staleIn(await planned())).toEqual({});
+  });
+});
