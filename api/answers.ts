@@ -98,7 +98,8 @@ const valuation = z.array(z.strictObject({
   purchase,
   rental,
   previous_semester: z.strictObject({ purchase, rental }),
-  semester: z.string().regex(/^\d{4}_[12]$/),
+  semester: z.string().regex(/^\d{4}_[12]$/).describe('Newest half-year that was quoted of the comune'),
+  zone_perimeter_semester: nullable(z.string().regex(/^\d{4}_[12]$/), 'Half-year of the perimeter that places the parcel; null: published by a version that did not say'),
 })).meta({ id: 'Valuation', description: 'Quotations of the OMI zone, one element per type and state' });
 
 const valuationHistory = z.strictObject({

@@ -1,6 +1,7 @@
 /**
  * Invented zones and quotations over the invented region, in the formats of the Agenzia delle Entrate: 23 half-years of VALORI and
- * ZONE, perimeters of three of them (and of an older format), zones that are drawn anew twice, a comune that changes its code.
+ * ZONE, perimeters of three of them (and of an older format), zones that are drawn anew twice, a comune that changes its code, one
+ * whose perimeters were not drawn again since 2018.
  *
  * A zone is a block of whole sheets, so a parcel lies in one zone with all its ground and the place of its representative point does
  * not matter; one zone of each comune is the outline of a single parcel, a hole in the zone around it.
@@ -40,6 +41,26 @@ const ERAS: Readonly<Record<Era, readonly (readonly [number, string])[]>> = {
 const eraOf = (halfYear: number): Era => (halfYear <= half(2018, 2) ? 'A' : halfYear <= LAST_OF_FORMER_CODE ? 'B' : 'C');
 /** The zone of a single parcel came with era B. */
 const HOLE = 'B2';
+
+/**
+ * What LinkZona ends in: it stays with a zone through half-years, which its letter and number need not. The D1 of era A became E1, the D1 of today is
+ * another zone; C1 and R1 were replaced by new ones of the same name.
+ */
+const LINKS: Readonly<Record<Era, Readonly<Record<string, number>>>> = {
+  A: { B1: 1, C1: 2, D1: 3, R1: 4 },
+  B: { B1: 1, C1: 2, D1: 5, E1: 3, R1: 4, [HOLE]: 6 },
+  C: { B1: 1, C1: 7, D1: 5, E1: 3, R1: 8, [HOLE]: 6 },
+};
+
+/** The zone that has this LinkZona in an era; null: none. */
+function zoneByLink(link: number, era: Era): string | null {
+  return Object.entries(LINKS[era]).find(([, each]) => each === link)?.[0] ?? null;
+}
+
+/** The fifth comune has perimeters of 2018 only. */
+function drawnLast(world: World, comune: WorldComune): boolean {
+  return world.comuni.length < 6 || comune.index !== 4;
+}
 
 function zonesOf(era: Era): readonly string[] {
   const blocks = ERAS[era].map(([, zona]) => zona);
@@ -148,8 +169,8 @@ function title(what: string, halfYear: number, day: string): string {
   return `Quotazioni Immobiliari : ${what} - Semestre ${text(halfYear, '/')} - elaborazione del ${date}-${MONTHS[Number(month) - 1]!}-${year.slice(2)}`;
 }
 
-function linkZona(comune: WorldComune, zona: string): string {
-  return `${comune.province.sigla}${String((comune.index + 1) * 100 + zona.charCodeAt(0) - 60 + Number(zona.slice(1)) * 10).padStart(8, '0')}`;
+function linkZona(comune: WorldComune, zona: string, halfYear: number): string {
+  return `${comune.province.sigla}${String((comune.index + 1) * 100 + (LINKS[eraOf(halfYear)][zona] ?? 99)).padStart(8, '0')}`;
 }
 
 function place(world: World, comune: WorldComune, halfYear: number): string {
@@ -173,7 +194,7 @@ function* valori(world: World, comuni: readonly WorldComune[], halfYear: number,
       for (const quotation of quotationsOf(world, comune, zona, halfYear, revision)) {
         const { codTip, stato, prevalent, purchase, rental } = quotation;
         const none = quotation.blank ? '' : '0';
-        yield `${place(world, comune, halfYear)};${zona[0]!};${zona};${linkZona(comune, zona)};${codTip};${PROPERTY_TYPES.get(codTip)!};${stato ?? ''};${prevalent ? 'P' : blank};`
+        yield `${place(world, comune, halfYear)};${zona[0]!};${zona};${linkZona(comune, zona, halfYear)};${codTip};${PROPERTY_TYPES.get(codTip)!};${stato ?? ''};${prevalent ? 'P' : blank};`
           + `${purchase === null ? '0;0;;' : `${purchase[0]};${purchase[1]};L;`}${rental === null ? `${none};${none};${blank};` : `${tenths(rental[0])};${tenths(rental[1])};${halfYear < half(2025, 1) ? 'N' : 'L'};`}\n`;
       }
     }
@@ -182,7 +203,7 @@ function* valori(world: World, comuni: readonly WorldComune[], halfYear: number,
 
 /** Rows that must be refused, and one that says again what the first one says. */
 function refusals(world: World, first: string): string {
-  const start = `${place(world, world.comuni[0]!, WITH_REFUSALS)};D;D9;${linkZona(world.comuni[0]!, 'D9')}`;
+  const start = `${place(world, world.comuni[0]!, WITH_REFUSALS)};D;D9;${linkZona(world.comuni[0]!, 'D9', WITH_REFUSALS)}`;
   return [
     first.trimEnd(),
     `${start};2;Abitazioni immaginarie;NORMALE;P;900;1000;L;3;4;L;`,
@@ -200,7 +221,7 @@ function* zone(world: World, comuni: readonly WorldComune[], halfYear: number): 
     for (const zona of zonesOf(eraOf(halfYear))) {
       const rural = zona.startsWith('R');
       const microzona = microzonaOf(comune, zona) ?? (comune.index % 2 === 0 ? 0 : '');
-      const line = `${place(world, comune, halfYear)};${zona[0]!};'${describe(comune, zona)}';${zona};${linkZona(comune, zona)};`
+      const line = `${place(world, comune, halfYear)};${zona[0]!};'${describe(comune, zona)}';${zona};${linkZona(comune, zona, halfYear)};`
         + `${rural ? (comune.index % 2 === 0 ? '101;Seminativo' : '0;Non presente') : '20;Abitazioni civili'};${rural ? blank : 'N'};${microzona};\n`;
       // Lines in UTF-8 and lines in Latin-1, in one file.
       yield Buffer.from(line, number % 3 === 0 ? 'latin1' : 'utf8');
@@ -322,7 +343,7 @@ function kml(world: World, comune: WorldComune, halfYear: number, { old = false 
     parts.push(
       `<Placemark>\n<name>${name} - Zona OMI ${shown}</name>\n<description><![CDATA[<table border="1"><tr><td><b>Cod. Naz. Comune</b></td><td>${code}</td></tr><tr><td><b>Zona OMI</b></td><td>${shown}</td></tr>`
       + `<tr><td><b>Anno / Semestre</b></td><td>${text(halfYear, ' / ')}</td></tr></table>]]></description>\n<styleUrl>#style_160_0-0-153_0-0-0_1</styleUrl>\n`
-      + `<ExtendedData><Data name="LINKZONA">\n<displayName>LinkZONA</displayName>\n<value>${old ? linkZona(comune, zona) : ''}</value>\n</Data>\n`
+      + `<ExtendedData><Data name="LINKZONA">\n<displayName>LinkZONA</displayName>\n<value>${old ? linkZona(comune, zona, halfYear) : ''}</value>\n</Data>\n`
       + (old ? '' : `<Data name="CODCOM">\n<displayName>Codice Comune</displayName>\n<value>${code}</value>\n</Data>\n<Data name="CODZONA">\n<displayName>Codice Zona</displayName>\n<value>${zona}</value>\n</Data>\n`)
       + `</ExtendedData>${polygons.length === 1 ? polygons[0]! : `<MultiGeometry>\n${polygons.join('')}</MultiGeometry>\n`}</Placemark>\n`,
     );
@@ -360,7 +381,7 @@ async function write(world: World, folder: string): Promise<void> {
   const newest = await ZipWriter.create(join(folder, 'QIP900098_XXXXXX00X00X000X.zip'));
   await newest.add(`QI_${text(LAST, '')}_VALORI.csv`, valori(world, comuni, LAST));
   await newest.add(`QI_${text(LAST, '')}_ZONE.csv`, zone(world, comuni, LAST));
-  for (const comune of comuni) await newest.add(`${comune.belfiore}.kml`, kml(world, comune, LAST));
+  for (const comune of comuni.filter((each) => drawnLast(world, each))) await newest.add(`${comune.belfiore}.kml`, kml(world, comune, LAST));
   await newest.close();
   // One comune again, elaborated a month later.
   await writeFile(join(folder, `QI_900099_1_${text(LAST, '')}_VALORI.csv`), [...valori(world, comuni.slice(1, 2), LAST, 1)].join(''));
@@ -406,16 +427,15 @@ function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
     return parcel.comune.index === 3 && halfYear === LAST && zona === 'D1' ? null : zona;
   };
   const drawn = (comune: WorldComune, halfYear: number): boolean =>
-    halfYear === PROVINCIAL_PERIMETERS || halfYear === LAST || (halfYear === ONE_COMUNE_PERIMETERS && comune.index === 0);
-  const zoneAt = (parcel: WorldParcel, current: string, halfYear: number): string | null => {
-    if (drawn(parcel.comune, halfYear)) return byPerimeter(parcel, halfYear);
-    return codeOf(world, parcel.comune, halfYear) === parcel.comune.belfiore && zonesOf(eraOf(halfYear)).includes(current) ? current : null;
-  };
+    halfYear === PROVINCIAL_PERIMETERS || (halfYear === LAST && drawnLast(world, comune)) || (halfYear === ONE_COMUNE_PERIMETERS && comune.index === 0);
+  /** By perimeters of then; where there are none, by the LinkZona that the parcel's zone has. */
+  const zoneAt = (parcel: WorldParcel, link: number, halfYear: number): string | null =>
+    drawn(parcel.comune, halfYear) ? byPerimeter(parcel, halfYear) : zoneByLink(link, eraOf(halfYear));
   const range = (values: readonly [number, number] | null): { min_eur_m2: number | null; max_eur_m2: number | null } => ({ min_eur_m2: values?.[0] ?? null, max_eur_m2: values?.[1] ?? null });
   const rentRange = (values: readonly [number, number] | null): ReturnType<typeof range> => range(values === null ? null : [euro(values[0]), euro(values[1])]);
 
   const valuations = new Map<string, unknown>();
-  const valuation = (comune: WorldComune, zona: string, before: string | null): { elements: unknown[]; price: number | null } => {
+  const valuation = (comune: WorldComune, zona: string, before: string | null, perimeters: number): { elements: unknown[]; price: number | null } => {
     const known = valuations.get(`${comune.index} ${zona} ${before}`) as ReturnType<typeof valuation> | undefined;
     if (known !== undefined) return known;
     const earlier = before === null ? [] : quoted(world, comune, before, LAST - 1);
@@ -435,6 +455,7 @@ function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
         rental: rentRange(quotation.rental),
         previous_semester: { purchase: range(was?.purchase ?? null), rental: rentRange(was?.rental ?? null) },
         semester: text(LAST),
+        zone_perimeter_semester: text(perimeters),
       };
     });
     const residential = now.filter(({ codTip, prevalent, purchase }) => [1, 19, 20, 21, 22].includes(codTip) && prevalent && purchase !== null);
@@ -446,11 +467,15 @@ function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
 
   return (parcel) => {
     const { comune } = parcel;
-    const current = parcel.kind === 'land' ? byPerimeter(parcel, LAST) : null;
-    if (current === null) return { valuation: [], valuation_history: null, economics: parcel.kind === 'land' && hasIncomes(comune) ? { avg_residential_price_m2: null } : null };
+    const perimeters = drawnLast(world, comune) ? LAST : PROVINCIAL_PERIMETERS;
+    const placed = parcel.kind === 'land' ? byPerimeter(parcel, perimeters) : null;
+    if (placed === null) return { valuation: [], valuation_history: null, economics: parcel.kind === 'land' && hasIncomes(comune) ? { avg_residential_price_m2: null } : null };
+    const link = LINKS[eraOf(perimeters)][placed]!;
+    /** What the zone is called where it is quoted; null: it is no more. */
+    const current = zoneByLink(link, eraOf(LAST));
     const semesters = [];
     for (let halfYear = WINDOW_FIRST; halfYear <= LAST; halfYear += 1) {
-      const zona = zoneAt(parcel, current, halfYear);
+      const zona = zoneAt(parcel, link, halfYear);
       const found = zona === null ? undefined : quoted(world, comune, zona, halfYear).find(({ codTip, stato }) => codTip === 20 && stato === 'NORMALE');
       const purchase = found?.purchase ?? null;
       const rental = found?.rental ?? null;
@@ -462,10 +487,10 @@ function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
         gross_yield_pct: purchase === null || rental === null ? null : ratio(120 * (rental[0] + rental[1]), purchase[0] + purchase[1], 2),
       });
     }
-    const { elements, price } = valuation(comune, current, zoneAt(parcel, current, LAST - 1));
+    const { elements, price } = current === null ? { elements: [], price: null } : valuation(comune, current, zoneAt(parcel, link, LAST - 1), perimeters);
     return {
       valuation: elements,
-      valuation_history: { zone_current: current, municipality_code: comune.belfiore, property_type: 'Abitazioni civili', condition: 'NORMALE', semesters },
+      valuation_history: { zone_current: current ?? placed, municipality_code: comune.belfiore, property_type: 'Abitazioni civili', condition: 'NORMALE', semesters },
       // Without incomes there is no section that could show the price.
       economics: hasIncomes(comune) ? { avg_residential_price_m2: price } : null,
     };

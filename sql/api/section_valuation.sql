@@ -36,7 +36,8 @@ begin
               'max_eur_m2', trim_scale(b.rental_max_eur_m2_month::numeric)
             )
           ),
-          'semester', z.semester
+          'semester', z.semester,
+          'zone_perimeter_semester', (v.perimeter_half_year / 2) || '_' || (v.perimeter_half_year % 2 + 1)
         )
         order by q.cod_tip, q.stato collate "C"
       ),
@@ -61,4 +62,4 @@ begin
   );
 end
 $$;
-comment on function api.section_valuation(int4) is 'Section valuation as JSON: OMI quotations of the parcel''s zone, euro per square metre (rents per month), null: not quoted; [] where there are none';
+comment on function api.section_valuation(int4) is 'Section valuation as JSON: OMI quotations of the parcel''s zone, euro per square metre (rents per month), null: not quoted; zone_perimeter_semester: half-year of the perimeter that places the parcel; [] where there are none';

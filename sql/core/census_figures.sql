@@ -1,5 +1,5 @@
 -- purpose: figures of the region's census sections, of each comune the newest reference year that was loaded
--- version: 1
+-- version: 2
 -- reads: layer.census_section, layer.census_indicator
 -- writes: core.census_figures
 -- grain: one row per section of which something is known

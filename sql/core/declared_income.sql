@@ -1,5 +1,5 @@
 -- purpose: declared incomes of the region, of the tax years that economics uses
--- version: 1
+-- version: 2
 -- reads: layer.income, layer.comune_code
 -- writes: core.declared_income
 -- grain: one row per comune, and per postal code of the comuni that have several

@@ -1,11 +1,11 @@
 -- purpose: OMI quotations of the region, half-year by half-year
--- version: 1
+-- version: 2
 -- reads: layer.omi_quotation, layer.comune_code
 -- writes: core.quotation
 -- grain: one row per zone, half-year, type and state
 -- crs: none
 
--- Assigned to regions, and chosen where several releases have a half-year, as in quotation_zone.
+-- Assigned to regions as in quotation_zone.
 create table quotation as
 select
   g.code as region_code,
@@ -23,16 +23,10 @@ select
   q.release_id,
   q.member_id,
   q.position
-from (
-  select
-    *,
-    rank() over (partition by half_year, belfiore order by elaborated desc, release_id desc) as edition
-  from omi_quotation
-) q
+from omi_quotation q
 cross join region g
 left join comune_code c on c.belfiore = q.belfiore
 where coalesce(c.region_code, q.region_code) = g.code
-  and q.edition = 1
 order by q.belfiore collate "C", q.zona collate "C", q.half_year, q.cod_tip, q.stato collate "C", q.member_id, q.position;
 
 -- serves: the quotations of a zone, now and in its history

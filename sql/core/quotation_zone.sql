@@ -1,12 +1,12 @@
 -- purpose: OMI zones of the region, half-year by half-year
--- version: 1
+-- version: 2
 -- reads: layer.omi_zone, layer.omi_quotation, layer.comune_code
 -- writes: core.quotation_zone
 -- grain: one row per zone and half-year
 -- crs: none
 
 -- A comune of today belongs where ISTAT has it; one that is no more, where OMI had it.
--- Several releases may have a half-year: comune by comune the newest elaboration counts. Where ZONE was not supplied, VALORI names the zone.
+-- ZONE and VALORI may come in different files: a zone that ZONE does not have is named by VALORI.
 create table quotation_zone as
 select distinct on (z.belfiore collate "C", z.zona collate "C", z.half_year)
   g.code as region_code,
@@ -25,7 +25,6 @@ select distinct on (z.belfiore collate "C", z.zona collate "C", z.half_year)
 from (
   select
     0 as source_rank,
-    rank() over (partition by half_year, belfiore order by elaborated desc, release_id desc) as edition,
     region_code,
     half_year,
     semester,
@@ -43,7 +42,6 @@ from (
   union all
   select
     1,
-    rank() over (partition by half_year, belfiore order by elaborated desc, release_id desc),
     region_code,
     half_year,
     semester,
@@ -62,7 +60,6 @@ from (
 cross join region g
 left join comune_code c on c.belfiore = z.belfiore
 where coalesce(c.region_code, z.region_code) = g.code
-  and z.edition = 1
-order by z.belfiore collate "C", z.zona collate "C", z.half_year, z.source_rank, z.member_id, z.position;
+order by z.belfiore collate "C", z.zona collate "C", z.half_year, z.source_rank, z.link_zona collate "C", z.fascia collate "C", z.comune_name collate "C", z.member_id, z.position;
 
 alter table quotation_zone add primary key (region_code, belfiore, zona, half_year);

@@ -1,5 +1,5 @@
 -- purpose: the zone and the quotations of the section valuation of one parcel
--- reads: core.parcel, core.quotation, core.quotation_zone
+-- reads: core.parcel, core.quotation, core.quotation_zone, core.quoted_comune, layer.omi_perimeter
 -- writes: none
 -- reruns: section.valuation_history, section.valuation
 -- grain: one row per feature
@@ -8,17 +8,34 @@
 create view evidence as
 select
   s.fid,
-  'zone' as field,
-  f.belfiore || ' ' || f.zona as value,
-  f.release_id,
-  f.member_id,
-  f.position,
+  'zone, zone_perimeter_semester' as field,
+  o.belfiore || ' ' || o.zona || ' ' || o.semester as value,
+  o.release_id,
+  o.member_id,
+  o.position,
   null::float8 as measure,
   null as unit,
-  'newest perimeter that contains the representative point' as rule
+  'perimeter that contains the representative point: of the half-year that is quoted, else the newest whose zone has a LinkZona' as rule
 from parcel_shapes s
-join perimeter_shape f on f.shape_id = any (s.shape_ids)
-where f.is_newest
+join shape_set t on t.parcel_belfiore = s.parcel_belfiore and t.shape_ids = s.shape_ids
+join set_place c on c.set_id = t.set_id
+join omi_perimeter o on o.belfiore = c.drawn_belfiore and o.zona = c.drawn_zona and o.half_year = c.perimeter_half_year
+union all
+select
+  s.fid,
+  'zone, zone_perimeter_semester',
+  z.link_zona,
+  z.release_id,
+  z.member_id,
+  z.position,
+  null,
+  null,
+  'LinkZona of the perimeter''s zone in ' || z.semester || ', by which it is found in the half-year that is quoted'
+from parcel_shapes s
+join shape_set t on t.parcel_belfiore = s.parcel_belfiore and t.shape_ids = s.shape_ids
+join set_place c on c.set_id = t.set_id
+join quotation_zone z on z.belfiore = c.drawn_belfiore and z.zona = c.drawn_zona and z.half_year = c.perimeter_half_year
+where c.perimeter_half_year is distinct from c.half_year
 union all
 select
   v.fid,

@@ -1,5 +1,5 @@
 -- purpose: the access points that belong to each parcel
--- version: 1
+-- version: 2
 -- reads: core.parcel, core.access_point
 -- writes: section.address
 -- carries: rows of parcels without a change within 35 m

@@ -1,5 +1,5 @@
 -- purpose: the census section of each land parcel, and the parcel's part of the section's land
--- version: 1
+-- version: 2
 -- reads: core.parcel, layer.census_section
 -- writes: section.demographics
 -- carries: rows of parcels without a change of the same section_id

@@ -1,5 +1,5 @@
 -- purpose: which incomes are a parcel's, and the price of dwellings around it
--- version: 1
+-- version: 2
 -- reads: core.parcel, core.declared_income, core.quotation, section.postal_code, section.valuation
 -- writes: section.economics
 -- carries: rows of parcels

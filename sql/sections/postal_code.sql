@@ -1,5 +1,5 @@
 -- purpose: the postal code of each parcel
--- version: 1
+-- version: 2
 -- reads: core.parcel, layer.comune_postal_code, layer.postal_code_area, core.comune_register
 -- writes: section.postal_code
 -- carries: rows of parcels

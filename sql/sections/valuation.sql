@@ -1,37 +1,42 @@
 -- purpose: the OMI zone of each parcel now and in the half-year before
--- version: 1
--- reads: section.valuation_history, core.quotation, core.quotation_zone
+-- version: 2
+-- reads: section.valuation_history, core.quotation_zone
 -- writes: section.valuation
 -- carries: rows of parcels
 -- grain: one row per parcel
 -- crs: none
 
 create table valuation as
-with newest as (
-  -- The newest half-year with quotations that has the comune; a comune that is there without any has none now.
-  select
-    z.belfiore,
-    max(z.half_year) as half_year
-  from quotation_zone z
-  where z.half_year in (select q.half_year from quotation q)
-  group by z.belfiore
-),
-window_start as (
+with window_start as (
   select min(since) as half_year
   from valuation_history
+),
+-- The zone that had the same LinkZona in the half-year before: asked for where that lies before the history.
+before as (
+  select distinct on (c.belfiore, c.zona, c.half_year)
+    c.belfiore,
+    c.zona,
+    c.half_year,
+    b.belfiore as previous_belfiore,
+    b.zona as previous_zona
+  from (select distinct belfiore, zona, half_year from valuation_history) c
+  join quotation_zone z on z.belfiore = c.belfiore and z.zona = c.zona and z.half_year = c.half_year
+  join quotation_zone b on b.link_zona = z.link_zona and b.half_year = c.half_year - 1
+  order by c.belfiore, c.zona, c.half_year, b.belfiore collate "C", b.zona collate "C"
 )
 select
   h.fid,
   h.belfiore,
   h.zona,
-  n.half_year,
-  case when n.half_year - 1 >= w.half_year then h.then_belfiore else h.belfiore end as previous_belfiore,
-  case when n.half_year - 1 >= w.half_year then h.then_zona else h.zona end as previous_zona
+  h.half_year,
+  h.perimeter_half_year,
+  case when h.half_year > w.half_year then h.then_belfiore else b.previous_belfiore end as previous_belfiore,
+  case when h.half_year > w.half_year then h.then_zona else b.previous_zona end as previous_zona
 from valuation_history h
-join newest n on n.belfiore = h.belfiore
 cross join window_start w
+left join before b on b.belfiore = h.belfiore and b.zona = h.zona and b.half_year = h.half_year
 -- The runs of a parcel cover the window without gaps, so exactly one has the half-year before, or the first one stands for all before.
-where greatest(n.half_year - 1, w.half_year) between h.since and h.until
+where greatest(h.half_year - 1, w.half_year) between h.since and h.until
 order by h.fid;
 
 alter table valuation add primary key (fid);

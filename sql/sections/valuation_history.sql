@@ -1,6 +1,6 @@
 -- purpose: the OMI zones of each parcel over 22 half-years
--- version: 1
--- reads: core.parcel, core.quotation, core.quotation_zone, layer.omi_perimeter
+-- version: 2
+-- reads: core.parcel, core.quotation, core.quotation_zone, core.quoted_comune, layer.omi_perimeter
 -- writes: section.valuation_history
 -- carries: rows of parcels
 -- grain: one row per parcel and run of half-years in one zone
@@ -23,51 +23,27 @@ with near as (
     p.half_year,
     p.belfiore,
     p.zona,
+    p.half_year = k.perimeter_half_year as places,
     p.geom,
-    p.release_id,
-    p.member_id,
-    p.position,
     md5(st_asbinary(p.geom)) as digest
-  from (
-    -- Several releases may have a half-year: comune by comune the perimeters that were generated last count.
-    select
-      *,
-      rank() over (partition by half_year, belfiore order by generated desc nulls last, release_id desc) as edition
-    from omi_perimeter
-    -- All perimeters of a comune, or none: which half-year is its newest, and which have any, does not hang on where the parcels lie.
-    where belfiore in (select belfiore from parcel)
-      or belfiore in (
-        select belfiore
-        from omi_perimeter
-        where geom && (select st_setsrid(st_extent(point)::geometry, 4326) from parcel)
-      )
-  ) p
-  where p.edition = 1
-),
-newest as (
-  select
-    belfiore,
-    max(half_year) as half_year
-  from near
-  group by belfiore
+  from omi_perimeter p
+  left join quoted_comune k on k.belfiore = p.belfiore
+  cross join valuation_window v
+  where (p.half_year between v.first and v.last or p.half_year = k.perimeter_half_year)
+    and (
+      p.belfiore in (select belfiore from parcel)
+      or p.geom && (select st_setsrid(st_extent(point)::geometry, 4326) from parcel)
+    )
 )
 select
-  row_number() over (order by n.belfiore collate "C", n.zona collate "C", min(n.half_year))::int4 as shape_id,
-  n.belfiore,
-  n.zona,
-  array_agg(n.half_year order by n.half_year) as half_years,
-  max(n.half_year) = min(w.half_year) as is_newest,
-  (array_agg(n.geom order by n.half_year))[1] as geom,
-  -- Of equal shapes the newest is cited.
-  (array_agg(n.release_id order by n.half_year desc))[1] as release_id,
-  (array_agg(n.member_id order by n.half_year desc))[1] as member_id,
-  (array_agg(n.position order by n.half_year desc))[1] as position
-from near n
-join newest w on w.belfiore = n.belfiore
-cross join valuation_window v
-where n.half_year between v.first and v.last
-  or n.half_year = w.half_year
-group by n.belfiore, n.zona, n.digest;
+  row_number() over (order by belfiore collate "C", zona collate "C", min(half_year))::int4 as shape_id,
+  belfiore,
+  zona,
+  array_agg(half_year order by half_year) as half_years,
+  coalesce(bool_or(places), false) as places,
+  (array_agg(geom order by half_year))[1] as geom
+from near
+group by belfiore, zona, digest;
 
 create table perimeter_piece as
 select
@@ -99,79 +75,136 @@ select
 from parcel_shapes
 group by parcel_belfiore, shape_ids;
 
-create table set_run as
-with candidate as (
-  select
+-- The zone of each half-year that has a LinkZona: it names one zone of a half-year, and the same one in others.
+create table linked_zone as
+select distinct on (z.half_year, z.link_zona)
+  z.half_year,
+  z.link_zona,
+  z.belfiore,
+  z.zona
+from quotation_zone z
+join quoted_comune k on k.belfiore = z.belfiore
+order by z.half_year, z.link_zona, k.listed desc, z.belfiore collate "C", z.zona collate "C";
+
+-- The zone that the parcels lie in now, and under which name it is quoted: perimeters of the half-year that is quoted name it, others lead to it by LinkZona
+-- alone. At a border drawn twice the parcel's own comune counts; another one only if its perimeters are as new. A comune that is no more was drawn before
+-- the quotations that count, which are those of the comune that has its ground.
+create table set_place as
+with choice as (
+  select distinct on (t.set_id)
     t.set_id,
-    s.shape_id,
-    s.belfiore,
-    s.zona,
-    s.half_years,
-    s.is_newest,
-    -- At a border drawn twice the parcel's own comune counts, then the first code.
-    row_number() over (partition by t.set_id order by s.belfiore <> t.parcel_belfiore, s.belfiore collate "C", s.zona collate "C", s.shape_id) as preference
+    s.belfiore as drawn_belfiore,
+    s.zona as drawn_zona,
+    k.perimeter_half_year,
+    q.half_year
   from shape_set t
   join perimeter_shape s on s.shape_id = any (t.shape_ids)
-),
-current_zone as (
-  select distinct on (set_id)
-    set_id,
-    belfiore,
-    zona
-  from candidate
-  where is_newest
-  order by set_id, preference
-),
-drawn as (
+  join quoted_comune k on k.belfiore = s.belfiore
+  left join quoted_comune own on own.belfiore = t.parcel_belfiore
+  cross join lateral (
+    select case when k.belfiore = t.parcel_belfiore or k.listed or own.half_year is null then k.half_year else own.half_year end as half_year
+  ) q
+  where s.places
+    and q.half_year is not null
+    and (
+      s.belfiore = t.parcel_belfiore
+      or (
+        coalesce(own.perimeter_half_year <= k.perimeter_half_year, true)
+        and not exists (
+          select from perimeter_shape o
+          where o.shape_id = any (t.shape_ids)
+            and o.belfiore = t.parcel_belfiore
+            and o.half_years[cardinality(o.half_years)] >= k.perimeter_half_year
+        )
+      )
+    )
+  order by t.set_id, s.belfiore <> t.parcel_belfiore, k.perimeter_half_year desc, s.belfiore collate "C", s.zona collate "C"
+)
+select
+  c.set_id,
+  c.drawn_belfiore,
+  c.drawn_zona,
+  c.perimeter_half_year,
+  d.link_zona,
+  l.half_year,
+  coalesce(l.belfiore, c.drawn_belfiore) as belfiore,
+  coalesce(l.zona, c.drawn_zona) as zona
+from choice c
+left join quotation_zone d
+  on d.belfiore = c.drawn_belfiore
+  and d.zona = c.drawn_zona
+  and d.half_year = c.perimeter_half_year
+left join lateral (
+  select
+    d.half_year,
+    d.belfiore,
+    d.zona
+  where c.half_year = c.perimeter_half_year
+    and d.zona is not null
+  union all
+  select
+    n.half_year,
+    n.belfiore,
+    n.zona
+  from linked_zone n
+  where n.half_year = c.half_year
+    and n.link_zona = d.link_zona
+    and c.half_year <> c.perimeter_half_year
+) l on true;
+
+create table set_run as
+with drawn as (
   select distinct
-    s.belfiore,
-    h.half_year
-  from perimeter_shape s
-  cross join unnest(s.half_years) as h (half_year)
+    belfiore,
+    half_year
+  from omi_perimeter
 ),
 then_by_perimeter as (
-  select distinct on (c.set_id, h.half_year)
-    c.set_id,
+  select distinct on (t.set_id, h.half_year)
+    t.set_id,
     h.half_year,
-    c.belfiore,
-    c.zona
-  from candidate c
-  cross join unnest(c.half_years) as h (half_year)
-  order by c.set_id, h.half_year, c.preference
+    s.belfiore,
+    s.zona
+  from shape_set t
+  join perimeter_shape s on s.shape_id = any (t.shape_ids)
+  cross join unnest(s.half_years) as h (half_year)
+  order by t.set_id, h.half_year, s.belfiore <> t.parcel_belfiore, s.belfiore collate "C", s.zona collate "C"
 ),
 timeline as (
   select
     z.set_id,
-    h.half_year,
-    z.belfiore,
-    z.zona,
-    case when p.zona is not null then p.belfiore when d.belfiore is null then k.belfiore end as then_belfiore,
-    case when p.zona is not null then p.zona when d.belfiore is null then k.zona end as then_zona
-  from current_zone z
+    h.half_year as then_half_year,
+    case when p.zona is not null then p.belfiore when own.belfiore is null and other.belfiore is null then l.belfiore end as then_belfiore,
+    case when p.zona is not null then p.zona when own.belfiore is null and other.belfiore is null then l.zona end as then_zona
+  from set_place z
   join shape_set t on t.set_id = z.set_id
   cross join valuation_window v
   cross join generate_series(v.first::int4, v.last::int4) as h (half_year)
   left join then_by_perimeter p on p.set_id = z.set_id and p.half_year = h.half_year
+  left join linked_zone l on l.link_zona = z.link_zona and l.half_year = h.half_year
   -- Perimeters of then exist and none contains the point: no zone.
-  left join drawn d on d.belfiore = t.parcel_belfiore and d.half_year = h.half_year
-  left join quotation_zone k on k.belfiore = z.belfiore and k.zona = z.zona and k.half_year = h.half_year
+  left join drawn own on own.belfiore = t.parcel_belfiore and own.half_year = h.half_year
+  left join drawn other on other.belfiore = l.belfiore and other.half_year = h.half_year
 ),
 marked as (
   select
     *,
-    half_year - row_number() over (partition by set_id, then_belfiore, then_zona order by half_year) as run
+    then_half_year - row_number() over (partition by set_id, then_belfiore, then_zona order by then_half_year) as run
   from timeline
 )
 select
-  set_id,
-  min(half_year)::int2 as since,
-  max(half_year)::int2 as until,
-  belfiore,
-  zona,
-  then_belfiore,
-  then_zona
-from marked
-group by set_id, belfiore, zona, then_belfiore, then_zona, run;
+  m.set_id,
+  min(m.then_half_year)::int2 as since,
+  max(m.then_half_year)::int2 as until,
+  z.belfiore,
+  z.zona,
+  z.half_year,
+  z.perimeter_half_year,
+  m.then_belfiore,
+  m.then_zona
+from marked m
+join set_place z on z.set_id = m.set_id
+group by m.set_id, z.belfiore, z.zona, z.half_year, z.perimeter_half_year, m.then_belfiore, m.then_zona, m.run;
 
 create table valuation_history as
 select
@@ -180,6 +213,8 @@ select
   r.until,
   r.belfiore,
   r.zona,
+  r.half_year,
+  r.perimeter_half_year,
   r.then_belfiore,
   r.then_zona
 from parcel_shapes p

@@ -32,7 +32,7 @@ export async function inventedFiles(parcels: number, seed: number, only?: readon
   return { folder, world, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Leaves three semesters of quotations of the many, where one after the other would teach nothing new. */
+/** Leaves a few semesters of quotations of the many, where one after the other would teach nothing new: of old perimeters the one that says which zones they are. */
 export async function keepFewSemesters(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) if (/^QI_9000(0[4-9]|1\d|2\d)/.test(name)) await rm(join(folder, name));
+  for (const name of await readdir(folder)) if (/^QI_9000(0[4-79]|1\d|2\d)/.test(name)) await rm(join(folder, name));
 }

@@ -6,7 +6,7 @@ import synthetic from '../../sources/omi_quotations/synthetic.ts';
 import { describeEngines } from '../harness/database.ts';
 import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
 
-const world = makeWorld({ parcels: 2_000, seed: 5 });
+const world = makeWorld({ parcels: 2_400, seed: 5, comuni: 6 });
 
 interface Semester {
   readonly semester: string;
@@ -16,7 +16,7 @@ interface Semester {
 }
 
 interface Truth {
-  readonly valuation: readonly { readonly condition: string | null; readonly purchase: { readonly min_eur_m2: number | null }; readonly previous_semester: { readonly rental: { readonly min_eur_m2: number | null } } }[];
+  readonly valuation: readonly { readonly zone: string; readonly condition: string | null; readonly zone_perimeter_semester: string; readonly purchase: { readonly min_eur_m2: number | null }; readonly previous_semester: { readonly rental: { readonly min_eur_m2: number | null } } }[];
   readonly valuation_history: { readonly zone_current: string; readonly semesters: readonly Semester[] } | null;
 }
 
@@ -31,9 +31,9 @@ describeEngines('the sections valuation and valuation_history', (engine) => {
     workspace = await sectionWorkspace(database, {
       world,
       sources: ['istat_comuni', 'omi_quotations'],
-      sql: ['sql/migrations/0013_valuation.sql', 'sql/api/section_valuation.sql', 'sql/api/section_valuation_history.sql'],
+      sql: ['sql/migrations/0013_valuation.sql', 'sql/migrations/0037_quotations.sql', 'sql/api/section_valuation.sql', 'sql/api/section_valuation_history.sql'],
     });
-    for (const file of ['core/quotation_zone', 'core/quotation', 'sections/valuation_history', 'sections/valuation']) await workspace.run(`sql/${file}.sql`);
+    for (const file of ['core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'sections/valuation_history', 'sections/valuation']) await workspace.run(`sql/${file}.sql`);
     await workspace.publish('quotation_zone', 'core.quotation_zone');
     await workspace.publish('quotation', 'core.quotation');
     await workspace.publish('valuation_history', 'section.valuation_history');
@@ -64,6 +64,13 @@ describeEngines('the sections valuation and valuation_history', (engine) => {
     expect(expected.some(({ truth }) => truth.valuation_history !== null && truth.valuation.length === 0)).toBe(true);
     expect(new Set(elements.map(({ condition }) => condition))).toEqual(new Set(['NORMALE', 'OTTIMO', 'SCADENTE', null]));
     expect(elements.some(({ purchase }) => purchase.min_eur_m2 === null)).toBe(true);
+    // Placed by perimeters of 2018, under the name of then and under another one; and in a zone of 2018 that is no more.
+    const fifth = expected.filter(({ parcel, truth }) => parcel.comune.index === 4 && truth.valuation_history !== null);
+    expect(new Set(fifth.flatMap(({ truth }) => truth.valuation.map((element) => `${element.zone} ${element.zone_perimeter_semester}`)))).toEqual(new Set(['B1 2018_2', 'E1 2018_2']));
+    expect(new Set(fifth.filter(({ truth }) => truth.valuation.length === 0).map(({ truth }) => truth.valuation_history!.zone_current))).toEqual(new Set(['C1', 'R1']));
+    // The comune that changed its code has a history from before, found by LinkZona.
+    const merged = expected.filter(({ parcel }) => parcel.comune.index === 5).flatMap(({ truth }) => (truth.valuation_history === null ? [] : [truth.valuation_history]));
+    expect(merged.some(({ semesters }) => semesters.slice(0, 5).some(({ zone }) => zone !== null))).toBe(true);
     expect(elements.some(({ previous_semester: before }) => before.rental.min_eur_m2 !== null && before.rental.min_eur_m2 < 1)).toBe(true);
   });
 

@@ -1,0 +1,72 @@
+-- purpose: of which half-year a comune's quotations are, and of which the perimeters that place its parcels
+-- version: 1
+-- reads: layer.omi_quotation, layer.omi_zone, layer.omi_perimeter, layer.comune_code, core.quotation_zone
+-- writes: core.quoted_comune
+-- grain: one row per comune of which OMI names a zone in any half-year
+-- crs: none
+
+-- The newest half-year that was quoted of the comune itself: what is newer elsewhere says nothing here. Where one file has a half-year's VALORI and ZONE, a
+-- comune that only its ZONE names is not quoted in that half-year; a ZONE by itself does not say that.
+create table quoted_comune as
+with valori as (
+  select distinct
+    q.half_year,
+    q.belfiore,
+    m.file_id
+  from omi_quotation q
+  join member_in_force m on m.member_id = q.member_id
+),
+told as (
+  select
+    half_year,
+    belfiore
+  from valori
+  union
+  select
+    z.half_year,
+    z.belfiore
+  from omi_zone z
+  join member_in_force m on m.member_id = z.member_id
+  where (z.half_year, m.file_id) in (select half_year, file_id from valori)
+),
+newest as (
+  select
+    belfiore,
+    max(half_year) as half_year
+  from told
+  group by belfiore
+),
+-- Perimeters name their zone, not its LinkZona: only a row of their own half-year says it.
+linked as (
+  select
+    belfiore,
+    half_year
+  from omi_perimeter
+  intersect
+  select
+    belfiore,
+    half_year
+  from quotation_zone
+),
+-- Perimeters of the half-year that is quoted need no link; without them the newest that have one count.
+placement as (
+  select
+    l.belfiore,
+    coalesce(max(l.half_year) filter (where l.half_year = n.half_year), max(l.half_year)) as half_year
+  from linked l
+  left join newest n on n.belfiore = l.belfiore
+  group by l.belfiore
+)
+select
+  g.code as region_code,
+  z.belfiore,
+  n.half_year,
+  p.half_year as perimeter_half_year,
+  exists (select from comune_code c where c.belfiore = z.belfiore) or not exists (select from comune_code) as listed
+from (select distinct belfiore from quotation_zone) z
+cross join region g
+left join newest n on n.belfiore = z.belfiore
+left join placement p on p.belfiore = z.belfiore
+order by z.belfiore collate "C";
+
+alter table quoted_comune add primary key (region_code, belfiore);
