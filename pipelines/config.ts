@@ -1,5 +1,5 @@
 /** The one place that reads the environment. Every setting with its default and meaning. */
-import { homedir, hostname } from 'node:os';
+import { homedir, hostname, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { join, resolve } from 'node:path';
 
@@ -15,6 +15,8 @@ export interface Config {
   readonly log: 'human' | 'json';
   /** Name of this machine in the ledger. */
   readonly host: string;
+  /** Who runs it, as the ledger names people. */
+  readonly user: string;
 }
 
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
@@ -23,7 +25,17 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     noColor: env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '',
     log: env['MAPPALE_LOG'] === 'json' ? 'json' : 'human',
     host: hostname(),
+    user: userName(),
   };
+}
+
+/** A container may run as a user that has no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return String(process.getuid?.() ?? 'unknown');
+  }
 }
 
 /** `~` and relative paths as a shell would read them. */

@@ -29,6 +29,8 @@ export interface ErrorFacts {
   readonly detail?: string | undefined;
   /** One full sentence that says what to type or to edit. */
   readonly hint?: string | undefined;
+  /** What `detail` says, for machines. */
+  readonly data?: unknown;
   readonly cause?: unknown;
 }
 
@@ -39,6 +41,7 @@ export class MappaleError extends Error {
   readonly at: string | undefined;
   readonly detail: string | undefined;
   readonly hint: string | undefined;
+  readonly data: unknown;
 
   constructor(message: string, facts: ErrorFacts) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -48,6 +51,7 @@ export class MappaleError extends Error {
     this.at = facts.at === undefined ? undefined : maskTaxCode(facts.at);
     this.detail = facts.detail;
     this.hint = facts.hint;
+    this.data = facts.data;
   }
 
   get exitCode(): number {
@@ -64,7 +68,7 @@ export class MappaleError extends Error {
   }
 
   toJSON(): Record<string, unknown> {
-    return { error: this.code, message: this.message, at: this.at, detail: this.detail, hint: this.hint };
+    return { error: this.code, message: this.message, at: this.at, detail: this.detail, hint: this.hint, data: this.data };
   }
 }
 

@@ -47,8 +47,6 @@ export interface SqlFile {
 export interface Check {
   readonly name: string;
   readonly level: 'error' | 'warn';
-  /** Of a guard: what it says of a comune follows from the parcels of this comune alone. */
-  readonly byComune: boolean;
   /** What should hold, as a sentence. */
   readonly expects: string;
   readonly sql: string;
@@ -157,7 +155,7 @@ export function readChecks(file: SqlFile): Check[] {
     if (name === undefined || level === undefined || expects === undefined) {
       throw new Error(`${file.file}: check ${name ?? '?'} needs "-- level:" and "-- expects:" lines`);
     }
-    checks.push({ name: name.trim(), level: level as Check['level'], byComune: /^-- each: *comune *$/m.test(body), expects, sql: body.replace(/;\s*$/, ''), file: file.file });
+    checks.push({ name: name.trim(), level: level as Check['level'], expects, sql: body.replace(/;\s*$/, ''), file: file.file });
   }
   return checks;
 }

@@ -1,7 +1,9 @@
 /** What commands share: options with one meaning, output for people and for machines, exit codes. */
 import { Command } from 'commander';
+import type { Context } from '../context.ts';
 import { MappaleError } from '../errors.ts';
 import { findRegion, REGIONS, type Region } from '../kit/regions.ts';
+import type { Acceptance } from '../steps/gate.ts';
 
 /** A command with a one-line purpose and examples that a newcomer can type. */
 export function command(name: string, purpose: string, examples: readonly string[]): Command {
@@ -27,6 +29,12 @@ export function parseRegion(text: string): Region {
   return region;
 }
 
+/** What `--accept` says, and who said it. @throws MappaleError `REASON_MISSING` (exit 2) */
+export function acceptance({ config }: Context, why: string | undefined): Acceptance | null {
+  if (why?.trim() === '') throw new MappaleError('--accept needs a reason', { code: 'REASON_MISSING', kind: 'usage', hint: 'Say why: --accept "ISTAT merged three comuni, checked by hand".' });
+  return why === undefined ? null : { who: `${config.user}@${config.host}`, why };
+}
+
 /** A whole number from the command line. @throws MappaleError `NUMBER_EXPECTED` (exit 2) */
 export function parseCount(text: string): number {
   const value = Number(text);
@@ -41,10 +49,4 @@ export function print(json: boolean | undefined, value: unknown, text: () => str
   process.stdout.write(json === true ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`);
 }
 
-/** Plain columns, numbers to the right. */
-export function table(rows: readonly (readonly (string | number | null)[])[], header: readonly string[]): string {
-  const cells = [header, ...rows.map((row) => row.map((cell) => (cell === null ? '' : typeof cell === 'number' ? cell.toLocaleString('en-US') : cell)))];
-  const widths = header.map((_, column) => Math.max(...cells.map((row) => row[column]!.length)));
-  const isNumber = header.map((_, column) => rows.length > 0 && rows.every((row) => row[column] === null || typeof row[column] === 'number'));
-  return cells.map((row) => row.map((cell, column) => (isNumber[column] ? cell.padStart(widths[column]!) : cell.padEnd(widths[column]!))).join('  ').trimEnd()).join('\n');
-}
+export { textTable as table } from '../text-table.ts';

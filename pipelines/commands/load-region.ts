@@ -6,7 +6,7 @@ import { withContext, type Context } from '../context.ts';
 import { duration, group } from '../progress.ts';
 import { SECTIONS } from '../sections.ts';
 import { exitCodeOf, refresh, type RefreshReport } from '../steps/refresh.ts';
-import { collectPaths, command, parseCount, parseRegion, print, table } from './command.ts';
+import { acceptance, collectPaths, command, parseCount, parseRegion, print, table } from './command.ts';
 import { writeSynthetic } from './synth.ts';
 
 /** The invented region that a newcomer sees: small enough for a minute, large enough for every section. */
@@ -21,7 +21,7 @@ export function loadRegionCommand(): Command {
     .argument('[region]', 'name or ISTAT code; none: the invented demo region')
     .option('--data <folder>', 'folder with downloaded files, searched recursively; may be given more than once', collectPaths)
     .option('--parallel <n>', 'releases to read at the same time', parseCount, 2)
-    .option('--accept <reason>', 'publish although the guards object; the reason is kept in the ledger')
+    .option('--accept <reason>', 'publish although the quality gate refuses; who, why and the figures are kept in the ledger')
     .option('--force', 'start although the disk seems too small')
     .option('--json', 'print the report as JSON')
     .action(async (region: string | undefined, options: { data?: string[]; parallel: number; accept?: string; force?: boolean; json?: boolean }) => {
@@ -29,7 +29,7 @@ export function loadRegionCommand(): Command {
         const demo = region === undefined && options.data === undefined;
         const code = region === undefined ? DEMO.region : parseRegion(region).code;
         const data = demo ? [await writeDemo(context)] : (options.data ?? ['data']).map(expandPath);
-        const report = await refresh(context, { command: 'load-region', data, regions: [code], parallel: options.parallel, accept: options.accept ?? null, force: options.force === true });
+        const report = await refresh(context, { command: 'load-region', data, regions: [code], parallel: options.parallel, accept: acceptance(context, options.accept), force: options.force === true });
         const example = await anyParcel(context, code);
         print(options.json, report, () => describe(report, example));
         return exitCodeOf(report);

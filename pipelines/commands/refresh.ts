@@ -3,7 +3,7 @@ import { expandPath } from '../config.ts';
 import { withContext } from '../context.ts';
 import { writeMetrics } from '../steps/metrics.ts';
 import { exitCodeOf, refresh } from '../steps/refresh.ts';
-import { collectPaths, command, parseCount, parseRegion, print } from './command.ts';
+import { acceptance, collectPaths, command, parseCount, parseRegion, print } from './command.ts';
 import { describe } from './load-region.ts';
 
 export function refreshCommand(): Command {
@@ -15,7 +15,7 @@ export function refreshCommand(): Command {
     .argument('[regions...]', 'names or ISTAT codes; none: all that are in the data or published')
     .option('--data <folder>', 'folder with downloaded files; may be given more than once', collectPaths)
     .option('--parallel <n>', 'releases or regions at the same time', parseCount, 2)
-    .option('--accept <reason>', 'publish although the guards object; the reason is kept in the ledger')
+    .option('--accept <reason>', 'publish although the quality gate refuses; who, why and the figures are kept in the ledger')
     .option('--metrics <file>', 'write the state as a Prometheus text file')
     .option('--force', 'start although the disk seems too small')
     .option('--json', 'print the report as JSON')
@@ -23,7 +23,7 @@ export function refreshCommand(): Command {
       process.exitCode = await withContext({}, async (context) => {
         const report = await refresh(context, {
           command: 'refresh', data: (options.data ?? ['data']).map(expandPath), regions: regions.length === 0 ? null : regions.map((name) => parseRegion(name).code),
-          parallel: options.parallel, accept: options.accept ?? null, force: options.force === true,
+          parallel: options.parallel, accept: acceptance(context, options.accept), force: options.force === true,
         });
         print(options.json, report, () => describe(report, null));
         if (options.metrics !== undefined) await writeMetrics(context.database, expandPath(options.metrics), exitCodeOf(report));

@@ -63,11 +63,6 @@ export async function hasRelation(session: Session, relation: Relation): Promise
   return row!.there;
 }
 
-/** A published partition under a name of its own, beside the table that is to follow it. */
-export async function providePublishedAs(session: Session, schema: string, relation: Relation, partition: string, name: string): Promise<void> {
-  await session.query(`create or replace view ${ident(schema, name)} as select * from ${ident(schemaOf(relation), partition)}`);
-}
-
 /** Parcels as an explanation sees them: one, or all of its comune. */
 export async function provideParcels(session: Session, schema: string, partition: string, fid: number, scope: 'one' | 'comune'): Promise<void> {
   const from = ident('core', partition);
@@ -527,20 +522,6 @@ export async function findSharing(session: Session, schema: string, parcels: Pla
 /** What section SQL sees as `parcel`: a view of this table. */
 export async function provideParcelsOf(session: Session, schema: string, table: string): Promise<void> {
   await session.query(`create view ${ident(schema, 'parcel')} as select * from ${ident(schema, table)}`);
-}
-
-/** Makes `parcel` and `published_parcel`, those of the comuni in which a parcel changed. */
-export async function provideComuni(session: Session, schema: string, carry: string, was: Place, now: Place): Promise<void> {
-  const changed = ident(carry, 'changed_fid');
-  const comuni = `(
-    select belfiore from ${ident(carry, 'changed_parcel')}
-    union
-    select w.belfiore from ${ident(was.schema, was.table)} w join ${changed} using (fid)
-  )`;
-  for (const [name, from] of [['parcel', now], ['published_parcel', was]] as const) {
-    await session.query(`create table ${ident(schema, name)} as select p.* from ${ident(from.schema, from.table)} p where p.belfiore in ${comuni}`);
-    await analyze(session, schema, name);
-  }
 }
 
 /**

@@ -13,7 +13,7 @@ import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
 import { Carrying } from './carry.ts';
 import type { Release } from './ledger.ts';
 import type { Product, PublishedTable } from './products.ts';
-import { buildSchema, carrySchema, guardSchema, inUse, rankFiles, sourceOfLayer } from './workspace.ts';
+import { buildSchema, carrySchema, inUse, rankFiles, sourceOfLayer } from './workspace.ts';
 
 /** State 4: the stale tables of a unit lie finished in its workspace. */
 export interface Joined {
@@ -97,7 +97,7 @@ export async function dropBuild(database: Database, unit: number): Promise<void>
 
 /** The workspace of a unit, and what lies beside it. */
 export async function dropWorkspaces(session: Session, unit: number): Promise<void> {
-  for (const schema of [guardSchema(unit), carrySchema(unit), buildSchema(unit)]) await dropSchema(session, schema);
+  for (const schema of [carrySchema(unit), buildSchema(unit)]) await dropSchema(session, schema);
 }
 
 /** Keeps the workspace's finished tables whose fingerprint still holds; everything else in it goes. */
@@ -113,7 +113,6 @@ async function prepare(database: Database, schema: string, unit: number, stale: 
       await createSchema(session, schema);
       return;
     }
-    await dropSchema(session, guardSchema(unit));
     await dropSchema(session, carrySchema(unit));
     await dropViews(session, schema);
   });

@@ -1,8 +1,10 @@
 /** The ledger: what was read, made and published. Every write of it stands here. */
+import type { Figures } from '../db/figures.ts';
 import type { Database, Session } from '../db/index.ts';
 import { MappaleError } from '../errors.ts';
 import type { Facts } from '../fingerprint.ts';
 import { maskTaxCode } from '../kit/mask-tax-code.ts';
+import type { Relation } from '../sql-files.ts';
 import type { LocatedFile, SeenFile, SeenFiles } from './locate.ts';
 
 export type ReleaseState = 'staging' | 'loaded' | 'failed';
@@ -95,6 +97,22 @@ export async function addRejects(session: Session, releaseId: number, rejects: r
 /** Notes that this run found the files of these loaded releases. */
 export async function markSeen(session: Session, runId: number, fingerprints: readonly string[]): Promise<void> {
   await session.query("update ledger.release set last_seen_run = $1 where state = 'loaded' and fingerprint = any ($2)", [runId, [...fingerprints]]);
+}
+
+/** What the quality gate measured of a published table; none when it was published before it measured. */
+export async function figuresOf(session: Session, relation: Relation, partition: string): Promise<Figures[]> {
+  return session.query<Figures & Record<string, unknown>>(
+    'select slice, province, comune, rows, fields, identities from ledger.figure where relation = $1 and partition = $2 order by slice, province, comune', [relation, partition],
+  );
+}
+
+export async function addFigures(session: Session, relation: Relation, partition: string, figures: readonly Figures[]): Promise<void> {
+  await session.query(
+    `insert into ledger.figure (relation, partition, slice, province, comune, rows, fields, identities)
+     select $1, $2, f.slice, f.province, f.comune, f.rows, f.fields, f.identities
+     from jsonb_to_recordset($3::jsonb) as f (slice text, province text, comune text, rows int8, fields jsonb, identities jsonb)`,
+    [relation, partition, JSON.stringify(figures)],
+  );
 }
 
 /** Files seen before, read once and written back at the end. */

@@ -44,6 +44,7 @@ export async function prune(database: Database, sources: readonly RegisteredSour
       for (const schema of workspaces) await dropSchema(session, schema);
       await session.query('delete from ledger.built');
       await session.query("delete from ledger.publication where state = 'past'");
+      await session.query('delete from ledger.figure f where not exists (select from ledger.publication_table t where t.relation = f.relation and t.partition = f.partition)');
     }
     return { partitions, releases: releases.map(({ releaseId }) => releaseId), workspaces };
   });

@@ -5,10 +5,10 @@ import { attach, copyComments, detach, digestOf, dropTable, proveBound, retirePa
 import { MappaleError } from '../errors.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
-import type { Guarded } from './guard.ts';
+import type { Gated } from './gate.ts';
 import { dropWorkspaces } from './join.ts';
 import { publishedTables, type Product, type PublishedTable } from './products.ts';
-import { fence } from './ledger.ts';
+import { addFigures, fence } from './ledger.ts';
 
 /** How long a swap may make readers wait, and how often it tries. */
 const LOCK_TIMEOUT_MS = 2000;
@@ -23,11 +23,11 @@ export interface Published {
 }
 
 /**
- * Publishes a unit that was checked and guarded.
+ * Publishes a unit that was checked and passed the quality gate.
  * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) when readers held the tables through every try
  */
-export async function publish(database: Database, guarded: Guarded, sources: readonly RegisteredSource[], runId: number): Promise<Published> {
-  const { joined } = guarded.checked;
+export async function publish(database: Database, gated: Gated, sources: readonly RegisteredSource[], runId: number): Promise<Published> {
+  const { joined } = gated.checked;
   const { unit, schema } = joined;
   const splits = new Map<Relation, Split>();
   const digests = new Map<Relation, { rows: number; digest: string }>();
@@ -46,7 +46,7 @@ export async function publish(database: Database, guarded: Guarded, sources: rea
     // Before the first lock that a reader could wait for.
     if (joined.built.some(({ relation }) => relation === 'core.parcel')) await retireParcels(session, unit, { schema, table: 'parcel' }, joined.carrying?.changed ?? null);
     const before = await publishedTables(session, unit);
-    const publicationId = await openPublication(session, unit, runId, guarded.accepted);
+    const publicationId = await openPublication(session, unit, runId, gated.accepted);
     const tables: PublishedTable[] = [];
     await holdReaders(session);
     for (const product of [...joined.products].sort(byRelation)) {
@@ -64,6 +64,7 @@ export async function publish(database: Database, guarded: Guarded, sources: rea
       if (standing !== undefined) await detach(session, product.relation, standing.partition, split);
       else if (split === 'whole') await dropTable(session, schemaOf(product.relation), tableOf(product.relation));
       await attach(session, { schema, table: tableOf(product.relation) }, product.relation, partition, split, unit);
+      await addFigures(session, product.relation, partition, gated.figures.get(product.relation) ?? []);
       tables.push({ relation: product.relation, partition, fingerprint: product.fingerprint, inputs: product.inputs, rows: digests.get(product.relation)!.rows, digest: digests.get(product.relation)!.digest });
     }
     for (const table of tables) {
@@ -113,11 +114,13 @@ async function holdReaders(session: Session): Promise<void> {
   await session.query("select pg_advisory_xact_lock(hashtextextended('mappale publication', 0))");
 }
 
-async function openPublication(session: Session, unit: number, runId: number, reason: string | null): Promise<number> {
+async function openPublication(session: Session, unit: number, runId: number, accepted: Gated['accepted']): Promise<number> {
   await session.query("update ledger.publication set state = 'past' where unit_code = $1 and state = 'previous'", [unit]);
   await session.query("update ledger.publication set state = 'previous' where unit_code = $1 and state = 'current'", [unit]);
   const [row] = await session.query<{ id: number }>(
-    "insert into ledger.publication (unit_code, run_id, state, reason) values ($1, $2, 'current', $3) returning publication_id as id", [unit, runId, reason],
+    `insert into ledger.publication (unit_code, run_id, state, accepted)
+     values ($1, $2, 'current', $3::jsonb || jsonb_build_object('at', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))) returning publication_id as id`,
+    [unit, runId, accepted === null ? null : JSON.stringify(accepted)],
   );
   return row!.id;
 }

@@ -11,7 +11,7 @@ import type { MemberFacts } from '../kit/source.ts';
 import { duration, group } from '../progress.ts';
 import { sha256, type Relation } from '../sql-files.ts';
 import { check } from './check.ts';
-import { guard } from './guard.ts';
+import { gate, type Acceptance } from './gate.ts';
 import { dropBuild, join, leftBuilds } from './join.ts';
 import { planProducts, publishedTables, type Product } from './products.ts';
 import { failRelease, markSeen, openRuns, releases as readReleases, SeenFileLedger, withRun, type Release, type Run } from './ledger.ts';
@@ -31,8 +31,8 @@ export interface RefreshOptions {
   readonly regions: readonly number[] | null;
   /** How many releases or regions at the same time. */
   readonly parallel: number;
-  /** Why a suspicious publication is accepted. */
-  readonly accept: string | null;
+  /** Who accepts what the quality gate refuses, and why. */
+  readonly accept: Acceptance | null;
   /** Start although the estimate says that the disk will not do. */
   readonly force: boolean;
 }
@@ -351,8 +351,8 @@ async function buildUnit(context: Context, run: Run, unit: number, options: Refr
   log.info(`${name}: building ${products.filter(({ stale }) => stale !== null).map(({ relation }) => relation).join(', ')}`);
   const joined = await run.step('join', name, () => join(database, unit, products, standing, sources, loaded, log));
   const checked = await run.step('check', name, () => check(database, joined, name, log));
-  const guarded = await run.step('guard', name, () => guard(database, checked, name, options.accept, log));
-  const published = await run.step('publish', name, () => publish(database, guarded, sources, run.runId));
+  const gated = await run.step('gate', name, () => gate(database, checked, name, options.accept, log));
+  const published = await run.step('publish', name, () => publish(database, gated, sources, run.runId));
   const rows = new Map(published.tables.map((table) => [table.relation, table.rows]));
   const seconds = (performance.now() - startedAt) / 1000;
   log.info(`${name}: published as ${published.publicationId}, ${duration(seconds)}`);

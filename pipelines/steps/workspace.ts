@@ -26,11 +26,6 @@ export function carrySchema(unit: number): string {
   return `${buildSchema(unit)}_carry`;
 }
 
-/** Where guards see the comuni that changed, beside the unit's workspace. */
-export function guardSchema(unit: number): string {
-  return `${buildSchema(unit)}_guard`;
-}
-
 /**
  * The releases that a region's tables are made from.
  * `newest`: one per source: complete ones before parts, then the newest vintage, the regional before the national. Of two releases of one vintage and region

@@ -122,12 +122,17 @@ function kindsOf(comune: WorldComune, zona: string): readonly Kind[] {
   return kinds;
 }
 
+/** The third comune has no quotations in the last half-year, as after an earthquake. */
+function isQuoted(comune: WorldComune, halfYear: number): boolean {
+  return comune.index !== 2 || halfYear !== LAST;
+}
+
 /**
- * What OMI says of a zone in a half-year. The third comune has no quotations in the last half-year, as after an earthquake.
+ * What OMI says of a zone in a half-year.
  * @param revision 1: a later elaboration of the last half-year says something else of the second comune
  */
 function quotationsOf(world: World, comune: WorldComune, zona: string, halfYear: number, revision: 0 | 1): Quotation[] {
-  if (comune.index === 2 && halfYear === LAST) return [];
+  if (!isQuoted(comune, halfYear)) return [];
   const quotations: Quotation[] = [];
   for (const [codTip, stato, prevalent] of kindsOf(comune, zona)) {
     const random = world.random('omi', comune.belfiore, zona, codTip, stato ?? '', halfYear, revision);
@@ -222,7 +227,7 @@ function* zone(world: World, comuni: readonly WorldComune[], halfYear: number): 
       const rural = zona.startsWith('R');
       const microzona = microzonaOf(comune, zona) ?? (comune.index % 2 === 0 ? 0 : '');
       const line = `${place(world, comune, halfYear)};${zona[0]!};'${describe(comune, zona)}';${zona};${linkZona(comune, zona, halfYear)};`
-        + `${rural ? (comune.index % 2 === 0 ? '101;Seminativo' : '0;Non presente') : '20;Abitazioni civili'};${rural ? blank : 'N'};${microzona};\n`;
+        + `${rural ? (comune.index % 2 === 0 ? '101;Seminativo' : '0;Non presente') : isQuoted(comune, halfYear) ? '20;Abitazioni civili' : '0;Non presente'};${rural ? blank : 'N'};${microzona};\n`;
       // Lines in UTF-8 and lines in Latin-1, in one file.
       yield Buffer.from(line, number % 3 === 0 ? 'latin1' : 'utf8');
       number += 1;

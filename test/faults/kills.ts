@@ -128,7 +128,7 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
   if (engine.name === 'postgres') it('at the beginning and the end of every step of a refresh', async () => {
     const folder = await region.version(1);
     const boundaries = await pair.inPeace(folder, 1);
-    expect(boundaries.map(({ step }) => step)).toEqual(expect.arrayContaining(['recover', 'stage', 'load', 'join', 'check', 'guard', 'publish']));
+    expect(boundaries.map(({ step }) => step)).toEqual(expect.arrayContaining(['recover', 'stage', 'load', 'join', 'check', 'gate', 'publish']));
     const gate = await Gate.open(pair.struck);
     try {
       const before = await withDatabase(pair.struck, inForce);

@@ -66,7 +66,7 @@ describeEngines('a refresh that carries rows over', (engine) => {
 
   const run = async (): Promise<void> => {
     made = {};
-    const report = await refresh(context, loadOptions([files.folder], [REGION], { accept: 'a test' }));
+    const report = await refresh(context, loadOptions([files.folder], [REGION], { accept: { who: 'a test', why: 'it changes what it likes' } }));
     expect(report.failures).toEqual([]);
   };
 

@@ -106,7 +106,7 @@ describeEngines('a refresh', (engine) => {
       const report = await refresh(context, options());
       expect(report.failures).toHaveLength(1);
       expect(report.failures[0]).toMatchObject({ code: 'SUSPICIOUS', exitCode: 5 });
-      expect(report.failures[0]!.detail).toMatch(/parcels_lost[\s\S]*Z002/);
+      expect(report.failures[0]!.detail).toMatch(/basic +core\.parcel +Z002 .* rows +\d+ → 0 +−10 %/);
       expect(await partitions(context)).toEqual(before);
       await writeFile(path('MOLISE.zip'), whole);
     });
@@ -114,10 +114,10 @@ describeEngines('a refresh', (engine) => {
     it('publishes it when the reason is given, keeps the reason, and retires the parcels without giving their fids away', async () => {
       const whole = await readFile(path('MOLISE.zip'));
       await rewriteZip(path('MOLISE.zip'), (name, content) => (name.includes(`/${gone}`) ? null : content));
-      const report = await refresh(context, options({ accept: 'the comune was merged' }));
+      const report = await refresh(context, options({ accept: { who: 'somebody@somewhere', why: 'the comune was merged' } }));
       expect(report.failures).toEqual([]);
-      const [publication] = await context.database.query<{ reason: string }>("select reason from ledger.publication where unit_code = $1 and state = 'current'", [REGION]);
-      expect(publication!.reason).toContain('the comune was merged');
+      const [publication] = await context.database.query<{ accepted: { who: string; why: string } }>("select accepted from ledger.publication where unit_code = $1 and state = 'current'", [REGION]);
+      expect(publication!.accepted).toMatchObject({ who: 'somebody@somewhere', why: 'the comune was merged' });
       const [register] = await context.database.query<{ retired: number; lost: number }>(
         `select count(*) filter (where retired_on is not null) as retired, count(*) filter (where starts_with(reference, 'Z002')) as lost from core.parcel_register where region_code = $1`, [REGION],
       );

@@ -1,0 +1,88 @@
+/** The quality gate knows every table that is published, and every number and gap in it. */
+import { expect, it } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { migrate } from '../../pipelines/db/migrate.ts';
+import { GATES, type TableGate } from '../../pipelines/gates.ts';
+import { loadSources } from '../../pipelines/registry.ts';
+import type { Relation } from '../../pipelines/sql-files.ts';
+import { productFiles } from '../../pipelines/steps/products.ts';
+import { describeEngines } from '../harness/database.ts';
+import { FILES } from './project.ts';
+
+const ANY_REGION = 14;
+/** Where a row was read, and which partition holds it. */
+const OUTSIDE = ['release_id', 'member_id', 'position', 'region_code'];
+const NUMBERS = ['int2', 'int4', 'int8', 'float4', 'float8', 'numeric'];
+
+const PUBLISHED: readonly Relation[] = [0, ANY_REGION].flatMap((unit) => productFiles(unit).map(({ writes }) => writes[0]!));
+const WATCHED = Object.entries(GATES).filter((entry): entry is [Relation, TableGate] => !('unwatched' in entry[1]));
+
+interface Column {
+  readonly name: string;
+  readonly type: string;
+  readonly nullable: boolean;
+}
+
+describeEngines('the quality gate', (engine) => {
+  let opened: Promise<Database> | undefined;
+  const columnsOf = async (relation: Relation): Promise<Column[]> => {
+    opened ??= engine.openDatabase().then(async (database) => {
+      await migrate(database, await loadSources());
+      return database;
+    });
+    return (await opened).query<Column & Record<string, unknown>>(
+      `select a.attname as name, t.typname as type, not a.attnotnull as nullable from pg_attribute a join pg_type t on t.oid = a.atttypid
+       where a.attrelid = to_regclass($1) and a.attnum > 0 and not a.attisdropped and a.attname <> all ($2) order by 1`, [relation, OUTSIDE],
+    );
+  };
+
+  /** Offences of all watched tables, each `table: what`. */
+  const everywhere = async (rule: (gate: TableGate, columns: readonly Column[]) => readonly string[]): Promise<string[]> =>
+    (await Promise.all(WATCHED.map(async ([relation, gate]) => rule(gate, await columnsOf(relation)).map((offence) => `${relation}: ${offence}`)))).flat();
+
+  it('has an entry for every table that is published, and for no other', () => {
+    expect(PUBLISHED.length).toBeGreaterThan(20);
+    expect(Object.keys(GATES).sort()).toEqual([...PUBLISHED].sort());
+    expect(Object.values(GATES).filter((gate) => 'unwatched' in gate && gate.unwatched.trim() === '')).toEqual([]);
+  });
+
+  it('watches every number, every bool and every column that may be null, or says why not', async () => {
+    expect(await everywhere(({ fields, excused }, columns) => {
+      const derived = Object.values(fields).flatMap((field) => (field.kind === 'quantity' ? field.of ?? [] : []));
+      return columns.filter(({ name, type, nullable }) => (NUMBERS.includes(type.replace(/^_/, '')) || type === 'bool' || nullable)
+        && !(name in fields) && !derived.includes(name) && (excused[name] ?? '').trim() === '').map(({ name }) => name);
+    })).toEqual([]);
+  });
+
+  it('declares nothing that the table does not have, and nothing twice', async () => {
+    expect(await everywhere(({ fields, excused, identities = [], slice }, columns) => {
+      const there = new Set(columns.map(({ name }) => name));
+      const named = [
+        ...Object.entries(fields).flatMap(([name, field]) => (field.kind === 'quantity' && field.of !== undefined ? field.of : [name])), ...Object.keys(excused),
+        ...identities.flatMap(({ parts, whole }) => [...parts, whole]), ...(slice === undefined ? [] : [slice.column]),
+      ];
+      return [...named.filter((name) => !there.has(name) && !OUTSIDE.includes(name)), ...Object.keys(excused).filter((name) => name in fields)];
+    })).toEqual([]);
+  });
+
+  it('measures numbers as numbers and bools as bools', async () => {
+    expect(await everywhere(({ fields }, columns) => columns.filter(({ name, type }) => {
+      const kind = fields[name]?.kind;
+      return (kind === 'quantity' && !NUMBERS.includes(type)) || (kind !== undefined && (kind === 'truth') !== (type === 'bool'));
+    }).map(({ name }) => name))).toEqual([]);
+  });
+
+  it('says why wherever a field has limits of its own', () => {
+    const own = WATCHED.flatMap(([relation, { fields }]) => Object.entries(fields).flatMap(([name, field]) => {
+      const why = field.kind === 'quantity' ? field.moves?.why : field.kind === 'presence' ? field.keeps?.why : undefined;
+      return why === undefined ? [] : [{ name: `${relation}.${name}`, why }];
+    }));
+    expect(own.length).toBeGreaterThan(5);
+    expect(own.filter(({ why }) => why.trim().length < 10)).toEqual([]);
+  });
+
+  it('asks every query of its folder', () => {
+    const asked = WATCHED.flatMap(([, { queries = [] }]) => queries.map(({ file }) => file));
+    expect([...new Set(asked)].sort()).toEqual(FILES.filter((file) => file.startsWith('sql/gates/')).sort());
+  });
+});

@@ -1,0 +1,323 @@
+/** What the quality gate refuses: its limits at their edges, and on random tables beside a model that knows no SQL. */
+import { expect, it, describe } from 'vitest';
+import { measure, type Figures } from '../../pipelines/db/figures.ts';
+import type { Database } from '../../pipelines/db/index.ts';
+import { migrate } from '../../pipelines/db/migrate.ts';
+import { GATES, type TableGate } from '../../pipelines/gates.ts';
+import { randomOf } from '../../pipelines/kit/random.ts';
+import { loadSources } from '../../pipelines/registry.ts';
+import { compare, type Comparison, type Offence } from '../../pipelines/steps/gate-rule.ts';
+import { describeEngines } from '../harness/database.ts';
+
+/** Comune → province. A comune that is not here is not listed. */
+const PROVINCES: Readonly<Record<string, string>> = { A001: '001', A002: '001', A003: '001', B001: '002', B002: '002', B003: '002', B004: '002' };
+const provinceOf = (comune: string): string => PROVINCES[comune] ?? '';
+
+/** A row as a test writes it; what is left out is null. */
+interface Line {
+  readonly comune: string;
+  readonly slice?: number;
+  readonly x?: number | null;
+  readonly n?: number | null;
+  readonly part?: number;
+  readonly whole?: number;
+  readonly label?: string | null;
+  readonly flag?: boolean;
+}
+
+const GATE: TableGate = {
+  section: 'test', by: 'belfiore', slice: { column: 'slice' },
+  fields: {
+    x: { kind: 'quantity', within: [-1000, 10_000], typical: [-500, 5000] },
+    n: { kind: 'quantity', moves: { by: 0.5, step: 4, why: 'a test of limits of its own' } },
+    x_per_n: { kind: 'quantity', of: ['x', 'n'] },
+    label: { kind: 'presence', keeps: { share: 0.5, why: 'a test of rare values' } },
+    flag: { kind: 'truth' },
+  },
+  excused: {},
+  identities: [{ parts: ['part', 'n'], is: '=', whole: 'whole', most: 0.01 }, { parts: ['part'], is: '<=', whole: 'whole', most: 0.01 }],
+};
+
+/** Many lines alike. */
+function lines(count: number, of: Line | ((index: number) => Line)): Line[] {
+  return Array.from({ length: count }, (_, index) => (typeof of === 'function' ? of(index) : of));
+}
+
+// --- the model: the rule as the contract says it, over rows in memory --------------------------------------------
+
+const quotient = ({ x = null, n = null }: Line): number | null => (x === null || n === null || n === 0 ? null : x / n);
+const QUANTITIES: Readonly<Record<string, (line: Line) => number | null>> = { x: ({ x = null }) => x, n: ({ n = null }) => n, x_per_n: quotient };
+const FILLED: Readonly<Record<string, (line: Line) => boolean>> = {
+  x: ({ x = null }) => x !== null, n: ({ n = null }) => n !== null, x_per_n: (line) => quotient(line) !== null, label: ({ label = null }) => label !== null, flag: ({ flag }) => flag === true,
+};
+
+/** The smallest value that at least this share of the values does not pass. */
+function quantile(values: readonly number[], share: number): number {
+  const sorted = [...values].sort((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)]!;
+}
+
+const short = ({ place, figure }: Pick<Offence, 'place' | 'figure'>): string => `${place}: ${figure}`;
+
+function model(before: readonly Line[], after: readonly Line[]): string[] {
+  const found: string[] = [];
+  const sliceOf = ({ slice = 0 }: Line): number => slice;
+  for (const slice of new Set([...before, ...after].map(sliceOf))) {
+    const [was, now] = [before, after].map((side) => side.filter((line) => sliceOf(line) === slice)) as [Line[], Line[]];
+    const comuni = (side: readonly Line[]): Set<string> => new Set(side.map(({ comune }) => comune));
+    const both = (a: readonly Line[], b: readonly Line[]): ((line: Line) => boolean) => ({ comune }) => comuni(a).has(comune) && comuni(b).has(comune);
+    const look = (place: string, a: readonly Line[], b: readonly Line[]): void => {
+      const say = (figure: string): void => void found.push(`${place}, ${slice}: ${figure}`);
+      const lost = a.length - b.length;
+      if (lost > 0 && lost * 10 >= a.length && (lost > 1 || b.length === 0)) say('rows');
+      const [sharedA, sharedB] = [a.filter(both(a, b)), b.filter(both(a, b))];
+      for (const [name, has] of Object.entries(FILLED)) {
+        if (sharedA.length === 0 || sharedB.length === 0) continue;
+        const [filledA, filledB] = [sharedA.filter(has).length, sharedB.filter(has).length];
+        // In whole numbers: a share of a/b less c/d is a fifth or more.
+        const isLess = 5 * (filledA * sharedB.length - filledB * sharedA.length) >= sharedA.length * sharedB.length;
+        const isMany = filledA * sharedB.length - filledB * sharedA.length >= 2 * sharedA.length || filledB === 0;
+        if (isLess && isMany) say(`${name}, share of ${name === 'flag' ? 'true' : 'non-null'}`);
+        else if (name === 'label' && filledA >= 20 && filledB * 2 < filledA) say('label, values');
+      }
+      for (const [name, value] of Object.entries(QUANTITIES)) {
+        const [withA, withB] = [a.filter(FILLED[name]!), b.filter(FILLED[name]!)];
+        const [valuesA, valuesB] = [withA.filter(both(withA, withB)).map(value), withB.filter(both(withA, withB)).map(value)] as [number[], number[]];
+        if (valuesA.length === 0 || valuesB.length > 2 * valuesA.length) continue;
+        for (const [figure, share] of [['median', 0.5], ['95th percentile', 0.95]] as const) {
+          const [x, y] = [quantile(valuesA, share), quantile(valuesB, share)];
+          const far = Math.abs(y - x);
+          const isFar = name === 'n' ? far >= 4 && far >= 0.5 * Math.abs(x) : far >= 0.25 * Math.abs(x) * (1 - 1e-9);
+          if (far > 0 && isFar) say(`${name}, ${figure}`);
+        }
+      }
+    };
+    for (const province of new Set([...was, ...now].map(({ comune }) => provinceOf(comune)))) {
+      const [a, b] = [was, now].map((side) => side.filter(({ comune }) => provinceOf(comune) === province)) as [Line[], Line[]];
+      const say = (figure: string): void => void found.push(`province ${province}, ${slice}: ${figure}`);
+      const outside = (side: readonly Line[]): number => side.filter(({ x = null }) => x !== null && (x < -1000 || x > 10_000)).length;
+      if (outside(b) > outside(a)) say('x, values outside -1000 … 10000');
+      for (const [name, knows, breaks] of [
+        ['part + n = whole', ({ part, n = null, whole }: Line) => part !== undefined && n !== null && whole !== undefined, ({ part, n, whole }: Line) => part! + n! !== whole],
+        ['part <= whole', ({ part, whole }: Line) => part !== undefined && whole !== undefined, ({ part, whole }: Line) => part! > whole!],
+      ] as const) {
+        const known = (side: readonly Line[]): Line[] => side.filter(knows);
+        const share = (side: readonly Line[]): number => (known(side).length === 0 ? 0 : known(side).filter(breaks).length / known(side).length);
+        const broken = known(b).filter(breaks).length;
+        if (broken > 0 && (broken > 1 || known(b).length === 1) && share(b) > 0.01 + 1e-9 && share(b) > share(a) + 1e-9) say(`rows without ${name}, share`);
+      }
+      const median = (side: readonly Line[]): number | null => {
+        const values = side.flatMap(({ x = null }) => (x === null ? [] : [x]));
+        return values.length === 0 ? null : quantile(values, 0.5);
+      };
+      const isUsual = (value: number): boolean => value >= -500 && value <= 5000;
+      const [x, y] = [median(a), median(b)];
+      if (y !== null && !isUsual(y) && (x === null || isUsual(x))) say('x, median beyond');
+      if (a.length === 0) continue;
+      look(`province ${province}`, a, b);
+      for (const comune of comuni(a)) {
+        const [own, other] = [a, b].map((side) => side.filter((line) => line.comune === comune)) as [Line[], Line[]];
+        if (own.length >= 200) look(comune, own, other);
+      }
+    }
+  }
+  return found.sort();
+}
+
+/** What the rule refuses, told apart as the model does. */
+function told(offences: readonly Offence[]): string[] {
+  return offences.map((offence) => (offence.limit === '-500 … 5000' ? `${short(offence)} beyond` : short(offence))).sort();
+}
+
+// --- tables ------------------------------------------------------------------------------------------------------
+
+async function tables(database: Database): Promise<{ fill(before: readonly Line[], after: readonly Line[]): Promise<Comparison> }> {
+  await migrate(database, await loadSources());
+  await database.query(
+    `insert into core.comune (belfiore, istat_code, name, province_code, province_name, region_code)
+     select c, '0', 'Comune ' || c, p, 'Provincia ' || p, 1 from unnest($1::text[], $2::text[]) as x (c, p)`, [Object.keys(PROVINCES), Object.values(PROVINCES)],
+  );
+  for (const name of ['was', 'now']) await database.query(`create table public.${name} (belfiore text, slice int2, x float8, n int4, part int4, whole int4, label text, flag bool)`);
+  const write = async (name: string, side: readonly Line[]): Promise<void> => {
+    await database.query(`truncate public.${name}`);
+    await database.query(
+      `insert into public.${name} select * from jsonb_to_recordset($1::jsonb) as t (belfiore text, slice int2, x float8, n int4, part int4, whole int4, label text, flag bool)`,
+      [JSON.stringify(side.map(({ comune, slice = 0, flag = false, ...rest }) => ({ belfiore: comune, slice, flag, ...rest })))],
+    );
+  };
+  const of = (table: string, only: readonly string[] | null = null): Promise<Figures[]> => measure(database, GATE, { table: { schema: 'public', table }, parcels: null }, only);
+  return {
+    async fill(before, after) {
+      await write('was', before);
+      await write('now', after);
+      return {
+        relation: 'core.test', gate: GATE, before: before.length === 0 ? null : await of('was'), after: await of('now'), provinceOf,
+        nameOf: (province, comune) => comune ?? `province ${province}`, among: async (comuni) => ({ before: await of('was', comuni), after: await of('now', comuni) }),
+      };
+    },
+  };
+}
+
+describeEngines('the rule of the quality gate', (engine) => {
+  let ready: ReturnType<typeof tables> | undefined;
+  const refused = async (before: readonly Line[], after: readonly Line[]): Promise<string[]> => {
+    const { fill } = await (ready ??= engine.openDatabase().then(tables));
+    const found = told(await compare(await fill(before, after)));
+    expect(found).toEqual(model(before, after));
+    return found;
+  };
+
+  it('counts rows: a tenth less is refused, by province, and by comune from 200 rows on', async () => {
+    const all = (a: number, b: number): Line[] => [...lines(a, { comune: 'A001' }), ...lines(b, { comune: 'A002' })];
+    expect(await refused(all(500, 500), all(450, 451))).toEqual(['A001, 0: rows']);
+    expect(await refused(all(500, 500), all(451, 451))).toEqual([]);
+    expect(await refused(all(500, 500), all(450, 450))).toEqual(['A001, 0: rows', 'A002, 0: rows', 'province 001, 0: rows']);
+    // Fewer than 200 rows are the province's affair.
+    expect(await refused(all(5000, 199), all(5000, 50))).toEqual([]);
+    expect(await refused(all(5000, 200), all(5000, 180))).toEqual(['A002, 0: rows']);
+    expect(await refused(all(5000, 200), all(5000, 0))).toEqual(['A002, 0: rows']);
+  });
+
+  it('takes one row alone for no pattern, and none left for one', async () => {
+    expect(await refused(lines(3, { comune: 'A001' }), lines(2, { comune: 'A001' }))).toEqual([]);
+    expect(await refused(lines(3, { comune: 'A001' }), lines(1, { comune: 'A001' }))).toEqual(['province 001, 0: rows']);
+    expect(await refused(lines(1, { comune: 'A001' }), [])).toEqual(['province 001, 0: rows']);
+  });
+
+  it('finds a table whose source was forgotten: nothing is left of it', async () => {
+    const was = [...lines(300, { comune: 'A001', x: 1 }), ...lines(10, { comune: 'B001', x: 1 }), ...lines(2, { comune: 'Z999', x: 1 })];
+    expect(await refused(was, [])).toEqual(['A001, 0: rows', 'province , 0: rows', 'province 001, 0: rows', 'province 002, 0: rows']);
+  });
+
+  it('lets new rows, new comuni and new slices come', async () => {
+    const was = lines(300, (index) => ({ comune: 'A001', x: index, label: 'a', flag: true }));
+    expect(await refused(was, [...was, ...lines(900, { comune: 'A002', x: 4000 }), ...lines(400, { comune: 'B001', x: -300 }), ...lines(300, { comune: 'A001', slice: 1, x: 5 })])).toEqual([]);
+    expect(await refused([], was)).toEqual([]);
+    // Where most of the values are new, there is nothing to compare them with.
+    expect(await refused(lines(300, (index) => ({ comune: 'A001', x: index < 20 ? 1 : null })), lines(300, (index) => ({ comune: 'A001', x: index < 41 ? 9 : null })))).toEqual([]);
+    expect(await refused(lines(300, (index) => ({ comune: 'A001', x: index < 20 ? 1 : null })), lines(300, (index) => ({ comune: 'A001', x: index < 40 ? 9 : null })))).toHaveLength(4);
+  });
+
+  it('compares shares of non-null and of true: 0.2 less is refused', async () => {
+    const half = (count: number): Line[] => lines(1000, (index) => ({ comune: 'A001', x: index < count ? 7 : null, flag: index < count }));
+    expect(await refused(half(1000), half(801))).toEqual([]);
+    expect(await refused(half(1000), half(800))).toEqual(['A001, 0: flag, share of true', 'A001, 0: x, share of non-null', 'province 001, 0: flag, share of true', 'province 001, 0: x, share of non-null']);
+    expect(await refused(half(250), half(51))).toEqual([]);
+    expect(await refused(half(250), half(50))).toHaveLength(4);
+    expect(await refused(half(50), half(1000))).toEqual([]);
+    // Rows that came in other comuni say nothing of those that were there.
+    expect(await refused(half(1000), [...half(1000), ...lines(3000, { comune: 'A002' })])).toEqual([]);
+  });
+
+  it('counts rare values, too, where the table says so', async () => {
+    const rare = (count: number): Line[] => lines(1000, (index) => ({ comune: 'A001', label: index < count ? 'P3' : null }));
+    expect(await refused(rare(40), rare(20))).toEqual([]);
+    expect(await refused(rare(40), rare(19))).toEqual(['A001, 0: label, values', 'province 001, 0: label, values']);
+    expect(await refused(rare(19), rare(0))).toEqual([]);
+  });
+
+  it('compares median and 95th percentile: a quarter up or down is refused', async () => {
+    const at = (median: number, high = 200): Line[] => lines(101, (index) => ({ comune: 'A001', x: index < 60 ? median : high }));
+    expect(await refused(at(100), at(124.9))).toEqual([]);
+    expect(await refused(at(100), at(125))).toEqual(['province 001, 0: x, median']);
+    expect(await refused(at(100), at(75.1))).toEqual([]);
+    expect(await refused(at(100), at(75))).toEqual(['province 001, 0: x, median']);
+    expect(await refused(at(100), at(100, 249))).toEqual([]);
+    expect(await refused(at(100), at(100, 250))).toEqual(['province 001, 0: x, 95th percentile']);
+    expect(await refused(at(-100), at(-125))).toEqual(['province 001, 0: x, median']);
+    expect(await refused(at(0), at(0.01))).toEqual(['province 001, 0: x, median']);
+  });
+
+  it('takes a field\'s own limits, and derived figures', async () => {
+    const at = (n: number, x: number | null = null): Line[] => lines(50, { comune: 'A001', n, x });
+    expect(await refused(at(4), at(7))).toEqual([]);
+    expect(await refused(at(4), at(8))).toEqual(['province 001, 0: n, 95th percentile', 'province 001, 0: n, median']);
+    expect(await refused(at(100), at(149))).toEqual([]);
+    expect(await refused(at(100), at(150))).toHaveLength(2);
+    expect(await refused(at(4, 400), at(5, 490))).toEqual([]);
+    expect(await refused(at(4, 400), at(6, 420))).toEqual(['province 001, 0: x_per_n, 95th percentile', 'province 001, 0: x_per_n, median']);
+  });
+
+  it('compares provinces over the comuni that they have in common', async () => {
+    const town = lines(100, { comune: 'A001', x: 10 });
+    const land = lines(900, { comune: 'A002', x: 1000 });
+    // The same town, and land that was not there: nothing moved.
+    expect(await refused(town, [...town, ...land])).toEqual([]);
+    expect(await refused(town, [...lines(100, { comune: 'A001', x: 20 }), ...land])).toEqual(['province 001, 0: x, 95th percentile', 'province 001, 0: x, median']);
+    expect(await refused([...town, ...land], town)).toEqual(['A002, 0: rows', 'province 001, 0: rows']);
+  });
+
+  it('compares slices each with itself: a cut half-year is seen among twenty', async () => {
+    const history = (last: number): Line[] => [...lines(20, null!).flatMap((_, slice) => lines(100, { comune: 'A001', slice, x: slice + 100 })), ...lines(last, { comune: 'A001', slice: 20, x: 120 })];
+    expect(await refused(history(100), history(91))).toEqual([]);
+    expect(await refused(history(100), history(34))).toEqual(['province 001, 20: rows']);
+  });
+
+  it('refuses what cannot be on a first load, and goes on with what was accepted', async () => {
+    const sums = (broken: number, count = 1000): Line[] => lines(count, (index) => ({ comune: 'A001', part: 1, n: 2, whole: index < broken ? 4 : 3 }));
+    expect(await refused([], sums(10))).toEqual([]);
+    expect(await refused([], sums(11))).toEqual(['province 001, 0: rows without part + n = whole, share']);
+    expect(await refused(sums(11), sums(11))).toEqual([]);
+    expect(await refused(sums(11), sums(12))).toHaveLength(1);
+    expect(await refused([], sums(1, 3))).toEqual([]);
+    expect(await refused([], sums(2, 3))).toHaveLength(1);
+    expect(await refused([], sums(1, 1))).toHaveLength(1);
+    expect(await refused([], lines(9, { comune: 'A001', part: 5, whole: 4 }))).toEqual(['province 001, 0: rows without part <= whole, share']);
+    expect(await refused([], lines(9, { comune: 'A001', part: 5, n: 1 }))).toEqual([]);
+    const one = (x: number): Line[] => [...lines(99, { comune: 'A001', x: 5 }), { comune: 'A001', x }];
+    expect(await refused([], one(10_000))).toEqual([]);
+    expect(await refused([], one(10_001))).toEqual(['province 001, 0: x, values outside -1000 … 10000']);
+    expect(await refused(one(-1001), one(-1002))).toEqual([]);
+    expect(await refused([], lines(9, { comune: 'A001', x: 5001 }))).toEqual(['province 001, 0: x, median beyond']);
+    expect(await refused(lines(9, { comune: 'A001', x: 5001 }), lines(9, { comune: 'A001', x: 5002 }))).toEqual([]);
+    // Never the number of rows.
+    expect(await refused([], one(1).slice(0, 1))).toEqual([]);
+  });
+
+  it('agrees with the model on random tables, changed around the limits', async () => {
+    let refusals = 0;
+    const cases = engine.name === 'postgres' ? 60 : 8;
+    for (let seed = 0; seed < cases; seed += 1) {
+      const random = randomOf('quality gate', seed);
+      const comuni = [...Object.keys(PROVINCES), 'Z999'].filter(() => random.below(3) > 0);
+      const before = comuni.flatMap((comune) => {
+        const size = random.pick([1, 3, 20, 199, 200, 260]);
+        const [level, share] = [random.pick([-40, 0, 3, 100, 4500]), random.pick([0.1, 0.5, 0.95, 1])];
+        return lines(size, () => ({
+          comune, slice: random.below(2), x: random.next() < share ? level + random.below(50) : null, n: random.next() < share ? random.below(9) : null,
+          label: random.next() < share / 5 ? 'l' : null, flag: random.next() < share,
+        }));
+      });
+      const spared = new Set(comuni.filter(() => random.below(2) === 0));
+      const [keep, fill, factor] = [random.pick([1, 0.95, 0.91, 0.89, 0.5]), random.pick([1, 0.9, 0.8, 0.7]), random.pick([1, 1, 1.2, 1.25, 1.3, 0.76, 0.75, 10])];
+      const changed = before.flatMap((line): Line[] => {
+        if (spared.has(line.comune)) return [line];
+        if (random.next() >= keep) return [];
+        const isFilled = random.next() < fill;
+        return [{ ...line, x: line.x === null || !isFilled ? null : line.x! * factor, label: isFilled ? line.label! : null, flag: line.flag! && isFilled }];
+      });
+      const gone = random.below(4) === 0 ? random.pick(comuni.length === 0 ? [''] : comuni) : '';
+      const after = [...changed.filter(({ comune }) => comune !== gone), ...(random.below(3) === 0 ? lines(random.below(400), { comune: random.pick(['B004', 'Z998']), slice: random.below(2), x: random.below(3000) }) : [])];
+      refusals += Math.sign((await refused(before, after)).length);
+    }
+    // Neither all nor none: the model is asked where it matters.
+    expect(refusals).toBeGreaterThan(cases / 5);
+    expect(refusals).toBeLessThan(cases);
+  });
+});
+
+describe('the gates of the published tables', () => {
+  it('know what OMI, MEF and ISTAT may say: bounds hold for the published extremes of real files', () => {
+    const quotation = GATES['core.quotation'] as TableGate;
+    const income = GATES['core.declared_income'] as TableGate;
+    // 2017/1 to 2025/1: purchase 40–29,000 euro/m², rents 0.2–180; 2023: medians of provinces 12,482–34,284 euro.
+    for (const [field, value] of [['purchase_min_eur_m2', 40], ['purchase_max_eur_m2', 29_000], ['rental_min_eur_m2_month', 0.2], ['rental_max_eur_m2_month', 180]] as const) {
+      const { within } = quotation.fields[field] as { within: readonly [number, number] };
+      expect(value).toBeGreaterThanOrEqual(within[0]);
+      expect(value).toBeLessThanOrEqual(within[1]);
+    }
+    const { typical } = income.fields['average_income_eur'] as { typical: readonly [number, number] };
+    expect([12_482, 34_284].every((value) => value >= typical[0] && value <= typical[1])).toBe(true);
+    expect([124_820, 342_840].some((value) => value <= typical[1])).toBe(false);
+  });
+});

@@ -1,0 +1,180 @@
+/** The quality gate, from files that were re-issued damaged to what is published, and to what the ledger says of it. */
+import { readdirSync } from 'node:fs';
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { readStatus } from '../../pipelines/commands/status.ts';
+import type { Context } from '../../pipelines/context.ts';
+import type { MappaleError } from '../../pipelines/errors.ts';
+import type { Offence } from '../../pipelines/steps/gate-rule.ts';
+import { publishedTables } from '../../pipelines/steps/products.ts';
+import { prune } from '../../pipelines/steps/prune.ts';
+import { refresh } from '../../pipelines/steps/refresh.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { rewriteZip } from '../harness/rewrite-zip.ts';
+
+const REGION = 14;
+const WHO = { who: 'somebody@somewhere', why: 'the publisher says that it is so' };
+
+/** Lines of a text after the first `head`, changed or left out. */
+function eachLine(content: Buffer, head: number, change: (cells: string[], number: number, count: number) => string[] | null): Buffer {
+  const lines = content.toString('latin1').split('\n');
+  const body = lines.slice(head).filter((line) => line !== '');
+  return Buffer.from([...lines.slice(0, head), ...body.flatMap((line, number) => change(line.split(';'), number, body.length)?.join(';') ?? []), ''].join('\n'), 'latin1');
+}
+
+interface Damage {
+  readonly what: string;
+  /** Files that the publisher issued again. */
+  readonly files: RegExp;
+  edit(path: string): Promise<void>;
+  /** Of what the gate must say, in each of these places. */
+  readonly says: Pick<Offence, 'section' | 'relation'> & { readonly figure: string };
+  readonly places: readonly RegExp[];
+  /** The figures that it must show: true of what was published, and of what came. */
+  holds(offence: Offence): boolean;
+}
+
+const DAMAGES: readonly Damage[] = [
+  {
+    what: 'VALORI of OMI, cut after a third', files: /^QI_900021\.zip$/,
+    edit: (path) => rewriteZip(path, (name, content) => (name.endsWith('VALORI.csv') ? eachLine(content, 2, (cells, number, count) => (number * 3 < count ? cells : null)) : content)),
+    says: { section: 'valuation', relation: 'core.quotation', figure: 'rows' }, places: [/^province 094 Isernia, 2025_1$/],
+    holds: ({ before, after }) => after! <= 0.9 * before!,
+  },
+  {
+    what: 'MEF, all of it times ten', files: /_comunale_CSV_\d{4}\.zip$/,
+    edit: (path) => rewriteZip(path, (_name, content) => eachLine(content, 1, (cells) => cells.map((cell, column) => (column > 6 && /^-?[1-9]\d*\r?$/.test(cell) ? cell.replace(/\r?$/, '0$&') : cell)))),
+    says: { section: 'economics', relation: 'core.declared_income', figure: 'total_income_eur, median' }, places: [/^province 070/, /^province 094/],
+    holds: ({ before, after }) => Math.abs(after! / before! - 10) < 1e-6,
+  },
+  {
+    what: 'ANNCSU without coordinates', files: /^indirizzario.*\.zip$/,
+    edit: (path) => rewriteZip(path, (_name, content) => eachLine(content, 1, (cells) => cells.map((cell, column) => ([15, 16, 18].includes(column) ? '' : cell)))),
+    says: { section: 'address', relation: 'core.access_point', figure: 'geom, share of non-null' }, places: [/^province 070/, /^Z001 Castel dell'Inventato$/],
+    holds: ({ before, after }) => before! > 0.5 && after === 0,
+  },
+  {
+    what: 'a census of two rows', files: /^R14_indicatori_2021_sezioni\.xlsx$/,
+    edit: (path) => rewriteZip(path, (name, content) => (name.endsWith('sheet1.xml') ? Buffer.from(content.toString('utf8').replace(/(<row r="3">.*?<\/row>).*<\/sheetData>/s, '$1</sheetData>')) : content)),
+    says: { section: 'demographics', relation: 'core.census_figures', figure: 'rows' }, places: [/^province 070/],
+    holds: ({ before, after }) => after! <= 0.9 * before!,
+  },
+];
+
+describeEngines('the quality gate', (engine) => {
+  let context: Context;
+  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  /** What was in the files before they were damaged. */
+  const whole = new Map<string, Buffer>();
+  const options = (more = {}): ReturnType<typeof loadOptions> => loadOptions([files.folder], [REGION], more);
+
+  /** What is in force, down to the content. */
+  const inForce = async (): Promise<string> => {
+    const tables = [...(await publishedTables(context.database, 0)), ...(await publishedTables(context.database, REGION))];
+    return JSON.stringify(tables.map(([relation, { partition, digest }]) => [relation, partition, digest]).sort());
+  };
+  const accepted = async (): Promise<unknown> => (await context.database.query("select accepted from ledger.publication where unit_code = $1 and state = 'current'", [REGION]))[0]!['accepted'];
+  const found = (pattern: RegExp): string[] => readdirSync(files.folder, { recursive: true, encoding: 'utf8' }).filter((name) => pattern.test(name.split('/').at(-1)!)).map((name) => join(files.folder, name));
+  const refusal = async (): Promise<MappaleError> => {
+    const report = await refresh(context, options());
+    expect(report.failures.map(({ code, exitCode }) => [code, exitCode])).toEqual([['SUSPICIOUS', 5]]);
+    return report.failures[0]!;
+  };
+
+  beforeAll(async () => {
+    files = await inventedFiles(900, 3);
+    context = await contextOn(await engine.openDatabase());
+    const report = await refresh(context, options());
+    expect(report.failures).toEqual([]);
+  });
+  afterAll(() => files.remove());
+
+  it('lets a first load pass, and the same files again', async () => {
+    expect(await accepted()).toBeNull();
+    const before = await inForce();
+    await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
+    const report = await refresh(context, options());
+    expect(report.failures).toEqual([]);
+    expect(report.units.find(({ unit }) => unit === REGION)!.built.length).toBeGreaterThan(15);
+    const digests = (text: string): unknown => (JSON.parse(text) as string[][]).map(([relation, , digest]) => [relation, digest]);
+    expect(digests(await inForce())).toEqual(digests(before));
+  });
+
+  for (const damage of DAMAGES) {
+    it(`refuses ${damage.what}: section, place, figure before and after, and nothing is touched`, async () => {
+      const before = await inForce();
+      const paths = found(damage.files);
+      expect(paths.length).toBeGreaterThan(0);
+      for (const path of paths) {
+        whole.set(path, await readFile(path));
+        await damage.edit(path);
+      }
+      const error = await refusal();
+      const offences = error.data as readonly Offence[];
+      for (const place of damage.places) {
+        const said = offences.filter(({ relation, section, figure, place: where }) => relation === damage.says.relation && section === damage.says.section && figure === damage.says.figure && place.test(where));
+        expect(said.length, `${place} of ${JSON.stringify(offences.slice(0, 20), null, 1)}`).toBeGreaterThan(0);
+        expect(said.filter((offence) => !damage.holds(offence))).toEqual([]);
+      }
+      // A person reads the same.
+      expect(error.detail).toMatch(new RegExp(`${damage.says.section} +${damage.says.relation.replace('.', '\\.')} +\\S.* → `));
+      expect(JSON.parse(JSON.stringify(error))).toMatchObject({ error: 'SUSPICIOUS', data: offences });
+      expect(await inForce()).toBe(before);
+    });
+
+    it(`publishes ${damage.what} when somebody says why, and the ledger keeps who, why and the figures`, async () => {
+      const before = await inForce();
+      const report = await refresh(context, options({ accept: WHO }));
+      expect(report.failures).toEqual([]);
+      expect(await inForce()).not.toBe(before);
+      const kept = (await accepted()) as { who: string; why: string; at: string; figures: Offence[] };
+      expect(kept).toMatchObject(WHO);
+      expect(kept.at).toMatch(/^\d{4}-\d\d-\d\dT[\d:]+Z$/);
+      expect(kept.figures).toContainEqual(expect.objectContaining(damage.says));
+      const status = await readStatus(context);
+      expect(status.regions.find(({ unit }) => unit === REGION)!.accepted).toEqual(kept);
+      // What was accepted is what the next one is compared with.
+      await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
+      expect((await refresh(context, options())).failures).toEqual([]);
+      expect(await accepted()).toBeNull();
+      for (const path of found(damage.files)) await writeFile(path, whole.get(path)!);
+      expect((await refresh(context, options({ accept: WHO }))).failures).toEqual([]);
+    });
+  }
+
+  it('keeps figures of what is published and can come back, and of nothing else', async () => {
+    await prune(context.database, context.sources, false);
+    const [orphans] = await context.database.query(
+      'select count(*) as n from ledger.figure f where not exists (select from ledger.publication_table t where t.relation = f.relation and t.partition = f.partition)',
+    );
+    expect(orphans).toEqual({ n: 0 });
+    const [kept] = await context.database.query<{ n: number }>('select count(distinct relation) as n from ledger.figure');
+    expect(kept!.n).toBeGreaterThan(10);
+  });
+
+  it('measures what is published where the ledger has no figures of it', async () => {
+    await context.database.query('delete from ledger.figure');
+    const [path] = found(/^indirizzario.*\.zip$/);
+    const content = await readFile(path!);
+    await DAMAGES[2]!.edit(path!);
+    const offences = (await refusal()).data as readonly Offence[];
+    expect(offences).toContainEqual(expect.objectContaining({ relation: 'core.access_point', figure: 'geom, share of non-null', after: 0 }));
+    await writeFile(path!, content);
+    expect((await refresh(context, options())).failures).toEqual([]);
+  });
+
+  it('refuses VALORI without a third of its zones on a first load, where nothing is there to compare with', async () => {
+    const first = await contextOn(await engine.openDatabase());
+    const [path] = found(/^QI_900021\.zip$/);
+    const content = await readFile(path!);
+    await DAMAGES[0]!.edit(path!);
+    const report = await refresh(first, options());
+    await writeFile(path!, content);
+    expect(report.failures.map(({ code, exitCode }) => [code, exitCode])).toEqual([['SUSPICIOUS', 5]]);
+    expect(report.failures[0]!.data).toEqual([expect.objectContaining({ section: 'valuation', place: 'all rows, 2025_1', figure: 'quoted zones of ZONE without a row in VALORI, share', before: null, limit: '0.10' })]);
+    expect(await publishedTables(first.database, REGION)).toEqual(new Map());
+    expect((await refresh(first, options())).failures).toEqual([]);
+  });
+});
