@@ -234,7 +234,7 @@ export const GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
     fields: { parcel_share: quantity({ within: [0, 1] }) },
     excused: { fid: KEY },
   },
-  'section.postal_code': { section: 'basic', by: 'fid', fields: {}, excused: { fid: KEY } },
+  'section.postal_code': { section: 'basic', by: 'fid', fields: {}, excused: { fid: KEY, edition: 'a year, of the table that the code is from' } },
   'section.address': {
     section: 'address', by: 'fid',
     fields: { inside: truth, distance_m: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points lie inside or within centimetres' } }) },

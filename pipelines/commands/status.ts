@@ -19,8 +19,9 @@ export interface Status {
   readonly database: string;
   readonly regions: readonly {
     readonly unit: number; readonly name: string; readonly publication: number; readonly published_at: string; readonly parcels: number;
-    /** Who published it although the quality gate refused, and why; null: it did not. */
-    readonly accepted: { readonly who: string | null; readonly why: string; readonly at: string; readonly figures: readonly Offence[] } | null;
+    /** Why it was published although the quality gate refused, who said so, and the figures; null: it did not refuse. */
+    readonly reason: string | null;
+    readonly accepted: { readonly who: string; readonly at: string; readonly figures: readonly Offence[] } | null;
     readonly tables: Readonly<Record<string, number>>;
     /** Sources whose layers the sections could use and that were not loaded. */
     readonly not_loaded: readonly string[];
@@ -31,8 +32,8 @@ export interface Status {
 
 export async function readStatus(context: Context): Promise<Status> {
   const { database, sources } = context;
-  const regions = await database.query<{ unit: number; publication: number; published_at: string; accepted: Status['regions'][number]['accepted']; tables: Record<string, number>; sources: string[] }>(
-    `select p.unit_code::int4 as unit, p.publication_id as publication, to_char(p.published_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published_at, p.accepted,
+  const regions = await database.query<{ unit: number; publication: number; published_at: string; reason: string | null; accepted: Status['regions'][number]['accepted']; tables: Record<string, number>; sources: string[] }>(
+    `select p.unit_code::int4 as unit, p.publication_id as publication, to_char(p.published_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published_at, p.reason, p.accepted,
        (select jsonb_object_agg(t.relation, t.rows) from ledger.publication_table t where t.publication_id = p.publication_id) as tables,
        array(select distinct a.source_id from ledger.attribution a where a.publication_id = p.publication_id and a.section <> '*' order by 1) as sources
      from ledger.publication p where p.state = 'current' order by p.unit_code`,
@@ -63,9 +64,9 @@ function describe(status: Status): string {
   for (const region of status.regions) {
     lines.push('', `${region.name}: publication ${region.publication} of ${region.published_at}`,
       table(Object.entries(region.tables).sort(([a], [b]) => (a < b ? -1 : 1)).map(([name, rows]) => [`  ${name}`, rows]), ['  table', 'rows']));
-    if (region.accepted !== null) {
-      const { who, why, figures } = region.accepted;
-      lines.push(`  accepted by ${who ?? 'somebody'}${figures.length === 0 ? '' : `, although ${figures.length} figures were refused`}: ${why}`);
+    if (region.reason !== null) {
+      const by = region.accepted === null ? '' : ` by ${region.accepted.who}, although ${region.accepted.figures.length} figures were refused`;
+      lines.push(`  accepted${by}: ${region.reason}`);
     }
     if (region.not_loaded.length > 0) lines.push(`  not loaded: ${region.not_loaded.join(', ')}`);
   }

@@ -62,7 +62,7 @@ async function rates(database: Database): Promise<{ bySource: Map<string, Rate>;
 async function perParcel(database: Database): Promise<{ seconds: number; bytes: number } | null> {
   const [row] = await database.query<{ unit: number; parcels: number; seconds: number }>(
     `select p.unit_code::int4 as unit, t.rows as parcels,
-       (select sum(extract(epoch from s.ended_at - s.started_at))::float8 from ledger.step s where s.run_id = p.run_id and s.step in ('join', 'check', 'gate', 'publish') and s.ended_at is not null) as seconds
+       (select sum(extract(epoch from s.ended_at - s.started_at))::float8 from ledger.step s where s.run_id = p.run_id and s.step in ('join', 'check', 'guard', 'gate', 'publish') and s.ended_at is not null) as seconds
      from ledger.publication p join ledger.publication_table t using (publication_id)
      where p.unit_code > 0 and t.relation = 'core.parcel' and t.rows > 0 order by p.publication_id limit 1`,
   );

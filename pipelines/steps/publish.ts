@@ -118,9 +118,9 @@ async function openPublication(session: Session, unit: number, runId: number, ac
   await session.query("update ledger.publication set state = 'past' where unit_code = $1 and state = 'previous'", [unit]);
   await session.query("update ledger.publication set state = 'previous' where unit_code = $1 and state = 'current'", [unit]);
   const [row] = await session.query<{ id: number }>(
-    `insert into ledger.publication (unit_code, run_id, state, accepted)
-     values ($1, $2, 'current', $3::jsonb || jsonb_build_object('at', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))) returning publication_id as id`,
-    [unit, runId, accepted === null ? null : JSON.stringify(accepted)],
+    `insert into ledger.publication (unit_code, run_id, state, reason, accepted)
+     values ($1, $2, 'current', $3, $4::jsonb || jsonb_build_object('at', to_char(now() at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'))) returning publication_id as id`,
+    [unit, runId, accepted?.why ?? null, accepted === null ? null : JSON.stringify({ who: accepted.who, figures: accepted.figures })],
   );
   return row!.id;
 }

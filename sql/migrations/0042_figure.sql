@@ -1,6 +1,6 @@
 -- purpose: figures of what is published, who accepted what the quality gate refused, and why
--- reads: none
--- writes: ledger.figure, ledger.publication, ledger.step
+-- reads: ledger.publication, ledger.step
+-- writes: ledger.figure
 -- grain: one row per table, slice and place; one row per publication
 -- crs: none
 
@@ -26,9 +26,7 @@ comment on column ledger.figure.fields is 'By field: values (not null, or true),
 comment on column ledger.figure.identities is 'By identity: rows of which it is known, and those that break it';
 
 alter table ledger.publication add column accepted jsonb;
-update ledger.publication set accepted = jsonb_build_object('who', null, 'why', reason, 'at', published_at, 'figures', '[]'::jsonb) where reason is not null;
-alter table ledger.publication drop column reason;
-comment on column ledger.publication.accepted is 'Who published it although the quality gate refused (user@host), why, when (at), and the figures refused; null: nothing was';
+comment on column ledger.publication.reason is 'Why it was published although the quality gate refused; null: it did not refuse';
+comment on column ledger.publication.accepted is 'Who said so (user@host), when (at), and the figures refused; null: nothing was, or it was before figures were kept';
 
-update ledger.step set step = 'gate' where step = 'guard';
-comment on column ledger.step.step is 'recover, stage, load, join, check, gate or publish';
+comment on column ledger.step.step is 'recover, stage, load, join, check, gate (guard, in older runs) or publish';

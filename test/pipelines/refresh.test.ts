@@ -116,8 +116,8 @@ describeEngines('a refresh', (engine) => {
       await rewriteZip(path('MOLISE.zip'), (name, content) => (name.includes(`/${gone}`) ? null : content));
       const report = await refresh(context, options({ accept: { who: 'somebody@somewhere', why: 'the comune was merged' } }));
       expect(report.failures).toEqual([]);
-      const [publication] = await context.database.query<{ accepted: { who: string; why: string } }>("select accepted from ledger.publication where unit_code = $1 and state = 'current'", [REGION]);
-      expect(publication!.accepted).toMatchObject({ who: 'somebody@somewhere', why: 'the comune was merged' });
+      const [publication] = await context.database.query<{ reason: string; accepted: { who: string } }>("select reason, accepted from ledger.publication where unit_code = $1 and state = 'current'", [REGION]);
+      expect(publication).toMatchObject({ reason: 'the comune was merged', accepted: { who: 'somebody@somewhere' } });
       const [register] = await context.database.query<{ retired: number; lost: number }>(
         `select count(*) filter (where retired_on is not null) as retired, count(*) filter (where starts_with(reference, 'Z002')) as lost from core.parcel_register where region_code = $1`, [REGION],
       );
