@@ -158,6 +158,7 @@ export const GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
     excused: { half_year: HALF_YEAR },
     queries: [{ file: 'sql/gates/quotation_zone.sql', name: 'quoted zones of ZONE without a row in VALORI', most: 0.1 }],
   },
+  'core.quoted_comune': { section: 'valuation', by: 'belfiore', fields: { half_year: presence(), perimeter_half_year: presence(), listed: truth }, excused: {} },
   'core.declared_income': {
     section: 'economics', by: 'belfiore', slice: { column: 'cap', presence: true },
     fields: {
@@ -216,13 +217,13 @@ export const GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   },
   'section.valuation': {
     section: 'valuation', by: 'fid',
-    fields: { previous_zona: presence() },
-    excused: { fid: KEY, half_year: HALF_YEAR, previous_belfiore: 'there with previous_zona' },
+    fields: { half_year: presence(), previous_zona: presence() },
+    excused: { fid: KEY, perimeter_half_year: HALF_YEAR, previous_belfiore: 'there with previous_zona' },
   },
   'section.valuation_history': {
     section: 'valuation_history', by: 'fid',
-    fields: { then_zona: presence() },
-    excused: { fid: KEY, since: HALF_YEAR, until: HALF_YEAR, then_belfiore: 'there with then_zona' },
+    fields: { half_year: presence(), then_zona: presence() },
+    excused: { fid: KEY, since: HALF_YEAR, until: HALF_YEAR, perimeter_half_year: HALF_YEAR, then_belfiore: 'there with then_zona' },
   },
   'section.economics': {
     section: 'economics', by: 'fid',
