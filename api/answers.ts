@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { STATUS, type ErrorCode } from './errors.ts';
-import type { Section } from '../pipelines/sections.ts';
+import { SECTIONS, type Section } from '../pipelines/sections.ts';
 
 const nullable = <S extends z.ZodType>(schema: S, meaning: string): z.ZodType => z.union([schema, z.null()]).describe(meaning);
 
@@ -221,6 +221,8 @@ export const parcel = z.strictObject({
   ...Object.fromEntries(Object.entries(SECTION_SCHEMAS).filter(([name]) => name !== 'basic').map(([name, schema]) => [name, schema.optional()])),
   meta: z.strictObject({
     sections_included: z.array(z.string()),
+    coverage: z.strictObject(Object.fromEntries(SECTIONS.filter((name) => name !== 'basic' && name !== 'risk').map((name) => [name, z.enum(['mapped', 'not_mapped', 'not_loaded']).optional()])))
+      .describe('Of each section that was asked for, but basic, and risk, which says it by level: mapped: null or [] means none here; not_mapped: the files loaded do not reach here; not_loaded: there are none'),
     licenses: z.array(z.strictObject({
       section: z.string(), source: z.string(), holder: z.string(), license: z.string(), url: z.string(),
       reference_period: nullable(z.string(), 'Null: nothing of the source is loaded'), attribution: z.string(),

@@ -76,6 +76,8 @@ declare
   v_section text;
   v_value json;
   v_record text;
+  v_coverage text := '';
+  v_belfiore text;
 begin
   -- One consistent publication: a swap waits until this transaction has read every section, and this call waits for a swap
   -- before it reads the first.
@@ -86,6 +88,7 @@ begin
   end if;
   -- json keeps the order of the contract where jsonb sorts, and costs a third less; put together as text.
   v_record := '{"fid":' || p_fid || ',"municipality":' || (v_basic -> 'municipality');
+  v_belfiore := v_basic -> 'municipality' ->> 'code';
   foreach v_section in array v_include loop
     -- Named one by one: what is put together at run time is planned anew at every call.
     case v_section
@@ -100,10 +103,15 @@ begin
       when 'address' then v_value := api.section_address(p_fid);
     end case;
     v_record := v_record || ',' || to_json(v_section) || ':' || coalesce(v_value::text, 'null');
+    -- Of risk each level says it for itself.
+    if v_section not in ('basic', 'risk') then
+      v_coverage := v_coverage || ',' || to_json(v_section) || ':' || to_json(api.section_coverage(p_fid, v_belfiore, v_section, coalesce(v_value, 'null')));
+    end if;
   end loop;
   return (
     v_record || ',"meta":' || json_build_object(
       'sections_included', v_include,
+      'coverage', ('{' || substr(v_coverage, 2) || '}')::json,
       'licenses', api.licenses(p_fid / 100000000, v_include),
       'attribution_required', true
     ) || '}'

@@ -1,0 +1,77 @@
+-- purpose: which comuni the files of a section speak of
+-- version: 1
+-- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, core.quoted_comune, core.declared_income, core.census_figures, core.comune_register, core.access_point
+-- writes: core.section_coverage
+-- grain: one row per section and comune that its files speak of, and one per section of which anything is loaded
+-- crs: none
+
+-- Comuni of the census bases, drawn and counted, with the codes of their edition.
+create table census_comune as
+select distinct s.istat_code
+from census_section s
+where left(s.section_id, -7) in (select left(section_id, -7) from census_figures);
+
+create table section_coverage as
+with spoken as (
+  select
+    section,
+    belfiore
+  from quoted_comune
+  cross join (values ('valuation'), ('valuation_history')) as v (section)
+  where half_year is not null
+    and perimeter_half_year is not null
+  union all
+  select
+    'economics',
+    belfiore
+  from declared_income
+  where cap is null
+  union all
+  -- A comune of today whole: with all comuni of the bases that have been merged into it since.
+  select
+    'demographics',
+    r.belfiore
+  from comune_register r
+  left join census_comune c on c.istat_code = r.old_istat_code
+  group by r.belfiore
+  having bool_or(c.istat_code is not null)
+    and coalesce(bool_and(c.istat_code is not null) filter (where r.event_date > date '2021-12-31'), true)
+  union all
+  select
+    'address',
+    belfiore
+  from access_point
+),
+loaded as (
+  select section
+  from (values ('valuation'), ('valuation_history')) as v (section)
+  where exists (select from omi_quotation)
+  union all
+  select 'economics'
+  where exists (select from income)
+  union all
+  select 'demographics'
+  where exists (select from census_section)
+  union all
+  select 'address'
+  where exists (select from accesso)
+)
+select
+  g.code as region_code,
+  x.section,
+  x.belfiore
+from (
+  select
+    section,
+    belfiore
+  from spoken
+  union
+  select
+    section,
+    '*'
+  from loaded
+) x
+cross join region g
+order by x.section collate "C", x.belfiore collate "C";
+
+alter table section_coverage add primary key (region_code, section, belfiore);

@@ -1,0 +1,120 @@
+/** Whether a section without anything means that there is nothing: on tables written by hand, and on a region of which some sources are loaded. */
+import { readFileSync } from 'node:fs';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Context } from '../../pipelines/context.ts';
+import { SECTIONS } from '../../pipelines/sections.ts';
+import { refresh } from '../../pipelines/steps/refresh.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+
+const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+const COVERED = SECTIONS.filter((name) => name !== 'basic' && name !== 'risk');
+
+describeEngines('the coverage of a section', (engine) => {
+  let context: Context;
+  beforeAll(async () => {
+    context = await contextOn(await engine.openDatabase());
+  });
+
+  /** What is said of parcels 1400000001, 2, 3 of Z001, Z002, Z003, whose sections are empty, over these tables. */
+  const said = (statements: string, sections: readonly string[] = COVERED): Promise<Record<string, string[]>> => context.database.session(async (session) => {
+    await session.script('begin', 'test');
+    try {
+      await session.script(`
+        create schema cases;
+        set search_path to cases, public;
+        create view region as select 14::int2 as code, 'Molise'::text as name;
+        create table omi_quotation ();
+        create table income ();
+        create table accesso ();
+        create table census_section (section_id text, istat_code text);
+        create table quoted_comune (belfiore text, half_year int2, perimeter_half_year int2);
+        create table declared_income (belfiore text, cap text);
+        create table census_figures (section_id text);
+        create table comune_register (old_istat_code text, belfiore text, event_date date);
+        insert into comune_register values ('094001', 'Z001', null), ('094002', 'Z002', null), ('094003', 'Z003', null);
+        create table access_point (belfiore text);
+        create table section.valuation_14 partition of section.valuation for values from (1400000000) to (1500000000);
+        create table section.valuation_history_14 partition of section.valuation_history for values from (1400000000) to (1500000000);
+        create table section.demographics_14 partition of section.demographics for values from (1400000000) to (1500000000);
+        create table core.section_coverage_14 partition of core.section_coverage for values in (14);
+        ${statements}`, 'test');
+      await session.script(sql('sql/core/section_coverage.sql'), 'sql/core/section_coverage.sql');
+      await session.script('insert into core.section_coverage_14 select * from section_coverage', 'test');
+      const rows = await session.query<{ section: string; coverage: string }>(
+        `select s.section, api.section_coverage(1400000000 + n, 'Z00' || n, s.section, 'null') as coverage
+         from unnest($1::text[]) with ordinality as s (section, nth) cross join generate_series(1, 3) as n order by s.nth, n`, [sections],
+      );
+      return Object.fromEntries(sections.map((section) => [section, rows.filter((row) => row.section === section).map(({ coverage }) => coverage)]));
+    } finally {
+      await session.script('rollback', 'test');
+    }
+  });
+
+  it('of a section without any release is not_loaded, and not_mapped where what is loaded speaks of other comuni', async () => {
+    expect(await said('')).toEqual(Object.fromEntries(COVERED.map((section) => [section, ['not_loaded', 'not_loaded', 'not_loaded']])));
+    const other = 'insert into omi_quotation default values; insert into income default values; insert into accesso default values;';
+    expect(await said(`${other} insert into census_section values ('150630000001', '063001');`, ['valuation', 'valuation_history', 'economics', 'demographics', 'address'])).toEqual({
+      valuation: ['not_mapped', 'not_mapped', 'not_mapped'], valuation_history: ['not_mapped', 'not_mapped', 'not_mapped'], economics: ['not_mapped', 'not_mapped', 'not_mapped'],
+      demographics: ['not_mapped', 'not_mapped', 'not_mapped'], address: ['not_mapped', 'not_mapped', 'not_mapped'],
+    });
+  });
+
+  it('of quotations: a comune that is quoted and was drawn by perimeters that lead to a price', async () => {
+    const omi = "insert into omi_quotation default values; insert into quoted_comune values ('Z001', 4051, 4051), ('Z002', 4051, null), ('Z003', null, 4051);";
+    expect(await said(omi, ['valuation', 'valuation_history'])).toEqual({ valuation: ['mapped', 'not_mapped', 'not_mapped'], valuation_history: ['mapped', 'not_mapped', 'not_mapped'] });
+  });
+
+  it('of quotations: not_mapped for the parcel whose perimeter could not be linked, in a comune that is mapped', async () => {
+    expect(await said(`insert into omi_quotation default values; insert into quoted_comune values ('Z001', 4051, 4037), ('Z002', 4051, 4037), ('Z003', 4051, 4037);
+      insert into section.valuation_14 (fid, belfiore, zona, half_year, perimeter_half_year) values (1400000001, 'Z001', 'R1', null, 4037), (1400000002, 'Z002', 'R1', 4051, 4051);
+      insert into section.valuation_history_14 (fid, since, until, belfiore, zona, half_year, perimeter_half_year, then_belfiore, then_zona) values
+        (1400000001, 4030, 4051, 'Z001', 'R1', null, 4037, null, null),
+        (1400000002, 4030, 4037, 'Z002', 'R1', null, 4037, null, null), (1400000002, 4038, 4051, 'Z002', 'R1', null, 4037, 'Z002', 'R1');`, ['valuation', 'valuation_history']))
+      .toEqual({ valuation: ['not_mapped', 'mapped', 'mapped'], valuation_history: ['not_mapped', 'mapped', 'mapped'] });
+  });
+
+  it('of incomes: a comune with a row of its own, not one of which only postal codes are published', async () => {
+    expect(await said("insert into income default values; insert into declared_income values ('Z001', null), ('Z002', '86001');", ['economics'])).toEqual({ economics: ['mapped', 'not_mapped', 'not_mapped'] });
+  });
+
+  it('of the census: a comune drawn and counted, whole: with all that were merged into it after the bases', async () => {
+    expect(await said(`
+      insert into comune_register values ('094091', 'Z002', '2024-01-01'), ('094092', 'Z003', '2024-01-01'), ('094093', 'Z001', '1928-01-01');
+      insert into census_section values ('940010000001', '094001'), ('940020000001', '094002'), ('940910000001', '094091'), ('940030000001', '094003');
+      insert into census_figures values ('940010000001'), ('940020000001'), ('940910000001'), ('940030000001');`, ['demographics'])).toEqual({ demographics: ['mapped', 'mapped', 'not_mapped'] });
+    expect(await said("insert into census_section values ('940010000001', '094001'); insert into census_figures values ('940020000001');", ['demographics'])).toEqual({ demographics: ['not_mapped', 'not_mapped', 'not_mapped'] });
+  });
+
+  it('of the census: not_mapped for the parcel in a section of which no figures are published', async () => {
+    expect(await said(`insert into census_section values ('940010000001', '094001'); insert into census_figures values ('940010000002');
+      insert into section.demographics_14 values (1400000001, '940010000001', 0.5);`, ['demographics'])).toEqual({ demographics: ['not_mapped', 'not_mapped', 'not_mapped'] });
+  });
+
+  it('of addresses: a comune that INDIR has', async () => {
+    expect(await said("insert into accesso default values; insert into access_point values ('Z003');", ['address'])).toEqual({ address: ['not_mapped', 'not_mapped', 'mapped'] });
+  });
+
+  describe('in the record', () => {
+    let files: Awaited<ReturnType<typeof inventedFiles>>;
+    beforeAll(async () => {
+      files = await inventedFiles(300, 3, ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'istat_census', 'anncsu_addresses'], 2);
+      expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);
+    });
+    afterAll(() => files?.remove());
+
+    it('stands for every section that was asked for, in their order: what was not loaded, and what is mapped though there is nothing', async () => {
+      const [row] = await context.database.query<{ fid: number }>('select p.fid from core.parcel p where not exists (select from section.address a where a.fid = p.fid) order by p.fid limit 1');
+      const record = async (include: readonly string[]): Promise<{ meta: { coverage: Record<string, string> }; address?: unknown[] }> =>
+        (await context.database.query<{ json: { meta: { coverage: Record<string, string> }; address?: unknown[] } }>('select api.parcel($1, $2) as json', [row!.fid, include]))[0]!.json;
+      const { meta, address } = await record(SECTIONS);
+      expect(address).toEqual([]);
+      expect(Object.entries(meta.coverage)).toEqual([
+        ['subsidence', 'not_loaded'], ['coastal_erosion', 'not_loaded'], ['valuation', 'not_loaded'], ['valuation_history', 'not_loaded'], ['economics', 'not_loaded'],
+        ['demographics', 'mapped'], ['address', 'mapped'],
+      ]);
+      expect((await record(['address', 'risk'])).meta.coverage).toEqual({ address: 'mapped' });
+      expect((await record(['basic', 'risk'])).meta.coverage).toEqual({});
+    });
+  });
+});
