@@ -54,13 +54,21 @@ const basic = z.strictObject({
 
 const coverage = z.enum(['mapped', 'not_mapped']).describe('mapped: the source covers this place, and a null level means none here; not_mapped: the source says nothing');
 
+const floodCoverage = z.enum(['mapped', 'partial', 'not_mapped'])
+  .describe('mapped: all three scenarios cover the comune; partial: not all, but P1 or P2, or an area was found all the same: the level is a lower bound; not_mapped: nobody has said');
+const share = z.number().min(0).max(1);
+
 const risk = z.strictObject({
   seismic_zone: nullable(whole.min(1).max(4), 'Most severe zone of the comune, 1–4; null: not classified'),
   seismic_zone_label: nullable(z.string(), 'As published'),
+  seismic_zone_exact: nullable(z.boolean(), 'False: the comune has several zones, or was merged from comuni of several; null: not classified'),
   pga: nullable(z.number(), 'Peak ground acceleration in g, 10 % in 50 years; null: no node within 5 km'),
   flood_level: nullable(z.enum(['P1', 'P2', 'P3', 'HPH']), 'Worst class that shares area with the parcel; HPH: a hazard without class; null: see coverage'),
+  flood_share: nullable(share, 'Part of the parcel in areas of this class, each place counted once; null: no level'),
   landslide_level: nullable(z.enum(['P4', 'P3', 'P2', 'P1', 'AA']), 'Worst class that shares area with the parcel; null: see coverage'),
-  coverage: z.strictObject({ pga: coverage, flood: coverage, landslide: coverage }),
+  landslide_share: nullable(share, 'Part of the parcel in areas of this class, each place counted once; null: no level'),
+  landslide_attention: nullable(z.boolean(), 'True: an area of attention (AA) overlaps, whatever the level; null: none does, and nobody has mapped the place'),
+  coverage: z.strictObject({ pga: coverage, flood: floodCoverage, landslide: coverage }),
   source,
 }).meta({ id: 'Risk' });
 
@@ -77,8 +85,8 @@ const subsidence = z.strictObject({
 
 const coastalErosion = z.array(z.strictObject({
   dynamic: z.enum(['erosion', 'accretion', 'stable']),
-  avg_change_m_year: z.number().describe('Negative: erosion'),
-  severity_index: whole.min(0).max(4),
+  avg_change_m_year: nullable(z.number(), 'Negative: erosion; null: not published, and not stable'),
+  severity_index: nullable(whole.min(0).max(4), 'Null: as avg_change_m_year'),
   distance_m: z.number().min(0).max(1000),
 })).max(5).meta({ id: 'CoastalErosion', description: 'Shoreline within 1,000 m, nearest first' });
 

@@ -13,12 +13,15 @@ export type Relation = `${string}.${string}`;
  * `members`: a row follows from one row of this layer, so that rows of members that a release took over are as they were.
  * `parcels`: a row follows from its parcel, whatever others there are; save those within so many metres, or those whose rows share the value of a
  * column, which itself follows from the parcel.
+ * `content`: nothing is copied, it is made whole whatever changed; where it then says what is published, that stays, and rows that were made from it may
+ * be carried.
  */
 export type Carries =
   | { readonly by: 'members'; readonly layer: Relation }
   | { readonly by: 'parcels' }
   | { readonly by: 'near'; readonly withinM: number }
-  | { readonly by: 'sharing'; readonly column: string };
+  | { readonly by: 'sharing'; readonly column: string }
+  | { readonly by: 'content' };
 
 export interface SqlFile {
   /** Path from the project's root. */
@@ -94,12 +97,13 @@ export function parseSqlFile(file: string, text: string): SqlFile {
 export function carriesOf(value: string | null, file: string): Carries | null {
   if (value === null) return null;
   if (value === 'rows of parcels') return { by: 'parcels' };
+  if (value === 'content') return { by: 'content' };
   const [, layer, within, column] = /^rows of (?:members of (layer\.[a-z_0-9]+)|parcels without a change (?:within ([1-9][0-9]{0,2}) m|of the same ([a-z_]+)))$/.exec(value) ?? [];
   if (layer !== undefined) return { by: 'members', layer: layer as Relation };
   if (within !== undefined) return { by: 'near', withinM: Number(within) };
   if (column !== undefined) return { by: 'sharing', column };
   throw new Error(`${file}: expected "-- carries: rows of parcels", followed or not by "without a change within <n> m" or "without a change of the same <column>", `
-    + `or "-- carries: rows of members of layer.<name>", found "${value}"`);
+    + `"-- carries: rows of members of layer.<name>" or "-- carries: content", found "${value}"`);
 }
 
 /** All `.sql` files of a folder, by name; none when the folder is missing. */

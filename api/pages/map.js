@@ -16,7 +16,7 @@ const TITLES = {
 const WORDS = {
   area_m2: 'Area', pga: 'Peak ground acceleration', velocity_mm_year: 'Vertical velocity', acceleration_mm_year2: 'Acceleration',
   avg_change_m_year: 'Average change', distance_m: 'Distance', parcel_share: 'Parcel\'s share of the section', gml_id: 'Identifier (gml:id)', fid: 'Identifier (fid)',
-  avg_residential_price_m2: 'Average residential price', affordability_index: 'Years of income for 80 m²', gini_index: 'Gini index', flood_level: 'Flood hazard', landslide_level: 'Landslide hazard',
+  avg_residential_price_m2: 'Average residential price', affordability_index: 'Years of income for 80 m²', gini_index: 'Gini index', flood_level: 'Flood hazard', flood_share: 'Share of the parcel in it', landslide_level: 'Landslide hazard', landslide_share: 'Share of the parcel in it',
   comune_code: 'Cadastral code', cadastral: 'Cadastre', sheet: 'foglio', section: 'sezione', attachment: 'allegato', development: 'sviluppo', label: 'Particella', lat: 'latitude', lng: 'longitude',
   eu: 'EU', non_eu: 'non-EU', lte_zero: 'zero or less', over_120k: 'over 120,000 €', taxpayers: 'Taxpayers', gross_yield_pct: 'Gross yield', mid_eur_m2: 'middle', min_eur_m2: 'from', max_eur_m2: 'to',
 };
@@ -28,7 +28,7 @@ const UNITS = [
 /** What a reader wants first; the rest keeps its order behind it. */
 const FIRST = [
   'cadastral', 'sheet', 'section', 'label', 'kind', 'area_m2', 'cadastral_reference', 'centroid', 'fid', 'gml_id',
-  'seismic_zone', 'seismic_zone_label', 'pga', 'flood_level', 'landslide_level', 'coverage', 'velocity_mm_year', 'acceleration_mm_year2', 'direction', 'trend', 'risk_class', 'risk_label', 'cells',
+  'seismic_zone', 'seismic_zone_label', 'seismic_zone_exact', 'pga', 'flood_level', 'flood_share', 'landslide_level', 'landslide_share', 'landslide_attention', 'coverage', 'velocity_mm_year', 'acceleration_mm_year2', 'direction', 'trend', 'risk_class', 'risk_label', 'cells',
   'average_income', 'taxpayers', 'total_income', 'net_tax', 'tax_year', 'gini_index', 'avg_residential_price_m2', 'affordability_index', 'affordability_apt_size_m2', 'level', 'income_brackets',
   'lte_zero', 'from_0_to_10k', 'from_10k_to_15k', 'from_15k_to_26k', 'from_26k_to_55k', 'from_55k_to_75k', 'from_75k_to_120k', 'over_120k',
   'population_total', 'male', 'female', 'age_brackets', '0_4', '5_9', 'foreigners', 'households', 'dwellings', 'employed', 'education', 'section_id', 'parcel_share', 'total', 'no_title', 'elementary', 'middle_school',

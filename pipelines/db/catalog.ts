@@ -535,6 +535,17 @@ export async function setApart(session: Session, schema: string, table: string, 
   await analyze(session, schema, table);
 }
 
+/** True when two tables hold the same rows, with where each was read. */
+export async function sameRows(session: Session, one: Place, other: Place): Promise<boolean> {
+  const columns = (await columnsOf(session, other)).map(({ name }) => `t.${ident(name)}`).join(', ');
+  const side = ({ schema, table }: Place): string => `select row(${columns})::text as content from ${ident(schema, table)} t`;
+  const [found] = await session.query<{ same: boolean }>(
+    `with one as materialized (${side(one)}), other as materialized (${side(other)})
+     select not exists (select content from one except all select content from other) and not exists (select content from other except all select content from one) as same`,
+  );
+  return found!.same;
+}
+
 /**
  * What changes when rows of these parcels are replaced.
  * @returns whether nothing does; else rows and digest of the whole table when they are

@@ -4,7 +4,8 @@
  * meets, and nothing of the others. Coordinates are cells, counted from the region's south-west corner.
  */
 import { CELL_LAT, CELL_LON } from './make-world.ts';
-import type { LonLat, World, WorldParcel } from './world.ts';
+import { sharedPart } from './plane-geometry.ts';
+import type { LonLat, World, WorldComune, WorldParcel } from './world.ts';
 
 /** West, south, east, north in cells; edges end in .5. */
 export type CellBox = readonly [number, number, number, number];
@@ -32,6 +33,17 @@ export class CellGrid {
 
   degrees([x, y]: readonly [number, number]): LonLat {
     return [this.#west + x * CELL_LON, this.#south + y * CELL_LAT];
+  }
+
+  /** Column and row of a comune's south-western cell; a comune has at least 12 × 10. */
+  cornerOf(comune: WorldComune): [number, number] {
+    return [Math.round((comune.box[0] - this.#west) / CELL_LON), Math.round((comune.box[1] - this.#south) / CELL_LAT)];
+  }
+
+  /** Share of a parcel, 0–1 with 6 decimals, that lies in any of some areas. */
+  shareOf(parcel: WorldParcel, areas: readonly CellArea[]): number {
+    const drawn = areas.map((area) => area.polygons.map((rings) => rings.map((ring) => ring.map((point) => this.degrees(point)))));
+    return Math.round(1e6 * Math.min(1, sharedPart(parcel.polygons, drawn))) / 1e6;
   }
 
   /** Columns and rows of a parcel's cells in the region. */

@@ -187,6 +187,22 @@ export function intersectionAreaM2(a: readonly (readonly (readonly LonLat[])[])[
   return sum;
 }
 
+/**
+ * Share, 0–1, of polygons in degrees that lies in any of several others: what these have in common counts once. Time grows with the
+ * number of others that overlap.
+ */
+export function sharedPart(polygons: MultiPolygon, others: readonly MultiPolygon[]): number {
+  const within = (part: MultiPolygon, count: number): number => {
+    let sum = 0;
+    for (let i = 0; i < count; i += 1) {
+      const common = [...intersectionTrapezoids(part, others[i]!)].filter((ring) => ringArea(ring) > 0).map((ring) => [ring]);
+      if (common.length > 0) sum += polygonsAreaM2(common) - within(common, i);
+    }
+    return sum;
+  };
+  return within(polygons, others.length) / polygonsAreaM2(polygons);
+}
+
 /** The point of a segment that is nearest to a point, in the plane. */
 export function nearestOnSegment([x, y]: Point, [x1, y1]: Point, [x2, y2]: Point): Point {
   const dx = x2 - x1;

@@ -4,8 +4,8 @@
  */
 import pLimit, { type LimitFunction } from 'p-limit';
 import {
-  analyze, analyzeRoughly, complete, countRows, createSchema, dropOthers, findChanged, findNear, findSharing, inWorkspace, lookIn, pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, replacing,
-  setApart, type Place,
+  analyze, analyzeRoughly, complete, countRows, createSchema, dropOthers, dropTable, findChanged, findNear, findSharing, inWorkspace, lookIn, pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, replacing,
+  sameRows, setApart, type Place,
 } from '../db/catalog.ts';
 import type { Database, Session } from '../db/index.ts';
 import type { Log } from '../log.ts';
@@ -78,6 +78,21 @@ export class Carrying {
     const result = this.results.get(product.relation);
     if (taken) this.#log.info(`  ${product.relation}: ${result!.stands ? 'nothing changed' : 'only what changed'}, ${duration((performance.now() - startedAt) / 1000)}`);
     return taken;
+  }
+
+  /** What is always made whole: where it says what is published, that stays, and rows that were made from it may be carried. */
+  async compare(session: Session, { relation, file }: Product): Promise<void> {
+    const standing = this.#published.get(relation);
+    if (file.carries?.by !== 'content' || standing === undefined) return;
+    const table = tableOf(relation);
+    if (!(await sameRows(session, { schema: this.#build, table }, this.#was(relation)))) return;
+    await session.transaction(async () => {
+      await dropTable(session, this.#build, table);
+      await session.query('delete from ledger.built where unit_code = $1 and relation = $2', [this.#unit, relation]);
+    });
+    this.results.set(relation, { stands: true, rows: standing.rows, digest: standing.digest });
+    await providePublished(session, this.#build, relation, standing.partition);
+    this.#log.info(`  ${relation}: nothing changed`);
   }
 
   /** Table of the parcels that changed, came or went; null: not known. */
@@ -180,8 +195,9 @@ export class Carrying {
 
   async #whatChanged(session: Session): Promise<{ few: boolean; count: number }> {
     if (this.#changed === null) {
-      // The parcels lie finished in the workspace: made whole, or by the run before.
       const parcels = this.#products.get('core.parcel')!;
+      if (parcels.stale === null) return (this.#changed = { few: true, count: 0 });
+      // They lie finished in the workspace: made whole, or by the run before.
       await this.#pair(session, parcels);
       await this.#findChanged(session, { schema: this.#build, table: tableOf(parcels.relation) });
     }

@@ -52,6 +52,7 @@ export async function join(database: Database, unit: number, products: readonly 
       await provideInputs(session, schema, product, sources, releases, unit, provided);
       if (finished.has(table)) {
         log.info(`  ${product.relation}: finished by the run before`);
+        await carry?.compare(session, product);
         return;
       }
       if ((await carry?.take(session, product)) === true) return;
@@ -64,9 +65,10 @@ export async function join(database: Database, unit: number, products: readonly 
       });
       await analyze(session, schema, table);
       log.info(`  ${product.relation}: ${duration((performance.now() - startedAt) / 1000)}`);
+      await carry?.compare(session, product);
     };
     try {
-      for (const product of carry === null ? products : [...products].sort((a, b) => turn(a) - turn(b))) await make(product);
+      for (const product of carry === null ? products : inTurn(products)) await make(product);
     } finally {
       // Also after a failure: nothing writes once the lock is given back.
       await carry?.settle();
@@ -76,9 +78,24 @@ export async function join(database: Database, unit: number, products: readonly 
   return { state: 'joined', unit, schema, products, built: stale.filter(({ relation }) => carrying?.results.get(relation)?.stands !== true), carrying };
 }
 
-/** Where rows are carried over, that comes first: copying goes on beside the SQL of the next table, and what is made whole waits for the parcels. */
-function turn({ relation, stale, carry }: Product): number {
-  return stale === null ? 0 : relation === 'core.parcel' ? 1 : carry ? 2 : 3;
+/**
+ * Each table after those that it reads. Where rows are carried over, that comes first: copying goes on beside the SQL of the next table, and what is made
+ * whole waits for the parcels.
+ */
+function inTurn(products: readonly Product[]): Product[] {
+  const left = [...products].sort((a, b) => turn(a) - turn(b));
+  const sorted: Product[] = [];
+  while (left.length > 0) {
+    const next = left.findIndex(({ file }) => !left.some(({ relation }) => relation !== file.writes[0] && file.reads.includes(relation)));
+    sorted.push(...left.splice(next, 1));
+  }
+  return sorted;
+}
+
+function turn({ relation, stale, carry, file }: Product): number {
+  if (stale === null) return 0;
+  if (relation === 'core.parcel') return 1;
+  return carry ? 2 : file.carries?.by === 'content' ? 3 : 4;
 }
 
 /** Workspaces of these units: of an interrupted run, of one that was refused, or of one that works now. */

@@ -72,7 +72,8 @@ export async function load(database: Database, staged: Staged, sources: readonly
 async function provideInputs(session: Session, staged: Staged, sources: readonly RegisteredSource[], loaded: readonly Release[]): Promise<void> {
   const { schema, releaseId, located } = staged;
   await session.query('create table release as select release_id, source_id as source, vintage, region_code from ledger.release where release_id = $1', [releaseId]);
-  await session.query('create table member as select member_id, file_id, path from ledger.member where release_id = $1', [releaseId]);
+  // Those that were read: rows of members that are taken over come from where they were made.
+  await session.query('create table member as select m.member_id, m.file_id, m.path, f.name as file_name from ledger.member m join ledger.file f using (file_id) where m.release_id = $1 and m.taken_from is null', [releaseId]);
   for (const relation of layersOf(located.source.load)) {
     const provider = sourceOfLayer(sources, relation);
     if (provider === undefined && !(await hasRelation(session, relation))) {

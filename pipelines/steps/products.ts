@@ -111,15 +111,17 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
 /** Inputs in which a table that carries rows over may differ from the published one: what its unchanged rows do not depend on. */
 function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: ReadonlyMap<Relation, Product>): (input: string) => boolean {
   const { carries } = file;
-  if (carries === null) return () => false;
+  if (carries === null || carries.by === 'content') return () => false;
   if (carries.by === 'members') {
     const source = sourceOfLayer(sources, carries.layer);
     return (input) => source !== undefined && input.startsWith(`${source.id} `);
   }
   return (input) => {
     if (input === 'core.parcel') return true;
-    // Of both it is the same parcels that are made anew.
     const read = made.get(input as Relation);
+    // Whether it says the same is seen once it is made.
+    if (read?.file.carries?.by === 'content') return true;
+    // Of both it is the same parcels that are made anew.
     return carries.by === 'parcels' && read?.carry === true && read.file.carries?.by === 'parcels';
   };
 }

@@ -34,7 +34,9 @@ const synthetic: Synthetic = {
   truth(world) {
     return ({ comune }) => {
       const [label, zone] = zoneOf(world, comune);
-      return { risk: { seismic_zone: zone, seismic_zone_label: label } };
+      // Of several zones, or merged from comuni of which one had another: which of them a place is in is not known.
+      const exact = !label.includes('-') && (mergedComuni(comune).length === 0 || label === '4');
+      return { risk: { seismic_zone: zone, seismic_zone_label: label, seismic_zone_exact: exact } };
     };
   },
 };

@@ -6,13 +6,14 @@
 
 -- check: egms_cell_unique
 -- level: error
--- expects: a cell of the 100 m grid has one row in a release
+-- expects: a cell of the 100 m grid has one row in a tile's file
 select
+  member_id,
   ix,
   iy,
   count(*) as rows
 from egms_cell
-group by ix, iy
+group by member_id, ix, iy
 having count(*) > 1;
 
 -- check: egms_pid_unique
@@ -20,10 +21,11 @@ having count(*) > 1;
 -- expects: a pid names one cell; the same pid in two cells means that tiles of different products were mixed
 select
   pid,
-  count(*) as cells
+  count(*) as rows
 from egms_cell
 group by pid
-having count(*) > 1;
+having min(ix) <> max(ix)
+  or min(iy) <> max(iy);
 
 -- check: egms_velocity_plausible
 -- level: warn

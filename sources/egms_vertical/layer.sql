@@ -1,8 +1,9 @@
--- purpose: vertical ground motion, one row per 100 m cell
+-- purpose: vertical ground motion, one row per 100 m cell, and the tiles that were delivered
 -- reads: none
--- writes: layer.egms_cell
--- grain: one row per cell that was measured
+-- writes: layer.egms_cell, layer.egms_tile
+-- grain: one row per cell that was measured and file; one row per tile and file
 -- crs: none; a cell is the square [100·ix, 100·ix + 100) × [100·iy, 100·iy + 100) of EPSG:3035
+
 create table layer.egms_cell (
   release_id int4 not null,
   member_id int4 not null,
@@ -29,3 +30,18 @@ comment on column layer.egms_cell.acceleration_mm_year2 is 'Vertical acceleratio
 comment on column layer.egms_cell.rmse_mm is 'Residual of the series after a third-order polynomial and the seasonal term, mm.';
 comment on column layer.egms_cell.height_m is 'Orthometric height of the cell, metres.';
 comment on column layer.egms_cell.pid is 'The publisher''s identifier of the cell in this release: 10 base62 characters, case sensitive.';
+
+create table layer.egms_tile (
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
+  tile_x int4 not null,
+  tile_y int4 not null
+) partition by list (release_id);
+
+comment on table layer.egms_tile is 'Tiles of 100 km that the release holds: in them a cell without a row was not measured, outside of them nobody has said.';
+comment on column layer.egms_tile.release_id is 'The release (ledger) that the row belongs to; the partition key.';
+comment on column layer.egms_tile.member_id is 'The tile''s CSV (ledger).';
+comment on column layer.egms_tile.position is 'Line of the CSV that the tile was known by: 1, the header, where its name says it, else its first cell.';
+comment on column layer.egms_tile.tile_x is 'Column of the tile: easting / 100 km, EPSG:3035 (46 of E46N19).';
+comment on column layer.egms_tile.tile_y is 'Row of the tile: northing / 100 km, EPSG:3035 (19 of E46N19).';

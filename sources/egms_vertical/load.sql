@@ -1,16 +1,18 @@
--- purpose: cells by integer key, one row per cell
+-- purpose: cells by integer key, one row per cell of a tile, and the tiles themselves
 -- reads: staging.raw_egms_cell
--- writes: layer.egms_cell
--- grain: one row per cell; tiles that overlap or were given twice repeat cells, and the best-fitting series is kept
+-- writes: layer.egms_cell, layer.egms_tile
+-- grain: one row per cell of a file, of a cell that it repeats the best-fitting series; one row per tile of a file
 -- crs: none; the key is the cell's place on the 100 m grid of EPSG:3035
 
--- Few cells repeat, so their keys are found first and only they are sorted.
+-- Few cells repeat, so their keys are found first and only they are sorted. Of two files each keeps its own: which of them counts is decided
+-- where a region's parcels are looked at.
 create table repeated_cell as
 select
+  member_id,
   easting,
   northing
 from raw_egms_cell
-group by easting, northing
+group by member_id, easting, northing
 having count(*) > 1;
 
 create table duplicate as
@@ -23,11 +25,11 @@ from (
     raw.member_id,
     raw.position,
     row_number() over (
-      partition by raw.easting, raw.northing
-      order by raw.rmse_mm, raw.mean_velocity_std_mm_year, raw.pid collate "C", raw.mean_velocity_mm_year, raw.member_id, raw.position
+      partition by raw.member_id, raw.easting, raw.northing
+      order by raw.rmse_mm, raw.mean_velocity_std_mm_year, raw.pid collate "C", raw.mean_velocity_mm_year, raw.position
     ) as place
   from raw_egms_cell as raw
-  join repeated_cell using (easting, northing)
+  join repeated_cell using (member_id, easting, northing)
 ) as ranked
 where place > 1;
 
@@ -56,5 +58,41 @@ order by iy, ix;
 
 -- serves: section subsidence, which reads the rows of the grid that a region spans
 create index egms_cell_iy_idx on egms_cell using brin (iy);
+
+-- A tile says its place in its name, and covers it also where no cell was measured. In a renamed file the cells say it.
+create table egms_tile as
+with named as (
+  select
+    member_id,
+    regexp_match(path || ' ' || file_name, 'EGMS_L3_E([0-9]{2})N([0-9]{2})_100km', 'i') as place
+  from member
+)
+select
+  release.release_id,
+  tile.member_id,
+  tile.position,
+  tile.tile_x,
+  tile.tile_y
+from (
+  select
+    member_id,
+    1::int8 as position,
+    place[1]::int4 as tile_x,
+    place[2]::int4 as tile_y
+  from named
+  where place is not null
+  union all
+  select
+    cell.member_id,
+    min(cell.position),
+    cell.ix / 1000,
+    cell.iy / 1000
+  from egms_cell as cell
+  join named using (member_id)
+  where named.place is null
+  group by cell.member_id, cell.ix / 1000, cell.iy / 1000
+) as tile
+cross join release
+order by tile.tile_x, tile.tile_y, tile.member_id;
 
 drop table repeated_cell;

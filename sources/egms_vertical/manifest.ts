@@ -2,7 +2,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'egms_vertical',
-  version: 1,
+  version: 2,
   title: 'European Ground Motion Service, Level 3 Ortho, vertical component',
   attribution: {
     holder: 'European Environment Agency - Copernicus Land Monitoring Service',

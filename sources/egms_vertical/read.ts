@@ -139,8 +139,9 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   try {
     const path = csvEntry(archive.entries.map((entry) => entry.path), file.name);
     const entry = archive.entry(path);
-    // A cell may stand in two tiles, so what is kept of one depends on the others: tiles are read each time, never taken over.
-    const member = await sink.member({ path, crc32: entry.crc32, size: entry.size });
+    const facts = { path, crc32: entry.crc32, size: entry.size };
+    if (await sink.reuse(facts)) return;
+    const member = await sink.member(facts);
     const ratio = entry.size === 0 ? 0 : entry.compressedSize / entry.size;
     await readCsv(await archive.stream(path), `${file.name}!${path}`, member, (bytes) => sink.progress(bytes * ratio));
   } finally {

@@ -1,7 +1,7 @@
--- purpose: flood hazard areas, their pieces for joins, and where each scenario was mapped
+-- purpose: flood hazard areas, their pieces for joins, and how far each scenario reaches
 -- reads: none
 -- writes: layer.flood_hazard, layer.flood_hazard_piece, layer.flood_coverage
--- grain: one row per published polygon; one per piece of it; one per scenario
+-- grain: one row per published polygon; one per piece of it; one per scenario and member
 -- crs: EPSG:4326
 
 create table layer.flood_hazard (
@@ -43,12 +43,14 @@ create table layer.flood_coverage (
   member_id int4 not null,
   position int8 not null,
   class text not null,
-  missing_provinces text[] not null
+  missing_provinces text[] not null,
+  regions int2[] not null
 ) partition by list (release_id);
 
-comment on table layer.flood_coverage is 'Which scenarios the release holds, and where they were not mapped: there a place without an area of this class is not free of it, nobody has said.';
+comment on table layer.flood_coverage is 'Which scenarios each member holds, how far they reach, and where they were not mapped: there a place without an area of this class is not free of it, nobody has said.';
 comment on column layer.flood_coverage.release_id is 'The release (ledger) that the row belongs to; the partition key.';
-comment on column layer.flood_coverage.member_id is 'The first member that holds the class.';
+comment on column layer.flood_coverage.member_id is 'The member that holds the class.';
 comment on column layer.flood_coverage.position is 'The first feature of the class in that member.';
-comment on column layer.flood_coverage.class is 'P1, P2 or P3.';
+comment on column layer.flood_coverage.class is 'P1, P2 or P3; HPH: areas of no class, which map no scenario.';
 comment on column layer.flood_coverage.missing_provinces is 'ISTAT codes (3 digits) of the provinces where the authorities delivered no map of this scenario; empty: mapped everywhere.';
+comment on column layer.flood_coverage.regions is 'ISTAT codes of the regions whose boxes (core.region_box) an area of the class reaches.';

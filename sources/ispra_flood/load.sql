@@ -1,7 +1,7 @@
--- purpose: polygons made valid and reprojected once, cut into pieces, and the coverage of each scenario
--- reads: staging.raw_flood_hazard
+-- purpose: polygons made valid and reprojected once, cut into pieces, and how far each scenario reaches
+-- reads: staging.raw_flood_hazard, core.region_box
 -- writes: layer.flood_hazard, layer.flood_hazard_piece, layer.flood_coverage
--- grain: one row per published polygon; one per piece; one per scenario
+-- grain: one row per published polygon; one per piece; one per scenario and member
 -- crs: from the file's CRS to EPSG:4326
 
 -- A straight edge of the file's projection is not straight in degrees: over 1 km the two part by 2 cm, over 10 km by 2 m. So edges
@@ -72,16 +72,39 @@ create index flood_hazard_piece_geom_idx on flood_hazard_piece using gist (geom)
 -- Bolzano (021) and the Marche (041 Pesaro e Urbino, 042 Ancona, 043 Macerata, 044 Ascoli Piceno, 109 Fermo) have no P3 scenario: ISPRA's own
 -- indicators by comune hold −1, "scenario not available", there and only there. See notes.md.
 create table flood_coverage as
+with reached as (
+  select distinct
+    piece.member_id,
+    piece.class,
+    box.region_code
+  from flood_hazard_piece as piece
+  join core.region_box as box
+    on piece.geom && box.geom
+    and (piece.geom @ box.geom or st_intersects(piece.geom, box.geom))
+)
 select
-  release_id,
-  (array_agg(member_id order by member_id, position))[1] as member_id,
-  (array_agg(position order by member_id, position))[1] as position,
-  class,
-  case class
+  release.release_id,
+  held.member_id,
+  held.position,
+  held.class,
+  case held.class
     when 'P3' then array['021', '041', '042', '043', '044', '109']
     else '{}'::text[]
-  end as missing_provinces
-from flood_hazard
-where class <> 'HPH'
-group by release_id, class
-order by class;
+  end as missing_provinces,
+  array(
+    select reached.region_code
+    from reached
+    where reached.member_id = held.member_id
+      and reached.class = held.class
+    order by reached.region_code
+  ) as regions
+from (
+  select
+    member_id,
+    class,
+    min(position) as position
+  from flood_hazard
+  group by member_id, class
+) as held
+cross join release
+order by held.member_id, held.class;

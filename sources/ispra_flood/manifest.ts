@@ -2,7 +2,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'ispra_flood',
-  version: 1,
+  version: 2,
   title: 'Mosaicatura nazionale delle aree a pericolosità idraulica (D.Lgs. 49/2010)',
   attribution: {
     holder: 'ISPRA',

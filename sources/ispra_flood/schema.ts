@@ -5,16 +5,16 @@ import type { Refusal } from '../../pipelines/kit/refusal.ts';
 /** Hazard classes from low to high: extreme (200–500 years), medium (100–200) and frequent floods (20–50). */
 export type FloodClass = 'P1' | 'P2' | 'P3';
 
-const BY_PROBABILITY: Readonly<Record<string, FloodClass>> = { High: 'P3', Medium: 'P2', Low: 'P1' };
+const BY_PROBABILITY: Readonly<Record<string, FloodClass>> = { high: 'P3', medium: 'P2', low: 'P1' };
 const BY_PREFIX: Readonly<Record<string, FloodClass>> = { HPH: 'P3', MPH: 'P2', LPH: 'P1' };
 
 /**
- * `Pericolosità idraulica elevata - HighProbabilityHazard`: the English word decides, because the Italian ones are written with and
+ * `Pericolosità idraulica elevata - HighProbabilityHazard`: the English word decides, in any case, because the Italian ones are written with and
  * without the accent. A missing text is null, not an error: the file's name may still say the class.
  */
 export const scenario = z.union([z.null(), z.string().trim().pipe(z.union([
   z.literal('').transform(() => null),
-  z.string().regex(/(?:High|Medium|Low)ProbabilityHazard$/),
+  z.string().regex(/(?:High|Medium|Low)ProbabilityHazard$/i),
 ]))]);
 
 /** Class by the name of the layer: `HPH_Mosaicatura_ISPRA_2020_…` → P3; null for another name. */
@@ -33,7 +33,7 @@ export function classOf(published: unknown, layer: string): { readonly class: Fl
   }
   const named = classOfLayer(layer);
   if (parsed.data === null) return { class: named, scenario: null };
-  const said = BY_PROBABILITY[/(High|Medium|Low)ProbabilityHazard$/.exec(parsed.data)![1]!]!;
+  const said = BY_PROBABILITY[/(High|Medium|Low)ProbabilityHazard$/i.exec(parsed.data)![1]!.toLowerCase()]!;
   if (named !== null && named !== said) {
     return { code: 'scenario_conflict', message: `scenario: expected ${named} in a file named ${layer}, found ${said} (${JSON.stringify(published)})` };
   }

@@ -1,13 +1,14 @@
 /**
  * The invented region's flood mosaic, as ISPRA packs it: a folder with one shapefile per scenario and the licence. Along every
- * valley run three nested, jagged areas of many vertices across the whole region; between the valleys lie the vices.
+ * valley run three nested, jagged areas of many vertices across the whole region; between the valleys lie the vices. Each comune
+ * has an area of each scenario, which is how a map of a part of Italy says that it covers it.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, meetsCell, spikedArea, type CellArea } from '../../pipelines/kit/cell-zones.ts';
 import { laeaEurope } from '../../pipelines/kit/map-projection.ts';
 import { addShapefile, type ShapefileLayer } from '../../pipelines/kit/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/kit/source.ts';
-import type { LonLat, World, WorldParcel } from '../../pipelines/kit/world.ts';
+import type { LonLat, World, WorldComune, WorldParcel } from '../../pipelines/kit/world.ts';
 import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
 
 /** The vices repeat in blocks of 40 × 40 cells; so does the valley, over the southern 16 rows of each. */
@@ -30,9 +31,8 @@ function scenario(level: 'P1' | 'P2' | 'P3', ascii: boolean): string {
   return `${ascii ? "Pericolosita'" : 'Pericolosità'} idraulica ${italian} - ${english}ProbabilityHazard`;
 }
 
-/** The three nested areas of the valley that starts at row `south`; they leave the region on both sides. */
-function valley(grid: CellGrid, south: number): Zone[] {
-  const [west, east] = [-10.5, grid.columns + 10.5];
+/** The three nested areas of the valley that starts at row `south`, from one column to another, which both end in .5. */
+function valley(south: number, west: number, east: number): Zone[] {
   return [
     { class: 'P1', area: jaggedArea([west, south + 3.5, east, south + 15.5], 8), scenario: scenario('P1', false) },
     { class: 'P2', area: jaggedArea([west, south + 5.5, east, south + 13.5], 8), scenario: scenario('P2', false) },
@@ -60,12 +60,20 @@ function vices(x: number, y: number): Zone[] {
   ];
 }
 
+/** The brook of a comune, in its south-western corner. */
+function brook(grid: CellGrid, comune: WorldComune): Zone[] {
+  const [x, y] = grid.cornerOf(comune);
+  return (['P1', 'P2', 'P3'] as const).map((level, i) => ({ class: level, area: boxArea([x + 0.5, y + 0.5, x + 3.5 - i, y + 1.5]), scenario: scenario(level, false) }));
+}
+
 function* zones(world: World): Generator<Zone> {
   const grid = new CellGrid(world);
   for (let y = 0; y < grid.rows; y += BLOCK) {
-    yield* valley(grid, y);
+    // They leave the region on both sides.
+    yield* valley(y, -10.5, grid.columns + 10.5);
     for (let x = 0; x < grid.columns; x += BLOCK) yield* vices(x, y);
   }
+  for (const comune of world.comuni) yield* brook(grid, comune);
 }
 
 /** One parcel per block is an area of its own: its neighbours touch it along their whole borders, and have nothing of it. */
@@ -112,15 +120,18 @@ const synthetic: Synthetic = {
       const [x, y] = [column - (column % BLOCK), row - (row % BLOCK)];
       const key = `${x} ${y}`;
       let found = blocks.get(key);
-      if (found === undefined) blocks.set(key, (found = [...valley(grid, y), ...vices(x, y)]));
+      // Of the valley what the block's cells can meet: corners lie where they do in the whole.
+      if (found === undefined) blocks.set(key, (found = [...valley(y, x - 2.5, x + BLOCK + 2.5), ...vices(x, y)]));
       return found;
     };
     return (parcel) => {
-      const met = new Set<Class>();
-      for (const cell of grid.cellsOf(parcel)) for (const zone of around(...cell)) if (meetsCell(zone.area, cell)) met.add(zone.class);
-      if (isDrawn(grid, parcel)) met.add('P2');
+      const met = new Set<Zone>();
+      for (const cell of grid.cellsOf(parcel)) for (const zone of [...around(...cell), ...brook(grid, parcel.comune)]) if (meetsCell(zone.area, cell)) met.add(zone);
+      const drawn = isDrawn(grid, parcel);
+      const level = ORDER.find((each) => (each === 'P2' && drawn) || [...met].some((zone) => zone.class === each)) ?? null;
+      const share = level === null ? null : level === 'P2' && drawn ? 1 : grid.shareOf(parcel, [...met].filter((zone) => zone.class === level).map(({ area }) => area));
       // The invented region is none of the provinces without a scenario.
-      return { risk: { flood_level: ORDER.find((level) => met.has(level)) ?? null, coverage: { flood: 'mapped' } } };
+      return { risk: { flood_level: level, flood_share: share, coverage: { flood: 'mapped' } } };
     };
   },
 };

@@ -1,7 +1,7 @@
--- purpose: landslide hazard areas of the PAI, and their pieces for joins
+-- purpose: landslide hazard areas of the PAI, their pieces for joins, and how far they reach
 -- reads: none
--- writes: layer.landslide_hazard, layer.landslide_hazard_piece
--- grain: one row per published polygon; one per piece of it
+-- writes: layer.landslide_hazard, layer.landslide_hazard_piece, layer.landslide_coverage
+-- grain: one row per published polygon; one per piece of it; one per member
 -- crs: EPSG:4326
 
 create table layer.landslide_hazard (
@@ -37,3 +37,16 @@ comment on column layer.landslide_hazard_piece.member_id is 'As in landslide_haz
 comment on column layer.landslide_hazard_piece.position is 'As in landslide_hazard; many pieces share it.';
 comment on column layer.landslide_hazard_piece.class is 'As in landslide_hazard.';
 comment on column layer.landslide_hazard_piece.geom is 'The piece, EPSG:4326.';
+
+create table layer.landslide_coverage (
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
+  regions int2[] not null
+) partition by list (release_id);
+
+comment on table layer.landslide_coverage is 'How far the areas of each member reach; beyond, a place without an area is not free of landslides, nobody has said.';
+comment on column layer.landslide_coverage.release_id is 'The release (ledger) that the row belongs to; the partition key.';
+comment on column layer.landslide_coverage.member_id is 'The file or layer (ledger).';
+comment on column layer.landslide_coverage.position is 'Its first feature.';
+comment on column layer.landslide_coverage.regions is 'ISTAT codes of the regions whose boxes (core.region_box) an area reaches.';

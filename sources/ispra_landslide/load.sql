@@ -1,7 +1,7 @@
--- purpose: polygons made valid and reprojected once, and cut into pieces
--- reads: staging.raw_landslide_hazard
--- writes: layer.landslide_hazard, layer.landslide_hazard_piece
--- grain: one row per published polygon; one per piece
+-- purpose: polygons made valid and reprojected once, cut into pieces, and how far they reach
+-- reads: staging.raw_landslide_hazard, core.region_box
+-- writes: layer.landslide_hazard, layer.landslide_hazard_piece, layer.landslide_coverage
+-- grain: one row per published polygon; one per piece; one per member
 -- crs: from the file's CRS to EPSG:4326
 
 -- Edges are divided to 1 km before they are reprojected, because a straight edge of a projection is not straight in degrees (2 cm over
@@ -67,3 +67,33 @@ order by piece.geom, hazard.member_id, hazard.position;
 
 -- serves: section risk, which reads the pieces that meet a region's box
 create index landslide_hazard_piece_geom_idx on landslide_hazard_piece using gist (geom);
+
+create table landslide_coverage as
+with reached as (
+  select distinct
+    piece.member_id,
+    box.region_code
+  from landslide_hazard_piece as piece
+  join core.region_box as box
+    on piece.geom && box.geom
+    and (piece.geom @ box.geom or st_intersects(piece.geom, box.geom))
+)
+select
+  release.release_id,
+  held.member_id,
+  held.position,
+  array(
+    select reached.region_code
+    from reached
+    where reached.member_id = held.member_id
+    order by reached.region_code
+  ) as regions
+from (
+  select
+    member_id,
+    min(position) as position
+  from landslide_hazard
+  group by member_id
+) as held
+cross join release
+order by held.member_id;

@@ -2,7 +2,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'ispra_landslide',
-  version: 1,
+  version: 2,
   title: 'Mosaicatura nazionale delle aree a pericolosità da frana dei Piani di Assetto Idrogeologico (PAI)',
   attribution: {
     holder: 'ISPRA',

@@ -6,12 +6,12 @@ import type { Refusal } from '../../pipelines/kit/refusal.ts';
 export type LandslideClass = 'P4' | 'P3' | 'P2' | 'P1' | 'AA';
 
 /**
- * `Molto elevata P4`, `Elevata P3`, `Media P2`, `Moderata P1`, `Aree di Attenzione AA`: the code at the end decides.
+ * `Molto elevata P4`, `Elevata P3`, `Media P2`, `Moderata P1`, `Aree di Attenzione AA`: the code at the end decides, in any case.
  * `Pn.d.` (seen in a few polygons) and a missing text mean that the class was not determined: null, not a refusal.
  */
 export const perFrIta = z.union([
   z.null().transform((): LandslideClass | null => null),
-  z.string().trim().regex(/^$|\bP\s*n\.?\s*d\b|\b(?:AA|P[1-4])\b/i).transform((text) => (/\b(AA|P[1-4])\b/.exec(text)?.[1] ?? null) as LandslideClass | null),
+  z.string().trim().regex(/^$|\bP\s*n\.?\s*d\b|\b(?:AA|P[1-4])\b/i).transform((text) => (/\b(AA|P[1-4])\b/i.exec(text)?.[1]?.toUpperCase() ?? null) as LandslideClass | null),
 ]);
 
 /** @returns the class, null when the publisher did not determine it, or why the record is refused */

@@ -1,7 +1,7 @@
 /**
  * The invented region's landslide mosaic in both forms: the shapefile of 2020–2021, which is older and must not be served, and the edition of
  * 2024, a shapefile too where no GeoPackage can be written. Classes exclude one another by polygon, but polygons of two
- * authorities overlap and disagree.
+ * authorities overlap and disagree. Each comune has an area of each class, which is how a map of a part of Italy says that it covers it.
  */
 import { join } from 'node:path';
 import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, meetsCell, spikedArea, type CellArea } from '../../pipelines/kit/cell-zones.ts';
@@ -9,7 +9,7 @@ import { utm32 } from '../../pipelines/kit/map-projection.ts';
 import { addShapefile } from '../../pipelines/kit/shapefile-writer.ts';
 import { MappaleError, type Synthetic } from '../../pipelines/kit/source.ts';
 import { writeGeoPackage } from '../../pipelines/kit/vector.ts';
-import type { World, WorldParcel } from '../../pipelines/kit/world.ts';
+import type { World, WorldComune, WorldParcel } from '../../pipelines/kit/world.ts';
 import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
 
 const BLOCK = 40;
@@ -48,6 +48,12 @@ function zones(x: number, y: number): Zone[] {
   ];
 }
 
+/** The slope of a comune, in its south-western corner. */
+function slope(grid: CellGrid, comune: WorldComune): Zone[] {
+  const [x, y] = grid.cornerOf(comune);
+  return (['P4', 'P3', 'P2', 'P1', 'AA'] as const).map((level, i) => ({ class: level, label: LABELS[level], area: boxArea([x + 0.5 + 2 * i, y + 0.5, x + 1.5 + 2 * i, y + 1.5]) }));
+}
+
 /** One parcel per block is a slide of its own, which its neighbours touch along their whole borders. */
 function isDrawn(grid: CellGrid, parcel: WorldParcel): boolean {
   return grid.cellsOf(parcel).some(([column, row]) => column % BLOCK === 18 && row % BLOCK === 26);
@@ -55,11 +61,12 @@ function isDrawn(grid: CellGrid, parcel: WorldParcel): boolean {
 
 function* records(world: World): Generator<{ readonly label: string | null; readonly polygons: (readonly (readonly [number, number])[])[][] }> {
   const grid = new CellGrid(world);
+  const written = ({ label, area }: Zone): { readonly label: string | null; readonly polygons: (readonly (readonly [number, number])[])[][] } =>
+    ({ label, polygons: area.polygons.map((rings) => rings.map((ring) => ring.map((point) => utm32.forward(grid.degrees(point))))) });
   for (let y = 0; y < grid.rows; y += BLOCK) {
-    for (let x = 0; x < grid.columns; x += BLOCK) {
-      for (const { label, area } of zones(x, y)) yield { label, polygons: area.polygons.map((rings) => rings.map((ring) => ring.map((point) => utm32.forward(grid.degrees(point))))) };
-    }
+    for (let x = 0; x < grid.columns; x += BLOCK) yield* zones(x, y).map(written);
   }
+  for (const comune of world.comuni) yield* slope(grid, comune).map(written);
   for (const parcel of world.parcels()) {
     if (isDrawn(grid, parcel)) yield { label: LABELS.P4, polygons: parcel.polygons.map((rings) => rings.map((ring) => ring.map((point) => utm32.forward(point)))) };
   }
@@ -112,12 +119,15 @@ const synthetic: Synthetic = {
       return found;
     };
     return (parcel) => {
-      const met = new Set<Class | null>();
-      for (const cell of grid.cellsOf(parcel)) for (const zone of around(...cell)) if (meetsCell(zone.area, cell)) met.add(zone.class);
-      if (isDrawn(grid, parcel)) met.add('P4');
-      const level = (['P4', 'P3', 'P2', 'P1', 'AA'] as const).find((each) => met.has(each)) ?? null;
+      const met = new Set<Zone>();
+      for (const cell of grid.cellsOf(parcel)) for (const zone of [...around(...cell), ...slope(grid, parcel.comune)]) if (meetsCell(zone.area, cell)) met.add(zone);
+      const has = (level: Class | null): boolean => [...met].some((zone) => zone.class === level);
+      const drawn = isDrawn(grid, parcel);
+      const level = drawn ? 'P4' : ((['P4', 'P3', 'P2', 'P1', 'AA'] as const).find(has) ?? null);
+      const share = level === null ? null : drawn ? 1 : grid.shareOf(parcel, [...met].filter((zone) => zone.class === level).map(({ area }) => area));
       // An area of undetermined class says that something is there, not what: nothing is known of the parcel.
-      return { risk: { landslide_level: level, coverage: { landslide: level === null && met.has(null) ? 'not_mapped' : 'mapped' } } };
+      const unknown = level === null && has(null);
+      return { risk: { landslide_level: level, landslide_share: share, landslide_attention: has('AA') ? true : unknown ? null : false, coverage: { landslide: unknown ? 'not_mapped' : 'mapped' } } };
     };
   },
 };

@@ -1,7 +1,7 @@
--- purpose: stretches of shore and how they moved
+-- purpose: stretches of shore and how they moved, and how far they reach
 -- reads: none
--- writes: layer.shoreline_segment
--- grain: one row per published segment
+-- writes: layer.shoreline_segment, layer.shoreline_coverage
+-- grain: one row per published segment; one per member
 -- crs: EPSG:4326
 
 create table layer.shoreline_segment (
@@ -20,3 +20,16 @@ comment on column layer.shoreline_segment.position is 'Ordinal of the feature in
 comment on column layer.shoreline_segment.dynamic is 'erosion or accretion: moved by more than 5 m between the surveys; stable: by no more; null: the publisher has no information.';
 comment on column layer.shoreline_segment.avg_change_m_year is 'Mean change in metres per year, positive seaward; null: not published.';
 comment on column layer.shoreline_segment.geom is 'The segment, EPSG:4326.';
+
+create table layer.shoreline_coverage (
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
+  regions int2[] not null
+) partition by list (release_id);
+
+comment on table layer.shoreline_coverage is 'How far the segments of each member reach; beyond, a shore without a segment is not stable, nobody has said.';
+comment on column layer.shoreline_coverage.release_id is 'The release (ledger) that the row belongs to; the partition key.';
+comment on column layer.shoreline_coverage.member_id is 'The file or layer (ledger).';
+comment on column layer.shoreline_coverage.position is 'Its first feature.';
+comment on column layer.shoreline_coverage.regions is 'ISTAT codes of the regions whose boxes (core.region_box) a segment reaches.';

@@ -1,7 +1,7 @@
--- purpose: segments reprojected once
--- reads: staging.raw_shoreline_segment
--- writes: layer.shoreline_segment
--- grain: one row per published segment
+-- purpose: segments reprojected once, and how far they reach
+-- reads: staging.raw_shoreline_segment, core.region_box
+-- writes: layer.shoreline_segment, layer.shoreline_coverage
+-- grain: one row per published segment; one per member
 -- crs: from the file's CRS to EPSG:4326
 
 create table shoreline_segment as
@@ -29,3 +29,33 @@ where not st_length(geom) > 0;
 
 -- serves: section coastal_erosion, which reads the segments that meet a region's box
 create index shoreline_segment_geom_idx on shoreline_segment using gist (geom);
+
+create table shoreline_coverage as
+with reached as (
+  select distinct
+    segment.member_id,
+    box.region_code
+  from shoreline_segment as segment
+  join core.region_box as box
+    on segment.geom && box.geom
+    and st_intersects(segment.geom, box.geom)
+)
+select
+  release.release_id,
+  held.member_id,
+  held.position,
+  array(
+    select reached.region_code
+    from reached
+    where reached.member_id = held.member_id
+    order by reached.region_code
+  ) as regions
+from (
+  select
+    member_id,
+    min(position) as position
+  from shoreline_segment
+  group by member_id
+) as held
+cross join release
+order by held.member_id;

@@ -32,6 +32,7 @@ const CASES: readonly (readonly [string | null, Segment['dynamic'], number | nul
   ['Erosione', 'erosion', -0.36], ['Erosione', 'erosion', -0.5], ['Stabilità', 'stable', 0], ['EROSIONE', 'erosion', -0.99], ['Nessuna informazione', null, null],
   ['Erosione', 'erosion', -1], ['Avanzamento', 'accretion', 1.25], ['Erosione', 'erosion', -1.99], ["Stabilita'", 'stable', -0.12], ['Erosione', 'erosion', -2],
   [null, null, null], ['Avanzamento', 'accretion', 0.36], ['Erosione', 'erosion', null], ['Erosione', 'erosion', -7.31], ['Stabilità', 'stable', 0.2],
+  ['Avanzamento', 'accretion', null], ['Stabilità', 'stable', null],
 ];
 
 function line(west: number, east: number, lat: number): LonLat[] {
@@ -78,6 +79,9 @@ function distanceM(polygons: readonly (readonly (readonly LonLat[])[])[], line: 
   return nearest;
 }
 
+/** What is said of a segment's change: where no mean is published, what is stable did not move. */
+const changeOf = ({ dynamic, rate }: Segment): number | null => rate ?? (dynamic === 'stable' ? 0 : null);
+
 const severity = (rate: number): number => (rate >= 0 ? 0 : rate > -0.5 ? 1 : rate > -1 ? 2 : rate > -2 ? 3 : 4);
 
 const synthetic: Synthetic = {
@@ -102,19 +106,22 @@ const synthetic: Synthetic = {
       // A degree of latitude has 111 km: a parcel further south than 0.01 degree is beyond the radius.
       if (parcel.sheet.box[3] < north - 0.01) return { coastal_erosion: [] };
       const middle = Math.floor((parcel.sheet.box[0] - west) / STEP);
-      const near: { segment: Segment; order: number; distance: number }[] = [];
+      const near: { segment: Segment; distance: number }[] = [];
       all.forEach((segment, order) => {
         if (segment.dynamic === null || (order !== all.length - 1 && Math.abs(order - middle) > 10)) return;
         let distance = Infinity;
         for (const points of segment.lines) distance = Math.min(distance, distanceM(parcel.polygons, points));
         distance = Math.round(distance * 100) / 100;
-        if (distance <= RADIUS_M) near.push({ segment, order, distance });
+        if (distance <= RADIUS_M) near.push({ segment, distance });
       });
-      near.sort((a, b) => a.distance - b.distance || a.order - b.order);
+      // Of segments as near as one another the worse comes first.
+      const rank = (segment: Segment): number => changeOf(segment) ?? Infinity;
+      near.sort((a, b) => a.distance - b.distance || rank(a.segment) - rank(b.segment) || (a.segment.dynamic! < b.segment.dynamic! ? -1 : 1));
       return {
-        coastal_erosion: near.slice(0, MOST).map(({ segment, distance }) => ({
-          dynamic: segment.dynamic, avg_change_m_year: segment.rate, severity_index: segment.rate === null ? null : severity(segment.rate), distance_m: distance,
-        })),
+        coastal_erosion: near.slice(0, MOST).map(({ segment, distance }) => {
+          const change = changeOf(segment);
+          return { dynamic: segment.dynamic, avg_change_m_year: change, severity_index: change === null ? null : severity(change), distance_m: distance };
+        }),
       };
     };
   },

@@ -1,5 +1,5 @@
 -- purpose: the section risk beside the hazard areas themselves
--- reads: core.parcel, section.risk
+-- reads: core.parcel, core.coverage, section.risk
 -- writes: none
 -- carries: rows of parcels
 -- grain: one row per parcel that was missed
@@ -7,18 +7,27 @@
 
 -- check: floods_missed
 -- level: error
--- expects: a parcel that lies wholly in a flood hazard area has a level
+-- expects: a parcel that lies wholly in a flood hazard area, of the file that speaks for its comune, has a level
 select
   parcel.fid
 from flood_hazard_piece as piece
 join parcel on st_covers(piece.geom, parcel.point)
 join risk on risk.fid = parcel.fid
 where risk.flood_level is null
-  and st_covers(piece.geom, parcel.geom);
+  and st_covers(piece.geom, parcel.geom)
+  and not exists (
+    select
+    from coverage
+    join member_in_force as speaker on speaker.member_id = coverage.member_id
+    join member_in_force as own on own.member_id = piece.member_id
+    where coverage.belfiore = parcel.belfiore
+      and (coverage.theme = 'flood_' || piece.class or piece.class = 'HPH')
+      and own.file_id <> speaker.file_id
+  );
 
 -- check: landslides_missed
 -- level: error
--- expects: a parcel that lies wholly in a landslide hazard area with a class has a level
+-- expects: a parcel that lies wholly in a landslide hazard area with a class, of the file that speaks for its comune, has a level
 select
   parcel.fid
 from landslide_hazard_piece as piece
@@ -26,4 +35,24 @@ join parcel on st_covers(piece.geom, parcel.point)
 join risk on risk.fid = parcel.fid
 where risk.landslide_level is null
   and piece.class is not null
-  and st_covers(piece.geom, parcel.geom);
+  and st_covers(piece.geom, parcel.geom)
+  and not exists (
+    select
+    from coverage
+    join member_in_force as speaker on speaker.member_id = coverage.member_id
+    join member_in_force as own on own.member_id = piece.member_id
+    where coverage.belfiore = parcel.belfiore
+      and coverage.theme = 'landslide'
+      and own.file_id <> speaker.file_id
+  );
+
+-- check: shares_without_level
+-- level: error
+-- expects: a share of the parcel, above 0 and not above 1, stands beside a level, and beside nothing else
+select
+  fid
+from risk
+where (flood_level is null) <> (flood_share is null)
+  or (landslide_level is null) <> (landslide_share is null)
+  or not coalesce(flood_share, 1) between 0 and 1
+  or not coalesce(landslide_share, 1) between 0 and 1;

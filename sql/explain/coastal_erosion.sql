@@ -1,8 +1,8 @@
--- purpose: the shoreline segments near one parcel
--- reads: core.parcel
+-- purpose: the shoreline segments near one parcel, and the file that speaks for its coast
+-- reads: core.parcel, core.coast_coverage
 -- writes: none
 -- reruns: section.coastal_erosion
--- grain: one row per segment
+-- grain: one row per segment; one for the coverage
 -- crs: none
 
 create view evidence as
@@ -15,6 +15,24 @@ select
   position,
   distance_m as measure,
   'm' as unit,
-  'segment within 1,000 m, nearest first, at most five' as rule
+  case
+    when is_measured then 'segment within 1,000 m, nearest first, at most five'
+    when dynamic = 'stable' then 'segment within 1,000 m, nearest first, at most five; stable without a published mean: no change'
+    else 'segment within 1,000 m, nearest first, at most five; no mean is published'
+  end as rule
 from shore_rank
-where ordinal <= 5;
+where ordinal <= 5
+union all
+select
+  parcel.fid,
+  'meta.coverage.coastal_erosion',
+  'mapped',
+  coverage.release_id,
+  coverage.member_id,
+  coverage.position,
+  null,
+  null,
+  'newest file that holds the shore of Italy, or a segment at this comune'
+from parcel
+join coast_coverage as coverage using (belfiore)
+where coverage.mapped;

@@ -1,9 +1,9 @@
--- purpose: the cells that made the section subsidence of one parcel
--- reads: core.parcel
+-- purpose: the cells that made the section subsidence of one parcel, and the tile that it lies in
+-- reads: core.parcel, core.motion_tile
 -- writes: none
 -- reruns: section.subsidence
--- grain: one row per cell
--- crs: none
+-- grain: one row per cell and mean; one per tile
+-- crs: tiles are squares of EPSG:3035
 
 create view evidence as
 select
@@ -28,4 +28,19 @@ select
   case when is_whole then 100 else weight end,
   case when is_whole then '% of the parcel' else 'm2' end,
   'acceleration of a cell, weighted by the area of it that the parcel covers'
-from cell_share;
+from cell_share
+union all
+select
+  parcel.fid,
+  'meta.coverage.subsidence',
+  'mapped',
+  tile.release_id,
+  tile.member_id,
+  tile.position,
+  null,
+  null,
+  'tile that contains the representative point'
+from parcel
+join motion_tile as tile
+  on tile.tile_x = floor(st_x(st_transform(parcel.point, 3035)) / 100000)
+  and tile.tile_y = floor(st_y(st_transform(parcel.point, 3035)) / 100000);

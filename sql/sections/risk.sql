@@ -1,6 +1,6 @@
 -- purpose: seismic, flood and landslide hazard of each parcel
--- version: 1
--- reads: core.parcel, core.comune_register, layer.comune_code, layer.seismic_zone, layer.pga_node, layer.flood_hazard_piece, layer.flood_coverage, layer.landslide_hazard_piece
+-- version: 2
+-- reads: core.parcel, core.comune_register, core.coverage, layer.seismic_zone, layer.pga_node, layer.flood_hazard_piece, layer.flood_coverage, layer.landslide_hazard_piece, layer.landslide_coverage
 -- writes: section.risk
 -- carries: rows of parcels
 -- grain: one row per parcel
@@ -13,9 +13,73 @@ select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom
 from parcel;
 
--- What a parcel shares with each class. A parcel inside a piece needs no intersection. Overlapping areas of one class are counted twice, which
--- only the threshold below sees.
--- Boxes find the pairs, and what is shared decides: one test of a pair, not two.
+-- Where several files overlap, one speaks for each comune and class: the areas of the others do not count there. Mostly there is one file, and this is
+-- empty. Areas without a class count where their file is not older than all that speak.
+create table flood_silent as
+with held as (
+  select
+    coverage.class,
+    coverage.member_id,
+    file.file_id,
+    file.rank
+  from flood_coverage as coverage
+  join member_in_force as file using (member_id)
+),
+speaker as (
+  select
+    coverage.belfiore,
+    held.class,
+    held.file_id,
+    held.rank
+  from coverage
+  join held
+    on held.member_id = coverage.member_id
+    and coverage.theme = 'flood_' || held.class
+  where coverage.mapped
+)
+select
+  speaker.belfiore,
+  held.class,
+  held.member_id
+from speaker
+join held
+  on held.class = speaker.class
+  and held.file_id <> speaker.file_id
+union all
+select
+  oldest.belfiore,
+  held.class,
+  held.member_id
+from (
+  select
+    belfiore,
+    max(rank) as rank
+  from speaker
+  group by belfiore
+) as oldest
+join held
+  on held.class = 'HPH'
+  and held.rank > oldest.rank;
+
+create table landslide_silent as
+with held as (
+  select
+    coverage.member_id,
+    file.file_id
+  from landslide_coverage as coverage
+  join member_in_force as file using (member_id)
+)
+select
+  coverage.belfiore,
+  other.member_id
+from coverage
+join held as speaker on speaker.member_id = coverage.member_id
+join held as other on other.file_id <> speaker.file_id
+where coverage.theme = 'landslide'
+  and coverage.mapped;
+
+-- What a parcel shares with each piece. A parcel inside a piece needs no intersection. Boxes find the pairs, and what is shared decides: one test of a
+-- pair, not two.
 create view flood_share as
 select
   parcel.fid,
@@ -26,15 +90,23 @@ select
   parcel.area_m2 as parcel_m2,
   case
     when st_covers(piece.geom, parcel.geom) then parcel.area_m2
-    else st_area(st_transform(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-10)), 3035))
+    else st_area(st_transform(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3035))
   end as shared_m2
 from flood_hazard_piece as piece
 join parcel on piece.geom && parcel.geom
 where piece.geom && (select geom from region_box)
+  and not exists (
+    select
+    from flood_silent as silent
+    where silent.belfiore = parcel.belfiore
+      and silent.class = piece.class
+      and silent.member_id = piece.member_id
+  )
 -- offset 0: measured before anything is sorted, so that geometries are not carried through a sort.
 offset 0;
 
-create table flood_overlap as
+-- Pieces of one area do not overlap.
+create table flood_area as
 select
   fid,
   class,
@@ -42,7 +114,51 @@ select
   sum(shared_m2) as shared_m2
 from flood_share
 where shared_m2 > 0
-group by fid, class;
+group by fid, class, release_id, member_id, position;
+
+-- Areas of one class may: what several share with a parcel is united, unless one has it all.
+create table flood_union as
+with several as (
+  select
+    fid,
+    class
+  from flood_area
+  group by fid, class
+  having count(*) > 1
+    and max(shared_m2) < min(parcel_m2)
+)
+select
+  several.fid,
+  several.class,
+  st_area(st_transform(
+    st_union(st_collectionextract(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13)),
+    3035
+  )) as shared_m2
+from several
+join parcel on parcel.fid = several.fid
+join flood_hazard_piece as piece
+  on piece.geom && parcel.geom
+  and piece.class = several.class
+where not exists (
+  select
+  from flood_silent as silent
+  where silent.belfiore = parcel.belfiore
+    and silent.class = piece.class
+    and silent.member_id = piece.member_id
+)
+group by several.fid, several.class;
+
+create table flood_overlap as
+select
+  area.fid,
+  area.class,
+  min(area.parcel_m2) as parcel_m2,
+  coalesce(min(united.shared_m2), max(area.shared_m2)) as shared_m2
+from flood_area as area
+left join flood_union as united
+  on united.fid = area.fid
+  and united.class = area.class
+group by area.fid, area.class;
 
 create view landslide_share as
 select
@@ -54,15 +170,21 @@ select
   parcel.area_m2 as parcel_m2,
   case
     when st_covers(piece.geom, parcel.geom) then parcel.area_m2
-    else st_area(st_transform(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-10)), 3035))
+    else st_area(st_transform(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3035))
   end as shared_m2
 from landslide_hazard_piece as piece
 join parcel on piece.geom && parcel.geom
 where piece.geom && (select geom from region_box)
+  and not exists (
+    select
+    from landslide_silent as silent
+    where silent.belfiore = parcel.belfiore
+      and silent.member_id = piece.member_id
+  )
 -- offset 0: measured before anything is sorted, so that geometries are not carried through a sort.
 offset 0;
 
-create table landslide_overlap as
+create table landslide_area as
 select
   fid,
   class,
@@ -70,26 +192,72 @@ select
   sum(shared_m2) as shared_m2
 from landslide_share
 where shared_m2 > 0
-group by fid, class;
+group by fid, class, release_id, member_id, position;
+
+create table landslide_union as
+with several as (
+  select
+    fid,
+    class
+  from landslide_area
+  group by fid, class
+  having count(*) > 1
+    and max(shared_m2) < min(parcel_m2)
+)
+select
+  several.fid,
+  several.class,
+  st_area(st_transform(
+    st_union(st_collectionextract(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13)),
+    3035
+  )) as shared_m2
+from several
+join parcel on parcel.fid = several.fid
+join landslide_hazard_piece as piece
+  on piece.geom && parcel.geom
+  and piece.class is not distinct from several.class
+where not exists (
+  select
+  from landslide_silent as silent
+  where silent.belfiore = parcel.belfiore
+    and silent.member_id = piece.member_id
+)
+group by several.fid, several.class;
+
+create table landslide_overlap as
+select
+  area.fid,
+  area.class,
+  min(area.parcel_m2) as parcel_m2,
+  coalesce(min(united.shared_m2), max(area.shared_m2)) as shared_m2
+from landslide_area as area
+left join landslide_union as united
+  on united.fid = area.fid
+  and united.class is not distinct from area.class
+group by area.fid, area.class;
 
 -- Touching is not sharing. Where a hazard is drawn along a parcel's border, rounding the coordinates (1e-8 degree in the cadastre) and drawing
 -- straight edges in another projection leave up to a few square decimetres along a long border. So an overlap counts from 1 m² on, or
 -- from half of a parcel that is smaller than 2 m².
 create table flood as
-select
+select distinct on (fid)
   fid,
-  (array['HPH', 'P1', 'P2', 'P3'])[max(array_position(array['HPH', 'P1', 'P2', 'P3'], class))] as level
+  class as level,
+  round(least(1, shared_m2 / parcel_m2)::numeric, 6)::float8 as share
 from flood_overlap
 where shared_m2 >= least(1, parcel_m2 / 2)
-group by fid;
+order by fid, array_position(array['P3', 'P2', 'P1', 'HPH'], class);
 
+-- An area of undetermined class says that something is there: without another the parcel has a row and no level.
 create table landslide as
-select
+select distinct on (fid)
   fid,
-  (array['AA', 'P1', 'P2', 'P3', 'P4'])[max(array_position(array['AA', 'P1', 'P2', 'P3', 'P4'], class))] as level
+  class as level,
+  case when class is not null then round(least(1, shared_m2 / parcel_m2)::numeric, 6)::float8 end as share,
+  bool_or(class = 'AA') over (partition by fid) as attention
 from landslide_overlap
 where shared_m2 >= least(1, parcel_m2 / 2)
-group by fid;
+order by fid, array_position(array['P4', 'P3', 'P2', 'P1', 'AA'], class);
 
 -- Acceleration at the representative point, as the building code (NTC08, Allegato A) interpolates: the nodes of the grid cell around the point, weighted by
 -- the inverse of their distance. The grid is arithmetic: a cell is found by two integers. Distances are metres on the ellipsoid in
@@ -191,60 +359,86 @@ from near
 where distance_m <= 5000
 order by fid, distance_m, node_iy, node_ix;
 
--- Whether "no area here" means "no hazard here". The scenarios are nested, so it is P1, the widest, that must have been mapped.
+-- Whether "no area here" means "no hazard here". The scenarios are maps of their own.
 create table comune_cover as
 select
-  comune_code.belfiore,
-  exists (
-    select
-    from flood_coverage
-    where flood_coverage.class = 'P1'
-      and not comune_code.province_historic_code = any (flood_coverage.missing_provinces)
-  ) as flood
-from comune_code;
+  belfiore,
+  coalesce(bool_or(mapped) filter (where theme = 'flood_P1'), false) as p1,
+  coalesce(bool_or(mapped) filter (where theme = 'flood_P2'), false) as p2,
+  coalesce(bool_or(mapped) filter (where theme = 'flood_P3'), false) as p3,
+  coalesce(bool_or(mapped) filter (where theme = 'landslide'), false) as landslide
+from coverage
+group by belfiore;
 
 -- The classification has the codes of its year. Comuni that have become one since keep their zones in it, and the most severe counts for all of it: where
--- the old border ran cannot be told. Of zones as severe as one another, the label of the code in force.
-create table comune_zone as
-select distinct on (register.belfiore)
+-- the old border ran cannot be told. Of zones as severe as one another, the label of the code in force. Of several files the newest that has the comune.
+create view comune_label as
+select
   register.belfiore,
+  register.old_istat_code = register.istat_code as is_in_force,
   seismic_zone.zone,
   seismic_zone.label,
+  seismic_zone.istat_code,
   seismic_zone.release_id,
   seismic_zone.member_id,
-  seismic_zone.position
+  seismic_zone.position,
+  rank() over (partition by register.belfiore order by file.rank) as edition
 from seismic_zone
+join member_in_force as file using (member_id)
 join comune_register as register on register.old_istat_code = seismic_zone.istat_code
-where not register.divided
+where not register.divided;
+
+create table comune_zone as
+select distinct on (belfiore)
+  belfiore,
+  zone,
+  label,
+  -- A label of several zones names each by its digit: 2A-3B.
+  min(label) over whole = max(label) over whole and label !~ '[1-4].*[1-4]' as is_exact,
+  release_id,
+  member_id,
+  position
+from comune_label
+where edition = 1
+window whole as (partition by belfiore)
 order by
-  register.belfiore,
-  seismic_zone.zone,
-  register.old_istat_code = register.istat_code desc,
-  seismic_zone.label collate "C",
-  seismic_zone.istat_code;
+  belfiore,
+  zone,
+  is_in_force desc,
+  label collate "C",
+  istat_code;
 
 create table risk as
 select
   parcel.fid,
   comune_zone.zone::int2 as seismic_zone,
   comune_zone.label as seismic_zone_label,
+  comune_zone.is_exact as seismic_zone_exact,
   round(coalesce(pga.pga_g, pga_edge.pga_g)::numeric, 4)::float8 as pga_g,
   flood.level as flood_level,
+  flood.share as flood_share,
   landslide.level as landslide_level,
+  landslide.share as landslide_share,
+  case
+    when landslide.attention then true
+    when landslide.level is not null or (landslide.fid is null and cover.landslide) then false
+  end as landslide_attention,
   coalesce(pga.pga_g, pga_edge.pga_g) is not null as pga_mapped,
-  flood.level is not null or coalesce(comune_cover.flood, false) as flood_mapped,
-  landslide.level is not null or (landslide.fid is null and loaded.landslide) as landslide_mapped
+  coalesce(cover.p1 and cover.p2 and cover.p3, false) as flood_mapped,
+  -- What is drawn is known, also where nothing else is.
+  not coalesce(cover.p1 and cover.p2 and cover.p3, false) and (flood.level is not null or coalesce(cover.p1 or cover.p2, false)) as flood_partial,
+  landslide.level is not null or (landslide.fid is null and coalesce(cover.landslide, false)) as landslide_mapped
 from parcel
-left join comune_cover on comune_cover.belfiore = parcel.belfiore
+left join comune_cover as cover on cover.belfiore = parcel.belfiore
 left join comune_zone on comune_zone.belfiore = parcel.belfiore
 left join pga on pga.fid = parcel.fid
 left join pga_edge on pga_edge.fid = parcel.fid
 left join flood on flood.fid = parcel.fid
 left join landslide on landslide.fid = parcel.fid
-cross join (select exists (select from landslide_hazard_piece) as landslide) as loaded
 order by parcel.fid;
 
 alter table risk add primary key (fid);
 alter table risk alter column pga_mapped set not null;
 alter table risk alter column flood_mapped set not null;
+alter table risk alter column flood_partial set not null;
 alter table risk alter column landslide_mapped set not null;

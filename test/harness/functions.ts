@@ -1,9 +1,11 @@
 /** The project's SQL functions on a database that has nothing else of it. */
+import { join } from 'node:path';
+import { ROOT } from '../../pipelines/config.ts';
+import { hasRelation } from '../../pipelines/db/catalog.ts';
 import type { Session } from '../../pipelines/db/index.ts';
-import { readSqlFolder } from '../../pipelines/sql-files.ts';
+import { readSqlFile, readSqlFolder } from '../../pipelines/sql-files.ts';
 
-/** Makes every function of `sql/functions`; they read no table. */
-export async function createFunctions(session: Pick<Session, 'query' | 'script'>): Promise<void> {
+async function functions(session: Session): Promise<void> {
   await session.query('create schema if not exists core');
   // They call each other across files.
   await session.query('set check_function_bodies to off');
@@ -11,9 +13,16 @@ export async function createFunctions(session: Pick<Session, 'query' | 'script'>
   await session.query('reset check_function_bodies');
 }
 
+/** Makes every function of `sql/functions`, which read no table, and the boxes of the regions, which loads read. */
+export async function createFunctions(session: Session): Promise<void> {
+  await functions(session);
+  const boxes = readSqlFile(join(ROOT, 'sql/migrations/0030_region_box.sql'));
+  if (!(await hasRelation(session, boxes.writes[0]!))) await session.script(boxes.text, boxes.file);
+}
+
 /** The functions, and the tables that migrations make, as a database of this version has them; no layers, no interface. */
-export async function createTables(session: Pick<Session, 'query' | 'script'>): Promise<void> {
-  await createFunctions(session);
+export async function createTables(session: Session): Promise<void> {
+  await functions(session);
   await session.query('create schema if not exists ledger');
   for (const { text, file } of readSqlFolder('sql/migrations')) await session.script(text, file);
 }

@@ -21,10 +21,13 @@ describeEngines('the section coastal_erosion', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, {
-      world, sources: ['ispra_shoreline'], sql: ['sql/migrations/0012_coastal_erosion.sql', 'sql/api/section_coastal_erosion.sql'],
+      world, sources: ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'ispra_shoreline'],
+      sql: ['sql/api/section_coastal_erosion.sql'],
     });
-    await workspace.run('sql/sections/coastal_erosion.sql');
+    for (const file of ['core/comune_register', 'core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion']) await workspace.run(`sql/${file}.sql`);
     await workspace.publish('coastal_erosion', 'section.coastal_erosion');
+    await workspace.publish('coast_coverage', 'core.coast_coverage');
+    await workspace.publish('parcel', 'core.parcel');
   });
 
   it('holds the invented truth of every parcel: the five nearest within 1,000 m, nearest first', async () => {
@@ -56,7 +59,7 @@ describeEngines('the section coastal_erosion', (engine) => {
   it('finds what the naive search by distance finds', async () => {
     const [found] = await workspace.session((session) => session.query<{ differing: number; rows: number }>(`
       with naive as (
-        select p.fid, row_number() over (partition by p.fid order by round(d.m::numeric, 2), s.position) as ordinal, s.dynamic, round(d.m::numeric, 2)::float8 as distance_m
+        select p.fid, row_number() over (partition by p.fid order by round(d.m::numeric, 2), coalesce(s.avg_change_m_year, case s.dynamic when 'stable' then 0 end), s.dynamic collate "C") as ordinal, s.dynamic, round(d.m::numeric, 2)::float8 as distance_m
         from parcel p
         cross join shoreline_segment s
         cross join lateral (select st_distance(p.geom::geography, s.geom::geography) as m) d

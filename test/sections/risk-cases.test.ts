@@ -12,17 +12,20 @@ const SETUP = `
   create schema cases;
   set search_path to cases, public;
   create table parcel (fid int4, belfiore text, area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
-  create table comune_code (belfiore text, istat_code text, province_historic_code text);
+  create table member_in_force (member_id int4, release_id int4, file_id int4, rank int4);
+  create table coverage (region_code int2 default 14, theme text, belfiore text, mapped bool, release_id int4, member_id int4, position int8);
   create table comune_register (belfiore text, old_istat_code text, istat_code text, divided bool);
   create table seismic_zone (release_id int4, member_id int4, position int8, istat_code text, label text, zone int2);
   create table pga_node (ix int4, iy int4, lon float8, lat float8, ag_g float8, spacing_deg float8, release_id int4 default 1, member_id int4 default 1, position int8 default 1);
   create table flood_hazard_piece (member_id int4, position int8, class text, geom geometry(polygon, 4326), release_id int4 default 1);
-  create table flood_coverage (class text, missing_provinces text[]);
+  create table flood_coverage (member_id int4, class text);
+  create table landslide_coverage (member_id int4);
   create table landslide_hazard_piece (member_id int4, position int8, class text, geom geometry(polygon, 4326), release_id int4 default 1);
   create index on parcel using gist (geom);
 
-  insert into comune_code values ('Z001', '094901', '094'), ('Z002', '070901', '070');
-  insert into comune_register select belfiore, istat_code, istat_code, false from comune_code;
+  insert into comune_register values ('Z001', '094901', '094901', false), ('Z002', '070901', '070901', false);
+  -- One file of each kind, of three members.
+  insert into member_in_force select member_id, 1, 1, 1 from generate_series(1, 3) as member_id;
   insert into seismic_zone values (1, 1, 2, '094901', '2A-3B', 2);
 
   -- 1: exactly on a node. 2: in the middle of a full cell. 3: a corner is missing. 4: no corner, a node 1.9 km away. 5: 15 km from any.
@@ -39,6 +42,20 @@ const SETUP = `
   from (values (701, 2101, 0.1), (702, 2101, 0.2), (701, 2102, 0.3), (702, 2102, 0.4), (703, 2102, 0.25)) as v (ix, iy, ag);
 `;
 
+/** The themes that a comune is covered by, each by this member's file. */
+function covers(belfiore: string, themes: readonly string[], memberId = 1): string {
+  return themes.map((theme) => `insert into coverage (theme, belfiore, mapped, release_id, member_id, position) values ('${theme}', '${belfiore}', true, 1, ${memberId}, 1);`).join('\n');
+}
+
+const FLOODS = ['flood_P1', 'flood_P2', 'flood_P3'];
+
+/** A piece of an area in squares of `square`, from and to a hundredth of its width and height. */
+function piece(table: 'flood' | 'landslide', [member, position, level]: readonly [number, number, string | null], column: number, [west, south, east, north]: readonly [number, number, number, number]): string {
+  const [x, y, side] = [14.5 + column, 41, 0.0002];
+  return `insert into ${table}_hazard_piece (member_id, position, class, geom) values (${member}, ${position}, ${level === null ? 'null' : `'${level}'`},
+    st_makeenvelope(${x + (west / 100) * side}, ${y + (south / 100) * side}, ${x + (east / 100) * side}, ${y + (north / 100) * side}, 4326));`;
+}
+
 /** One parcel of its own for each rule about areas: a square of about 22 × 22 m at (14.5 + column, 41). */
 function square(fid: number, belfiore: string, column: number, side = 0.0002): string {
   return `insert into parcel
@@ -50,11 +67,16 @@ interface Row {
   readonly fid: number;
   readonly seismic_zone: number | null;
   readonly seismic_zone_label: string | null;
+  readonly seismic_zone_exact: boolean | null;
   readonly pga_g: number | null;
   readonly flood_level: string | null;
+  readonly flood_share: number | null;
   readonly landslide_level: string | null;
+  readonly landslide_share: number | null;
+  readonly landslide_attention: boolean | null;
   readonly pga_mapped: boolean;
   readonly flood_mapped: boolean;
+  readonly flood_partial: boolean;
   readonly landslide_mapped: boolean;
 }
 
@@ -90,10 +112,11 @@ describeEngines('the section risk, case by case', (engine) => {
   });
 
   it('without any source but the cadastre: a row for each parcel, nothing known, nothing mapped', async () => {
-    const rows = await build('delete from pga_node; delete from seismic_zone; delete from comune_code; delete from comune_register');
+    const rows = await build('delete from pga_node; delete from seismic_zone; delete from comune_register');
     expect(rows.size).toBe(5);
     for (const row of rows.values()) {
-      expect(row).toMatchObject({ seismic_zone: null, seismic_zone_label: null, pga_g: null, flood_level: null, landslide_level: null, pga_mapped: false, flood_mapped: false, landslide_mapped: false });
+      expect(row).toMatchObject({ seismic_zone: null, seismic_zone_label: null, pga_g: null, flood_level: null, landslide_level: null, pga_mapped: false, flood_mapped: false, flood_partial: false, landslide_mapped: false,
+        seismic_zone_exact: null, flood_share: null, landslide_share: null, landslide_attention: null });
     }
   });
 
@@ -108,18 +131,24 @@ describeEngines('the section risk, case by case', (engine) => {
       const row = (await build(`
         insert into comune_register values ('Z002', '070801', '070901', false), ('Z002', '070802', '070901', false), ('Z002', '070803', '070901', true);
         ${statements}`)).get(4)!;
-      return [row.seismic_zone, row.seismic_zone_label];
+      return [row.seismic_zone, row.seismic_zone_label, row.seismic_zone_exact];
     };
-    expect(await zones("insert into seismic_zone values (1, 1, 3, '070801', '3S', 3), (1, 1, 4, '070802', '2B-3A', 2)")).toEqual([2, '2B-3A']);
-    expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (1, 1, 4, '070802', '3', 3)")).toEqual([3, '3']);
-    expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '3S', 3), (1, 1, 4, '070802', '3A', 3)")).toEqual([3, '3S']);
-    expect(await zones("insert into seismic_zone values (1, 1, 3, '070803', '1', 1)")).toEqual([null, null]);
+    expect(await zones("insert into seismic_zone values (1, 1, 3, '070801', '3S', 3), (1, 1, 4, '070802', '2B-3A', 2)")).toEqual([2, '2B-3A', false]);
+    expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (1, 1, 4, '070802', '3', 3)")).toEqual([3, '3', false]);
+    expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '3S', 3), (1, 1, 4, '070802', '3A', 3)")).toEqual([3, '3S', false]);
+    expect(await zones("insert into seismic_zone values (1, 1, 3, '070803', '1', 1)")).toEqual([null, null, null]);
+    // Merged from comuni of one zone, and one that always was.
+    expect(await zones("insert into seismic_zone values (1, 1, 3, '070801', '3S', 3), (1, 1, 4, '070802', '3S', 3)")).toEqual([3, '3S', true]);
+    expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '2A2B', 2)")).toEqual([2, '2A2B', false]);
+    expect(await zones("insert into seismic_zone values (1, 1, 3, '070901', '2A', 2)")).toEqual([2, '2A', true]);
+    // Of two files the newer, though the older is more severe.
+    expect(await zones("insert into member_in_force values (9, 2, 9, 2); insert into seismic_zone values (1, 1, 3, '070901', '4', 4), (2, 9, 3, '070901', '1', 1)")).toEqual([4, '4', true]);
   });
 
   it('flood: a border is not an area, a square metre is, and the parts of a cut area count together', async () => {
     const rows = await build(`
       ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z001', 0.02)} ${square(14, 'Z001', 0.03)} ${square(15, 'Z001', 0.04, 0.00001)} ${square(16, 'Z001', 0.05)}
-      insert into flood_coverage values ('P1', '{}'), ('P2', '{}'), ('P3', '{}');
+      ${covers('Z001', FLOODS)}
       insert into flood_hazard_piece values
         (1, 1, 'P3', st_makeenvelope(14.4998, 40.999, 14.5, 41.001, 4326)),
         -- 0.5 m²: a strip of 22 mm along 22 m.
@@ -136,27 +165,107 @@ describeEngines('the section risk, case by case', (engine) => {
     expect([11, 12, 13, 14, 15, 16].map((fid) => rows.get(fid)!.flood_mapped)).toEqual([true, true, true, true, true, true]);
   });
 
-  it('flood: where P1 was not mapped, no area says nothing; where P3 alone was not, it still says none', async () => {
-    const statements = (missing: string): string => `
-      ${square(11, 'Z001', 0)} ${square(12, 'Z002', 0.01)} ${square(13, 'Z001', 0.02)} ${square(14, 'Z009', 0.03)}
-      insert into flood_coverage values ${missing};
-      insert into flood_hazard_piece values (1, 1, 'P2', st_makeenvelope(14.5199, 40.9, 14.5210, 41.1, 4326))`;
-    const p1 = await build(statements("('P1', array['094']), ('P2', '{}'), ('P3', '{}')"));
-    // The third is on an area: what is drawn is known. The fourth is in a comune that nobody knows.
-    expect([11, 12, 13, 14].map((fid) => [p1.get(fid)!.flood_level, p1.get(fid)!.flood_mapped])).toEqual([[null, false], [null, true], ['P2', true], [null, false]]);
-    const p3 = await build(statements("('P1', '{}'), ('P2', '{}'), ('P3', array['094'])"));
-    expect([11, 12, 13].map((fid) => [p3.get(fid)!.flood_level, p3.get(fid)!.flood_mapped])).toEqual([[null, true], [null, true], ['P2', true]]);
-    const withoutP1 = await build(statements("('P2', '{}'), ('P3', '{}')"));
-    expect([11, 12, 13].map((fid) => [withoutP1.get(fid)!.flood_level, withoutP1.get(fid)!.flood_mapped])).toEqual([[null, false], [null, false], ['P2', true]]);
+  it('flood: mapped where all three scenarios cover the comune, partial where P1 or P2 does, or an area is here all the same; P3 alone says nothing elsewhere', async () => {
+    const verdicts = async (themes: readonly string[]): Promise<unknown> => {
+      const rows = await build(`
+        ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z002', 0.02)} ${square(14, 'Z002', 0.03)}
+        ${covers('Z001', themes)}
+        ${piece('flood', [1, 1, 'P2'], 0.01, [-10, -10, 50, 110])} ${piece('flood', [1, 1, 'P2'], 0.03, [-10, -10, 50, 110])}`);
+      return [11, 12, 13, 14].map((fid) => {
+        const { flood_level: level, flood_mapped: mapped, flood_partial: partial } = rows.get(fid)!;
+        expect(mapped && partial).toBe(false);
+        return `${level ?? 'none'} ${mapped ? 'mapped' : partial ? 'partial' : 'not_mapped'}`;
+      });
+    };
+    expect(await verdicts(FLOODS)).toEqual(['none mapped', 'P2 mapped', 'none not_mapped', 'P2 partial']);
+    for (const themes of [['flood_P1'], ['flood_P2'], ['flood_P1', 'flood_P2'], ['flood_P1', 'flood_P3'], ['flood_P2', 'flood_P3']]) {
+      expect(await verdicts(themes), themes.join()).toEqual(['none partial', 'P2 partial', 'none not_mapped', 'P2 partial']);
+    }
+    for (const themes of [['flood_P3'], []]) expect(await verdicts(themes), themes.join()).toEqual(['none not_mapped', 'P2 partial', 'none not_mapped', 'P2 partial']);
+  });
+
+  it('flood: an area without a class is a level, and maps nothing', async () => {
+    const rows = await build(`${square(11, 'Z001', 0)} ${piece('flood', [1, 1, 'HPH'], 0, [0, 0, 40, 100])}`);
+    expect(rows.get(11)).toMatchObject({ flood_level: 'HPH', flood_mapped: false, flood_partial: true });
+    expect(rows.get(11)!.flood_share).toBeCloseTo(0.4, 4);
+  });
+
+  it('shares: of the level shown; areas of one class that overlap count once, pieces of one area add up, no share passes 1', async () => {
+    const rows = await build(`
+      ${[...Array(8).keys()].map((i) => square(11 + i, 'Z001', i / 100)).join('\n')}
+      ${covers('Z001', [...FLOODS, 'landslide'])}
+      ${/* Half of the parcel by two areas, which have a quarter of it in common. */ ''}
+      ${piece('flood', [1, 1, 'P2'], 0, [0, 0, 50, 50])} ${piece('flood', [1, 2, 'P2'], 0, [25, 0, 75, 50])}
+      ${/* The whole parcel twice. */ ''}
+      ${piece('flood', [1, 3, 'P1'], 0.01, [-10, -10, 110, 110])} ${piece('flood', [2, 1, 'P1'], 0.01, [-10, -10, 110, 110])}
+      ${/* All of it but a strip, twice, and the strip. */ ''}
+      ${piece('flood', [1, 4, 'P1'], 0.02, [-10, -10, 90, 110])} ${piece('flood', [2, 2, 'P1'], 0.02, [10, -10, 110, 110])}
+      ${/* Two pieces of one area. */ ''}
+      ${piece('flood', [1, 5, 'P3'], 0.03, [0, 0, 20, 100])} ${piece('flood', [1, 5, 'P3'], 0.03, [20, 0, 40, 100])}
+      ${/* A worse class in a corner of a milder one. */ ''}
+      ${piece('flood', [1, 6, 'P3'], 0.04, [0, 0, 10, 10])} ${piece('flood', [1, 7, 'P1'], 0.04, [-10, -10, 110, 110])}
+      ${/* Side by side. */ ''}
+      ${piece('landslide', [1, 1, 'P3'], 0.05, [0, 0, 30, 100])} ${piece('landslide', [1, 2, 'P3'], 0.05, [30, 0, 60, 100])}
+      ${/* Attention under a class. */ ''}
+      ${piece('landslide', [1, 3, 'AA'], 0.06, [0, 0, 100, 100])} ${piece('landslide', [1, 4, 'P1'], 0.06, [50, 0, 100, 100])}`);
+    const shares = (fid: number): unknown[] => [rows.get(fid)!.flood_level, rows.get(fid)!.landslide_level, rows.get(fid)!.landslide_attention];
+    expect([11, 12, 13, 14, 15, 16, 17, 18].map(shares)).toEqual([
+      ['P2', null, false], ['P1', null, false], ['P1', null, false], ['P3', null, false], ['P3', null, false], [null, 'P3', false], [null, 'P1', true], [null, null, false],
+    ]);
+    const flood = [11, 12, 13, 14, 15, 16, 18].map((fid) => rows.get(fid)!.flood_share);
+    // Of a degree's square a half is not quite a half of the ground: the north is narrower.
+    [0.375, 1, 1, 0.4, 0.01, null, null].forEach((wanted, i) => (wanted === null ? expect(flood[i]).toBeNull() : expect(flood[i]).toBeCloseTo(wanted, 5)));
+    expect(flood.slice(1, 3)).toEqual([1, 1]);
+    expect(rows.get(16)!.landslide_share).toBeCloseTo(0.6, 5);
+    expect(rows.get(17)!.landslide_share).toBeCloseTo(0.5, 5);
+    expect(rows.get(18)!.landslide_share).toBeNull();
+  });
+
+  it('shares: a square metre in common with two areas, not with one, counts; and as little of both together does not', async () => {
+    // A strip of a hundredth of the parcel's width has 4 m²: 0.6 m² and 0.6 m².
+    const rows = await build(`
+      ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${covers('Z001', FLOODS)}
+      ${piece('flood', [1, 1, 'P2'], 0, [0, 0, 0.15, 100])} ${piece('flood', [1, 2, 'P2'], 0, [99.85, 0, 100, 100])}
+      ${piece('flood', [1, 3, 'P2'], 0.01, [0, 0, 0.15, 100])} ${piece('flood', [1, 4, 'P2'], 0.01, [0, 0, 0.15, 100])}`);
+    expect([rows.get(11)!.flood_level, rows.get(12)!.flood_level]).toEqual(['P2', null]);
+  });
+
+  it('part newer than national: in the comuni that the part covers its areas alone count, class by class; elsewhere those of the national file', async () => {
+    const rows = await build(`
+      delete from member_in_force;
+      -- Members 1 and 2: the part, of P1 and of landslides; 3 and 4 the file of Italy.
+      insert into member_in_force values (1, 2, 20, 1), (2, 2, 20, 1), (3, 1, 10, 2), (4, 1, 10, 2);
+      insert into flood_coverage values (1, 'P1'), (1, 'HPH'), (3, 'P1'), (4, 'P2'), (4, 'P3'), (4, 'HPH');
+      insert into landslide_coverage values (2), (3);
+      ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z002', 0.02)} ${square(14, 'Z001', 0.03)} ${square(15, 'Z003', 0.04)}
+      ${covers('Z001', ['flood_P1'], 1)} ${covers('Z001', ['flood_P2', 'flood_P3'], 4)} ${covers('Z001', ['landslide'], 2)}
+      ${covers('Z002', ['flood_P1'], 3)} ${covers('Z002', ['flood_P2', 'flood_P3'], 4)} ${covers('Z002', ['landslide'], 3)}
+      ${/* The older file's P1 and its landslides everywhere. */ ''}
+      ${[0, 0.01, 0.02, 0.03, 0.04].map((column, i) => piece('flood', [3, i + 1, 'P1'], column, [-10, -10, 110, 110]) + piece('landslide', [3, i + 1, 'P4'], column, [-10, -10, 110, 110])).join('\n')}
+      ${/* The part's: P1 on half of the first parcel, a landslide on the second. */ ''}
+      ${piece('flood', [1, 1, 'P1'], 0, [0, 0, 50, 100])} ${piece('landslide', [2, 1, 'P2'], 0.01, [0, 0, 50, 100])}
+      ${/* Of a class that the part lacks, the older file's count. */ ''}
+      ${piece('flood', [4, 1, 'P3'], 0.01, [0, 0, 25, 100])}
+      ${/* Without a class: not older than all that speak. */ ''}
+      ${piece('flood', [4, 2, 'HPH'], 0.03, [0, 0, 50, 100])}`);
+    const seen = (fid: number): unknown[] => [rows.get(fid)!.flood_level, rows.get(fid)!.landslide_level];
+    expect([11, 12, 13, 14, 15].map(seen)).toEqual([['P1', null], ['P3', 'P2'], ['P1', 'P4'], ['HPH', null], ['P1', 'P4']]);
+    expect(rows.get(11)!.flood_share).toBeCloseTo(0.5, 4);
+    expect(rows.get(12)!.flood_share).toBeCloseTo(0.25, 4);
+    expect([11, 13, 15].map((fid) => rows.get(fid)!.landslide_mapped)).toEqual([true, true, true]);
+    expect([11, 13, 15].map((fid) => [rows.get(fid)!.flood_mapped, rows.get(fid)!.flood_partial])).toEqual([[true, false], [true, false], [false, true]]);
   });
 
   it('landslide: the worst class, attention last; an undetermined area alone leaves the parcel unmapped', async () => {
-    const rows = await build(`
-      ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z001', 0.02)} ${square(14, 'Z001', 0.03)}
-      insert into landslide_hazard_piece values
-        (1, 1, 'AA', st_makeenvelope(14.499, 40.9, 14.501, 41.1, 4326)), (1, 2, 'P1', st_makeenvelope(14.5001, 40.9, 14.501, 41.1, 4326)),
-        (1, 3, null, st_makeenvelope(14.509, 40.9, 14.511, 41.1, 4326)),
-        (1, 4, null, st_makeenvelope(14.519, 40.9, 14.521, 41.1, 4326)), (1, 5, 'AA', st_makeenvelope(14.519, 40.9, 14.521, 41.1, 4326))`);
-    expect([11, 12, 13, 14].map((fid) => [rows.get(fid)!.landslide_level, rows.get(fid)!.landslide_mapped])).toEqual([['P1', true], [null, false], ['AA', true], [null, true]]);
+    const statements = `
+      ${square(11, 'Z001', 0)} ${square(12, 'Z001', 0.01)} ${square(13, 'Z001', 0.02)} ${square(14, 'Z001', 0.03)} ${square(15, 'Z001', 0.04)}
+      ${piece('landslide', [1, 1, 'AA'], 0, [-10, -10, 110, 110])} ${piece('landslide', [1, 2, 'P1'], 0, [50, -10, 110, 110])}
+      ${piece('landslide', [1, 3, null], 0.01, [-10, -10, 110, 110])}
+      ${piece('landslide', [1, 4, null], 0.02, [-10, -10, 110, 110])} ${piece('landslide', [1, 5, 'AA'], 0.02, [-10, -10, 110, 110])}
+      ${piece('landslide', [1, 6, 'P2'], 0.04, [-10, -10, 50, 110])}`;
+    const seen = (rows: Map<number, Row>): unknown[] => [11, 12, 13, 14, 15].map((fid) => [rows.get(fid)!.landslide_level, rows.get(fid)!.landslide_mapped, rows.get(fid)!.landslide_attention]);
+    expect(seen(await build(`${statements} ${covers('Z001', ['landslide'])}`))).toEqual([['P1', true, true], [null, false, null], ['AA', true, true], [null, true, false], ['P2', true, false]]);
+    // Where nothing covers the comune, what is drawn is known, and what is not says nothing.
+    expect(seen(await build(statements))).toEqual([['P1', true, true], [null, false, null], ['AA', true, true], [null, false, null], ['P2', true, false]]);
   });
 });

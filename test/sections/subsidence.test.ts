@@ -15,7 +15,7 @@ describeEngines('the section subsidence', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, {
-      world, sources: ['egms_vertical'], sql: ['sql/migrations/0011_subsidence.sql', 'sql/api/section_subsidence.sql'],
+      world, sources: ['egms_vertical'], sql: ['sql/api/section_subsidence.sql'],
     });
     await workspace.run('sql/sections/subsidence.sql');
     await workspace.publish('subsidence', 'section.subsidence');
@@ -47,7 +47,7 @@ describeEngines('the section subsidence', (engine) => {
       with naive as (
         select p.fid, round((sum(o.w * e.mean_velocity_mm_year) / sum(o.w))::numeric, 2)::float8 as velocity, count(*) as cells
         from parcel p
-        join egms_cell e on st_intersects(st_transform(p.geom, 3035), st_makeenvelope(e.ix * 100, e.iy * 100, e.ix * 100 + 100, e.iy * 100 + 100, 3035))
+        join (select distinct on (ix, iy) * from egms_cell order by ix, iy, rmse_mm) e on st_intersects(st_transform(p.geom, 3035), st_makeenvelope(e.ix * 100, e.iy * 100, e.ix * 100 + 100, e.iy * 100 + 100, 3035))
         cross join lateral (select st_area(st_intersection(st_transform(p.geom, 3035), st_makeenvelope(e.ix * 100, e.iy * 100, e.ix * 100 + 100, e.iy * 100 + 100, 3035))) as w) o
         where p.fid % 10 = 3 and o.w >= 0.01
         group by p.fid
@@ -66,15 +66,17 @@ describeEngines('the section subsidence', (engine) => {
     });
     const plan = lines.map((line) => line['QUERY PLAN']).join('\n');
     expect(plan).toMatch(/(Hash|Merge) Cond: .*ix.*iy|(Hash|Merge) Cond: .*iy.*ix/);
-    expect(plan, 'cells are read once into the hash table, not once per parcel').toMatch(/->  Hash  .*\n\s+->  (Seq|Bitmap Heap) Scan on egms_cell/);
+    expect(plan, 'cells are read once into the hash table, not once per parcel').toMatch(/->  Hash  .*\n\s+->  .*Anti Join.*\n(?:\s+.*Filter.*\n)?(?:\s+.*Cond.*\n)?\s+->  (Seq|Bitmap Heap) Scan on egms_cell/);
   });
 
-  it('keeps the series with the best fit where a cell stands twice, and counts the others', async () => {
-    const [cells] = await database.query<{ wrong: number; rows: number }>(
-      'select count(*) filter (where abs(mean_velocity_mm_year) in (99.9, 77.7, 55.5)) as wrong, count(*) as rows from layer.egms_cell where release_id = (select max(release_id) from ledger.release where vintage = $1)',
+  it('keeps the series with the best fit where a cell stands twice in a tile, and counts the others; of two tiles each keeps its own', async () => {
+    const cells = await database.query<{ velocity: number; rows: number }>(
+      `select mean_velocity_mm_year as velocity, count(*)::int4 as rows from layer.egms_cell
+       where abs(mean_velocity_mm_year) in (99.9, 77.7, 55.5) and release_id = (select max(release_id) from ledger.release where vintage = $1) group by 1`,
       ['2020_2024'],
     );
-    expect(cells!.wrong).toBe(0);
+    // What the neighbour's cells are said to be in a tile that repeats them, worse.
+    expect(cells).toEqual([{ velocity: -77.7, rows: 3 }]);
     const duplicates = await database.query<{ code: string; records: number }>("select code, sum(records)::int4 as records from ledger.duplicate group by code");
     expect(duplicates).toHaveLength(1);
     expect(duplicates[0]!.code).toBe('cell_repeated');

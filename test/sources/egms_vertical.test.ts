@@ -13,6 +13,8 @@ import { LineCounter } from '../../sources/egms_vertical/read.ts';
 import { FIELDS, egmsRow } from '../../sources/egms_vertical/schema.ts';
 import source from '../../sources/egms_vertical/source.ts';
 import { collect, type Collected } from '../harness/collect.ts';
+import { describeEngines } from '../harness/database.ts';
+import { loaded } from '../harness/loaded.ts';
 
 const FIXTURE = fileURLToPath(new URL('../../sources/egms_vertical/fixture/', import.meta.url));
 const GOLDEN = fileURLToPath(new URL('../../sources/egms_vertical/golden/', import.meta.url));
@@ -216,5 +218,34 @@ describe('recognising files', () => {
     expect(await recognition(await zipped('others.zip', { 'others.csv': 'easting;northing\n1;2\n' }))).toBeNull();
     await writeFile(join(folder, 'page.zip'), '<html>');
     expect(await recognition(join(folder, 'page.zip'))).toBeNull();
+  });
+});
+
+describeEngines('loading tiles', (engine) => {
+  it('knows a tile by its name, also one without a cell, and a renamed one by its cells; a cell that two tiles have stays in both', async () => {
+    const found = await loaded(await engine.openDatabase(), 'egms_vertical', `
+      delete from member where member_id > 5;
+      update member set file_id = member_id;
+      update member set path = 'EGMS_L3_E46N19_100km_U_2020_2024_1.csv', file_name = 'EGMS_L3_E46N19_100km_U_2020_2024_1.zip' where member_id = 1;
+      update member set path = 'tile_U.csv', file_name = 'egms_l3_e46n20_100km_u_2020_2024_1.ZIP' where member_id = 2;
+      update member set path = '', file_name = 'EGMS_L3_E47N19_100km_U_2020_2024_1.csv' where member_id = 3;
+      update member set path = 'tile_U.csv', file_name = 'naples.zip' where member_id in (4, 5);
+      insert into raw_egms_cell values
+        -- pid, easting, northing, height, rmse, velocity, its deviation, acceleration. The same cell twice in one tile, and in its neighbour.
+        (1, 2, 'aaaaaaaaaa', 4600050, 1900050, 1, 2.0, -3, 0.1, 0), (1, 3, 'aaaaaaaaab', 4600050, 1900050, 1, 1.0, -5, 0.1, 0),
+        (2, 2, 'aaaaaaaaac', 4600050, 1900050, 1, 0.5, -7, 0.1, 0), (2, 3, 'aaaaaaaaad', 4600050, 2000050, 1, 0.5, -7, 0.1, 0),
+        (4, 7, 'aaaaaaaaae', 4799950, 1999950, 1, 0.5, -7, 0.1, 0), (4, 9, 'aaaaaaaaaf', 4800050, 1999950, 1, 0.5, -7, 0.1, 0), (4, 8, 'aaaaaaaaag', 4800150, 1999950, 1, 0.5, -7, 0.1, 0)`, async ({ session, checks }) => ({
+      tiles: await session.query('select member_id, tile_x, tile_y, position from egms_tile order by 1, 2'),
+      cells: await session.query('select member_id, position from egms_cell order by 1, 2'),
+      duplicates: await session.query('select member_id, position from duplicate'),
+      offences: (await checks()).map(({ name }) => name),
+    }));
+    expect(found.tiles).toEqual([
+      { member_id: 1, tile_x: 46, tile_y: 19, position: 1 }, { member_id: 2, tile_x: 46, tile_y: 20, position: 1 }, { member_id: 3, tile_x: 47, tile_y: 19, position: 1 },
+      { member_id: 4, tile_x: 47, tile_y: 19, position: 7 }, { member_id: 4, tile_x: 48, tile_y: 19, position: 8 },
+    ]);
+    expect(found.duplicates).toEqual([{ member_id: 1, position: 2 }]);
+    expect(found.cells.map(({ member_id, position }) => [member_id, position])).toEqual([[1, 3], [2, 2], [2, 3], [4, 7], [4, 8], [4, 9]]);
+    expect(found.offences).toEqual([]);
   });
 });

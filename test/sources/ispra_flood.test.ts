@@ -93,7 +93,7 @@ describeEngines('loading the flood mosaic', (engine) => {
         (2, 1, null, null, 'srid=4326;polygon((15 41, 15.01 41, 15.01 41.01, 15 41.01, 15 41))')`, async ({ session, checks }) => ({
       rows: await session.query('select member_id, position, class, st_isvalid(geom) as valid, round(st_area(geom)::numeric, 9)::float8 as area, st_npoints(geom) as points from flood_hazard order by 1, 2'),
       rejects: await session.query('select member_id, position, code from reject'),
-      coverage: await session.query('select class, missing_provinces from flood_coverage order by class'),
+      coverage: await session.query('select member_id, position, class, missing_provinces, regions from flood_coverage order by member_id, class'),
       offences: (await checks()).map(({ name }) => name),
     }));
     expect(found.rows).toEqual([
@@ -102,8 +102,26 @@ describeEngines('loading the flood mosaic', (engine) => {
       { member_id: 2, position: 1, class: 'HPH', valid: true, area: 0.0001, points: 5 },
     ]);
     expect(found.rejects).toEqual([{ member_id: 1, position: 3, code: 'geometry_without_area' }]);
-    expect(found.coverage).toEqual([{ class: 'P1', missing_provinces: [] }, { class: 'P3', missing_provinces: ['021', '041', '042', '043', '044', '109'] }]);
+    // 14° E 42° N lies in the boxes of Lazio, Abruzzo and Molise; 41° N in those of Lazio and Campania, 15° E 41° N in those of Campania and Puglia.
+    expect(found.coverage).toEqual([
+      { member_id: 1, position: 2, class: 'P1', missing_provinces: [], regions: [12, 15] },
+      { member_id: 1, position: 1, class: 'P3', missing_provinces: ['021', '041', '042', '043', '044', '109'], regions: [12, 13, 14] },
+      { member_id: 2, position: 1, class: 'HPH', missing_provinces: [], regions: [15, 16] },
+    ]);
     expect(found.offences).toEqual(['flood_scenarios_complete', 'flood_class_missing']);
+  });
+
+  it('of all Italy reaches its 20 regions, class by class; an area in the sea reaches none', async () => {
+    const found = await loaded(database, 'ispra_flood', `
+      insert into raw_flood_hazard
+      select 1, region_code, 'P1', null, st_expand(st_centroid(geom), 0.01) from core.region_box
+      union all
+      select 2, region_code, 'P2', null, st_expand(st_centroid(geom), 0.01) from core.region_box where region_code = 20
+      union all
+      select 2, 100, 'P2', null, st_makeenvelope(6.5, 40, 6.6, 40.1, 4326)
+      union all
+      select 3, 1, 'P3', null, st_makeenvelope(6.5, 40, 6.6, 40.1, 4326)`, ({ session }) => session.query<{ regions: number[] }>('select regions from flood_coverage order by member_id'));
+    expect(found.map(({ regions }) => regions)).toEqual([Array.from({ length: 20 }, (_, i) => i + 1), [20], []]);
   });
 
   it('cuts a polygon of many corners into pieces that make it up again', async () => {

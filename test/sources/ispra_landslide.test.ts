@@ -88,8 +88,11 @@ describeEngines('loading the landslide mosaic', (engine) => {
       rows: await session.query('select position, class, label, st_isvalid(geom) as valid, round(area_m2 / 1e4)::int4 as hectares from landslide_hazard order by 1'),
       pieces: await session.query('select position, class, count(*)::int4 as pieces from landslide_hazard_piece group by 1, 2 order by 1'),
       rejects: await session.query('select position, code from reject'),
+      coverage: await session.query('select member_id, position, regions from landslide_coverage'),
       offences: (await checks()).map(({ name, level }) => [name, level]),
     }));
+    // About 9° E 41.5° N: Sardegna has its north-eastern corner there.
+    expect(found.coverage).toEqual([{ member_id: 1, position: 1, regions: [] }]);
     expect(found.rows).toEqual([
       { position: 1, class: 'P3', label: 'Elevata P3', valid: true, hectares: 801 },
       { position: 2, class: null, label: 'Pn.d.', valid: true, hectares: 100 },

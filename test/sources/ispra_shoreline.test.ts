@@ -70,8 +70,11 @@ describeEngines('loading the shoreline change', (engine) => {
         (1, 4, 'stable', 0, 'srid=32632;linestring(903000 4700000, 903000 4700000)')`, async ({ session, checks }) => ({
       rows: await session.query('select position, dynamic, st_srid(geom) as srid, round(st_length(geom::geography))::int4 as metres from shoreline_segment order by 1'),
       rejects: await session.query('select position, code from reject'),
+      coverage: await session.query('select member_id, position, regions from shoreline_coverage'),
       offences: (await checks()).map(({ name, samples }) => [name, samples[0]!['position']]),
     }));
+    // About 13.9° E 42.3° N: Lazio and Abruzzo.
+    expect(found.coverage).toEqual([{ member_id: 1, position: 1, regions: [12, 13] }]);
     // 200 m of UTM zone 32, far east of its meridian, are a little less on the ground.
     expect(found.rows).toEqual([
       { position: 1, dynamic: 'erosion', srid: 4326, metres: 200 },

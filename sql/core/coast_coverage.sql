@@ -1,0 +1,54 @@
+-- purpose: which comuni the layer of shoreline change covers, and which file speaks for each
+-- version: 1
+-- reads: core.parcel, core.comune_register, core.shore_piece, layer.shoreline_coverage
+-- writes: core.coast_coverage
+-- grain: one row per comune; none when no file is in force
+-- crs: none
+
+create table coast_coverage as
+with italy as (
+  -- The newest file that holds the shore of Italy.
+  select
+    min(coverage.release_id) as release_id,
+    min(coverage.member_id) as member_id,
+    min(coverage.position) as position
+  from shoreline_coverage as coverage
+  join member_in_force as file using (member_id)
+  left join lateral unnest(coverage.regions) as reached (region_code) on true
+  group by file.file_id, file.rank
+  having count(distinct reached.region_code) >= 15
+  order by file.rank
+  limit 1
+),
+place as (
+  select belfiore from comune_register
+  union
+  select belfiore from parcel
+),
+-- A segment without information covers nothing.
+shore as (
+  select distinct on (belfiore)
+    belfiore,
+    release_id,
+    member_id,
+    position
+  from shore_piece
+  where dynamic is not null
+    and belfiore is not null
+  order by belfiore, member_id, position
+)
+select
+  region.code as region_code,
+  place.belfiore,
+  coalesce(shore.member_id, italy.member_id) is not null as mapped,
+  coalesce(shore.release_id, italy.release_id) as release_id,
+  coalesce(shore.member_id, italy.member_id) as member_id,
+  coalesce(shore.position, italy.position) as position
+from place
+cross join region
+left join shore using (belfiore)
+left join italy on true
+where exists (select from shoreline_coverage)
+order by place.belfiore collate "C";
+
+alter table coast_coverage add primary key (region_code, belfiore);

@@ -1,0 +1,240 @@
+-- purpose: which comuni the maps of floods and landslides cover, and which file speaks for each
+-- version: 1
+-- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.flood_coverage, layer.flood_hazard_piece, layer.landslide_coverage, layer.landslide_hazard_piece
+-- writes: core.coverage
+-- carries: content
+-- grain: one row per theme of which a file is in force, and comune
+-- crs: EPSG:4326; what an area shares with a comune is measured in EPSG:3035
+
+-- A file that reaches 15 of the 20 regions is a map of Italy: where it draws nothing, there is nothing. Any other speaks of the comuni alone that it
+-- draws something in.
+create table source_file as
+select
+  held.theme,
+  held.file_id,
+  min(held.rank) as rank,
+  (array_agg(held.release_id order by held.member_id, held.position))[1] as release_id,
+  (array_agg(held.member_id order by held.member_id, held.position))[1] as member_id,
+  (array_agg(held.position order by held.member_id, held.position))[1] as position,
+  count(distinct reached.region_code) >= 15 as is_national,
+  min(held.missing_provinces) as missing_provinces
+from (
+  select
+    'flood_' || coverage.class as theme,
+    file.file_id,
+    file.rank,
+    coverage.release_id,
+    coverage.member_id,
+    coverage.position,
+    coverage.regions,
+    coverage.missing_provinces
+  from flood_coverage as coverage
+  join member_in_force as file using (member_id)
+  where coverage.class <> 'HPH'
+  union all
+  select
+    'landslide',
+    file.file_id,
+    file.rank,
+    coverage.release_id,
+    coverage.member_id,
+    coverage.position,
+    coverage.regions,
+    '{}'::text[]
+  from landslide_coverage as coverage
+  join member_in_force as file using (member_id)
+) as held
+left join lateral unnest(held.regions) as reached (region_code) on true
+group by held.theme, held.file_id;
+
+-- The comuni of the list, and those that the list lacks and parcels have.
+create table place as
+select
+  mine.belfiore,
+  min(code.province_historic_code) as province_code
+from (
+  select belfiore from comune_register
+  union
+  select belfiore from parcel
+) as mine
+left join comune_code as code using (belfiore)
+group by mine.belfiore;
+
+-- Boundaries of another year have the codes of that year. Of several files the newest that has the comune counts. Nothing here costs anything where all
+-- files are national.
+create table boundary_piece as
+with meaning as (
+  select
+    old_istat_code as code,
+    belfiore
+  from comune_register
+  where not divided
+  union
+  -- Parcels of a comune that the list has in another region.
+  select
+    code.istat_code,
+    code.belfiore
+  from comune_code as code
+  join place using (belfiore)
+),
+drawn as (
+  select
+    place.belfiore,
+    boundary.geom,
+    rank() over (partition by place.belfiore order by file.rank) as edition
+  from boundary
+  join member_in_force as file using (member_id)
+  left join meaning on meaning.code = boundary.code
+  join place on place.belfiore = coalesce(meaning.belfiore, boundary.belfiore)
+  where boundary.kind = 'comune'
+    and exists (select from source_file where not is_national)
+)
+select
+  drawn.belfiore,
+  piece.geom
+from drawn
+cross join lateral core.area_pieces(drawn.geom) as piece (geom)
+where drawn.edition = 1;
+
+-- serves: the areas that lie in a comune
+create index on boundary_piece (belfiore);
+analyze boundary_piece;
+
+create view area_piece as
+select
+  'flood_' || class as theme,
+  member_id,
+  position,
+  geom
+from flood_hazard_piece
+union all
+select
+  'landslide',
+  member_id,
+  position,
+  geom
+from landslide_hazard_piece;
+
+create view shared_piece as
+select
+  boundary_piece.belfiore,
+  area.theme,
+  file.file_id,
+  area.member_id,
+  area.position,
+  st_area(st_transform(
+    case
+      when st_covers(boundary_piece.geom, area.geom) then area.geom
+      else st_intersection(boundary_piece.geom, area.geom, core.overlay_grid(1e-10))
+    end,
+    3035
+  )) as shared_m2
+from boundary_piece
+join area_piece as area on area.geom && boundary_piece.geom
+join member_in_force as file using (member_id);
+
+create table undrawn as
+select belfiore
+from place
+where not exists (select from boundary_piece where boundary_piece.belfiore = place.belfiore);
+
+-- One piece that shares a square metre will do; only where none does are the pieces of each area added up.
+create table met as
+select
+  asked.theme,
+  asked.file_id,
+  asked.belfiore
+from (
+  select
+    source_file.theme,
+    source_file.file_id,
+    drawn.belfiore
+  from source_file
+  cross join (select distinct belfiore from boundary_piece) as drawn
+  where not source_file.is_national
+) as asked
+left join lateral (
+  select true as here
+  from shared_piece as piece
+  where piece.belfiore = asked.belfiore
+    and piece.theme = asked.theme
+    and piece.file_id = asked.file_id
+    and piece.shared_m2 >= 1
+  limit 1
+) as single on true
+left join lateral (
+  select true as here
+  from shared_piece as piece
+  where single.here is null
+    and piece.belfiore = asked.belfiore
+    and piece.theme = asked.theme
+    and piece.file_id = asked.file_id
+  group by piece.member_id, piece.position
+  having sum(piece.shared_m2) >= 1
+  limit 1
+) as summed on true
+where single.here
+  or summed.here
+union
+-- Without a boundary the comune is where its parcels are.
+select
+  source_file.theme,
+  source_file.file_id,
+  parcel.belfiore
+from source_file
+join member_in_force as file using (file_id)
+join area_piece as area
+  on area.member_id = file.member_id
+  and area.theme = source_file.theme
+join parcel on st_covers(area.geom, parcel.point)
+where not source_file.is_national
+  and exists (select from undrawn)
+  and parcel.belfiore in (select belfiore from undrawn);
+
+create table coverage as
+with spoken as (
+  select
+    place.belfiore,
+    source_file.*
+  from source_file
+  cross join place
+  where case
+    when source_file.is_national then
+      -- Where a comune lies that is on no list is not known: it may be in one of the provinces that nobody mapped.
+      not coalesce(
+        place.province_code = any (source_file.missing_provinces),
+        exists (select from place as other where other.province_code = any (source_file.missing_provinces))
+          or (cardinality(source_file.missing_provinces) > 0 and not exists (select from place as other where other.province_code is not null))
+      )
+    else exists (
+      select
+      from met
+      where met.theme = source_file.theme
+        and met.file_id = source_file.file_id
+        and met.belfiore = place.belfiore
+    )
+  end
+),
+speaker as (
+  select distinct on (theme, belfiore)
+    *
+  from spoken
+  order by theme, belfiore, rank
+)
+select
+  region.code as region_code,
+  known.theme,
+  place.belfiore,
+  speaker.member_id is not null as mapped,
+  speaker.release_id,
+  speaker.member_id,
+  speaker.position
+from (select distinct theme from source_file) as known
+cross join place
+cross join region
+left join speaker
+  on speaker.theme = known.theme
+  and speaker.belfiore = place.belfiore
+order by known.theme collate "C", place.belfiore collate "C";
+
+alter table coverage add primary key (region_code, theme, belfiore);

@@ -1,0 +1,18 @@
+-- purpose: the tiles of ground motion that are loaded
+-- version: 1
+-- reads: layer.egms_tile
+-- writes: core.motion_tile
+-- grain: one row per tile and file
+-- crs: none; a tile is the square of 100 km of EPSG:3035 that its numbers name
+
+create table motion_tile as
+select
+  region.code as region_code,
+  tile.tile_x,
+  tile.tile_y,
+  tile.release_id,
+  tile.member_id,
+  tile.position
+from egms_tile as tile
+cross join region
+order by tile.tile_x, tile.tile_y, tile.member_id;

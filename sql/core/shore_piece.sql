@@ -1,0 +1,179 @@
+-- purpose: the shore in and around the region, in pieces, each at its comune
+-- version: 1
+-- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.shoreline_segment, layer.shoreline_coverage
+-- writes: core.shore_piece
+-- carries: content
+-- grain: one row per piece of a segment that counts
+-- crs: EPSG:4326; lengths and distances are geodesic (geography)
+
+-- A file that reaches 15 of the 20 regions holds the shore of Italy; any other that of the comuni alone at which it has a segment.
+create table shore_file as
+select
+  file.file_id,
+  min(file.rank) as rank,
+  count(distinct reached.region_code) >= 15 as is_national
+from shoreline_coverage as coverage
+join member_in_force as file using (member_id)
+left join lateral unnest(coverage.regions) as reached (region_code) on true
+group by file.file_id;
+
+-- Segments run along the shore for kilometres and past borders: a piece is short enough to lie at one comune, and to have a small box.
+create table part as
+select
+  segment.release_id,
+  segment.member_id,
+  segment.position,
+  segment.dynamic,
+  segment.avg_change_m_year,
+  file.file_id,
+  file.rank,
+  row_number() over () as part_id,
+  st_linesubstring(line.geom, (n - 1) / cut.parts::float8, n / cut.parts::float8)::geometry(linestring, 4326) as geom,
+  st_lineinterpolatepoint(line.geom, (n - 0.5) / cut.parts) as middle
+from shoreline_segment as segment
+join member_in_force as file using (member_id)
+cross join lateral st_dump(segment.geom) as line
+cross join lateral (select ceil(st_length(line.geom::geography) / 1000)::int4 as parts) as cut
+cross join lateral generate_series(1, cut.parts) as n
+where segment.geom && (
+  select st_expand(st_setsrid(st_extent(parcel.geom)::geometry, 4326), 0.015, 0.010)
+  from parcel
+);
+
+-- Whose shore a piece is matters where not all is in one file. A degree of latitude has 110.9 km or more in Italy; one of longitude 111.3 km times the
+-- cosine, here of a latitude a little further north.
+create table asked as
+select
+  part_id,
+  middle,
+  st_expand(middle, 1000 / (111320 * cos(radians(st_y(middle) + 0.1))), 1000 / 110900.0) as box
+from part
+where (select count(*) > 1 or not bool_and(is_national) from shore_file);
+
+-- Boundaries of another year have the codes of that year; of several files the newest that has the comune counts. Of comuni of other regions it is enough
+-- that a piece lies at them.
+create table drawn as
+select
+  coalesce(meaning.belfiore, boundary.belfiore) as belfiore,
+  coalesce(meaning.belfiore, boundary.belfiore, boundary.code) as name,
+  boundary.member_id,
+  boundary.position,
+  rank() over (partition by coalesce(meaning.belfiore, boundary.belfiore, boundary.code) order by file.rank) as edition
+from boundary
+join member_in_force as file using (member_id)
+left join (
+  select
+    old_istat_code as code,
+    belfiore,
+    divided
+  from comune_register
+  union
+  select
+    istat_code,
+    belfiore,
+    false
+  from comune_code
+) as meaning on meaning.code = boundary.code
+where boundary.kind = 'comune'
+  and meaning.divided is distinct from true
+  -- Without the list it is not known which comuni are of other regions.
+  and (meaning.belfiore is not null or boundary.belfiore is not null or exists (select from comune_code));
+
+create table boundary_piece as
+select
+  drawn.name,
+  drawn.belfiore,
+  piece.geom
+from drawn
+join boundary using (member_id, position)
+cross join lateral core.area_pieces(boundary.geom) as piece (geom)
+where drawn.edition = 1
+  and exists (select from asked where asked.box && boundary.geom);
+
+-- serves: the comuni near a piece of shore
+create index on boundary_piece using gist (geom);
+analyze boundary_piece;
+
+-- A comune without a boundary is where its parcels are.
+create table undrawn as
+select distinct belfiore
+from parcel
+where not exists (select from drawn where drawn.belfiore = parcel.belfiore)
+  and exists (select from asked);
+
+create table lies as
+select distinct on (part_id)
+  part_id,
+  belfiore,
+  name
+from (
+  select
+    asked.part_id,
+    near.belfiore,
+    near.name,
+    round(st_distance(near.geom::geography, asked.middle::geography)::numeric, 2) as distance_m
+  from asked
+  join boundary_piece as near on near.geom && asked.box
+  union all
+  select
+    asked.part_id,
+    near.belfiore,
+    near.belfiore,
+    round(st_distance(near.geom::geography, asked.middle::geography)::numeric, 2)
+  from asked
+  -- What is nearest in degrees is at most so far away in metres; nearer ones lie in a box of that size.
+  cross join lateral (
+    select st_distance(parcel.geom::geography, asked.middle::geography) as m
+    from parcel
+    where parcel.geom && asked.box
+      and parcel.belfiore in (select belfiore from undrawn)
+    order by parcel.geom <-> asked.middle
+    limit 1
+  ) as most
+  join parcel as near
+    on near.geom && st_expand(asked.middle, (most.m + 0.01) / (111320 * cos(radians(st_y(asked.middle) + 0.1))), (most.m + 0.01) / 110900.0)
+  where exists (select from undrawn)
+    and near.belfiore in (select belfiore from undrawn)
+) as candidate
+where distance_m <= 1000
+order by part_id, distance_m, name collate "C";
+
+-- Of each comune the newest file counts that covers it. A segment without information covers nothing.
+create table speaker as
+select
+  place.name,
+  min(file.rank) as rank
+from (
+  select name from lies
+  union
+  -- Of pieces that lie at no comune.
+  select null
+) as place
+join shore_file as file
+  on file.is_national
+  or exists (
+    select
+    from lies
+    join part using (part_id)
+    where lies.name = place.name
+      and part.file_id = file.file_id
+      and part.dynamic is not null
+  )
+group by place.name;
+
+create table shore_piece as
+select
+  region.code as region_code,
+  lies.belfiore,
+  part.dynamic,
+  part.avg_change_m_year,
+  part.release_id,
+  part.member_id,
+  part.position,
+  part.geom
+from part
+cross join region
+left join lies using (part_id)
+left join speaker on speaker.name is not distinct from lies.name
+where part.rank = coalesce(speaker.rank, part.rank)
+order by part.member_id, part.position;
