@@ -63,7 +63,16 @@ begin
   return case
     when v_linked then 'mapped'
     when not v_linked then 'not_mapped'
-    else api.comune_coverage(p_fid / 100000000, p_section, p_belfiore)
+    else coalesce(
+      nullif(
+        case p_section
+          when 'subsidence' then api.coverage_subsidence(p_fid)
+          when 'coastal_erosion' then api.coverage_coastal_erosion(p_fid)
+        end,
+        'not_loaded'
+      ),
+      api.comune_coverage(p_fid / 100000000, p_section, p_belfiore)
+    )
   end;
 end
 $$;
