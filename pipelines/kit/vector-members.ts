@@ -6,7 +6,7 @@ import { expectColumns, normaliseHeader, type ExpectedColumns } from './csv.ts';
 import type { Refusal } from './refusal.ts';
 import { inputError, type InputFile, type MemberSink, type Probe, type Sink } from './source.ts';
 import { openVector, type VectorDataset, type VectorFeature, type VectorLayer, type VectorValue } from './vector.ts';
-import type { ZipArchive, ZipEntry } from './zip.ts';
+import { isZip, type ZipArchive, type ZipEntry } from './zip.ts';
 
 export interface VectorReading<K extends string> {
   /** Staging table; its last column is the geometry. */
@@ -42,7 +42,7 @@ export type VectorReadings<K extends string> = VectorReading<K> | ((layer: Vecto
  * @throws input errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without one
  */
 export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>): Promise<void> {
-  if (!file.name.toLowerCase().endsWith('.zip')) {
+  if (!(await isZip(file.path))) {
     await readDataset(await openVector(file.path), '', undefined, file.size, sink, reading);
     return;
   }

@@ -1,6 +1,7 @@
 /**
  * Zips, and zips inside zips, by random access. An inner zip that is stored is read in place; one that is deflated is
- * inflated into memory when small and into a temporary file otherwise.
+ * inflated into memory when small and into a temporary file otherwise. Bytes before the first header (a self-extracting
+ * program, what a server put in front) and behind the last are passed over: a zip is where its central directory says.
  * Every entry's CRC-32 and size are verified: a damaged zip is an error, never fewer rows.
  */
 import { createReadStream } from 'node:fs';
@@ -18,6 +19,17 @@ import { maskTaxCode } from './mask-tax-code.ts';
 /** Inner zips up to this many bytes are held in memory; a reader that works ahead has several open. */
 const IN_MEMORY_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 65_536;
+/** Signatures of APPNOTE.TXT, the description of the format. */
+const LOCAL_HEADER = 0x04034b50;
+const CENTRAL_HEADER = 0x02014b50;
+const END_RECORD = 0x06054b50;
+const END_RECORD_64 = 0x06064b50;
+const END_LOCATOR_64 = 0x07064b50;
+const END_RECORD_BYTES = 22;
+const END_RECORD_64_BYTES = 56;
+const END_LOCATOR_64_BYTES = 20;
+/** The end record and its longest comment, and the records of large zips in front of it. */
+const TAIL_BYTES = END_RECORD_BYTES + 0xffff + END_LOCATOR_64_BYTES + END_RECORD_64_BYTES;
 /** Bytes leave the inflater in pieces of at most this many: larger ones do not stay in the processor's cache until they are read. */
 const INFLATED_BYTES = 262_144;
 
@@ -99,6 +111,7 @@ class RangeBytes implements Bytes {
     return this.#outer.stretch(this.#start + start, this.#start + end);
   }
 
+  /** The outer bytes are closed by whoever opened them. */
   async close(): Promise<void> {}
 }
 
@@ -120,6 +133,56 @@ class MemoryBytes implements Bytes {
   }
 
   async close(): Promise<void> {}
+}
+
+/**
+ * Where a zip lies among bytes: offsets in it count from its own start, or, where a tool has corrected them, from the first byte.
+ * @returns null when there is no end record that fits
+ */
+async function placeOf(bytes: Bytes): Promise<{ readonly start: number; readonly end: number; readonly entries: number } | null> {
+  const tail = Buffer.alloc(Math.min(TAIL_BYTES, bytes.size));
+  const tailAt = bytes.size - tail.length;
+  if ((await bytes.read(tail, 0, tail.length, tailAt)) !== tail.length) return null;
+  for (let at = tail.length - END_RECORD_BYTES; at >= 0; at -= 1) {
+    if (tail.readUInt32LE(at) !== END_RECORD) continue;
+    const end = tailAt + at + END_RECORD_BYTES + tail.readUInt16LE(at + 20);
+    if (end > bytes.size) continue;
+    const entries = tail.readUInt16LE(at + 10);
+    let recordAt = at;
+    let size = tail.readUInt32LE(at + 12);
+    let stated = tail.readUInt32LE(at + 16);
+    const locator = at - END_LOCATOR_64_BYTES;
+    if (locator >= END_RECORD_64_BYTES && tail.readUInt32LE(locator) === END_LOCATOR_64) {
+      recordAt = locator - END_RECORD_64_BYTES;
+      if (tail.readUInt32LE(recordAt) !== END_RECORD_64) return { start: 0, end, entries };
+      size = Number(tail.readBigUInt64LE(recordAt + 40));
+      stated = Number(tail.readBigUInt64LE(recordAt + 48));
+    }
+    const directory = tailAt + recordAt - size;
+    if (directory >= stated && (entries === 0 || (await signatureAt(bytes, directory)) === CENTRAL_HEADER)) return { start: directory - stated, end, entries };
+    // Something lies between the directory and its end.
+    if ((await signatureAt(bytes, stated)) === CENTRAL_HEADER) return { start: 0, end, entries };
+  }
+  return null;
+}
+
+async function signatureAt(bytes: Bytes, position: number): Promise<number | null> {
+  const signature = Buffer.alloc(4);
+  return position + 4 <= bytes.size && (await bytes.read(signature, 0, 4, position)) === 4 ? signature.readUInt32LE(0) : null;
+}
+
+/** Is this file a zip, whatever it is called? One that was cut short is, by its first bytes; one with bytes in front, by its last. */
+export async function isZip(path: string): Promise<boolean> {
+  const handle = await open(path, 'r');
+  try {
+    const bytes = new FileBytes(handle, path, (await handle.stat()).size, null);
+    const first = await signatureAt(bytes, 0);
+    if (first === LOCAL_HEADER || first === END_RECORD) return true;
+    const place = await placeOf(bytes);
+    return place !== null && place.entries > 0;
+  } finally {
+    await handle.close();
+  }
 }
 
 /** yauzl's view of `Bytes`. */
@@ -231,7 +294,9 @@ function hex(crc: number): string {
 
 /** An open zip. Close it; inner archives close with it. */
 export class ZipArchive {
+  /** Of the zip itself, whose offsets count from its start. */
   readonly #bytes: Bytes;
+  readonly #whole: Bytes;
   readonly #raw: ReadonlyMap<string, yauzl.Entry>;
   readonly #inner = new Set<ZipArchive>();
   #outer: ZipArchive | null = null;
@@ -239,7 +304,8 @@ export class ZipArchive {
   readonly label: string;
   readonly entries: readonly ZipEntry[];
 
-  private constructor(bytes: Bytes, raw: Map<string, yauzl.Entry>, label: string) {
+  private constructor(whole: Bytes, bytes: Bytes, raw: Map<string, yauzl.Entry>, label: string) {
+    this.#whole = whole;
     this.#bytes = bytes;
     this.#raw = raw;
     this.label = label;
@@ -253,8 +319,10 @@ export class ZipArchive {
     return ZipArchive.#from(new FileBytes(handle, path, size, null), maskTaxCode(basename(path)));
   }
 
-  static async #from(bytes: Bytes, label: string): Promise<ZipArchive> {
+  static async #from(whole: Bytes, label: string): Promise<ZipArchive> {
     try {
+      const place = await placeOf(whole);
+      const bytes = place === null || (place.start === 0 && place.end === whole.size) ? whole : new RangeBytes(whole, place.start, place.end - place.start);
       const zip = await new Promise<yauzl.ZipFile>((resolve, reject) => {
         yauzl.fromRandomAccessReader(new Reader(bytes), bytes.size, { lazyEntries: true, autoClose: false, strictFileNames: false, decodeStrings: true },
           (error, opened) => (error === null || error === undefined ? resolve(opened!) : reject(error)));
@@ -269,9 +337,9 @@ export class ZipArchive {
         zip.on('error', reject);
         zip.readEntry();
       });
-      return new ZipArchive(bytes, raw, label);
+      return new ZipArchive(whole, bytes, raw, label);
     } catch (error) {
-      await bytes.close();
+      await whole.close();
       throw unreadable(label, error);
     }
   }
@@ -337,7 +405,7 @@ export class ZipArchive {
     for (const inner of [...this.#inner]) await inner.close();
     // Else a province would keep all its comuni in memory.
     if (this.#outer !== null) this.#outer.#inner.delete(this);
-    await this.#bytes.close();
+    await this.#whole.close();
   }
 
   async #materialise(entry: yauzl.Entry, path: string): Promise<Bytes> {
@@ -361,7 +429,7 @@ export class ZipArchive {
     // Local header: 30 fixed bytes, then name and extra field, whose lengths may differ from the central directory's.
     const header = Buffer.alloc(30);
     const read = await this.#bytes.read(header, 0, 30, entry.relativeOffsetOfLocalHeader);
-    if (read !== 30 || header.readUInt32LE(0) !== 0x04034b50) throw unreadable(`${this.label}!${entry.fileName}`, new Error('no local file header'));
+    if (read !== 30 || header.readUInt32LE(0) !== LOCAL_HEADER) throw unreadable(`${this.label}!${entry.fileName}`, new Error('no local file header'));
     return entry.relativeOffsetOfLocalHeader + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
   }
 

@@ -6,12 +6,11 @@ import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { MappaleError, inputError } from '../errors.ts';
 import type { Probe, Recognition } from '../kit/source.ts';
-import { ZipArchive, type ZipEntry } from '../kit/zip.ts';
+import { ZipArchive, isZip, type ZipEntry } from '../kit/zip.ts';
 import { maskTaxCode } from '../kit/mask-tax-code.ts';
 import type { RegisteredSource } from '../registry.ts';
 
 const HEAD_BYTES = 65_536;
-const ZIP_MAGIC = 0x04034b50;
 
 export interface LocatedFile {
   readonly path: string;
@@ -184,8 +183,7 @@ function firstLine(head: Buffer): string {
 
 async function openProbe(path: string, size: number): Promise<{ probe: Probe; close: () => Promise<void> }> {
   const head = await headOfFile(path);
-  const isZip = head.length >= 4 && head.readUInt32LE(0) === ZIP_MAGIC;
-  const archive = isZip ? await ZipArchive.open(path) : null;
+  const archive = (await isZip(path)) ? await ZipArchive.open(path) : null;
   const inner = new Map<string, ZipArchive>();
   const folder = dirname(path);
   /** Splits `CB.zip/H833_X.zip/H833_X_ple.gml` into the archive that holds the entry and the entry's own path. */

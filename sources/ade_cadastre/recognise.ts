@@ -2,7 +2,7 @@
 import { constants, inflateRawSync } from 'node:zlib';
 import { stemOf } from '../../pipelines/kit/packaging.ts';
 import { findRegion } from '../../pipelines/kit/regions.ts';
-import type { Probe, Recognition } from '../../pipelines/kit/source.ts';
+import { MappaleError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
 import { regionOfSigla } from './provinces.ts';
 
 const LOCAL_HEADER = 0x04034b50;
@@ -20,7 +20,7 @@ export async function recognise(probe: Probe): Promise<Recognition | null> {
   }
   const inside = probe.entries.filter(({ path, isFolder }) => !isFolder && /\.(zip|gml)$/i.test(path));
   for (const entry of inside.slice(0, TRIED)) {
-    const depth = depthOf(entry.path, await probe.headOf(entry.path));
+    const depth = await depthOf(probe, entry.path, await probe.headOf(entry.path));
     if (depth === null) continue;
     const role = ROLES[depth];
     if (role === undefined) return null;
@@ -47,14 +47,27 @@ function regionOf(role: (typeof ROLES)[number], name: string, inside: readonly s
 
 /**
  * How many zips lie around the first document, or null when it is not ours. The heads of zips begin with the heads of their
- * first entries, so this looks through all levels at once without unpacking any.
+ * first entries, so this looks through all levels at once; a zip that begins with something else has to be opened.
+ * @param path inside the probed zip
  */
-function depthOf(path: string, head: Buffer): number | null {
+async function depthOf(probe: Probe, path: string, head: Buffer): Promise<number | null> {
   if (/\.gml$/i.test(path)) return isOurs(head) ? 1 : null;
-  const first = firstEntry(head);
+  const first = firstEntry(head) ?? (await firstListed(probe, path));
   if (first === null) return null;
-  const depth = depthOf(first.path, first.head);
+  const depth = await depthOf(probe, `${path}/${first.path}`, first.head);
   return depth === null ? null : depth + 1;
+}
+
+/** The first document or zip of a zip, by its list of entries; null when there is no such list. */
+async function firstListed(probe: Probe, path: string): Promise<{ path: string; head: Buffer } | null> {
+  try {
+    const first = (await probe.entriesOf(path)).find((entry) => !entry.isFolder && /\.(zip|gml)$/i.test(entry.path));
+    return first === undefined ? null : { path: first.path, head: await probe.headOf(`${path}/${first.path}`) };
+  } catch (error) {
+    // Called a zip, and none: then it is not the cadastre's either.
+    if (error instanceof MappaleError && error.kind === 'input') return null;
+    throw error;
+  }
 }
 
 /** The first file of a zip whose first bytes these are. */

@@ -12,6 +12,7 @@ import { titleCase } from '../../pipelines/kit/address/title-case.ts';
 import { resembles } from '../../pipelines/kit/csv.ts';
 import type { RowWriter } from '../../pipelines/kit/copy.ts';
 import { inputError, type ColumnType, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
+import { isZip } from '../../pipelines/kit/zip.ts';
 import { AccessScanner } from './scan.ts';
 import {
   INDIR_COLUMNS, INDIR_STREET_COLUMNS, STRAD_COLUMNS, indirAccess, indirStreet, record, refusal, stradRow, type IndirAccess, type IndirStreet, type Role,
@@ -66,7 +67,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   const role = file.role as Role;
   const header = `${(role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS).join(';')}\n`;
   const envelope = { before: header, after: '' };
-  if (!(await isZip(file))) {
+  if (!(await isZip(file.path))) {
     const member = await sink.member({ path: '', size: file.size, envelope });
     await readCsv(file.open(), file.name, role, member, (bytes) => sink.progress(bytes));
     return;
@@ -84,16 +85,6 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   } finally {
     await archive.close();
   }
-}
-
-/** By its first bytes: the publisher's address saves files without an ending. */
-async function isZip(file: InputFile): Promise<boolean> {
-  const stream = file.open();
-  for await (const chunk of stream as AsyncIterable<Buffer>) {
-    stream.destroy();
-    return chunk.length > 4 && chunk.readUInt32LE(0) === 0x04034b50;
-  }
-  return false;
 }
 
 /**

@@ -6,6 +6,7 @@ import type { Readable } from 'node:stream';
 import { resembles } from '../../pipelines/kit/csv.ts';
 import type { RowWriter } from '../../pipelines/kit/copy.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
+import { isZip } from '../../pipelines/kit/zip.ts';
 import { manifest } from './manifest.ts';
 import { ALIASES, CELL_M, EDITIONS, FIELDS, MAX_COORDINATE_M, MAX_VELOCITY_MM_YEAR, egmsRow, refusal, type EgmsField } from './schema.ts';
 
@@ -130,7 +131,7 @@ export function csvEntry(paths: readonly string[], at: string): string {
 
 /** Streams one tile, zipped or plain. Positions are line numbers, the header being line 1. */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
-  if (!file.name.toLowerCase().endsWith('.zip')) {
+  if (!(await isZip(file.path))) {
     const member = await sink.member({ path: '', size: file.size });
     await readCsv(file.open(), file.name, member, (bytes) => sink.progress(bytes));
     return;

@@ -26,7 +26,6 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     }
     return recogniseCsv(probe.name, probe.name, probe.head);
   }
-  if (!/\.zip$/i.test(probe.name)) return null;
   const paths = probe.entries.map((entry) => entry.path);
   const inside = paths.find((path) => NAME.test(path));
   if (named === null && inside === undefined && !paths.some((path) => path.toLowerCase().endsWith('.csv'))) return null;

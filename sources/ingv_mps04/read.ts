@@ -3,6 +3,7 @@ import type { Readable } from 'node:stream';
 import { expectColumns, fieldsOf, normaliseHeader } from '../../pipelines/kit/csv.ts';
 import { refusalOf } from '../../pipelines/kit/refusal.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
+import { isZip } from '../../pipelines/kit/zip.ts';
 import { isGmlGrid, readGml } from './gml.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, node } from './schema.ts';
@@ -29,7 +30,7 @@ function isTextGrid(head: Buffer): boolean {
 
 /** Streams the file, zipped or plain. Positions are line numbers, the header being line 1; in a GML numbers of features. */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
-  if (!file.name.toLowerCase().endsWith('.zip')) {
+  if (!(await isZip(file.path))) {
     const member = await sink.member({ path: '', size: file.size });
     await (isGml(file.name) ? readGml : readText)(file.open(), file.name, member, (bytes) => sink.progress(bytes));
     return;

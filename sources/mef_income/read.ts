@@ -2,13 +2,14 @@
 import { expectColumns, fieldsOf, openCsv } from '../../pipelines/kit/csv.ts';
 import { refusalOf } from '../../pipelines/kit/refusal.ts';
 import { inputError, type InputFile, type MemberFacts, type Sink } from '../../pipelines/kit/source.ts';
+import { isZip } from '../../pipelines/kit/zip.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, PAIRS, record as schema, tables } from './schema.ts';
 
 const ORDER = Object.keys(tables.raw_income);
 
 export async function read(file: InputFile, sink: Sink): Promise<void> {
-  if (!/\.zip$/i.test(file.name)) {
+  if (!(await isZip(file.path))) {
     await readCsv(file.open() as AsyncIterable<Buffer>, { path: '', size: file.size }, file.name, file, sink);
     sink.progress(file.size);
     return;

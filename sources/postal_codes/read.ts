@@ -4,6 +4,7 @@ import { jsonArray } from '../../pipelines/kit/json-array.ts';
 import { refusalOf } from '../../pipelines/kit/refusal.ts';
 import type { InputFile, MemberFacts, MemberSink, Sink } from '../../pipelines/kit/source.ts';
 import { readVectorFile } from '../../pipelines/kit/vector-members.ts';
+import { isZip } from '../../pipelines/kit/zip.ts';
 import { manifest } from './manifest.ts';
 import { ALIASES, cap, pair } from './schema.ts';
 
@@ -38,7 +39,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
       },
     });
   }
-  if (!/\.zip$/i.test(file.name)) {
+  if (!(await isZip(file.path))) {
     const facts = { path: '', size: file.size };
     await (file.role === 'json' ? readJson : readCsv)(file.open() as AsyncIterable<Buffer>, facts, file.name, file, sink);
     sink.progress(file.size);
