@@ -208,7 +208,8 @@ class Decoder {
   #text(bytes: Buffer, stream: boolean): string {
     let text: string;
     try {
-      text = this.#decoder!.decode(bytes, { stream });
+      // Whole texts of windows-1252 are read as Latin-1 by some versions of Node, streams are not; it has no letters of several bytes.
+      text = this.#decoder!.decode(bytes, { stream: stream || this.#encoding === 'windows-1252' });
     } catch (error) {
       throw this.#wrong(this.#lines + 1 + linesBefore(bytes, this.#encoding), `bytes that ${this.#encoding} does not have`, error);
     }
@@ -305,7 +306,8 @@ export function peekRows(head: Buffer, delimiter: CsvOptions['delimiter'], rows:
 
 /** Text of a file's first bytes: UTF-16 by its mark, UTF-8 when it is valid, else windows-1252. */
 function peekText(head: Buffer): string {
-  const decode = (encoding: string, bytes: Buffer): string => new TextDecoder(encoding).decode(bytes);
+  // As a stream: see `Decoder`. A letter that is cut at the end is left out.
+  const decode = (encoding: string, bytes: Buffer): string => new TextDecoder(encoding).decode(bytes, { stream: true });
   if (head[0] === 0xff && head[1] === 0xfe) return decode('utf-16le', head);
   if (head[0] === 0xfe && head[1] === 0xff) return decode('utf-16le', Buffer.from(head.subarray(0, head.length & ~1)).swap16());
   return decode(isUtf8(head, true) ? 'utf-8' : 'windows-1252', head);

@@ -1,14 +1,16 @@
 /** The seismic zone of each comune. */
 import { normaliseHeader, peekRows, resembles } from '../../pipelines/kit/csv.ts';
 import { readCsvRows } from '../../pipelines/kit/csv-rows.ts';
-import { isWhole, type WholeName } from '../../pipelines/kit/packaging.ts';
+import { peekWorkbook, readXlsxRows } from '../../pipelines/kit/xlsx-rows.ts';
+import { isZip } from '../../pipelines/kit/zip.ts';
+import { isWhole, workbookDate, type WholeName } from '../../pipelines/kit/packaging.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 
 /** `classificazione-sismica-aggiornata-maggio-2025`, `classificazione2024`: words of the publisher and days; another word names a part. */
 const WHOLE: WholeName = {
-  whole: /^classificazione(?:[-_ ]*(?:sismica|aggiornata|aggiornamento|comuni|italiani|al|gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre|\d+))*$/i,
+  whole: /^classificazione(?:[-_ ]*(?:sismica|dei|aggiornata|aggiornamento|comuni|italiani|al|gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre|\d+))*$/i,
   stated: /^classificazione/i,
 };
 
@@ -23,13 +25,14 @@ const raw_seismic: Columns = {
 
 export default defineSource({
   manifest,
-  names: [/classificazione[-_ ]?(?:sismica)?[^/]*\d{4}[^/]*\.csv$/i],
+  names: [/classificazione[-_ ]?(?:sismica)?[^/]*\d{4}[^/]*\.(?:csv|xlsx)$/i],
   tables: { raw_seismic },
   keys: { raw_seismic: ['istat_code', 'label'] },
 
   async recognise(probe: Probe): Promise<Recognition | null> {
-    if (probe.entries !== null) return null;
-    const [header = []] = peekRows(probe.head, ';', 1);
+    const workbook = probe.entries === null ? null : await peekWorkbook(probe, EDITIONS);
+    if (probe.entries !== null && workbook === null) return null;
+    const header = workbook?.header ?? peekRows(probe.head, ';', 1)[0] ?? [];
     if (!resembles(header, EDITIONS)) return null;
     const zone = header.find((name) => /^classificazione(_\d{4})?$/.test(normaliseHeader(name)));
     const vintage = /(20\d\d)/.exec(zone ?? '')?.[1] ?? /(?<!\d)(20\d\d)(?!\d)/.exec(probe.name)?.[1];
@@ -39,12 +42,12 @@ export default defineSource({
         hint: 'Give the file back the name it was downloaded under, for instance classificazione-sismica-2025.csv.',
       });
     }
-    return { role: 'comuni', vintage, region: null, complete: isWhole([probe.name], WHOLE) };
+    const dated = workbook === null ? undefined : await workbookDate(probe);
+    return { role: 'comuni', vintage, region: null, complete: isWhole([probe.name], WHOLE), ...(dated === undefined ? {} : { dated }) };
   },
 
-  read(file: InputFile, sink: Sink): Promise<void> {
-    return readCsvRows(file, sink, {
-      table: 'raw_seismic', columns: raw_seismic, schema, mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS, delimiter: ';', encoding: 'detect',
-    });
+  async read(file: InputFile, sink: Sink): Promise<void> {
+    const options = { table: 'raw_seismic', columns: raw_seismic, schema, mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS } as const;
+    await ((await isZip(file.path)) ? readXlsxRows(file, sink, options) : readCsvRows(file, sink, { ...options, delimiter: ';', encoding: 'detect' }));
   },
 });

@@ -12,12 +12,13 @@ export const manifest: Manifest = {
     mandatory: true,
   },
   vintageRule:
-    'the date or year in the file name (`Elenco-comuni-italiani_2023.csv` → `2023`), because the publisher writes none into the CSV; '
-    + 'without one, the first year that the columns speak of: the year after the last closed numbering (`dal 2017 al 2025` → `2026`)',
+    'of a workbook the day in the name of its sheet (`CODICI al 01_01_2026` → `2026-01-01`); else the date or year in the file name (`Elenco-comuni-italiani_2023.csv` → `2023`), '
+    + 'because the publisher writes none into the CSV; without one, the first year that the columns speak of: the year after the last closed numbering (`dal 2017 al 2025` → `2026`), '
+    + 'the year of the newest NUTS',
   downloads: [
     {
       url: 'https://www.istat.it/storage/codici-unita-amministrative/Elenco-comuni-italiani.csv',
-      note: 'always the list in force; keep each edition under a name with its date, because the file does not carry it',
+      note: 'always the list in force; keep each edition under a name with its date, because the file does not carry it; Elenco-comuni-italiani.xlsx says its day and is read too',
     },
   ],
   cadence: 'twice a year and at each change of territory',

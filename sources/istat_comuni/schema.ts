@@ -33,10 +33,14 @@ const COMMON = [
 ] as const;
 const nuts = (year: number): string[] => [1, 2, 3].map((level) => `Codice NUTS${level} ${year}`);
 
-/** All columns of each edition. */
+/** All columns of each edition: two of the NUTS, and the codes of 2017–2025 or not. */
 export const EDITIONS = {
   '2022–2023': [...COMMON, ...nuts(2010), ...nuts(2021)],
+  '2024–2025': [...COMMON, ...nuts(2021), ...nuts(2024)],
   2026: [...COMMON, COLUMNS.code_107_2017, ...nuts(2021), ...nuts(2024)],
+  '2026, one NUTS': [...COMMON, COLUMNS.code_107_2017, ...nuts(2024)],
+  'one NUTS': [...COMMON, ...nuts(2024)],
+  'three NUTS': [...COMMON, ...nuts(2010), ...nuts(2021), ...nuts(2024)],
 } as const;
 
 /** The codes of 2017–2025 became a column of their own when Sardinia was numbered anew in 2026. */

@@ -1,7 +1,9 @@
 /** The list of comuni in force: who has which code, in the cadastre, in statistics and formerly. */
 import { peekRows, resembles } from '../../pipelines/kit/csv.ts';
 import { readCsvRows } from '../../pipelines/kit/csv-rows.ts';
-import { isWhole, type WholeName } from '../../pipelines/kit/packaging.ts';
+import { peekWorkbook, readXlsxRows } from '../../pipelines/kit/xlsx-rows.ts';
+import { isZip } from '../../pipelines/kit/zip.ts';
+import { isWhole, workbookDate, type WholeName } from '../../pipelines/kit/packaging.ts';
 import { defineSource, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
@@ -30,30 +32,40 @@ const raw_comune: Columns = {
 
 export default defineSource({
   manifest,
-  names: [/^Elenco-comuni-italiani[^/]*\.csv$/i],
+  names: [/^Elenco-comuni-italiani[^/]*\.(?:csv|xlsx)$/i],
   tables: { raw_comune },
   keys: { raw_comune: ['belfiore', 'istat_code'] },
 
   async recognise(probe: Probe): Promise<Recognition | null> {
-    if (probe.entries !== null) return null;
+    const complete = isWhole([probe.name], WHOLE);
+    if (probe.entries !== null) {
+      const found = await peekWorkbook(probe, EDITIONS);
+      if (found === null) return null;
+      const dated = await workbookDate(probe);
+      return { role: 'elenco', vintage: vintageOf([found.sheets, probe.name], found.header), region: null, complete, ...(dated === undefined ? {} : { dated }) };
+    }
     const [header = []] = peekRows(probe.head, ';', 1);
-    if (!resembles(header, EDITIONS)) return null;
-    return { role: 'elenco', vintage: vintageOf(probe.name, header), region: null, complete: isWhole([probe.name], WHOLE) };
+    return resembles(header, EDITIONS) ? { role: 'elenco', vintage: vintageOf([probe.name], header), region: null, complete } : null;
   },
 
-  read(file: InputFile, sink: Sink): Promise<void> {
-    return readCsvRows(file, sink, {
-      table: 'raw_comune', columns: raw_comune, schema, mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS, delimiter: ';', encoding: 'detect',
-    });
+  async read(file: InputFile, sink: Sink): Promise<void> {
+    const options = { table: 'raw_comune', columns: raw_comune, schema, mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS } as const;
+    await ((await isZip(file.path)) ? readXlsxRows(file, sink, options) : readCsvRows(file, sink, { ...options, delimiter: ';', encoding: 'detect' }));
   },
 });
 
 /** The manifest's vintage rule. */
-function vintageOf(name: string, header: readonly string[]): string {
-  const day = /(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)/.exec(name);
-  if (day !== null) return `${day[1]}-${day[2]}-${day[3]}`;
-  const year = /(?<!\d)(20\d\d)(?!\d)/.exec(name);
-  if (year !== null) return year[1]!;
-  const closed = [...header.join(';').matchAll(/dal \d{4} al (\d{4})/g)].map((match) => Number(match[1]));
-  return String(closed.length === 0 ? 2000 : Math.max(...closed) + 1);
+function vintageOf(names: readonly string[], header: readonly string[]): string {
+  for (const name of names) {
+    const day = /(?<!\d)(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)/.exec(name);
+    if (day !== null) return `${day[1]}-${day[2]}-${day[3]}`;
+    const italian = /(?<!\d)(0[1-9]|[12]\d|3[01])[-_.](0[1-9]|1[0-2])[-_.](20\d\d)(?!\d)/.exec(name);
+    if (italian !== null) return `${italian[3]}-${italian[2]}-${italian[1]}`;
+  }
+  const year = names.map((name) => /(?<!\d)(20\d\d)(?!\d)/.exec(name)?.[1]).find((found) => found !== undefined);
+  if (year !== undefined) return year;
+  const text = header.join(';');
+  const closed = [...text.matchAll(/dal \d{4} al (\d{4})/g)].map((match) => Number(match[1]) + 1);
+  const statistical = [...text.matchAll(/NUTS\d (20\d\d)/gi)].map((match) => Number(match[1]));
+  return String(Math.max(2000, ...closed, ...statistical));
 }

@@ -34,6 +34,11 @@ describe('encodings', () => {
     }
   });
 
+  test('windows-1252 has its own letters between 0x80 and 0x9f, also when the first of them is the last of the file', async () => {
+    const whole = await read(Buffer.from([0x61, 0x3b, 0x62, 0x0a, 0x63, 0x3b, 0x9e, 0x92]), { encoding: 'detect' });
+    expect(whole.records.map(({ values }) => values)).toEqual([['c', '\u017e\u2019']]);
+  });
+
   test('windows-1252 is told apart even when the first accent comes late', async () => {
     const lines = 'a;b\n'.repeat(40_000);
     const result = await read(Buffer.from(`nome;zona\n${lines}Nonsò;4\n`, 'latin1'), {}, 65_536);

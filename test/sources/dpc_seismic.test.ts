@@ -21,7 +21,7 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 describe('the seismic classification', () => {
   test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
-    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.(?:csv|xlsx)$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 

@@ -1,13 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import { boxPolygon, polygonsAreaM2, utm32 } from '../../pipelines/kit/plane-geometry.ts';
 import { writeShapefile } from '../../pipelines/kit/shapefile-writer.ts';
+import { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
 import source from '../../sources/istat_boundaries/source.ts';
 import synthetic from '../../sources/istat_boundaries/synthetic.ts';
 import { describeEngines } from '../harness/database.ts';
@@ -26,6 +28,57 @@ describe('the boundaries', () => {
   test.each(readdirSync(join(FOLDER, 'fixture')).filter((name) => /\.(shp|zip|geojson)$/.test(name)))('%s give what their golden file says', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[^.]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  describe('of 2026 in one zip', () => {
+    const EDITION = join(FOLDER, 'fixture', 'Limiti01012026_g.zip');
+    /** The paths of the fixture, `Limiti01012026_g/Com01012026_g/Com01012026_g_WGS84.shp`, as other packings have them. */
+    const withoutTop = (path: string): string => path.replace(/^[^/]*\//, '');
+
+    async function repacked(name: string, path: (of: string) => string | null): Promise<string> {
+      const target = join(folder, name);
+      await mkdir(dirname(target), { recursive: true });
+      const archive = await ZipArchive.open(EDITION);
+      const writer = await ZipWriter.create(target);
+      for (const entry of archive.entries) {
+        const to = path(entry.path);
+        if (to !== null) await writer.add(to, await archive.buffer(entry.path), { modified: '2026-03-20' });
+      }
+      await writer.close();
+      await archive.close();
+      return target;
+    }
+
+    test.each([
+      ['without top folder', 'Limiti01012026_g.zip', withoutTop],
+      ['with another top folder', 'Limiti01012026_g.zip', (path: string) => `Confini al 1 gennaio/${withoutTop(path)}`],
+      ['with two', 'Limiti01012026_g.zip', (path: string) => `a/${path}`],
+      ['without any folder', 'Limiti01012026_g.zip', (path: string) => basename(path)],
+      ['with endings in capital letters', 'Limiti01012026_g.zip', (path: string) => path.replace(/\.\w+$/, (ending) => ending.toUpperCase())],
+      ['in the detailed edition', 'Limiti01012026.zip', (path: string) => withoutTop(path).replaceAll('_g', '')],
+      ['without the files that declare the encoding', 'Limiti01012026_g.zip', (path: string) => (path.endsWith('.cpg') ? null : withoutTop(path))],
+    ])('they are the same %s', async (_words, name, path) => {
+      const expected = await trial(source, EDITION);
+      const { recognition, collected, error } = await trial(source, await repacked(name, path));
+      expect(error).toBeNull();
+      expect(recognition).toEqual({ ...expected.recognition, dated: '2026-03-20' });
+      expect(collected!.rows).toEqual(expected.collected!.rows);
+    });
+
+    test('they are the same unpacked, a file per level', async () => {
+      const archive = await ZipArchive.open(EDITION);
+      for (const entry of archive.entries) await writeFile(join(folder, basename(entry.path)), await archive.buffer(entry.path));
+      await archive.close();
+      const expected = (await trial(source, EDITION)).collected!.rows['raw_boundary']!;
+      const found: Record<string, unknown>[] = [];
+      for (const [level, role] of [['Com', 'comune'], ['ProvCM', 'provincia'], ['Reg', 'regione']] as const) {
+        const { recognition, collected } = await trial(source, join(folder, `${level}01012026_g_WGS84.shp`));
+        expect(recognition).toMatchObject({ role, vintage: '2026-01-01', complete: true });
+        found.push(...collected!.rows['raw_boundary']!);
+      }
+      const values = (rows: readonly Record<string, unknown>[]): unknown => rows.map((row) => ({ ...row, member_id: 0 }));
+      expect(values(found)).toEqual(values(expected));
+    });
   });
 
   test('census sections are not boundaries, whatever they are called', async () => {
