@@ -44,5 +44,6 @@ export async function withContext<T>(options: ContextOptions, work: (context: Co
 
 /** @param database at this version */
 export async function contextOf(config: Config, sources: readonly RegisteredSource[], database: Database, log: Log): Promise<Context> {
-  return { config, sources, database, log, recogniser: sha256(sources.map(({ id, manifest }) => `${id} ${manifest.version}`).join('\n')), engine: await engineOf(database) };
+  const engine = await engineOf(database);
+  return { config, sources, database, log, recogniser: sha256(sources.map(({ id, manifest }) => `${id} ${manifest.version}`).join('\n')), engine };
 }

@@ -11,7 +11,7 @@ export interface RegisteredSource extends Source {
   readonly id: string;
   /** Folder from the project's root. */
   readonly folder: string;
-  /** What decides what a file becomes: the version that the manifest states, and the folder's SQL. */
+  /** What decides what a file becomes: the version that the manifest states, the folder's SQL, and the engine once it is known. */
   readonly facts: Facts;
   /** Digest of these. */
   readonly reader: string;
@@ -19,6 +19,8 @@ export interface RegisteredSource extends Source {
   readonly layer: SqlFile;
   readonly load: SqlFile;
   readonly checks: SqlFile;
+  /** What each file of a release speaks of; null: its layers know no places. */
+  readonly placesOf: SqlFile | null;
 }
 
 /** All sources, by id. */
@@ -36,7 +38,8 @@ export async function registerSource(id: string): Promise<RegisteredSource> {
   const module = (await import(pathToFileURL(join(folder, 'source.ts')).href)) as { default: Source };
   if (module.default.manifest.id !== id) throw new Error(`sources/${id}: manifest.id is ${module.default.manifest.id}`);
   const [staging, load] = [readSqlFile(join(folder, 'staging.sql')), readSqlFile(join(folder, 'load.sql'))];
-  const facts = readerFacts(id, module.default.manifest.version, [staging, load]);
+  const placesOf = module.default.places === undefined ? null : readSqlFile(join(folder, 'places.sql'));
+  const facts = readerFacts(id, module.default.manifest.version, [staging, load, ...(placesOf === null ? [] : [placesOf])]);
   return {
     ...module.default,
     id,
@@ -47,7 +50,16 @@ export async function registerSource(id: string): Promise<RegisteredSource> {
     layer: readSqlFile(join(folder, 'layer.sql')),
     load,
     checks: readSqlFile(join(folder, 'checks.sql')),
+    placesOf,
   };
+}
+
+/** What files become hangs on the engine, too: a newer PROJ may move a corner. */
+export function onEngine(sources: readonly RegisteredSource[], engine: Facts): RegisteredSource[] {
+  return sources.map((source) => {
+    const facts = { ...source.facts, ...engine };
+    return { ...source, facts, reader: digestOfFacts(facts) };
+  });
 }
 
 /** The writer of a source's invented files. */

@@ -46,10 +46,111 @@ export async function inWorkspace<T>(database: Database, schema: string | readon
   });
 }
 
-/** A layer as a workspace sees it: the partitions of these releases, or nothing. */
-export async function provideLayer(session: Session, schema: string, relation: Relation, releaseIds: readonly number[]): Promise<void> {
-  const condition = releaseIds.length === 0 ? 'false' : `release_id in (${releaseIds.map((id) => String(Math.trunc(id))).join(', ')})`;
-  await session.query(`create view ${ident(schema, tableOf(relation))} as select * from ${ident(schemaOf(relation), tableOf(relation))} where ${condition}`);
+/** Which rows of a layer a workspace sees: all of some releases, all or some places of some files. */
+export interface LayerRows {
+  /** Releases that are in force as a whole. */
+  readonly releases: readonly number[];
+  /** Files of other releases that are in force as a whole. */
+  readonly files: readonly { readonly fileId: number; readonly releaseId: number }[];
+  /** Files of which some places are in force. */
+  readonly parts: readonly { readonly fileId: number; readonly releaseId: number; readonly places: readonly { readonly series: string; readonly place: string }[] }[];
+  /** Columns of the layer that say series and place; null: it has none, and no parts. */
+  readonly columns: PlaceColumns | null;
+}
+
+/** The columns of a layer by which newer files supersede older ones. */
+export interface PlaceColumns {
+  /** Columns that together say half-year, year or kind; none: the layer has one state. */
+  readonly series?: readonly string[];
+  /** Code of a comune, or of another unit. */
+  readonly place: string;
+}
+
+function list(values: readonly number[]): string {
+  return [...new Set(values)].map((value) => String(Math.trunc(value))).join(', ');
+}
+
+/** A layer as a workspace sees it: what is in force of it, or nothing. `member_in_force` and `place_in_force` must be there. */
+export async function provideLayer(session: Session, schema: string, relation: Relation, rows: LayerRows): Promise<void> {
+  const { releases, files, parts, columns } = rows;
+  const from = ident(schemaOf(relation), tableOf(relation));
+  const members = ident(schema, 'member_in_force');
+  const queries: string[] = [];
+  if (releases.length > 0) queries.push(`select l.* from ${from} l where l.release_id in (${list(releases)})`);
+  if (files.length > 0) {
+    queries.push(`select l.* from ${from} l where l.release_id in (${list(files.map(({ releaseId }) => releaseId))})
+      and l.member_id in (select m.member_id from ${members} m where m.file_id in (${list(files.map(({ fileId }) => fileId))}))`);
+  }
+  if (parts.length > 0) {
+    if (columns === null) throw new Error(`${relation} has no column that says which of its rows are in force`);
+    const pairs = parts.flatMap(({ fileId, places }) => places.map((each) => ({ fileId, ...each })));
+    await session.query(
+      `insert into ${ident(schema, 'place_in_force')} (layer, file_id, series, place) select $1, * from unnest($2::int4[], $3::text[], $4::text[])`,
+      [tableOf(relation), pairs.map(({ fileId }) => fileId), pairs.map(({ series }) => series), pairs.map(({ place }) => place)],
+    );
+    const [quoted] = await session.query<{ name: string }>('select quote_literal($1::text) as name', [tableOf(relation)]);
+    const series = (columns.series ?? []).length === 0 ? "''" : `concat_ws(' ', ${columns.series!.map((column) => `l.${ident(column)}`).join(', ')})`;
+    queries.push(`select l.* from ${from} l join ${members} m on m.member_id = l.member_id
+      where l.release_id in (${list(parts.map(({ releaseId }) => releaseId))})
+        and exists (
+          select from ${ident(schema, 'place_in_force')} p
+          where p.layer = ${quoted!.name} and p.file_id = m.file_id and p.series = ${series} and p.place = coalesce(l.${ident(columns.place)}, '')
+        )`);
+  }
+  await session.query(`create view ${ident(schema, tableOf(relation))} as ${queries.length === 0 ? `select * from ${from} where false` : queries.join(' union all ')}`);
+}
+
+/** Digest of what one file says of some places of a layer, wherever in it that stands. */
+export async function digestOfPlaces(
+  session: Session, relation: Relation, file: { readonly fileId: number; readonly releaseId: number }, columns: PlaceColumns, places: readonly { readonly series: string; readonly place: string }[],
+): Promise<string> {
+  const names = (await columnsOf(session, { schema: schemaOf(relation), table: tableOf(relation) })).map(({ name }) => name).filter((name) => !PROVENANCE.includes(name));
+  const series = (columns.series ?? []).length === 0 ? "''" : `concat_ws(' ', ${columns.series!.map((column) => `l.${ident(column)}`).join(', ')})`;
+  const [found] = await session.query<{ digest: string }>(
+    `select count(*) || ' ' || coalesce(sum(hashtextextended(row(${names.map((name) => `l.${ident(name)}`).join(', ')})::text, 0)::numeric), 0) as digest
+     from ${ident(schemaOf(relation), tableOf(relation))} l
+     join ledger.member m using (member_id)
+     join unnest($3::text[], $4::text[]) as p (series, place) on p.series = ${series} and p.place = coalesce(l.${ident(columns.place)}, '')
+     where l.release_id = $1 and m.file_id = $2`,
+    [file.releaseId, file.fileId, places.map(({ series: each }) => each), places.map(({ place }) => place)],
+  );
+  return found!.digest;
+}
+
+/** A layer as one release has it. */
+export async function provideRelease(session: Session, schema: string, relation: Relation, releaseId: number): Promise<void> {
+  await session.query(`create view ${ident(schema, tableOf(relation))} as select * from ${ident(schemaOf(relation), tableOf(relation))} where release_id = ${String(Math.trunc(releaseId))}`);
+}
+
+/** Notes which files of a release hold rows of a layer that knows no places. `member` must be there. */
+export async function recordWholeFiles(session: Session, schema: string, layer: string, releaseId: number): Promise<void> {
+  await session.query(
+    `insert into ledger.file_place (file_id, layer, series, named, places)
+     select distinct m.file_id, $1, '', true, array['']
+     from (select distinct member_id from ${ident(schema, layer)}) l join ledger.member m on m.member_id = l.member_id and m.release_id = $2`, [layer, releaseId],
+  );
+}
+
+/** Members of which a row says, in these columns, what one of another member of the same file says. */
+export async function repeatingMembers(session: Session, schema: string, layer: string, columns: readonly string[]): Promise<number[]> {
+  const key = `row(${columns.map((column) => `l.${ident(column)}`).join(', ')})::text`;
+  const rows = await session.query<{ id: number }>(
+    `with hashed as (select l.member_id, m.file_id, hashtextextended(${key}, 0) as hash from ${ident(schema, layer)} l join ${ident(schema, 'member')} m using (member_id)),
+     repeated as (select file_id, hash from hashed group by file_id, hash having count(*) > 1)
+     select distinct member_id as id from hashed join repeated using (file_id, hash)`,
+  );
+  return rows.map(({ id }) => id);
+}
+
+/** Region of each comune of the list, by cadastral code. */
+export async function readRegister(session: Session, fileIds: readonly number[]): Promise<Map<string, number>> {
+  const [there] = await session.query<{ there: boolean }>("select to_regclass('layer.comune_code') is not null as there");
+  if (!there!.there || fileIds.length === 0) return new Map();
+  const rows = await session.query<{ belfiore: string; region: number }>(
+    `select c.belfiore, c.region_code::int4 as region from layer.comune_code c join ledger.member m on m.member_id = c.member_id
+     where m.file_id = any ($1::int4[]) order by c.belfiore`, [[...fileIds]],
+  );
+  return new Map(rows.map(({ belfiore, region }) => [belfiore, region]));
 }
 
 /** A published table as a workspace sees it: one partition, or the empty parent. */
@@ -81,17 +182,26 @@ export async function provideRegion(session: Session, schema: string, code: numb
 export interface RankedFile {
   readonly fileId: number;
   readonly rank: number;
+  readonly vintage: string;
 }
 
 /**
- * The view `member_in_force (member_id, release_id, file_id, rank)` of a region's workspace: where files overlap that do not name comuni, it says
- * which is the newer.
+ * The view `member_in_force (member_id, release_id, file_id, rank, vintage)` of a region's workspace: where files overlap that do not name comuni, it
+ * says which is the newer. And the table `place_in_force`, which the views of layers read.
  */
 export async function provideMembers(session: Session, schema: string, files: readonly RankedFile[]): Promise<void> {
-  const values = files.length === 0 ? 'select null::int4, null::int4 where false' : `values ${files.map(({ fileId, rank }) => `(${Math.trunc(fileId)}, ${Math.trunc(rank)})`).join(', ')}`;
+  await session.query(`drop table if exists ${ident(schema, 'place_in_force')} cascade`);
+  await session.query(`create table ${ident(schema, 'place_in_force')} (layer text not null, file_id int4 not null, series text not null, place text not null)`);
+  const ranked = ident(schema, 'file_in_force');
+  await session.query(`drop table if exists ${ranked} cascade`);
+  await session.query(`create table ${ranked} (file_id int4 not null, rank int4 not null, vintage text not null)`);
+  await session.query(
+    `insert into ${ranked} select * from unnest($1::int4[], $2::int4[], $3::text[])`,
+    [files.map(({ fileId }) => fileId), files.map(({ rank }) => rank), files.map(({ vintage }) => vintage)],
+  );
   await session.query(
     `create view ${ident(schema, 'member_in_force')} as
-     select m.member_id, m.release_id, m.file_id, f.rank from ledger.member m join (${values}) as f (file_id, rank) using (file_id)`,
+     select m.member_id, m.release_id, m.file_id, f.rank, f.vintage from ledger.member m join ${ranked} f using (file_id)`,
   );
 }
 
@@ -396,9 +506,10 @@ function columnsOf(session: Session, { schema, table }: Place): Promise<{ name: 
 
 /**
  * Makes `carried_member`: members of what is published (`was`) whose rows these releases hold unchanged as rows of another member (`now`).
+ * @param layer what is in force of them; null: none is looked for
  * @returns rows of such members
  */
-export async function pairMembers(session: Session, schema: string, published: Place, releaseIds: readonly number[]): Promise<number> {
+export async function pairMembers(session: Session, schema: string, published: Place, layer: Place | null, releaseIds: readonly number[]): Promise<number> {
   const pairs = ident(schema, 'carried_member');
   await session.query(
     `create table ${pairs} as
@@ -406,11 +517,23 @@ export async function pairMembers(session: Session, schema: string, published: P
      from (select member_id, count(*) as rows from ${ident(published.schema, published.table)} group by member_id) p
      join ledger.member o on o.member_id = p.member_id
      join ledger.member n on coalesce(n.taken_from, n.member_id) = coalesce(o.taken_from, o.member_id)
+     ${layer === null ? '' : `-- All of its rows, and no others, are in force now.
+     join (select member_id, count(*) as rows from ${ident(layer.schema, layer.table)} group by member_id) i on i.member_id = n.member_id and i.rows = p.rows`}
      where n.release_id in (${[...releaseIds.map((id) => String(Math.trunc(id))), 'null'].join(', ')})`,
   );
   await analyze(session, schema, 'carried_member');
   const [found] = await session.query<{ rows: number }>(`select coalesce(sum(rows), 0)::int8 as rows from ${pairs}`);
   return found!.rows;
+}
+
+/** Whether rows of a layer of several files in force say the same reference. */
+export async function repeatsInFiles(session: Session, layer: Place): Promise<boolean> {
+  const from = ident(layer.schema, layer.table);
+  const [found] = await session.query<{ repeats: boolean }>(
+    `select (select count(distinct file_id) from ${ident(layer.schema, 'member_in_force')} where release_id in (select release_id from ${from})) > 1
+       and exists (select from ${from} group by hashtextextended(reference, 0) having count(*) > 1) as repeats`,
+  );
+  return found!.repeats;
 }
 
 /** A layer without the members that are carried over. */

@@ -177,6 +177,8 @@ export interface MemberFacts {
   /** CRC-32 of the zip entry, if any: unchanged members are reused by it. */
   readonly crc32?: number;
   readonly size?: number;
+  /** ISTAT region code, where the packaging inside the file says it: a zip of Italy holds one of each region. */
+  readonly region?: number;
   /** What must stand before and after a raw record to make a readable file of it (`rejects --retry`). */
   readonly envelope?: { readonly before: string; readonly after: string };
 }
@@ -218,6 +220,13 @@ export interface Source {
   readonly names: readonly RegExp[];
   /** Staging tables (created by staging.sql) by name, each `raw_<thing>`. */
   readonly tables: Readonly<Record<string, Columns>>;
+  /**
+   * Columns of a layer by which newer files supersede older ones, for layers whose rows say of what comune or unit they are; `places.sql` of the source
+   * says which a file speaks of. Of layers that are not named here a file counts as a whole.
+   */
+  readonly places?: Readonly<Record<string, { readonly series?: readonly string[]; readonly place: string }>>;
+  /** Columns that identify a row of a layer inside one file, whatever members it has. */
+  readonly unique?: Readonly<Record<string, readonly string[]>>;
   /** Columns that identify a row of a staging table, by table: `validate` reports a file that repeats a key. */
   readonly keys?: Readonly<Record<string, readonly string[]>>;
   /** Is this file mine? By content, never by its place; null when not. May throw an input error for a broken file that is surely mine. */

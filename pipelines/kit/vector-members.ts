@@ -4,7 +4,7 @@
  */
 import { expectColumns, normaliseHeader, type ExpectedColumns } from './csv.ts';
 import type { Refusal } from './refusal.ts';
-import { inputError, type InputFile, type MemberSink, type Probe, type Sink } from './source.ts';
+import { inputError, type InputFile, type MemberFacts, type MemberSink, type Probe, type Sink } from './source.ts';
 import { openVector, type VectorDataset, type VectorFeature, type VectorLayer, type VectorValue } from './vector.ts';
 import { isZip, type ZipArchive, type ZipEntry } from './zip.ts';
 
@@ -43,7 +43,7 @@ export type VectorReadings<K extends string> = VectorReading<K> | ((layer: Vecto
  */
 export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>): Promise<void> {
   if (!(await isZip(file.path))) {
-    await readDataset(await openVector(file.path), '', undefined, file.size, sink, reading);
+    await readDataset(await openVector(file.path), '', {}, file.size, sink, reading);
     return;
   }
   const zip = await file.zip();
@@ -54,11 +54,12 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
     }
     for (const path of paths) {
       const parts = partsOf(zip, path);
+      const { size } = zip.entry(path);
       const crc32 = parts.reduce((crc, part) => (Math.imul(crc, 31) + part.crc32) >>> 0, 0);
       const weight = parts.reduce((size, part) => size + part.compressedSize, 0);
       // One layer per file is known before opening it, except in a GeoPackage; only then can unpacking be saved.
-      if (!path.toLowerCase().endsWith('.gpkg') && (await sink.reuse({ path, crc32, size: zip.entry(path).size }))) continue;
-      await readDataset(await openVector({ zip, entry: path }), path, crc32, weight, sink, reading);
+      if (!path.toLowerCase().endsWith('.gpkg') && (await sink.reuse({ path, crc32, size }))) continue;
+      await readDataset(await openVector({ zip, entry: path }), path, { crc32, size }, weight, sink, reading);
     }
   } finally {
     await zip.close();
@@ -71,7 +72,7 @@ function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
   return zip.entries.filter((entry) => entry.path.toLowerCase().startsWith(stem) && !entry.path.slice(stem.length).includes('/'));
 }
 
-async function readDataset<K extends string>(dataset: VectorDataset, path: string, crc32: number | undefined, weight: number, sink: Sink, readings: VectorReadings<K>): Promise<void> {
+async function readDataset<K extends string>(dataset: VectorDataset, path: string, entry: Pick<MemberFacts, 'crc32' | 'size'>, weight: number, sink: Sink, readings: VectorReadings<K>): Promise<void> {
   try {
     // Tables without geometry (styles, metadata) come with GeoPackages and hold nothing that is read.
     const layers = dataset.layers.filter((layer) => layer.spatial);
@@ -80,7 +81,7 @@ async function readDataset<K extends string>(dataset: VectorDataset, path: strin
     for (const layer of layers) {
       const reading = typeof readings === 'function' ? readings(layer) : readings;
       if (reading === null) continue;
-      const facts = { path: layers.length === 1 ? path : `${path}#${layer.name}`, ...(crc32 === undefined ? {} : { crc32 }) };
+      const facts = { path: layers.length === 1 ? path : `${path}#${layer.name}`, ...entry };
       if (layers.length > 1 && (await sink.reuse(facts))) continue;
       const member = await sink.member(facts);
       await readLayer(dataset, layer, member, reading, (records) => sink.progress((weight * records) / Math.max(1, total)));

@@ -4,8 +4,8 @@
  */
 import pLimit, { type LimitFunction } from 'p-limit';
 import {
-  analyze, analyzeRoughly, complete, countRows, createSchema, dropOthers, dropTable, findChanged, findNear, findSharing, inWorkspace, lookIn, pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, replacing,
-  sameRows, setApart, type Place,
+  analyze, analyzeRoughly, complete, countRows, createSchema, dropOthers, dropTable, findChanged, findNear, findSharing, inWorkspace, lookIn, pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, repeatsInFiles,
+  replacing, sameRows, setApart, type Place,
 } from '../db/catalog.ts';
 import type { Database, Session } from '../db/index.ts';
 import type { Log } from '../log.ts';
@@ -91,7 +91,7 @@ export class Carrying {
       await session.query('delete from ledger.built where unit_code = $1 and relation = $2', [this.#unit, relation]);
     });
     this.results.set(relation, { stands: true, rows: standing.rows, digest: standing.digest });
-    await providePublished(session, this.#build, relation, standing.partition);
+    await providePublished(session, this.#build, relation, standing.stands);
     this.#log.info(`  ${relation}: nothing changed`);
   }
 
@@ -121,6 +121,8 @@ export class Carrying {
     const carried = await this.#pair(session, product);
     if (carried === 0 || (rows - carried) * WORTHWHILE > rows) return false;
     const layer = tableOf((file.carries as { layer: Relation }).layer);
+    // Of what stands in two files one is chosen, which looks at all rows.
+    if (await repeatsInFiles(session, { schema: this.#build, table: layer })) return false;
     await this.#run(session, product, () => provideFresh(session, this.schema, { schema: this.#build, table: layer }));
     const was = this.#was(relation);
     const whole = `${tableOf(relation)}_whole`;
@@ -143,7 +145,7 @@ export class Carrying {
     if (!few) return false;
     if (count === 0) {
       this.results.set(relation, { stands: true, rows: standing.rows, digest: standing.digest });
-      await providePublished(session, this.#build, relation, standing.partition);
+      await providePublished(session, this.#build, relation, standing.stands);
       return true;
     }
     const table = tableOf(relation);
@@ -155,7 +157,7 @@ export class Carrying {
     await setApart(session, this.schema, table, whole, fids);
     const { same, ...content } = await replacing(session, this.schema, table, this.#was(relation), fids, standing);
     this.results.set(relation, { stands: same, ...content });
-    if (same) await providePublished(session, this.#build, relation, standing.partition);
+    if (same) await providePublished(session, this.#build, relation, standing.stands);
     else await this.#complete(session, product, whole, { fids });
     return true;
   }
@@ -226,11 +228,13 @@ export class Carrying {
   }
 
   async #pair(session: Session, product: Product): Promise<number> {
-    this.#paired ??= await pairMembers(session, this.schema, this.#was(product.relation), product.carry ? product.releases.map(({ releaseId }) => releaseId) : []);
+    const { carries } = product.file;
+    const layer = product.carry && carries?.by === 'members' ? { schema: this.#build, table: tableOf(carries.layer) } : null;
+    this.#paired ??= await pairMembers(session, this.schema, this.#was(product.relation), layer, layer === null ? [] : product.releases.map(({ releaseId }) => releaseId));
     return this.#paired;
   }
 
   #was(relation: Relation): Place {
-    return { schema: schemaOf(relation), table: this.#published.get(relation)!.partition };
+    return { schema: schemaOf(relation), table: this.#published.get(relation)!.stands };
   }
 }

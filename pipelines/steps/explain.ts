@@ -8,8 +8,9 @@ import { findRegion } from '../kit/regions.ts';
 import type { Section } from '../sections.ts';
 import { readSqlFolder, schemaOf, tableOf, type Relation, type SqlFile } from '../sql-files.ts';
 import { productFiles, publishedTables } from './products.ts';
-import { releases as readReleases } from './ledger.ts';
-import { inUse, rankFiles, sourceOfLayer } from './workspace.ts';
+import { rankFiles, rowsInForce } from './force.ts';
+import { Inventory } from './inventory.ts';
+import { sourceOfLayer } from './workspace.ts';
 
 /** One feature that took part in a value. */
 export interface Evidence {
@@ -63,21 +64,21 @@ export async function explain(context: Context, fid: number, section: Section): 
   const makers = new Map(productFiles(unit).map((maker) => [maker.writes[0]!, maker]));
   const rules = file.reruns.map((relation) => makers.get(relation)!);
   const isBasic = rules.some(({ writes }) => writes[0] === 'core.parcel');
-  const loaded = await readReleases(database, 'loaded');
+  const inventory = await Inventory.read(database, sources);
   const schema = `explain_${process.pid}`;
   let found: Explanation | null = null;
   await inWorkspace(database, schema, async (session) => {
     await session.transaction(async () => {
       await createSchema(session, schema);
       await provideRegion(session, schema, unit, region.name);
-      await provideMembers(session, schema, await rankFiles(session, loaded.filter((release) => release.region === null || release.region === unit)));
+      await provideMembers(session, schema, rankFiles(inventory.used(unit)));
       await provideParcels(session, schema, parcels.partition, fid, file.parcels);
       const made = new Set<Relation>(isBasic ? [] : file.reruns);
       for (const read of new Set([...rules, file].flatMap(({ reads }) => reads))) {
         if (read === 'core.parcel' || read === 'core.parcel_register' || made.has(read)) continue;
         if (schemaOf(read) === 'layer') {
           const source = sourceOfLayer(sources, read);
-          await provideLayer(session, schema, read, source === undefined ? [] : inUse(loaded, source, unit, read).map(({ releaseId }) => releaseId));
+          await provideLayer(session, schema, read, rowsInForce(inventory.force(unit, read), inventory.files, tableOf(read), source?.places?.[tableOf(read)] ?? null));
         } else await providePublished(session, schema, read, published.get(read)?.partition ?? null);
       }
       // The parcel itself is published as it was read: its rule is the fid register, which an explanation must not touch.

@@ -11,15 +11,18 @@ import { duration } from '../progress.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
 import { Carrying } from './carry.ts';
-import type { Release } from './ledger.ts';
+import { rankFiles, rowsInForce } from './force.ts';
+import type { Inventory } from './inventory.ts';
 import type { Product, PublishedTable } from './products.ts';
-import { buildSchema, carrySchema, inUse, rankFiles, sourceOfLayer } from './workspace.ts';
+import { buildSchema, carrySchema, sourceOfLayer } from './workspace.ts';
 
 /** State 4: the stale tables of a unit lie finished in its workspace. */
 export interface Joined {
   readonly state: 'joined';
   readonly unit: number;
   readonly schema: string;
+  /** Files in force. */
+  readonly files: readonly number[];
   readonly products: readonly Product[];
   /** Those of which a table lies in the workspace. */
   readonly built: readonly Product[];
@@ -31,16 +34,16 @@ export interface Joined {
  * Makes the stale tables of a unit in its workspace. What an interrupted run finished there is used again.
  * @throws MappaleError of kind `database`, with file, line and column of the SQL
  */
-export async function join(database: Database, unit: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, sources: readonly RegisteredSource[], releases: readonly Release[], log: Log): Promise<Joined> {
+export async function join(database: Database, unit: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, sources: readonly RegisteredSource[], inventory: Inventory, log: Log): Promise<Joined> {
   const schema = buildSchema(unit);
   const stale = products.filter((product) => product.stale !== null);
   await prepare(database, schema, unit, stale);
   const carrying = await inWorkspace(database, schema, async (session) => {
     const finished = new Set(await tablesIn(session, schema));
     if (unit !== 0) await provideRegion(session, schema, unit, findRegion(unit)!.name);
-    await provideMembers(session, schema, await rankFiles(session, [...new Set(products.flatMap((product) => product.releases))]));
+    await provideMembers(session, schema, rankFiles(inventory.used(unit)));
     const provided = new Set<Relation>();
-    const results = new Set(['region', 'member_in_force', ...products.map(({ relation }) => tableOf(relation))]);
+    const results = new Set(['region', 'member_in_force', 'file_in_force', 'place_in_force', ...products.map(({ relation }) => tableOf(relation))]);
     const carry = await Carrying.begin(database, session, unit, schema, products, published, log);
     const make = async (product: Product): Promise<void> => {
       const table = tableOf(product.relation);
@@ -49,7 +52,7 @@ export async function join(database: Database, unit: number, products: readonly 
         return;
       }
       // Also for what is finished: its checks look at the layers.
-      await provideInputs(session, schema, product, sources, releases, unit, provided);
+      await provideInputs(session, schema, product, sources, inventory, unit, provided);
       if (finished.has(table)) {
         log.info(`  ${product.relation}: finished by the run before`);
         await carry?.compare(session, product);
@@ -75,7 +78,7 @@ export async function join(database: Database, unit: number, products: readonly 
     }
     return carry;
   });
-  return { state: 'joined', unit, schema, products, built: stale.filter(({ relation }) => carrying?.results.get(relation)?.stands !== true), carrying };
+  return { state: 'joined', unit, schema, files: inventory.used(unit).map(({ fileId }) => fileId), products, built: stale.filter(({ relation }) => carrying?.results.get(relation)?.stands !== true), carrying };
 }
 
 /**
@@ -136,7 +139,7 @@ async function prepare(database: Database, schema: string, unit: number, stale: 
 }
 
 async function provideInputs(
-  session: Session, schema: string, product: Product, sources: readonly RegisteredSource[], releases: readonly Release[], unit: number, provided: Set<Relation>,
+  session: Session, schema: string, product: Product, sources: readonly RegisteredSource[], inventory: Inventory, unit: number, provided: Set<Relation>,
 ): Promise<void> {
   for (const relation of product.file.reads) {
     if (schemaOf(relation) !== 'layer' || provided.has(relation)) continue;
@@ -147,6 +150,6 @@ async function provideInputs(
         code: 'LAYER_UNKNOWN', kind: 'bug', hint: 'Restore the source\'s folder under sources/, or take the relation out of the file.',
       });
     }
-    await provideLayer(session, schema, relation, inUse(releases, source, unit, relation).map(({ releaseId }) => releaseId));
+    await provideLayer(session, schema, relation, rowsInForce(inventory.force(unit, relation), inventory.files, tableOf(relation), source.places?.[tableOf(relation)] ?? null));
   }
 }

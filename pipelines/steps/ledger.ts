@@ -5,6 +5,7 @@ import { MappaleError } from '../errors.ts';
 import type { Facts } from '../fingerprint.ts';
 import { maskTaxCode } from '../kit/mask-tax-code.ts';
 import type { Relation } from '../sql-files.ts';
+import type { FilePlaces, LoadedFile } from './force.ts';
 import type { LocatedFile, SeenFile, SeenFiles } from './locate.ts';
 
 export type ReleaseState = 'staging' | 'loaded' | 'failed';
@@ -25,14 +26,12 @@ export interface Release {
   readonly layers: Readonly<Record<string, number>> | null;
   /** What it was read with; null: read before that was noted. */
   readonly inputs: Facts | null;
-  /** Last run that found its files; of two releases of one vintage the one seen last counts. */
-  readonly lastSeen: number;
 }
 
 export async function releases(database: Session, state?: ReleaseState): Promise<Release[]> {
   return database.query<Release & Record<string, unknown>>(
     `select release_id as "releaseId", source_id as "sourceId", vintage, region_code::int4 as region, fingerprint, complete, state,
-       records, rows, rejects, duplicates, layers, inputs, coalesce(last_seen_run, 0) as "lastSeen"
+       records, rows, rejects, duplicates, layers, inputs
      from ledger.release where $1::text is null or state = $1 order by release_id`, [state ?? null],
   );
 }
@@ -52,11 +51,38 @@ export async function openRelease(
 }
 
 export async function addFile(session: Session, releaseId: number, file: LocatedFile): Promise<number> {
+  const { role, vintage, dated, region, complete, place } = file.recognition;
   const [row] = await session.query<{ id: number }>(
-    'insert into ledger.file (release_id, path, name, role, sha256, size) values ($1, $2, $3, $4, $5, $6) returning file_id as id',
-    [releaseId, maskTaxCode(file.path), file.name, file.recognition.role, file.sha256, file.size],
+    `insert into ledger.file (release_id, path, name, role, sha256, size, vintage, dated, region_code, complete, place)
+     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning file_id as id`,
+    [releaseId, maskTaxCode(file.path), file.name, role, file.sha256, file.size, vintage, dated ?? null, region, complete, place ?? null],
   );
   return row!.id;
+}
+
+/** Every file of a loaded release, and what it speaks of. */
+export async function loadedFiles(session: Session): Promise<LoadedFile[]> {
+  const files = await session.query<Omit<LoadedFile, 'held'> & Record<string, unknown>>(
+    `select f.file_id as "fileId", f.release_id as "releaseId", r.source_id as "sourceId", f.role, f.vintage, f.dated, f.region_code::int4 as region, f.complete, f.place,
+       f.name, f.sha256, r.reader, f.present, coalesce(f.arrived_run, 0) as arrived, f.forgotten_at is not null as forgotten
+     from ledger.file f join ledger.release r using (release_id) where r.state = 'loaded' order by f.file_id`,
+  );
+  const held = new Map<number, FilePlaces[]>();
+  for (const { fileId, ...places } of await session.query<FilePlaces & { fileId: number } & Record<string, unknown>>(
+    `select p.file_id as "fileId", p.layer, p.series, p.region_code::int4 as region, p.likely_region_code::int4 as "likelyRegion", p.dated, p.named, p.places
+     from ledger.file_place p join ledger.file f using (file_id) join ledger.release r using (release_id) where r.state = 'loaded' order by p.file_id, p.layer, p.series, p.dated, p.places`,
+  )) {
+    const mine = held.get(fileId) ?? [];
+    mine.push(places);
+    held.set(fileId, mine);
+  }
+  return files.map((file) => ({ ...file, held: held.get(file.fileId) ?? [] }));
+}
+
+/** Notes which files this run found in the data folders: those that came, and those that left. */
+export async function noteFiles(session: Session, runId: number, present: readonly number[], came: readonly number[]): Promise<void> {
+  await session.query('update ledger.file set present = false where present and not file_id = any ($1::int4[])', [[...present]]);
+  await session.query('update ledger.file set present = true, arrived_run = $2 where file_id = any ($1::int4[])', [[...came], runId]);
 }
 
 /** A release that cannot be loaded, and why; its rejects stay, for people to look at. */
@@ -92,11 +118,6 @@ export async function addRejects(session: Session, releaseId: number, rejects: r
       rejects.map(({ raw }) => raw.toString('hex')),
     ],
   );
-}
-
-/** Notes that this run found the files of these loaded releases. */
-export async function markSeen(session: Session, runId: number, fingerprints: readonly string[]): Promise<void> {
-  await session.query("update ledger.release set last_seen_run = $1 where state = 'loaded' and fingerprint = any ($2)", [runId, [...fingerprints]]);
 }
 
 /** What the quality gate measured of a published table; none when it was published before it measured. */

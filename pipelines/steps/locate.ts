@@ -66,11 +66,17 @@ interface FoundFile {
 /**
  * Looks through folders, recursively.
  * @param only when given, only these sources are asked
- * @throws MappaleError `DATA_MISSING` (exit 2) when a folder does not exist, `FILE_AMBIGUOUS` (exit 1) when two sources claim a file
+ * @throws MappaleError `DATA_MISSING` and `DATA_EMPTY` (exit 2) when a folder does not exist, or none holds a file; `FILE_AMBIGUOUS` (exit 1) when two sources claim a file
  */
 export async function locate(folders: readonly string[], sources: readonly RegisteredSource[], seen: SeenFiles): Promise<Survey> {
   const files = new Map<string, FoundFile>();
   for (const folder of folders) for (const file of await walk(folder)) files.set(file.path, file);
+  if (files.size === 0) {
+    throw new MappaleError('the data folder is empty', {
+      code: 'DATA_EMPTY', kind: 'usage', at: folders.join(', '), detail: 'expected the files that were downloaded, found none',
+      hint: 'Give the folder that holds them. Files that are loaded stay in force without it: to take one out, mappale forget FILE.',
+    });
+  }
   const broken: { path: string; error: MappaleError }[] = [];
   const unknown: string[] = [];
   const aside: { path: string; source: string; reason: string }[] = [];
@@ -256,7 +262,17 @@ async function hashFile(file: FoundFile, recognition: Recognition, files: Readon
   return hashes.length === 1 ? hashes[0]! : createHash('sha256').update(hashes.join('\n')).digest('hex');
 }
 
-/** Files of the same source, vintage and region make one release; a file that is there twice counts once. */
+/** Some files of a release, as a release of their own. */
+export function pick(located: Located, files: readonly LocatedFile[]): Located {
+  return {
+    ...located,
+    complete: files.some(({ recognition }) => recognition.complete),
+    files,
+    content: createHash('sha256').update(files.map(({ recognition, sha256 }) => `${recognition.role} ${sha256}`).sort().join('\n')).digest('hex'),
+  };
+}
+
+/** Files of the same source, vintage and region are loaded together; a file that is there twice counts once. */
 function group(located: readonly { source: RegisteredSource; file: LocatedFile }[]): Located[] {
   const groups = new Map<string, { source: RegisteredSource; files: Map<string, LocatedFile> }>();
   const sorted = [...located].sort((a, b) => (a.file.path < b.file.path ? -1 : 1));
@@ -267,16 +283,7 @@ function group(located: readonly { source: RegisteredSource; file: LocatedFile }
     if (!found.files.has(`${file.recognition.role} ${file.sha256}`)) found.files.set(`${file.recognition.role} ${file.sha256}`, file);
   }
   return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { source, files }]) => {
-    const list = [...files.values()];
-    const first = list[0]!.recognition;
-    return {
-      state: 'located',
-      source,
-      vintage: first.vintage,
-      region: first.region,
-      complete: list.some(({ recognition }) => recognition.complete),
-      files: list,
-      content: createHash('sha256').update([...files.keys()].sort().join('\n')).digest('hex'),
-    } as const;
+    const { vintage, region } = [...files.values()][0]!.recognition;
+    return pick({ state: 'located', source, vintage, region, complete: true, files: [], content: '' }, [...files.values()]);
   });
 }

@@ -2,9 +2,11 @@
 import type { Session } from '../db/index.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { digestOfFacts, sqlFacts, whyChanged, type Facts } from '../fingerprint.ts';
-import { readSqlFolder, schemaOf, type Relation, type SqlFile } from '../sql-files.ts';
+import { readSqlFolder, schemaOf, sha256, tableOf, type Relation, type SqlFile } from '../sql-files.ts';
+import type { InForce } from './force.ts';
+import type { Inventory } from './inventory.ts';
 import type { Release } from './ledger.ts';
-import { inUse, sourceOfLayer } from './workspace.ts';
+import { sourceOfLayer } from './workspace.ts';
 
 /** A table of a unit: what makes it, what from, and whether what is published still holds. */
 export interface Product {
@@ -24,13 +26,16 @@ export interface Product {
   readonly stale: string | null;
   /** Of what it is made from only the parcels differ from what was published: rows of the others may be carried over. */
   readonly carry: boolean;
-  /** Partition that is published now. */
+  /** Table that is published now, without its schema. */
   readonly published: string | null;
 }
 
 export interface PublishedTable {
   readonly relation: Relation;
+  /** Name by which it is detached, or lies in `previous`. */
   readonly partition: string;
+  /** Name under which it stands while it is in force: tables of Italy are swapped whole and bear the parent's. */
+  readonly stands: string;
   readonly fingerprint: string;
   readonly inputs: Readonly<Record<string, string>>;
   readonly rows: number;
@@ -63,11 +68,11 @@ export async function publishedTables(session: Session, unit: number, state: 'cu
     `select t.relation, t.partition, t.fingerprint, t.inputs, t.rows, t.digest from ledger.publication_table t
      join ledger.publication p using (publication_id) where p.unit_code = $1 and p.state = $2`, [unit, state],
   );
-  return new Map(rows.map((row) => [row.relation, row]));
+  return new Map(rows.map((row) => [row.relation, { ...row, stands: unit === 0 && state === 'current' ? tableOf(row.relation) : row.partition }]));
 }
 
 /** Decides what is stale, and says why. Pure: nothing is read but its arguments. */
-export function planProducts(unit: number, sources: readonly RegisteredSource[], releases: readonly Release[], published: ReadonlyMap<Relation, PublishedTable>, engine: Facts): Product[] {
+export function planProducts(unit: number, sources: readonly RegisteredSource[], inventory: Inventory, published: ReadonlyMap<Relation, PublishedTable>, engine: Facts): Product[] {
   const products = new Map<Relation, Product>();
   for (const file of productFiles(unit)) {
     const relation = file.writes[0]!;
@@ -78,13 +83,15 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
     for (const read of file.reads) {
       if (schemaOf(read) === 'layer') {
         const source = sourceOfLayer(sources, read);
-        const found = source === undefined ? [] : inUse(releases, source, unit, read);
-        if (found.length === 0) missing.push(read);
-        for (const release of found) {
+        const { files } = inventory.force(unit, read);
+        if (files.length === 0) missing.push(read);
+        for (const { file } of files) {
+          const release = inventory.releases.get(file.releaseId);
+          if (release === undefined) continue;
           used.set(release.releaseId, release);
-          if (source!.manifest.reference !== true || relation === 'core.parcel') cited.set(release.releaseId, release);
-          inputs[`${release.sourceId} ${release.vintage}${release.region === null ? '' : ` region ${release.region}`}`] = release.fingerprint;
+          if (source?.manifest.reference !== true || relation === 'core.parcel') cited.set(release.releaseId, release);
         }
+        Object.assign(inputs, inputsOf(files, read));
       } else {
         const made = products.get(read);
         if (made === undefined) continue; // what a file both reads and keeps, as the register of fids
@@ -102,10 +109,27 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
       releases: [...used.values()].sort((a, b) => a.releaseId - b.releaseId),
       cited: [...cited.values()],
       stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'what it is made from is noted in another way' : null,
-      published: before?.partition ?? null,
+      published: before?.stands ?? null,
     });
   }
   return [...products.values()];
+}
+
+/** Digest of all that a unit would be made from now. */
+export function productsDigest(products: readonly Product[]): string {
+  return sha256(products.map(({ relation, fingerprint }) => `${relation} ${fingerprint}`).sort().join('\n'));
+}
+
+/** Digests of the files of a layer, by source, vintage and region: of their bytes, of what read them, of the places that count, and of their order. */
+function inputsOf(files: readonly InForce[], layer: Relation): Record<string, string> {
+  const lines = new Map<string, string[]>();
+  for (const { file, rank, whole, places } of files) {
+    const key = `${file.sourceId} ${file.vintage}${file.region === null ? '' : ` region ${file.region}`}`;
+    const mine = lines.get(key) ?? [];
+    mine.push(JSON.stringify([layer, rank, file.sha256, file.reader, whole, places.map(({ series, place }) => `${series} ${place}`).sort()]));
+    lines.set(key, mine);
+  }
+  return Object.fromEntries([...lines].map(([key, mine]) => [`${key} ${tableOf(layer)}`, sha256(mine.sort().join('\n'))]));
 }
 
 /** Inputs in which a table that carries rows over may differ from the published one: what its unchanged rows do not depend on. */

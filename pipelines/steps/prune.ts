@@ -3,8 +3,7 @@ import type { Database } from '../db/index.ts';
 import { dropTable, schemasLike, dropSchema, tablesIn } from '../db/catalog.ts';
 import { tableOf } from '../sql-files.ts';
 import type { RegisteredSource } from '../registry.ts';
-import { releases as readReleases } from './ledger.ts';
-import { inUse } from './workspace.ts';
+import { Inventory } from './inventory.ts';
 
 export interface Pruned {
   readonly partitions: readonly string[];
@@ -21,15 +20,16 @@ export async function prune(database: Database, sources: readonly RegisteredSour
       "select distinct t.partition from ledger.publication_table t join ledger.publication p using (publication_id) where p.state in ('current', 'previous')",
     )).map(({ partition }) => partition));
     const partitions = (await tablesIn(session, 'previous')).filter((name) => !kept.has(name));
-    const all = await readReleases(session, 'loaded');
+    const inventory = await Inventory.read(database, sources);
+    const all = [...inventory.releases.values()];
     const used = new Set<number>();
-    for (const source of sources) {
-      for (const layer of source.layer.writes) for (let unit = 0; unit <= 20; unit += 1) for (const release of inUse(all, source, unit, layer)) used.add(release.releaseId);
-    }
+    for (let unit = 0; unit <= 20; unit += 1) for (const { releaseId } of inventory.used(unit)) used.add(releaseId);
+    // What lies in the data folders would only be read again.
+    for (const { releaseId, present } of inventory.files) if (present) used.add(releaseId);
     // Provenance of what is published must stay readable.
     const cited = await session.query<{ id: number }>(
-      `select distinct r.release_id as id from ledger.release r join ledger.publication_table t on t.inputs::text like '%' || r.fingerprint || '%'
-       join ledger.publication p on p.publication_id = t.publication_id and p.state in ('current', 'previous')`,
+      `select distinct f.release_id as id from ledger.publication_file c join ledger.publication p using (publication_id) join ledger.file f using (file_id)
+       where p.state in ('current', 'previous')`,
     );
     for (const { id } of cited) used.add(id);
     const releases = all.filter(({ releaseId }) => !used.has(releaseId));

@@ -19,7 +19,7 @@ export interface Published {
   readonly state: 'published';
   readonly publicationId: number;
   readonly unit: number;
-  readonly tables: readonly PublishedTable[];
+  readonly tables: readonly Omit<PublishedTable, 'stands'>[];
 }
 
 /**
@@ -47,7 +47,7 @@ export async function publish(database: Database, gated: Gated, sources: readonl
     if (joined.built.some(({ relation }) => relation === 'core.parcel')) await retireParcels(session, unit, { schema, table: 'parcel' }, joined.carrying?.changed ?? null);
     const before = await publishedTables(session, unit);
     const publicationId = await openPublication(session, unit, runId, gated.accepted);
-    const tables: PublishedTable[] = [];
+    const tables: Omit<PublishedTable, 'stands'>[] = [];
     await holdReaders(session);
     for (const product of [...joined.products].sort(byRelation)) {
       const standing = before.get(product.relation);
@@ -73,6 +73,7 @@ export async function publish(database: Database, gated: Gated, sources: readonl
         [publicationId, table.relation, table.partition, table.fingerprint, JSON.stringify(table.inputs), table.rows, table.digest],
       );
     }
+    await session.query('insert into ledger.publication_file (publication_id, file_id) select $1, unnest($2::int4[])', [publicationId, joined.files]);
     await attribute(session, publicationId, joined.products, sources);
     await session.query('delete from ledger.built where unit_code = $1', [unit]);
     return { publicationId, tables };

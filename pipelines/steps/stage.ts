@@ -35,7 +35,7 @@ export interface Staged {
   readonly schema: string;
   readonly members: readonly MemberCount[];
   /** Members whose rows are taken over from an earlier release, by member of this release. */
-  readonly reused: readonly { readonly memberId: number; readonly fromMemberId: number; readonly fromReleaseId: number }[];
+  readonly reused: readonly { readonly memberId: number; readonly path: string; readonly fromMemberId: number; readonly fromReleaseId: number }[];
 }
 
 /** Finds a member of an earlier, loaded release that was read by the same code and has the same bytes. */
@@ -83,14 +83,14 @@ export function inputFile(file: LocatedFile): InputFile {
 
 class StageSink implements Sink {
   readonly members: MemberCount[] = [];
-  readonly reused: { memberId: number; fromMemberId: number; fromReleaseId: number }[] = [];
+  readonly reused: { memberId: number; path: string; fromMemberId: number; fromReleaseId: number }[] = [];
   readonly #database: Database;
   readonly #located: Located;
   readonly #releaseId: number;
   readonly #schema: string;
   readonly #reusable: Reusable;
   readonly #log: Log;
-  readonly #taken: { fileId: number; label: string; path: string; crc32: number | null; size: number | null; found: NonNullable<ReturnType<Reusable>> }[] = [];
+  readonly #taken: { fileId: number; label: string; path: string; crc32: number | null; size: number | null; region: number | null; found: NonNullable<ReturnType<Reusable>> }[] = [];
   readonly #writers = new Map<string, RowWriter>();
   readonly #copies = new Map<string, CopyIn>();
   readonly #startedAt = performance.now();
@@ -132,7 +132,7 @@ class StageSink implements Sink {
   async reuse(facts: MemberFacts): Promise<boolean> {
     const found = this.#reusable(facts);
     if (found === undefined) return false;
-    this.#taken.push({ fileId: this.#file!.id, label: this.#label(facts), path: facts.path, crc32: facts.crc32 ?? null, size: facts.size ?? null, found });
+    this.#taken.push({ fileId: this.#file!.id, label: this.#label(facts), path: facts.path, crc32: facts.crc32 ?? null, size: facts.size ?? null, region: facts.region ?? null, found });
     return true;
   }
 
@@ -214,13 +214,14 @@ class StageSink implements Sink {
   async #writeTaken(): Promise<void> {
     if (this.#taken.length === 0) return;
     const written = await this.#database.query<{ fileId: number; path: string; memberId: number }>(
-      `insert into ledger.member (release_id, file_id, path, crc32, size, taken_from, records, rows, rejects, duplicates)
-       select $1, file_id, path, crc32, size, taken_from, records, rows, rejects, duplicates
-       from unnest($2::int4[], $3::text[], $4::int8[], $5::int8[], $6::int4[], $7::int8[], $8::int8[], $9::int8[], $10::int8[])
-         as x (file_id, path, crc32, size, taken_from, records, rows, rejects, duplicates)
+      `insert into ledger.member (release_id, file_id, path, crc32, size, region_code, taken_from, records, rows, rejects, duplicates)
+       select $1, file_id, path, crc32, size, region_code, taken_from, records, rows, rejects, duplicates
+       from unnest($2::int4[], $3::text[], $4::int8[], $5::int8[], $6::int2[], $7::int4[], $8::int8[], $9::int8[], $10::int8[], $11::int8[])
+         as x (file_id, path, crc32, size, region_code, taken_from, records, rows, rejects, duplicates)
        returning file_id as "fileId", path, member_id as "memberId"`,
       [
         this.#releaseId, this.#taken.map(({ fileId }) => fileId), this.#taken.map(({ path }) => path), this.#taken.map(({ crc32 }) => crc32), this.#taken.map(({ size }) => size),
+        this.#taken.map(({ region }) => region),
         this.#taken.map(({ found }) => found.readAs), this.#taken.map(({ found }) => found.records), this.#taken.map(({ found }) => found.rows),
         this.#taken.map(({ found }) => found.rejects), this.#taken.map(({ found }) => found.duplicates),
       ],
@@ -228,15 +229,15 @@ class StageSink implements Sink {
     const ids = new Map(written.map(({ fileId, path, memberId }) => [`${fileId} ${path}`, memberId]));
     for (const { fileId, path, label, found } of this.#taken) {
       const memberId = ids.get(`${fileId} ${path}`)!;
-      this.reused.push({ memberId, fromMemberId: found.memberId, fromReleaseId: found.releaseId });
+      this.reused.push({ memberId, path, fromMemberId: found.memberId, fromReleaseId: found.releaseId });
       this.members.push({ memberId, label, records: found.records, rows: found.rows, rejects: found.rejects, duplicates: found.duplicates });
     }
   }
 
   async #newMember(facts: MemberFacts): Promise<number> {
     const [row] = await this.#database.query<{ id: number }>(
-      'insert into ledger.member (release_id, file_id, path, crc32, size, before, after) values ($1, $2, $3, $4, $5, $6, $7) returning member_id as id',
-      [this.#releaseId, this.#file!.id, facts.path, facts.crc32 ?? null, facts.size ?? null, facts.envelope?.before ?? null, facts.envelope?.after ?? null],
+      'insert into ledger.member (release_id, file_id, path, crc32, size, before, after, region_code) values ($1, $2, $3, $4, $5, $6, $7, $8) returning member_id as id',
+      [this.#releaseId, this.#file!.id, facts.path, facts.crc32 ?? null, facts.size ?? null, facts.envelope?.before ?? null, facts.envelope?.after ?? null, facts.region ?? null],
     );
     // Copies are opened here, where waiting is possible, and not in the hot loop.
     for (const table of Object.keys(this.#located.source.tables)) {

@@ -30,25 +30,27 @@ where not geom @ st_makeenvelope(6, 35, 19, 47.5, 4326);
 
 -- check: parcel_reference_repeated
 -- level: error
--- expects: a reference names one parcel, also beside members taken over from an earlier release
+-- expects: a reference names one parcel of a file, also beside members taken over from an earlier release
 select
   p.reference,
   count(*) as parcels
 from cadastral_parcel p
+join member m using (member_id)
 where hashtextextended(p.reference, 0) in (
   select hashtextextended(reference, 0) from cadastral_parcel group by 1 having count(*) > 1
 )
-group by p.reference
+group by m.file_id, p.reference
 having count(*) > 1;
 
 -- check: sheet_reference_repeated
 -- level: error
--- expects: a reference names one sheet, also beside members taken over from an earlier release
+-- expects: a reference names one sheet of a file, also beside members taken over from an earlier release
 select
-  reference,
+  s.reference,
   count(*) as sheets
-from cadastral_sheet
-group by reference
+from cadastral_sheet s
+join member m using (member_id)
+group by m.file_id, s.reference
 having count(*) > 1;
 
 -- check: parcel_sheet_missing

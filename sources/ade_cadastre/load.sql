@@ -1,5 +1,5 @@
--- purpose: parcels and sheets become layers: valid, each reference once, comuni that exist
--- reads: staging.raw_parcel, staging.raw_sheet, layer.comune_code
+-- purpose: parcels and sheets become layers: valid, each reference once in a file
+-- reads: staging.raw_parcel, staging.raw_sheet
 -- writes: layer.cadastral_parcel, layer.cadastral_sheet, duplicate, reject
 -- grain: one row per parcel, one row per sheet
 -- crs: RDN2008 (EPSG:6706) in, EPSG:4326 out; PROJ holds the two for the same (no-op, accuracy 1 m), so the SRID is set and nothing computed
@@ -24,17 +24,7 @@ select
 from raw_sheet s
 where not st_isvalid(s.geom);
 
--- 2. Comuni that the list does not have (A000 …). Without a list nothing is known and nothing refused.
-create unlogged table unknown_comune as
-select n.belfiore
-from (
-  select distinct left(reference, 4) as belfiore from raw_parcel
-  union
-  select distinct left(reference, 4) as belfiore from raw_sheet
-) n
-where exists (select from comune_code)
-  and not exists (select from comune_code c where c.belfiore = n.belfiore);
-
+-- 2. What is no comune (A000), and what is nothing at all.
 create unlogged table refused as
 select
   u.layer,
@@ -51,7 +41,7 @@ join (
   select 'sheet', member_id, position, reference, geom from raw_sheet
 ) r using (layer, member_id, position)
 where st_isempty(u.mended)
-  and left(r.reference, 4) not in (select belfiore from unknown_comune)
+  and not starts_with(r.reference, 'A000')
 union all
 select
   'parcel',
@@ -62,7 +52,7 @@ select
   p.reference,
   p.geom
 from raw_parcel p
-where left(p.reference, 4) in (select belfiore from unknown_comune)
+where starts_with(p.reference, 'A000')
 union all
 select
   'sheet',
@@ -73,7 +63,7 @@ select
   s.reference,
   s.geom
 from raw_sheet s
-where left(s.reference, 4) in (select belfiore from unknown_comune);
+where starts_with(s.reference, 'A000');
 
 -- 3. References that occur again. Grouped by hash, because an int8 costs half of a text; the few that are found are compared as text.
 create unlogged table repeated as
@@ -91,7 +81,7 @@ from raw_sheet
 group by hashtextextended(reference, 0)
 having count(*) > 1;
 
--- Of those that say the same reference, the first one stays: by member (paths in order), then by place.
+-- Of those of one file that say the same reference, the first one stays: by member (paths in order), then by place.
 create unlogged table surplus as
 select
   n.layer,
@@ -106,12 +96,14 @@ from (
     row_number() over w as nth,
     first_value(r.geom) over w as first_geom
   from (
-    select 'parcel' as layer, p.member_id, p.position, p.reference, p.geom
+    select 'parcel' as layer, m.file_id, p.member_id, p.position, p.reference, p.geom
     from raw_parcel p
+    join member m using (member_id)
     where hashtextextended(p.reference, 0) in (select hash from repeated where layer = 'parcel')
     union all
-    select 'sheet', s.member_id, s.position, s.reference, s.geom
+    select 'sheet', m.file_id, s.member_id, s.position, s.reference, s.geom
     from raw_sheet s
+    join member m using (member_id)
     where hashtextextended(s.reference, 0) in (select hash from repeated where layer = 'sheet')
   ) r
   where not exists (
@@ -121,7 +113,7 @@ from (
       and f.member_id = r.member_id
       and f.position = r.position
   )
-  window w as (partition by r.layer, r.reference order by r.member_id, r.position)
+  window w as (partition by r.layer, r.file_id, r.reference order by r.member_id, r.position)
 ) n
 where n.nth > 1;
 
@@ -212,4 +204,4 @@ left join suspect u on u.layer = 'sheet' and u.member_id = s.member_id and u.pos
 left join dropped d on d.layer = 'sheet' and d.member_id = s.member_id and d.position = s.position
 where d.member_id is null;
 
-drop table suspect, unknown_comune, refused, repeated, surplus, dropped;
+drop table suspect, refused, repeated, surplus, dropped;

@@ -1,5 +1,6 @@
 /** Files, zips of files, zips of zips: each GML document becomes one member. */
 import { availableParallelism } from 'node:os';
+import { findRegion } from '../../pipelines/kit/regions.ts';
 import { inputError, type InputFile, type MemberFacts, type Sink } from '../../pipelines/kit/source.ts';
 import { ReaderThreads } from '../../pipelines/kit/threads.ts';
 import type { ZipArchive } from '../../pipelines/kit/zip.ts';
@@ -84,6 +85,12 @@ async function* steps(outermost: ZipArchive): AsyncGenerator<Step, void, undefin
   }
 }
 
+/** In a zip of Italy the outer folder of zips is a region's. */
+function regionOf(path: string, depth: number): { region?: number } {
+  const region = depth === DEPTH ? findRegion(path.split('/', 1)[0]!.replace(/\.zip$/i, '')) : undefined;
+  return region === undefined ? {} : { region: region.code };
+}
+
 /**
  * @param folder path of the archive inside the file, with `/`
  * @param share bytes of the outermost file for one byte of this archive
@@ -102,7 +109,7 @@ async function* walk(archive: ZipArchive, folder: string, depth: number, share: 
       const from = await archive.extent(entry.path);
       yield {
         input: { path, name: entry.path.split('/').at(-1)!, at: from.at, from },
-        facts: { path, crc32: entry.crc32, size: entry.size },
+        facts: { path, crc32: entry.crc32, size: entry.size, ...regionOf(path, depth) },
         weight: entry.compressedSize * share,
       };
     } else {

@@ -10,6 +10,8 @@ export default defineSource({
   names: [/_(?:ple|map)\.gml$/i, /^[A-Z]\d{3}_[^/]*\.zip$/, /^[A-Z]{2}\.zip$/, new RegExp(`^(?:ITALIA|${REGIONS.map(({ name }) => name.toUpperCase()).join('|')})\\.zip$`)],
   tables,
   keys: { raw_parcel: ['reference'], raw_sheet: ['reference'] },
+  places: { cadastral_parcel: { place: 'belfiore' }, cadastral_sheet: { place: 'belfiore' } },
+  unique: { cadastral_parcel: ['reference'], cadastral_sheet: ['reference'] },
   recognise,
   read,
 });

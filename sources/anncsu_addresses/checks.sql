@@ -12,9 +12,13 @@ select
   a.progressivo_nazionale,
   a.belfiore
 from accesso as a
-left join odonimo as o on o.progressivo_nazionale = a.progressivo_nazionale
-left join odonimo_indir as i on i.progressivo_nazionale = a.progressivo_nazionale
-where coalesce(o.belfiore, i.belfiore) is distinct from a.belfiore;
+join member as m on m.member_id = a.member_id
+left join (
+  select street.*, home.file_id
+  from odonimo_indir as street
+  join member as home on home.member_id = street.member_id
+) as i on i.progressivo_nazionale = a.progressivo_nazionale and i.file_id = m.file_id
+where i.belfiore is distinct from a.belfiore;
 
 -- check: total_accesses_agree
 -- level: warn

@@ -65,7 +65,7 @@ create table layer.odonimo_indir (
   search_tokens text[] not null
 ) partition by list (release_id);
 
-comment on table layer.odonimo_indir is 'Streets taken from the lines of INDIR, where STRAD of the same release does not have them. member_id and position are of their first access.';
+comment on table layer.odonimo_indir is 'Streets as the lines of INDIR name them. member_id and position are of their first access.';
 comment on column layer.odonimo_indir.release_id is 'Release (ledger); the partition key.';
 comment on column layer.odonimo_indir.member_id is 'CSV that the row was read from (ledger).';
 comment on column layer.odonimo_indir.position is 'Line of the CSV; the header is line 1.';

@@ -1,5 +1,5 @@
--- purpose: streets and accesses of this release, each once, with the points that can be believed
--- reads: staging.raw_access, staging.raw_street, layer.comune_code
+-- purpose: streets and accesses of a file, each once, with the points that can be believed
+-- reads: staging.raw_access, staging.raw_street
 -- writes: layer.odonimo, layer.odonimo_indir, layer.accesso
 -- grain: as the layers
 -- crs: EPSG:6706 degrees become EPSG:4326; PROJ takes the two as identical, so only the number of the CRS changes
@@ -27,18 +27,6 @@ select
 from raw_access
 where street is not null;
 
--- Without a list of comuni (ISTAT not loaded) nobody is a stranger.
-create table unknown_comune as
-select
-  raw.belfiore
-from (
-  select belfiore from indir_street
-  union
-  select belfiore from raw_street
-) as raw
-where exists (select from comune_code)
-  and not exists (select from comune_code as c where c.belfiore = raw.belfiore);
-
 -- Keys that occur twice are few: they are found by hashing keys alone, and only their rows are sorted.
 create table repeated_access as
 select
@@ -56,10 +44,11 @@ from (
   select
     raw.member_id,
     raw.position,
-    row_number() over (partition by raw.progressivo_accesso order by raw.member_id, raw.position) as place
+    row_number() over (partition by member.file_id, raw.progressivo_accesso order by raw.member_id, raw.position) as place
   from raw_access as raw
+  join member using (member_id)
   join repeated_access using (progressivo_accesso)
-  where not exists (select from unknown_comune as u where u.belfiore = raw.belfiore)
+  where raw.belfiore <> 'A000'
 ) as ranked
 where place > 1
 union all
@@ -71,9 +60,10 @@ from (
   select
     raw.member_id,
     raw.position,
-    row_number() over (partition by raw.progressivo_nazionale order by raw.member_id, raw.position) as place
+    row_number() over (partition by member.file_id, raw.progressivo_nazionale order by raw.member_id, raw.position) as place
   from raw_street as raw
-  where not exists (select from unknown_comune as u where u.belfiore = raw.belfiore)
+  join member using (member_id)
+  where raw.belfiore <> 'A000'
 ) as ranked
 where place > 1;
 
@@ -83,7 +73,7 @@ select
   raw.member_id,
   raw.position,
   'comune_unknown' as code,
-  'CODICE_COMUNE: expected a comune of the ISTAT list, found "' || raw.belfiore || '"' as message,
+  'CODICE_COMUNE: expected the cadastral code of a comune, found "' || raw.belfiore || '"' as message,
   concat_ws(
     ';',
     raw.belfiore,
@@ -107,20 +97,20 @@ select
     coalesce(raw.metodo::text, '')
   ) as raw
 from raw_access as raw
-join unknown_comune using (belfiore)
 left join (
   select distinct on (s.belfiore, s.progressivo_nazionale)
     s.*
   from indir_street as s
-  join unknown_comune using (belfiore)
+  where s.belfiore = 'A000'
   order by s.belfiore, s.progressivo_nazionale, s.member_id, s.position
 ) as street using (belfiore, progressivo_nazionale)
+where raw.belfiore = 'A000'
 union all
 select
   raw.member_id,
   raw.position,
   'comune_unknown' as code,
-  'CODICE_COMUNE: expected a comune of the ISTAT list, found "' || raw.belfiore || '"' as message,
+  'CODICE_COMUNE: expected the cadastral code of a comune, found "' || raw.belfiore || '"' as message,
   concat_ws(
     ';',
     raw.belfiore,
@@ -135,10 +125,9 @@ select
     ''
   ) as raw
 from raw_street as raw
-join unknown_comune using (belfiore);
+where raw.belfiore = 'A000';
 
 analyze duplicate;
-analyze unknown_comune;
 
 create table odonimo as
 select
@@ -162,11 +151,11 @@ select
   raw.search_tokens
 from raw_street as raw
 cross join release
-where not exists (select from unknown_comune as u where u.belfiore = raw.belfiore)
+where raw.belfiore <> 'A000'
   and not exists (select from duplicate as d where d.member_id = raw.member_id and d.position = raw.position and d.code = 'street_repeated');
 
 create table odonimo_indir as
-select distinct on (raw.progressivo_nazionale)
+select distinct on (member.file_id, raw.progressivo_nazionale)
   release.release_id,
   raw.member_id,
   raw.position,
@@ -186,10 +175,10 @@ select distinct on (raw.progressivo_nazionale)
   raw.search_types,
   raw.search_tokens
 from indir_street as raw
+join member using (member_id)
 cross join release
-where not exists (select from unknown_comune as u where u.belfiore = raw.belfiore)
-  and not exists (select from odonimo as o where o.progressivo_nazionale = raw.progressivo_nazionale)
-order by raw.progressivo_nazionale, raw.member_id, raw.position;
+where raw.belfiore <> 'A000'
+order by member.file_id, raw.progressivo_nazionale, raw.member_id, raw.position;
 
 create table accesso as
 select
@@ -228,9 +217,8 @@ from (
   from raw_access
 ) as raw
 cross join release
-where not exists (select from unknown_comune as u where u.belfiore = raw.belfiore)
+where raw.belfiore <> 'A000'
   and not exists (select from duplicate as d where d.member_id = raw.member_id and d.position = raw.position and d.code = 'access_repeated');
 
 drop table repeated_access;
 drop table indir_street;
-drop table unknown_comune;

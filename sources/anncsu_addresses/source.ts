@@ -114,6 +114,8 @@ export default defineSource({
     },
   },
   keys: { raw_access: ['progressivo_accesso'], raw_street: ['progressivo_nazionale'] },
+  places: { odonimo: { place: 'belfiore' }, odonimo_indir: { place: 'belfiore' }, accesso: { place: 'belfiore' } },
+  unique: { odonimo: ['progressivo_nazionale'], odonimo_indir: ['progressivo_nazionale'], accesso: ['progressivo_accesso'] },
   recognise,
   read,
 });

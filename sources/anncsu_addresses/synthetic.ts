@@ -11,8 +11,8 @@ import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
 import { INDIR_COLUMNS, STRAD_COLUMNS } from './schema.ts';
 
 const DATE = '20260602';
-/** Belongs to no comune of Italy, nor of the invented region. */
-const UNKNOWN_COMUNE = 'Y999';
+/** Stands for no comune at all. */
+const UNKNOWN_COMUNE = 'A000';
 const NEAR_M = 15;
 const MOST_PER_PARCEL = 20;
 

@@ -18,8 +18,9 @@ select
 from (
   select
     raw_seismic.*,
-    row_number() over (partition by istat_code, label order by member_id, position) as nth
+    row_number() over (partition by member.file_id, istat_code, label order by raw_seismic.member_id, raw_seismic.position) as nth
   from raw_seismic
+  join member using (member_id)
 ) s
 cross join release r
 where s.nth = 1;
@@ -31,9 +32,10 @@ select
   'comune_repeated' as code
 from (
   select
-    member_id,
-    position,
-    row_number() over (partition by istat_code, label order by member_id, position) as nth
+    raw_seismic.member_id,
+    raw_seismic.position,
+    row_number() over (partition by member.file_id, istat_code, label order by raw_seismic.member_id, raw_seismic.position) as nth
   from raw_seismic
+  join member using (member_id)
 ) d
 where d.nth > 1;

@@ -6,21 +6,24 @@
 
 -- The step is the one whose multiples most nodes are; 1e-4 of a step is 20 cm.
 create table grid as
-select
+select distinct on (member.file_id)
+  member.file_id,
   spacing_deg
 from (values (0.02::float8), (0.05)) as candidate (spacing_deg)
 cross join raw_pga_node as raw
-group by spacing_deg
+join member using (member_id)
+group by member.file_id, spacing_deg
 order by
+  member.file_id,
   count(*) filter (
     where abs(raw.lon / spacing_deg - round(raw.lon / spacing_deg)) < 1e-4
       and abs(raw.lat / spacing_deg - round(raw.lat / spacing_deg)) < 1e-4
   ) desc,
-  spacing_deg
-limit 1;
+  spacing_deg;
 
 create table node as
 select
+  member.file_id,
   raw.member_id,
   raw.position,
   round(raw.lon / grid.spacing_deg)::int4 as ix,
@@ -32,7 +35,8 @@ select
   abs(raw.lon / grid.spacing_deg - round(raw.lon / grid.spacing_deg)) < 1e-4
     and abs(raw.lat / grid.spacing_deg - round(raw.lat / grid.spacing_deg)) < 1e-4 as on_grid
 from raw_pga_node as raw
-cross join grid;
+join member using (member_id)
+join grid using (file_id);
 
 create table ranked as
 select
@@ -48,7 +52,7 @@ select
   first_value(ag_g) over same_node as first_ag_g
 from node
 where on_grid
-window same_node as (partition by ix, iy order by member_id, position);
+window same_node as (partition by file_id, ix, iy order by member_id, position);
 
 create table reject as
 select

@@ -33,6 +33,7 @@ export default defineSource({
   names: [/^italia_ag_\d+[^/]*\.(?:zip|txt)$/i],
   tables: { raw_pga_node: { lon: 'float8', lat: 'float8', ag_g: 'float8' } },
   keys: { raw_pga_node: ['lon', 'lat'] },
+  unique: { pga_node: ['ix', 'iy'] },
   recognise,
   read,
 });

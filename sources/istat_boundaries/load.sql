@@ -16,9 +16,10 @@ select
   b.name,
   b.vintage,
   st_transform(st_segmentize(b.geom, 1000), 4326) as geom,
-  -- Of two editions of one day (generalised and detailed, or a zip and its unpacked files) the more detailed stays.
-  row_number() over (partition by b.kind, b.code order by st_npoints(b.geom) desc, b.member_id, b.position) as nth
-from raw_boundary b;
+  -- Where one file holds a unit twice (generalised and detailed) the more detailed stays.
+  row_number() over (partition by m.file_id, b.kind, b.code order by st_npoints(b.geom) desc, b.member_id, b.position) as nth
+from raw_boundary b
+join member m using (member_id);
 
 create unlogged table clean as
 select

@@ -108,6 +108,8 @@ export default defineSource({
   names: [/^Limiti\d{4,8}[^/]*\.zip$/i, /^(?:Com|Prov|ProvCM|Reg)\d{4,8}[^/]*\.shp$/i],
   tables: { raw_boundary },
   keys: { raw_boundary: ['kind', 'code'] },
+  places: { boundary: { series: ['kind'], place: 'code' } },
+  unique: { boundary: ['kind', 'code'] },
   recognise,
   read: (file: InputFile, sink: Sink) => readVectorFile(file, sink, (layer) => readingOf(file, layer)),
 });

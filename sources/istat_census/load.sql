@@ -4,7 +4,7 @@
 -- grain: one row per section; one row per section and reference year
 -- crs: from the file's CRS to EPSG:4326
 
--- Records that say again what another one of the release said: the first is kept. Of a section that was delivered in several
+-- Records that say again what another one of the file said: the first is kept. Of a section that was delivered in several
 -- polygons all are kept, as one: a piece of ground must not fall out of the census.
 create table duplicate as
 select
@@ -13,10 +13,11 @@ select
   'section_repeated' as code
 from (
   select
-    member_id,
-    position,
-    row_number() over (partition by section_id order by member_id, position) as place
-  from raw_census_section
+    raw.member_id,
+    raw.position,
+    row_number() over (partition by member.file_id, raw.section_id order by raw.member_id, raw.position) as place
+  from raw_census_section as raw
+  join member using (member_id)
 ) as ranked
 where place > 1
 union all
@@ -26,10 +27,11 @@ select
   'section_repeated' as code
 from (
   select
-    member_id,
-    position,
-    row_number() over (partition by section_id, reference_year order by member_id, position) as place
-  from raw_census_indicator
+    raw.member_id,
+    raw.position,
+    row_number() over (partition by member.file_id, raw.section_id, raw.reference_year order by raw.member_id, raw.position) as place
+  from raw_census_indicator as raw
+  join member using (member_id)
 ) as ranked
 where place > 1;
 
@@ -81,12 +83,14 @@ where st_isempty(geom)
 create table census_section as
 with part as (
   select
+    file_id,
     section_id,
     bool_or(not valid) as made_valid,
     case when count(*) = 1 then (array_agg(geom))[1] else st_multi(st_union(geom, core.overlay_grid(0.0001))) end as geom
   from clean_section
+  join member using (member_id)
   where not st_isempty(geom)
-  group by section_id
+  group by file_id, section_id
 )
 select
   release.release_id,
@@ -102,7 +106,8 @@ select
   part.made_valid,
   part.geom::geometry(multipolygon, 4326) as geom
 from raw_census_section as raw
-join part using (section_id)
+join member using (member_id)
+join part using (file_id, section_id)
 cross join release
 where not exists (
   select

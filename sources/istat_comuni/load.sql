@@ -28,8 +28,9 @@ select
 from (
   select
     raw_comune.*,
-    row_number() over (partition by belfiore, istat_code order by member_id, position) as nth
+    row_number() over (partition by member.file_id, belfiore, istat_code order by raw_comune.member_id, raw_comune.position) as nth
   from raw_comune
+  join member using (member_id)
 ) c
 cross join release r
 where c.nth = 1;
@@ -41,9 +42,10 @@ select
   'comune_repeated' as code
 from (
   select
-    member_id,
-    position,
-    row_number() over (partition by belfiore, istat_code order by member_id, position) as nth
+    raw_comune.member_id,
+    raw_comune.position,
+    row_number() over (partition by member.file_id, belfiore, istat_code order by raw_comune.member_id, raw_comune.position) as nth
   from raw_comune
+  join member using (member_id)
 ) d
 where d.nth > 1;

@@ -20,8 +20,9 @@ select
 from (
   select
     raw_suppressed.*,
-    row_number() over (partition by istat_code, event_date, successor_istat_code, successor_name order by member_id, position) as nth
+    row_number() over (partition by member.file_id, istat_code, event_date, successor_istat_code, successor_name order by raw_suppressed.member_id, raw_suppressed.position) as nth
   from raw_suppressed
+  join member using (member_id)
 ) s
 cross join release r
 where s.nth = 1;
@@ -33,9 +34,10 @@ select
   'event_repeated' as code
 from (
   select
-    member_id,
-    position,
-    row_number() over (partition by istat_code, event_date, successor_istat_code, successor_name order by member_id, position) as nth
+    raw_suppressed.member_id,
+    raw_suppressed.position,
+    row_number() over (partition by member.file_id, istat_code, event_date, successor_istat_code, successor_name order by raw_suppressed.member_id, raw_suppressed.position) as nth
   from raw_suppressed
+  join member using (member_id)
 ) d
 where d.nth > 1;

@@ -4,7 +4,7 @@
 -- grain: one row per tax year, level, comune and postal code
 -- crs: none
 
--- Tables are sometimes published again under the same name, without a date inside: of rows with one key the last file's counts.
+-- Of rows of one file with one key the last counts.
 create table income_ranked as
 select
   i.*,
@@ -12,8 +12,9 @@ select
   row(i.istat_code, i.region_code, i.taxpayers, i.total_income_n, i.total_income_eur, i.net_tax_n, i.net_tax_eur, i.lte_zero_n, i.lte_zero_eur, i.from_0_to_10k_n, i.from_0_to_10k_eur, i.from_10k_to_15k_n, i.from_10k_to_15k_eur, i.from_15k_to_26k_n, i.from_15k_to_26k_eur, i.from_26k_to_55k_n, i.from_26k_to_55k_eur, i.from_55k_to_75k_n, i.from_55k_to_75k_eur, i.from_75k_to_120k_n, i.from_75k_to_120k_eur, i.over_120k_n, i.over_120k_eur)::text
     = first_value(row(i.istat_code, i.region_code, i.taxpayers, i.total_income_n, i.total_income_eur, i.net_tax_n, i.net_tax_eur, i.lte_zero_n, i.lte_zero_eur, i.from_0_to_10k_n, i.from_0_to_10k_eur, i.from_10k_to_15k_n, i.from_10k_to_15k_eur, i.from_15k_to_26k_n, i.from_15k_to_26k_eur, i.from_26k_to_55k_n, i.from_26k_to_55k_eur, i.from_55k_to_75k_n, i.from_55k_to_75k_eur, i.from_75k_to_120k_n, i.from_75k_to_120k_eur, i.over_120k_n, i.over_120k_eur)::text) over key as same
 from raw_income i
+join member m using (member_id)
 window key as (
-  partition by i.tax_year, i.level, i.belfiore, i.cap
+  partition by m.file_id, i.tax_year, i.level, i.belfiore, i.cap
   order by i.member_id desc, i.position desc
 );
 

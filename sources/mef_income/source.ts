@@ -37,6 +37,7 @@ export default defineSource({
   names: [/^Redditi_e_principali_variabili_IRPEF[^/]*\.(?:zip|csv)$/i],
   tables,
   keys: { raw_income: ['tax_year', 'level', 'belfiore', 'cap'] },
+  places: { income: { series: ['tax_year', 'level'], place: 'belfiore' } },
   recognise,
   read,
 });

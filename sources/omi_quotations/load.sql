@@ -4,19 +4,20 @@
 -- grain: one row per record that counts
 -- crs: EPSG:4326
 
--- A half-year may be covered by several files (all Italy, and one comune asked for later). A file has all of a comune or nothing of it, so
--- comune by comune the newest elaboration counts, and what it no longer has is gone; of equal ones, the first file.
+-- A zip may hold a half-year several times (all Italy, and one comune asked for later). It has all of a comune or nothing of it, so
+-- comune by comune the newest elaboration counts, and what it no longer has is gone; of equal ones, the first member.
 -- `repeated`: says the same as the one that counts; `superseded`: says something else, or something that no longer is.
 create table quotation_ranked as
 select
   q.*,
   row_number() over key as rank,
-  q.elaborated = max(q.elaborated) over (partition by q.half_year, q.belfiore) as newest,
+  q.elaborated = max(q.elaborated) over (partition by m.file_id, q.half_year, q.belfiore) as newest,
   row(q.belfiore, q.zona, q.fascia, q.stato_prev, q.purchase_min_eur_m2, q.purchase_max_eur_m2, q.purchase_surface, q.rental_min_eur_m2_month, q.rental_max_eur_m2_month, q.rental_surface)::text
     = first_value(row(q.belfiore, q.zona, q.fascia, q.stato_prev, q.purchase_min_eur_m2, q.purchase_max_eur_m2, q.purchase_surface, q.rental_min_eur_m2_month, q.rental_max_eur_m2_month, q.rental_surface)::text) over key as same
 from raw_quotation q
+join member m using (member_id)
 window key as (
-  partition by q.half_year, q.link_zona, q.cod_tip, q.stato
+  partition by m.file_id, q.half_year, q.link_zona, q.cod_tip, q.stato
   order by q.elaborated desc, q.member_id, q.position
 );
 
@@ -24,12 +25,13 @@ create table zone_ranked as
 select
   z.*,
   row_number() over key as rank,
-  z.elaborated = max(z.elaborated) over (partition by z.half_year, z.belfiore) as newest,
+  z.elaborated = max(z.elaborated) over (partition by m.file_id, z.half_year, z.belfiore) as newest,
   row(z.link_zona, z.fascia, z.description, z.prevalent_cod_tip, z.prevalent_stato, z.microzona)::text
     = first_value(row(z.link_zona, z.fascia, z.description, z.prevalent_cod_tip, z.prevalent_stato, z.microzona)::text) over key as same
 from raw_zone z
+join member m using (member_id)
 window key as (
-  partition by z.half_year, z.belfiore, z.zona
+  partition by m.file_id, z.half_year, z.belfiore, z.zona
   order by z.elaborated desc, z.member_id, z.position
 );
 
@@ -50,11 +52,12 @@ select
     else st_multi(st_collectionextract(st_makevalid(p.geom, 'method=structure'), 3))::geometry(multipolygon, 4326)
   end as geom,
   row_number() over key as rank,
-  p.generated is not distinct from max(p.generated) over (partition by p.half_year, p.belfiore) as newest,
+  p.generated is not distinct from max(p.generated) over (partition by m.file_id, p.half_year, p.belfiore) as newest,
   st_asbinary(p.geom) = first_value(st_asbinary(p.geom)) over key as same
 from raw_perimeter p
+join member m using (member_id)
 window key as (
-  partition by p.half_year, p.belfiore, p.zona
+  partition by m.file_id, p.half_year, p.belfiore, p.zona
   order by p.generated desc nulls last, p.member_id, p.position
 );
 

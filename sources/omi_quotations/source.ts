@@ -82,6 +82,9 @@ export default defineSource({
   names: [/^QI_[^/]*(?:VALORI|ZONE)\.csv$/i, /\b\d{4}-[12]\.km[lz]$/i, /^[A-Z]\d{3}(?: - [^/]*)?\.km[lz]$/, /^(?:QI_[^/]*|\d{4}-[12])\.zip$/i],
   tables,
   keys: { raw_quotation: ['half_year', 'link_zona', 'cod_tip', 'stato'], raw_zone: ['half_year', 'belfiore', 'zona'], raw_perimeter: ['half_year', 'belfiore', 'zona'] },
+  places: {
+    omi_quotation: { series: ['semester'], place: 'belfiore' }, omi_zone: { series: ['semester'], place: 'belfiore' }, omi_perimeter: { series: ['semester'], place: 'belfiore' },
+  },
   recognise,
   read,
 });

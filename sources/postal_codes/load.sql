@@ -8,10 +8,11 @@ create table pair_ranked as
 select
   p.*,
   row_number() over (
-    partition by p.belfiore, p.istat_code, p.cap
+    partition by m.file_id, p.belfiore, p.istat_code, p.cap
     order by p.member_id, p.position
   ) as rank
-from raw_postal_code p;
+from raw_postal_code p
+join member m using (member_id);
 
 create table comune_postal_code as
 select

@@ -1,5 +1,5 @@
 -- purpose: an access as the service shows it
--- reads: core.access_point, core.street, core.comune, core.region
+-- reads: core.access_point, core.street, core.comune, core.comune_found, core.region
 -- writes: api.street_number, api.address_json
 -- grain: one call per access
 -- crs: EPSG:4326, latitude and longitude in degrees
@@ -28,9 +28,9 @@ begin
       'street_number', n.shown,
       'locality', coalesce(s.locality, ''),
       'municipality_code', a.belfiore,
-      'municipality_name', c.name,
+      'municipality_name', coalesce(c.name, f.name),
       'province', c.province_name,
-      'region', r.name,
+      'region', coalesce(r.name, f.region_name),
       'latitude', trim_scale(round(st_y(a.geom)::numeric, 7)),
       'longitude', trim_scale(round(st_x(a.geom)::numeric, 7)),
       'formatted_address', concat_ws(', ', s.name, n.shown, s.locality, c.province_name)
@@ -38,7 +38,8 @@ begin
     from core.access_point a
     join core.street s on s.region_code = a.region_code and s.street_id = a.street_id
     left join core.comune c on c.belfiore = a.belfiore
-    left join core.region r on r.code = a.region_code
+    left join core.comune_found f on f.region_code = a.region_code and f.belfiore = a.belfiore
+    left join core.region r on r.code = coalesce(c.region_code, a.region_code)
     cross join lateral (select api.street_number(a.number, a.exponent, a.colour, a.metric_m) as shown) n
     where a.region_code = p_region_code
       and a.address_id = p_address_id

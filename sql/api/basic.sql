@@ -1,5 +1,5 @@
 -- purpose: the parts of a parcel's record that every answer has
--- reads: core.parcel, core.comune, core.region, section.postal_code
+-- reads: core.parcel, core.comune, core.comune_found, core.region, section.postal_code
 -- writes: api.municipality, api.geojson, api.section_basic
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude
@@ -7,20 +7,35 @@
 create or replace function api.municipality(p_belfiore text) returns json
 language plpgsql stable as $$
 begin
-  return (
-    select json_build_object(
-      'code', c.belfiore,
-      'name', c.name,
-      'province', c.province_name,
-      'region', r.name
+  return coalesce(
+    (
+      select json_build_object(
+        'code', c.belfiore,
+        'name', c.name,
+        'province', c.province_name,
+        'region', r.name
+      )
+      from core.comune c
+      left join core.region r on r.code = c.region_code
+      where c.belfiore = p_belfiore
+    ),
+    -- A comune that the list lacks, as its files have it.
+    (
+      select json_build_object(
+        'code', f.belfiore,
+        'name', f.name,
+        'province', null,
+        'region', f.region_name
+      )
+      from core.comune_found f
+      where f.belfiore = p_belfiore
+      order by f.region_code
+      limit 1
     )
-    from core.comune c
-    left join core.region r on r.code = c.region_code
-    where c.belfiore = p_belfiore
   );
 end
 $$;
-comment on function api.municipality(text) is 'The block municipality of a comune by its cadastral code; null when the comune is not in force';
+comment on function api.municipality(text) is 'The block municipality of a comune by its cadastral code; of one that the list lacks, what its files say; null when nothing is known of it';
 
 create or replace function api.geojson(p_geom geometry) returns json
 language sql stable as $$

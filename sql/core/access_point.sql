@@ -1,9 +1,21 @@
 -- purpose: the accesses of the region's comuni
--- version: 1
--- reads: layer.accesso, layer.comune_code
+-- version: 2
+-- reads: layer.accesso
 -- writes: core.access_point
 -- grain: one row per access
 -- crs: EPSG:4326
+
+-- Accesses that changed comune between files of different days: which of them counts.
+create table access_twice as
+select distinct on (a.progressivo_accesso)
+  a.progressivo_accesso as address_id,
+  m.file_id
+from accesso a
+join member_in_force m using (member_id)
+where a.progressivo_accesso in (select progressivo_accesso from accesso group by progressivo_accesso having count(*) > 1)
+order by a.progressivo_accesso, m.rank, a.belfiore collate "C";
+
+analyze access_twice;
 
 -- Sorted, so that the numbers of a street lie on one page: the search reads them together.
 create table access_point as
@@ -25,9 +37,17 @@ select
   a.member_id,
   a.position
 from accesso a
-join comune_code c on c.belfiore = a.belfiore
-join region g on g.code = c.region_code
+cross join region g
+-- An access of which two files speak, each of another comune, is where the newer has it.
+where not exists (
+  select
+  from member_in_force m
+  join access_twice t on t.address_id = a.progressivo_accesso and t.file_id <> m.file_id
+  where m.member_id = a.member_id
+)
 order by a.progressivo_nazionale, a.civico, a.esponente collate "C", a.progressivo_accesso;
+
+drop table access_twice;
 
 alter table access_point add primary key (region_code, address_id);
 alter table access_point alter column street_id set not null;

@@ -1,6 +1,6 @@
 -- purpose: the names under which the region's comuni are asked for
--- version: 1
--- reads: layer.comune_code, layer.comune_suppressed, core.comune_register, core.street
+-- version: 2
+-- reads: layer.comune_code, layer.comune_suppressed, core.comune_found, core.comune_register, core.street
 -- writes: core.comune_name
 -- grain: one row per key, comune and kind
 -- crs: none
@@ -14,7 +14,20 @@ with mine as (
     c.name,
     c.name_other
   from comune_code c
-  join region g on g.code = c.region_code
+  cross join region g
+  where c.region_code = g.code
+    or c.belfiore in (select belfiore from comune_found)
+  union all
+  -- Comuni that the list lacks are called as their files are.
+  select
+    f.region_code,
+    f.belfiore,
+    null,
+    f.name,
+    null
+  from comune_found f
+  where f.listed_region_code is null
+    and f.name is not null
 ),
 found as (
   select region_code, belfiore, 'name' as kind, name, core.comune_key(name) as key

@@ -1,10 +1,29 @@
 -- purpose: the parcels of the region, each with its fid
--- version: 1
--- reads: layer.cadastral_parcel, layer.comune_code, core.parcel_register
+-- version: 2
+-- reads: layer.cadastral_parcel, core.parcel_register
 -- writes: core.parcel, core.parcel_register
 -- carries: rows of members of layer.cadastral_parcel
 -- grain: one row per parcel
 -- crs: geometry in EPSG:4326; areas measured in EPSG:3035
+
+-- Files of different days may have a parcel in the documents of two comuni: the one of its own comune counts, then the newer.
+create table parcel_twice as
+select distinct on (n.reference)
+  n.reference,
+  n.member_id,
+  n.position
+from cadastral_parcel n
+join member_in_force m using (member_id)
+where (select count(distinct file_id) from member_in_force where release_id in (select release_id from cadastral_parcel)) > 1
+  and hashtextextended(n.reference, 0) in (
+    select hashtextextended(reference, 0)
+    from cadastral_parcel
+    group by 1
+    having count(*) > 1
+  )
+order by n.reference, n.file_belfiore is null desc, m.rank, n.position;
+
+analyze parcel_twice;
 
 -- New references take the next numbers of the region's range, in the order of the reference, so that the same files
 -- give the same numbers. The register is only ever added to.
@@ -19,7 +38,12 @@ from cadastral_parcel n
 cross join region g
 left join core.parcel_register k on k.region_code = g.code and k.reference = n.reference
 where k.reference is null
-  and not exists (select from comune_code c where c.belfiore = n.belfiore and c.region_code <> g.code);
+  and not exists (
+    select
+    from parcel_twice t
+    where t.reference = n.reference
+      and (t.member_id <> n.member_id or t.position <> n.position)
+  );
 
 create table parcel as
 select
@@ -43,8 +67,15 @@ select
 from cadastral_parcel n
 cross join region g
 join core.parcel_register k on k.region_code = g.code and k.reference = n.reference
-where not exists (select from comune_code c where c.belfiore = n.belfiore and c.region_code <> g.code)
+where not exists (
+  select
+  from parcel_twice t
+  where t.reference = n.reference
+    and (t.member_id <> n.member_id or t.position <> n.position)
+)
 order by n.geom;
+
+drop table parcel_twice;
 
 alter table parcel add primary key (fid);
 alter table parcel alter column belfiore set not null;

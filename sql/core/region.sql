@@ -12,6 +12,7 @@ with numbering as (
   select
     n.nth,
     n.code,
+    c.istat_code,
     c.region_code
   from comune_code c
   cross join lateral (
@@ -22,25 +23,39 @@ with numbering as (
 meaning as (
   select distinct on (code)
     code,
+    istat_code,
     region_code
   from numbering
-  order by code, nth, region_code
+  order by code, nth, region_code, istat_code
 ),
-area as (
+whole as (
+  select
+    code::int2 as region_code,
+    area_m2 / 1e6 as area_km2
+  from boundary
+  where kind = 'regione'
+    and code ~ '^[0-9]{1,2}$'
+),
+-- Without its own outline a region is the sum of its comuni, but only of all of them.
+summed as (
   select
     m.region_code,
-    sum(b.area_m2) / 1e6 as area_km2
+    case
+      when count(distinct f.istat_code) = (select count(*) from comune_code c where c.region_code = m.region_code) then sum(b.area_m2) / 1e6
+    end as area_km2
   from boundary b
   join meaning m on m.code = b.code
+  left join comune_code f on f.istat_code = m.istat_code
   where b.kind = 'comune'
   group by m.region_code
 )
 select
   c.region_code as code,
   min(c.region_name) as name,
-  min(a.area_km2) as area_km2
+  coalesce(min(w.area_km2), min(s.area_km2)) as area_km2
 from comune_code c
-left join area a on a.region_code = c.region_code
+left join whole w on w.region_code = c.region_code
+left join summed s on s.region_code = c.region_code
 group by c.region_code
 order by c.region_code;
 

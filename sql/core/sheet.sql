@@ -1,12 +1,12 @@
 -- purpose: the cadastral sheets of the region
--- version: 1
--- reads: layer.cadastral_sheet, layer.comune_code
+-- version: 2
+-- reads: layer.cadastral_sheet
 -- writes: core.sheet
 -- grain: one row per sheet
 -- crs: EPSG:4326
 
 create table sheet as
-select
+select distinct on (s.reference collate "C")
   g.code as region_code,
   s.reference,
   s.belfiore,
@@ -18,8 +18,9 @@ select
   s.geom
 from cadastral_sheet s
 cross join region g
-where not exists (select from comune_code c where c.belfiore = s.belfiore and c.region_code <> g.code)
-order by s.reference collate "C";
+-- A sheet that stands in the documents of two comuni, in files of different days, is as the newer has it.
+join member_in_force m on m.member_id = s.member_id
+order by s.reference collate "C", m.rank, s.file_belfiore is null desc, s.position;
 
 alter table sheet add primary key (region_code, reference);
 alter table sheet alter column belfiore set not null;

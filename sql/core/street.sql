@@ -1,36 +1,49 @@
 -- purpose: the streets of the region's comuni
--- version: 1
--- reads: layer.odonimo, layer.odonimo_indir, layer.comune_code, core.access_point
+-- version: 2
+-- reads: layer.odonimo, layer.odonimo_indir, core.access_point
 -- writes: core.street
 -- grain: one row per street
 -- crs: none
 
+-- STRAD and INDIR come on different days: a street is as the newer of them says, and where they are of one day as STRAD says.
 create table street as
 with found as (
-  select
-    release_id,
-    member_id,
-    position,
-    progressivo_nazionale,
-    belfiore,
-    odonimo,
-    display_name,
-    display_localita,
-    localita_key
-  from odonimo
-  union all
-  -- Streets that STRAD does not have, or all of them where there is no STRAD.
-  select
-    i.release_id,
-    i.member_id,
-    i.position,
-    i.progressivo_nazionale,
-    i.belfiore,
-    i.odonimo,
-    i.display_name,
-    i.display_localita,
-    i.localita_key
-  from odonimo_indir i
+  select distinct on (f.progressivo_nazionale)
+    f.*
+  from (
+    select
+      o.release_id,
+      o.member_id,
+      o.position,
+      o.progressivo_nazionale,
+      o.belfiore,
+      o.odonimo,
+      o.display_name,
+      o.display_localita,
+      o.localita_key,
+      m.vintage,
+      1 as preference,
+      m.rank
+    from odonimo o
+    join member_in_force m using (member_id)
+    union all
+    select
+      i.release_id,
+      i.member_id,
+      i.position,
+      i.progressivo_nazionale,
+      i.belfiore,
+      i.odonimo,
+      i.display_name,
+      i.display_localita,
+      i.localita_key,
+      m.vintage,
+      2,
+      m.rank
+    from odonimo_indir i
+    join member_in_force m using (member_id)
+  ) f
+  order by f.progressivo_nazionale, f.vintage desc, f.preference, f.rank, f.belfiore collate "C"
 ),
 counted as (
   select
@@ -54,10 +67,9 @@ select
   f.member_id,
   f.position
 from found f
-join comune_code c on c.belfiore = f.belfiore
-join region g on g.code = c.region_code
+cross join region g
 left join counted n on n.street_id = f.progressivo_nazionale
-order by f.belfiore, f.progressivo_nazionale;
+order by f.belfiore collate "C", f.progressivo_nazionale;
 
 alter table street add primary key (region_code, street_id);
 alter table street alter column belfiore set not null;

@@ -14,10 +14,11 @@ with name as (
     n.street_type,
     n.tokens
   from (
-    select progressivo_nazionale, search_kinds, search_types, search_tokens from odonimo
+    select member_id, position, progressivo_nazionale, search_kinds, search_types, search_tokens from odonimo
     union all
-    select progressivo_nazionale, search_kinds, search_types, search_tokens from odonimo_indir
+    select member_id, position, progressivo_nazionale, search_kinds, search_types, search_tokens from odonimo_indir
   ) s
+  join street t on t.member_id = s.member_id and t.position = s.position and t.street_id = s.progressivo_nazionale
   cross join lateral unnest(s.search_kinds, s.search_types, s.search_tokens) with ordinality as n (kind, street_type, tokens, ordinal)
 ),
 coded as (

@@ -1,28 +1,22 @@
 -- purpose: the words of the region's street names, by frequency
--- version: 1
--- reads: layer.odonimo, layer.odonimo_indir, layer.comune_code
+-- version: 2
+-- reads: layer.odonimo, layer.odonimo_indir, core.street
 -- writes: core.token
 -- grain: one row per distinct word
 -- crs: none
 
 create table token as
-with name as (
+with mine as (
   select
-    s.belfiore,
-    unnest(s.search_tokens) as tokens
-  from (
-    select belfiore, search_tokens from odonimo
+    g.code as region_code,
+    unnest(n.search_tokens) as tokens
+  from street s
+  cross join region g
+  join (
+    select member_id, position, progressivo_nazionale, search_tokens from odonimo
     union all
-    select belfiore, search_tokens from odonimo_indir
-  ) s
-),
-mine as (
-  select
-    n.tokens,
-    g.code as region_code
-  from name n
-  join comune_code c on c.belfiore = n.belfiore
-  join region g on g.code = c.region_code
+    select member_id, position, progressivo_nazionale, search_tokens from odonimo_indir
+  ) n on n.member_id = s.member_id and n.position = s.position and n.progressivo_nazionale = s.street_id
 ),
 total as (
   select count(*) as names from mine

@@ -11,7 +11,7 @@ export const ADDRESS_SQL: readonly string[] = [
 
 const TABLES: readonly (readonly [string, string])[] = [
   ['sql/core/access_point.sql', 'core.access_point'], ['sql/core/street.sql', 'core.street'], ['sql/core/token.sql', 'core.token'],
-  ['sql/core/street_name.sql', 'core.street_name'], ['sql/core/comune_register.sql', 'core.comune_register'], ['sql/core/comune_name.sql', 'core.comune_name'], ['sql/sections/address.sql', 'section.address'],
+  ['sql/core/street_name.sql', 'core.street_name'], ['sql/core/comune_register.sql', 'core.comune_register'], ['sql/core/comune_found.sql', 'core.comune_found'], ['sql/core/comune_name.sql', 'core.comune_name'], ['sql/sections/address.sql', 'section.address'],
 ];
 
 /** Builds and publishes; `core.comune` and `core.region` are those of the invented region. */

@@ -14,12 +14,13 @@ import { createTables } from './functions.ts';
 import { openRun } from './run.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { loadSynthetic, registerSource, type RegisteredSource } from '../../pipelines/registry.ts';
-import { readSqlFile, schemaOf, type SqlFile } from '../../pipelines/sql-files.ts';
-import { releases } from '../../pipelines/steps/ledger.ts';
+import { readSqlFile, schemaOf, tableOf, type SqlFile } from '../../pipelines/sql-files.ts';
 import { load, type Loaded } from '../../pipelines/steps/load.ts';
 import { locate } from '../../pipelines/steps/locate.ts';
 import { stage } from '../../pipelines/steps/stage.ts';
-import { inUse, rankFiles, sourceOfLayer } from '../../pipelines/steps/workspace.ts';
+import { rankFiles, rowsInForce } from '../../pipelines/steps/force.ts';
+import { Inventory } from '../../pipelines/steps/inventory.ts';
+import { sourceOfLayer } from '../../pipelines/steps/workspace.ts';
 import { ROOT } from '../../pipelines/config.ts';
 
 const PARCEL: Columns = {
@@ -67,8 +68,8 @@ export async function sectionWorkspace(database: Database, { world, sources: ids
   const schema = `build_${world.region.code}`;
   await createSchema(database, schema);
   await writeParcels(database, schema, world);
-  const known = await releases(database, 'loaded');
-  await provideMembers(database, schema, await rankFiles(database, known));
+  const inventory = await Inventory.read(database, sources);
+  await provideMembers(database, schema, rankFiles(inventory.used(world.region.code)));
   return {
     schema,
     loaded,
@@ -79,7 +80,10 @@ export async function sectionWorkspace(database: Database, { world, sources: ids
         const source = sourceOfLayer(sources, relation);
         if (source === undefined) throw new Error(`${path} reads ${relation}, which none of ${ids.join(', ')} makes`);
         const [there] = await session.query<{ there: boolean }>('select to_regclass($1) is not null as there', [`${schema}.${relation.split('.')[1]!}`]);
-        if (!there!.there) await provideLayer(session, schema, relation, inUse(known, source, world.region.code, relation).map(({ releaseId }) => releaseId));
+        if (!there!.there) {
+          const table = tableOf(relation);
+          await provideLayer(session, schema, relation, rowsInForce(inventory.force(world.region.code, relation), inventory.files, table, source.places?.[table] ?? null));
+        }
       }
       await session.script(file.text, file.file);
       await session.query('analyze');
@@ -112,7 +116,7 @@ async function loadSynthetics(database: Database, world: World, sources: readonl
       if (survey.broken.length > 0) throw survey.broken[0]!.error;
       for (const located of survey.releases) {
         const staged = await stage(database, located, `${source.id} ${located.vintage} ${located.region ?? ''}`, () => undefined, SILENT);
-        loaded.push(await load(database, staged, sources, await releases(database, 'loaded'), await openRun(database), SILENT));
+        loaded.push(await load(database, staged, await openRun(database), SILENT));
       }
     } finally {
       await rm(folder, { recursive: true, force: true });

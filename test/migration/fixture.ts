@@ -67,6 +67,11 @@ export type Shape = ReadonlyMap<string, readonly string[]>;
 
 /** Schemas whose rows a migration may not touch. */
 const KEPT = ['access', 'core', 'layer', 'ledger', 'previous', 'section'];
+/** What later versions keep no longer, with the reason. */
+const LET_GO: readonly string[] = [
+  // Since files are in force one by one, each notes itself when it arrived.
+  'ledger.release.last_seen_run',
+];
 /** What the program notes of its own files. */
 const OWN: readonly string[] = ['ledger.applied_file'];
 
@@ -77,7 +82,7 @@ export async function shapeOf(session: Session): Promise<Shape> {
      from pg_class c join pg_namespace n on n.oid = c.relnamespace join pg_attribute a on a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped
      where n.nspname = any ($1) and c.relkind = 'r' group by 1 order by 1`, [KEPT],
   );
-  return new Map(rows.filter(({ table }) => !OWN.includes(table)).map(({ table, columns }) => [table, columns]));
+  return new Map(rows.filter(({ table }) => !OWN.includes(table)).map(({ table, columns }) => [table, columns.filter((column) => !LET_GO.includes(`${table}.${column}`))]));
 }
 
 /** Rows and digest of each table over these columns; `gone` where the table, or one of them, is. */

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
-import { createSchema, inWorkspace, provideLayer, provideRegion } from '../../pipelines/db/catalog.ts';
+import { createSchema, inWorkspace, provideLayer, provideMembers, provideRegion } from '../../pipelines/db/catalog.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { comuneKey, localityKey } from '../../pipelines/kit/address/normalise.ts';
 import { parseQuery, type ComuneHit } from '../../pipelines/kit/address/parse-query.ts';
@@ -14,6 +14,8 @@ import { SILENT } from '../../pipelines/log.ts';
 import { registerSource } from '../../pipelines/registry.ts';
 import { readSqlFile } from '../../pipelines/sql-files.ts';
 import { load } from '../../pipelines/steps/load.ts';
+import { rankFiles } from '../../pipelines/steps/force.ts';
+import { Inventory } from '../../pipelines/steps/inventory.ts';
 import { locate } from '../../pipelines/steps/locate.ts';
 import { stage } from '../../pipelines/steps/stage.ts';
 import source from '../../sources/anncsu_addresses/source.ts';
@@ -107,15 +109,20 @@ describeEngines('searching the addresses of Lamezia', (engine) => {
     const { releases } = await locate([folder], [anncsu!], { get: () => undefined, set: () => undefined });
     const staged = await stage(database, releases[0]!, 'real', () => undefined, SILENT);
     const run = await openRun(database);
-    const loaded = await load(database, staged, [anncsu!, comuni!, suppressed!], [], run, SILENT);
+    const loaded = await load(database, staged, run, SILENT);
     expect(loaded).toMatchObject({ records: 6_000, rows: 6_000, rejects: 0, duplicates: 0 });
     await createSchema(database, 'build_18');
     await inWorkspace(database, 'build_18', async (session) => {
       await provideRegion(session, 'build_18', 18, 'Calabria');
-      for (const layer of ['layer.accesso', 'layer.odonimo', 'layer.odonimo_indir'] as const) await provideLayer(session, 'build_18', layer, [loaded.releaseId]);
-      await provideLayer(session, 'build_18', 'layer.comune_code', [0]);
-      await provideLayer(session, 'build_18', 'layer.comune_suppressed', []);
-      for (const table of ['access_point', 'street', 'token', 'street_name', 'comune_register', 'comune_name']) {
+      const all = { files: [], parts: [], columns: null };
+      // Addresses alone, without the cadastre.
+      await session.query('create table parcel (belfiore text)');
+      const inventory = await Inventory.read(database, [anncsu!]);
+      await provideMembers(session, 'build_18', rankFiles(inventory.files));
+      for (const layer of ['layer.accesso', 'layer.odonimo', 'layer.odonimo_indir'] as const) await provideLayer(session, 'build_18', layer, { ...all, releases: [loaded.releaseId] });
+      await provideLayer(session, 'build_18', 'layer.comune_code', { ...all, releases: [0] });
+      await provideLayer(session, 'build_18', 'layer.comune_suppressed', { ...all, releases: [] });
+      for (const table of ['access_point', 'street', 'token', 'street_name', 'comune_register', 'comune_found', 'comune_name']) {
         const file = readSqlFile(join(ROOT, `sql/core/${table}.sql`));
         await session.script(file.text, file.file);
         await session.script(`create table core.${table}_18 partition of core.${table} for values in (18)`, 'test');

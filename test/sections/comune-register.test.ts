@@ -153,16 +153,19 @@ describeEngines('the register of ISTAT codes', (engine) => {
     expect(twice).toEqual([]);
   });
 
-  it('serves the areas of regions: boundaries of another year count for the comune that has the code now', async () => {
-    const areas = await inCodes(`
+  it('serves the areas of regions: their own outline, else all of their comuni, whose boundaries may be of another year, else nothing', async () => {
+    const areas = (more: string): Promise<unknown> => inCodes(`
       create table boundary (kind text, code text, area_m2 float8);
       insert into boundary values ('comune', '090001', 1e6), ('comune', '104002', 2e6), ('comune', '112003', 4e6), ('comune', '070001', 8e6), ('comune', '094002', 16e6),
-        ('comune', '999999', 32e6), ('provincia', '070', 64e6)`, async (session) => {
+        ('comune', '999999', 32e6), ('provincia', '070', 64e6)${more}`, async (session) => {
       await session.script('drop table region', 'test');
       await session.script(sql('core/region.sql'), 'sql/core/region.sql');
       return session.query('select code::int4 as code, area_km2 from region order by code');
     });
-    expect(areas).toEqual([{ code: 14, area_km2: 24 }, { code: 20, area_km2: 7 }]);
+    // Of region 14 two comuni are missing: their sum would be a part of it.
+    expect(await areas('')).toEqual([{ code: 14, area_km2: null }, { code: 20, area_km2: 7 }]);
+    expect(await areas(", ('comune', '094003', 1e6), ('comune', '070104', 1e6)")).toEqual([{ code: 14, area_km2: 26 }, { code: 20, area_km2: 7 }]);
+    expect(await areas(", ('regione', '14', 99e6)")).toEqual([{ code: 14, area_km2: 99 }, { code: 20, area_km2: 7 }]);
   });
 
   it('serves postal codes: a former code gives its own to the comune in force, a divided one to none', async () => {

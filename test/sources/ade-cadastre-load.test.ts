@@ -1,15 +1,13 @@
 /** From staged parcels to layers, on both engines: what SQL mends, drops, refuses and warns of. Expected values are drawn on paper. */
 import { openRun } from '../harness/run.ts';
-import { cp, mkdir, mkdtemp, rm } from 'node:fs/promises';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import { SILENT, type Log } from '../../pipelines/log.ts';
-import { loadSynthetic, registerSource, type RegisteredSource } from '../../pipelines/registry.ts';
-import { releases } from '../../pipelines/steps/ledger.ts';
+import { registerSource, type RegisteredSource } from '../../pipelines/registry.ts';
 import { load, type Loaded } from '../../pipelines/steps/load.ts';
 import { locate } from '../../pipelines/steps/locate.ts';
 import { stage } from '../../pipelines/steps/stage.ts';
@@ -49,7 +47,6 @@ interface Parcel {
 describeEngines('the layers of the cadastre', (engine) => {
   let database: Database;
   let cadastre: RegisteredSource;
-  let comuni: RegisteredSource;
   let folder: string;
   let count = 0;
   let warnings: string[] = [];
@@ -59,9 +56,8 @@ describeEngines('the layers of the cadastre', (engine) => {
     folder = await mkdtemp(join(tmpdir(), 'mappale-cadastre-load-'));
     database = await engine.openDatabase();
     cadastre = await registerSource('ade_cadastre');
-    comuni = await registerSource('istat_comuni');
     await database.session(createTables);
-    for (const { layer } of [cadastre, comuni]) await database.script(layer.text, layer.file);
+    await database.script(cadastre.layer.text, cadastre.layer.file);
   });
   afterAll(() => rm(folder, { recursive: true, force: true }));
 
@@ -70,7 +66,7 @@ describeEngines('the layers of the cadastre', (engine) => {
     const survey = await locate([path], [source], { get: () => undefined, set: () => undefined });
     const [located] = survey.releases;
     const staged = await stage(database, located!, `test ${(count += 1)}`, () => undefined, log);
-    return load(database, staged, [cadastre, comuni], await releases(database, 'loaded'), await openRun(database), log);
+    return load(database, staged, await openRun(database), log);
   }
 
   async function loadFixture(name: string): Promise<{ loaded: Loaded; parcels: Parcel[]; refused: Refused[] }> {
@@ -212,13 +208,7 @@ describeEngines('the layers of the cadastre', (engine) => {
     expect(warnings).toEqual([]);
   });
 
-  it('refuse comuni that the list does not have, once there is a list', async () => {
-    const before = await loadFixture('unknown-comune-a000.gml');
-    expect(before.parcels.map(({ reference }) => reference)).toEqual(['A000W000200.STRADA001', 'Z001_000100.1']);
-    const list = join(folder, 'list');
-    await mkdir(list);
-    await (await loadSynthetic('istat_comuni')).write(makeWorld({ parcels: 2000, seed: 1 }), list);
-    await loadFile(comuni, list);
+  it('refuse A000, which is no comune, and no other code, whatever any list has', async () => {
     const { loaded, parcels, refused } = await loadFixture('unknown-comune-a000.gml');
     expect(loaded).toMatchObject({ records: 2, rows: 1, rejects: 1 });
     expect(parcels.map(({ reference }) => reference)).toEqual(['Z001_000100.1']);

@@ -231,7 +231,7 @@ describeEngines('loading ANNCSU', (engine) => {
       [{ x: 'null' }, 'incomplete'], [{ y: 'null' }, 'incomplete'], [{ x: '0', y: '0' }, 'zero'], [{ x: '41.9', y: '14.25' }, 'swapped'],
       [{ x: '467512.3', y: '4638210.77' }, 'projected'], [{ x: '2.35', y: '48.85' }, 'outside_italy'], [{ x: '6', y: '35' }, 'good'], [{ x: '19', y: '47.5' }, 'good'], [{ x: '19.0001', y: '41' }, 'outside_italy'],
     ];
-    const inserts = `create table comune_code (belfiore text); insert into raw_access values ${cases.map(([values], index) => raw(index + 2, 1001 + index, values)).join(',\n')};`;
+    const inserts = `insert into raw_access values ${cases.map(([values], index) => raw(index + 2, 1001 + index, values)).join(',\n')};`;
     await loaded(await engine.openDatabase(), 'anncsu_addresses', inserts, async ({ session, checks }) => {
       const rows = await session.query<{ flag: string; point: string | null }>('select coordinate_flag as flag, st_asewkt(geom) as point from accesso order by progressivo_accesso');
       expect(rows.map(({ flag }) => flag)).toEqual(cases.map(([, flag]) => flag));
@@ -241,30 +241,30 @@ describeEngines('loading ANNCSU', (engine) => {
     });
   });
 
-  it('takes streets from INDIR where STRAD does not have them', async () => {
-    const inserts = `create table comune_code (belfiore text);
-      insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1002)}, ${raw(4, 1003, { street: 2, first: true })};
+  it('takes every street from INDIR, too: STRAD may be of another day', async () => {
+    const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1002)}, ${raw(4, 1003, { street: 2, first: true })};
       insert into raw_street values (2, 2, 2, 'Z001', '094901', null, 'VIA FINTA', null, null, null, 1, 'Via Finta', null, null, array['odonimo'], array['via'], array['finta']),
         (2, 3, 3, 'Z001', '094901', null, 'VIA VUOTA', null, null, null, 0, 'Via Vuota', null, null, array['odonimo'], array['via'], array['vuota']);`;
     await loaded(await engine.openDatabase(), 'anncsu_addresses', inserts, async ({ session, checks }) => {
       expect(await session.query('select progressivo_nazionale::int4 as key, total_accesses from odonimo order by 1')).toEqual([{ key: 2, total_accesses: 1 }, { key: 3, total_accesses: 0 }]);
-      expect(await session.query('select progressivo_nazionale::int4 as key, odonimo, display_name, istat_code from odonimo_indir order by 1')).toEqual([{ key: 1, odonimo: 'VIA FINTA', display_name: 'Via Finta', istat_code: '094901' }]);
+      expect(await session.query('select progressivo_nazionale::int4 as key, odonimo, display_name, istat_code from odonimo_indir order by 1')).toEqual([
+        { key: 1, odonimo: 'VIA FINTA', display_name: 'Via Finta', istat_code: '094901' }, { key: 2, odonimo: 'VIA FINTA', display_name: 'Via Finta', istat_code: '094901' },
+      ]);
       expect(await checks()).toEqual([]);
     });
   });
 
-  it('tells repeated accesses and streets apart, refuses unknown comuni with their line, and accounts for every row', async () => {
-    const inserts = `create table comune_code as select 'Z001'::text as belfiore;
-      insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1001, { x: '14.3' })}, ${raw(4, 1002)}, ${raw(5, 1003, { belfiore: 'Y999', street: 9, first: true })}, ${raw(6, 1003, { belfiore: 'Y999', street: 9 })};
-      insert into raw_street values ${[[2, 1, 'Z001'], [3, 1, 'Z001'], [4, 8, 'Y999']].map(([position, key, comune]) => `(2, ${position}, ${key}, '${comune}', '094901', 'C7', 'VIA FINTA', null, null, null, 3, 'Via Finta', null, null, array['odonimo'], array['via'], array['finta'])`).join(', ')};`;
+  it('tells repeated accesses and streets apart, refuses A000 with its line, and accounts for every row', async () => {
+    const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1001, { x: '14.3' })}, ${raw(4, 1002)}, ${raw(5, 1003, { belfiore: 'A000', street: 9, first: true })}, ${raw(6, 1003, { belfiore: 'A000', street: 9 })};
+      insert into raw_street values ${[[2, 1, 'Z001'], [3, 1, 'Z001'], [4, 8, 'A000']].map(([position, key, comune]) => `(2, ${position}, ${key}, '${comune}', '094901', 'C7', 'VIA FINTA', null, null, null, 3, 'Via Finta', null, null, array['odonimo'], array['via'], array['finta'])`).join(', ')};`;
     await loaded(await engine.openDatabase(), 'anncsu_addresses', inserts, async ({ session, checks }) => {
       expect(await session.query('select member_id, position::int4 as position, code from duplicate order by 1, 2')).toEqual([
         { member_id: 1, position: 3, code: 'access_repeated' }, { member_id: 2, position: 3, code: 'street_repeated' },
       ]);
       expect(await session.query('select member_id, position::int4 as position, code, raw from reject order by 1, 2')).toEqual([
-        { member_id: 1, position: 5, code: 'comune_unknown', raw: 'Y999;094901;9;;VIA FINTA;;;;1003;;7;A;;;;14,25;41,9;0,5;4' },
-        { member_id: 1, position: 6, code: 'comune_unknown', raw: 'Y999;094901;9;;VIA FINTA;;;;1003;;7;A;;;;14,25;41,9;0,5;4' },
-        { member_id: 2, position: 4, code: 'comune_unknown', raw: 'Y999;094901;8;C7;VIA FINTA;;3;;;' },
+        { member_id: 1, position: 5, code: 'comune_unknown', raw: 'A000;094901;9;;VIA FINTA;;;;1003;;7;A;;;;14,25;41,9;0,5;4' },
+        { member_id: 1, position: 6, code: 'comune_unknown', raw: 'A000;094901;9;;VIA FINTA;;;;1003;;7;A;;;;14,25;41,9;0,5;4' },
+        { member_id: 2, position: 4, code: 'comune_unknown', raw: 'A000;094901;8;C7;VIA FINTA;;3;;;' },
       ]);
       expect(await session.query('select member_id, position::int4 as position from accesso union all select member_id, position::int4 from odonimo order by 1, 2')).toEqual([
         { member_id: 1, position: 2 }, { member_id: 1, position: 4 }, { member_id: 2, position: 2 },
@@ -274,7 +274,7 @@ describeEngines('loading ANNCSU', (engine) => {
   });
 
   it('stops when an access names a street of another comune', async () => {
-    const inserts = `create table comune_code (belfiore text); insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1002, { belfiore: 'Z002', first: true })};`;
+    const inserts = `insert into raw_access values ${raw(2, 1001, { first: true })}, ${raw(3, 1002, { belfiore: 'Z002', first: true })};`;
     await loaded(await engine.openDatabase(), 'anncsu_addresses', inserts, async ({ checks }) => {
       expect((await checks()).map(({ name, level }) => [name, level])).toEqual([['accesso_street_known', 'error']]);
     });

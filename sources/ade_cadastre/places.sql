@@ -1,0 +1,48 @@
+-- purpose: the comuni that each file has, the region that its packaging says, and their names as files are called
+-- reads: layer.cadastral_parcel, layer.cadastral_sheet
+-- writes: place
+-- grain: one row per layer, file and comune
+-- crs: none
+
+-- A parcel of another comune than its document is called after is there by mistake: the document speaks for its own.
+create table place as
+with found as (
+  select
+    'cadastral_parcel' as layer,
+    member_id,
+    belfiore,
+    bool_or(file_belfiore is null) as named
+  from cadastral_parcel
+  group by member_id, belfiore
+  union all
+  select
+    'cadastral_sheet',
+    member_id,
+    belfiore,
+    bool_or(file_belfiore is null)
+  from cadastral_sheet
+  group by member_id, belfiore
+)
+select
+  f.layer,
+  m.file_id,
+  '' as series,
+  f.belfiore as place,
+  max(m.region_code) as region_code,
+  null::int2 as likely_region_code,
+  null as dated,
+  bool_or(f.named) as named,
+  -- Names of files have backticks for apostrophes and accents.
+  min(
+    initcap(replace(substring(m.document from '^[A-Z][0-9]{3}_(.*?)(?:_(?:ple|map))?\.gml$'), '`', ''''))
+  ) filter (where left(m.document, 4) = f.belfiore) as name
+from found f
+join (
+  select
+    member_id,
+    file_id,
+    region_code,
+    case when path = '' then file_name else substring(path from '[^/]*$') end as document
+  from member
+) m using (member_id)
+group by f.layer, m.file_id, f.belfiore;

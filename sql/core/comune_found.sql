@@ -1,0 +1,41 @@
+-- purpose: comuni in the region's files that the list of comuni lacks, or has in another region
+-- version: 1
+-- reads: core.parcel, core.access_point, layer.comune_code, ledger.file_place
+-- writes: core.comune_found
+-- grain: one row per comune
+-- crs: none
+
+-- Names are those of the documents of the files in force.
+create table comune_found as
+with found as (
+  select belfiore from parcel
+  union
+  select belfiore from access_point
+),
+called as (
+  select distinct on (n.place)
+    n.place as belfiore,
+    n.name
+  from ledger.file_place p
+  join (select distinct file_id, rank from member_in_force) f using (file_id)
+  cross join lateral unnest(p.places, p.names) as n (place, name)
+  where n.name is not null
+  order by n.place, f.rank, n.name collate "C"
+)
+select
+  g.code as region_code,
+  f.belfiore,
+  k.name,
+  g.name as region_name,
+  c.region_code as listed_region_code
+from found f
+cross join region g
+left join comune_code c on c.belfiore = f.belfiore
+left join called k on k.belfiore = f.belfiore
+where c.region_code is distinct from g.code
+order by f.belfiore collate "C";
+
+alter table comune_found add primary key (region_code, belfiore);
+alter table comune_found alter column region_name set not null;
+-- serves: the name of a parcel's comune
+create index on comune_found (belfiore);
