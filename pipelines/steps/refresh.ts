@@ -502,11 +502,12 @@ async function buildUnit(context: Context, run: Run, unit: number, inventory: In
   }
   const layers = [...new Set(products.flatMap(({ file }) => file.reads))].filter((relation) => relation.startsWith('layer.'));
   await refuseTies(database, sources, layers.map((relation) => ({ relation, force: inventory.force(unit, relation) })));
-  await refuseFewer(database, unit, name, layers.map((relation) => ({ relation, force: inventory.force(unit, relation) })), options.accept);
   log.info(`${name}: building ${products.filter(({ stale }) => stale !== null).map(({ relation }) => relation).join(', ')}`);
   const joined = await run.step('join', name, () => join(database, unit, products, standing, sources, inventory, log));
   const checked = await run.step('check', name, () => check(database, joined, name, log));
   const gated = await run.step('gate', name, () => gate(database, checked, name, options.accept, log));
+  // After the gate, which says more: a comune too small for its figures may be missing, too.
+  await refuseFewer(database, unit, name, layers.map((relation) => ({ relation, force: inventory.force(unit, relation) })), options.accept);
   const published = await run.step('publish', name, () => publish(database, gated, sources, run.runId));
   await releaseHold(database, unit, 'rolled_back');
   const rows = new Map(published.tables.map((table) => [table.relation, table.rows]));

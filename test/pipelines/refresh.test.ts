@@ -105,8 +105,8 @@ describeEngines('a refresh', (engine) => {
       await rewriteZip(path('MOLISE.zip'), (name, content) => (name.includes(`/${gone}`) ? null : content));
       const report = await refresh(context, options());
       expect(report.failures).toHaveLength(1);
-      expect(report.failures[0]).toMatchObject({ code: 'FEWER_COMUNI', exitCode: 5 });
-      expect(report.failures[0]!.detail).toMatch(/cadastral_parcel: expected at least \d+ comuni, found \d+: without Z002/);
+      expect(report.failures[0]).toMatchObject({ code: 'SUSPICIOUS', exitCode: 5 });
+      expect(report.failures[0]!.detail).toMatch(/basic +core\.parcel +Z002 .* rows +\d+ → 0 +−10 %/);
       expect(await partitions(context)).toEqual(before);
       await writeFile(path('MOLISE.zip'), whole);
     });

@@ -93,7 +93,7 @@ describeEngines('a loaded region', (engine) => {
   it('is stale where the version of a source says so, and nowhere else', async () => {
     for (const raised of SOURCES) {
       const version = raised.manifest.version + 1;
-      const facts = readerFacts(raised.id, version, [raised.staging, raised.load]);
+      const facts = readerFacts(raised.id, version, [raised.staging, raised.load, ...(raised.placesOf === null ? [] : [raised.placesOf])]);
       const sources = SOURCES.map((source) => (source === raised ? { ...source, manifest: { ...source.manifest, version }, facts, reader: digestOfFacts(facts) } : source));
       const found = await planned({ sources });
       expect(found.toLoad.map(({ located }) => located.source.id).filter((id, index, all) => all.indexOf(id) === index)).toEqual([raised.id]);
