@@ -36,7 +36,7 @@ export async function admit(reader: Reader, key: string | readonly string[] | un
   if (key === undefined || key.length === 0) throw new ApiError('API_KEY_REQUIRED', 'the header x-api-key with a token is required');
   // What cannot be a key is counted as a bad one, but never compared.
   const hash = typeof key === 'string' && KEY.test(key) ? hashOf(key) : '';
-  const found = await reader.call<Admission>('select outcome, token_id, quota, remaining, resets_at, retry_after_seconds from api.admit($1, $2, $3)', [hash, scope, plain(address)]);
+  const found = await reader.count<Admission>('select outcome, token_id, quota, remaining, resets_at, retry_after_seconds from api.admit($1, $2, $3)', [hash, scope, plain(address)]);
   const headers: Record<string, string> = {};
   if (found.quota !== null) {
     headers['x-ratelimit-limit'] = String(found.quota);

@@ -2,8 +2,9 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig, ROOT, type Config } from './config.ts';
-import { openDatabase, type Database } from './db/index.ts';
+import { openDatabase, type Access, type Database } from './db/index.ts';
 import { migrate } from './db/migrate.ts';
+import { requireCurrent } from './db/state.ts';
 import { engineOf, type Facts } from './fingerprint.ts';
 import { makeLog, type Log } from './log.ts';
 import { loadSources, type RegisteredSource } from './registry.ts';
@@ -23,19 +24,25 @@ export interface Context {
 }
 
 export interface ContextOptions {
+  /** What the command does: one that only looks gets read-only transactions, and a database that is not at this version is an error to it. */
+  readonly access: Access;
   /** Overrides `DATABASE_URL`. */
   readonly databaseUrl?: string | undefined;
   readonly log?: Log | undefined;
 }
 
-/** Opens everything, brings the database to this version, runs the work, closes. */
+/**
+ * Opens everything, runs the work, closes. Commands that write bring the database to this version first.
+ * @throws MappaleError `DATABASE_OUT_OF_DATE` (exit 6) to a command that only looks, `MIGRATION_LOSES` (exit 2) to one that writes
+ */
 export async function withContext<T>(options: ContextOptions, work: (context: Context) => Promise<T>): Promise<T> {
   const config = readConfig();
   const sources = await loadSources();
   const log = options.log ?? makeLog(config, process.stderr);
-  const database = await openDatabase(options.databaseUrl ?? config.databaseUrl);
+  const database = await openDatabase(options.databaseUrl ?? config.databaseUrl, options.access);
   try {
-    await migrate(database, sources);
+    if (options.access === 'write') await migrate(database, sources);
+    else await requireCurrent(database, sources);
     return await work(await contextOf(config, sources, database, log));
   } finally {
     await database.close();

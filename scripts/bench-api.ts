@@ -66,7 +66,7 @@ const QUESTIONS = 4_000;
 
 /** Fills the database when it is empty, starts the server, measures, stops it. */
 export async function benchApi({ databaseUrl, parcels, seconds, connections = 50, load = 0.5 }: BenchApiOptions): Promise<BenchApiReport> {
-  return withContext({ databaseUrl, log: makeLog(readConfig(), process.stderr) }, async (context) => {
+  return withContext({ access: 'write', databaseUrl, log: makeLog(readConfig(), process.stderr) }, async (context) => {
     const { database } = context;
     const [published] = await database.query<{ there: boolean }>("select exists (select from ledger.publication where state = 'current' and unit_code > 0) as there");
     if (!published!.there) {

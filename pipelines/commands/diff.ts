@@ -10,7 +10,7 @@ export function diffCommand(): Command {
     .option('--json', 'print as JSON')
     .action(async (region: string, options: { csv?: boolean; json?: boolean }) => {
       const { code, name } = parseRegion(region);
-      await withContext({}, async (context) => {
+      await withContext({ access: 'read' }, async (context) => {
         const differences = await diff(context.database, code);
         if (options.csv === true) process.stdout.write(csv(differences));
         else print(options.json, differences, () => (differences.length === 0 ? `${name}: both publications hold the same` : differences.map(describe).join('\n\n')));

@@ -3,8 +3,9 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { openDatabase } from '../db/index.ts';
-import { migrate } from '../db/migrate.ts';
+import { openDatabase, type Database } from '../db/index.ts';
+import { checkServer } from '../db/migrate.ts';
+import { appliedFiles, requireCurrent } from '../db/state.ts';
 import { MappaleError } from '../errors.ts';
 import { loadGdal } from '../kit/vector.ts';
 import { loadSources } from '../registry.ts';
@@ -45,30 +46,26 @@ async function examine(): Promise<Finding[]> {
   });
   await attempt('shapefiles and GeoPackages can be read', async () => `GDAL ${(await loadGdal()).version}`);
   await attempt('sources load', async () => `${(await loadSources()).length} sources`);
-  await attempt('the database answers and is of this version', async () => {
-    const database = await openDatabase(config.databaseUrl);
-    try {
-      await migrate(database, await loadSources());
-      const [row] = await database.query<{ version: string }>("select current_setting('server_version') || ', PostGIS ' || postgis_lib_version() as version");
-      return `${database.label}: PostgreSQL ${row!.version}`;
-    } finally {
-      await database.close();
+  await attempt('the database answers and is of this version', () => looking(config.databaseUrl, async (database) => {
+    if (database === null) return 'not there yet: the first load makes it';
+    if ((await appliedFiles(database)) === null) {
+      await checkServer(database, database.label);
+      return `${database.label}: empty, the first load makes what it needs`;
     }
-  });
-  await attempt('published partitions are where the ledger says', async () => {
-    const database = await openDatabase(config.databaseUrl);
-    try {
-      const lost = await database.query<{ relation: string; partition: string }>(
-        `select t.relation, t.partition from ledger.publication_table t join ledger.publication p using (publication_id)
-         where p.state = 'current' and p.unit_code > 0
-           and to_regclass(quote_ident(split_part(t.relation, '.', 1)) || '.' || quote_ident(t.partition)) is null`,
-      );
-      if (lost.length > 0) throw new MappaleError(`${lost.length} are missing, e.g. ${lost[0]!.partition}`, { code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again: mappale load-region REGION --data …' });
-      return 'all there';
-    } finally {
-      await database.close();
-    }
-  });
+    await requireCurrent(database, await loadSources());
+    const [row] = await database.query<{ version: string }>("select current_setting('server_version') || ', PostGIS ' || postgis_lib_version() as version");
+    return `${database.label}: PostgreSQL ${row!.version}`;
+  }));
+  await attempt('published partitions are where the ledger says', () => looking(config.databaseUrl, async (database) => {
+    if (database === null || (await appliedFiles(database)) === null) return 'nothing is published';
+    const lost = await database.query<{ relation: string; partition: string }>(
+      `select t.relation, t.partition from ledger.publication_table t join ledger.publication p using (publication_id)
+       where p.state = 'current' and p.unit_code > 0
+         and to_regclass(quote_ident(split_part(t.relation, '.', 1)) || '.' || quote_ident(t.partition)) is null`,
+    );
+    if (lost.length > 0) throw new MappaleError(`${lost.length} are missing, e.g. ${lost[0]!.partition}`, { code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again: mappale load-region REGION --data …' });
+    return 'all there';
+  }));
   await attempt('room on the disk of the embedded database', async () => {
     if (!config.databaseUrl.startsWith('pglite:')) return 'not used (DATABASE_URL is a server)';
     let folder = config.databaseUrl.slice('pglite:'.length);
@@ -79,4 +76,20 @@ async function examine(): Promise<Finding[]> {
     return `${free.toFixed(1)} GiB free`;
   });
   return findings;
+}
+
+/** @param work gets null where an embedded database was never made */
+async function looking<T>(url: string, work: (database: Database | null) => Promise<T>): Promise<T> {
+  let database: Database;
+  try {
+    database = await openDatabase(url, 'read');
+  } catch (error) {
+    if (error instanceof MappaleError && error.code === 'DATABASE_OUT_OF_DATE') return work(null);
+    throw error;
+  }
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
 }

@@ -16,7 +16,7 @@ export function explainCommand(): Command {
     .option('--json', 'print as JSON')
     .action(async (id: string, section: string, options: { json?: boolean }) => {
       const [name] = parseInclude(section);
-      await withContext({}, async (context) => {
+      await withContext({ access: 'read' }, async (context) => {
         const explanation = await explain(context, await findParcel(context, id), name!);
         print(options.json, explanation, () => describe(explanation));
       });

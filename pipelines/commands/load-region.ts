@@ -25,7 +25,7 @@ export function loadRegionCommand(): Command {
     .option('--force', 'start although the disk seems too small')
     .option('--json', 'print the report as JSON')
     .action(async (region: string | undefined, options: { data?: string[]; parallel: number; accept?: string; force?: boolean; json?: boolean }) => {
-      process.exitCode = await withContext({}, async (context) => {
+      process.exitCode = await withContext({ access: 'write' }, async (context) => {
         const demo = region === undefined && options.data === undefined;
         const code = region === undefined ? DEMO.region : parseRegion(region).code;
         const data = demo ? [await writeDemo(context)] : (options.data ?? ['data']).map(expandPath);

@@ -14,7 +14,7 @@ export function parcelCommand(): Command {
     .option('--json', 'the record is JSON either way; accepted for uniformity')
     .action(async (id: string, options: { include?: string }) => {
       const include = parseInclude(options.include);
-      await withContext({}, async (context) => {
+      await withContext({ access: 'read' }, async (context) => {
         const fid = await findParcel(context, id);
         const [row] = await context.database.query<{ record: unknown }>('select api.parcel($1, $2) as record', [fid, include]);
         if (row?.record === null || row === undefined) throw notFound(id);

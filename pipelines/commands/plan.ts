@@ -12,7 +12,7 @@ export function planCommand(): Command {
     .option('--data <folder>', 'folder with downloaded files; may be given more than once', collectPaths)
     .option('--json', 'print as JSON')
     .action(async (region: string | undefined, options: { data?: string[]; json?: boolean }) => {
-      await withContext({}, async (context) => {
+      await withContext({ access: 'read' }, async (context) => {
         const found = await plan(context, {
           command: 'plan', data: (options.data ?? ['data']).map(expandPath), regions: region === undefined ? null : [parseRegion(region).code], parallel: 1, accept: null, force: false,
         });

@@ -9,7 +9,7 @@ export function pruneCommand(): Command {
     .option('--dry-run', 'only say what would go')
     .option('--json', 'print as JSON')
     .action(async (options: { dryRun?: boolean; json?: boolean }) => {
-      await withContext({}, (context) => withRun(context.database, { command: 'prune', arguments: options, version: VERSION, host: context.config.host }, async () => {
+      await withContext({ access: 'write' }, (context) => withRun(context.database, { command: 'prune', arguments: options, version: VERSION, host: context.config.host }, async () => {
         const pruned = await prune(context.database, context.sources, options.dryRun === true);
         print(options.json, pruned, () => `${options.dryRun === true ? 'would free' : 'freed'}: ${pruned.partitions.length} old partitions, ${pruned.releases.length} releases, ${pruned.workspaces.length} workspaces`);
       }));

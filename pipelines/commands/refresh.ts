@@ -20,7 +20,7 @@ export function refreshCommand(): Command {
     .option('--force', 'start although the disk seems too small')
     .option('--json', 'print the report as JSON')
     .action(async (regions: string[], options: { data?: string[]; parallel: number; accept?: string; force?: boolean; metrics?: string; json?: boolean }) => {
-      process.exitCode = await withContext({}, async (context) => {
+      process.exitCode = await withContext({ access: 'write' }, async (context) => {
         const report = await refresh(context, {
           command: 'refresh', data: (options.data ?? ['data']).map(expandPath), regions: regions.length === 0 ? null : regions.map((name) => parseRegion(name).code),
           parallel: options.parallel, accept: acceptance(context, options.accept), force: options.force === true,

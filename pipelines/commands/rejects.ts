@@ -16,7 +16,7 @@ export function rejectsCommand(): Command {
     .option('--retry', 'read each raw record again; releases with records that pass now are loaded anew by the next refresh')
     .option('--json', 'print as JSON')
     .action(async (options: { source?: string; code?: string; limit: number; raw?: boolean; retry?: boolean; json?: boolean }) => {
-      await withContext({}, async (context) => {
+      await withContext({ access: options.retry === true ? 'write' : 'read' }, async (context) => {
         if (options.retry === true) {
           const outcomes = await retry(context, options.source ?? null);
           print(options.json, outcomes, () => describeRetry(outcomes));

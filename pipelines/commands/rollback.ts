@@ -11,7 +11,7 @@ export function rollbackCommand(): Command {
     .option('--json', 'print as JSON')
     .action(async (region: string, options: { json?: boolean }) => {
       const unit = region.toLowerCase() === 'italia' ? 0 : parseRegion(region).code;
-      await withContext({}, (context) => withRun(context.database, { command: 'rollback', arguments: { unit }, version: VERSION, host: context.config.host }, async (run) => {
+      await withContext({ access: 'write' }, (context) => withRun(context.database, { command: 'rollback', arguments: { unit }, version: VERSION, host: context.config.host }, async (run) => {
         const done = await rollback(context.database, unit, run.runId);
         print(options.json, done, () => `${unitName(unit)}: publication ${done.to} is back in force instead of ${done.from}; ${done.tables.length === 0 ? 'no table differs' : `changed: ${done.tables.join(', ')}`}`);
       }));

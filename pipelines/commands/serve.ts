@@ -2,9 +2,9 @@ import type { Command } from 'commander';
 import { buildServer } from '../../api/server.ts';
 import { readConfig } from '../config.ts';
 import { VERSION } from '../context.ts';
-import { openDatabase, type Database } from '../db/index.ts';
-import { migrate } from '../db/migrate.ts';
+import { openDatabase } from '../db/index.ts';
 import { openReader, type Reader } from '../db/reader.ts';
+import { appliedFor, requireApplied } from '../db/state.ts';
 import { MappaleError } from '../errors.ts';
 import { makeLog, type Log } from '../log.ts';
 import { loadSources } from '../registry.ts';
@@ -35,11 +35,12 @@ export function serveCommand(): Command {
     .action(async (options: ServeOptions) => {
       const config = readConfig();
       const log = makeLog(config, process.stderr);
-      const database = await openDatabase(config.databaseUrl);
+      const sources = await loadSources();
+      const database = await openDatabase(config.databaseUrl, 'read');
       try {
-        await prepare(database, log);
         const reader = await openReader(database, config.databaseUrl, { connections: options.connections, statementTimeoutMs: options.statementTimeout });
         try {
+          requireApplied(await appliedFor(reader), sources);
           await serve(options, reader, log);
         } finally {
           await reader.close();
@@ -50,24 +51,8 @@ export function serveCommand(): Command {
     });
 }
 
-/** Brings the interface to this version where whoever logs in may do that. A server often may not: then it must have been done. */
-async function prepare(database: Database, log: Log): Promise<void> {
-  try {
-    await migrate(database, await loadSources());
-  } catch (error) {
-    if (!(error instanceof MappaleError) || error.code !== 'SQL_42501') throw error;
-    log.info('the login may not change the database: its interface is used as it is');
-  }
-}
-
-/** Listens until told to stop. @throws MappaleError `DATABASE_NOT_READY`, `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
+/** Listens until told to stop. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
 async function serve({ host, port, trustProxy }: ServeOptions, reader: Reader, log: Log): Promise<void> {
-  await reader.call('select dataset from api.health()', []).catch((error: unknown) => {
-    throw new MappaleError('the database has no read interface', {
-      code: 'DATABASE_NOT_READY', kind: 'database', detail: error instanceof MappaleError ? error.message : String(error),
-      hint: 'Load a region with a login that owns the database: mappale load-region', cause: error,
-    });
-  });
   if (reader.engine === 'postgres' && !reader.restricted) log.warn('the login is no member of the role mappale_api, so the server works with all rights of the login; better: grant mappale_api to ROLE');
   const app = await buildServer({ reader, version: VERSION, log, trustedProxies: trustProxy ?? [] });
   const stopped = stopSignal();

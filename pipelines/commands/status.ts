@@ -8,7 +8,7 @@ export function statusCommand(): Command {
   return command('status', 'What is published, from which releases, and how the last runs ended.', ['mappale status', 'mappale status --json'])
     .option('--json', 'print as JSON')
     .action(async (options: { json?: boolean }) => {
-      await withContext({}, async (context) => {
+      await withContext({ access: 'read' }, async (context) => {
         const status = await readStatus(context);
         print(options.json, status, () => describe(status));
       });

@@ -29,7 +29,7 @@ export function tokenCommand(): Command {
     .option('--expires <date>', 'last day on which it is valid, YYYY-MM-DD (UTC)', parseDay)
     .option('--json', 'print as JSON')
     .action(async (options: { scopes: Scope[]; name?: string; expires?: Date; json?: boolean }) => {
-      await withContext({}, async ({ database, log }) => {
+      await withContext({ access: 'write' }, async ({ database, log }) => {
         const made = await createToken(database, options.scopes, options.name ?? null, options.expires ?? null);
         log.info(`token ${made.id} with ${options.scopes.join(', ')}; it is not shown again`);
         print(options.json, made, () => made.token);
@@ -38,7 +38,7 @@ export function tokenCommand(): Command {
   const list = command('list', 'Tokens that were given out, with their use.', ['mappale token list', 'mappale token list --json'])
     .option('--json', 'print as JSON')
     .action(async (options: { json?: boolean }) => {
-      await withContext({}, async ({ database }) => {
+      await withContext({ access: 'read' }, async ({ database }) => {
         const tokens = await listTokens(database);
         print(options.json, tokens, () => (tokens.length === 0 ? 'no tokens yet; try: mappale token create --scopes parcels:read' : table(
           tokens.map(({ id, name, scopes, state, created_at, expires_at, used }) => [String(id), name, scopes.join(' '), state, created_at, expires_at, used]),
@@ -50,7 +50,7 @@ export function tokenCommand(): Command {
     .argument('<id>', 'number of the token, from the list', parseCount)
     .option('--json', 'print as JSON')
     .action(async (id: number, options: { json?: boolean }) => {
-      await withContext({}, async ({ database }) => {
+      await withContext({ access: 'write' }, async ({ database }) => {
         await revokeToken(database, id);
         print(options.json, { id, state: 'revoked' }, () => `token ${id} is revoked`);
       });

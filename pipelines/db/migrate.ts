@@ -7,8 +7,9 @@ import { MappaleError } from '../errors.ts';
 import { REGIONS } from '../kit/regions.ts';
 import { group } from '../progress.ts';
 import type { RegisteredSource } from '../registry.ts';
-import { readSqlFolder, tableOf, type SqlFile } from '../sql-files.ts';
+import { tableOf, type SqlFile } from '../sql-files.ts';
 import { alignPrevious, reshapeLayers } from './reshape.ts';
+import { appliedFiles, isApplied, partsOf, refuseNewer, type Applied, type Part } from './state.ts';
 import { ident, type Database, type Session } from './types.ts';
 
 const MINIMUM = { postgres: 150_000, postgis: [3, 3] } as const;
@@ -36,32 +37,6 @@ export interface Migration {
   /** What was done, or would be, as sentences. */
   readonly steps: readonly string[];
   readonly losses: readonly Loss[];
-}
-
-interface Part {
-  readonly kind: 'migration' | 'function' | 'interface' | 'layer';
-  readonly file: SqlFile;
-  /** Of a layer. */
-  readonly source: RegisteredSource | null;
-}
-
-/** What was applied, by file. */
-type Applied = ReadonlyMap<string, { readonly digest: string; readonly version: number | null }>;
-
-function partsOf(sources: readonly RegisteredSource[]): Part[] {
-  const folder = (path: string, kind: Part['kind']): Part[] => readSqlFolder(path).map((file) => ({ kind, file, source: null }));
-  return [
-    ...folder('sql/migrations', 'migration'),
-    ...sources.map((source): Part => ({ kind: 'layer', file: source.layer, source })),
-    ...folder('sql/functions', 'function'),
-    ...folder('sql/api', 'interface'),
-  ];
-}
-
-/** Earlier versions noted the digest of the bytes. */
-function isApplied({ file }: Part, applied: Applied): boolean {
-  const digest = applied.get(file.file)?.digest;
-  return digest === file.digest || digest === file.sha256;
 }
 
 /**
@@ -98,51 +73,6 @@ export async function migrate(database: Database, sources: readonly RegisteredSo
 /** Undoes what was only tried. */
 class Dry extends Error {}
 
-/**
- * Whether a database is as this version needs it, for commands that change nothing.
- * @throws MappaleError `DATABASE_OUT_OF_DATE`, `DATABASE_NEWER` (exit 6)
- */
-export async function requireCurrent(session: Session, sources: readonly RegisteredSource[]): Promise<void> {
-  const applied = await appliedFiles(session);
-  if (applied === null) throw emptyDatabase();
-  const parts = partsOf(sources);
-  refuseNewer(parts, applied);
-  const missing = parts.filter((part) => !isApplied(part, applied)).map(({ file }) => file.file);
-  if (missing.length > 0) throw outOfDate(missing);
-}
-
-/** A database in which nothing was ever loaded. Exit 6. @throws never; it builds the error. */
-export function emptyDatabase(at?: string): MappaleError {
-  return new MappaleError('the database is empty', {
-    code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected what a load makes, found none of it; this command only looks',
-    hint: 'Load a region first: mappale load-region molise --data FOLDER, or without arguments the invented one.',
-  });
-}
-
-function outOfDate(missing: readonly string[]): MappaleError {
-  return new MappaleError('the database is not at this version', {
-    code: 'DATABASE_OUT_OF_DATE', kind: 'database',
-    detail: `expected what ${group(missing.length)} file${missing.length === 1 ? '' : 's'} of this version say, found it as an earlier version left it: ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''}`,
-    hint: 'Bring it to this version: mappale migrate. This command only looks, and changes nothing.',
-  });
-}
-
-/** @throws MappaleError `DATABASE_NEWER` */
-function refuseNewer(parts: readonly Part[], applied: Applied): void {
-  const known = new Set(parts.map(({ file }) => file.file));
-  const found = [
-    ...[...applied.keys()].filter((name) => name.startsWith('sql/migrations/') && !known.has(name)),
-    ...parts.flatMap(({ file, source }) => {
-      const version = applied.get(file.file)?.version ?? 0;
-      return source !== null && version > source.manifest.version ? [`version ${version} of ${source.id}, which is ${source.manifest.version} here`] : [];
-    }),
-  ];
-  if (found.length === 0) return;
-  throw new MappaleError('the database was made by a newer version of this program', {
-    code: 'DATABASE_NEWER', kind: 'database', detail: `expected what this version knows, found ${found.join(', ')}`, hint: 'Use the newer program, or another database.',
-  });
-}
-
 /** While a run works, its tables stay as they are. @throws MappaleError `ALREADY_RUNNING` (exit 7) */
 async function holdWriters(session: Session): Promise<void> {
   const [writer] = await session.query<{ taken: boolean }>("select pg_try_advisory_xact_lock(hashtextextended('mappale writer', 0)) as taken");
@@ -157,15 +87,8 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
   const steps: string[] = [];
   const losses: Loss[] = [];
   await session.query('create schema if not exists ledger');
-  await session.query('create table if not exists ledger.applied_file (file text primary key, sha256 text not null, applied_at timestamptz not null default now())');
+  await session.query('create table if not exists ledger.applied_file (file text primary key, sha256 text not null, applied_at timestamptz not null default now(), version int4)');
   await session.query('alter table ledger.applied_file add column if not exists version int4');
-  await session.script(
-    `comment on table ledger.applied_file is 'SQL files that made this database';
-     comment on column ledger.applied_file.file is 'Path from the root of the project';
-     comment on column ledger.applied_file.sha256 is 'Digest of what the file said when it was applied, without comments and layout';
-     comment on column ledger.applied_file.applied_at is 'When it was applied';
-     comment on column ledger.applied_file.version is 'Of a layer.sql: version of the source in its manifest; null: other files, or applied before versions were noted';`, 'migrate',
-  );
   // Functions call each other across files: bodies are looked at when they run, not in the order of their names.
   await session.query('set local check_function_bodies = off');
   const open = parts.filter((part) => !isApplied(part, before));
@@ -257,14 +180,8 @@ export function describeLoss({ source, why, releases, rows, files, gone }: Loss)
     + (gone.length === 0 ? 'all lie where they were read' : `${gone.length} no longer lie${gone.length === 1 ? 's' : ''} where they were read, and nothing brings their rows back: ${gone.join(', ')}`);
 }
 
-async function appliedFiles(session: Session): Promise<Applied | null> {
-  const [found] = await session.query<{ there: boolean }>("select to_regclass('ledger.applied_file') is not null as there");
-  if (found?.there !== true) return null;
-  const rows = await session.query<{ file: string; sha256: string; version: number | null }>("select file, sha256, (to_jsonb(a) ->> 'version')::int4 as version from ledger.applied_file a");
-  return new Map(rows.map((row) => [row.file, { digest: row.sha256, version: row.version }]));
-}
-
-async function checkServer(session: Session, label: string): Promise<void> {
+/** Whether a server can hold our database at all. @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `POSTGIS_TOO_OLD` */
+export async function checkServer(session: Session, label: string): Promise<void> {
   const [server] = await session.query<{ number: number; version: string }>("select current_setting('server_version_num')::int4 as number, current_setting('server_version') as version");
   if (server!.number < MINIMUM.postgres) {
     throw new MappaleError('the PostgreSQL server is too old', {

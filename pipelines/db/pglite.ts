@@ -3,11 +3,12 @@ import { randomUUID } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
 import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { uptime } from 'node:os';
-import { dirname } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { COPY_HEADER, COPY_TRAILER } from '../kit/copy.ts';
 import { MappaleError } from '../errors.ts';
 import { databaseError } from './errors.ts';
+import { emptyDatabase } from './state.ts';
 import { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
 /** A COPY holds at most this much before it is handed over. */
@@ -20,13 +21,22 @@ class Embedded implements Database {
   readonly #pglite: PGlite;
   readonly #escaped: () => number;
   readonly #lock: string | null;
+  /** What a session begins with. */
+  readonly #reset: string;
   #tail: Promise<unknown> = Promise.resolve();
 
-  constructor(pglite: PGlite, label: string, lock: string | null) {
+  constructor(pglite: PGlite, label: string, lock: string | null, readOnly: boolean) {
     this.#pglite = pglite;
     this.#escaped = escapedOf(pglite);
     this.label = label;
     this.#lock = lock;
+    this.#reset = readOnly ? 'reset all; set default_transaction_read_only to on' : 'reset all';
+  }
+
+  /** Before the first session. */
+  async begin(): Promise<this> {
+    await this.#pglite.exec(this.#reset);
+    return this;
   }
 
   /** Runs a statement. @throws MappaleError `SQL_BROKEN_OFF` where it ended before its end */
@@ -79,7 +89,7 @@ class Embedded implements Database {
       try {
         return await work(this.#direct);
       } finally {
-        await this.#pglite.exec('reset all');
+        await this.#pglite.exec(this.#reset);
       }
     });
   }
@@ -153,9 +163,13 @@ function escapedOf(pglite: PGlite): () => number {
 /**
  * Opens the embedded database.
  * @param folder where it lives, or `memory`
- * @throws MappaleError `DATABASE_IN_USE` (exit 7) when another process has the folder open: two would destroy it
+ * @param readOnly nothing is made, and sessions begin read-only
+ * @throws MappaleError `DATABASE_IN_USE` (exit 7) when another process has the folder open: two would destroy it; `DATABASE_OUT_OF_DATE` (exit 6) when
+ *   there is none to be read
  */
-export async function openPglite(folder: string): Promise<Database> {
+export async function openPglite(folder: string, readOnly: boolean): Promise<Database> {
+  const unfinished = `${folder}.unfinished`;
+  if (readOnly && (!existsSync(join(folder, 'PG_VERSION')) || existsSync(unfinished))) throw emptyDatabase(folder);
   const [{ PGlite }, { postgis }, { pg_trgm }, { unaccent }, { fuzzystrmatch }] = await Promise.all([
     import('@electric-sql/pglite'),
     import('@electric-sql/pglite-postgis'),
@@ -165,20 +179,19 @@ export async function openPglite(folder: string): Promise<Database> {
   ]);
   const extensions = { postgis, pg_trgm, unaccent, fuzzystrmatch };
   if (folder === 'memory') {
-    return new Embedded(await PGlite.create({ dataDir: `memory://${randomUUID()}`, extensions }), 'pglite:memory', null);
+    return new Embedded(await PGlite.create({ dataDir: `memory://${randomUUID()}`, extensions }), 'pglite:memory', null, false);
   }
   await mkdir(dirname(folder), { recursive: true });
   const lock = `${folder}.lock`;
   await takeLock(lock, folder);
   try {
     // While it is being made it holds nothing of anyone: what a killed process left half-made is made again.
-    const unfinished = `${folder}.unfinished`;
     if (existsSync(unfinished)) await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     if ((await readdir(folder)).length === 0) await writeFile(unfinished, '');
     const pglite = await PGlite.create({ dataDir: folder, extensions });
     await rm(unfinished, { force: true });
-    return new Embedded(pglite, `pglite:${folder}`, lock);
+    return await new Embedded(pglite, `pglite:${folder}`, lock, readOnly).begin();
   } catch (error) {
     await giveLockBack(lock);
     throw new MappaleError('the embedded database does not open', {

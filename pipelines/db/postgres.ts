@@ -177,12 +177,13 @@ const SETTINGS = [
 const WATCH_CLIENT = 'client_connection_check_interval=1s';
 
 /** Connects. @throws MappaleError `SQL_*` when no server answers. */
-export async function openPostgres(url: string): Promise<Database> {
+export async function openPostgres(url: string, readOnly: boolean): Promise<Database> {
+  const settings = [...SETTINGS, ...(readOnly ? ['default_transaction_read_only=on'] : [])];
   try {
-    return await connect(url, [...SETTINGS, WATCH_CLIENT]);
+    return await connect(url, [...settings, WATCH_CLIENT]);
   } catch (error) {
     // A server on Windows cannot watch its clients, and says so.
-    if (error instanceof MappaleError && error.code === 'SQL_22023') return connect(url, SETTINGS);
+    if (error instanceof MappaleError && error.code === 'SQL_22023') return connect(url, settings);
     throw error;
   }
 }

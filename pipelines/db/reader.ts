@@ -11,7 +11,7 @@ import type { Database, Row } from './types.ts';
 const ROLE = 'mappale_api';
 
 export interface ReaderOptions {
-  /** Connections kept open. */
+  /** Connections kept open for answers; a third as many count requests. */
   readonly connections: number;
   /** The server cancels what takes longer. */
   readonly statementTimeoutMs: number;
@@ -22,11 +22,13 @@ export interface Reader {
   /** True: works with the rights of `mappale_api`; false: with those of whoever logged in. */
   readonly restricted: boolean;
   /**
-   * Calls a function: `select … from api.f($1, …)`.
+   * Calls a function: `select … from api.f($1, …)`, in a read-only transaction.
    * @returns its one row
    * @throws MappaleError (kind `database`)
    */
   call<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
+  /** The same for a function that counts: of requests, of bad keys. Everything else may write nothing. */
+  count<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
   close(): Promise<void>;
 }
 
@@ -36,12 +38,15 @@ export async function openReader(database: Database, url: string, options: Reade
 }
 
 function embeddedReader(database: Database): Reader {
+  const inside = <T extends Row>(mode: 'read only' | 'read write', statement: string, parameters: readonly unknown[]): Promise<T> => database.session((session) => session.transaction(async () => {
+    await session.query(`set transaction ${mode}`);
+    return (await session.query<T>(statement, parameters))[0]!;
+  }));
   return {
     engine: 'pglite',
     restricted: false,
-    async call<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T> {
-      return (await database.query<T>(statement, parameters))[0]!;
-    },
+    call: (statement, parameters) => inside('read only', statement, parameters),
+    count: (statement, parameters) => inside('read write', statement, parameters),
     close: async () => undefined,
   };
 }
@@ -53,30 +58,38 @@ function embeddedReader(database: Database): Reader {
 export async function openPostgresReader(url: string, { connections, statementTimeoutMs }: ReaderOptions): Promise<Reader> {
   const restricted = await mayBecome(url);
   const settings = ['-c jit=off', '-c plan_cache_mode=force_generic_plan', `-c statement_timeout=${Math.trunc(statementTimeoutMs)}`, ...(restricted ? [`-c role=${ROLE}`] : [])];
-  const pool = new pg.Pool({
-    connectionString: url, max: connections, application_name: 'mappale server', options: settings.join(' '), connectionTimeoutMillis: 2000,
-    // The server's own limit comes first; this one is for a server that no longer answers at all.
-    query_timeout: statementTimeoutMs + 2000,
-  });
-  pool.on('error', () => undefined);
-  pool.on('connect', (client) => client.on('error', () => undefined));
+  const open = (max: number, more: readonly string[]): pg.Pool => {
+    const pool = new pg.Pool({
+      connectionString: url, max, application_name: 'mappale server', options: [...settings, ...more].join(' '), connectionTimeoutMillis: 2000,
+      // The server's own limit comes first; this one is for a server that no longer answers at all.
+      query_timeout: statementTimeoutMs + 2000,
+    });
+    pool.on('error', () => undefined);
+    pool.on('connect', (client) => client.on('error', () => undefined));
+    return pool;
+  };
+  const reading = open(connections, ['-c default_transaction_read_only=on']);
+  // Counting takes a fraction of what an answer takes.
+  const counting = open(Math.max(1, Math.ceil(connections / 3)), []);
   const names = new Map<string, string>();
   const nameOf = (statement: string): string => {
     let name = names.get(statement);
     if (name === undefined) names.set(statement, name = createHash('sha256').update(statement).digest('hex').slice(0, 32));
     return name;
   };
+  const ask = async <T extends Row>(pool: pg.Pool, statement: string, parameters: readonly unknown[]): Promise<T> => {
+    try {
+      return (await pool.query<T>({ name: nameOf(statement), text: statement, values: [...parameters] })).rows[0]!;
+    } catch (error) {
+      throw databaseError(error, statement, null);
+    }
+  };
   return {
     engine: 'postgres',
     restricted,
-    async call<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T> {
-      try {
-        return (await pool.query<T>({ name: nameOf(statement), text: statement, values: [...parameters] })).rows[0]!;
-      } catch (error) {
-        throw databaseError(error, statement, null);
-      }
-    },
-    close: () => pool.end(),
+    call: (statement, parameters) => ask(reading, statement, parameters),
+    count: (statement, parameters) => ask(counting, statement, parameters),
+    close: async () => void (await Promise.all([reading.end(), counting.end()])),
   };
 }
 

@@ -1,7 +1,7 @@
 /**
  * Where a value comes from: the section's own SQL runs again, on one parcel, and what it found on the way is named with file and place.
  */
-import { createSchema, inWorkspace, provideLayer, provideMembers, provideParcels, providePublished, provideRegion, rowsOf } from '../db/catalog.ts';
+import { inWorkspace, provideLayer, provideMembers, provideParcels, providePublished, provideRegion, rowsOf } from '../db/catalog.ts';
 import type { Context } from '../context.ts';
 import { MappaleError } from '../errors.ts';
 import { findRegion } from '../kit/regions.ts';
@@ -65,11 +65,12 @@ export async function explain(context: Context, fid: number, section: Section): 
   const rules = file.reruns.map((relation) => makers.get(relation)!);
   const isBasic = rules.some(({ writes }) => writes[0] === 'core.parcel');
   const inventory = await Inventory.read(database, sources);
-  const schema = `explain_${process.pid}`;
+  // Tables of this connection alone, in a transaction that is never committed: of an explanation nothing stays.
+  const schema = 'pg_temp';
   let found: Explanation | null = null;
   await inWorkspace(database, schema, async (session) => {
     await session.transaction(async () => {
-      await createSchema(session, schema);
+      await session.query('set transaction read write');
       await provideRegion(session, schema, unit, region.name);
       await provideMembers(session, schema, rankFiles(inventory.used(unit)));
       await provideParcels(session, schema, parcels.partition, fid, file.parcels);

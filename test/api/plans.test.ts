@@ -42,6 +42,15 @@ describeEngines('the plans of the read interface', (engine) => {
   });
   afterAll(() => service?.close());
 
+  /** A connection reports its counts when it ends, a moment after it was closed. */
+  async function reported(): Promise<void> {
+    for (let wait = 0; wait < 100; wait += 1) {
+      const [open] = await service.database.query<{ n: number }>("select count(*)::int4 as n from pg_stat_activity where datname = current_database() and application_name = 'mappale server'");
+      if (open!.n === 0) return;
+      await sleep(100);
+    }
+  }
+
   /** Scans of large tables while the paths are asked, with a server of its own: its connections report when they close. */
   async function scansOf(paths: readonly string[]): Promise<Scans[]> {
     await service.database.query('select pg_stat_reset()');
@@ -49,12 +58,7 @@ describeEngines('the plans of the read interface', (engine) => {
     const key = await service.token();
     for (const path of paths) expect((await server.ask(path, { key })).status, path).toBe(200);
     await server.close();
-    // The counts of a connection arrive after it has closed; those of the token are among the last.
-    for (let wait = 0; wait < 50; wait += 1) {
-      const [token] = await service.database.query<{ scans: number }>("select idx_scan as scans from pg_stat_user_tables where schemaname = 'access' and relname = 'token'");
-      if (token!.scans >= paths.length) break;
-      await sleep(100);
-    }
+    await reported();
     return service.database.query<Scans>(
       `select s.schemaname || '.' || s.relname as name, c.reltuples::int8 as rows, s.seq_scan as sequential, coalesce(s.idx_scan, 0) as indexed
        from pg_stat_user_tables s join pg_class c on c.oid = s.relid

@@ -86,12 +86,12 @@ describeEngines('mappale serve and mappale token', (engine) => {
 });
 
 describe('a server whose database', () => {
-  const failing = (code: string): Reader => ({
-    engine: 'postgres', restricted: true, close: async () => undefined,
-    call: async () => {
+  const failing = (code: string): Reader => {
+    const fail = async (): Promise<never> => {
       throw new MappaleError('secret detail of the database', { code, kind: 'database', detail: 'host=10.0.0.1 password=hunter2' });
-    },
-  });
+    };
+    return { engine: 'postgres', restricted: true, close: async () => undefined, call: fail, count: fail };
+  };
   const ask = async (reader: Reader, path: string): Promise<Answered> => {
     const app = await buildServer({ reader, version: VERSION, log: SILENT });
     try {

@@ -1,7 +1,8 @@
 /** What a change of `layer.sql` does to layers that hold rows. */
 import { beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { migrate, requireCurrent } from '../../pipelines/db/migrate.ts';
+import { migrate } from '../../pipelines/db/migrate.ts';
+import { requireCurrent } from '../../pipelines/db/state.ts';
 import type { MappaleError } from '../../pipelines/errors.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/registry.ts';
 import { parseSqlFile } from '../../pipelines/sql-files.ts';

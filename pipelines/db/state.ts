@@ -1,0 +1,107 @@
+/** Which version a database is at: what was applied to it, beside what this program would apply. */
+import { MappaleError } from '../errors.ts';
+import { group } from '../progress.ts';
+import type { RegisteredSource } from '../registry.ts';
+import { readSqlFolder, type SqlFile } from '../sql-files.ts';
+import type { Reader } from './reader.ts';
+import type { Session } from './types.ts';
+
+export interface Part {
+  readonly kind: 'migration' | 'function' | 'interface' | 'layer';
+  readonly file: SqlFile;
+  /** Of a layer. */
+  readonly source: RegisteredSource | null;
+}
+
+interface AppliedFile {
+  readonly digest: string;
+  readonly version: number | null;
+}
+
+/** What was applied, by file. */
+export type Applied = ReadonlyMap<string, AppliedFile>;
+
+export function partsOf(sources: readonly RegisteredSource[]): Part[] {
+  const folder = (path: string, kind: Part['kind']): Part[] => readSqlFolder(path).map((file) => ({ kind, file, source: null }));
+  return [
+    ...folder('sql/migrations', 'migration'),
+    ...sources.map((source): Part => ({ kind: 'layer', file: source.layer, source })),
+    ...folder('sql/functions', 'function'),
+    ...folder('sql/api', 'interface'),
+  ];
+}
+
+/** Earlier versions noted the digest of the bytes. */
+export function isApplied({ file }: Part, applied: Applied): boolean {
+  const digest = applied.get(file.file)?.digest;
+  return digest === file.digest || digest === file.sha256;
+}
+
+/**
+ * Whether a database is as this version needs it, for commands that change nothing.
+ * @throws MappaleError `DATABASE_OUT_OF_DATE`, `DATABASE_NEWER` (exit 6)
+ */
+export async function requireCurrent(session: Session, sources: readonly RegisteredSource[]): Promise<void> {
+  requireApplied(await appliedFiles(session), sources);
+}
+
+/** The same, of what was applied. @param applied null: nothing @throws MappaleError `DATABASE_OUT_OF_DATE`, `DATABASE_NEWER` (exit 6) */
+export function requireApplied(applied: Applied | null, sources: readonly RegisteredSource[]): void {
+  if (applied === null) throw emptyDatabase();
+  const parts = partsOf(sources);
+  refuseNewer(parts, applied);
+  const missing = parts.filter((part) => !isApplied(part, applied)).map(({ file }) => file.file);
+  if (missing.length > 0) throw outOfDate(missing);
+}
+
+/** A database in which nothing was ever loaded. Exit 6. @throws never; it builds the error. */
+export function emptyDatabase(at?: string): MappaleError {
+  return new MappaleError('the database is empty', {
+    code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected what a load makes, found none of it; this command only looks',
+    hint: 'Load a region first: mappale load-region molise --data FOLDER, or without arguments the invented one.',
+  });
+}
+
+function outOfDate(missing: readonly string[]): MappaleError {
+  return new MappaleError('the database is not at this version', {
+    code: 'DATABASE_OUT_OF_DATE', kind: 'database',
+    detail: `expected what ${group(missing.length)} file${missing.length === 1 ? '' : 's'} of this version say, found it as an earlier version left it: ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''}`,
+    hint: 'Bring it to this version: mappale migrate. This command only looks, and changes nothing.',
+  });
+}
+
+/** @throws MappaleError `DATABASE_NEWER` */
+export function refuseNewer(parts: readonly Part[], applied: Applied): void {
+  const known = new Set(parts.map(({ file }) => file.file));
+  const found = [
+    ...[...applied.keys()].filter((name) => name.startsWith('sql/migrations/') && !known.has(name)),
+    ...parts.flatMap(({ file, source }) => {
+      const version = applied.get(file.file)?.version ?? 0;
+      return source !== null && version > source.manifest.version ? [`version ${version} of ${source.id}, which is ${source.manifest.version} here`] : [];
+    }),
+  ];
+  if (found.length === 0) return;
+  throw new MappaleError('the database was made by a newer version of this program', {
+    code: 'DATABASE_NEWER', kind: 'database', detail: `expected what this version knows, found ${found.join(', ')}`, hint: 'Use the newer program, or another database.',
+  });
+}
+
+/** What was applied, as a server sees it, which may read no table. Of what lies before its function nothing is known but that it is out of date. */
+export async function appliedFor(reader: Reader): Promise<Applied | null> {
+  try {
+    const { applied } = await reader.call<{ applied: Record<string, AppliedFile> | null }>('select applied from api.applied_files()', []);
+    return new Map(Object.entries(applied ?? {}));
+  } catch (error) {
+    // No such schema; no such function.
+    if (error instanceof MappaleError && error.code === 'SQL_3F000') return null;
+    if (error instanceof MappaleError && error.code === 'SQL_42883') return new Map();
+    throw error;
+  }
+}
+
+export async function appliedFiles(session: Session): Promise<Applied | null> {
+  const [found] = await session.query<{ there: boolean }>("select to_regclass('ledger.applied_file') is not null as there");
+  if (found?.there !== true) return null;
+  const rows = await session.query<{ file: string; sha256: string; version: number | null }>("select file, sha256, (to_jsonb(a) ->> 'version')::int4 as version from ledger.applied_file a");
+  return new Map(rows.map((row) => [row.file, { digest: row.sha256, version: row.version }]));
+}

@@ -1,0 +1,14 @@
+-- purpose: which version the database is at, for a server that may read no table
+-- reads: ledger.applied_file
+-- writes: api.applied_files
+-- grain: one call at the start of a server
+-- crs: none
+
+create or replace function api.applied_files(out applied jsonb)
+language sql stable security definer
+set search_path to public, pg_temp
+as $$
+  select jsonb_object_agg(a.file, jsonb_build_object('digest', a.sha256, 'version', a.version))
+  from ledger.applied_file a
+$$;
+comment on function api.applied_files() is 'SQL files that were applied, each with its digest and, for a layer, the version of its source';

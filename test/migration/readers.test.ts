@@ -1,0 +1,236 @@
+/** Commands that only look leave a database as it is, and do not work on one that is not at this version. */
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { once } from 'node:events';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import type { Command } from 'commander';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { main, program } from '../../pipelines/cli.ts';
+import { openDatabase, type Session } from '../../pipelines/db/index.ts';
+import { migrate } from '../../pipelines/db/migrate.ts';
+import { loadSources } from '../../pipelines/registry.ts';
+import { SECTIONS } from '../../pipelines/sections.ts';
+import { serviceOn } from '../api/harness.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contentOf, FIXTURES, fixture, shapeOf } from './fixture.ts';
+
+const PARCEL = '1400000000';
+
+interface Case {
+  /** What is typed; null: it writes, and has tests of its own. */
+  readonly typed: ((place: { readonly data: string; readonly port: number; readonly scratch: string }) => readonly (readonly string[])[]) | null;
+  /** It opens no database. */
+  readonly alone?: true;
+  /** Exit code when all is well; a server that finds its port taken has come as far as it can in a test. */
+  readonly exit?: number;
+}
+
+const COMMANDS: Readonly<Record<string, Case>> = {
+  'load-region': { typed: null },
+  plan: { typed: ({ data }) => [['plan', '--data', data], ['plan', 'molise', '--data', data, '--json']] },
+  status: { typed: () => [['status'], ['status', '--json']] },
+  sources: { typed: () => [['sources']], alone: true },
+  parcel: { typed: () => [['parcel', PARCEL], ['parcel', PARCEL, '--include', 'basic,risk']] },
+  serve: { typed: ({ port }) => [['serve', '--port', String(port)]], exit: 2 },
+  'token create': { typed: null },
+  'token list': { typed: () => [['token', 'list']] },
+  'token revoke': { typed: null },
+  doctor: { typed: () => [['doctor', '--json']] },
+  synth: { typed: ({ scratch }) => [['synth', '--out', scratch, '--parcels', '4', '--source', 'dpc_seismic']], alone: true },
+  migrate: { typed: null },
+  prune: { typed: null },
+  refresh: { typed: null },
+  rejects: { typed: () => [['rejects', '--limit', '3', '--raw']] },
+  rollback: { typed: null },
+  validate: { typed: ({ data }) => [['validate', join(data, 'Elenco-comuni-italiani.csv')]], alone: true },
+  diff: { typed: () => [['diff', 'molise']] },
+  explain: { typed: () => SECTIONS.map((section) => ['explain', PARCEL, section]) },
+};
+
+function leaves(command: Command, path: readonly string[] = []): string[] {
+  return command.commands.length === 0 ? [path.join(' ')] : command.commands.flatMap((child) => leaves(child, [...path, child.name()]));
+}
+
+/** Runs a command in this process. */
+async function run(url: string, args: readonly string[]): Promise<{ exit: number; out: string; told: string }> {
+  vi.stubEnv('DATABASE_URL', url);
+  const written: Record<'stdout' | 'stderr', string> = { stdout: '', stderr: '' };
+  const spies = (['stdout', 'stderr'] as const).map((stream) => vi.spyOn(process[stream], 'write').mockImplementation((text) => {
+    written[stream] += String(text);
+    return true;
+  }));
+  const before = process.exitCode;
+  process.exitCode = 0;
+  try {
+    await main(['node', 'mappale', ...args]);
+    return { exit: Number(process.exitCode), out: written.stdout, told: written.stderr };
+  } finally {
+    process.exitCode = before;
+    process.stdout.removeAllListeners('error');
+    for (const spy of spies) spy.mockRestore();
+    vi.unstubAllEnvs();
+  }
+}
+
+/** Everything of ours in a database: rows, and what the catalogs know of tables, columns, functions and counters. */
+async function everything(session: Session, without: readonly string[] = []): Promise<unknown> {
+  const content = await contentOf(session, await shapeOf(session));
+  for (const table of without) delete content[table];
+  return {
+    content,
+    applied: await session.query('select file, sha256, version from ledger.applied_file order by file'),
+    catalogs: await session.query(
+      `select n.nspname as schema, c.relname as name, c.relkind, c.oid::int8 as oid, c.relnatts, pg_relation_filenode(c.oid)::int8 as file
+       from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname !~ '^(pg_|information_schema)' order by 1, 2`,
+    ),
+    schemas: await session.query("select nspname from pg_namespace where nspname !~ '^pg_(temp|toast_temp)_' order by 1"),
+    functions: await session.query("select p.oid::int8 as oid, p.proname from pg_proc p join pg_namespace n on n.oid = p.pronamespace where n.nspname in ('api', 'core') order by 1"),
+    counters: await session.query('select schemaname, sequencename, last_value from pg_sequences order by 1, 2'),
+  };
+}
+
+it('every command is known here as one that looks or one that writes', () => {
+  expect(leaves(program()).sort()).toEqual(Object.keys(COMMANDS).sort());
+});
+
+describeEngines('commands that only look', (engine) => {
+  const made = fixture(FIXTURES[0]!);
+  const looking = Object.entries(COMMANDS).flatMap(([name, { typed, ...facts }]) => (typed === null ? [] : [{ name, typed, ...facts }]));
+  let url: string;
+  let files: Awaited<ReturnType<typeof made.files>>;
+  let scratch: string;
+  const taken = createServer().listen(0, '127.0.0.1');
+  const place = (): { data: string; port: number; scratch: string } => ({ data: files.folder, port: (taken.address() as AddressInfo).port, scratch });
+  const within = async <T>(work: (session: Session) => Promise<T>, at = url): Promise<T> => {
+    const database = await openDatabase(at);
+    try {
+      return await database.session(work);
+    } finally {
+      await database.close();
+    }
+  };
+
+  beforeAll(async () => {
+    if (!taken.listening) await once(taken, 'listening');
+    scratch = await mkdtemp(join(tmpdir(), 'mappale-readers-'));
+    files = await made.files();
+    url = await made.restore(engine);
+    const database = await openDatabase(url);
+    await migrate(database, await loadSources());
+    await database.close();
+  });
+  afterAll(async () => {
+    taken.close();
+    await files.remove();
+    await rm(scratch, { recursive: true, force: true });
+  });
+
+  describe('at this version', () => {
+    let before: unknown;
+    beforeAll(async () => {
+      before = await within(everything);
+    });
+
+    for (const { name, typed, exit = 0 } of looking) {
+      it(`${name} ends well and changes nothing`, async () => {
+        for (const args of typed(place())) {
+          const done = await run(url, args);
+          expect([args.join(' '), done.exit], done.told).toEqual([args.join(' '), exit]);
+          if (exit === 0) expect(done.out.length).toBeGreaterThan(10);
+        }
+        // Opening the embedded database takes seconds: it is looked into once, after all of them.
+        if (engine.name === 'postgres') expect(await within(everything)).toEqual(before);
+      });
+    }
+
+    it('none of them changed anything', async () => {
+      expect(await within(everything)).toEqual(before);
+    });
+
+    it('a server that answers everything only counts', async () => {
+      const database = await openDatabase(url);
+      try {
+        const counted = ['access.rate_window', 'access.failed_attempt'];
+        const before = await database.session((session) => everything(session, counted));
+        const service = await serviceOn(database, url);
+        for (const path of Object.keys(made.answers).filter((_, index) => index % 11 === 0)) expect((await service.ask(path, { key: made.about.token })).status, path).toBe(200);
+        expect((await service.ask('/admin/regions', { key: 'wrong' })).status).toBe(401);
+        expect((await service.ask('/health')).status).toBe(200);
+        await service.close();
+        expect(await database.session((session) => everything(session, counted))).toEqual(before);
+        const [used] = await database.query<{ used: number; bad: number }>('select (select max(used) from access.rate_window)::int4 as used, (select count(*) from access.failed_attempt)::int4 as bad');
+        expect(used!.used).toBeGreaterThan(20);
+        expect(used!.bad).toBeGreaterThan(0);
+      } finally {
+        await database.close();
+      }
+    });
+
+    it('a server cannot write but by counting', async () => {
+      const database = await openDatabase(url);
+      try {
+        const { reader, close } = await serviceOn(database, url);
+        await expect(reader.call("select * from api.admit('00', 'parcels:read', '192.0.2.9')", [])).rejects.toMatchObject({ code: 'SQL_25006' });
+        await close();
+      } finally {
+        await database.close();
+      }
+    });
+  });
+
+  describe('at another version', () => {
+    const FILE = 'sql/api/health.sql';
+    let before: unknown;
+    beforeAll(async () => {
+      await within((session) => session.query("update ledger.applied_file set sha256 = 'of another version' where file = $1", [FILE]));
+      before = await within(everything);
+    });
+
+    for (const { name, typed, alone = false } of looking) {
+      it(`${name} ${alone ? 'does not ask' : 'says DATABASE_OUT_OF_DATE and what to type'}`, async () => {
+        const done = await run(url, typed(place())[0]!);
+        if (alone) expect(done.exit).toBe(0);
+        else {
+          expect(`${done.out}${done.told}`).toMatch(/DATABASE_OUT_OF_DATE[\s\S]*sql\/api\/health\.sql[\s\S]*mappale migrate/);
+          expect(done.exit).toBe(name === 'doctor' ? 2 : 6);
+        }
+      });
+    }
+
+    it('none of them changed anything; what they say to type does', async () => {
+      expect(await within(everything)).toEqual(before);
+      const migrated = await run(url, ['migrate']);
+      expect([migrated.exit, migrated.out]).toEqual([0, 'sql/api: the functions of the interface, made anew\n']);
+      expect((await run(url, ['status'])).exit).toBe(0);
+      expect((await run(url, ['migrate'])).out).toBe('nothing to do: the database is at this version\n');
+    });
+  });
+
+  describe('on an empty database', () => {
+    for (const { name, typed } of looking.filter((each) => each.alone !== true && (engine.name === 'postgres' || each.name === 'status'))) {
+      it(`${name} ${name === 'doctor' ? 'says so' : 'says so and what to type'}, and makes nothing`, async () => {
+        const empty = await engine.createDatabase();
+        const done = await run(empty, typed(place())[0]!);
+        if (name === 'doctor') expect([done.exit, /the first load makes/.test(done.out)]).toEqual([0, true]);
+        else {
+          expect(done.told).toMatch(/the database is empty \[DATABASE_OUT_OF_DATE\][\s\S]*mappale load-region/);
+          expect(done.exit).toBe(6);
+        }
+        expect(await within((session) => session.query("select nspname from pg_namespace where nspname in ('ledger', 'core', 'layer', 'section', 'api', 'access', 'previous')"), empty)).toEqual([]);
+      });
+    }
+
+    if (engine.name === 'pglite') it('a folder that is not there is not made', async () => {
+      const folder = join(scratch, 'none', 'database');
+      for (const { name, typed, alone = false } of looking) {
+        const done = await run(`pglite:${folder}`, typed(place())[0]!);
+        if (!alone && name !== 'doctor') expect([name, done.exit, /\[DATABASE_OUT_OF_DATE\]/.test(done.told)]).toEqual([name, 6, true]);
+        expect(existsSync(join(scratch, 'none'))).toBe(false);
+      }
+    });
+  });
+
+  afterEach(() => vi.unstubAllEnvs());
+});
