@@ -233,7 +233,7 @@ export const parcel = z.strictObject({
       .describe('Of each section that was asked for, but basic, and risk, which says it by level: mapped: null or [] means none here; not_mapped: the files loaded do not reach here; not_loaded: there are none'),
     licenses: z.array(z.strictObject({
       section: z.string(), source: z.string(), holder: z.string(), license: z.string(), url: z.string(),
-      reference_period: nullable(z.string(), 'Null: nothing of the source is loaded'), attribution: z.string(),
+      reference_period: nullable(z.string(), 'Years, half-years or days that made the values of this region; null: none of its values come from the source, or it says no date'), attribution: z.string(),
     })).describe('Attributions that must be shown with the data'),
     attribution_required: z.literal(true),
   }),

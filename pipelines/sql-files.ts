@@ -39,6 +39,8 @@ export interface SqlFile {
   /** For `sql/explain`: the tables whose files run before, on one parcel alone, or on all parcels of its comune. */
   readonly reruns: readonly Relation[];
   readonly parcels: 'one' | 'comune';
+  /** For `sql/attribution`: the sources of which it says what was used. */
+  readonly cites: readonly string[];
   readonly text: string;
   /** Of the bytes. */
   readonly sha256: string;
@@ -87,6 +89,7 @@ export function parseSqlFile(file: string, text: string): SqlFile {
     version: line('version') === null ? null : Number(line('version')),
     reruns: line('reruns') === null ? [] : list('reruns'),
     parcels: line('parcels') === 'comune' ? 'comune' : 'one',
+    cites: line('cites')?.split(',').map((id) => id.trim()) ?? [],
     text,
     sha256: sha256(text),
     digest: digestOf(text, normalSql),

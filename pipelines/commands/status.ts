@@ -35,7 +35,7 @@ export async function readStatus(context: Context): Promise<Status> {
   const regions = await database.query<{ unit: number; publication: number; published_at: string; reason: string | null; accepted: Status['regions'][number]['accepted']; tables: Record<string, number>; sources: string[] }>(
     `select p.unit_code::int4 as unit, p.publication_id as publication, to_char(p.published_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published_at, p.reason, p.accepted,
        (select jsonb_object_agg(t.relation, t.rows) from ledger.publication_table t where t.publication_id = p.publication_id) as tables,
-       array(select distinct a.source_id from ledger.attribution a where a.publication_id = p.publication_id and a.section <> '*' order by 1) as sources
+       array(select distinct split_part(i, ' ', 1) from ledger.publication_table t, jsonb_object_keys(t.inputs) i where t.publication_id = p.publication_id) as sources
      from ledger.publication p where p.state = 'current' order by p.unit_code`,
   );
   const releases = await database.query<Status['releases'][number] & Record<string, unknown>>(

@@ -24,7 +24,7 @@ export type ColumnType =
 export type Columns = Readonly<Record<string, ColumnType>>;
 
 export interface Attribution {
-  /** Who holds the data: `Agenzia delle Entrate - OMI`. */
+  /** Who holds the data, as `kit/holders.ts` spells it; several are separated by semicolons. */
   readonly holder: string;
   /** SPDX-like short name: `CC-BY-4.0`. */
   readonly license: string;

@@ -18,8 +18,8 @@ export interface Product {
   readonly inputs: Readonly<Record<string, string>>;
   /** Releases of the layers read, directly or through other tables. */
   readonly releases: readonly Release[];
-  /** Those that its values come from: not the parcels' own, nor the codes of comuni, which every table stands on. */
-  readonly cited: readonly Release[];
+  /** What its values come from: not the parcels' own, nor the codes and boundaries of comuni, which every table stands on. */
+  readonly cited: readonly { readonly sourceId: string; readonly vintage: string }[];
   /** Layers directly read that have no release. */
   readonly missing: readonly Relation[];
   /** Why it must be made again; null when what is published is current. */
@@ -78,7 +78,7 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
     const relation = file.writes[0]!;
     const inputs: Record<string, string> = { ...sqlFacts(file), ...engine };
     const used = new Map<number, Release>();
-    const cited = new Map<number, Release>();
+    const cited = new Map<string, Product['cited'][number]>();
     const missing: Relation[] = [];
     for (const read of file.reads) {
       if (schemaOf(read) === 'layer') {
@@ -89,7 +89,7 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
           const release = inventory.releases.get(file.releaseId);
           if (release === undefined) continue;
           used.set(release.releaseId, release);
-          if (source?.manifest.reference !== true || relation === 'core.parcel') cited.set(release.releaseId, release);
+          if (source?.manifest.reference !== true) cited.set(`${file.sourceId} ${file.vintage}`, file);
         }
         Object.assign(inputs, inputsOf(files, read));
       } else {
@@ -97,7 +97,7 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
         if (made === undefined) continue; // what a file both reads and keeps, as the register of fids
         inputs[read] = made.fingerprint;
         for (const release of made.releases) used.set(release.releaseId, release);
-        if (read !== 'core.parcel') for (const release of made.cited) cited.set(release.releaseId, release);
+        if (read !== 'core.parcel') for (const each of made.cited) cited.set(`${each.sourceId} ${each.vintage}`, each);
       }
     }
     const fingerprint = digestOfFacts(inputs);

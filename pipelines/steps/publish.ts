@@ -5,9 +5,10 @@ import { attach, copyComments, detach, digestOf, dropTable, proveBound, retirePa
 import { MappaleError } from '../errors.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
+import { attribute, citationsOf } from './attribution.ts';
 import type { Gated } from './gate.ts';
 import { dropWorkspaces } from './join.ts';
-import { publishedTables, type Product, type PublishedTable } from './products.ts';
+import { publishedTables, type PublishedTable } from './products.ts';
 import { addFigures, fence } from './ledger.ts';
 
 /** How long a swap may make readers wait, and how often it tries. */
@@ -41,6 +42,7 @@ export async function publish(database: Database, gated: Gated, sources: readonl
       digests.set(product.relation, joined.carrying?.results.get(product.relation) ?? (await digestOf(session, schema, table)));
     }
   });
+  const citations = await citationsOf(database, joined, sources);
   const published = await swapping(database, async (session) => {
     await fence(session, runId);
     // Before the first lock that a reader could wait for.
@@ -74,7 +76,7 @@ export async function publish(database: Database, gated: Gated, sources: readonl
       );
     }
     await session.query('insert into ledger.publication_file (publication_id, file_id) select $1, unnest($2::int4[])', [publicationId, joined.files]);
-    await attribute(session, publicationId, joined.products, sources);
+    await attribute(session, publicationId, citations);
     await session.query('delete from ledger.built where unit_code = $1', [unit]);
     return { publicationId, tables };
   });
@@ -124,43 +126,6 @@ async function openPublication(session: Session, unit: number, runId: number, ac
     [unit, runId, accepted?.why ?? null, accepted === null ? null : JSON.stringify({ who: accepted.who, figures: accepted.figures })],
   );
   return row!.id;
-}
-
-/** Sections and the words that must be shown with them, from the releases that they were made from. */
-async function attribute(session: Session, publicationId: number, products: readonly Product[], sources: readonly RegisteredSource[]): Promise<void> {
-  const add = async (section: string, source: RegisteredSource, vintages: readonly string[]): Promise<void> => {
-    const { attribution, title } = source.manifest;
-    await session.query(
-      `insert into ledger.attribution (publication_id, section, source_id, source, holder, license, url, reference_period, attribution)
-       values ($1, $2, $3, $4, $5, $6, $7, $8, $9) on conflict do nothing`,
-      [publicationId, section, source.id, title, attribution.holder, attribution.license, attribution.url, period(vintages), attribution.text],
-    );
-  };
-  for (const product of products) {
-    const section = sectionOf(product.relation);
-    if (section === null) continue;
-    for (const source of sources) {
-      const vintages = product.cited.filter(({ sourceId }) => sourceId === source.id).map(({ vintage }) => vintage);
-      if (vintages.length > 0) await add(section, source, vintages);
-    }
-  }
-  for (const source of sources.filter(({ manifest }) => manifest.attribution.mandatory === true)) {
-    const vintages = products.flatMap(({ releases }) => releases).filter(({ sourceId }) => sourceId === source.id).map(({ vintage }) => vintage);
-    await add('*', source, vintages);
-  }
-}
-
-/** `2024`, `2015_1–2025_2`; empty when nothing of the source is loaded. */
-function period(vintages: readonly string[]): string {
-  // `basi_2021` is the kind of file, then its period.
-  const sorted = [...new Set(vintages.map((vintage) => vintage.replace(/^[a-z]+_/, '')))].sort();
-  return sorted.length < 2 ? sorted[0] ?? '' : `${sorted[0]}–${sorted.at(-1)}`;
-}
-
-/** The section of the record that a table answers for; null for tables that only serve others. */
-export function sectionOf(relation: Relation): string | null {
-  if (relation === 'core.parcel') return 'basic';
-  return schemaOf(relation) === 'section' ? tableOf(relation) : null;
 }
 
 /**

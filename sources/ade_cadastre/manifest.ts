@@ -1,3 +1,4 @@
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
 import type { Manifest } from '../../pipelines/kit/source.ts';
 
 const BULK = 'https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/GetDataset.php?dataset=';
@@ -7,7 +8,7 @@ export const manifest: Manifest = {
   version: 1,
   title: 'Cadastral cartography: parcels and sheets of the Catasto Terreni',
   attribution: {
-    holder: 'Agenzia delle Entrate',
+    holder: HOLDERS.agenziaDelleEntrate,
     license: 'CC-BY-4.0',
     url: 'https://www.agenziaentrate.gov.it/portale/download-massivo-cartografia-catastale',
     text: 'Agenzia delle Entrate - Cartografia catastale (CC BY 4.0)',

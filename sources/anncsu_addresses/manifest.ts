@@ -1,3 +1,4 @@
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
 import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
@@ -5,7 +6,7 @@ export const manifest: Manifest = {
   version: 1,
   title: 'ANNCSU, Archivio Nazionale dei Numeri Civici delle Strade Urbane: indirizzario (INDIR) and stradario (STRAD)',
   attribution: {
-    holder: 'Agenzia delle Entrate and Istat',
+    holder: `${HOLDERS.agenziaDelleEntrate}; ${HOLDERS.istat}`,
     license: 'CC-BY-4.0',
     url: 'https://www.anncsu.gov.it/it/consultazione-dellarchivio/open-data/',
     text: 'Fonte: ANNCSU - Istat e Agenzia delle Entrate, CC BY 4.0',

@@ -1,3 +1,4 @@
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
 import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
@@ -5,7 +6,7 @@ export const manifest: Manifest = {
   version: 1,
   title: 'Protezione Civile: seismic zones of comuni',
   attribution: {
-    holder: 'Presidenza del Consiglio dei Ministri - Dipartimento della Protezione Civile',
+    holder: HOLDERS.protezioneCivile,
     license: 'CC-BY-4.0',
     url: 'https://rischi.protezionecivile.gov.it/it/sismico/attivita/classificazione-sismica/',
     text: 'Dipartimento della Protezione Civile - Presidenza del Consiglio dei Ministri, classificazione sismica dei comuni italiani, CC BY 4.0',

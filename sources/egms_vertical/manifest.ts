@@ -1,3 +1,4 @@
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
 import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
@@ -5,7 +6,7 @@ export const manifest: Manifest = {
   version: 2,
   title: 'European Ground Motion Service, Level 3 Ortho, vertical component',
   attribution: {
-    holder: 'European Environment Agency - Copernicus Land Monitoring Service',
+    holder: HOLDERS.copernicus,
     license: 'Copernicus full, free and open',
     url: 'https://land.copernicus.eu/en/products/european-ground-motion-service',
     text:

@@ -1,3 +1,4 @@
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
 import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
@@ -5,7 +6,7 @@ export const manifest: Manifest = {
   version: 1,
   title: 'Modello di pericolosità sismica MPS04: accelerazione massima del suolo, 10 % in 50 anni',
   attribution: {
-    holder: 'Istituto Nazionale di Geofisica e Vulcanologia (INGV)',
+    holder: HOLDERS.ingv,
     license: 'CC-BY-4.0',
     url: 'https://doi.org/10.13127/sh/mps04/ag',
     text: 'INGV MPS04 seismic hazard model (Meletti et al., 2006), CC BY 4.0.',

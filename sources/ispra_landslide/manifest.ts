@@ -1,3 +1,4 @@
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
 import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
@@ -5,7 +6,7 @@ export const manifest: Manifest = {
   version: 2,
   title: 'Mosaicatura nazionale delle aree a pericolosità da frana dei Piani di Assetto Idrogeologico (PAI)',
   attribution: {
-    holder: 'ISPRA',
+    holder: HOLDERS.ispra,
     license: 'CC-BY-SA-4.0',
     url: 'https://idrogeo.isprambiente.it/',
     text: 'ISPRA, Pericolosità e indicatori di rischio per frane e alluvioni. idrogeo.isprambiente.it. CC BY-SA 4.0.',

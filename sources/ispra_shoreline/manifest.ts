@@ -1,3 +1,4 @@
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
 import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
@@ -5,7 +6,7 @@ export const manifest: Manifest = {
   version: 2,
   title: 'Linea di Costa 2020 v2.0 — Dinamica Litoranea 2006–2020',
   attribution: {
-    holder: 'ISPRA',
+    holder: HOLDERS.ispra,
     license: 'CC-BY-4.0',
     url: 'https://sinacloud.isprambiente.it/portal/apps/sites/#/coste/pages/dati',
     text: 'ISPRA, Linea di Costa 2020 v2.0 — Dinamica Litoranea 2006–2020. CC BY 4.0.',

@@ -1,3 +1,4 @@
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
 import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
@@ -5,11 +6,10 @@ export const manifest: Manifest = {
   version: 1,
   title: 'ISTAT: boundaries of comuni, provinces and regions',
   attribution: {
-    holder: 'Istat - Istituto Nazionale di Statistica',
+    holder: HOLDERS.istat,
     license: 'CC-BY-4.0',
     url: 'https://www.istat.it/notizia/confini-delle-unita-amministrative-a-fini-statistici-al-1-gennaio/',
     text: 'Fonte: Istat, Confini delle unità amministrative a fini statistici',
-    mandatory: true,
   },
   vintageRule: 'the day or year in the name of the shapefile (`Com01012025_g_WGS84` → `2025-01-01`, `Com2021` → `2021`), else in that of the file; `0000` when neither says one',
   downloads: [

@@ -1,3 +1,4 @@
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
 import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
@@ -5,10 +6,10 @@ export const manifest: Manifest = {
   version: 1,
   title: 'Census sections: territorial bases 2021 and indicators of the permanent census',
   attribution: {
-    holder: 'Istat - Istituto nazionale di statistica',
+    holder: HOLDERS.istat,
     license: 'CC-BY-4.0',
     url: 'https://www.istat.it/notizia/basi-territoriali-e-variabili-censuarie/',
-    text: 'Istat, Basi territoriali e variabili censuarie, 2021.',
+    text: 'Istat, Basi territoriali e variabili censuarie.',
     mandatory: true,
   },
   vintageRule:

@@ -1,3 +1,4 @@
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
 import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
@@ -5,11 +6,10 @@ export const manifest: Manifest = {
   version: 1,
   title: 'ISTAT: codes of comuni, provinces and regions in force',
   attribution: {
-    holder: 'Istat - Istituto Nazionale di Statistica',
+    holder: HOLDERS.istat,
     license: 'CC-BY-4.0',
     url: 'https://www.istat.it/classificazione/codici-dei-comuni-delle-province-e-delle-regioni/',
     text: 'Fonte: Istat, Codici statistici delle unità amministrative territoriali',
-    mandatory: true,
   },
   vintageRule:
     'of a workbook the day in the name of its sheet (`CODICI al 01_01_2026` → `2026-01-01`); else the date or year in the file name (`Elenco-comuni-italiani_2023.csv` → `2023`), '

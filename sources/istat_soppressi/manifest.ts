@@ -1,3 +1,4 @@
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
 import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
@@ -5,11 +6,10 @@ export const manifest: Manifest = {
   version: 1,
   title: 'ISTAT: suppressed comuni and what became of them',
   attribution: {
-    holder: 'Istat - Istituto Nazionale di Statistica',
+    holder: HOLDERS.istat,
     license: 'CC-BY-4.0',
     url: 'https://www.istat.it/classificazione/codici-dei-comuni-delle-province-e-delle-regioni/',
     text: 'Fonte: Istat, Codici statistici delle unità amministrative territoriali',
-    mandatory: true,
   },
   vintageRule: 'the day of the newest event, which is on the first row (`2024-01-22`)',
   downloads: [

@@ -1,3 +1,4 @@
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
 import type { Manifest } from '../../pipelines/kit/source.ts';
 
 const NOT_SERVED = 'kind of income or tax that no section serves';
@@ -7,7 +8,7 @@ export const manifest: Manifest = {
   version: 1,
   title: 'MEF: personal income tax returns (IRPEF) by comune and, in the largest cities, by postal code',
   attribution: {
-    holder: 'Ministero dell\'Economia e delle Finanze - Dipartimento delle Finanze',
+    holder: HOLDERS.mef,
     license: 'CC-BY-3.0-IT',
     url: 'https://www1.finanze.gov.it/finanze/analisi_stat/public/index.php?opendata=yes',
     text: 'Fonte: Ministero dell\'Economia e delle Finanze - Dipartimento delle Finanze, open data dichiarazioni fiscali, licenza CC BY 3.0 IT',

@@ -1,3 +1,4 @@
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
 import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
@@ -5,7 +6,7 @@ export const manifest: Manifest = {
   version: 1,
   title: 'OMI: quotations, zones and their perimeters',
   attribution: {
-    holder: 'Agenzia delle Entrate - OMI',
+    holder: HOLDERS.agenziaDelleEntrate,
     license: 'free use with citation of the source',
     url: 'https://www.agenziaentrate.gov.it/portale/schede/fabbricatiterreni/omi/forniture-dati-omi',
     text: 'Agenzia Entrate - OMI',

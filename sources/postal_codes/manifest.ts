@@ -1,3 +1,4 @@
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
 import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
@@ -5,7 +6,7 @@ export const manifest: Manifest = {
   version: 1,
   title: 'Postal codes (CAP) of comuni, and their areas, as the operator supplies them',
   attribution: {
-    holder: 'supplied by the operator of this database',
+    holder: HOLDERS.operator,
     license: 'as agreed by the operator with the supplier',
     url: 'https://www.poste.it/cerca/index.html',
     text: 'Codici di avviamento postale: elaborazione del gestore; non è un elenco ufficiale di Poste Italiane.',

@@ -8,7 +8,7 @@ create or replace function api.section_source(p_fid int4, p_section text) return
 language plpgsql stable as $$
 begin
   return (
-    select string_agg(a.source || case when a.reference_period = '' then '' else ' (' || a.reference_period || ')' end, '; ' order by a.source_id)
+    select string_agg(a.source || case when a.reference_period = '' then '' else ' (' || a.reference_period || ')' end, '; ' order by a.source_id collate "C")
     from ledger.publication u
     join ledger.attribution a using (publication_id)
     where u.unit_code = p_fid / 100000000
@@ -23,24 +23,28 @@ create or replace function api.licenses(p_region int4, p_sections text[]) return
 language plpgsql stable as $$
 begin
   return (
+    -- Names of comuni are Italy's, of the publication 0.
     with cited as (
-      select a.*
+      select distinct on (a.section, a.source_id)
+        a.*
       from ledger.publication u
       join ledger.attribution a using (publication_id)
-      where u.unit_code = p_region
+      where u.unit_code in (0, p_region)
         and u.state = 'current'
         and a.section = any (p_sections)
+      order by a.section, a.source_id, u.unit_code
     ),
+    -- The same licence: the cadastre names its holder, too, and not the words for quotations.
     mandatory as (
-      select distinct on (a.holder)
+      select distinct on (a.holder, a.license)
         a.*
       from ledger.publication u
       join ledger.attribution a using (publication_id)
       where u.unit_code = p_region
         and u.state = 'current'
         and a.section = '*'
-        and not exists (select from cited c where c.holder = a.holder)
-      order by a.holder, a.reference_period desc, a.source_id
+        and not exists (select from cited c where c.holder = a.holder and c.license = a.license)
+      order by a.holder, a.license, a.reference_period desc, a.source_id
     ),
     shown as (
       select * from cited
@@ -58,7 +62,7 @@ begin
           'reference_period', nullif(s.reference_period, ''),
           'attribution', s.attribution
         )
-        order by array_position(p_sections, s.section) nulls last, s.source_id
+        order by array_position(p_sections, s.section) nulls last, s.source_id collate "C"
       ),
       '[]'::json
     )

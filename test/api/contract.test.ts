@@ -138,10 +138,10 @@ describeEngines('the read interface', (engine) => {
 
     it('shows the three mandatory attributions whatever is asked', async () => {
       const { body } = await ask(`/parcels/${parcel.fid}?include=basic`);
-      const holders = ((body!['meta'] as Json)['licenses'] as Json[]).map(({ holder }) => String(holder)).join('\n');
-      expect(holders).toMatch(/Agenzia delle Entrate - OMI/);
-      expect(holders).toMatch(/Ministero dell'Economia/);
-      expect(holders).toMatch(/Istat/);
+      const words = ((body!['meta'] as Json)['licenses'] as Json[]).map(({ attribution }) => String(attribution)).join('\n');
+      expect(words).toMatch(/Agenzia Entrate - OMI/);
+      expect(words).toMatch(/Ministero dell'Economia/);
+      expect(words).toMatch(/Istat/);
     });
 
     it('is there for every parcel of the region, roads and water too', async () => {

@@ -1,0 +1,11 @@
+/** Who holds the data of the sources: one spelling each, wherever it is named. */
+export const HOLDERS = {
+  agenziaDelleEntrate: 'Agenzia delle Entrate',
+  copernicus: 'European Environment Agency - Copernicus Land Monitoring Service',
+  ingv: 'Istituto Nazionale di Geofisica e Vulcanologia (INGV)',
+  ispra: 'ISPRA',
+  istat: 'Istat - Istituto Nazionale di Statistica',
+  mef: 'Ministero dell\'Economia e delle Finanze - Dipartimento delle Finanze',
+  operator: 'supplied by the operator of this database',
+  protezioneCivile: 'Presidenza del Consiglio dei Ministri - Dipartimento della Protezione Civile',
+} as const;

@@ -1,0 +1,121 @@
+/** Whose data an answer shows, and of when: every value is cited, and nothing that was only loaded. */
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { Context } from '../../pipelines/context.ts';
+import { HOLDERS } from '../../pipelines/kit/holders.ts';
+import { loadSources } from '../../pipelines/registry.ts';
+import { SECTIONS, type Section } from '../../pipelines/sections.ts';
+import { readSqlFolder } from '../../pipelines/sql-files.ts';
+import { periodOf } from '../../pipelines/steps/attribution.ts';
+import { refresh } from '../../pipelines/steps/refresh.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+
+const sources = await loadSources();
+
+describe('the manifests of all sources', () => {
+  it('name their holders in the one spelling that each has', () => {
+    const spellings: readonly string[] = Object.values(HOLDERS);
+    const named = sources.flatMap(({ manifest }) => manifest.attribution.holder.split('; '));
+    expect(named.filter((holder) => !spellings.includes(holder))).toEqual([]);
+    expect(spellings.filter((holder) => !named.includes(holder)), 'named by no source').toEqual([]);
+    // Two spellings of one holder begin alike, or differ in case and marks alone.
+    const bare = spellings.map((holder) => holder.toLowerCase().replace(/[^a-z]/g, ''));
+    expect(bare.filter((holder, index) => bare.some((other, place) => place !== index && other.startsWith(holder)))).toEqual([]);
+  });
+
+  it('are all cited by some section, but for the tables of codes and boundaries', () => {
+    const cited = new Set(readSqlFolder('sql/attribution').flatMap(({ cites }) => cites));
+    expect([...cited].filter((id) => !sources.some((source) => source.id === id))).toEqual([]);
+    expect(readSqlFolder('sql/attribution').map(({ name }) => name).filter((name) => !(SECTIONS as readonly string[]).includes(name))).toEqual([]);
+  });
+});
+
+describe('a period', () => {
+  it.each([
+    [[], ''], [['0000'], ''], [['2024'], '2024'], [['2024', '2022', '2023'], '2022–2024'], [['2024', '2022'], '2022, 2024'],
+    [['2025_2', '2025_1', '2024_2'], '2024_2–2025_2'], [['2018_2', '2025_1', '2025_2'], '2018_2, 2025_1–2025_2'], [['basi_2021', '2021'], '2021'], [['basi_2021', '2023'], '2021, 2023'],
+    [['2026-07-01', '2026-06-02', '2026-06-30'], '2026-06-02–2026-07-01'], [['2019_2023'], '2019_2023'], [['', '2025'], '2025'],
+  ])('of %j is %s', (vintages, expected) => {
+    expect(periodOf(vintages)).toBe(expected);
+  });
+});
+
+interface License {
+  readonly section: string;
+  readonly source: string;
+  readonly holder: string;
+  readonly license: string;
+  readonly reference_period: string | null;
+  readonly attribution: string;
+}
+
+describeEngines('the licences of a record', (engine) => {
+  let context: Context;
+  let files: Awaited<ReturnType<typeof inventedFiles>>;
+
+  const licenses = async (include: readonly Section[]): Promise<License[]> => {
+    const [row] = await context.database.query<{ json: { meta: { licenses: License[] } } }>('select api.parcel((select min(fid) from core.parcel), $1) as json', [include]);
+    return row!.json.meta.licenses;
+  };
+  /** Section → source → period. */
+  const cited = async (include: readonly Section[]): Promise<Record<string, Record<string, string | null>>> => {
+    const found: Record<string, Record<string, string | null>> = {};
+    for (const { section, source, reference_period: period } of await licenses(include)) {
+      found[section] = { ...found[section], [sources.find(({ manifest }) => manifest.title === source)!.id]: period };
+    }
+    return found;
+  };
+  const run = async (): Promise<void> => expect((await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'a test', why: 'it takes files away' } }))).failures).toEqual([]);
+
+  beforeAll(async () => {
+    files = await inventedFiles(1200, 5, undefined, 6);
+    await keepFewSemesters(files.folder);
+    context = await contextOn(await engine.openDatabase());
+    await run();
+  });
+  afterAll(() => files?.remove());
+
+  it('cite every source whose values are returned, the postal code and the names of comuni too, with what made this region\'s values', async () => {
+    expect(await cited(SECTIONS)).toEqual({
+      basic: { ade_cadastre: '2026-07-01', istat_comuni: '2026', postal_codes: '2025' },
+      risk: { dpc_seismic: '2025', ingv_mps04: '2004', ispra_flood: '2020', ispra_landslide: '2024' },
+      subsidence: { egms_vertical: '2020_2024' },
+      coastal_erosion: { ispra_shoreline: '2020' },
+      // 2014_2 and the perimeters of 2013_2 are loaded, too; of 2021_1 one comune's perimeters.
+      valuation: { omi_quotations: '2018_2, 2025_2' },
+      valuation_history: { omi_quotations: '2015_1–2016_2, 2018_2, 2021_1, 2025_2' },
+      // 2020 by postal codes is loaded, and used by nobody.
+      economics: { mef_income: '2022–2024', omi_quotations: '2018_2, 2025_2', postal_codes: '2025' },
+      demographics: { istat_census: '2021' },
+      address: { anncsu_addresses: '2026-06-02', istat_comuni: '2026' },
+    });
+  });
+
+  it('name Agenzia delle Entrate (OMI), MEF and ISTAT in every answer: in the section that shows their data, else by themselves', async () => {
+    for (const include of [['basic'], ['economics'], ['address', 'demographics'], SECTIONS] as const) {
+      const found = await licenses(include);
+      for (const { manifest } of sources.filter((source) => source.manifest.attribution.mandatory === true)) {
+        const { holder, license } = manifest.attribution;
+        const mine = found.filter((each) => each.holder === holder && each.license === license).map(({ section }) => section);
+        expect(mine.length, `${manifest.id} with ${include.join(', ')}`).toBeGreaterThan(0);
+        expect(mine.includes('*')).toBe(mine.length === 1 && !(include as readonly string[]).includes(mine[0]!) && mine[0] !== 'basic');
+      }
+    }
+    // ISTAT is named by the names of comuni.
+    expect((await licenses(['basic'])).filter(({ section }) => section === '*').map(({ attribution, reference_period: period }) => `${attribution.slice(0, 23)}: ${period}`)).toEqual([
+      'Fonte: Ministero dell\'E: 2022–2024', 'Agenzia Entrate - OMI: 2015_1–2016_2, 2018_2, 2021_1, 2025_2',
+    ]);
+  });
+
+  it('no longer name what no value comes from any more', async () => {
+    for (const name of ['cap_2025.csv', 'cap_2019.json', 'zone_cap_2025.geojson']) await rm(join(files.folder, name));
+    await context.database.query("delete from ledger.release where source_id = 'postal_codes'");
+    await run();
+    const found = await cited(SECTIONS);
+    expect(Object.keys(found['basic']!)).toEqual(['ade_cadastre', 'istat_comuni']);
+    // Without its postal code a parcel has the incomes of its comune.
+    expect(found['economics']).toEqual({ mef_income: '2022–2024', omi_quotations: '2018_2, 2025_2' });
+  });
+});
