@@ -251,6 +251,7 @@ function truthOf(seed: number, parcel: WorldParcel): Record<string, unknown> | n
 
 const synthetic: Synthetic = {
   write,
-  truth: (world) => (parcel) => ({ subsidence: truthOf(world.seed, parcel) }),
+  // Every tile that the region has a part in is written.
+  truth: (world) => (parcel) => ({ subsidence: truthOf(world.seed, parcel), coverage: { subsidence: 'mapped' } }),
 };
 export default synthetic;

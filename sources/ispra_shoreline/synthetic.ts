@@ -103,8 +103,10 @@ const synthetic: Synthetic = {
     const all = segments(world);
     const [west, , , north] = world.box;
     return (parcel) => {
+      // A part of Italy: it covers the comuni whose northern edge is the shore, each of which has several segments.
+      const coverage = { coastal_erosion: parcel.comune.coastal ? 'mapped' : 'not_mapped' };
       // A degree of latitude has 111 km: a parcel further south than 0.01 degree is beyond the radius.
-      if (parcel.sheet.box[3] < north - 0.01) return { coastal_erosion: [] };
+      if (parcel.sheet.box[3] < north - 0.01) return { coastal_erosion: [], coverage };
       const middle = Math.floor((parcel.sheet.box[0] - west) / STEP);
       const near: { segment: Segment; distance: number }[] = [];
       all.forEach((segment, order) => {
@@ -118,6 +120,7 @@ const synthetic: Synthetic = {
       const rank = (segment: Segment): number => changeOf(segment) ?? Infinity;
       near.sort((a, b) => a.distance - b.distance || rank(a.segment) - rank(b.segment) || (a.segment.dynamic! < b.segment.dynamic! ? -1 : 1));
       return {
+        coverage,
         coastal_erosion: near.slice(0, MOST).map(({ segment, distance }) => {
           const change = changeOf(segment);
           return { dynamic: segment.dynamic, avg_change_m_year: change, severity_index: change === null ? null : severity(change), distance_m: distance };

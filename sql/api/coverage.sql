@@ -39,7 +39,16 @@ create or replace function api.section_coverage(p_fid int4, p_belfiore text, p_s
 language plpgsql stable as $$
 declare
   v_linked bool;
+  v_reached text;
 begin
+  -- Tiles and segments reach across the borders of what they cover: what is found says nothing of the rest.
+  v_reached := case p_section
+    when 'subsidence' then api.coverage_subsidence(p_fid)
+    when 'coastal_erosion' then api.coverage_coastal_erosion(p_fid)
+  end;
+  if v_reached <> 'not_loaded' then
+    return v_reached;
+  end if;
   if p_section = 'valuation_history' then
     -- In a zone that no half-year has by its LinkZona: the history is empty because nothing is known.
     select bool_or(h.half_year is not null or h.then_zona is not null)
@@ -63,16 +72,7 @@ begin
   return case
     when v_linked then 'mapped'
     when not v_linked then 'not_mapped'
-    else coalesce(
-      nullif(
-        case p_section
-          when 'subsidence' then api.coverage_subsidence(p_fid)
-          when 'coastal_erosion' then api.coverage_coastal_erosion(p_fid)
-        end,
-        'not_loaded'
-      ),
-      api.comune_coverage(p_fid / 100000000, p_section, p_belfiore)
-    )
+    else api.comune_coverage(p_fid / 100000000, p_section, p_belfiore)
   end;
 end
 $$;

@@ -161,6 +161,9 @@ describeEngines(`an invented region of ${PARCELS} parcels with every source`, (e
             if (!empty) seen.set(section, (seen.get(section) ?? 0) + 1);
             found.push(...differences(section, wanted, record[section]));
           }
+          for (const [section, wanted] of Object.entries((expected['coverage'] ?? {}) as JsonObject)) {
+            found.push(...differences(`coverage.${section}`, wanted, ((record['meta'] as JsonObject)['coverage'] as JsonObject)[section]));
+          }
           if (isObject(record['economics'] ?? null)) found.push(...differences('economics.affordability_index', affordability(expected), (record['economics'] as JsonObject)['affordability_index']));
         }
         for (const difference of found) {

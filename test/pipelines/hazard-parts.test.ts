@@ -1,0 +1,183 @@
+/**
+ * The whole way from the files of a part of Italy to the record: what they do not reach is never read as free of hazard, and a refresh that copies rows
+ * says the same as one that makes everything, with boundaries and without.
+ */
+import { cp, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Context } from '../../pipelines/context.ts';
+import { utm32 } from '../../pipelines/kit/map-projection.ts';
+import { addShapefile } from '../../pipelines/kit/shapefile-writer.ts';
+import type { LonLat, WorldComune } from '../../pipelines/kit/world.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import type { Log } from '../../pipelines/log.ts';
+import { explain } from '../../pipelines/steps/explain.ts';
+import { refresh } from '../../pipelines/steps/refresh.ts';
+import { inForce, recount } from '../faults/published.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { rewriteZip } from '../harness/rewrite-zip.ts';
+
+const FLOOD = 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica';
+const FRANE = 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI';
+const SHORE = 'Dinamica_Litoranea_2006_2020';
+const SOURCES = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'istat_boundaries'];
+
+/** The middle of a comune, a strip from its south to its north. */
+function strip({ box: [west, south, east, north] }: WorldComune): LonLat[] {
+  const [from, to] = [west + (east - west) * 0.4, west + (east - west) * 0.6];
+  const [low, high] = [south + (north - south) * 0.05, north - (north - south) * 0.05];
+  return [[from, low], [from, high], [to, high], [to, low], [from, low]];
+}
+
+async function areas(folder: string, name: string, layers: readonly { readonly name: string; readonly field: string; readonly value: string; readonly comuni: readonly WorldComune[] }[]): Promise<void> {
+  const zip = await ZipWriter.create(join(folder, `${name}.zip`));
+  for (const layer of layers) {
+    await addShapefile(zip, `${name}/${layer.name}`, {
+      type: 'polygon', srid: 32632, encoding: 'utf-8', fields: [{ name: layer.field, type: 'text', length: 80 }],
+      features: layer.comuni.map((comune) => ({ geometry: { type: 'polygon', polygons: [[strip(comune).map((point) => utm32.forward(point))]] }, values: [layer.value] })),
+    });
+  }
+  await zip.close();
+}
+
+async function shore(folder: string, { box: [west, , east, north] }: WorldComune): Promise<void> {
+  const zip = await ZipWriter.create(join(folder, `${SHORE}.zip`));
+  await addShapefile(zip, SHORE, {
+    type: 'line', srid: 32632, encoding: 'utf-8', fields: [{ name: 'Dinamica', type: 'text', length: 40 }, { name: 'm_anno', type: 'real', length: 12, decimals: 3 }],
+    features: [{ geometry: { type: 'line', lines: [[[west + (east - west) * 0.1, north + 0.0002], [east - (east - west) * 0.1, north + 0.0002]].map((point) => utm32.forward(point as unknown as LonLat))] }, values: ['Erosione', -1] }],
+  });
+  await zip.close();
+}
+
+interface Seen extends Record<string, unknown> {
+  readonly belfiore: string;
+  readonly flood: string;
+  readonly level: string | null;
+  readonly landslide: string;
+  readonly attention: boolean | null;
+  readonly coast: string;
+  readonly ground: string;
+}
+
+describeEngines('hazard files of a part of Italy', (engine) => {
+  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  let context: Context;
+  let made: Record<string, string> = {};
+  const log: Log = {
+    runId: null, warn() {}, progress() {},
+    info(message) {
+      const [, relation, how] = /^ {2}(\S+): (.*?)(?:, )?[\d.]* ?m?s?$/.exec(message) ?? [];
+      if (relation !== undefined) made[relation] = how!;
+    },
+  };
+  const run = async (): Promise<void> => {
+    made = {};
+    const { failures } = await refresh(context, loadOptions([files.folder], [14], { accept: 'the test' }));
+    expect(failures.map((failure) => failure.report())).toEqual([]);
+  };
+  /** What was published is what the tables hold, and what making everything anew publishes. */
+  const holds = async (): Promise<void> => {
+    const found = await inForce(context.database);
+    expect(await recount(context.database)).toEqual(found);
+    await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
+    await run();
+    expect(await inForce(context.database)).toEqual(found);
+  };
+  /** Each comune → the different things that are said of its parcels. */
+  const said = async (field: keyof Seen): Promise<Record<string, unknown[]>> => {
+    const rows = await context.database.query<Seen>(`
+      select p.belfiore, j #>> '{risk,coverage,flood}' as flood, j #>> '{risk,flood_level}' as level, j #>> '{risk,coverage,landslide}' as landslide, (j #>> '{risk,landslide_attention}')::bool as attention,
+        j #>> '{meta,coverage,coastal_erosion}' as coast, j #>> '{meta,coverage,subsidence}' as ground
+      from core.parcel p cross join lateral (select api.parcel(p.fid, '{risk, subsidence, coastal_erosion}') as j) as record`);
+    const found: Record<string, unknown[]> = {};
+    for (const row of rows) found[row.belfiore] = [...new Set([...(found[row.belfiore] ?? []), row[field]])].sort();
+    return found;
+  };
+  /** Moves the parcels of one comune some metres. */
+  const move = async (comune: string, by = 0.00004): Promise<void> => rewriteZip(join(files.folder, 'MOLISE.zip'), (path, content) =>
+    (!path.includes(`/${comune}_`) || !path.endsWith('_ple.gml') ? content : Buffer.from(content.toString('utf8').replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) =>
+      `${tag}${list.trim().split(/\s+/).map((value) => (Number(value) + by).toFixed(8)).join(' ')} <`))));
+  const only = (comuni: readonly string[], here: unknown, elsewhere: unknown): Record<string, unknown[]> =>
+    Object.fromEntries(files.world.comuni.map(({ belfiore }) => [belfiore, [comuni.includes(belfiore) ? here : elsewhere]]));
+
+  beforeAll(async () => {
+    files = await inventedFiles(600, 5, SOURCES, 6);
+    const { comuni } = files.world;
+    const scenario = (word: string): string => `Pericolosità idraulica - ${word}ProbabilityHazard`;
+    await areas(files.folder, FLOOD, [
+      { name: 'HPH_elevata', field: 'scenario', value: scenario('High'), comuni: comuni.slice(0, 1) },
+      { name: 'MPH_media', field: 'scenario', value: scenario('Medium'), comuni: comuni.slice(0, 1) },
+      { name: 'LPH_bassa', field: 'scenario', value: scenario('Low'), comuni: comuni.slice(0, 2) },
+    ]);
+    await areas(files.folder, FRANE, [{ name: FRANE, field: 'per_fr_ita', value: 'Aree di Attenzione aa', comuni: comuni.slice(3, 4) }]);
+    await shore(files.folder, comuni[1]!);
+    context = { ...(await contextOn(await engine.openDatabase())), log };
+    await run();
+  });
+  afterAll(() => files?.remove());
+
+  it('leave the rest not_mapped; P1 only is partial; what was never loaded is not_loaded', async () => {
+    const rest = Object.fromEntries(Object.entries(only([], 0, 'not_mapped')).filter(([comune]) => comune > 'Z002'));
+    expect(await said('flood')).toEqual({ Z001: ['mapped'], Z002: ['partial'], ...rest });
+    expect(await said('landslide')).toEqual(only(['Z004'], 'mapped', 'not_mapped'));
+    expect(await said('attention')).toEqual({ ...only([], 0, null), Z004: [false, true] });
+    expect(await said('coast')).toEqual(only(['Z002'], 'mapped', 'not_mapped'));
+    expect(await said('ground')).toEqual(only([], 0, 'not_loaded'));
+    // No level, and nothing that reads as none.
+    expect((await said('level'))['Z003']).toEqual([null]);
+  });
+
+  it('are named by explain, for the levels, the shares and the comune that they speak for', async () => {
+    const [parcel] = await context.database.query<{ fid: number }>("select min(fid) as fid from core.parcel join section.risk using (fid) where belfiore = 'Z001' and flood_share between 0.1 and 0.9");
+    const { reproduced, evidence } = await explain(context, parcel!.fid, 'risk');
+    expect(reproduced).toBe(true);
+    const named = (field: string): unknown[] => evidence.filter((each) => each.field === field).map(({ value, source, member }) => `${value} ${source} ${member.split('/').at(-1)}`);
+    expect(named('flood_share')).toEqual(['P3 ispra_flood HPH_elevata.shp']);
+    expect(named('coverage.flood').sort()).toEqual(['P1 ispra_flood LPH_bassa.shp', 'P2 ispra_flood MPH_media.shp', 'P3 ispra_flood HPH_elevata.shp']);
+    expect(named('coverage.landslide')).toEqual([]);
+  });
+
+  it('a change of parcels alone copies rows, and says what making everything says', async () => {
+    await move('Z001');
+    await run();
+    expect([made['core.coverage'], made['section.risk']]).toEqual(['nothing changed', 'only what changed']);
+    await holds();
+  });
+
+  it('boundaries that were issued again and say the same make nothing of the section anew', async () => {
+    const name = (await readdir(files.folder)).find((each) => /^Limiti.*\.zip$/i.test(each))!;
+    await rewriteZip(join(files.folder, name), (path, content) => (/\.cpg$/i.test(path) ? Buffer.concat([content, Buffer.from('\n')]) : content));
+    await run();
+    expect([made['core.coverage'], made['core.shore_piece'], made['section.risk'], made['section.coastal_erosion']]).toEqual(['nothing changed', 'nothing changed', 'nothing changed', 'nothing changed']);
+    await holds();
+  });
+
+  it('without boundaries the comuni are those whose parcels the areas hold; what is copied hangs on no parcel', async () => {
+    const fresh = await inventedFiles(600, 5, SOURCES.filter((id) => id !== 'istat_boundaries'), 6);
+    try {
+      for (const name of [FLOOD, FRANE, SHORE]) await cp(join(files.folder, `${name}.zip`), join(fresh.folder, `${name}.zip`));
+      const before = files;
+      files = fresh;
+      context = { ...(await contextOn(await engine.openDatabase())), log };
+      await run();
+      const rest = Object.fromEntries(Object.entries(only([], 0, 'not_mapped')).filter(([comune]) => comune > 'Z002'));
+      expect(await said('flood')).toEqual({ Z001: ['mapped'], Z002: ['partial'], ...rest });
+      expect(await said('landslide')).toEqual(only(['Z004'], 'mapped', 'not_mapped'));
+      expect(await said('coast')).toEqual(only(['Z002'], 'mapped', 'not_mapped'));
+      await move('Z001');
+      await run();
+      expect([made['core.coverage'], made['section.risk']]).toEqual(['nothing changed', 'only what changed']);
+      await holds();
+      // So far that the strip holds no parcel of the comune any more: the whole comune is another, and its parcels are few.
+      await move('Z004', 0.5);
+      await run();
+      expect((await said('landslide'))['Z004']).toEqual(['not_mapped']);
+      expect([made['core.coverage'], made['section.risk']]).toEqual(['', '']);
+      await holds();
+      files = before;
+    } finally {
+      await fresh.remove();
+    }
+  });
+});

@@ -1,0 +1,188 @@
+/** Which comuni the shore's files cover, which of several files counts where, and in which tiles of ground motion a parcel lies. Drawn by hand. */
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, it } from 'vitest';
+import type { Database, Row } from '../../pipelines/db/index.ts';
+import { laeaEurope } from '../../pipelines/kit/map-projection.ts';
+import { describeEngines } from '../harness/database.ts';
+import { createTables } from '../harness/functions.ts';
+
+const sql = (path: string): string => readFileSync(new URL(`../../sql/${path}.sql`, import.meta.url), 'utf8');
+const SHORE = ['core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion'].map(sql).join('\n');
+
+/**
+ * Comuni along a shore at 42° N, each 0.05 degree (4.1 km) long from 14° E, the sea to the north; Z009 lies behind Z001, and Z101 beside Z003 in
+ * another region. A parcel at the shore in the middle of each, and one of Z009 800 m from it.
+ */
+const SETUP = `
+  create schema cases;
+  set search_path to cases, public;
+  create table region as select 14::int2 as code, 'Molise' as name;
+  create table member_in_force (member_id int4, release_id int4, file_id int4, rank int4);
+  create table parcel (fid int4, belfiore text, geom geometry(multipolygon, 4326));
+  create table comune_code (belfiore text, istat_code text);
+  create table comune_register (belfiore text, old_istat_code text, istat_code text, divided bool);
+  create table boundary (member_id int4, position int8, kind text, code text, belfiore text, geom geometry(multipolygon, 4326));
+  create table shoreline_coverage (release_id int4, member_id int4, position int8, regions int2[]);
+  create table shoreline_segment (release_id int4, member_id int4, position int8, dynamic text, avg_change_m_year float8, geom geometry(multilinestring, 4326));
+  create index on parcel using gist (geom);
+  create table ground as
+  select * from (values ('Z001', '070001', 14.00, 41.993, 42.0), ('Z002', '070002', 14.05, 41.9, 42.0), ('Z003', '070003', 14.10, 41.9, 42.0), ('Z101', '071001', 14.15, 41.9, 42.0), ('Z009', '070009', 14.00, 41.9, 41.993))
+    as comune (belfiore, istat_code, west, south, north);
+  insert into parcel
+  select 1400000000 + right(belfiore, 1)::int4, belfiore, st_multi(st_makeenvelope(west + 0.025, north - 0.0003, west + 0.0253, north, 4326)) from ground where belfiore <> 'Z101';
+  insert into comune_code select belfiore, istat_code from ground;
+  insert into comune_register select belfiore, istat_code, istat_code, false from ground where belfiore <> 'Z101';
+  insert into member_in_force values (90, 9, 90, 1);
+  insert into boundary select 90, row_number() over (), 'comune', istat_code, null, st_multi(st_makeenvelope(west, south, west + 0.05, north, 4326)) from ground;
+`;
+
+interface Segment {
+  readonly west: number;
+  readonly east: number;
+  /** Metres to the north of the boundary. */
+  readonly offshore?: number;
+  readonly dynamic?: string | null;
+  readonly rate?: number | null;
+}
+
+interface File {
+  readonly rank: number;
+  readonly segments: readonly Segment[];
+  readonly national?: boolean;
+}
+
+function written(files: readonly File[]): string {
+  return files.flatMap(({ rank, segments, national = false }, index) => {
+    const member = 50 - 3 * index;
+    const regions = national ? [5, 6, 7, 8, 9, 11, 12, 13, 14, 15, 16, 17, 18, 19, 20] : [12, 13, 14, 15];
+    return [
+      `insert into member_in_force values (${member}, ${member}, ${200 - index}, ${rank}); insert into shoreline_coverage values (${member}, ${member}, 1, '{${regions.join()}}');`,
+      ...segments.map(({ west, east, offshore = 30, dynamic = 'erosion', rate = -1 }, position) => {
+        const lat = 42 + offshore / 111_000;
+        return `insert into shoreline_segment values (${member}, ${member}, ${position + 1}, ${dynamic === null ? 'null' : `'${dynamic}'`}, ${rate ?? 'null'}, st_multi(st_setsrid(st_makeline(st_point(${west}, ${lat}), st_point(${east}, ${lat})), 4326)));`;
+      }),
+    ];
+  }).join('\n');
+}
+
+describeEngines('the coverage of the shore', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+    await database.session(createTables);
+    await database.session(async (session) => {
+      for (const file of ['api/section_coastal_erosion', 'api/section_subsidence']) await session.script(sql(file), file);
+    });
+  });
+
+  const inCase = <T>(statements: string, work: (query: <R extends Row>(text: string) => Promise<R[]>) => Promise<T>): Promise<T> => database.session(async (session) => {
+    await session.script('begin', 'test');
+    try {
+      await session.script(SETUP, 'setup');
+      await session.script(statements, 'test');
+      return await work((text) => session.query(text));
+    } finally {
+      await session.script('rollback', 'test');
+    }
+  });
+
+  /** Comuni that are covered, and the rates that each parcel sees. */
+  const build = (files: readonly File[], statements = ''): Promise<{ mapped: string[]; seen: Record<string, (number | null)[]> }> => inCase(`${statements}\n${written(files)}\n${SHORE}`, async (query) => {
+    const comuni = await query<{ belfiore: string; mapped: boolean }>('select belfiore, mapped from coast_coverage order by 1');
+    expect(comuni.map(({ belfiore }) => belfiore)).toEqual(files.length === 0 ? [] : ['Z001', 'Z002', 'Z003', 'Z009']);
+    const seen = await query<{ belfiore: string; rates: (number | null)[] }>(`
+      select p.belfiore, coalesce(array_agg(c.avg_change_m_year order by c.ordinal) filter (where c.fid is not null), '{}') as rates
+      from parcel p left join coastal_erosion c using (fid) group by 1 order by 1`);
+    return { mapped: comuni.filter(({ mapped }) => mapped).map(({ belfiore }) => belfiore), seen: Object.fromEntries(seen.map(({ belfiore, rates }) => [belfiore, rates])) };
+  });
+
+  it('a part covers the comuni that its segments lie at; a neighbour is not covered for being near, nor one behind the coast', async () => {
+    // From the middle of Z001 to 200 m past its border.
+    const part: File = { rank: 1, segments: [{ west: 14.025, east: 14.0525 }] };
+    for (const statements of ['', 'delete from boundary;']) {
+      const { mapped } = await build([part], statements);
+      expect(mapped, statements).toEqual(['Z001']);
+    }
+    // It is nearer to the parcel of Z002 than 2 km, and seen from none but that of Z001 and the one behind it.
+    expect((await build([part])).seen).toEqual({ Z001: [-1], Z002: [], Z003: [], Z009: [-1] });
+  });
+
+  it('a long segment covers every comune that a kilometre of it lies at', async () => {
+    expect((await build([{ rank: 1, segments: [{ west: 14.01, east: 14.14 }] }])).mapped).toEqual(['Z001', 'Z002', 'Z003']);
+  });
+
+  it('a segment at a comune of another region, or more than 1,000 m from any, covers none', async () => {
+    expect((await build([{ rank: 1, segments: [{ west: 14.151, east: 14.16 }, { west: 14.01, east: 14.015, offshore: 1010 }] }])).mapped).toEqual([]);
+    expect((await build([{ rank: 1, segments: [{ west: 14.01, east: 14.015, offshore: 990 }] }])).mapped).toEqual(['Z001']);
+  });
+
+  it('a segment without information covers nothing', async () => {
+    expect(await build([{ rank: 1, segments: [{ west: 14.02, east: 14.03, dynamic: null, rate: null }, { west: 14.07, east: 14.08 }] }])).toEqual({ mapped: ['Z002'], seen: { Z001: [], Z002: [-1], Z003: [], Z009: [] } });
+  });
+
+  it('the shore of Italy covers every comune, also where it has no segment', async () => {
+    const { mapped, seen } = await build([{ rank: 1, national: true, segments: [{ west: 14.12, east: 14.13 }] }]);
+    expect(mapped).toEqual(['Z001', 'Z002', 'Z003', 'Z009']);
+    expect(seen).toEqual({ Z001: [], Z002: [], Z003: [-1], Z009: [] });
+  });
+
+  it('nothing loaded says nothing', async () => {
+    expect(await build([])).toEqual({ mapped: [], seen: { Z001: [], Z002: [], Z003: [], Z009: [] } });
+  });
+
+  it('coast part newer than national: at the comune that it covers its segments alone count, elsewhere those of Italy', async () => {
+    const italy: File = { rank: 2, national: true, segments: [{ west: 14.0, east: 14.15, rate: -2 }] };
+    const part: File = { rank: 1, segments: [{ west: 14.051, east: 14.099, rate: -3 }] };
+    expect(await build([italy, part])).toEqual({ mapped: ['Z001', 'Z002', 'Z003', 'Z009'], seen: { Z001: [-2], Z002: [-3], Z003: [-2], Z009: [-2] } });
+    expect((await build([{ ...italy, rank: 1 }, { ...part, rank: 2 }])).seen).toEqual({ Z001: [-2], Z002: [-2], Z003: [-2], Z009: [-2] });
+    // Two parts, of which the newer has the one comune.
+    expect((await build([{ rank: 2, segments: [{ west: 14.01, east: 14.099, rate: -2 }] }, part])).seen).toEqual({ Z001: [-2], Z002: [-3], Z003: [], Z009: [-2] });
+  });
+
+  it('segments as near as one another come the worse first, whatever their file and number; a class without a mean has none, but what is stable did not move', async () => {
+    const here = { west: 14.02, east: 14.03 };
+    const segments: Segment[] = [
+      { ...here, dynamic: 'accretion', rate: null }, { ...here, dynamic: 'stable', rate: null }, { ...here, dynamic: 'erosion', rate: null }, { ...here, rate: -0.7 }, { ...here, dynamic: 'accretion', rate: 2 }, { ...here, rate: -7 },
+    ];
+    const shown = async (list: readonly Segment[]): Promise<unknown> => inCase(`${written([{ rank: 1, segments: list }])} ${SHORE}`, (query) =>
+      query('select dynamic, avg_change_m_year as rate, severity_index as severity from coastal_erosion where fid = 1400000001 order by ordinal'));
+    const expected = [
+      { dynamic: 'erosion', rate: -7, severity: 4 }, { dynamic: 'erosion', rate: -0.7, severity: 2 }, { dynamic: 'stable', rate: 0, severity: 0 }, { dynamic: 'accretion', rate: 2, severity: 0 },
+      { dynamic: 'accretion', rate: null, severity: null },
+    ];
+    expect(await shown(segments)).toEqual(expected);
+    expect(await shown([...segments].reverse())).toEqual(expected);
+  });
+
+  it('meta.coverage of the coast: by the comune, not_loaded without a file', async () => {
+    const said = (files: readonly File[]): Promise<string[]> => inCase(`${written(files)} ${SHORE}
+      create table core.coast_coverage_14 partition of core.coast_coverage for values in (14);
+      insert into core.coast_coverage_14 select * from coast_coverage;
+      create table core.parcel_14 partition of core.parcel for values from (1400000000) to (1500000000);
+      insert into core.parcel_14 (fid, belfiore, sheet, attachment, development, label, reference, gml_id, kind, area_m2, made_valid, point, geom, release_id, member_id, position)
+      select fid, belfiore, '', '', '', '', fid, '', 'land', 1, false, st_pointonsurface(geom), geom, 1, 1, 1 from parcel;`, async (query) =>
+      (await query<{ coverage: string }>('select api.coverage_coastal_erosion(fid) as coverage from parcel order by fid')).map(({ coverage }) => coverage));
+    expect(await said([{ rank: 1, segments: [{ west: 14.07, east: 14.08 }] }])).toEqual(['not_mapped', 'mapped', 'not_mapped', 'not_mapped']);
+    expect(await said([])).toEqual(['not_loaded', 'not_loaded', 'not_loaded', 'not_loaded']);
+  });
+
+  it('EGMS one tile: a parcel is mapped where its representative point lies in it', async () => {
+    // The corner of four tiles that is nearest to Molise.
+    const [lon, lat] = laeaEurope.inverse([4_700_000, 2_100_000]);
+    const said = (tiles: string): Promise<string[]> => inCase(`
+      create table egms_tile (release_id int4, member_id int4, position int8, tile_x int4, tile_y int4);
+      ${tiles}
+      ${sql('core/motion_tile')}
+      create table core.motion_tile_14 partition of core.motion_tile for values in (14);
+      insert into core.motion_tile_14 select * from motion_tile;
+      create table core.parcel_14 partition of core.parcel for values from (1400000000) to (1500000000);
+      insert into core.parcel_14 (fid, belfiore, sheet, attachment, development, label, reference, gml_id, kind, area_m2, made_valid, point, geom, release_id, member_id, position)
+      select 1400000000 + n, 'Z001', '', '', '', '', n, '', 'land', 1, false, point, st_multi(st_expand(point, 0.0002)), 1, 1, 1
+      from (values (1, -1, -1), (2, 1, -1), (3, -1, 1), (4, 1, 1)) as side (n, x, y)
+      cross join lateral (select st_setsrid(st_point(${lon} + x * 0.0001, ${lat} + y * 0.0001), 4326) as point) as middle`, async (query) =>
+      (await query<{ coverage: string }>('select api.coverage_subsidence(fid) as coverage from core.parcel_14 order by fid')).map(({ coverage }) => coverage));
+    expect(await said('insert into egms_tile values (1, 1, 1, 46, 20);')).toEqual(['mapped', 'not_mapped', 'not_mapped', 'not_mapped']);
+    expect(await said('insert into egms_tile values (1, 1, 1, 47, 21), (1, 2, 1, 46, 21);')).toEqual(['not_mapped', 'not_mapped', 'mapped', 'mapped']);
+    expect(await said('')).toEqual(['not_loaded', 'not_loaded', 'not_loaded', 'not_loaded']);
+  });
+});
