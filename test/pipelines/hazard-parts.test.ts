@@ -73,7 +73,7 @@ describeEngines('hazard files of a part of Italy', (engine) => {
   };
   const run = async (): Promise<void> => {
     made = {};
-    const { failures } = await refresh(context, loadOptions([files.folder], [14], { accept: 'the test' }));
+    const { failures } = await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'test', why: 'parcels were moved' } }));
     expect(failures.map((failure) => failure.report())).toEqual([]);
   };
   /** What was published is what the tables hold, and what making everything anew publishes. */
