@@ -1,5 +1,5 @@
 -- purpose: what the section basic of one parcel was read from
--- reads: core.parcel, layer.cadastral_parcel, layer.comune_code
+-- reads: core.parcel, core.comune_register, section.postal_code, layer.cadastral_parcel, layer.comune_code, layer.comune_postal_code, layer.postal_code_area
 -- writes: none
 -- reruns: core.parcel
 -- grain: one row per feature
@@ -29,4 +29,34 @@ select
   null,
   'comune of the cadastral code'
 from parcel p
-join comune_code c on c.belfiore = p.belfiore;
+join comune_code c on c.belfiore = p.belfiore
+union all
+select
+  p.fid,
+  'cadastral.postal_code',
+  n.cap,
+  n.release_id,
+  n.member_id,
+  n.position,
+  null,
+  null,
+  'postal code of the comune'
+from parcel p
+join postal_code z on z.fid = p.fid
+join comune_postal_code n on n.cap = z.cap
+where n.belfiore = p.belfiore
+  or (n.belfiore is null and exists (select from comune_register r where r.old_istat_code = n.istat_code and r.belfiore = p.belfiore))
+union all
+select
+  p.fid,
+  'cadastral.postal_code',
+  a.cap,
+  a.release_id,
+  a.member_id,
+  a.position,
+  null,
+  null,
+  'area of the postal code that contains the representative point'
+from parcel p
+join postal_code z on z.fid = p.fid
+join postal_code_area a on a.cap = z.cap and st_covers(a.geom, p.point);

@@ -1,4 +1,5 @@
 /** Whose data an answer shows, and of when: every value is cited, and nothing that was only loaded. */
+import { readFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -107,6 +108,34 @@ describeEngines('the licences of a record', (engine) => {
     expect((await licenses(['basic'])).filter(({ section }) => section === '*').map(({ attribution, reference_period: period }) => `${attribution.slice(0, 23)}: ${period}`)).toEqual([
       'Fonte: Ministero dell\'E: 2022–2024', 'Agenzia Entrate - OMI: 2015_1–2016_2, 2018_2, 2021_1, 2025_2',
     ]);
+  });
+
+  it('name no tile of ground motion that lies elsewhere, and no edition of a hazard map that speaks of other comuni', async () => {
+    const used = (file: string, setup: string): Promise<string[]> => context.database.session(async (session) => {
+      await session.script('begin', 'test');
+      try {
+        await session.script(`
+          create schema cases;
+          set search_path to cases, public;
+          create table member_in_force as
+          select member_id, vintage from (values (1, '2018_2022'), (2, '2019_2023'), (3, '2020_2024')) as v (member_id, vintage);
+          ${setup}`, 'test');
+        const text = readFileSync(new URL(`../../sql/attribution/${file}.sql`, import.meta.url), 'utf8');
+        return (await session.query<{ source_id: string; vintage: string }>(text)).map(({ source_id: source, vintage }) => `${source} ${vintage}`).sort();
+      } finally {
+        await session.script('rollback', 'test');
+      }
+    });
+    // The point lies in the tile E47N20; E47N21 holds a parcel without a measured cell, E46N20 none.
+    expect(await used('subsidence', `
+      create table motion_tile (tile_x int4, tile_y int4, member_id int4);
+      insert into motion_tile values (47, 20, 2), (47, 21, 1), (46, 20, 3);
+      create table parcel as
+      select fid, st_transform(st_setsrid(st_point(x, y), 3035), 4326) as point from (values (1, 4700001, 2000001), (2, 4700001, 2100001)) as v (fid, x, y);
+      create table subsidence as select 1 as fid;`)).toEqual(['egms_vertical 2019_2023']);
+    expect(await used('risk', `
+      create table coverage (theme text, mapped bool, member_id int4);
+      insert into coverage values ('flood_P1', true, 1), ('flood_P2', true, 2), ('flood_P3', false, null), ('landslide', true, 3);`)).toEqual(['ispra_flood 2018_2022', 'ispra_flood 2019_2023', 'ispra_landslide 2020_2024']);
   });
 
   it('no longer name what no value comes from any more', async () => {

@@ -54,6 +54,12 @@ describeEngines('an explanation', (engine) => {
     }
   });
 
+  it('of the postal code names the table of the comune, and the area where the comune has several', async () => {
+    const [parcel] = await context.database.query<{ fid: number }>("select fid from section.postal_code where cap = '86002' order by fid limit 1");
+    const { evidence } = await explain(context, parcel!.fid, 'basic');
+    expect(evidence.filter(({ field }) => field === 'cadastral.postal_code').map(({ value, source, vintage }) => [value, source, vintage])).toEqual([['86002', 'postal_codes', '2025'], ['86002', 'postal_codes', '2025']]);
+  });
+
   it('leaves nothing behind', async () => {
     expect(await context.database.session((session) => schemasLike(session, 'explain_'))).toEqual([]);
   });

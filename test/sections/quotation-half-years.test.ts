@@ -243,7 +243,7 @@ describeEngines('the half-year of a parcel\'s quotations', (engine) => {
     const random = randomOf('quotation half-years');
     const halves = [h(2018, 2), h(2023, 1), h(2024, 2), h(2025, 1), h(2025, 2)];
     let [quotedParcels, byLink, without] = [0, 0, 0];
-    for (let round = 0; round < 30; round += 1) {
+    for (let round = 0; round < 16; round += 1) {
       const parcels = ['Z001', 'Z001', 'Z001', 'Z002', 'Z002', 'Z003'];
       const files = { zones: [] as Zone[], quotations: [] as Quotation[], perimeters: [] as Perimeter[] };
       for (const half of halves) {
@@ -268,6 +268,6 @@ describeEngines('the half-year of a parcel\'s quotations', (engine) => {
       without += answers.filter(({ valuation, history }) => valuation === null && history !== null).length;
     }
     // The mixtures must hold every case, or the comparison says less than it seems to.
-    expect([quotedParcels, byLink, without].every((count) => count > 10), `${quotedParcels} quoted, ${byLink} by link, ${without} not`).toBe(true);
+    expect([quotedParcels, byLink, without].every((count) => count > 5), `${quotedParcels} quoted, ${byLink} by link, ${without} not`).toBe(true);
   });
 });
