@@ -36,6 +36,8 @@ export interface Presence {
 /** A bool: its share of true is watched. */
 export interface Truth {
   readonly kind: 'truth';
+  /** Rows that are true: a place keeps this share of them, too, however few they are. */
+  readonly keeps?: { readonly share: number; readonly why: string };
 }
 
 export type FieldGate = Quantity | Presence | Truth;
@@ -88,6 +90,9 @@ function each<T extends FieldGate>(names: readonly string[], field: T): Record<s
   return Object.fromEntries(names.map((name) => [name, field]));
 }
 
+/** Whether a file covers a comune. */
+const REACHED: Truth = { kind: 'truth', keeps: { share: 1, why: 'a file that reaches fewer comuni than the one before it was cut' } };
+
 const KEY = 'a key';
 const ORDER = 'the place in an order';
 /** Half-years are numbers in the tables (year × 2 + half − 1) and 2025_1 for people. */
@@ -139,8 +144,8 @@ export const GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'core.comune_register': { unwatched: 'codes of comuni, made from the lists of ISTAT' },
   'core.section_coverage': { unwatched: 'comuni that files speak of: where they fall silent, the rows and values of the sections do' },
   'core.shore_piece': { unwatched: 'the shore as it was cut: what it says near parcels is watched in section.coastal_erosion' },
-  'core.coverage': { section: 'risk', by: 'belfiore', slice: { column: 'theme' }, fields: { mapped: truth }, excused: {} },
-  'core.coast_coverage': { section: 'coastal_erosion', by: 'belfiore', fields: { mapped: truth }, excused: {} },
+  'core.coverage': { section: 'risk', by: 'belfiore', slice: { column: 'theme' }, fields: { mapped: REACHED }, excused: {} },
+  'core.coast_coverage': { section: 'coastal_erosion', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
   'core.motion_tile': { section: 'subsidence', by: 'whole', fields: {}, excused: { tile_x: KEY, tile_y: KEY } },
   'core.comune': { section: 'basic', by: 'belfiore', fields: { sigla: presence() }, excused: { name_other: 'second language, of some provinces only', region_code: KEY } },
   'core.province': { section: 'basic', by: 'whole', fields: { abbreviation: presence() }, excused: { region_code: KEY } },

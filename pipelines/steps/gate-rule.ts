@@ -130,8 +130,9 @@ function sharesLost(gate: TableGate, before: Sum, after: Sum): Finding[] {
     const [share, left] = [was / before.rows, now / after.rows];
     const lost = share * after.rows - now;
     if (share - left >= SHARE_LOST - ROUNDING && (lost >= LOST_ROWS - ROUNDING || now === 0)) return [{ figure: `${name}, share of ${field.kind === 'truth' ? 'true' : 'non-null'}`, before: share, after: left, limit: `−${SHARE_LOST.toFixed(2)}` }];
-    const keeps = field.kind === 'presence' ? field.keeps : undefined;
-    if (keeps !== undefined && was >= RARE && now < keeps.share * was) return [{ figure: `${name}, values`, before: was, after: now, limit: percent(keeps.share - 1) }];
+    const keeps = field.kind === 'quantity' ? undefined : field.keeps;
+    const few = field.kind === 'truth' ? 0 : RARE;
+    if (keeps !== undefined && was >= few && now < keeps.share * was) return [{ figure: `${name}, ${field.kind === 'truth' ? 'rows that are true' : 'values'}`, before: was, after: now, limit: percent(keeps.share - 1) }];
     return [];
   });
 }

@@ -74,7 +74,7 @@ describeEngines('the quality gate', (engine) => {
 
   it('says why wherever a field has limits of its own', () => {
     const own = WATCHED.flatMap(([relation, { fields }]) => Object.entries(fields).flatMap(([name, field]) => {
-      const why = field.kind === 'quantity' ? field.moves?.why : field.kind === 'presence' ? field.keeps?.why : undefined;
+      const why = field.kind === 'quantity' ? field.moves?.why : field.keeps?.why;
       return why === undefined ? [] : [{ name: `${relation}.${name}`, why }];
     }));
     expect(own.length).toBeGreaterThan(5);

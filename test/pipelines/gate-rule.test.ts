@@ -23,6 +23,7 @@ interface Line {
   readonly whole?: number;
   readonly label?: string | null;
   readonly flag?: boolean;
+  readonly sure?: boolean;
 }
 
 const GATE: TableGate = {
@@ -33,6 +34,7 @@ const GATE: TableGate = {
     x_per_n: { kind: 'quantity', of: ['x', 'n'] },
     label: { kind: 'presence', keeps: { share: 0.5, why: 'a test of rare values' } },
     flag: { kind: 'truth' },
+    sure: { kind: 'truth', keeps: { share: 1, why: 'a test of what may not be lost at all' } },
   },
   excused: {},
   identities: [{ parts: ['part', 'n'], is: '=', whole: 'whole', most: 0.01 }, { parts: ['part'], is: '<=', whole: 'whole', most: 0.01 }],
@@ -49,6 +51,7 @@ const quotient = ({ x = null, n = null }: Line): number | null => (x === null ||
 const QUANTITIES: Readonly<Record<string, (line: Line) => number | null>> = { x: ({ x = null }) => x, n: ({ n = null }) => n, x_per_n: quotient };
 const FILLED: Readonly<Record<string, (line: Line) => boolean>> = {
   x: ({ x = null }) => x !== null, n: ({ n = null }) => n !== null, x_per_n: (line) => quotient(line) !== null, label: ({ label = null }) => label !== null, flag: ({ flag }) => flag === true,
+  sure: ({ sure }) => sure === true,
 };
 
 /** The smallest value that at least this share of the values does not pass. */
@@ -77,8 +80,9 @@ function model(before: readonly Line[], after: readonly Line[]): string[] {
         // In whole numbers: a share of a/b less c/d is a fifth or more.
         const isLess = 5 * (filledA * sharedB.length - filledB * sharedA.length) >= sharedA.length * sharedB.length;
         const isMany = filledA * sharedB.length - filledB * sharedA.length >= 2 * sharedA.length || filledB === 0;
-        if (isLess && isMany) say(`${name}, share of ${name === 'flag' ? 'true' : 'non-null'}`);
+        if (isLess && isMany) say(`${name}, share of ${name === 'flag' || name === 'sure' ? 'true' : 'non-null'}`);
         else if (name === 'label' && filledA >= 20 && filledB * 2 < filledA) say('label, values');
+        else if (name === 'sure' && filledB < filledA) say('sure, rows that are true');
       }
       for (const [name, value] of Object.entries(QUANTITIES)) {
         const [withA, withB] = [a.filter(FILLED[name]!), b.filter(FILLED[name]!)];
@@ -137,11 +141,11 @@ async function tables(database: Database): Promise<{ fill(before: readonly Line[
     `insert into core.comune (belfiore, istat_code, name, province_code, province_name, region_code)
      select c, '0', 'Comune ' || c, p, 'Provincia ' || p, 1 from unnest($1::text[], $2::text[]) as x (c, p)`, [Object.keys(PROVINCES), Object.values(PROVINCES)],
   );
-  for (const name of ['was', 'now']) await database.query(`create table public.${name} (belfiore text, slice int2, x float8, n int4, part int4, whole int4, label text, flag bool)`);
+  for (const name of ['was', 'now']) await database.query(`create table public.${name} (belfiore text, slice int2, x float8, n int4, part int4, whole int4, label text, flag bool, sure bool)`);
   const write = async (name: string, side: readonly Line[]): Promise<void> => {
     await database.query(`truncate public.${name}`);
     await database.query(
-      `insert into public.${name} select * from jsonb_to_recordset($1::jsonb) as t (belfiore text, slice int2, x float8, n int4, part int4, whole int4, label text, flag bool)`,
+      `insert into public.${name} select * from jsonb_to_recordset($1::jsonb) as t (belfiore text, slice int2, x float8, n int4, part int4, whole int4, label text, flag bool, sure bool)`,
       [JSON.stringify(side.map(({ comune, slice = 0, flag = false, ...rest }) => ({ belfiore: comune, slice, flag, ...rest })))],
     );
   };
@@ -216,6 +220,14 @@ describeEngines('the rule of the quality gate', (engine) => {
     expect(await refused(rare(19), rare(0))).toEqual([]);
   });
 
+  it('counts what may not be lost at all, however little it is', async () => {
+    const reached = (count: number): Line[] => lines(10, (index) => ({ comune: `A00${index}`, sure: index < count }));
+    expect(await refused(reached(6), reached(5))).toEqual(['province , 0: sure, rows that are true']);
+    expect(await refused(reached(5), reached(6))).toEqual([]);
+    // A comune that is no more has lost nothing.
+    expect(await refused(reached(6), reached(6).slice(1))).toEqual([]);
+  });
+
   it('compares median and 95th percentile: a quarter up or down is refused', async () => {
     const at = (median: number, high = 200): Line[] => lines(101, (index) => ({ comune: 'A001', x: index < 60 ? median : high }));
     expect(await refused(at(100), at(124.9))).toEqual([]);
@@ -285,7 +297,7 @@ describeEngines('the rule of the quality gate', (engine) => {
         const [level, share] = [random.pick([-40, 0, 3, 100, 4500]), random.pick([0.1, 0.5, 0.95, 1])];
         return lines(size, () => ({
           comune, slice: random.below(2), x: random.next() < share ? level + random.below(50) : null, n: random.next() < share ? random.below(9) : null,
-          label: random.next() < share / 5 ? 'l' : null, flag: random.next() < share,
+          label: random.next() < share / 5 ? 'l' : null, flag: random.next() < share, sure: random.next() < share,
         }));
       });
       const spared = new Set(comuni.filter(() => random.below(2) === 0));
@@ -294,7 +306,7 @@ describeEngines('the rule of the quality gate', (engine) => {
         if (spared.has(line.comune)) return [line];
         if (random.next() >= keep) return [];
         const isFilled = random.next() < fill;
-        return [{ ...line, x: line.x === null || !isFilled ? null : line.x! * factor, label: isFilled ? line.label! : null, flag: line.flag! && isFilled }];
+        return [{ ...line, x: line.x === null || !isFilled ? null : line.x! * factor, label: isFilled ? line.label! : null, flag: line.flag! && isFilled, sure: line.sure! && isFilled }];
       });
       const gone = random.below(4) === 0 ? random.pick(comuni.length === 0 ? [''] : comuni) : '';
       const after = [...changed.filter(({ comune }) => comune !== gone), ...(random.below(3) === 0 ? lines(random.below(400), { comune: random.pick(['B004', 'Z998']), slice: random.below(2), x: random.below(3000) }) : [])];

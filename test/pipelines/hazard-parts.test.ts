@@ -21,6 +21,11 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 const FLOOD = 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica';
 const FRANE = 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI';
 const SHORE = 'Dinamica_Litoranea_2006_2020';
+/** Somewhere in each of Italy's 20 regions, Molise last. */
+const REGIONS: readonly LonLat[] = [
+  [7.7, 45.0], [7.4, 45.7], [9.8, 45.5], [11.1, 46.4], [11.9, 45.6], [13.1, 46.1], [8.9, 44.5], [11.0, 44.5], [11.0, 43.4], [12.5, 42.9], [13.2, 43.4], [12.7, 41.8], [13.9, 42.2],
+  [14.9, 40.8], [16.6, 40.9], [16.1, 40.5], [16.5, 39.0], [14.2, 37.5], [9.0, 40.0], [14.6, 41.6],
+];
 const SOURCES = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'istat_boundaries'];
 
 /** The middle of a comune, a strip from its south to its north. */
@@ -30,12 +35,24 @@ function strip({ box: [west, south, east, north] }: WorldComune): LonLat[] {
   return [[from, low], [from, high], [to, high], [to, low], [from, low]];
 }
 
-async function areas(folder: string, name: string, layers: readonly { readonly name: string; readonly field: string; readonly value: string; readonly comuni: readonly WorldComune[] }[]): Promise<void> {
+interface Drawn {
+  readonly name: string;
+  readonly field: string;
+  readonly value: string;
+  readonly comuni: readonly WorldComune[];
+  /** Also a hectare in this many regions of Italy. */
+  readonly regions?: number;
+}
+
+async function areas(folder: string, name: string, layers: readonly Drawn[]): Promise<void> {
   const zip = await ZipWriter.create(join(folder, `${name}.zip`));
   for (const layer of layers) {
     await addShapefile(zip, `${name}/${layer.name}`, {
       type: 'polygon', srid: 32632, encoding: 'utf-8', fields: [{ name: layer.field, type: 'text', length: 80 }],
-      features: layer.comuni.map((comune) => ({ geometry: { type: 'polygon', polygons: [[strip(comune).map((point) => utm32.forward(point))]] }, values: [layer.value] })),
+      features: [
+        ...layer.comuni.map(strip),
+        ...REGIONS.slice(0, layer.regions ?? 0).map(([x, y]): LonLat[] => [[x, y], [x, y + 0.001], [x + 0.001, y + 0.001], [x + 0.001, y], [x, y]]),
+      ].map((ring) => ({ geometry: { type: 'polygon', polygons: [[ring.map((point) => utm32.forward(point))]] }, values: [layer.value] })),
     });
   }
   await zip.close();
@@ -138,6 +155,22 @@ describeEngines('hazard files of a part of Italy', (engine) => {
     expect(named('coverage.landslide')).toEqual([]);
   });
 
+  it('a map of Italy that was cut is refused: fewer comuni, with the figures', async () => {
+    const { comuni } = files.world;
+    const before = await inForce(context.database);
+    await areas(files.folder, FRANE, [{ name: FRANE, field: 'per_fr_ita', value: 'Elevata P3', comuni: comuni.slice(3, 6) }]);
+    await run();
+    expect(await said('landslide')).toEqual(only(['Z004', 'Z005', 'Z006'], 'mapped', 'not_mapped'));
+    await areas(files.folder, FRANE, [{ name: FRANE, field: 'per_fr_ita', value: 'Elevata P3', comuni: comuni.slice(3, 5) }]);
+    const { failures } = await refresh(context, loadOptions([files.folder], [14]));
+    expect(failures.map(({ exitCode, code }) => [exitCode, code])).toEqual([[5, 'SUSPICIOUS']]);
+    expect(failures[0]!.detail).toMatch(/landslide +mapped, rows that are true +2 → 1/);
+    expect(await said('landslide')).toEqual(only(['Z004', 'Z005', 'Z006'], 'mapped', 'not_mapped'));
+    await areas(files.folder, FRANE, [{ name: FRANE, field: 'per_fr_ita', value: 'Aree di Attenzione aa', comuni: comuni.slice(3, 4) }]);
+    await run();
+    expect(await inForce(context.database)).toEqual(before);
+  });
+
   it('a change of parcels alone copies rows, and says what making everything says', async () => {
     await move('Z001');
     await run();
@@ -154,10 +187,10 @@ describeEngines('hazard files of a part of Italy', (engine) => {
   });
 
   it('without boundaries the comuni are those whose parcels the areas hold; what is copied hangs on no parcel', async () => {
+    const before = { files, context };
     const fresh = await inventedFiles(600, 5, SOURCES.filter((id) => id !== 'istat_boundaries'), 6);
     try {
       for (const name of [FLOOD, FRANE, SHORE]) await cp(join(files.folder, `${name}.zip`), join(fresh.folder, `${name}.zip`));
-      const before = files;
       files = fresh;
       context = { ...(await contextOn(await engine.openDatabase())), log };
       await run();
@@ -175,9 +208,31 @@ describeEngines('hazard files of a part of Italy', (engine) => {
       expect((await said('landslide'))['Z004']).toEqual(['not_mapped']);
       expect([made['core.coverage'], made['section.risk']]).toEqual(['', '']);
       await holds();
-      files = before;
     } finally {
       await fresh.remove();
+      ({ files, context } = before);
     }
+  });
+
+  it('part newer than national: the part speaks in its comuni, class by class, the map of Italy elsewhere', async () => {
+    const { comuni } = files.world;
+    const scenario = (word: string): string => `Pericolosità idraulica - ${word}ProbabilityHazard`;
+    const kept = ['HPH_elevata', 'MPH_media', 'LPH_bassa'].map((name, i): Drawn => ({ name, field: 'scenario', value: scenario(['High', 'Medium', 'Low'][i]!), comuni: comuni.slice(0, 6), regions: 19 }));
+    await areas(files.folder, FLOOD, kept);
+    await run();
+    expect(await said('flood')).toEqual(only([], 0, 'mapped'));
+    const levels = async (): Promise<Record<string, unknown[]>> => said('level');
+    expect(await levels()).toEqual(Object.fromEntries(comuni.map(({ belfiore }) => [belfiore, ['P3', null]])));
+    // Three years later, of the first two comuni: P3 nowhere in the first, P1 and P2 there as before.
+    await areas(files.folder, 'Pericolosita_idraulica_2023_parte', [
+      { name: 'HPH_parte', field: 'scenario', value: scenario('High'), comuni: comuni.slice(1, 2) }, { name: 'LPH_parte', field: 'scenario', value: scenario('Low'), comuni: comuni.slice(2, 3) },
+    ]);
+    await run();
+    expect(await said('flood')).toEqual(only([], 0, 'mapped'));
+    expect(await levels()).toEqual(Object.fromEntries(comuni.map(({ belfiore }) => [belfiore, ['P3', null]])));
+    const [parcel] = await context.database.query<{ fid: number }>("select min(fid) as fid from core.parcel join section.risk using (fid) where belfiore = 'Z003' and flood_level is not null");
+    const { evidence } = await explain(context, parcel!.fid, 'risk');
+    expect(evidence.filter(({ field }) => field === 'coverage.flood').map(({ value, vintage }) => `${value} ${vintage}`).sort()).toEqual(['P1 2023', 'P2 2020', 'P3 2020']);
+    await holds();
   });
 });
