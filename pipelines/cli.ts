@@ -5,9 +5,11 @@ import { MappaleError } from './errors.ts';
 import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { explainCommand } from './commands/explain.ts';
+import { forgetCommand } from './commands/forget.ts';
 import { loadRegionCommand } from './commands/load-region.ts';
 import { migrateCommand } from './commands/migrate.ts';
 import { parcelCommand } from './commands/parcel.ts';
+import { pinCommand, unpinCommand } from './commands/pin.ts';
 import { planCommand } from './commands/plan.ts';
 import { pruneCommand } from './commands/prune.ts';
 import { refreshCommand } from './commands/refresh.ts';
@@ -19,6 +21,7 @@ import { serveCommand } from './commands/serve.ts';
 import { statusCommand } from './commands/status.ts';
 import { synthCommand } from './commands/synth.ts';
 import { tokenCommand } from './commands/token.ts';
+import { withdrawCommand } from './commands/withdraw.ts';
 
 /** All commands, for the command line and for the tests that hold each to its help and examples. */
 export function program(): Command {
@@ -39,6 +42,10 @@ export function program(): Command {
     .addCommand(refreshCommand())
     .addCommand(rejectsCommand())
     .addCommand(rollbackCommand())
+    .addCommand(forgetCommand())
+    .addCommand(pinCommand())
+    .addCommand(unpinCommand())
+    .addCommand(withdrawCommand())
     .addCommand(validateCommand())
     .addCommand(diffCommand())
     .addCommand(explainCommand())

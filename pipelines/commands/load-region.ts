@@ -55,23 +55,73 @@ async function anyParcel(context: Context, region: number): Promise<Record<strin
   return row?.record ?? null;
 }
 
-/** The report as a person reads it, with one record and what to type next. */
+/** The report as a person reads it, on one screen: with one record in short, and what to type next. */
 export function describe(report: RefreshReport, example: Record<string, unknown> | null): string {
   const lines: string[] = [];
   if (report.runId === null && report.failures.length === 0) lines.push(`nothing to do: everything is up to date (${duration(report.seconds)})`);
   if (report.loaded.length > 0) {
-    lines.push(table(report.loaded.map((release) => [release.source, release.vintage, release.records, release.rows, release.rejects, release.duplicates, duration(release.seconds)]),
+    lines.push(table(bySource(report.loaded).map((each) => [each.source, each.vintages, each.records, each.rows, each.rejects, each.duplicates, duration(each.seconds)]),
       ['source', 'vintage', 'records', 'rows', 'rejects', 'duplicates', 'time']), '');
   }
   for (const unit of report.units) {
-    lines.push(`${unit.name}: published as ${unit.publicationId}, ${unit.built.map(({ relation, rows }) => `${relation} ${group(rows)}`).join(', ')} (${duration(unit.seconds)})`);
+    const rows = new Map(unit.built.map((each) => [each.relation as string, each.rows]));
+    const counts = ([['core.parcel', 'parcels'], ['core.access_point', 'addresses'], ['core.comune', 'comuni']] as const)
+      .flatMap(([relation, what]) => (rows.has(relation) ? [`${group(rows.get(relation)!)} ${what}`] : []));
+    lines.push(`${unit.name}: published as ${unit.publicationId}: ${[...counts, `${unit.built.length} tables made`].join(', ')} (${duration(unit.seconds)})`);
     if (unit.missing.length > 0) lines.push(`  not loaded, so not mapped: ${unit.missing.join(', ')}`);
+    for (const note of unit.notes) lines.push(`  ${note}`);
   }
+  for (const held of report.held) lines.push(held);
   if (report.estimate !== null) lines.push(`took ${duration(report.seconds)}, estimated ${duration(report.estimate.seconds)}`);
-  if (report.survey.unknown.length > 0) lines.push(`files that no source reads: ${report.survey.unknown.length} (mappale plan --data … names them)`);
+  lines.push(...describeFiles(report));
   for (const failure of report.failures) lines.push(failure.report());
   if (example !== null) {
-    lines.push('', JSON.stringify(example, null, 2), '', 'Next:', `  npx mappale parcel ${String(example['fid'])} --include basic,risk`, '  npx mappale status', '  npx mappale sources');
+    lines.push('', inShort(example), '', 'Next:', `  npx mappale parcel ${String(example['fid'])}    the whole record`, '  npx mappale status', '  npx mappale serve');
   }
   return lines.join('\n');
+}
+
+/** Files of a refresh that nothing is made from, and those in force that are not there any more: each with the reason. */
+export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unused' | 'left' | 'survey'>): string[] {
+  return [
+    ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintage}); mappale forget takes it out of force`),
+    ...unused.map(({ path, source, reason }) => `not used: ${path} (${source}): ${reason}`),
+    ...survey.aside.map(({ path, source, reason }) => `left aside: ${path} (${source}): ${reason}`),
+    ...survey.unknown.map((path) => `no source reads: ${path}`),
+  ];
+}
+
+interface SourceSum {
+  readonly source: string;
+  readonly vintages: string;
+  readonly records: number;
+  readonly rows: number;
+  readonly rejects: number;
+  readonly duplicates: number;
+  readonly seconds: number;
+}
+
+function bySource(loaded: RefreshReport['loaded']): SourceSum[] {
+  return [...new Set(loaded.map(({ source }) => source))].map((source) => {
+    const mine = loaded.filter((release) => release.source === source);
+    const vintages = [...new Set(mine.map(({ vintage }) => vintage))].sort();
+    const sum = (of: 'records' | 'rows' | 'rejects' | 'duplicates' | 'seconds'): number => mine.reduce((total, release) => total + release[of], 0);
+    return {
+      source, vintages: vintages.length === 1 ? vintages[0]! : `${vintages[0]!} … ${vintages.at(-1)!} (${vintages.length})`,
+      records: sum('records'), rows: sum('rows'), rejects: sum('rejects'), duplicates: sum('duplicates'), seconds: sum('seconds'),
+    };
+  });
+}
+
+const WIDTH = 110;
+
+/** A record, each section on one line, as far as it goes. */
+function inShort(record: Record<string, unknown>): string {
+  const { meta, ...sections } = record;
+  const lines = Object.entries(sections).map(([name, value]) => {
+    const line = `  ${JSON.stringify(name)}: ${JSON.stringify(value)}`.replaceAll('":', '": ').replaceAll(',"', ', "');
+    return line.length > WIDTH ? `${line.slice(0, WIDTH)} …` : line;
+  });
+  const { licenses } = meta as { licenses: readonly { readonly holder: string }[] };
+  return `{\n${lines.join(',\n')}\n}\n${licenses.length} licences of ${new Set(licenses.map(({ holder }) => holder)).size} holders; each record carries them, and npx mappale sources lists them.`;
 }

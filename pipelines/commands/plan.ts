@@ -5,6 +5,7 @@ import { duration } from '../progress.ts';
 import { gib, price, type Price } from '../steps/price.ts';
 import { plan, unitName, type Plan } from '../steps/refresh.ts';
 import { collectPaths, command, parseRegion, print } from './command.ts';
+import { describeFiles } from './load-region.ts';
 
 export function planCommand(): Command {
   return command('plan', 'What a refresh would do, and why; writes nothing.', ['mappale plan --data ~/downloads', 'mappale plan molise --data ~/downloads --json'])
@@ -26,6 +27,9 @@ function toJson(found: Plan): Record<string, unknown> {
   return {
     load: found.toLoad.map(({ located, why }) => ({ source: located.source.id, vintage: located.vintage, region: located.region, files: located.files.map(({ path }) => path), why })),
     build: found.units,
+    unused: found.unused,
+    left: found.left,
+    held: found.held,
     aside: found.survey.aside,
     unknown: found.survey.unknown,
     broken: found.survey.broken,
@@ -42,9 +46,9 @@ function describe(found: Plan): string {
     if (missing.length > 0) lines.push(`      ${unitName(unit)}: nothing loaded for ${missing.join(', ')}`);
   }
   if (lines.every((line) => !/^(load|build)/.test(line))) lines.unshift('nothing to do: everything is up to date');
-  for (const { path, source, reason } of found.survey.aside) lines.push(`aside ${path} (${source}): ${reason}`);
+  for (const held of found.held) lines.push(held);
   for (const { path, error } of found.survey.broken) lines.push(`broken ${path}: ${error.message} [${error.code}]`);
-  for (const path of found.survey.unknown) lines.push(`unknown ${path}`);
+  lines.push(...describeFiles(found));
   return lines.join('\n');
 }
 

@@ -2,6 +2,8 @@ import type { Command } from 'commander';
 import { withContext, type Context } from '../context.ts';
 import type { Offence } from '../steps/gate-rule.ts';
 import { unitName } from '../steps/refresh.ts';
+import { holds } from '../steps/hold.ts';
+import { Inventory } from '../steps/inventory.ts';
 import { command, print, table } from './command.ts';
 
 export function statusCommand(): Command {
@@ -27,6 +29,10 @@ export interface Status {
     readonly not_loaded: readonly string[];
   }[];
   readonly releases: readonly { readonly source: string; readonly vintage: string; readonly region: number | null; readonly state: string; readonly records: number | null; readonly rows: number | null; readonly rejects: number | null; readonly duplicates: number | null }[];
+  /** Files in force that are not in the data folders any more. */
+  readonly left: readonly { readonly name: string; readonly source: string; readonly vintage: string }[];
+  /** Regions that a refresh leaves as they are. */
+  readonly held: readonly { readonly unit: number; readonly kind: string; readonly reason: string | null; readonly heldBy: string; readonly heldAt: string }[];
   readonly runs: readonly { readonly run: number; readonly command: string; readonly started_at: string; readonly outcome: string | null; readonly exit_code: number | null }[];
 }
 
@@ -45,8 +51,13 @@ export async function readStatus(context: Context): Promise<Status> {
     `select run_id as run, command, to_char(started_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as started_at, outcome, exit_code::int4 as exit_code
      from ledger.run order by run_id desc limit 5`,
   );
+  const inventory = await Inventory.read(database, sources);
+  const units = [0, ...regions.map(({ unit }) => unit).filter((unit) => unit > 0)];
+  const left = [...new Set(units.flatMap((unit) => inventory.used(unit)))].filter(({ present }) => !present).map(({ name, sourceId, vintage }) => ({ name, source: sourceId, vintage }));
   return {
     database: database.label,
+    left,
+    held: [...(await holds(database)).values()].map(({ unit, kind, reason, heldBy, heldAt }) => ({ unit, kind, reason, heldBy, heldAt })),
     regions: regions.map(({ sources: used, ...region }) => ({
       ...region,
       name: unitName(region.unit),
@@ -70,6 +81,8 @@ function describe(status: Status): string {
     }
     if (region.not_loaded.length > 0) lines.push(`  not loaded: ${region.not_loaded.join(', ')}`);
   }
+  for (const { unit, kind, reason, heldBy, heldAt } of status.held) lines.push('', `${unitName(unit)}: ${kind.replace('_', ' ')} by ${heldBy} on ${heldAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`} (mappale unpin ${unitName(unit)})`);
+  if (status.left.length > 0) lines.push('', ...status.left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintage})`));
   if (status.releases.length > 0) {
     lines.push('', table(status.releases.map((r) => [r.source, r.vintage, r.region === null ? '' : unitName(r.region), r.state, r.records, r.rows, r.rejects, r.duplicates]),
       ['source', 'vintage', 'region', 'state', 'records', 'rows', 'rejects', 'duplicates']));

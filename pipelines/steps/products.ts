@@ -116,7 +116,7 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
 }
 
 /** Digest of all that a unit would be made from now. */
-export function productsDigest(products: readonly Product[]): string {
+export function productsDigest(products: readonly Pick<Product, 'relation' | 'fingerprint'>[]): string {
   return sha256(products.map(({ relation, fingerprint }) => `${relation} ${fingerprint}`).sort().join('\n'));
 }
 

@@ -8,7 +8,8 @@ import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
 import { attribute, citationsOf } from './attribution.ts';
 import type { Gated } from './gate.ts';
 import { dropWorkspaces } from './join.ts';
-import { publishedTables, type PublishedTable } from './products.ts';
+import { holds, releaseHold, setHold } from './hold.ts';
+import { productsDigest, publishedTables, type PublishedTable } from './products.ts';
 import { addFigures, fence } from './ledger.ts';
 
 /** How long a swap may make readers wait, and how often it tries. */
@@ -129,16 +130,17 @@ async function openPublication(session: Session, unit: number, runId: number, ac
 }
 
 /**
- * Brings the previous publication of a unit back; a second call returns.
+ * Brings the previous publication of a unit back; a second call returns. A refresh does not publish again what was taken back, until what it is made
+ * from is another. A region that was withdrawn comes back, too.
  * @throws MappaleError `NO_PREVIOUS` (exit 2)
  */
-export async function rollback(database: Database, unit: number, runId: number): Promise<{ from: number; to: number; tables: readonly Relation[] }> {
+export async function rollback(database: Database, unit: number, runId: number): Promise<{ from: number | null; to: number; tables: readonly Relation[] }> {
   return swapping(database, async (session) => {
     await fence(session, runId);
     const found = await session.query<{ id: number; state: string }>("select publication_id as id, state from ledger.publication where unit_code = $1 and state in ('current', 'previous')", [unit]);
     const from = found.find(({ state }) => state === 'current');
     const to = found.find(({ state }) => state === 'previous');
-    if (from === undefined || to === undefined) {
+    if (to === undefined) {
       throw new MappaleError('there is no previous publication to go back to', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published: mappale status' });
     }
     const current = await publishedTables(session, unit);
@@ -156,9 +158,37 @@ export async function rollback(database: Database, unit: number, runId: number):
       if (now !== undefined) await detach(session, relation, now.partition, split);
       if (then !== undefined) await attach(session, { schema: 'previous', table: then.partition }, relation, then.partition, split, unit);
     }
-    await session.query("update ledger.publication set state = 'past' where publication_id = $1", [from.id]);
+    if (from !== undefined) await session.query("update ledger.publication set state = 'past' where publication_id = $1", [from.id]);
     await session.query("update ledger.publication set state = 'current' where publication_id = $1", [to.id]);
-    await session.query("update ledger.publication set state = 'previous' where publication_id = $1", [from.id]);
-    return { from: from.id, to: to.id, tables: changed };
+    if (from !== undefined) await session.query("update ledger.publication set state = 'previous' where publication_id = $1", [from.id]);
+    if (from === undefined) await releaseHold(session, unit, 'withdrawn');
+    else if ((await holds(session)).get(unit)?.kind !== 'pinned') {
+      await setHold(session, { unit, kind: 'rolled_back', fingerprint: productsDigest([...current.values()]), reason: null }, await hostOf(session, runId));
+    }
+    return { from: from?.id ?? null, to: to.id, tables: changed };
   });
+}
+
+/**
+ * Takes a region out of publication: its tables stay as the previous publication, and nothing follows them until a person says so.
+ * @throws MappaleError `NOT_PUBLISHED` (exit 2)
+ */
+export async function withdraw(database: Database, unit: number, runId: number, reason: string | null): Promise<{ publication: number; tables: readonly Relation[] }> {
+  return swapping(database, async (session) => {
+    await fence(session, runId);
+    const current = await publishedTables(session, unit);
+    const [publication] = await session.query<{ id: number }>("select publication_id as id from ledger.publication where unit_code = $1 and state = 'current'", [unit]);
+    if (publication === undefined) throw new MappaleError('the region is not published', { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published: mappale status' });
+    await holdReaders(session);
+    for (const [relation, { partition }] of [...current].sort(([a], [b]) => (a < b ? -1 : 1))) await detach(session, relation, partition, await splitOf(session, relation));
+    await session.query("update ledger.publication set state = 'past' where unit_code = $1 and state = 'previous'", [unit]);
+    await session.query("update ledger.publication set state = 'previous' where publication_id = $1", [publication.id]);
+    await setHold(session, { unit, kind: 'withdrawn', fingerprint: null, reason }, await hostOf(session, runId));
+    return { publication: publication.id, tables: [...current.keys()].sort() };
+  });
+}
+
+async function hostOf(session: Session, runId: number): Promise<string> {
+  const [run] = await session.query<{ host: string }>('select host from ledger.run where run_id = $1', [runId]);
+  return run?.host ?? 'unknown';
 }
