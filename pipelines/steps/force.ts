@@ -31,6 +31,8 @@ export interface LoadedFile {
   readonly vintage: string;
   readonly dated: string | null;
   readonly region: number | null;
+  /** Region that a person named for it. */
+  readonly assigned: number | null;
   readonly complete: boolean;
   /** Tile or scenario that the file is of; null: as its rows say. */
   readonly place: string | null;
@@ -160,9 +162,9 @@ function belongs(file: LoadedFile, held: FilePlaces, place: string, unit: number
   return unit === 0 || region === null || region === unit;
 }
 
-/** The region that packaging says; else where the list has the comune; else as the rows say. Null: it is of no region, or of all. */
+/** The region that packaging says; else where the list has the comune; else as the rows, or a person, say. Null: it is of no region, or of all. */
 export function regionOf(file: LoadedFile, held: FilePlaces, place: string, register: Register): number | null {
-  return held.region ?? file.region ?? register.get(place) ?? held.likelyRegion;
+  return held.region ?? file.region ?? register.get(place) ?? held.likelyRegion ?? file.assigned;
 }
 
 function resolve(

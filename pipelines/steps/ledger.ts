@@ -64,7 +64,7 @@ export async function addFile(session: Session, releaseId: number, file: Located
 export async function loadedFiles(session: Session): Promise<LoadedFile[]> {
   const files = await session.query<Omit<LoadedFile, 'held'> & Record<string, unknown>>(
     `select f.file_id as "fileId", f.release_id as "releaseId", r.source_id as "sourceId", f.role, f.vintage, f.dated, f.region_code::int4 as region, f.complete, f.place,
-       f.name, f.sha256, r.reader, f.present, coalesce(f.arrived_run, 0) as arrived, f.forgotten_at is not null as forgotten
+       f.assigned_region_code::int4 as assigned, f.name, f.sha256, r.reader, f.present, coalesce(f.arrived_run, 0) as arrived, f.forgotten_at is not null as forgotten
      from ledger.file f join ledger.release r using (release_id) where r.state = 'loaded' order by f.file_id`,
   );
   const held = new Map<number, FilePlaces[]>();

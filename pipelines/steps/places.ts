@@ -80,7 +80,7 @@ export function unplacedComuni(inventory: Inventory, relations: readonly Relatio
 export async function assignRegion(database: Database, runId: number, fileIds: readonly number[], region: number): Promise<void> {
   await database.session((session) => session.transaction(async () => {
     await fence(session, runId);
-    await session.query('update ledger.file set region_code = $2 where file_id = any ($1::int4[])', [[...fileIds], region]);
+    await session.query('update ledger.file set assigned_region_code = $2 where file_id = any ($1::int4[])', [[...fileIds], region]);
   }));
 }
 

@@ -244,7 +244,7 @@ function comingFiles(releases: readonly Located[]): { files: LoadedFile[]; relea
     for (const { name, sha256: digest, recognition } of located.files) {
       const { role, vintage, dated, region, complete, place } = recognition;
       files.push({
-        fileId: 2_000_000_000 + files.length, releaseId, sourceId: located.source.id, role, vintage, dated: dated ?? null, region, complete, place: place ?? null,
+        fileId: 2_000_000_000 + files.length, releaseId, sourceId: located.source.id, role, vintage, dated: dated ?? null, region, complete, place: place ?? null, assigned: null,
         name, sha256: digest, reader: located.source.reader, present: true, arrived: NOW, forgotten: false,
         held: located.source.layer.writes.map((layer) => ({ layer: layer.slice('layer.'.length), series: '', region: null, likelyRegion: null, dated: null, named: true, places: [''] })),
       });

@@ -11,6 +11,7 @@ alter table ledger.file add column complete bool;
 alter table ledger.file add column place text;
 alter table ledger.file add column present bool not null default false;
 alter table ledger.file add column arrived_run int4;
+alter table ledger.file add column assigned_region_code int2;
 alter table ledger.file add column forgotten_at timestamptz;
 alter table ledger.file add column forgotten_reason text;
 comment on column ledger.file.vintage is 'Vintage, sorts as text';
@@ -20,6 +21,7 @@ comment on column ledger.file.complete is 'True when it is packaged as the whole
 comment on column ledger.file.place is 'What it is a part of the map of, where files are tiles or single scenarios (E46N19); null: as its rows say';
 comment on column ledger.file.present is 'True when the last run that looked found it in the data folders; false: it left them, and stays in force until it is superseded or forgotten';
 comment on column ledger.file.arrived_run is 'Run that found it after it was not there: of files that are otherwise as new as one another, the later counts; null: before this was noted';
+comment on column ledger.file.assigned_region_code is 'ISTAT region code that a person named for comuni of which nothing else says the region; null: nobody did';
 comment on column ledger.file.forgotten_at is 'When a person took it out of force (mappale forget); null: nobody did';
 comment on column ledger.file.forgotten_reason is 'Why, as the person said; null: not forgotten, or nothing was said';
 update ledger.file f

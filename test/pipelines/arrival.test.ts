@@ -1,0 +1,98 @@
+/** Whatever happens to the files, and in whatever order: what is published is what a fresh load of the files in force publishes. */
+import { execFileSync } from 'node:child_process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import fc from 'fast-check';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { forget } from '../../pipelines/steps/forget.ts';
+import { releaseHold } from '../../pipelines/steps/hold.ts';
+import { rollback } from '../../pipelines/steps/publish.ts';
+import { Machine } from '../faults/machine.ts';
+import { describeEngines } from '../harness/database.ts';
+import { testEnvironment } from '../harness/environment.ts';
+import { openRun } from '../harness/run.ts';
+import { ACCEPTED, contentOf, REGION, smallStart, Story, type Happening, type Start } from './arrival.ts';
+
+const pick = fc.nat({ max: 1000 });
+const happening: fc.Arbitrary<Happening> = fc.oneof(
+  { weight: 6, arbitrary: fc.record({ what: fc.constantFrom('take away', 'put back', 'issue again', 'issue again', 'comune alone', 'forget'), pick }) },
+  { weight: 3, arbitrary: fc.record({ what: fc.constantFrom('split', 'merge', 'move') }) },
+  { weight: 5, arbitrary: fc.record({ what: fc.constantFrom('refresh', 'refresh', 'refresh', 'roll back') }) },
+  { weight: 1, arbitrary: fc.record({ what: fc.constant('kill'), after: fc.integer({ min: 200, max: 4000 }) }) },
+) as fc.Arbitrary<Happening>;
+
+/** From the commit: another one tries other sequences, and a failure can be had again. */
+function seedOfCommit(): number {
+  try {
+    return Number.parseInt(execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).slice(0, 7), 16);
+  } catch {
+    return 1;
+  }
+}
+
+const { sequences, sequenceSeed } = testEnvironment();
+
+describeEngines('files that come in any order', (engine) => {
+  let start: Start;
+  const runs = engine.name === 'postgres' ? sequences.postgres : sequences.pglite;
+  const seed = sequenceSeed ?? seedOfCommit();
+
+  beforeAll(async () => {
+    start = await smallStart();
+  });
+  afterAll(() => start.remove());
+
+  const happen = async (story: Story, each: Happening): Promise<void> => {
+    const { database } = story.context;
+    switch (each.what) {
+      case 'take away': return story.takeAway(each.pick);
+      case 'put back': return story.putBack(each.pick);
+      case 'issue again': return story.issueAgain(each.pick);
+      case 'comune alone': return story.comuneAlone(each.pick);
+      case 'split': return story.split();
+      case 'merge': return story.merge();
+      case 'move': return story.move();
+      case 'forget': {
+        const file = await story.forgettable(each.pick);
+        if (file !== null) await forget(story.context, file, false, null, ACCEPTED);
+        return;
+      }
+      case 'roll back': {
+        await rollback(database, REGION, await openRun(database)).catch((error: unknown) => {
+          if ((error as { code?: string }).code !== 'NO_PREVIOUS') throw error;
+        });
+        return;
+      }
+      case 'kill': {
+        if (engine.name !== 'postgres') return;
+        const machine = new Machine(story.url, ['refresh', 'molise', '--data', story.folder, '--accept', 'a test']);
+        await sleep(each.after);
+        await machine.kill();
+        return story.keep();
+      }
+      case 'refresh': {
+        const report = await story.refresh();
+        expect(report.failures.map(({ code, detail }) => `${code} ${detail ?? ''}`)).toEqual([]);
+      }
+    }
+  };
+
+  it(`end as a fresh load of the files in force: ${runs} sequences, seed ${seed}`, async () => {
+    await fc.assert(fc.asyncProperty(fc.array(happening, { minLength: 2, maxLength: 7 }), async (happenings) => {
+      const story = await Story.begin(start.folder, await engine.createDatabase());
+      try {
+        await happen(story, { what: 'refresh' });
+        for (const each of happenings) await happen(story, each);
+        // What a roll back holds back is let go, and what stands then is the last word.
+        await releaseHold(story.context.database, REGION, null);
+        await happen(story, { what: 'refresh' });
+        const published = await contentOf(story.context.database, await story.units(story.context.database));
+        expect(Object.keys(published).length).toBeGreaterThan(15);
+        expect(await story.fresh(await engine.createDatabase())).toEqual(published);
+        // And once more there is nothing to do.
+        expect((await story.refresh()).runId).toBeNull();
+      } finally {
+        await story.end();
+      }
+    }), { numRuns: runs, seed, endOnFailure: false, interruptAfterTimeLimit: 3_300_000 });
+  }, 3_600_000);
+});

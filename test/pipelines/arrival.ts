@@ -1,0 +1,337 @@
+/**
+ * A data folder to which things happen, and the database beside it: for tests that hold what is published against a fresh load of the files in force.
+ */
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Context } from '../../pipelines/context.ts';
+import { ident, openDatabase, type Database, type Session } from '../../pipelines/db/index.ts';
+import { MappaleError } from '../../pipelines/errors.ts';
+import { maskTaxCode } from '../../pipelines/kit/mask-tax-code.ts';
+import { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { schemaOf } from '../../pipelines/sql-files.ts';
+import { Inventory } from '../../pipelines/steps/inventory.ts';
+import { publishedTables } from '../../pipelines/steps/products.ts';
+import { refresh, type RefreshReport } from '../../pipelines/steps/refresh.ts';
+import { raisePrices, seismicZones } from '../faults/region.ts';
+import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+
+export const REGION = 14;
+/** What is tried is which files count, not the figures that the gate looks at. */
+export const ACCEPTED = { who: 'test', why: 'a test' } as const;
+/** Columns that say where and when a row was read or published, not what it says; fids are replaced by references. */
+const NOT_CONTENT = ['release_id', 'member_id', 'position', 'file_id', 'first_run_id', 'fid'];
+
+/** Digest of each table in force of these units, over references instead of fids: the same files give the same, in whatever order they came. */
+export async function contentOf(database: Database, units: readonly number[]): Promise<Record<string, string>> {
+  return database.session(async (session) => {
+    const found: Record<string, string> = {};
+    for (const unit of units) {
+      const tables = await publishedTables(session, unit);
+      const parcels = tables.get('core.parcel');
+      for (const [relation, { stands }] of tables) found[`${unit} ${relation}`] = await digest(session, schemaOf(relation), stands, parcels?.stands ?? null);
+    }
+    return found;
+  });
+}
+
+async function digest(session: Session, schema: string, table: string, parcels: string | null): Promise<string> {
+  const columns = (await session.query<{ name: string }>(
+    'select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped order by attname', [ident(schema, table)],
+  )).map(({ name }) => name);
+  const hasFid = columns.includes('fid') && parcels !== null;
+  const values = columns.filter((name) => !NOT_CONTENT.includes(name)).map((name) => `t.${ident(name)}`);
+  const [row] = await session.query<{ rows: number; digest: string }>(
+    `select count(*) as rows, coalesce(sum(hashtextextended(row(${[...values, ...(hasFid ? ['p.reference'] : [])].join(', ')})::text, 0)::numeric), 0)::text as digest
+     from ${ident(schema, table)} t ${hasFid ? `left join ${ident('core', parcels)} p on p.fid = t.fid` : ''}`,
+  );
+  return `${row!.rows} rows, ${row!.digest}`;
+}
+
+/** Copies of every file that was ever loaded, by its number in the ledger. */
+export class Archive {
+  readonly #folder: string;
+  readonly #kept = new Map<number, string>();
+
+  constructor(folder: string) {
+    this.#folder = folder;
+  }
+
+  /** To be called before the folder changes again. */
+  async keep(database: Database): Promise<void> {
+    const rows = await database.query<{ id: number; path: string }>("select f.file_id as id, f.path from ledger.file f join ledger.release r using (release_id) where r.state = 'loaded' order by 1");
+    for (const { id, path } of rows) {
+      if (this.#kept.has(id)) continue;
+      const into = join(this.#folder, String(id));
+      await mkdir(into, { recursive: true });
+      const stem = basename(path).replace(/\.[^.]*$/, '');
+      for (const name of await readdir(dirname(path))) if (maskTaxCode(name).replace(/\.[^.]*$/, '') === stem) await copyFile(join(dirname(path), name), join(into, name));
+      this.#kept.set(id, into);
+    }
+  }
+
+  /** @returns a folder with the files in force of the region and of Italy */
+  async inForce(database: Database, context: Context, into: string): Promise<string> {
+    const inventory = await Inventory.read(database, context.sources);
+    const used = new Set([...inventory.used(REGION), ...inventory.used(0)].map(({ fileId }) => fileId));
+    await mkdir(into, { recursive: true });
+    for (const id of used) await cp(this.#kept.get(id)!, join(into, String(id)), { recursive: true });
+    return into;
+  }
+}
+
+export interface Start {
+  readonly folder: string;
+  remove(): Promise<void>;
+}
+
+/** A very small region of four comuni in two provinces, with files of every source. */
+export async function smallStart(): Promise<Start> {
+  const files = await inventedFiles(160, 3, undefined, 4);
+  await keepFewSemesters(files.folder);
+  return files;
+}
+
+/** What can happen. `pick` chooses among what is there. */
+export type Happening =
+  | { readonly what: 'take away' | 'put back' | 'issue again' | 'comune alone' | 'forget'; readonly pick: number }
+  | { readonly what: 'split' | 'merge' | 'move' | 'refresh' | 'roll back' }
+  | { readonly what: 'kill'; readonly after: number };
+
+export class Story {
+  readonly folder: string;
+  readonly url: string;
+  readonly #base: string;
+  readonly #root: string;
+  readonly #archive: Archive;
+  context: Context;
+  /** Days since the first issue. */
+  #day = 0;
+  /** What was published when a roll back took it away; null: nothing is held back. */
+  heldBack: Record<string, string> | null = null;
+
+  private constructor(root: string, base: string, url: string, context: Context) {
+    this.#root = root;
+    this.folder = join(root, 'data');
+    this.#base = base;
+    this.url = url;
+    this.#archive = new Archive(join(root, 'archive'));
+    this.context = context;
+  }
+
+  static async begin(base: string, url: string): Promise<Story> {
+    const root = await mkdtemp(join(tmpdir(), 'mappale-story-'));
+    await cp(base, join(root, 'data'), { recursive: true });
+    return new Story(root, base, url, await contextOn(await openDatabase(url)));
+  }
+
+  async end(): Promise<void> {
+    await this.context.database.close();
+    await rm(this.#root, { recursive: true, force: true });
+  }
+
+  async refresh(): Promise<RefreshReport> {
+    let report: RefreshReport | undefined;
+    for (let tries = 0; report === undefined; tries += 1) {
+      try {
+        report = await refresh(this.context, loadOptions([this.folder], [REGION], { accept: ACCEPTED }));
+      } catch (error) {
+        // The server needs a moment to see that a run was killed.
+        if (!(error instanceof MappaleError) || error.code !== 'ALREADY_RUNNING' || tries === 60) throw error;
+        await sleep(250);
+      }
+    }
+    await this.#archive.keep(this.context.database);
+    return report;
+  }
+
+  /** Also after a run that another process made, and that was killed. */
+  async keep(): Promise<void> {
+    await this.#archive.keep(this.context.database);
+  }
+
+  async fresh(url: string): Promise<Record<string, string>> {
+    const folder = await this.#archive.inForce(this.context.database, this.context, join(this.#root, 'fresh'));
+    const context = await contextOn(await openDatabase(url));
+    try {
+      const report = await refresh(context, loadOptions([folder], [REGION], { accept: ACCEPTED }));
+      if (report.failures.length > 0) throw report.failures[0]!;
+      return await contentOf(context.database, await this.units(context.database));
+    } finally {
+      await context.database.close();
+      await rm(folder, { recursive: true, force: true });
+    }
+  }
+
+  async units(database: Database): Promise<number[]> {
+    const inventory = await Inventory.read(database, this.context.sources);
+    // Without a list of comuni Italy stays as it was published.
+    return inventory.register.size === 0 ? [REGION] : [0, REGION];
+  }
+
+  #date(): string {
+    this.#day += 1;
+    return new Date(Date.UTC(2026, 6, 1 + this.#day)).toISOString().slice(0, 10);
+  }
+
+  async #names(): Promise<string[]> {
+    return (await readdir(this.folder, { withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name).sort();
+  }
+
+  async takeAway(pick: number): Promise<void> {
+    const names = await this.#names();
+    // An empty folder is an error, and tried elsewhere.
+    if (names.length > 1) await rm(join(this.folder, names[pick % names.length]!));
+  }
+
+  async putBack(pick: number): Promise<void> {
+    const all = (await readdir(this.#base, { withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name).sort();
+    const names = new Set(await this.#names());
+    const gone = all.filter((name) => !names.has(name));
+    if (gone.length > 0) await copyFile(join(this.#base, gone[pick % gone.length]!), join(this.folder, gone[pick % gone.length]!));
+  }
+
+  /** The publisher issues one of the files again, with other values. */
+  async issueAgain(pick: number): Promise<void> {
+    const names = await this.#names();
+    const can = names.filter((name) => /^(?:MOLISE|CB|IS|Z\d{3}_.*)\.zip$|^classificazione|_VALORI\.csv$|^italia_ag|^(?:indirizzario|stradario)/.test(name));
+    const name = can[pick % can.length];
+    if (name === undefined) return;
+    const path = join(this.folder, name);
+    if (name.startsWith('classificazione')) return seismicZones(this.folder, String(1 + (this.#day += 1) % 4));
+    if (name.endsWith('_VALORI.csv')) return raisePrices(this.folder, (this.#day += 1));
+    const date = this.#date();
+    if (/^(?:indirizzario|stradario)/.test(name)) {
+      const later = name.replace(/\d{8}/, date.replaceAll('-', ''));
+      await rewrite(path, join(this.folder, later), date, (inner, content) => [inner.replace(/\d{8}/, date.replaceAll('-', '')), withoutLine(content, pick)]);
+      if (later !== name) await rm(path);
+    } else if (name.startsWith('italia_ag')) {
+      await rewrite(path, path, date, (inner, content) => [inner, Buffer.from(content.toString('latin1').replace(/0\.(\d{3})\b/g, (_all, digits: string) => `0.${String((Number(digits) + pick % 7 + 1) % 1000).padStart(3, '0')}`), 'latin1')]);
+    } else {
+      let done = false;
+      await rewrite(path, path, date, (inner, content) => {
+        if (done || !inner.endsWith('_ple.gml')) return [inner, content];
+        done = true;
+        return [inner, withoutParcel(content, pick)];
+      });
+    }
+  }
+
+  /** The region's zip becomes those of its provinces. */
+  async split(): Promise<void> {
+    const path = join(this.folder, 'MOLISE.zip');
+    if (!existsSync(path)) return;
+    const zip = await ZipArchive.open(path);
+    for (const entry of zip.entries) await writeFile(join(this.folder, entry.path), await zip.buffer(entry.path));
+    await zip.close();
+    await rm(path);
+  }
+
+  async merge(): Promise<void> {
+    const parts = ['CB.zip', 'IS.zip'].map((name) => join(this.folder, name));
+    if (!parts.every((path) => existsSync(path))) return;
+    const date = this.#date();
+    const writer = await ZipWriter.create(join(this.folder, 'MOLISE.zip'));
+    for (const path of parts) {
+      await writer.add(basename(path), await readFile(path), { modified: date });
+      await rm(path);
+    }
+    await writer.close();
+  }
+
+  /** A comune changes its province. */
+  async move(): Promise<void> {
+    const [from, to] = [join(this.folder, 'CB.zip'), join(this.folder, 'IS.zip')];
+    if (!existsSync(from) || !existsSync(to)) return;
+    const date = this.#date();
+    const source = await ZipArchive.open(from);
+    const target = await ZipArchive.open(to);
+    const moved = source.entries[0]!.path;
+    const content = await source.buffer(moved);
+    const left = await Promise.all(source.entries.slice(1).map(async ({ path }) => [path, await source.buffer(path)] as const));
+    const stay = await Promise.all(target.entries.filter(({ path }) => path !== moved).map(async ({ path }) => [path, await target.buffer(path)] as const));
+    await source.close();
+    await target.close();
+    if (left.length === 0) return;
+    for (const [path, entries] of [[from, left], [to, [...stay, [moved, content] as const]]] as const) {
+      const writer = await ZipWriter.create(path);
+      for (const [name, bytes] of entries) await writer.add(name, bytes, { modified: date });
+      await writer.close();
+    }
+  }
+
+  /** A comune's own zip, newer than its region's. */
+  async comuneAlone(pick: number): Promise<void> {
+    const [container] = (await this.#names()).filter((name) => /^(?:MOLISE|CB|IS)\.zip$/.test(name));
+    if (container === undefined) return;
+    const outer = await ZipArchive.open(join(this.folder, container));
+    const province = container === 'MOLISE.zip' ? await outer.archive(outer.entries[pick % outer.entries.length]!.path) : outer;
+    const entry = province.entries[pick % province.entries.length]!;
+    const path = join(this.folder, entry.path);
+    await writeFile(path, await province.buffer(entry.path));
+    if (province !== outer) await province.close();
+    await outer.close();
+    await rewrite(path, path, this.#date(), (inner, content) => [inner, inner.endsWith('_ple.gml') ? withoutParcel(content, pick) : content]);
+  }
+
+  /** @returns the name of a loaded file of which another may take the place */
+  async forgettable(pick: number): Promise<string | null> {
+    const rows = await this.context.database.query<{ sha256: string }>(
+      `select distinct f.sha256 from ledger.file f join ledger.release r using (release_id) where r.state = 'loaded' and f.forgotten_at is null and r.source_id not in ('ade_cadastre') order by 1`,
+    );
+    return rows[pick % Math.max(1, rows.length)]?.sha256 ?? null;
+  }
+}
+
+/** Rewrites a zip and the zips in it, every entry with this date. */
+async function rewrite(path: string, into: string, date: string, edit: (inner: string, content: Buffer) => readonly [string, Buffer]): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'mappale-rewrite-'));
+  try {
+    const target = join(folder, 'new.zip');
+    await rewriteInto(path, target, folder, date, edit);
+    await copyFile(target, into);
+  } finally {
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+let scratch = 0;
+
+async function rewriteInto(path: string, target: string, folder: string, date: string, edit: (inner: string, content: Buffer) => readonly [string, Buffer]): Promise<void> {
+  const zip = await ZipArchive.open(path);
+  const writer = await ZipWriter.create(target);
+  for (const entry of zip.entries) {
+    const content = await zip.buffer(entry.path);
+    if (entry.path.endsWith('.zip')) {
+      scratch += 1;
+      const [was, made] = [join(folder, `${scratch}.zip`), join(folder, `${scratch}-new.zip`)];
+      await writeFile(was, content);
+      await rewriteInto(was, made, folder, date, edit);
+      await writer.add(entry.path, await readFile(made), { modified: date });
+    } else {
+      const [name, bytes] = edit(entry.path, content);
+      await writer.add(name, bytes, { modified: date });
+    }
+  }
+  await writer.close();
+  await zip.close();
+}
+
+/** A parcel less: none that another one surrounds, so that nothing else changes. */
+function withoutParcel(gml: Buffer, pick: number): Buffer {
+  const members = [...gml.toString('utf8').matchAll(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/g)];
+  if (members.length < 5) return gml;
+  const [gone] = members[3 + (pick % (members.length - 4))]!;
+  return Buffer.from(gml.toString('utf8').replace(gone, ''));
+}
+
+/** A line less, never the header. */
+function withoutLine(csv: Buffer, pick: number): Buffer {
+  const lines = csv.toString('utf8').split('\n');
+  if (lines.length < 12) return csv;
+  lines.splice(5 + (pick % (lines.length - 10)), 1);
+  return Buffer.from(lines.join('\n'));
+}
