@@ -1,7 +1,7 @@
--- purpose: the comuni of the census that each file has
+-- purpose: the comuni of the census that each file has, and of which year
 -- reads: layer.census_section, layer.census_indicator
 -- writes: place
--- grain: one row per layer, file and comune
+-- grain: one row per layer, file, reference year and comune
 -- crs: none
 
 create table place as
@@ -9,6 +9,7 @@ with found as (
   select distinct
     'census_section' as layer,
     member_id,
+    '' as series,
     istat_code,
     region_code
   from census_section
@@ -16,6 +17,7 @@ with found as (
   select distinct
     'census_indicator',
     member_id,
+    reference_year::text,
     istat_code,
     region_code
   from census_indicator
@@ -23,7 +25,7 @@ with found as (
 select
   f.layer,
   m.file_id,
-  '' as series,
+  f.series,
   f.istat_code as place,
   min(f.region_code) as region_code,
   null::int2 as likely_region_code,
@@ -32,4 +34,4 @@ select
   null as name
 from found f
 join member m using (member_id)
-group by f.layer, m.file_id, f.istat_code;
+group by f.layer, m.file_id, f.series, f.istat_code;

@@ -127,7 +127,8 @@ export default defineSource({
     raw_census_indicator: INDICATOR_COLUMNS,
   },
   keys: { raw_census_section: ['section_id'], raw_census_indicator: ['section_id', 'reference_year'] },
-  places: { census_section: { place: 'istat_code' }, census_indicator: { place: 'istat_code' } },
+  // A later edition withholds whole comuni, which keep the one before: years do not supersede each other.
+  places: { census_section: { place: 'istat_code' }, census_indicator: { series: ['reference_year'], place: 'istat_code' } },
   unique: { census_section: ['section_id'], census_indicator: ['section_id', 'reference_year'] },
   recognise,
   async read(file, sink) {

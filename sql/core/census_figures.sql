@@ -19,17 +19,24 @@ with newest as (
   join region r on r.code = i.region_code
   group by r.code, left(i.section_id, -7)
 ),
+-- Where two files call a comune differently, both may have a section: the newer counts.
 known as (
-  select i.*
+  select distinct on (i.section_id)
+    i.*
   from census_indicator i
   join newest n on n.region_code = i.region_code and n.comune = left(i.section_id, -7) and n.reference_year = i.reference_year
+  join member_in_force m on m.member_id = i.member_id
   where right(i.section_id, 7) not in ('8888888', '9999999')
+  order by i.section_id, m.rank
 ),
 place as (
-  select s.*
+  select distinct on (s.section_id)
+    s.*
   from census_section s
   join region r on r.code = s.region_code
+  join member_in_force m on m.member_id = s.member_id
   where not s.fictitious
+  order by s.section_id, m.rank
 )
 select
   n.region_code,

@@ -16,6 +16,8 @@ interface Figures {
   readonly residents: number;
   /** Code that this edition gives the comune; by default the one of the bases. */
   readonly istat?: string;
+  /** 1: the newest of its kind. */
+  readonly file?: number;
 }
 
 describeEngines('the year of a section\'s figures', (engine) => {
@@ -33,7 +35,8 @@ describeEngines('the year of a section\'s figures', (engine) => {
         set search_path to cases, public;
         create view region as select 14::int2 as code, 'Molise'::text as name;
         create table census_section (like layer.census_section);
-        create table census_indicator (like layer.census_indicator);`, 'test');
+        create table census_indicator (like layer.census_indicator);
+        create table member_in_force as select n as member_id, n as rank from generate_series(1, 2) as n;`, 'test');
       for (const [index, section] of SECTIONS.entries()) {
         await session.query(
           `insert into census_section (release_id, member_id, position, section_id, region_code, istat_code, population, fictitious, made_valid, geom)
@@ -44,11 +47,11 @@ describeEngines('the year of a section\'s figures', (engine) => {
       const columns = await session.query<{ name: string }>(
         "select attname as name from pg_attribute where attrelid = 'layer.census_indicator'::regclass and attnum > 8 and not attisdropped order by attnum",
       );
-      for (const [index, { year, section, residents, istat }] of told.entries()) {
+      for (const [index, { year, section, residents, istat, file }] of told.entries()) {
         await session.query(
           `insert into census_indicator (release_id, member_id, position, section_id, region_code, istat_code, reference_year, population_total, ${columns.map(({ name }) => name).join(', ')})
-           values (1, 1, $1, $2, 14, $3, $4, $5, ${columns.map(() => 0).join(', ')})`,
-          [index, section, istat ?? `0${section.slice(0, 5)}`, year, residents],
+           values (1, $6, $1, $2, 14, $3, $4, $5, ${columns.map(() => 0).join(', ')})`,
+          [index, section, istat ?? `0${section.slice(0, 5)}`, year, residents, file ?? 1],
         );
       }
       await session.script(sql('sql/core/census_figures.sql'), 'sql/core/census_figures.sql');
@@ -80,5 +83,9 @@ describeEngines('the year of a section\'s figures', (engine) => {
     expect(await figures([
       { year: 2021, section: a1, residents: 5 }, { year: 2021, section: b1, residents: 7 }, { year: 2021, section: b2, residents: 2 }, { year: 2023, section: b1, residents: 8, istat: '094001' },
     ])).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0', [b1]: '2023: 8' });
+  });
+
+  it('a section that two files have under two codes of its comune has the figures of the newer', async () => {
+    expect(await figures([{ year: 2023, section: a1, residents: 5, file: 2 }, { year: 2023, section: a1, residents: 6, istat: '094002', file: 1 }])).toEqual({ [a1]: '2023: 6' });
   });
 });
