@@ -3,11 +3,11 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig, ROOT, type Config } from './config.ts';
 import { openDatabase, type Access, type Database } from './db/index.ts';
-import { migrate } from './db/migrate.ts';
 import { requireCurrent } from './db/state.ts';
 import { engineOf, type Facts } from './fingerprint.ts';
 import { makeLog, type Log } from './log.ts';
 import { loadSources, type RegisteredSource } from './registry.ts';
+import { upgrade } from './steps/upgrade.ts';
 import { sha256 } from './sql-files.ts';
 
 export const VERSION: string = (JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as { version: string }).version;
@@ -41,7 +41,7 @@ export async function withContext<T>(options: ContextOptions, work: (context: Co
   const log = options.log ?? makeLog(config, process.stderr);
   const database = await openDatabase(options.databaseUrl ?? config.databaseUrl, options.access);
   try {
-    if (options.access === 'write') await migrate(database, sources);
+    if (options.access === 'write') await upgrade(database, sources);
     else await requireCurrent(database, sources);
     return await work(await contextOf(config, sources, database, log));
   } finally {

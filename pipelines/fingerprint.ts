@@ -39,18 +39,28 @@ export function readerFacts(id: string, version: number, files: readonly SqlFile
 /** Why what was made by the one facts must be made again by the others, in words; null: it need not. @param before null: nothing was noted */
 export function whyChanged(before: Facts | null, now: Facts): string | null {
   if (before === null) return UNNOTED;
-  // Before engines and versions were noted, the digests of SQL were of another kind.
-  const unnoted = ENGINE.some((name) => name in now && !(name in before));
+  if (ENGINE.some((name) => name in now && !(name in before))) return UNNOTED;
   const reasons: string[] = [];
+  const many = new Map<string, string[]>();
   for (const name of new Set([...Object.keys(now), ...Object.keys(before)])) {
     const [was, is] = [before[name], now[name]];
-    if (was === is || (unnoted && /^(?:version of .*|.*\.sql|PostgreSQL|PostGIS|GEOS|PROJ)$/.test(name))) continue;
-    if (was === undefined) reasons.push(`${name} is new`);
-    else if (is === undefined) reasons.push(`${name} is gone`);
-    else reasons.push(/^[0-9.]+$/.test(was) && /^[0-9.]+$/.test(is) ? `${name} ${was} → ${is}` : `${name} changed`);
+    if (was === is) continue;
+    const what = was === undefined ? 'new' : is === undefined ? 'gone' : 'changed';
+    if (what === 'changed' && /^[0-9.]+$/.test(was!) && /^[0-9.]+$/.test(is!)) reasons.push(`${name} ${was!} → ${is!}`);
+    else {
+      const alike = `${what} ${name.split(' ')[0]!}`;
+      many.set(alike, [...(many.get(alike) ?? []), name]);
+    }
   }
-  if (unnoted) reasons.unshift(UNNOTED);
+  for (const [alike, names] of many) {
+    const says = alike.startsWith('changed') ? 'changed' : `${names.length > SHOWN ? 'are' : 'is'} ${alike.split(' ')[0]!}`;
+    if (names.length > SHOWN) reasons.push(`${names[0]!} … ${names.at(-1)!} (${names.length}) ${says}`);
+    else reasons.push(...names.map((name) => `${name} ${says}`));
+  }
   return reasons.length === 0 ? null : reasons.join('; ');
 }
+
+/** So many things of one kind are named one by one. */
+const SHOWN = 3;
 
 const UNNOTED = 'an earlier version of the program made it, which did not note with what';

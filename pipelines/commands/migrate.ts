@@ -1,9 +1,10 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { openDatabase } from '../db/index.ts';
-import { describeLoss, migrate } from '../db/migrate.ts';
+import { describeLoss } from '../db/migrate.ts';
 import { EXIT } from '../errors.ts';
 import { loadSources } from '../registry.ts';
+import { upgrade } from '../steps/upgrade.ts';
 import { command, print } from './command.ts';
 
 export function migrateCommand(): Command {
@@ -19,7 +20,7 @@ export function migrateCommand(): Command {
       const dry = options.dryRun === true;
       const database = await openDatabase(readConfig().databaseUrl);
       try {
-        const done = await migrate(database, await loadSources(), { dry, lose: options.yes === true });
+        const done = await upgrade(database, await loadSources(), { dry, lose: options.yes === true });
         print(options.json, done, () => [
           ...done.steps.map((step) => (dry ? `would do: ${step}` : step)),
           ...(options.yes === true ? [] : done.losses.map((loss) => `cannot be kept: ${describeLoss(loss)}`)),

@@ -78,15 +78,22 @@ export type Register = ReadonlyMap<string, number>;
 
 const NOTHING: Force = { files: [], ties: [], elsewhere: [], fewer: [] };
 
-/** Of two readings of the same bytes the later counts; what a person forgot counts for nothing. */
+/** Of two readings of the same bytes the later counts, also where another version took the same file for something else; what a person forgot counts for nothing. */
 export function countable(files: readonly LoadedFile[]): LoadedFile[] {
-  const latest = new Map<string, LoadedFile>();
-  for (const file of files) {
-    const key = logicalKey(file);
-    const other = latest.get(key);
-    if (other === undefined || other.fileId < file.fileId) latest.set(key, file);
+  const seen = new Set<string>();
+  const latest: LoadedFile[] = [];
+  for (const file of [...files].sort((a, b) => b.fileId - a.fileId)) {
+    const keys = [logicalKey(file), bytesKey(file)];
+    if (keys.some((key) => seen.has(key))) continue;
+    for (const key of keys) seen.add(key);
+    latest.push(file);
   }
-  return [...latest.values()].filter(({ forgotten }) => !forgotten);
+  return latest.reverse().filter(({ forgotten }) => !forgotten);
+}
+
+/** The same bytes under the same name, whatever they were read as. */
+export function bytesKey(file: Pick<LoadedFile, 'sourceId' | 'name' | 'sha256'>): string {
+  return JSON.stringify([file.sourceId, file.name, file.sha256]);
 }
 
 /** What makes two files one: the same bytes, read as the same thing. */

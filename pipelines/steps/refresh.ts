@@ -11,14 +11,14 @@ import { duration, group } from '../progress.ts';
 import { onEngine, type RegisteredSource } from '../registry.ts';
 import { sha256, type Relation } from '../sql-files.ts';
 import { check } from './check.ts';
-import { logicalKey, type LoadedFile } from './force.ts';
+import { bytesKey, logicalKey, type LoadedFile } from './force.ts';
 import { gate, type Acceptance } from './gate.ts';
 import { holds, releaseHold, type Hold } from './hold.ts';
 import { ADDRESSES, Inventory, PARCELS } from './inventory.ts';
 import { dropBuild, join, leftBuilds } from './join.ts';
 import { planProducts, productsDigest, publishedTables, type Product } from './products.ts';
 import { failRelease, noteFiles, openRuns, SeenFileLedger, withRun, type Release, type Run } from './ledger.ts';
-import { load, notePlacesOfOldReleases, recoverStaging, Repetition } from './load.ts';
+import { load, recoverStaging, Repetition } from './load.ts';
 import { locate, pick, type Located, type LocatedFile, type Survey } from './locate.ts';
 import { assignRegion, refuseFewer, refuseTies, unlistedComuni, unplacedComuni } from './places.ts';
 import { price, refuseWithoutRoom, type Price } from './price.ts';
@@ -133,6 +133,11 @@ function keyOf(source: RegisteredSource, { recognition, sha256: digest }: Locate
   return logicalKey({ sourceId: source.id, role, vintage, dated: dated ?? null, region, complete, place: place ?? null, sha256: digest });
 }
 
+/** Whether a file was loaded before: as the same thing, or, by an earlier version, the same bytes as another. */
+function isSame(source: RegisteredSource, file: LocatedFile, loaded: LoadedFile): boolean {
+  return logicalKey(loaded) === keyOf(source, file) || bytesKey(loaded) === bytesKey({ sourceId: source.id, name: file.name, sha256: file.sha256 });
+}
+
 /** Why a located file need not be read; null: it must be. */
 type Standing = { readonly loaded: LoadedFile } | { readonly reason: string } | null;
 
@@ -140,7 +145,7 @@ function standingOf(source: RegisteredSource, file: LocatedFile, inventory: Inve
   const key = keyOf(source, file);
   const { region, vintage, dated, role, place } = file.recognition;
   const readings = inventory.files.filter((each) => logicalKey(each) === key);
-  const loaded = readings.find(({ reader }) => reader === source.reader) ?? readings.find(({ forgotten }) => forgotten);
+  const loaded = readings.find(({ reader }) => reader === source.reader) ?? inventory.files.find((each) => each.forgotten && isSame(source, file, each));
   if (loaded !== undefined) return { loaded };
   if (regions !== null && region !== null && !regions.includes(region)) return { reason: `it is of ${unitName(region)}, which was not asked for` };
   if (source.manifest.keep === 'all') return null;
@@ -152,8 +157,7 @@ function standingOf(source: RegisteredSource, file: LocatedFile, inventory: Inve
 
 /** Why files are read: in words, beside the last reading of the same bytes. */
 function whyRead(source: RegisteredSource, files: readonly LocatedFile[], inventory: Inventory): string {
-  const keys = new Set(files.map((file) => keyOf(source, file)));
-  const before = inventory.files.filter((each) => keys.has(logicalKey(each))).at(-1);
+  const before = inventory.files.filter((each) => files.some((file) => isSame(source, file, each))).at(-1);
   if (before === undefined) return 'not loaded yet';
   if (before.reader === 'retry') return 'its rejects are to be tried again';
   return whyChanged(inventory.releases.get(before.releaseId)?.inputs ?? null, source.facts) ?? 'what reads it changed';
@@ -282,8 +286,7 @@ const NOW = Number.MAX_SAFE_INTEGER;
  */
 export async function refresh(context: Context, options: RefreshOptions): Promise<RefreshReport> {
   const startedAt = performance.now();
-  const { database, log, sources } = context;
-  await notePlacesOfOldReleases(database, sources);
+  const { database, log } = context;
   const { survey, seen } = await look(context, options);
   await seen.write(database);
   for (const { path, error } of survey.broken) log.warn(`${path}: ${error.message} [${error.code}]: ${error.detail ?? ''}`);

@@ -6,16 +6,16 @@ import { writeSynthetic } from '../../pipelines/commands/synth.ts';
 import { readConfig } from '../../pipelines/config.ts';
 import { contextOf, type Context } from '../../pipelines/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
-import { migrate } from '../../pipelines/db/migrate.ts';
 import type { World } from '../../pipelines/kit/world.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/registry.ts';
+import { upgrade } from '../../pipelines/steps/upgrade.ts';
 import type { RefreshOptions } from '../../pipelines/steps/refresh.ts';
 
 /** The machine on a fresh database. */
 export async function contextOn(database: Database, sources?: readonly RegisteredSource[]): Promise<Context> {
   const all = sources ?? (await loadSources());
-  await migrate(database, all);
+  await upgrade(database, all);
   return contextOf(readConfig({}), all, database, SILENT);
 }
 
