@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { gunzipSync } from 'node:zlib';
-import { ident, openDatabase, type Session } from '../../pipelines/db/index.ts';
+import { ident, openDatabase, type Database, type Session } from '../../pipelines/db/index.ts';
 import { ROOT } from '../architecture/project.ts';
 import type { TestEngine } from '../harness/database.ts';
 
@@ -117,4 +117,28 @@ export function differences(was: unknown, now: unknown, path = ''): string[] {
     return Object.entries(was).flatMap(([key, value]) => (key in now ? differences(value, (now as Record<string, unknown>)[key], `${path}.${key}`) : [`${path}.${key} is gone`]));
   }
   return was === now ? [] : [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
+}
+
+/** Published content by reference instead of fid, without the numbers of this database: rows and digest of each table of each unit. */
+export async function publishedByReference(database: Database): Promise<Record<string, string>> {
+  const tables = await database.query<{ unit: number; relation: string; partition: string }>(
+    `select p.unit_code::int4 as unit, t.relation, t.partition from ledger.publication p join ledger.publication_table t using (publication_id)
+     where p.state = 'current' order by 1, 2`,
+  );
+  const found: Record<string, string> = {};
+  for (const { unit, relation, partition } of tables) {
+    const [schema, name] = relation.split('.') as [string, string];
+    const table = unit === 0 ? name : partition;
+    const columns = (await database.query<{ name: string }>(
+      "select attname as name from pg_attribute where attrelid = to_regclass($1) and attnum > 0 and not attisdropped and attname <> all ('{release_id,member_id,position,file_id,fid}') order by attname", [ident(schema, table)],
+    )).map(({ name: column }) => column);
+    const [keyed] = await database.query<{ fid: boolean }>("select exists (select from pg_attribute where attrelid = to_regclass($1) and attname = 'fid' and not attisdropped) as fid", [ident(schema, table)]);
+    const [row] = await database.query<{ rows: number; digest: string }>(
+      `select count(*) as rows, md5(coalesce(string_agg(r, e'\\n' order by r collate "C"), '')) as digest
+       from (select row(${[...columns.map((column) => `t.${ident(column)}`), ...(keyed!.fid ? ['p.reference'] : [])].join(', ')})::text as r
+         from ${ident(schema, table)} t ${keyed!.fid ? 'join core.parcel p on p.fid = t.fid' : ''}) x`,
+    );
+    found[`${unit} ${relation}`] = `${row!.rows} rows, ${row!.digest}`;
+  }
+  return found;
 }

@@ -1,12 +1,15 @@
 /** A database that an earlier version made is brought to this one: nothing of what is published changes, nothing that was kept is lost. */
 import { beforeAll, describe, expect, it } from 'vitest';
+import type { Context } from '../../pipelines/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { rollback } from '../../pipelines/steps/publish.ts';
 import { withRun } from '../../pipelines/steps/ledger.ts';
+import { explain } from '../../pipelines/steps/explain.ts';
+import { plan, refresh } from '../../pipelines/steps/refresh.ts';
 import { serviceOn } from '../api/harness.ts';
 import { describeEngines } from '../harness/database.ts';
-import { contextOn } from '../harness/region.ts';
-import { contentOf, differences, FIXTURES, fixture, shapeOf, type Shape } from './fixture.ts';
+import { contextOn, loadOptions } from '../harness/region.ts';
+import { contentOf, differences, FIXTURES, fixture, publishedByReference, shapeOf, type Shape } from './fixture.ts';
 
 it('there is a database of the version before the first change of layers', () => {
   expect(FIXTURES).toContain('59d6032');
@@ -17,6 +20,7 @@ for (const name of FIXTURES) {
     const made = fixture(name);
     let url: string;
     let database: Database;
+    let context: Context;
     let shape: Shape;
     let before: Record<string, string>;
     /** Without what two rollbacks note: the runs, and since when a parcel that is gone is gone. */
@@ -32,7 +36,7 @@ for (const name of FIXTURES) {
         lasting = new Map([...shape].filter(([table]) => !['ledger.run', 'access.rate_window'].includes(table)).map(([table, columns]) => [table, columns.filter((column) => column !== 'retired_on')]));
         lastingBefore = await contentOf(session, lasting);
       });
-      await contextOn(database);
+      context = await contextOn(database);
     });
 
     it('held tables of every kind', () => {
@@ -59,6 +63,29 @@ for (const name of FIXTURES) {
       }
     });
 
+    it('names what is stale, and why', async () => {
+      const files = await made.files();
+      try {
+        const { toLoad, units } = await plan(context, loadOptions([files.folder], null));
+        const why = (reasons: readonly { readonly why: string }[]): Set<string> => new Set(reasons.map((each) => each.why));
+        // What was loaded lies there; a tile of an older edition, which that version had no use for, was not.
+        expect([...why(toLoad)].sort()).toEqual(['an earlier version of the program made it, which did not note with what', 'not loaded yet']);
+        expect(toLoad.filter((each) => each.why === 'not loaded yet').map(({ located }) => `${located.source.id} ${located.vintage}`)).toEqual(['egms_vertical 2018_2022']);
+        expect(units.map(({ unit }) => unit)).toEqual([0, 14]);
+        const stale = units.flatMap((unit) => unit.stale);
+        expect([...why(stale)].sort()).toEqual(['an earlier version of the program made it, which did not note with what', 'not published yet']);
+        const published = new Set((await database.query<{ relation: string }>("select relation from ledger.publication_table join ledger.publication using (publication_id) where state = 'current'")).map(({ relation }) => relation));
+        for (const { relation, why: reason } of stale) expect([relation, reason === 'not published yet']).toEqual([relation, !published.has(relation)]);
+      } finally {
+        await files.remove();
+      }
+    });
+
+    it('explains what it published', async () => {
+      const { evidence } = await explain(context, 1_400_000_000, 'risk');
+      expect(new Set(evidence.map(({ source }) => source)).size).toBeGreaterThan(1);
+    });
+
     describe('and then', () => {
       it('goes back to its previous publication, and forth', async () => {
         const back = (): Promise<{ tables: readonly string[] }> => withRun(database, { command: 'rollback', arguments: {}, version: 'test', host: 'test' }, (run) => rollback(database, 14, run.runId));
@@ -66,6 +93,27 @@ for (const name of FIXTURES) {
         expect(tables).toContain('core.parcel');
         expect((await back()).tables).toEqual(tables);
         expect(await database.session((session) => contentOf(session, lasting))).toEqual(lastingBefore);
+      });
+
+      // Twice as long on the embedded database, and no other SQL than in the tests of regions.
+      if (engine.name === 'postgres') it('a refresh of the same files gives what a fresh load of them gives, and every parcel keeps its fid', async () => {
+        const files = await made.files();
+        try {
+          const fids = (): Promise<{ reference: string; fid: number }[]> => database.query('select reference, fid from core.parcel order by fid');
+          const had = await fids();
+          // Rules changed since: a person has looked at what became of the values, and at the zones of these invented files that no value is of.
+          const options = loadOptions([files.folder], null, { accept: { who: 'test', why: 'the rules of this version' } });
+          expect((await refresh(context, options)).failures).toEqual([]);
+          const now = new Map((await fids()).map(({ reference, fid }) => [reference, fid]));
+          expect(had.filter(({ reference, fid }) => now.has(reference) && now.get(reference) !== fid)).toEqual([]);
+          expect(now.size).toBe(had.length);
+          const fresh = await contextOn(await engine.openDatabase());
+          expect((await refresh(fresh, options)).failures).toEqual([]);
+          expect(await publishedByReference(database)).toEqual(await publishedByReference(fresh.database));
+          expect((await plan(context, options)).units.flatMap(({ stale }) => stale)).toEqual([]);
+        } finally {
+          await files.remove();
+        }
       });
     });
   });
