@@ -17,7 +17,7 @@ export function forgetCommand(): Command {
     .option('--accept <reason>', 'publish although the quality gate objects; the reason is kept in the ledger')
     .option('--json', 'print as JSON')
     .action(async (file: string, options: { undo?: boolean; reason?: string; accept?: string; json?: boolean }) => {
-      process.exitCode = await withContext({}, async (context) => {
+      process.exitCode = await withContext({ access: 'write' }, async (context) => {
         const done = await forget(context, file, options.undo === true, options.reason ?? null, acceptance(context, options.accept));
         const refused = done.report.failures.length > 0;
         const names = [...new Set(done.files.map(({ name }) => name))].join(', ');

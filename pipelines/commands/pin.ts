@@ -18,7 +18,7 @@ export function pinCommand(): Command {
     .option('--json', 'print as JSON')
     .action(async (name: string, options: { reason?: string; json?: boolean }) => {
       const unit = parseUnit(name);
-      await withContext({}, (context) => withRun(context.database, { command: 'pin', arguments: { unit }, version: VERSION, host: context.config.host }, async () => {
+      await withContext({ access: 'write' }, (context) => withRun(context.database, { command: 'pin', arguments: { unit }, version: VERSION, host: context.config.host }, async () => {
         await setHold(context.database, { unit, kind: 'pinned', fingerprint: null, reason: options.reason ?? null }, context.config.host);
         print(options.json, { unit, pinned: true }, () => `${unitName(unit)} is pinned: a refresh leaves it as it is published. To let it go: mappale unpin ${name}`);
       }));
@@ -31,7 +31,7 @@ export function unpinCommand(): Command {
     .option('--json', 'print as JSON')
     .action(async (name: string, options: { json?: boolean }) => {
       const unit = parseUnit(name);
-      await withContext({}, (context) => withRun(context.database, { command: 'unpin', arguments: { unit }, version: VERSION, host: context.config.host }, async () => {
+      await withContext({ access: 'write' }, (context) => withRun(context.database, { command: 'unpin', arguments: { unit }, version: VERSION, host: context.config.host }, async () => {
         const held = await releaseHold(context.database, unit, null);
         print(options.json, { unit, held }, () => (held ? `${unitName(unit)} is free again: the next refresh brings it up to date` : `${unitName(unit)} was not held`));
       }));

@@ -13,7 +13,7 @@ export function withdrawCommand(): Command {
     .option('--json', 'print as JSON')
     .action(async (name: string, options: { reason?: string; json?: boolean }) => {
       const region = parseRegion(name);
-      await withContext({}, (context) => withRun(context.database, { command: 'withdraw', arguments: { unit: region.code }, version: VERSION, host: context.config.host }, async (run) => {
+      await withContext({ access: 'write' }, (context) => withRun(context.database, { command: 'withdraw', arguments: { unit: region.code }, version: VERSION, host: context.config.host }, async (run) => {
         const done = await withdraw(context.database, region.code, run.runId, options.reason ?? null);
         print(options.json, done, () => `${region.name}: publication ${done.publication} is withdrawn, nothing of it is served. To bring it back: mappale rollback ${region.slug}. To let a refresh publish it anew: mappale unpin ${region.slug}`);
       }));
