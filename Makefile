@@ -10,7 +10,7 @@ mappale := node pipelines/mappale.mjs
 vitest := npx --no-install vitest run
 options = $(REGION) $(foreach folder,$(DATA),--data $(folder)) $(ARGS)
 
-.PHONY: help setup load-region plan refresh status validate serve test test-faults bench typecheck
+.PHONY: help setup load-region plan refresh status validate serve test test-faults test-long bench typecheck
 
 help: ## What can be typed
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -41,6 +41,9 @@ test: setup ## Every test, on every database that this machine offers
 
 test-faults: setup ## Only the tests that kill, cut and fill up
 	@$(vitest) --project faults $(ARGS)
+
+test-long: setup ## 300 sequences of files that come and go, and of kills, on PostgreSQL, 30 on PGlite; about an hour
+	@MAPPALE_TEST_SEQUENCES=300 $(vitest) test/pipelines/arrival.test.ts $(ARGS)
 
 bench: setup ## Measure each step on this machine
 	@npm run --silent bench -- $(ARGS)
