@@ -1,0 +1,80 @@
+/** A newer file of one comune changes that comune, and leaves the others what they had: quotations, incomes, postal codes. */
+import { readdir, readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Context } from '../../pipelines/context.ts';
+import { SECTIONS } from '../../pipelines/sections.ts';
+import { refresh } from '../../pipelines/steps/refresh.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+
+interface Record {
+  readonly comune: string;
+  readonly reference: string;
+  readonly basic: { readonly cadastral: { readonly postal_code: string | null } };
+  readonly valuation: readonly { readonly semester: string }[];
+  readonly economics: { readonly tax_year: number; readonly level: string } | null;
+  readonly address: unknown;
+  readonly meta: { readonly coverage: unknown };
+}
+
+describeEngines('a newer file of one comune', (engine) => {
+  let context: Context;
+  let files: Awaited<ReturnType<typeof inventedFiles>>;
+
+  const run = async (): Promise<void> => expect((await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'a test', why: 'it adds one comune' } }))).failures).toEqual([]);
+  /** Land parcels by reference: what newer parts may change, and whether it is there. */
+  const records = async (): Promise<Map<string, Record>> => {
+    const rows = await context.database.query<{ comune: string; reference: string; json: Omit<Record, 'comune' | 'reference'> }>(
+      "select belfiore as comune, reference, api.parcel(fid, $1) as json from core.parcel where kind = 'land' order by reference", [SECTIONS],
+    );
+    return new Map(rows.map(({ comune, reference, json: { basic, valuation, economics, address, meta } }) => [
+      reference, { comune, reference, basic, valuation, economics: economics === null ? null : { ...economics, source: '' }, address, meta: { coverage: meta.coverage } },
+    ]));
+  };
+  const named = async (pattern: RegExp): Promise<string> => join(files.folder, (await readdir(files.folder)).find((name) => pattern.test(name))!);
+  /** A file's first lines, and those of one comune or of all, of another half-year or year. */
+  const rewritten = async (from: string, headers: number, keep: (line: string) => boolean, change: (text: string) => string): Promise<Buffer> => {
+    const lines = (await readFile(from)).toString('latin1').split(/(?<=\n)/);
+    return Buffer.from(change(lines.filter((line, index) => index < headers || keep(line)).join('')), 'latin1');
+  };
+
+  beforeAll(async () => {
+    files = await inventedFiles(900, 5, undefined, 3);
+    await keepFewSemesters(files.folder);
+    context = await contextOn(await engine.openDatabase());
+    await run();
+  });
+  afterAll(() => files?.remove());
+
+  it('of quotations leaves the others the half-year that they had, though a ZONE of the newer one names them all', async () => {
+    const before = await records();
+    expect([...before.values()].filter(({ comune, valuation }) => comune === 'Z001' && valuation.length > 0).length).toBeGreaterThan(100);
+    const newer = (text: string): string => text.replace('Semestre 2015/1', 'Semestre 2026/1').replace(/elaborazione del \S+/, 'elaborazione del 03-OTT-26');
+    await writeFile(join(files.folder, 'QI_1_1_20261_VALORI.csv'), await rewritten(await named(/_20151_VALORI/), 2, (line) => line.includes(';Z002;'), newer));
+    await writeFile(join(files.folder, 'QI_2_1_20261_ZONE.csv'), await rewritten(await named(/_20151_ZONE/), 2, () => true, newer));
+    await run();
+    const after = await records();
+    const of = (comune: string, found: ReadonlyMap<string, Record>): Record[] => [...found.values()].filter((record) => record.comune === comune);
+    expect(of('Z001', after)).toEqual(of('Z001', before));
+    expect(of('Z003', after)).toEqual(of('Z003', before));
+    expect(new Set(of('Z002', after).flatMap(({ valuation }) => valuation.map(({ semester }) => semester)))).toEqual(new Set(['2026_1']));
+  });
+
+  it('of incomes and of postal codes leaves the others the year and the edition that they had', async () => {
+    const before = await records();
+    // Without its codes the table by postal codes is one of comuni.
+    const lines = (await readFile(await named(/subcomunale_CSV_2023/))).toString('latin1').split('\r\n');
+    const cap = lines[0]!.split(';').indexOf('CAP');
+    const without = (line: string): string => line.split(';').filter((_cell, index) => index !== cap).join(';');
+    const row = without(lines.find((line) => line.includes(';Z001;'))!).replace(/^2023/, '2025').replace(';Z001;', ';Z002;');
+    await writeFile(join(files.folder, 'Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2025.csv'), `${without(lines[0]!)}\r\n${row}\r\n`);
+    await writeFile(join(files.folder, 'cap_2026.csv'), 'belfiore;cap\r\nZ002;86999\r\n');
+    await run();
+    const after = await records();
+    for (const record of after.values()) if (record.comune !== 'Z002') expect(record).toEqual(before.get(record.reference));
+    const second = [...after.values()].filter(({ comune }) => comune === 'Z002');
+    expect(new Set(second.map(({ economics }) => economics!.tax_year))).toEqual(new Set([2025]));
+    expect(new Set(second.map(({ basic }) => basic.cadastral.postal_code))).toEqual(new Set(['86999']));
+  });
+});
