@@ -87,15 +87,15 @@ describeEngines('the joins of the section risk', (engine) => {
     await database.session((session) => session.script(SETUP, 'setup'));
   });
 
-  const planOf = (table: string): Promise<string> => database.session(async (session) => {
+  const planOf = (table: string, before = ''): Promise<string> => database.session(async (session) => {
     await session.script(`set search_path to plan, public; create table region_box as ${queryOf('region_box')}; create table cell as ${queryOf('cell')}; analyze cell;
       ${TABLES.map((name) => `create table ${name} as ${queryOf(name)};`).join('\n')}
-      ${VIEWS.map((view) => `create view ${view} as ${queryOf(view)};`).join('\n')}`, 'sql/sections/risk.sql');
+      ${VIEWS.map((view) => `create view ${view} as ${queryOf(view)};`).join('\n')} ${before}`, 'sql/sections/risk.sql');
     try {
       const lines = await session.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${queryOf(table)}`);
       return lines.map((line) => line['QUERY PLAN']).join('\n');
     } finally {
-      await session.script(`drop view ${VIEWS.join(', ')}; drop table region_box, cell, ${TABLES.join(', ')}; reset search_path`, 'test');
+      await session.script(`drop view ${VIEWS.join(', ')}; drop table region_box, cell, ${TABLES.join(', ')}; drop table if exists flood_area; reset search_path`, 'test');
     }
   });
 
@@ -108,6 +108,14 @@ describeEngines('the joins of the section risk', (engine) => {
     // In a nested loop the side that is named first is the outer one.
     expect(parcel, plan).toBeGreaterThan(piece);
     expect(plan).not.toMatch(/Seq Scan on parcel/);
+  });
+
+  it('areas that overlap: their parcels alone are looked up, and pieces under them by their index', async () => {
+    const plan = await planOf('flood_union', `create table flood_area as
+      select fid, 'P1' as class, 1760.0::float8 as parcel_m2, 500.0::float8 as shared_m2 from parcel cross join generate_series(1, 2) where fid % 500 = 0; analyze flood_area;`);
+    expect(plan).toMatch(/Index Scan using parcel_pkey on parcel/);
+    expect(plan).toMatch(/(Index Scan using \S+|Bitmap Heap Scan) on flood_hazard_piece/);
+    expect(plan).not.toMatch(/Seq Scan on (parcel|flood_hazard_piece)/);
   });
 
   it('acceleration: nodes are hashed by their integers, no geometry is compared', async () => {
