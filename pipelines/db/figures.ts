@@ -43,6 +43,15 @@ export interface Measured {
   readonly parcels: Place | null;
 }
 
+/** Comuni of the parcels in these tables of fids, by any of these tables of parcels. */
+export async function comuniOfParcels(session: Session, fids: readonly Place[], parcels: readonly Place[]): Promise<string[]> {
+  const all = fids.map(({ schema, table }) => `select fid from ${ident(schema, table)}`).join(' union ');
+  const rows = await session.query<{ comune: string }>(
+    parcels.map(({ schema, table }) => `select p.belfiore as comune from ${ident(schema, table)} p join (${all}) f using (fid)`).join(' union '),
+  );
+  return rows.map(({ comune }) => comune);
+}
+
 /** Quantities are brought to one type: whole numbers of any width are exact in it as far as they go. */
 function expressionOf(name: string, field: FieldGate): string {
   if (field.kind === 'quantity' && field.of !== undefined) return `t.${ident(field.of[0])}::float8 / nullif(t.${ident(field.of[1])}, 0)`;
@@ -101,7 +110,7 @@ type Found = {
 
 /**
  * Measures a table: a line for each slice and comune, and for each slice and province.
- * @param only comuni to look at, which lie in one province; null: all
+ * @param only comuni to look at, a province's figures being theirs; null: all
  */
 export async function measure(session: Session, gate: TableGate, measured: Measured, only: readonly string[] | null = null): Promise<Figures[]> {
   const fields = Object.entries(gate.fields);

@@ -7,6 +7,7 @@ import {
   analyze, analyzeRoughly, complete, countRows, createSchema, dropOthers, dropTable, findChanged, findNear, findSharing, inWorkspace, lookIn, pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, repeatsInFiles,
   replacing, sameRows, setApart, type Place,
 } from '../db/catalog.ts';
+import { comuniOfParcels } from '../db/figures.ts';
 import type { Database, Session } from '../db/index.ts';
 import type { Log } from '../log.ts';
 import { duration } from '../progress.ts';
@@ -98,6 +99,13 @@ export class Carrying {
   /** Table of the parcels that changed, came or went; null: not known. */
   get changed(): Place | null {
     return this.#changed === null ? null : { schema: this.schema, table: 'changed_fid' };
+  }
+
+  /** Comuni in which a row of a table that was carried may be another one than was published. */
+  async comuniReached(session: Session): Promise<string[]> {
+    if (this.#changed === null || this.#changed.count === 0) return [];
+    const fids = ['changed', ...this.#reached].map((name) => ({ schema: this.schema, table: `${name}_fid` }));
+    return comuniOfParcels(session, fids, [this.#was('core.parcel'), { schema: this.#build, table: 'parcel' }]);
   }
 
   /** Makes the parcels that changed what is seen as `parcel` in the schema. @returns false when none did, or it is not known which */

@@ -1,11 +1,11 @@
 /** Step 5b, the quality gate: is what was built plausible, by itself and beside what is published? What is not is refused, with the figures. */
 import { join } from 'node:path';
-import { inWorkspace, type Place } from '../db/catalog.ts';
+import { inWorkspace } from '../db/catalog.ts';
 import { measure, WHOLE, type Figures, type IdentityFigures, type Measured } from '../db/figures.ts';
 import type { Database, Session } from '../db/index.ts';
 import { ROOT } from '../config.ts';
 import { MappaleError } from '../errors.ts';
-import { gateOf, sliceName, type TableGate } from '../gates.ts';
+import { gateOf, identityName, sliceName, type TableGate } from '../gates.ts';
 import type { Log } from '../log.ts';
 import { readSqlFile, schemaOf, tableOf, type Relation } from '../sql-files.ts';
 import { textTable } from '../text-table.ts';
@@ -44,21 +44,26 @@ export async function gate(database: Database, checked: Checked, subject: string
   const figures = new Map<Relation, readonly Figures[]>();
   const offences = await inWorkspace(database, joined.schema, async (session) => {
     const comuni = await listComuni(session);
+    const reached = joined.carrying === null ? [] : await joined.carrying.comuniReached(session);
     const found: Offence[] = [];
     for (const product of joined.built) {
-      const watched = gateOf(product.relation);
+      const { relation } = product;
+      const watched = gateOf(relation);
       if (watched === null) continue;
-      const now: Measured = { table: { schema: joined.schema, table: tableOf(product.relation) }, parcels: joined.unit === 0 ? null : { schema: joined.schema, table: 'parcel' } };
-      const was = publishedPlace(joined.unit, product, joined.products);
-      const built = await measure(session, watched, now);
-      const before = was === null ? null : await publishedFigures(session, product, watched, was);
+      const now: Measured = { table: { schema: joined.schema, table: tableOf(relation) }, parcels: joined.unit === 0 ? null : { schema: joined.schema, table: 'parcel' } };
+      const was = publishedPlace(product, joined.products);
+      const kept = was === null ? null : await keptFigures(session, joined.unit, relation, watched);
+      const built = kept !== null && joined.carrying?.results.has(relation) === true
+        ? await measureReached(session, watched, now, kept, reached, comuni.provinceOf)
+        : await measure(session, watched, now);
+      const before = was === null ? null : kept ?? (await measure(session, watched, was));
       found.push(...await compare({
-        relation: product.relation, gate: watched, before, after: built, ...comuni,
+        relation, gate: watched, before, after: built, ...comuni,
         among: async (codes) => ({ before: await measure(session, watched, was!, codes), after: await measure(session, watched, now, codes) }),
       }));
       const answers = await runQueries(session, watched);
-      found.push(...offencesOfQueries(product.relation, watched, before, answers));
-      figures.set(product.relation, [...built, ...answers]);
+      found.push(...offencesOfQueries(relation, watched, before, answers));
+      figures.set(relation, [...built, ...answers]);
     }
     return found;
   });
@@ -75,22 +80,29 @@ export async function gate(database: Database, checked: Checked, subject: string
 }
 
 /** @returns null when nothing of it is published */
-function publishedPlace(unit: number, product: Product, products: readonly Product[]): Measured | null {
-  const placeOf = ({ relation, published }: Product): Place | null => {
-    if (published === null) return null;
-    // Tables of all Italy are swapped whole: while they are published they have the parent's name.
-    return { schema: schemaOf(relation), table: unit === 0 ? tableOf(relation) : published };
-  };
-  const own = placeOf(product);
-  const parcels = products.find(({ relation }) => relation === 'core.parcel');
-  return own === null ? null : { table: own, parcels: parcels === undefined ? null : placeOf(parcels) };
+function publishedPlace({ relation, published }: Product, products: readonly Product[]): Measured | null {
+  if (published === null) return null;
+  const parcels = products.find((product) => product.relation === 'core.parcel')?.published ?? null;
+  return { table: { schema: schemaOf(relation), table: published }, parcels: parcels === null ? null : { schema: 'core', table: parcels } };
 }
 
-/** As they were measured when it was published; measured now where that was before this was asked. */
-async function publishedFigures(session: Session, { relation, published }: Product, watched: TableGate, was: Measured): Promise<readonly Figures[]> {
-  const kept = await figuresOf(session, relation, published!);
-  const isMeasured = kept.length > 0 && kept.every(({ province, fields }) => province === WHOLE || Object.keys(watched.fields).every((name) => name in fields));
-  return isMeasured ? kept : measure(session, watched, was);
+/** What was measured of the table in force when it was published. @returns null where that was before all of this was asked */
+async function keptFigures(session: Session, unit: number, relation: Relation, watched: TableGate): Promise<readonly Figures[] | null> {
+  const kept = await figuresOf(session, unit, relation);
+  const isMeasured = ({ fields, identities }: Figures): boolean =>
+    Object.keys(watched.fields).every((name) => name in fields) && (watched.identities ?? []).every((identity) => identityName(identity) in identities);
+  return kept.length > 0 && kept.every((each) => each.province === WHOLE || isMeasured(each)) ? kept : null;
+}
+
+/** Of a table whose rows were carried over: provinces in which none can be another one are as they were measured. */
+async function measureReached(
+  session: Session, watched: TableGate, now: Measured, kept: readonly Figures[], reached: readonly string[], provinceOf: (comune: string) => string,
+): Promise<Figures[]> {
+  const places = kept.filter(({ province }) => province !== WHOLE);
+  const moved = places.filter(({ comune, province }) => comune !== '' && provinceOf(comune) !== province);
+  const provinces = new Set([...reached.map(provinceOf), ...moved.flatMap(({ comune, province }) => [province, provinceOf(comune)])]);
+  const comuni = new Set([...reached, ...places.flatMap(({ comune }) => (comune !== '' && provinces.has(provinceOf(comune)) ? [comune] : []))]);
+  return [...places.filter(({ province }) => !provinces.has(province)), ...(await measure(session, watched, now, [...comuni]))];
 }
 
 /** Answers of the table's queries, kept as figures of the table as a whole. */

@@ -27,7 +27,7 @@ export interface Joined {
   /** Those of which a table lies in the workspace. */
   readonly built: readonly Product[];
   /** Those of which rows were carried over, and where what they are made of lies; null: none. */
-  readonly carrying: Pick<Carrying, 'schema' | 'changed' | 'results' | 'provideChanged'> | null;
+  readonly carrying: Pick<Carrying, 'schema' | 'changed' | 'results' | 'provideChanged' | 'comuniReached'> | null;
 }
 
 /**

@@ -120,10 +120,12 @@ export async function addRejects(session: Session, releaseId: number, rejects: r
   );
 }
 
-/** What the quality gate measured of a published table; none when it was published before it measured. */
-export async function figuresOf(session: Session, relation: Relation, partition: string): Promise<Figures[]> {
+/** What the quality gate measured of the table in force; none when it was published before it measured. */
+export async function figuresOf(session: Session, unit: number, relation: Relation): Promise<Figures[]> {
   return session.query<Figures & Record<string, unknown>>(
-    'select slice, province, comune, rows, fields, identities from ledger.figure where relation = $1 and partition = $2 order by slice, province, comune', [relation, partition],
+    `select f.slice, f.province, f.comune, f.rows, f.fields, f.identities
+     from ledger.figure f join ledger.publication_table t using (relation, partition) join ledger.publication p using (publication_id)
+     where p.unit_code = $1 and p.state = 'current' and relation = $2 order by f.slice, f.province, f.comune`, [unit, relation],
   );
 }
 

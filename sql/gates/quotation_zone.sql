@@ -1,17 +1,33 @@
--- purpose: every zone that ZONE says is built up has quotations in VALORI of the same half-year
--- reads: core.quotation, core.quotation_zone, layer.omi_zone
+-- purpose: every zone that ZONE says is built up has quotations in the VALORI of the same half-year and elaboration
+-- reads: core.quotation, core.quotation_zone, layer.omi_quotation, layer.omi_zone, ledger.file
 -- writes: none
 -- grain: one row per half-year: slice, known zones, broken ones
 -- crs: none
 
 -- In 2017/1 and 2017/2 all of the 18,461 zones with a prevalent type of building have quotations; of those with a crop (codes from 101) or nothing, two thirds.
+-- Asked of the files that lie in the data folders: where a cut VALORI took the place of a whole one, the rows that it no longer has stay in force, and nobody
+-- would miss them.
+with present as (
+  select m.member_id
+  from member_in_force m
+  join ledger.file f on f.file_id = m.file_id
+  where f.present
+),
+quoted as (
+  select distinct
+    half_year,
+    belfiore,
+    zona
+  from quotation
+  where member_id in (select member_id from present)
+)
 select
   k.half_year::text as slice,
   count(*) as known,
   count(*) filter (
     where not exists (
       select
-      from quotation q
+      from quoted q
       where q.belfiore = k.belfiore
         and q.zona = k.zona
         and q.half_year = k.half_year
@@ -22,7 +38,14 @@ join omi_zone z
   on z.member_id = k.member_id
   and z.position = k.position
 where z.prevalent_cod_tip < 101
-  -- Where VALORI of a half-year was not supplied at all, nothing is cut.
-  and k.half_year in (select half_year from quotation)
+  and k.member_id in (select member_id from present)
+  -- Where VALORI was not supplied with it, nothing is cut.
+  and (k.half_year, z.elaborated) in (
+    select
+      half_year,
+      elaborated
+    from omi_quotation
+    where member_id in (select member_id from present)
+  )
 group by k.half_year
 order by k.half_year;

@@ -74,15 +74,24 @@ describeEngines('a refresh that carries rows over', (engine) => {
     expect(report.failures).toEqual([]);
   };
 
+  /** What the quality gate measured of what is in force. */
+  const figures = async (): Promise<unknown> => context.database.query(
+    `select relation, f.slice, f.province, f.comune, f.rows, f.fields, f.identities
+     from ledger.figure f join ledger.publication_table t using (relation, partition) join ledger.publication p using (publication_id)
+     where p.unit_code = $1 and p.state = 'current' order by 1, 2, 3, 4`, [REGION],
+  );
+
   /** What is in force is what its ledger says, and what making all of it anew gives. */
   const holds = async (): Promise<void> => {
     const found = await inForce(context.database);
     expect(await recount(context.database)).toEqual(found);
     expect(await orphans(context.database)).toEqual([]);
+    const measured = await figures();
     await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
     await run();
     expect(carried()).toEqual([]);
     expect(carried('nothing changed')).toEqual([]);
+    expect(await figures()).toEqual(measured);
     expect(Object.keys(made)).toEqual(expect.arrayContaining(CARRYING));
     expect(await inForce(context.database)).toEqual(found);
   };

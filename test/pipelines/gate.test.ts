@@ -11,7 +11,7 @@ import { publishedTables } from '../../pipelines/steps/products.ts';
 import { prune } from '../../pipelines/steps/prune.ts';
 import { refresh } from '../../pipelines/steps/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
-import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const REGION = 14;
@@ -163,6 +163,29 @@ describeEngines('the quality gate', (engine) => {
     expect(offences).toContainEqual(expect.objectContaining({ relation: 'core.access_point', figure: 'geom, share of non-null', after: 0 }));
     await writeFile(path!, content);
     expect((await refresh(context, options())).failures).toEqual([]);
+  });
+
+  it('refuses a cut VALORI although what it no longer has stays in force from the one before', async () => {
+    const larger = await inventedFiles(900, 3, ['ade_cadastre', 'istat_comuni', 'omi_quotations'], 6);
+    try {
+      await keepFewSemesters(larger.folder);
+      const second = await contextOn(await engine.openDatabase());
+      const load = (more = {}): ReturnType<typeof refresh> => refresh(second, loadOptions([larger.folder], [REGION], more));
+      expect((await load()).failures).toEqual([]);
+      const path = readdirSync(larger.folder).filter((name) => /^QI_9\d+\.zip$/.test(name)).sort().map((name) => join(larger.folder, name)).at(-1)!;
+      await DAMAGES[0]!.edit(path);
+      const { failures } = await load();
+      expect(failures.map(({ code }) => code)).toEqual(['SUSPICIOUS']);
+      const missing = (failures[0]!.data as readonly Offence[]).filter(({ figure }) => /^quoted zones of ZONE without/.test(figure));
+      expect(missing).toEqual([expect.objectContaining({ section: 'valuation', relation: 'core.quotation_zone', before: 0 })]);
+      expect(missing[0]!.after).toBeGreaterThan(0.3);
+      // Once it is accepted it is no news.
+      expect((await load({ accept: WHO })).failures).toEqual([]);
+      await second.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
+      expect((await load()).failures).toEqual([]);
+    } finally {
+      await larger.remove();
+    }
   });
 
   it('refuses VALORI without a third of its zones on a first load, where nothing is there to compare with', async () => {
