@@ -23,6 +23,7 @@ interface Column {
   readonly nullable: boolean;
 }
 
+// What tables and columns there are does not hang on the engine.
 describeEngines('the quality gate', (engine) => {
   let opened: Promise<Database> | undefined;
   const columnsOf = async (relation: Relation): Promise<Column[]> => {
@@ -85,4 +86,4 @@ describeEngines('the quality gate', (engine) => {
     const asked = WATCHED.flatMap(([, { queries = [] }]) => queries.map(({ file }) => file));
     expect([...new Set(asked)].sort()).toEqual(FILES.filter((file) => file.startsWith('sql/gates/')).sort());
   });
-});
+}, ['postgres']);
