@@ -1,0 +1,298 @@
+/** Files that are partial, odd, or of different days: each case as it was met, on the whole machine. */
+import { copyFile, mkdir, mkdtemp, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import type { Context } from '../../pipelines/context.ts';
+import { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { forget } from '../../pipelines/steps/forget.ts';
+import { releaseHold, setHold } from '../../pipelines/steps/hold.ts';
+import { publishedTables } from '../../pipelines/steps/products.ts';
+import { rollback, withdraw } from '../../pipelines/steps/publish.ts';
+import { exitCodeOf, plan, refresh, type RefreshReport } from '../../pipelines/steps/refresh.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { openRun } from '../harness/run.ts';
+
+const MOLISE = 14;
+const SOURCES = ['ade_cadastre', 'anncsu_addresses', 'istat_comuni', 'istat_boundaries', 'dpc_seismic'];
+
+/** Copies a zip, with other dates, other entries, other bytes; null leaves an entry out. Zips inside are copied likewise. */
+async function repack(from: string, to: string, date: string, edit: (path: string, content: Buffer) => Buffer | null = (_path, content) => content): Promise<void> {
+  const folder = await mkdtemp(join(tmpdir(), 'mappale-repack-'));
+  let n = 0;
+  const copy = async (source: string, target: string, prefix: string): Promise<void> => {
+    const zip = await ZipArchive.open(source);
+    const writer = await ZipWriter.create(target);
+    for (const { path } of zip.entries) {
+      let content = edit(prefix + path, await zip.buffer(path));
+      if (content === null) continue;
+      if (path.endsWith('.zip')) {
+        n += 1;
+        const [was, inner] = [join(folder, `${n}.zip`), join(folder, `${n}-new.zip`)];
+        await writeFile(was, content);
+        await copy(was, inner, `${prefix}${path}/`);
+        content = await readFile(inner);
+      }
+      await writer.add(path, content, { modified: date });
+    }
+    await writer.close();
+    await zip.close();
+  };
+  await copy(from, join(folder, 'made.zip'), '');
+  await copyFile(join(folder, 'made.zip'), to);
+  await rm(folder, { recursive: true, force: true });
+}
+
+/** Entries of a zip as files. */
+async function unpack(from: string, into: string): Promise<string[]> {
+  const zip = await ZipArchive.open(from);
+  for (const { path } of zip.entries) await writeFile(join(into, path), await zip.buffer(path));
+  await zip.close();
+  return zip.entries.map(({ path }) => path);
+}
+
+const withoutOneParcel = (path: string, content: Buffer): Buffer => (path.endsWith('_ple.gml') ? Buffer.from(content.toString('utf8').replace(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/, '')) : content);
+
+describeEngines('files of a region', (engine) => {
+  let made: Awaited<ReturnType<typeof inventedFiles>>;
+  let folder: string;
+  let context: Context;
+  const at = (name: string): string => join(folder, name);
+  const load = (more: Parameters<typeof loadOptions>[2] = {}, regions: readonly number[] | null = [MOLISE]): Promise<RefreshReport> => refresh(context, loadOptions([folder], regions, more));
+  const codes = ({ failures }: RefreshReport): string[] => failures.map(({ code, exitCode }) => `${code} ${exitCode}`);
+  const one = async <T>(sql: string, parameters: readonly unknown[] = []): Promise<T> => (await context.database.query<Record<string, unknown>>(sql, parameters))[0]!['v'] as T;
+  const parcels = (): Promise<number> => one('select count(*)::int4 as v from core.parcel');
+  /** The good ones, and one that is mended. */
+  const whole = (): number => made.world.parcelCount + 1;
+  /** Only these files of the region lie in the folder. */
+  const only = async (...patterns: RegExp[]): Promise<void> => {
+    for (const name of await readdir(made.folder)) if (patterns.some((pattern) => pattern.test(name))) await copyFile(join(made.folder, name), at(name));
+  };
+  const LISTS = [/^Elenco/, /^comuni-sopp/];
+
+  beforeAll(async () => {
+    made = await inventedFiles(300, 4, SOURCES, 4);
+  });
+  afterAll(() => made.remove());
+  beforeEach(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mappale-partial-'));
+    context = await contextOn(await engine.openDatabase());
+  });
+
+  it('CB.zip and IS.zip downloaded on two days are both published, and a comune\'s zip newer than its region\'s counts', async () => {
+    await only(/^MOLISE/, ...LISTS);
+    const names = await unpack(at('MOLISE.zip'), folder);
+    expect(names).toEqual(['CB.zip', 'IS.zip']);
+    await rm(at('MOLISE.zip'));
+    await repack(at('IS.zip'), at('IS.zip'), '2026-08-15');
+    expect(codes(await load())).toEqual([]);
+    expect(await parcels()).toBe(whole());
+    const [comune] = await unpack(at('CB.zip'), folder);
+    await repack(at(comune!), at(comune!), '2026-09-01', withoutOneParcel);
+    for (const name of await readdir(folder)) if (/^Z\d{3}_/.test(name) && name !== comune) await rm(at(name));
+    expect(codes(await load())).toEqual([]);
+    expect(await parcels()).toBe(whole() - 1);
+  });
+
+  it('boundaries that come later find the tables of Italy that did not change', async () => {
+    await only(/^MOLISE/, ...LISTS);
+    expect(codes(await load())).toEqual([]);
+    await only(/^Limiti/);
+    expect(codes(await load())).toEqual([]);
+    expect(await one('select count(*)::int4 as v from core.region where area_km2 is not null')).toBeGreaterThan(0);
+  });
+
+  it('members taken over are seen by the rule of duplicates: the zip loads, with one of each reference', async () => {
+    await only(/^MOLISE/, ...LISTS);
+    expect(codes(await load())).toEqual([]);
+    // A comune's document gets a parcel that another one's, which is taken over, has.
+    let stolen = '';
+    await repack(at('MOLISE.zip'), at('MOLISE.zip'), '2026-08-01', (path, content) => {
+      if (path.includes('/Z001_') && path.endsWith('_ple.gml')) stolen = /<wfs:member>[\s\S]*?<\/wfs:member>\s*/.exec(content.toString('utf8'))![0];
+      return content;
+    });
+    await repack(at('MOLISE.zip'), at('MOLISE.zip'), '2026-08-02', (path, content) => (path.includes('/Z002_') && path.endsWith('_ple.gml') ? Buffer.from(content.toString('utf8').replace('<wfs:member>', `${stolen}<wfs:member>`)) : content));
+    const report = await load();
+    expect(codes(report)).toEqual([]);
+    expect(await parcels()).toBe(whole());
+    const fresh = await contextOn(await engine.openDatabase());
+    expect((await refresh(fresh, loadOptions([folder], [MOLISE]))).failures).toEqual([]);
+    const digest = async (of: Context): Promise<string> => (await publishedTables(of.database, MOLISE)).get('core.parcel')!.digest;
+    expect(await digest(context)).toBe(await digest(fresh));
+  });
+
+  it('a publication that was rolled back stays back until its files change, or a person says so', async () => {
+    await only(/^MOLISE/, ...LISTS);
+    await load();
+    await repack(at('MOLISE.zip'), at('MOLISE.zip'), '2026-08-01', withoutOneParcel);
+    await load();
+    const after = await parcels();
+    await rollback(context.database, MOLISE, await openRun(context.database));
+    const before = await parcels();
+    expect(before).toBeGreaterThan(after);
+    const again = await load();
+    expect([again.runId, codes(again)]).toEqual([null, []]);
+    expect(await parcels()).toBe(before);
+    expect((await plan(context, loadOptions([folder], [MOLISE]))).held.join()).toMatch(/Molise was rolled back by .*unpin/);
+    expect(await releaseHold(context.database, MOLISE, null)).toBe(true);
+    await load();
+    expect(await parcels()).toBe(after);
+    // Pinned: also other files do nothing. Withdrawn: nothing is served; rollback brings it back.
+    await setHold(context.database, { unit: MOLISE, kind: 'pinned', fingerprint: null, reason: 'a test' }, 'test');
+    await repack(at('MOLISE.zip'), at('MOLISE.zip'), '2026-08-09', withoutOneParcel);
+    await load();
+    expect(await parcels()).toBe(after);
+    await releaseHold(context.database, MOLISE, null);
+    await withdraw(context.database, MOLISE, await openRun(context.database), null);
+    expect(await parcels()).toBe(0);
+    expect((await load()).held.join()).toMatch(/withdrawn/);
+    expect(await parcels()).toBe(0);
+    await rollback(context.database, MOLISE, await openRun(context.database));
+    expect(await parcels()).toBe(after);
+  });
+
+  it('ITALIA.zip publishes the regions that are in it', async () => {
+    await only(/^MOLISE/, ...LISTS);
+    const writer = await ZipWriter.create(at('ITALIA.zip'));
+    await writer.add('MOLISE.zip', await readFile(at('MOLISE.zip')), { modified: '2026-07-01' });
+    await writer.close();
+    await rm(at('MOLISE.zip'));
+    const report = await load({}, null);
+    expect(codes(report)).toEqual([]);
+    expect(report.units.map(({ unit }) => unit)).toEqual([0, MOLISE]);
+    expect(await parcels()).toBe(whole());
+  });
+
+  it('a region with addresses and no parcels is published; one with neither is exit 3, also beside another region\'s files', async () => {
+    await only(/^indirizzario/, ...LISTS);
+    expect(codes(await load())).toEqual([]);
+    expect(await one('select count(*)::int4 as v from core.access_point')).toBeGreaterThan(10);
+    const nothing = await load({}, [18]);
+    expect(codes(nothing)).toEqual(['NO_PARCELS 3']);
+    expect(exitCodeOf(nothing)).toBe(3);
+    expect((await publishedTables(context.database, 18)).size).toBe(0);
+  });
+
+  it('Italy is not published without comuni; names come from the files, and the summary says so', async () => {
+    await only(/^MOLISE/);
+    const report = await load();
+    expect(codes(report)).toEqual([]);
+    expect((await publishedTables(context.database, 0)).size).toBe(0);
+    expect(report.units[0]!.notes.join()).toMatch(/without the list of comuni/);
+    const municipality = await one<Record<string, unknown>>("select api.municipality('Z001') as v");
+    expect(municipality).toMatchObject({ code: 'Z001', name: expect.stringMatching(/^Castel/), region: 'Molise', province: null });
+    // A list that cannot be read leaves Italy as it is.
+    await writeFile(at('Elenco-comuni-italiani.csv'), 'an error page');
+    expect(exitCodeOf(await load())).toBe(3);
+    expect((await publishedTables(context.database, 0)).size).toBe(0);
+  });
+
+  it('parcels of a comune that the list lacks, or has in another region, are published where their file has them, and named with their number', async () => {
+    await only(/^MOLISE/, /^Elenco/);
+    const list = await readFile(at('Elenco-comuni-italiani.csv'), 'latin1');
+    const lines = list.split('\n');
+    const gone = lines.findIndex((line) => line.includes(';Z002;'));
+    const moved = lines.findIndex((line) => line.includes(';Z003;'));
+    lines[moved] = lines[moved]!.replace(/^14;/, '13;').replaceAll(';Molise;', ';Abruzzo;');
+    lines.splice(gone, 1);
+    await writeFile(at('Elenco-comuni-italiani.csv'), lines.join('\n'), 'latin1');
+    const report = await load();
+    expect(codes(report)).toEqual([]);
+    expect(await parcels()).toBe(whole());
+    const notes = report.units.find(({ unit }) => unit === MOLISE)!.notes;
+    expect(notes.find((note) => note.includes('Z002'))).toMatch(/Z002 .*\d+ parcels.* not in the list of comuni/);
+    expect(notes.find((note) => note.includes('Z003'))).toMatch(/Z003 .*\d+ parcels.* another region \(13\)/);
+  });
+
+  it('a comune\'s own zip that the list lacks is refused, unless the command names its region', async () => {
+    await only(/^MOLISE/);
+    await unpack(at('MOLISE.zip'), folder);
+    const [comune] = await unpack(at('IS.zip'), folder);
+    for (const name of await readdir(folder)) if (name !== comune) await rm(at(name));
+    const refused = await load({}, null);
+    expect(codes(refused)[0]).toBe('COMUNE_REGION_UNKNOWN 3');
+    expect(codes(await load())).toEqual([]);
+    expect(await parcels()).toBeGreaterThan(0);
+    expect((await load()).runId).toBeNull();
+  });
+
+  it('STRAD and INDIR of two days: the newer STRAD, the newer INDIR, and INDIR alone', async () => {
+    const later = async (kind: 'stradario' | 'indirizzario'): Promise<void> => {
+      const name = (await readdir(folder)).find((each) => each.startsWith(kind))!;
+      const zip = await ZipArchive.open(at(name));
+      const inner = zip.entries[0]!.path;
+      const writer = await ZipWriter.create(at(name.replace(/\d{8}/, '20260803')));
+      await writer.add(inner.replace(/\d{8}/, '20260803'), Buffer.from((await zip.buffer(inner)).toString('utf8').replaceAll('VIA ', 'VIALE ')));
+      await writer.close();
+      await zip.close();
+      await rm(at(name));
+    };
+    const streets = (): Promise<number> => one('select count(*)::int4 as v from core.street');
+    const avenues = (): Promise<number> => one("select count(*)::int4 as v from core.street where odonimo like 'VIALE %'");
+    await only(/^indirizzario/, ...LISTS);
+    expect(codes(await load())).toEqual([]);
+    const alone = await streets();
+    await only(/^stradario/);
+    await later('stradario');
+    expect(codes(await load({ accept: { who: 'test', why: 'streets were renamed' } }))).toEqual([]);
+    expect(await streets()).toBeGreaterThanOrEqual(alone);
+    expect(await avenues()).toBeGreaterThan(0);
+    await rm(at((await readdir(folder)).find((each) => each.startsWith('stradario'))!));
+    await only(/^stradario/);
+    await later('indirizzario');
+    expect(codes(await load({ accept: { who: 'test', why: 'streets were renamed' } }))).toEqual([]);
+    expect(await avenues()).toBeGreaterThan(0);
+  });
+
+  it('a file that left the folder stays in force and is named, until it is forgotten; a folder that is missing or empty is an error', async () => {
+    await only(/^MOLISE/, /^classificazione/, ...LISTS);
+    expect(codes(await load())).toEqual([]);
+    const zones = (): Promise<number> => one('select count(*)::int4 as v from section.risk where seismic_zone is not null');
+    const before = await zones();
+    const name = (await readdir(folder)).find((each) => each.startsWith('classificazione'))!;
+    await rename(at(name), `${folder}-aside.csv`);
+    expect((await plan(context, loadOptions([folder], [MOLISE]))).left.map((file) => file.name)).toEqual([name]);
+    expect(codes(await load())).toEqual([]);
+    expect(await zones()).toBe(before);
+    const refused = await forget(context, name, false, null, null);
+    expect(refused.report.failures.map(({ exitCode }) => exitCode)).toEqual([5]);
+    expect(await zones()).toBe(before);
+    expect((await forget(context, name, false, 'a test', { who: 'test', why: 'a test' })).report.failures).toEqual([]);
+    expect(await zones()).toBe(0);
+    await expect(load({}, [MOLISE]).then(() => refresh(context, loadOptions([`${folder}-nowhere`], [MOLISE])))).rejects.toMatchObject({ code: 'DATA_MISSING', exitCode: 2 });
+    const empty = await mkdtemp(join(tmpdir(), 'mappale-empty-'));
+    await expect(refresh(context, loadOptions([empty], [MOLISE]))).rejects.toMatchObject({ code: 'DATA_EMPTY', exitCode: 2 });
+  });
+
+  it('two files of one age that say different things are refused by name, and neither is published', async () => {
+    await only(/^MOLISE/, ...LISTS);
+    expect(codes(await load())).toEqual([]);
+    await mkdir(at('again'));
+    await repack(at('MOLISE.zip'), at('again/MOLISE.zip'), '2026-07-01', withoutOneParcel);
+    const report = await load();
+    expect(codes(report)).toEqual(['FILES_CONTRADICT 3']);
+    expect(report.failures[0]!.at).toBe('MOLISE.zip, MOLISE.zip');
+    expect(await parcels()).toBe(whole());
+    await rm(at('MOLISE.zip'));
+    expect(codes(await load())).toEqual([]);
+    expect(await parcels()).toBeLessThan(whole());
+  });
+
+  it('members of a zipped vector file that did not change are taken over', async () => {
+    await only(/^MOLISE/, /^Limiti/, ...LISTS);
+    await load();
+    // The publisher adds a read-me: the zip is another, its layers are not.
+    const name = (await readdir(folder)).find((each) => each.startsWith('Limiti'))!;
+    const zip = await ZipArchive.open(at(name));
+    const writer = await ZipWriter.create(at('new.zip'));
+    for (const { path, modified } of zip.entries) await writer.add(path, await zip.buffer(path), { modified });
+    await writer.add('leggimi.txt', 'note', { modified: '2026-09-01' });
+    await writer.close();
+    await zip.close();
+    await rename(at('new.zip'), at(name));
+    expect(codes(await load())).toEqual([]);
+    expect(await one("select count(*)::int4 as v from ledger.member m join ledger.release r using (release_id) where r.source_id = 'istat_boundaries' and m.taken_from is not null")).toBeGreaterThan(0);
+  });
+});
