@@ -45,6 +45,11 @@ export interface Given {
   readonly query: Readonly<Record<string, unknown>>;
 }
 
+/** What is known of a parcel that is no longer published. */
+interface Retired {
+  readonly successor_fid: number | null;
+}
+
 /** Ties a look-up to the types that its schemas give. */
 function endpoint<Q extends z.ZodObject, P extends z.ZodObject>(
   facts: Omit<Endpoint, 'parameters' | 'pathParameters' | 'lookup'> & {
@@ -107,17 +112,22 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'getParcel',
     scope: 'parcels:read',
     summary: 'One parcel\'s record',
-    description: 'The sections that `include` names; `basic`, `fid` and `municipality` are always there.',
+    description: 'The sections that `include` names; `basic`, `fid` and `municipality` are always there. A parcel that was published and no longer is answers 410 `GONE`; '
+      + '`details.successor_fid` names the one in force that is drawn the same, null when there is none.',
     parameters: parcelParameters,
     pathParameters: parcelPath,
     answer: answers.parcel,
-    errors: ['NOT_FOUND'],
+    errors: ['NOT_FOUND', 'GONE'],
     example: { include: 'basic,risk' },
     lookup: async (reader, { include }, { id }) => {
       const sections = SECTIONS.filter((section) => include === undefined || include.length === 0 || include.includes(section));
       const found = await reader.call<Answer & Record<string, unknown>>('select publication, answer from api.parcel_answer($1, $2)', [id, sections]);
-      if (found.answer === null) throw new ApiError('NOT_FOUND', `there is no parcel ${id}`, { id });
-      return found;
+      if (found.answer !== null) return found;
+      const { retired } = await reader.call<{ retired: Retired | null }>('select api.retired_parcel($1) as retired', [id]);
+      if (retired === null) throw new ApiError('NOT_FOUND', `there is no parcel ${id}`, { id });
+      const { successor_fid } = retired;
+      // It may come back.
+      throw new ApiError('GONE', `parcel ${id} is no longer published${successor_fid === null ? '' : `; its successor is ${successor_fid}`}`, { id, successor_fid }, { 'cache-control': 'private, no-cache' });
     },
   }),
   endpoint({

@@ -17,7 +17,7 @@ export function parcelCommand(): Command {
       await withContext({ access: 'read' }, async (context) => {
         const fid = await findParcel(context, id);
         const [row] = await context.database.query<{ record: unknown }>('select api.parcel($1, $2) as record', [fid, include]);
-        if (row?.record === null || row === undefined) throw notFound(id);
+        if (row?.record === null || row === undefined) throw (await goneParcel(context, id, fid)) ?? notFound(id);
         process.stdout.write(`${JSON.stringify(row.record, null, 2)}\n`);
       });
     });
@@ -29,6 +29,17 @@ export async function findParcel(context: Context, id: string): Promise<number> 
   const [row] = await context.database.query<{ fid: number | null }>('select api.parcel_by_reference($1) as fid', [id]);
   if (row?.fid === null || row === undefined) throw notFound(id);
   return row.fid;
+}
+
+/** Null when it was never published. */
+async function goneParcel(context: Context, id: string, fid: number): Promise<MappaleError | null> {
+  const [row] = await context.database.query<{ retired: { successor_fid: number | null } | null }>('select api.retired_parcel($1) as retired', [fid]);
+  if (row === undefined || row.retired === null) return null;
+  const { successor_fid: successor } = row.retired;
+  return new MappaleError(`parcel ${id} is no longer published`, {
+    code: 'GONE', kind: 'usage', detail: successor === null ? 'no parcel in force, or several, are drawn the same' : `its successor is ${successor}: drawn the same, in another comune or region`,
+    hint: successor === null ? 'Look for what is there now: mappale diff' : `mappale parcel ${successor}`,
+  });
 }
 
 function notFound(id: string): MappaleError {

@@ -384,23 +384,6 @@ export async function detach(session: Session, parent: Relation, partition: stri
   await session.query(`alter table ${ident(schema, partition)} set schema previous`);
 }
 
-/**
- * Parcels that are not in the table to be published are retired today; those that came back are in force again.
- * @param among table of the fids that may have come or gone; null: any
- */
-export async function retireParcels(session: Session, region: number, parcels: Place, among: Place | null): Promise<void> {
-  await session.query(
-    `update core.parcel_register r set retired_on = case when k.gone then current_date end
-     from (
-       select c.reference, p.fid is null as gone
-       from core.parcel_register c ${among === null ? '' : `join ${ident(among.schema, among.table)} using (fid)`}
-       left join ${ident(parcels.schema, parcels.table)} p on p.fid = c.fid
-       where c.region_code = $1 and (p.fid is null) <> (c.retired_on is not null)
-     ) k
-     where r.region_code = $1 and r.reference = k.reference`, [region],
-  );
-}
-
 /** Copies a comment of the parent and of its columns, for tables that are swapped whole. */
 export async function copyComments(session: Session, from: { schema: string; table: string }, to: { schema: string; table: string }): Promise<void> {
   const comments = await session.query<{ column: string | null; text: string }>(

@@ -8,6 +8,7 @@ import {
   replacing, sameRows, setApart, type Place,
 } from '../db/catalog.ts';
 import { comuniOfParcels } from '../db/figures.ts';
+import { providePublishedParcels } from '../db/register.ts';
 import type { Database, Session } from '../db/index.ts';
 import type { Log } from '../log.ts';
 import { duration } from '../progress.ts';
@@ -131,8 +132,11 @@ export class Carrying {
     const layer = tableOf((file.carries as { layer: Relation }).layer);
     // Of what stands in two files one is chosen, which looks at all rows.
     if (await repeatsInFiles(session, { schema: this.#build, table: layer })) return false;
-    await this.#run(session, product, () => provideFresh(session, this.schema, { schema: this.#build, table: layer }));
     const was = this.#was(relation);
+    await this.#run(session, product, async () => {
+      await provideFresh(session, this.schema, { schema: this.#build, table: layer });
+      await providePublishedParcels(session, this.schema, was, { schema: this.schema, table: 'carried_member' });
+    });
     const whole = `${tableOf(relation)}_whole`;
     await renameTable(session, this.schema, tableOf(relation), whole);
     await analyze(session, this.schema, whole);

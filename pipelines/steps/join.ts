@@ -4,6 +4,7 @@
  */
 import type { Database, Session } from '../db/index.ts';
 import { analyze, createSchema, dropOthers, dropSchema, dropViews, inWorkspace, provideLayer, provideMembers, providePublished, provideRegion, schemasLike, tablesIn } from '../db/catalog.ts';
+import { providePublishedParcels } from '../db/register.ts';
 import { MappaleError } from '../errors.ts';
 import { findRegion } from '../kit/regions.ts';
 import type { Log } from '../log.ts';
@@ -40,10 +41,14 @@ export async function join(database: Database, unit: number, products: readonly 
   await prepare(database, schema, unit, stale);
   const carrying = await inWorkspace(database, schema, async (session) => {
     const finished = new Set(await tablesIn(session, schema));
-    if (unit !== 0) await provideRegion(session, schema, unit, findRegion(unit)!.name);
+    if (unit !== 0) {
+      const standing = published.get('core.parcel');
+      await provideRegion(session, schema, unit, findRegion(unit)!.name);
+      await providePublishedParcels(session, schema, standing === undefined ? null : { schema: 'core', table: standing.stands }, null);
+    }
     await provideMembers(session, schema, rankFiles(inventory.used(unit)));
     const provided = new Set<Relation>();
-    const results = new Set(['region', 'member_in_force', 'file_in_force', 'place_in_force', ...products.map(({ relation }) => tableOf(relation))]);
+    const results = new Set(['region', 'published_parcel', 'member_in_force', 'file_in_force', 'place_in_force', ...products.map(({ relation }) => tableOf(relation))]);
     const carry = await Carrying.begin(database, session, unit, schema, products, published, log);
     const make = async (product: Product): Promise<void> => {
       const table = tableOf(product.relation);

@@ -1,7 +1,8 @@
 /** Step 6: one transaction that swaps a region's tables. Readers see the whole old region or the whole new one. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Database, Session } from '../db/index.ts';
-import { attach, copyComments, detach, digestOf, dropTable, proveBound, retireParcels, splitOf, type Split } from '../db/catalog.ts';
+import { attach, copyComments, detach, digestOf, dropTable, proveBound, splitOf, type Split } from '../db/catalog.ts';
+import { retireParcels } from '../db/register.ts';
 import { MappaleError } from '../errors.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
@@ -47,8 +48,11 @@ export async function publish(database: Database, gated: Gated, sources: readonl
   const published = await swapping(database, async (session) => {
     await fence(session, runId);
     // Before the first lock that a reader could wait for.
-    if (joined.built.some(({ relation }) => relation === 'core.parcel')) await retireParcels(session, unit, { schema, table: 'parcel' }, joined.carrying?.changed ?? null);
     const before = await publishedTables(session, unit);
+    if (joined.built.some(({ relation }) => relation === 'core.parcel')) {
+      const leaving = before.get('core.parcel');
+      await retireParcels(session, unit, { schema, table: 'parcel' }, leaving === undefined ? null : { schema: 'core', table: leaving.stands }, joined.carrying?.changed ?? null);
+    }
     const publicationId = await openPublication(session, unit, runId, gated.accepted);
     const tables: Omit<PublishedTable, 'stands'>[] = [];
     await holdReaders(session);
@@ -146,7 +150,9 @@ export async function rollback(database: Database, unit: number, runId: number):
     const current = await publishedTables(session, unit);
     const previous = await publishedTables(session, unit, 'previous');
     const parcels = { now: current.get('core.parcel')?.partition, then: previous.get('core.parcel')?.partition };
-    if (parcels.then !== undefined && parcels.then !== parcels.now) await retireParcels(session, unit, { schema: 'previous', table: parcels.then }, null);
+    if (parcels.then !== undefined && parcels.then !== parcels.now) {
+      await retireParcels(session, unit, { schema: 'previous', table: parcels.then }, parcels.now === undefined ? null : { schema: 'core', table: parcels.now }, null);
+    }
     const changed: Relation[] = [];
     await holdReaders(session);
     for (const relation of [...new Set([...current.keys(), ...previous.keys()])].sort()) {

@@ -1,6 +1,6 @@
 -- purpose: one parcel's record
--- reads: core.parcel, ledger.attribution, ledger.publication
--- writes: api.section_source, api.licenses, api.parcel, api.parcel_by_reference
+-- reads: core.parcel, core.parcel_register, ledger.attribution, ledger.publication
+-- writes: api.section_source, api.licenses, api.parcel, api.parcel_by_reference, api.retired_parcel
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude
 
@@ -144,3 +144,20 @@ begin
 end
 $$;
 comment on function api.parcel_by_reference(text) is 'fid of a national cadastral reference, CCCCZFFFFAS.label; null when there is none';
+
+create or replace function api.retired_parcel(p_fid int4) returns json
+language plpgsql stable security definer
+set search_path to public, pg_temp
+as $$
+begin
+  return (
+    select json_build_object('successor_fid', r.successor_fid)
+    from core.parcel_register r
+    where r.region_code = p_fid / 100000000
+      and r.fid = p_fid
+      and r.retired_on is not null
+    limit 1
+  );
+end
+$$;
+comment on function api.retired_parcel(int4) is 'Of a parcel that is no longer published: the only one in force with its drawing, or null; null as a whole when it is in force or was never published';

@@ -1,5 +1,5 @@
 -- purpose: the parcels of the region, each with its fid
--- version: 2
+-- version: 3
 -- reads: layer.cadastral_parcel, core.parcel_register
 -- writes: core.parcel, core.parcel_register
 -- carries: rows of members of layer.cadastral_parcel
@@ -25,8 +25,131 @@ order by n.reference, n.file_belfiore is null desc, m.rank, n.position;
 
 analyze parcel_twice;
 
--- New references take the next numbers of the region's range, in the order of the reference, so that the same files
--- give the same numbers. The register is only ever added to.
+-- References that share a fid with another, of the code that their comune had before or has since, and all of which are here: the one that is
+-- published keeps it, the others become new.
+create table fid_shared as
+select
+  c.reference,
+  c.carried,
+  row_number() over (partition by c.fid order by c.carried desc, h.fid is null, c.reference collate "C") as turn
+from (
+  select
+    k.fid,
+    k.reference,
+    false as carried
+  from core.parcel_register k
+  cross join region g
+  where k.region_code = g.code
+    and k.reference in (select reference from cadastral_parcel)
+    and k.fid in (select t.fid from core.parcel_register t where t.region_code = g.code and t.taken_from is not null)
+  union all
+  select
+    p.fid,
+    p.reference,
+    true
+  from published_parcel p
+  where p.carried
+    and p.fid in (select t.fid from core.parcel_register t where t.region_code = (select code from region) and t.taken_from is not null)
+) c
+left join published_parcel h on h.fid = c.fid and h.reference = c.reference;
+
+delete from core.parcel_register k
+using region g, fid_shared s
+where k.region_code = g.code
+  and k.reference = s.reference
+  and s.turn > 1
+  and not s.carried;
+
+drop table fid_shared;
+
+-- New references of a region that was loaded before, each with its drawing. A first load has nothing to compare them with.
+create table newcomer as
+select
+  n.reference,
+  n.belfiore,
+  n.geom,
+  core.drawing(n.geom) as drawing
+from cadastral_parcel n
+cross join region g
+left join core.parcel_register k on k.region_code = g.code and k.reference = n.reference
+where exists (select from core.parcel_register r where r.region_code = (select code from region))
+  and k.reference is null
+  and not exists (
+    select
+    from parcel_twice t
+    where t.reference = n.reference
+      and (t.member_id <> n.member_id or t.position <> n.position)
+  );
+
+analyze newcomer;
+
+-- A comune that changes its code: a new reference with the drawing of one of another comune that is gone, and of no other, takes over its fid. Gone with
+-- this build, or retired before.
+create table same_drawing as
+with published as (
+  select
+    n.reference,
+    h.fid,
+    h.reference as taken_from,
+    h.belfiore <> n.belfiore and not h.carried as can_be_taken
+  from newcomer n
+  join published_parcel h on h.point && n.geom and core.drawing(h.geom) = n.drawing
+),
+retired as (
+  select distinct on (n.reference, r.fid)
+    n.reference,
+    r.fid,
+    r.reference as taken_from,
+    not starts_with(r.reference, n.belfiore) as can_be_taken
+  from newcomer n
+  join core.parcel_register r on r.drawing = n.drawing
+  where r.region_code = (select code from region)
+    and r.retired_on is not null
+    and r.successor_fid is null
+    and not exists (select from published p where p.reference = n.reference)
+  order by n.reference, r.fid, r.reference collate "C" desc
+)
+select
+  reference,
+  max(fid) as fid,
+  max(taken_from) as taken_from
+from (
+  select * from published
+  union all
+  select * from retired
+) s
+group by reference
+having count(*) = 1
+  and bool_and(can_be_taken);
+
+insert into core.parcel_register (region_code, reference, fid, taken_from)
+select
+  g.code,
+  s.reference,
+  s.fid,
+  s.taken_from
+from same_drawing s
+cross join region g
+where (select count(*) from same_drawing o where o.fid = s.fid) = 1
+  and (
+    select count(*)
+    from newcomer o
+    where o.drawing = (select n.drawing from newcomer n where n.reference = s.reference)
+  ) = 1
+  -- Nor is any reference that had the fid here.
+  and not exists (
+    select
+    from core.parcel_register k
+    join cadastral_parcel n on n.reference = k.reference
+    where k.region_code = g.code
+      and k.fid = s.fid
+  );
+
+drop table same_drawing;
+drop table newcomer;
+
+-- All other new references take the next numbers of the region's range, in the order of the reference, so that the same files
+-- give the same numbers.
 insert into core.parcel_register (region_code, reference, fid)
 select
   g.code,

@@ -1,0 +1,13 @@
+-- purpose: whether two parcels are drawn the same
+-- reads: none
+-- writes: core.drawing
+-- grain: one call per parcel
+-- crs: EPSG:4326, longitude latitude in degrees
+
+create or replace function core.drawing(area geometry) returns uuid
+language sql immutable parallel safe
+as $$
+  select case when not st_isempty(snapped.geom) then md5(st_asbinary(st_normalize(snapped.geom), 'NDR'))::uuid end
+  from (select st_snaptogrid(area, 1e-8) as geom) as snapped
+$$;
+comment on function core.drawing(geometry) is 'Digest of the rings to 8 decimals, wherever each begins and whichever way it turns; null when nothing is left of them';

@@ -1,0 +1,244 @@
+/** A parcel keeps its fid when its comune changes its code; where it cannot, the retired one names its successor. */
+import { writeFileSync } from 'node:fs';
+import { copyFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Context } from '../../pipelines/context.ts';
+import { rollback } from '../../pipelines/steps/publish.ts';
+import { refresh } from '../../pipelines/steps/refresh.ts';
+import { serviceOn, offencesOf, type Answered, type Service } from '../api/harness.ts';
+import { recount, inForce } from '../faults/published.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { rewriteZip } from '../harness/rewrite-zip.ts';
+import { openRun } from '../harness/run.ts';
+
+const MOLISE = 14;
+const ABRUZZO = 13;
+
+/** The comune has another code, in the names of its files and in all that they say. */
+function recode(path: string, was: string, now: string, change: (member: string, index: number) => string = (member) => member): Promise<void> {
+  return rewriteZip(path, (name, content) => {
+    if (name.endsWith('.zip') || !name.includes(`/${was}_`)) return content;
+    return Buffer.from(members(content.toString('utf8'), change).replaceAll(was, now));
+  }, (name) => name.replace(was, now));
+}
+
+function members(text: string, change: (member: string, index: number) => string): string {
+  let index = -1;
+  return text.replace(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/g, (member) => change(member, (index += 1)));
+}
+
+/** Changes the parcels of one comune. */
+function edit(path: string, comune: string, change: (member: string, index: number) => string): Promise<void> {
+  return rewriteZip(path, (name, content) => (name.includes(`/${comune}_`) && name.endsWith('_ple.gml') ? Buffer.from(members(content.toString('utf8'), change)) : content));
+}
+
+function keepComuni(path: string, keep: (comune: string) => boolean): Promise<void> {
+  return rewriteZip(path, (name, content) => {
+    const [, comune] = /\/([YZ]\d{3})_[^/]*\.zip$/.exec(name) ?? [];
+    return comune === undefined || keep(comune) ? content : null;
+  });
+}
+
+/** The same ring, begun at its second corner. */
+function turned(member: string): string {
+  return member.replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) => {
+    const values = list.trim().split(/\s+/);
+    return `${tag}${[...values.slice(2), ...values.slice(2, 4)].join(' ')} <`;
+  });
+}
+
+/** The same drawing under another number. */
+function twin(member: string): string {
+  const reference = /NATIONALCADASTRALREFERENCE>([^<]+)</.exec(member)![1]!;
+  const label = reference.slice(reference.indexOf('.') + 1);
+  return member.replaceAll(reference, reference.replace(`.${label}`, '.9001')).replace(`LABEL>${label}<`, 'LABEL>9001<');
+}
+
+describeEngines('a parcel whose comune changes code or region', (engine) => {
+  let context: Context;
+  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  let service: Service;
+  let key: string;
+  let lines: string[] = [];
+  let aside: string;
+  const path = (name: string): string => join(files.folder, name);
+
+  const run = async (...regions: number[]): Promise<void> => {
+    lines = [];
+    const report = await refresh(context, loadOptions([files.folder], regions, { accept: { who: 'a test', why: 'comuni change as they like' } }));
+    expect(report.failures).toEqual([]);
+  };
+  /** Reference → fid, of the parcels in force of a comune. */
+  const fids = async (comune: string): Promise<Map<string, number>> => {
+    const rows = await context.database.query<{ reference: string; fid: number }>('select reference, fid from core.parcel where belfiore = $1 order by reference collate "C"', [comune]);
+    return new Map(rows.map(({ reference, fid }) => [reference, fid]));
+  };
+  const under = (found: Map<string, number>, comune: string): Map<string, number> => new Map([...found].map(([reference, fid]) => [comune + reference.slice(4), fid]));
+  const ask = async (fid: number): Promise<Answered> => {
+    const answered = await service.ask(`/parcels/${fid}?include=basic`, { key });
+    expect(offencesOf('/parcels/1', answered)).toEqual([]);
+    return answered;
+  };
+  const successor = async (fid: number): Promise<unknown> => {
+    const { status, body, headers } = await ask(fid);
+    expect([status, body?.['error']]).toEqual([410, 'GONE']);
+    expect(headers['etag']).toBeUndefined();
+    expect(headers['cache-control']).toBe('private, no-cache');
+    return (body!['details'] as Record<string, unknown>)['successor_fid'];
+  };
+  /** Of two parcels with the same drawing. */
+  let twins: { was: number[]; now: number[] };
+
+  beforeAll(async () => {
+    files = await inventedFiles(500, 3, ['ade_cadastre'], 5);
+    aside = `${files.folder}-aside.zip`;
+    const url = await engine.createDatabase();
+    const database = await engine.openDatabase(url);
+    context = { ...(await contextOn(database)), log: { runId: null, warn() {}, progress() {}, info: (line) => void lines.push(line) } };
+    service = await serviceOn(database, url);
+    key = await service.token();
+    await run(MOLISE);
+  });
+  afterAll(async () => {
+    await service.close();
+    await rm(aside, { force: true });
+    await files.remove();
+  });
+
+  it('keeps its fid within the region, wherever its ring begins; only its comune is made anew', async () => {
+    const before = await fids('Z002');
+    const others = await fids('Z003');
+    expect(before.size).toBeGreaterThan(50);
+    await recode(path('MOLISE.zip'), 'Z002', 'Y002', (member, index) => (index === 4 ? turned(member) : member));
+    await run(MOLISE);
+    expect(lines.join('\n')).toContain('core.parcel: only what changed');
+    expect(await fids('Y002')).toEqual(under(before, 'Y002'));
+    expect(await fids('Z002')).toEqual(new Map());
+    expect(await fids('Z003')).toEqual(others);
+    const [[reference, fid]] = [...before] as [[string, number]];
+    expect((await ask(fid)).body).toMatchObject({ fid, municipality: { code: 'Y002' }, basic: { cadastral_reference: `Y002${reference.slice(4)}` } });
+    const [register] = await context.database.query<{ retired: number }>('select count(*) filter (where retired_on is not null) as retired from core.parcel_register');
+    expect(register!.retired).toBe(0);
+    expect(await recount(context.database)).toEqual(await inForce(context.database));
+  });
+
+  it('keeps it when all is made anew', async () => {
+    const before = await fids('Y002');
+    await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
+    await run(MOLISE);
+    expect(lines.join('\n')).not.toContain('core.parcel: only what changed');
+    expect(await fids('Y002')).toEqual(before);
+  });
+
+  it('keeps it when the code changes in a build of all', async () => {
+    const before = await fids('Y002');
+    await recode(path('MOLISE.zip'), 'Y002', 'Y022');
+    await context.database.query('update ledger.member set taken_from = null');
+    await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
+    await run(MOLISE);
+    expect(lines.join('\n')).not.toContain('core.parcel: only what changed');
+    expect(await fids('Y022')).toEqual(under(before, 'Y022'));
+  });
+
+  it('gets a new fid where another parcel is drawn the same, and the old one, which has no single successor, says so', async () => {
+    await edit(path('MOLISE.zip'), 'Z003', (member, index) => (index === 3 ? member + twin(member) : member));
+    await run(MOLISE);
+    const before = await fids('Z003');
+    const [doubled] = [...before].find(([reference]) => reference.endsWith('.9001'))!;
+    const alike = await context.database.query<{ reference: string; fid: number }>('select p.reference, p.fid from core.parcel p join core.parcel o on o.reference = $1 and st_equals(o.geom, p.geom) order by 1', [doubled]);
+    expect(alike).toHaveLength(2);
+    await recode(path('MOLISE.zip'), 'Z003', 'Y003');
+    await run(MOLISE);
+    const after = await fids('Y003');
+    expect(after.size).toBe(before.size);
+    twins = { was: alike.map(({ fid }) => fid), now: alike.map(({ reference }) => after.get(`Y003${reference.slice(4)}`)!) };
+    for (const [reference, fid] of before) {
+      if (twins.was.includes(fid)) expect(after.get(`Y003${reference.slice(4)}`)).toBeGreaterThan(Math.max(...before.values()));
+      else expect(after.get(`Y003${reference.slice(4)}`)).toBe(fid);
+    }
+    for (const fid of twins.was) expect(await successor(fid)).toBeNull();
+  });
+
+  it('is as it was after a rollback, and again after another', async () => {
+    await rollback(context.database, MOLISE, await openRun(context.database));
+    for (const fid of twins.was) expect((await ask(fid)).body).toMatchObject({ fid, municipality: { code: 'Z003' } });
+    for (const fid of twins.now) expect(await successor(fid)).toBeNull();
+    await rollback(context.database, MOLISE, await openRun(context.database));
+    for (const fid of twins.now) expect((await ask(fid)).body).toMatchObject({ fid, municipality: { code: 'Y003' } });
+    for (const fid of twins.was) expect(await successor(fid)).toBeNull();
+  });
+
+  it('names the one that is left of two as its successor, once there is one', async () => {
+    await edit(path('MOLISE.zip'), 'Y003', (member) => (member.includes('.9001<') ? '' : member));
+    await run(MOLISE);
+    const standing = [...(await fids('Y003')).values()].filter((fid) => twins.now.includes(fid));
+    expect(standing).toHaveLength(1);
+    for (const fid of [...twins.was, ...twins.now.filter((each) => each !== standing[0])]) expect(await successor(fid)).toBe(standing[0]);
+  });
+
+  it('gets a new fid in another region, and the old one its successor when the region that loses the comune is published first', async () => {
+    const before = await fids('Z004');
+    await copyFile(path('MOLISE.zip'), aside);
+    await copyFile(aside, path('ABRUZZO.zip'));
+    await keepComuni(path('ABRUZZO.zip'), (comune) => comune === 'Z004');
+    await keepComuni(path('MOLISE.zip'), (comune) => comune !== 'Z004');
+    await run(MOLISE);
+    for (const fid of [...before.values()].slice(0, 3)) expect(await successor(fid)).toBeNull();
+    await run(ABRUZZO);
+    await expectMoved(before, await fids('Z004'), ABRUZZO);
+  });
+
+  it('and when the region that gains it is published first', async () => {
+    const before = await fids('Z005');
+    await copyFile(aside, path('ABRUZZO.zip'));
+    await keepComuni(path('ABRUZZO.zip'), (comune) => comune === 'Z004' || comune === 'Z005');
+    await keepComuni(path('MOLISE.zip'), (comune) => comune !== 'Z005');
+    await run(ABRUZZO);
+    await run(MOLISE);
+    await expectMoved(before, await fids('Z005'), ABRUZZO);
+  });
+
+  it('has no successor when it is gone without one', async () => {
+    const before = await fids('Y022');
+    await edit(path('MOLISE.zip'), 'Y022', (member, index) => (index === 7 ? '' : member));
+    await run(MOLISE);
+    const after = new Set((await fids('Y022')).values());
+    const gone = [...before.values()].filter((fid) => !after.has(fid));
+    expect(gone).toHaveLength(1);
+    expect(await successor(gone[0]!)).toBeNull();
+    const never = await ask(MOLISE * 100_000_000 + 99_999_999);
+    expect([never.status, never.body!['error']]).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('leaves its fid to the new code when the old one is there, too', async () => {
+    const before = await fids('Y022');
+    await copyFile(path('MOLISE.zip'), aside);
+    await recode(aside, 'Y022', 'Z002');
+    await rewriteZip(aside, (name, content) => {
+      const [, comune] = /\/(Z002_[^/]*\.zip)$/.exec(name) ?? [];
+      if (comune !== undefined) writeFileSync(path(comune), content);
+      return content;
+    });
+    await run(MOLISE);
+    expect(await fids('Y022')).toEqual(before);
+    const again = await fids('Z002');
+    expect(again.size).toBe(before.size);
+    expect([...again.values()].filter((fid) => [...before.values()].includes(fid))).toEqual([]);
+    expect(await recount(context.database)).toEqual(await inForce(context.database));
+  });
+
+  async function expectMoved(before: Map<string, number>, after: Map<string, number>, region: number): Promise<void> {
+    expect(before.size).toBeGreaterThan(50);
+    expect([...after.keys()]).toEqual([...before.keys()]);
+    const retired = await context.database.query<{ reference: string; successor: number | null }>(
+      'select reference, successor_fid as successor from core.parcel_register where region_code = $1 and fid = any ($2::int4[]) and retired_on is not null order by reference collate "C"',
+      [MOLISE, [...before.values()]],
+    );
+    expect(retired).toEqual([...after].map(([reference, fid]) => ({ reference, successor: fid })));
+    expect([...after.values()].every((fid) => Math.floor(fid / 100_000_000) === region)).toBe(true);
+    const [reference, fid] = [...before][0]!;
+    expect(await successor(fid)).toBe(after.get(reference));
+  }
+});
