@@ -92,7 +92,7 @@ describeEngines('a parcel whose comune changes code or region', (engine) => {
   let twins: { was: number[]; now: number[] };
 
   beforeAll(async () => {
-    files = await inventedFiles(500, 3, ['ade_cadastre'], 5);
+    files = await inventedFiles(800, 3, ['ade_cadastre'], 10);
     aside = `${files.folder}-aside.zip`;
     const url = await engine.createDatabase();
     const database = await engine.openDatabase(url);
