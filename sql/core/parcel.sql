@@ -81,7 +81,8 @@ where exists (select from core.parcel_register r where r.region_code = (select c
       and (t.member_id <> n.member_id or t.position <> n.position)
   );
 
-analyze newcomer;
+-- Without geom: where it knows both sides, PostGIS now and then makes an estimate of their join that the planner refuses.
+analyze newcomer (reference, belfiore, drawing);
 
 -- A comune that changes its code: a new reference with the drawing of one of another comune that is gone, and of no other, takes over its fid. Gone with
 -- this build, or retired before.
