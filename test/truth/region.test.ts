@@ -32,8 +32,8 @@ const TOLERANCE: Readonly<Record<string, number>> = {
   'subsidence.acceleration_mm_year2': 0.0101,
   'demographics.parcel_share': 2e-6,
   // The truth's areas are straight in degrees and the database's in EPSG:3035, out of which PROJ comes to half a millimetre.
-  'risk.flood_share': 5e-5,
-  'risk.landslide_share': 5e-5,
+  'risk.flood_share': 1e-4,
+  'risk.landslide_share': 1e-4,
 };
 
 /** Several sources may decide parts of one section. */
