@@ -35,8 +35,10 @@ export function validateCommand(): Command {
 }
 
 function describe(verdict: FileVerdict): string {
-  const head = verdict.source === null
-    ? verdict.ok ? `skip  ${verdict.path}: no source reads it` : `FAIL  ${verdict.path}`
+  const aside = verdict.findings.find(({ code }) => code === 'LEFT_ASIDE');
+  if (verdict.ok && aside !== undefined) return `aside ${verdict.path} (${verdict.source ?? ''}): ${aside.message}`;
+  const head = verdict.source === null || aside !== undefined
+    ? verdict.ok ? `skip  ${verdict.path}: no source reads it` : `FAIL  ${verdict.path}${verdict.source === null ? '' : ` (${verdict.source})`}`
     : `${verdict.ok ? 'ok   ' : 'FAIL '} ${verdict.path} (${verdict.source}${verdict.role === null ? '' : ` ${verdict.role} ${verdict.vintage}`}): `
       + `${verdict.records || verdict.rows + verdict.rejects} records = ${verdict.rows} rows + ${verdict.rejects} rejects + ${verdict.duplicates} duplicates${verdict.sampled ? ', first records only' : ''}`;
   return [head, ...verdict.findings.flatMap((finding) => [

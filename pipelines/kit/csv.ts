@@ -6,7 +6,7 @@ import { Readable, pipeline } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { CsvError, parse, type Info } from 'csv-parse';
 import { MappaleError, inputError } from '../errors.ts';
-import { ODD_TEXT } from './odd-text.ts';
+import { ODD_TEXT, withoutDoubles } from './odd-text.ts';
 
 /** A quote that is never closed would swallow the rest of the file; no record of a publisher comes near this size. */
 const MAX_RECORD_CHARACTERS = 1_048_576;
@@ -213,8 +213,9 @@ class Decoder {
     } catch (error) {
       throw this.#wrong(this.#lines + 1 + linesBefore(bytes, this.#encoding), `bytes that ${this.#encoding} does not have`, error);
     }
-    const odd = ODD_TEXT.exec(this.#last + text);
-    if (odd !== null) throw this.#wrong(this.#lines + 1 + countLines(text.slice(0, odd.index)), `${JSON.stringify(odd[0])}, which is what another encoding's bytes look like`);
+    // Single names that were encoded twice are the publishers' own; whether all are is asked of the rows.
+    const odd = ODD_TEXT.exec(withoutDoubles(this.#last + text));
+    if (odd !== null) throw this.#wrong(this.#lines + 1 + countLines(withoutDoubles(this.#last + text).slice(0, odd.index)), `${JSON.stringify(odd[0])}, which is what another encoding's bytes look like`);
     this.#lines += countLines(text);
     this.#last = text.slice(-1) === '\n' ? '' : text.slice(-1);
     return text;

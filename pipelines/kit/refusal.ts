@@ -15,6 +15,11 @@ export interface Refusal {
 export function refusalOf(fields: Readonly<Record<string, unknown>>, error: ZodError): Refusal {
   const issue = error.issues[0];
   const field = String(issue?.path[0] ?? 'record');
-  const found = field in fields ? `, found ${JSON.stringify(fields[field]) ?? 'nothing'}` : '';
+  const found = field in fields ? `, found ${shown(fields[field])}` : '';
   return { code: `${field}_invalid`, message: `${field}: ${issue?.message ?? 'not accepted'}${found}` };
+}
+
+/** As JSON, which has no word for what is not a number or has no end. */
+export function shown(value: unknown): string {
+  return typeof value === 'number' ? String(value) : JSON.stringify(value) ?? 'nothing';
 }

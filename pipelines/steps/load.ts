@@ -4,6 +4,7 @@ import {
   analyze, analyzeRoughly, attach, copyMembers, countByMember, countRows, createSchema, dropSchema, inWorkspace, proveBound, provideRelease, recordWholeFiles, renameIndexes, repeatingMembers, tablesIn,
 } from '../db/catalog.ts';
 import { inputError, type MappaleError } from '../errors.ts';
+import { NO_DATA } from '../kit/no-data.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { readChecks, tableOf } from '../sql-files.ts';
 import type { Log } from '../log.ts';
@@ -47,7 +48,12 @@ export async function load(database: Database, staged: Staged, runId: number, lo
     const { counts, held } = await account(session, staged, made);
     const rejects = counts.reduce((sum, count) => sum + count.rejects, 0);
     const records = counts.reduce((sum, count) => sum + count.records, 0);
-    refuseRejects(staged.located, records, rejects);
+    // Of members that are taken over, rejects are those of the member that was read.
+    const [without] = await session.query<{ records: number }>(
+      `select count(*)::int4 as records from ledger.reject
+       where code = $2 and member_id in (select coalesce(taken_from, member_id) from ledger.member where release_id = $1)`, [releaseId, NO_DATA],
+    );
+    refuseRejects(staged.located, records, rejects - (without?.records ?? 0));
     const offences = await runChecks(session, readChecks(source.checks));
     for (const offence of offences) if (offence.level === 'warn') log.warn(`${source.id}: ${offence.expects}: ${offence.rows} rows say otherwise`, { check: offence.name });
     const errors = offences.filter(({ level }) => level === 'error');

@@ -2,9 +2,11 @@
 import { createReadStream } from 'node:fs';
 import type { CopyIn, Database } from '../db/index.ts';
 import { createSchema, dropSchema, inWorkspace } from '../db/catalog.ts';
-import { MappaleError } from '../errors.ts';
+import { MappaleError, inputError } from '../errors.ts';
 import { RowWriter } from '../kit/copy.ts';
-import type { InputFile, MemberFacts, MemberSink, Reject, Sink } from '../kit/source.ts';
+import { NO_DATA } from '../kit/no-data.ts';
+import { OddText, mayBeDoubled } from '../kit/odd-text.ts';
+import type { Columns, InputFile, MemberFacts, MemberSink, Reject, Sink } from '../kit/source.ts';
 import { ZipArchive } from '../kit/zip.ts';
 import type { Log } from '../log.ts';
 import { progressLine } from '../progress.ts';
@@ -14,6 +16,8 @@ import { stagingSchema } from './workspace.ts';
 
 /** Rejects are written in batches of this many. */
 const REJECT_BATCH = 500;
+/** So few refused records stop no file, whatever their share. */
+export const TOLERATED = 10;
 /** Reading stops when this many records were refused and they are more than half: the file is not what it seems. */
 const HOPELESS = 10_000;
 
@@ -98,6 +102,8 @@ class StageSink implements Sink {
   #failure: unknown = null;
   #rejects: RejectRow[] = [];
   #file: { id: number; file: LocatedFile } | null = null;
+  /** What the open file's texts are like, by table; tables of shapes have hardly any, and bytes that look like letters. */
+  readonly #texts = new Map<string, OddText>();
   #doneBytes = 0;
   #fileBytes = 0;
   #open = false;
@@ -116,6 +122,7 @@ class StageSink implements Sink {
   async openFile(file: LocatedFile): Promise<void> {
     if (this.#file !== null) this.#doneBytes += this.#file.file.size;
     this.#fileBytes = 0;
+    this.#texts.clear();
     this.#file = { id: await addFile(this.#database, this.#releaseId, file), file };
   }
 
@@ -160,6 +167,7 @@ class StageSink implements Sink {
         for (const writer of this.#writers.values()) writer.flush();
         await this.#drain();
         await this.#writeRejects();
+        this.#refuseDoubled();
         const count: MemberCount = {
           memberId, label: this.#label(facts), records, rows: this.#rowCount() - rowsBefore, rejects,
           duplicates: [...duplicates.values()].reduce((sum, n) => sum + n, 0),
@@ -244,7 +252,12 @@ class StageSink implements Sink {
       if (this.#copies.has(table)) continue;
       const copy = await this.#database.copyIn(this.#schema, table);
       this.#copies.set(table, copy);
-      this.#writers.set(table, new RowWriter(this.#located.source.tables[table]!, (chunk) => this.#write(copy, chunk)));
+      const columns = this.#located.source.tables[table]!;
+      const isShapes = Object.values(columns).includes('geometry');
+      this.#writers.set(table, new RowWriter(columns, (chunk) => {
+        if (!isShapes && mayBeDoubled(chunk)) this.#textsOf(table, columns).addRows(chunk, this.#file?.file.name ?? '');
+        this.#write(copy, chunk);
+      }));
     }
     return row!.id;
   }
@@ -261,6 +274,23 @@ class StageSink implements Sink {
     if (writer === undefined) throw new Error(`${this.#located.source.id}: unknown staging table ${table}`);
     writer.memberId = memberId;
     return writer;
+  }
+
+  #textsOf(table: string, columns: Columns): OddText {
+    const texts = this.#texts.get(table) ?? new OddText(columns);
+    this.#texts.set(table, texts);
+    return texts;
+  }
+
+  /** A file whose names are all unreadable would be published as it is. @throws MappaleError `ENCODING_WRONG` */
+  #refuseDoubled(): void {
+    const doubled = [...this.#texts.values()].find(({ throughout }) => throughout);
+    if (doubled === undefined) return;
+    throw inputError('text is in another encoding than the publisher uses', {
+      code: 'ENCODING_WRONG', at: doubled.examples.map(({ at }) => at).join(', '),
+      detail: `expected text, found ${doubled.odd} of ${doubled.seen} texts beyond ASCII that were encoded twice, like ${JSON.stringify(doubled.examples[0]?.text.slice(0, 60))}`,
+      hint: 'Use the file as downloaded; a program that saves it again may change its encoding.',
+    });
   }
 
   #write(copy: CopyIn, chunk: Buffer): void {
@@ -292,7 +322,7 @@ class StageSink implements Sink {
   }
 
   #reject(memberId: number, reject: Reject): void {
-    this.#rejected += 1;
+    if (reject.code !== NO_DATA) this.#rejected += 1;
     const raw = typeof reject.raw === 'string' ? Buffer.from(reject.raw, 'utf8') : Buffer.from(reject.raw);
     this.#rejects.push({ memberId, step: 'stage', position: reject.position, code: reject.code, message: reject.message, raw });
     if (this.#rejected >= HOPELESS && this.#rejected > this.#rowCount()) refuseRejects(this.#located, this.#rejected + this.#rowCount(), this.#rejected);
@@ -305,13 +335,18 @@ class StageSink implements Sink {
   }
 }
 
-/** @throws MappaleError `TOO_MANY_REJECTS` (exit 4) above the manifest's limit */
+/** `1.00 %` */
+export function percent(share: number): string {
+  return `${(share * 100).toFixed(2)} %`;
+}
+
+/** @throws MappaleError `TOO_MANY_REJECTS` (exit 4) above the manifest's limit, and when nothing is left */
 export function refuseRejects(located: Located, records: number, rejects: number): void {
   const limit = located.source.manifest.envelope.rejectShare;
-  if (records === 0 || rejects / records <= limit || rejects <= 10) return;
+  if (records === 0 || (rejects < records && (rejects / records <= limit || rejects <= TOLERATED))) return;
   throw new MappaleError(`${located.source.id}: too many records were refused`, {
     code: 'TOO_MANY_REJECTS', kind: 'rejects', at: located.files.map(({ name }) => name).join(', '),
-    detail: `expected at most ${(limit * 100).toFixed(2)} % of ${records} records, found ${rejects} (${((rejects / records) * 100).toFixed(2)} %)`,
+    detail: `expected at most ${TOLERATED} of ${records} records or ${percent(limit)} of them, and one that can be used, found ${rejects} (${percent(rejects / records)})`,
     hint: `See why: mappale rejects --source ${located.source.id}`,
   });
 }

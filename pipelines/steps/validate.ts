@@ -5,10 +5,12 @@ import { MappaleError } from '../errors.ts';
 import { RowWriter } from '../kit/copy.ts';
 import type { MemberFacts, MemberSink, Recognition, Reject, Sink } from '../kit/source.ts';
 import { KeySet } from '../kit/key-set.ts';
+import { maskTaxCode } from '../kit/mask-tax-code.ts';
+import { NO_DATA } from '../kit/no-data.ts';
 import { OddText, isOddRecord } from '../kit/odd-text.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { locate, type LocatedFile } from './locate.ts';
-import { inputFile } from './stage.ts';
+import { TOLERATED, inputFile, percent } from './stage.ts';
 
 export interface Finding {
   readonly level: 'error' | 'warn';
@@ -41,9 +43,6 @@ const EXAMPLES = 3;
 /** Rejects that show that the whole file is not what it should be, however few they are. */
 const SYSTEMATIC = /^(encoding|utf8|not_utf8|columns|header)/;
 
-/** Highest share of texts beyond ASCII that may be doubly encoded: the street lists of 2026 have 5 %, a file that was saved wrongly has most. */
-const ENCODED_TWICE = 0.2;
-
 class SampleReached extends Error {}
 
 /**
@@ -58,12 +57,18 @@ export async function validate(paths: readonly string[], sources: readonly Regis
     onFile(verdict);
   };
   const survey = await locate(paths, sources, { get: () => undefined, set() {} });
+  const named = new Set(paths.map(maskTaxCode));
   for (const { path, error } of survey.broken) add(failed(path, null, error));
   for (const { path, source, reason } of survey.aside) {
-    add({ ...empty(path), source, ok: true, findings: [{ level: 'warn', code: 'LEFT_ASIDE', message: reason, at: basename(path) }] });
+    // In a folder it may lie beside what is read; who names it wants to know whether it is read.
+    const finding = { level: named.has(path) ? 'error' : 'warn', code: 'LEFT_ASIDE', message: `the file is known and not read: ${reason}`, at: basename(path) } as const;
+    add({
+      ...empty(path), source, ok: !named.has(path),
+      findings: [named.has(path) ? { ...finding, detail: `expected a file that ${source} reads, found one that it leaves aside`, hint: `Take the file that is read instead: see mappale sources ${source}.` } : finding],
+    });
   }
   for (const path of survey.unknown) {
-    add(paths.includes(path)
+    add(named.has(path)
       ? {
         ...empty(path),
         findings: [{
@@ -186,20 +191,29 @@ class ValidationSink implements Sink {
     this.rows = this.#rowCount();
     const findings = [...this.#lost];
     const seen = this.rows + this.rejects + this.duplicates;
+    const faults = this.rejects - (this.#rejectKinds.get(NO_DATA)?.count ?? 0);
     const limit = this.#source.manifest.envelope.rejectShare;
-    const tooMany = seen > 0 && this.rejects / seen > limit && (this.rejects > 10 || this.rows === 0);
+    const tooMany = faults / Math.max(1, seen) > limit && faults > TOLERATED;
+    const allowed = `at most ${TOLERATED} records or ${percent(limit)} of them`;
     for (const [code, { count, examples }] of this.#rejectKinds) {
+      const systematic = SYSTEMATIC.test(code);
+      const nothing = this.rows === 0;
       findings.push({
-        level: tooMany || SYSTEMATIC.test(code) ? 'error' : 'warn', code, message: `${count} record${count === 1 ? '' : 's'} refused: ${examples[0]!.message}`, at: examples.map(({ at }) => at).join(', '),
-        detail: `expected at most ${(limit * 100).toFixed(2)} % of the records, found ${((this.rejects / seen) * 100).toFixed(2)} % of ${seen}`,
-        hint: tooMany ? 'Compare these lines with the publisher\'s description.' : 'They are kept aside when the file is loaded; see them then with mappale rejects.',
+        level: tooMany || systematic || nothing ? 'error' : 'warn', code, at: examples.map(({ at }) => at).join(', '),
+        message: `${count} record${count === 1 ? '' : 's'} ${code === NO_DATA ? 'without a value' : 'refused'}: ${examples[0]?.message ?? ''}`,
+        detail: code === NO_DATA && !nothing ? `expected a value or nothing, found the sign for "no value" in ${count} of ${seen} records`
+          : nothing ? `expected records that can be used, found ${this.rejects} of ${seen} refused`
+            : systematic ? `expected none in a whole file, found ${count} of ${seen}`
+              : `expected ${allowed} to be refused, found ${faults} of ${seen} (${percent(faults / Math.max(1, seen))})`,
+        hint: tooMany || nothing ? 'Compare these lines with the publisher\'s description.'
+          : systematic ? 'The file was changed after its publisher made it: use it as downloaded.' : 'They are kept aside when the file is loaded; see them then with mappale rejects.',
       });
     }
     for (const writer of this.#writers.values()) writer.flush();
     findings.push(...this.#encoding());
     for (const [table, keys] of this.#keys) {
       if (keys.repeated === 0) continue;
-      findings.push({ level: 'warn', code: 'KEY_REPEATED', message: `${keys.repeated} rows of ${table} repeat the key (${this.#source.keys![table]!.join(', ')})`, at: keys.examples.join(', '), hint: 'The first of each is kept when the file is loaded.' });
+      findings.push({ level: 'warn', code: 'KEY_REPEATED', message: `${keys.repeated} rows of ${table} repeat the key (${this.#source.keys![table]!.join(', ')})`, at: keys.examples.join(', '), hint: 'One of each is kept when the file is loaded; the others are counted as duplicates, or refused where they contradict it.' });
     }
     if (whole && this.records === 0 && this.#lost.length === 0) {
       findings.push({ level: 'error', code: 'FILE_EMPTY', message: 'the file holds no record', at: this.#name, detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.' });
@@ -209,8 +223,8 @@ class ValidationSink implements Sink {
   }
 
   /**
-   * Bytes of another encoding are an error wherever they stand. Texts like `ForlÃ¬` are one when many accented texts look so: the
-   * publishers have single ones themselves.
+   * Bytes of another encoding are an error wherever they stand. Texts like `ForlÃ¬` are one when many different accented texts look so:
+   * the publishers have single ones themselves.
    */
   #encoding(): Finding[] {
     const message = 'text is in another encoding than the publisher uses';
@@ -223,9 +237,12 @@ class ValidationSink implements Sink {
     if (odd === 0) return [];
     const seen = this.#texts.reduce((sum, texts) => sum + texts.seen, 0);
     const examples = this.#texts.flatMap((texts) => texts.examples).slice(0, EXAMPLES);
+    const at = examples.map((example) => example.at).join(', ');
+    const like = `${odd} of ${seen} texts beyond ASCII like ${JSON.stringify(examples[0]?.text.slice(0, 60))}`;
+    if (this.#texts.some((texts) => texts.damaged || texts.throughout)) return [{ level: 'error', code: 'ENCODING_WRONG', message, at, detail: `expected text, found ${like}`, hint }];
     return [{
-      level: this.#texts.some((texts) => texts.damaged) || odd / seen > ENCODED_TWICE ? 'error' : 'warn', code: 'ENCODING_WRONG', message, at: examples.map(({ at }) => at).join(', '),
-      detail: `expected text, found ${odd} of ${seen} texts beyond ASCII like ${JSON.stringify(examples[0]!.text.slice(0, 60))}`, hint,
+      level: 'warn', code: 'ENCODED_TWICE', message: `${odd} text${odd === 1 ? ' was' : 's were'} encoded twice, and the others were not`, at, detail: `expected text, found ${like}`,
+      hint: 'Single ones are the publisher\'s own: they are kept as they are, and found by the letters that they stand for.',
     }];
   }
 

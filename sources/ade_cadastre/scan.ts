@@ -7,6 +7,7 @@
  * strict parser decides. So it can be wrong in one way only, by accepting what a strict parser would refuse, and a property
  * test looks for that. Format: MapServer, WFS 2.0 output with GML 3.2.
  */
+import { ITALY } from '../../pipelines/kit/italy.ts';
 import type { RowWriter } from '../../pipelines/kit/copy.ts';
 import { PARCEL_GML_ID, PARCEL_ID } from './schema.ts';
 
@@ -41,6 +42,7 @@ const UNDERSCORE = 0x5f;
 
 /** Longest run that is remembered. */
 const RUN_BYTES = 2_048;
+const { west: WEST, south: SOUTH, east: EAST, north: NORTH } = ITALY;
 /** A number is at most this long here; `-` and exponents are left to the strict parser. */
 const NUMBER_BYTES = 40;
 
@@ -370,11 +372,11 @@ export class ParcelScanner {
     this.#at = from;
     for (;;) {
       lat = this.#number(limit);
-      // NaN, beyond a pole or not followed by one space: the comparison is false for NaN.
-      if (!(lat <= 90) || bytes[this.#at] !== SPACE) return -1;
+      // NaN, outside Italy or not followed by one space: comparisons are false for NaN.
+      if (!(lat >= SOUTH && lat <= NORTH) || bytes[this.#at] !== SPACE) return -1;
       this.#at += 1;
       lon = this.#number(limit);
-      if (!(lon <= 180)) return -1;
+      if (!(lon >= WEST && lon <= EAST)) return -1;
       if (to > room) {
         this.#to = to;
         this.#grow();

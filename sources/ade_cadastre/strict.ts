@@ -4,6 +4,7 @@
  */
 import type { ZodError } from 'zod';
 import type { RowWriter } from '../../pipelines/kit/copy.ts';
+import { outsideItaly } from '../../pipelines/kit/italy.ts';
 import { inputError } from '../../pipelines/kit/source.ts';
 import type { Place, XmlElement } from '../../pipelines/kit/xml.ts';
 import { parseReference, SHEET_REFERENCE_LENGTH, type Reference } from './reference.ts';
@@ -237,9 +238,12 @@ function readRing(list: XmlElement): Ring {
   const words = /[^ \t\r\n]+/g;
   let lat: number | null = null;
   for (let word = words.exec(list.text); word !== null; word = words.exec(list.text)) {
-    if (lat === null) lat = coordinate(word[0], 90, 'a latitude', list);
+    if (lat === null) lat = coordinate(word[0], 'a latitude', list);
     else {
-      ring.push(coordinate(word[0], 180, 'a longitude', list), lat);
+      const lon = coordinate(word[0], 'a longitude', list);
+      const fault = outsideItaly(lon, lat);
+      if (fault !== null) throw new Refusal(fault.code, fault.message, list.place);
+      ring.push(lon, lat);
       lat = null;
     }
   }
@@ -254,10 +258,9 @@ function readRing(list: XmlElement): Ring {
   return Float64Array.from(ring);
 }
 
-function coordinate(word: string, most: number, what: string, list: XmlElement): number {
+function coordinate(word: string, what: string, list: XmlElement): number {
   const value = NUMBER.test(word) ? Number(word) : NaN;
   if (Number.isNaN(value)) throw new Refusal('coordinate_malformed', `expected ${what}, found ${JSON.stringify(word)}`, list.place);
-  if (Math.abs(value) > most) throw new Refusal('coordinate_out_of_range', `expected ${what} of at most ${most}, found ${word}`, list.place);
   return value;
 }
 

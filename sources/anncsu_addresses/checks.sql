@@ -34,6 +34,16 @@ where exists (select from accesso)
 group by o.progressivo_nazionale, o.total_accesses
 having count(a.progressivo_accesso) <> o.total_accesses;
 
+-- check: coordinates_not_swapped
+-- level: warn
+-- expects: longitude in COORD_X_COMUNE and latitude in COORD_Y_COMUNE; swapped? The addresses are kept without a point
+select
+  belfiore,
+  count(*) as swapped
+from accesso
+where coordinate_flag = 'swapped'
+group by belfiore;
+
 -- check: coordinates_believable
 -- level: warn
 -- expects: in no comune more than a tenth of the published points are zero, swapped, projected or outside Italy

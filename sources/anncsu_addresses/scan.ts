@@ -11,6 +11,8 @@ const ZERO = 0x30;
 const NINE = 0x39;
 /** Digits that are exact in a double. */
 const EXACT_DIGITS = 15;
+/** Below minus this, a number may stand for none: the schema decides. */
+const LOWEST = 9_999;
 /** Powers of ten that are exact in a double, and enough of them. */
 const TEN: readonly number[] = Array.from({ length: EXACT_DIGITS + 1 }, (_, power) => 10 ** power);
 /** A row without its texts: 13 lengths, four int8 or float8 of 8 bytes, four int4, one int2, the comune. */
@@ -164,6 +166,8 @@ export class AccessScanner {
     if (digits === 0 || digits > EXACT_DIGITS || decimals === 0) return false;
     this.#at = at;
     const value = decimals > 0 ? mantissa / TEN[decimals]! : mantissa;
+    // −9999 is no number, and nothing in Italy is as far below zero.
+    if (negative && value >= LOWEST) return false;
     number.setFloat64(0, negative ? -value : value);
     this.#int32(8);
     this.#int32(number.getInt32(0));

@@ -7,6 +7,7 @@
  * property test holds the two against each other.
  */
 import { z } from 'zod';
+import { isNoData } from '../../pipelines/kit/no-data.ts';
 
 export const STRAD_COLUMNS = [
   'CODICE_COMUNE', 'CODICE_ISTAT', 'PROGRESSIVO_NAZIONALE', 'CODICE_COMUNALE', 'ODONIMO', "LOCALITA'", 'TOTALE_ACCESSI', 'DIZIONE_LINGUA1',
@@ -39,11 +40,11 @@ const key = (code: string): z.ZodType<number, string> =>
 const whole = (code: string): z.ZodType<number | null, string> =>
   z.string().refine((text) => /^\d{0,9}$/.test(text), invalid(code, 'expected at most 9 digits, or nothing')).transform((text) => (text === '' ? null : Number(text)));
 
-/** Decimal comma; no exponent, no thousands separator; `,5` is 0.5. */
+/** Decimal comma; no exponent, no thousands separator; `,5` is 0.5. What says that there is no number is none: the address stays. */
 const DECIMAL = /^-?(?:\d+(?:,\d+)?|,\d+)$/;
 const decimal = (code: string): z.ZodType<number | null, string> =>
-  z.string().refine((text) => text === '' || (text.length <= 40 && DECIMAL.test(text)), invalid(code, 'expected a number with a decimal comma, or nothing'))
-    .transform((text) => (text === '' ? null : Number(text.replace(',', '.').replace(/^(-?)\./, '$10.'))));
+  z.string().refine((text) => text === '' || isNoData(text) || (text.length <= 40 && DECIMAL.test(text)), invalid(code, 'expected a number with a decimal comma, or nothing'))
+    .transform((text) => (text === '' || isNoData(text) ? null : Number(text.replace(',', '.').replace(/^(-?)\./, '$10.'))));
 
 const streetColumns = {
   /** Belfiore code; the join key of everything, as provinces are renumbered and comuni merged. */

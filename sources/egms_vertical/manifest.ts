@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'egms_vertical',
-  version: 2,
+  version: 3,
   title: 'European Ground Motion Service, Level 3 Ortho, vertical component',
   attribution: {
     holder: HOLDERS.copernicus,

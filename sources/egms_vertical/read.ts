@@ -8,7 +8,7 @@ import type { RowWriter } from '../../pipelines/kit/copy.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
 import { isZip } from '../../pipelines/kit/zip.ts';
 import { manifest } from './manifest.ts';
-import { ALIASES, CELL_M, EDITIONS, FIELDS, MAX_COORDINATE_M, MAX_VELOCITY_MM_YEAR, egmsRow, refusal, type EgmsField } from './schema.ts';
+import { ALIASES, CELL_M, EDITIONS, FIELDS, HEIGHT_M, MAX_ACCELERATION_MM_YEAR2, MAX_COORDINATE_M, MAX_VELOCITY_MM_YEAR, egmsRow, refusal, type EgmsField } from './schema.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -293,7 +293,7 @@ class TileRows {
     const acceleration = decimalOf(buffer, from[7]!, to[7]!, true);
     // NaN fails every comparison.
     if (!(rmse >= 0 && velocityStd >= 0 && velocity <= MAX_VELOCITY_MM_YEAR && velocity >= -MAX_VELOCITY_MM_YEAR)) return false;
-    if (Number.isNaN(height) || Number.isNaN(acceleration)) return false;
+    if (!(height >= HEIGHT_M[0] && height <= HEIGHT_M[1] && acceleration <= MAX_ACCELERATION_MM_YEAR2 && acceleration >= -MAX_ACCELERATION_MM_YEAR2)) return false;
     const writer = this.#writer;
     writer.begin(this.#number);
     writer.bytes(buffer, from[0]!, to[0]!);

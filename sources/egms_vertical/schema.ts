@@ -6,6 +6,7 @@
  * holds the two against each other, so this schema is the only definition.
  */
 import { z } from 'zod';
+import { NO_DATA, isNoData } from '../../pipelines/kit/no-data.ts';
 import { refusalOf, type Refusal } from '../../pipelines/kit/refusal.ts';
 
 /** Side of a cell in metres. */
@@ -14,6 +15,9 @@ export const CELL_M = 100;
 export const MAX_COORDINATE_M = 10_000_000;
 /** Faster than a metre a year is no ground motion that interferometry can follow: a sentinel or a shifted column. */
 export const MAX_VELOCITY_MM_YEAR = 1_000;
+/** The same for its change; and no land of Europe lies as deep as this, nor as high. */
+export const MAX_ACCELERATION_MM_YEAR2 = 1_000;
+export const HEIGHT_M = [-1_000, 9_000] as const;
 /** Digits before and after the point; their sum stays below 2^53, so that the fast path divides exactly. */
 const DECIMAL = /^-?\d{1,7}(\.\d{1,6})?$/;
 
@@ -31,7 +35,7 @@ export const egmsRow = z.strictObject({
   easting: centre,
   northing: centre,
   /** Orthometric height, metres. */
-  height: decimal,
+  height: decimal.refine((value) => value >= HEIGHT_M[0] && value <= HEIGHT_M[1], { message: `expected a height from ${HEIGHT_M[0]} to ${HEIGHT_M[1]} m` }),
   /** Residuals after a third-order polynomial and the seasonal term, mm. */
   rmse: spread,
   /** mm/year, positive upwards. */
@@ -41,7 +45,7 @@ export const egmsRow = z.strictObject({
   }),
   mean_velocity_std: spread,
   /** mm/year², twice the second-order coefficient. */
-  acceleration: decimal,
+  acceleration: decimal.refine((value) => Math.abs(value) <= MAX_ACCELERATION_MM_YEAR2, { message: `expected an acceleration within ±${MAX_ACCELERATION_MM_YEAR2} mm/year²` }),
 });
 
 export type EgmsRow = z.output<typeof egmsRow>;
@@ -49,6 +53,9 @@ export type EgmsField = keyof EgmsRow;
 
 /** Fields in the order of the staging table. */
 export const FIELDS: readonly EgmsField[] = ['pid', 'easting', 'northing', 'height', 'rmse', 'mean_velocity', 'mean_velocity_std', 'acceleration'];
+
+/** What stands for a measurement, and may be missing. */
+const MEASURED: readonly string[] = FIELDS.filter((field) => !['pid', 'easting', 'northing'].includes(field));
 
 const PUBLISHED = [...FIELDS, 'acceleration_std', 'seasonality', 'seasonality_std'];
 /** All columns of each release before the series, by the names that are used here. */
@@ -60,9 +67,10 @@ export const EDITIONS: Readonly<Record<'2015–2023' | '2020–2024', readonly s
 /** Later names of the same fields; seen in the level 2 headers of 2020–2024 and accepted here as well. */
 export const ALIASES: Readonly<Record<string, EgmsField>> = { height_ortho: 'height', rmse_ts: 'rmse' };
 
-/** @returns the stable code and the one-line message of a refused row. */
+/** @returns the stable code and the one-line message of a refused row; a cell whose place is good and whose motion is no number was not measured. */
 export function refusal(text: Readonly<Record<string, string>>, error: z.ZodError): Refusal {
   const issue = error.issues[0]!;
   const found = refusalOf(text, error);
+  if (error.issues.every(({ path }) => MEASURED.includes(String(path[0]))) && MEASURED.some((field) => isNoData(text[field]))) return { ...found, code: NO_DATA };
   return issue.code === 'custom' && typeof issue.params?.['code'] === 'string' ? { ...found, code: issue.params['code'] } : found;
 }

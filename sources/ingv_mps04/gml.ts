@@ -2,10 +2,9 @@
 import type { Readable } from 'node:stream';
 import { expectColumns, normaliseHeader } from '../../pipelines/kit/csv.ts';
 import { readFeatures } from '../../pipelines/kit/gml-features.ts';
-import { refusalOf } from '../../pipelines/kit/refusal.ts';
 import type { MemberSink } from '../../pipelines/kit/source.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, node } from './schema.ts';
+import { COLUMNS, node, refusal } from './schema.ts';
 
 /** Does a GML have these names for properties of its features, whatever their namespace? */
 export function isGmlGrid(head: Buffer): boolean {
@@ -26,7 +25,7 @@ export async function readGml(stream: Readable, at: string, member: MemberSink, 
     const fields = { lon: value(COLUMNS.lon), lat: value(COLUMNS.lat), ag: value(COLUMNS.ag) };
     const parsed = node.safeParse(fields);
     if (parsed.success) return member.row('raw_pga_node', feature.number, [parsed.data.lon, parsed.data.lat, parsed.data.ag]);
-    const { code, message } = refusalOf(fields, parsed.error);
+    const { code, message } = refusal(fields, parsed.error);
     member.reject({ position: feature.number, code, message, raw: feature.raw });
   }, (bytes) => {
     progress(bytes);

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'ingv_mps04',
-  version: 1,
+  version: 2,
   title: 'Modello di pericolosità sismica MPS04: accelerazione massima del suolo, 10 % in 50 anni',
   attribution: {
     holder: HOLDERS.ingv,

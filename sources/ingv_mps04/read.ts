@@ -1,12 +1,11 @@
 /** Reads the grid, as GML (`gml.ts`) or as text: a header that names its columns in any order, then one node per line, divided by blanks, tabs, semicolons or commas. */
 import type { Readable } from 'node:stream';
 import { expectColumns, fieldsOf, normaliseHeader } from '../../pipelines/kit/csv.ts';
-import { refusalOf } from '../../pipelines/kit/refusal.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
 import { isZip } from '../../pipelines/kit/zip.ts';
 import { isGmlGrid, readGml } from './gml.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, node } from './schema.ts';
+import { COLUMNS, node, refusal } from './schema.ts';
 
 const LF = 0x0a;
 /** A line of the file has some 40 characters; a file without line ends must not be held in memory. */
@@ -117,7 +116,7 @@ class Lines {
     const fields = fieldsOf(values, this.#columns);
     const parsed = node.safeParse(fields);
     if (!parsed.success) {
-      const { code, message } = refusalOf(fields, parsed.error);
+      const { code, message } = refusal(fields, parsed.error);
       return reject(code, message);
     }
     this.#member.row('raw_pga_node', this.number, [parsed.data.lon, parsed.data.lat, parsed.data.ag]);

@@ -1,13 +1,18 @@
 /** One node of the MPS04 grid as text, and what it means. */
 import { z } from 'zod';
+import { ITALY, outsideItaly } from '../../pipelines/kit/italy.ts';
+import { NO_DATA, isNoData } from '../../pipelines/kit/no-data.ts';
+import { refusalOf, type Refusal } from '../../pipelines/kit/refusal.ts';
 
+/** Degrees; the grid goes beyond the coasts and borders. */
+const MARGIN = 1;
 const decimal = z.string().regex(/^-?\d+(?:\.\d+)?$/, 'expected a decimal number').transform(Number);
 
 export const node = z.strictObject({
   /** Degrees east. */
-  lon: decimal.refine((value) => value >= 5 && value <= 20, 'expected a longitude of Italy, 5 to 20'),
+  lon: decimal.refine((value) => value >= ITALY.west - MARGIN && value <= ITALY.east + MARGIN, 'expected a longitude of Italy, 5 to 20'),
   /** Degrees north. */
-  lat: decimal.refine((value) => value >= 34 && value <= 49, 'expected a latitude of Italy, 34 to 49'),
+  lat: decimal.refine((value) => value >= ITALY.south - MARGIN && value <= ITALY.north + MARGIN, 'expected a latitude of Italy, 34 to 48.5'),
   /** Peak ground acceleration on rock in g. No place in Italy reaches 0.4; above 1 the unit is another one (g/10, m/s², cm/s²). */
   ag: decimal.refine((value) => value > 0 && value < 1, 'expected an acceleration in g, above 0 and below 1'),
 });
@@ -18,3 +23,11 @@ export const COLUMNS = {
   lat: ['lat', 'latitude', 'latitudine', 'y'],
   ag: ['ag', 'ag_g', 'ag_475', 'pga', 'pga_g', 'pga_475'],
 } as const;
+
+/** Why a node is refused; one at a good place whose acceleration is no number is a place that the model does not cover. */
+export function refusal(fields: Readonly<Record<keyof typeof COLUMNS, string>>, error: z.ZodError): Refusal {
+  const found = refusalOf(fields, error);
+  const misplaced = outsideItaly(Number(fields.lon || NaN), Number(fields.lat || NaN), MARGIN);
+  if (misplaced?.code === 'coordinates_swapped') return misplaced;
+  return error.issues.every(({ path }) => path[0] === 'ag') && isNoData(fields.ag) ? { ...found, code: NO_DATA } : found;
+}

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'ispra_flood',
-  version: 2,
+  version: 3,
   title: 'Mosaicatura nazionale delle aree a pericolosità idraulica (D.Lgs. 49/2010)',
   attribution: {
     holder: HOLDERS.ispra,

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'ispra_landslide',
-  version: 2,
+  version: 3,
   title: 'Mosaicatura nazionale delle aree a pericolosità da frana dei Piani di Assetto Idrogeologico (PAI)',
   attribution: {
     holder: HOLDERS.ispra,

@@ -5,7 +5,8 @@
  * but no list of columns. So columns are found by the names below, and any other name stops the source with the difference.
  */
 import { z } from 'zod';
-import type { Refusal } from '../../pipelines/kit/refusal.ts';
+import { isNoData } from '../../pipelines/kit/no-data.ts';
+import { shown, type Refusal } from '../../pipelines/kit/refusal.ts';
 
 export type Dynamic = 'erosion' | 'accretion' | 'stable';
 
@@ -36,8 +37,10 @@ const MAX_RATE_M_YEAR = 100;
 
 const MAX_CHANGE_M = 2000;
 
+/** NaN and −9999 say what null says. */
 function within(limit: number, unit: string): z.ZodType<number | null> {
-  return z.custom<number | null>((value) => value === null || (typeof value === 'number' && Math.abs(value) <= limit), `expected a number within ±${limit} ${unit}`);
+  return z.custom<number | null>((value) => value === null || isNoData(value) || (typeof value === 'number' && Math.abs(value) <= limit), `expected a number within ±${limit} ${unit}`)
+    .transform((value) => (isNoData(value) ? null : value));
 }
 
 const published = z.strictObject({
@@ -61,7 +64,7 @@ export function segmentOf(fields: { readonly dynamic: unknown; readonly rate: un
   if (!parsed.success) {
     const issue = parsed.error.issues[0]!;
     const field = String(issue.path[0] ?? 'record') as keyof typeof fields;
-    return { code: field === 'dynamic' ? 'dynamic_unknown' : `${field}_invalid`, message: `${field}: ${issue.message}, found ${JSON.stringify(fields[field])}` };
+    return { code: field === 'dynamic' ? 'dynamic_unknown' : `${field}_invalid`, message: `${field}: ${issue.message}, found ${shown(fields[field])}` };
   }
   const { dynamic, rate, change } = parsed.data;
   if (rate !== null) return { dynamic, rate };

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'istat_boundaries',
-  version: 1,
+  version: 2,
   title: 'ISTAT: boundaries of comuni, provinces and regions',
   attribution: {
     holder: HOLDERS.istat,

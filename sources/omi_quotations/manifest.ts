@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'omi_quotations',
-  version: 1,
+  version: 2,
   title: 'OMI: quotations, zones and their perimeters',
   attribution: {
     holder: HOLDERS.agenziaDelleEntrate,

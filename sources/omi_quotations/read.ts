@@ -1,14 +1,13 @@
 /** Reads one file of the OMI: a CSV of quotations or zones, a KML of perimeters, or a zip or KMZ of any of them. */
 import type { z } from 'zod';
 import { inputError, type InputFile, type MemberFacts, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
+import { outsideItaly } from '../../pipelines/kit/italy.ts';
 import type { ZipArchive } from '../../pipelines/kit/zip.ts';
 import { KmlReader, multiPolygon, type Placemark } from '../../pipelines/kit/kml.ts';
 import { maskTaxCode } from '../../pipelines/kit/mask-tax-code.ts';
 import { HEADERS, PROPERTY_TYPES, belfiore, parseDocumentName, parseTitle, semesterOf, valori, zona, zone, type Kind, type Semester, type Title } from './schema.ts';
 import { MixedDecoder, readLines, type Line } from './text.ts';
 
-/** Parts outside are data errors (a Sardinian zone has one off Africa). West, south, east, north. */
-const ITALY = [6, 35, 19, 47.5] as const;
 /** Entries of a zip that hold no records. */
 const COMPANIONS = /(?:\/|\.(?:pdf|txt|html?|docx?|png|jpe?g|gif))$/i;
 
@@ -333,7 +332,7 @@ function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink
   };
   const polygons = [];
   for (const part of placemark.parts) {
-    const fault = part.fault ?? outsideItaly(part.rings[0]!);
+    const fault = part.fault ?? part.rings.map(misplaced).find((found) => found !== null) ?? null;
     if (fault === null) {
       polygons.push(part.rings);
       for (const hole of part.refusedHoles) refusePart(hole.fault, hole.raw);
@@ -349,14 +348,11 @@ function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink
   return refused;
 }
 
-function outsideItaly(ring: readonly number[]): string | null {
-  const [west, south, east, north] = ITALY;
-  for (let i = 0; i < ring.length; i += 2) {
-    const lon = ring[i]!;
-    const lat = ring[i + 1]!;
-    if (lon < west || lon > east || lat < south || lat > north) {
-      return `part_outside_italy: expected longitude ${west}–${east} and latitude ${south}–${north}, found ${lon}, ${lat}`;
-    }
+/** Parts outside are data errors (a Sardinian zone has one off Africa). */
+function misplaced(ring: readonly number[]): string | null {
+  for (let i = 0; i + 1 < ring.length; i += 2) {
+    const fault = outsideItaly(ring[i]!, ring[i + 1]!);
+    if (fault !== null) return `${fault.code === 'outside_italy' ? 'part_outside_italy' : fault.code}: ${fault.message}`;
   }
   return null;
 }

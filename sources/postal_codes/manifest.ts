@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/kit/source.ts';
 
 export const manifest: Manifest = {
   id: 'postal_codes',
-  version: 1,
+  version: 2,
   title: 'Postal codes (CAP) of comuni, and their areas, as the operator supplies them',
   attribution: {
     holder: HOLDERS.operator,

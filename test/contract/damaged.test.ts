@@ -143,6 +143,19 @@ function samples(files: readonly LocatedFile[]): LocatedFile[] {
   return [...found.values()];
 }
 
+/** Different cells of records that were encoded twice, in the tables of a file. */
+async function doubled(path: string): Promise<number> {
+  const texts: string[] = [];
+  if (ZIP.test(path)) {
+    await rewriteZip(path, (name, content) => {
+      if (/\.(?:csv|txt)$/i.test(name)) texts.push(textOf(content));
+      return content;
+    });
+  } else texts.push(textOf(readFileSync(path)));
+  const records = texts.flatMap((text) => text.split('\n')).filter((line) => /\d{2}/.test(line));
+  return new Set(records.flatMap((line) => line.split(/[;,\t\r"]/)).filter((cell) => /[\u00c2\u00c3][\u0080-\u00bf]/.test(cell))).size;
+}
+
 const rowsOf = async (source: RegisteredSource, path: string): Promise<unknown> => (await trial(source, path)).collected?.rows;
 
 describe.each(sources.map((source) => [source.id, source] as const))('source %s', (id, source) => {
@@ -170,7 +183,9 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
             if (verdict.ok) {
               // Saved again in another encoding that is known, and not a letter was lost.
               const lossless = JSON.stringify(await rowsOf(source, target)) === JSON.stringify(await rowsOf(source, path));
-              if (!lossless) offences.push(`${name}, ${what}: accepted with ${JSON.stringify(verdict.findings.map(({ code }) => code))}`);
+              // One or two names that were encoded twice are the publishers' own: they are told, not refused.
+              const own = /read as windows-1252/.test(what) && verdict.findings.some(({ code }) => code === 'ENCODED_TWICE') && (await doubled(target)) <= 2;
+              if (!lossless && !own) offences.push(`${name}, ${what}: accepted with ${JSON.stringify(verdict.findings.map(({ code }) => code))}`);
             } else if (errors.some(({ code, at, detail, hint }) => code === 'FILE_UNKNOWN' || !at.includes(name.slice(0, 5)) || detail === undefined || hint === undefined)) {
               offences.push(`${name}, ${what}: ${JSON.stringify(errors)}`);
             }

@@ -112,6 +112,98 @@ describe('what is looked at', () => {
     expect(verdict).toMatchObject({ source: 'mef_income', ok: false, findings: [{ code: 'COLUMNS_CHANGED', at: expect.stringMatching(/_2023\.zip!redditi\.csv:1$/) }] });
   });
 
+  it('a file that is left aside is not read: exit 3 with why when it is named, a note in a folder', async () => {
+    const place = join(folder, 'aside');
+    mkdirSync(place);
+    const census = join(place, 'R14_indicatori_2011_sezioni.csv');
+    writeFileSync(census, 'CODREG;REGIONE;CODPRO;PROVINCIA;CODCOM;COMUNE;PROCOM;SEZ2011;NSEZ;P1;P2\r\n14;Molise;70;Campobasso;1;Finto;70001;700010000001;1;10;5\r\n');
+    copyFileSync(GOOD, join(place, 'several-zones_2024.csv'));
+    const named = await mappale(census);
+    expect(named.code).toBe(3);
+    expect(named.out).toMatch(/^FAIL +.*R14_indicatori_2011_sezioni\.csv/);
+    expect(named.out).toMatch(/error: the file is known and not read: .*2011.*\[LEFT_ASIDE\]/);
+    expect(named.out).not.toMatch(/ok |0 records/);
+    const inFolder = await mappale(place);
+    expect(inFolder.code).toBe(0);
+    expect(inFolder.out).toMatch(/aside .*R14_indicatori_2011_sezioni\.csv \(istat_census\): the file is known and not read: /);
+    expect(inFolder.out).not.toContain('0 records');
+  });
+
+  it('a named file whose name holds a tax code is told apart from its folder too', async () => {
+    const path = join(folder, 'appunti_RSSMRA80A01H501U.md');
+    writeFileSync(path, '# Appunti\n');
+    const { code, out } = await mappale(path);
+    expect(code).toBe(3);
+    expect(out).not.toContain('RSSMRA80A01H501U');
+  });
+
+  it('the classification of 2020 as a workbook is recognised and read', async () => {
+    const { code, out } = await mappale(fixture('dpc_seismic/layout-2020-workbook.xlsx'));
+    expect(code).toBe(0);
+    expect(out).toContain('dpc_seismic comuni 2020');
+    expect(out).toContain('5 rows + 1 rejects');
+  });
+
+  it('what is said of few refused records agrees with the verdict', async () => {
+    const header = 'REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA\r\n';
+    const row = (code: number, zone: string): string => `MOLISE;Campobasso;CB;Finto;${code};${zone}\r\n`;
+    const write = (good: number, bad: number): string => {
+      const path = join(folder, `zone_${good}_${bad}_2024.csv`);
+      writeFileSync(path, header + Array.from({ length: good }, (_, i) => row(70_001 + i, '3')).join('') + Array.from({ length: bad }, (_, i) => row(71_001 + i, '9')).join(''));
+      return path;
+    };
+    const [few] = await validate([write(7, 1)], sources, null, () => undefined);
+    expect(few).toMatchObject({ ok: true, findings: [{ level: 'warn', code: 'label_invalid', detail: 'expected at most 10 records or 0.50 % of them to be refused, found 1 of 8 (12.50 %)' }] });
+    const [many] = await validate([write(100, 11)], sources, null, () => undefined);
+    expect(many).toMatchObject({ ok: false, findings: [{ level: 'error', detail: 'expected at most 10 records or 0.50 % of them to be refused, found 11 of 111 (9.91 %)' }] });
+    const [none] = await validate([write(0, 3)], sources, null, () => undefined);
+    expect(none).toMatchObject({ ok: false, findings: [{ level: 'error', detail: 'expected records that can be used, found 3 of 3 refused' }] });
+  });
+
+  it('a cell without a value (NaN, −9999) is told, and no reason to refuse the tile', async () => {
+    const header = readFileSync(fixture('egms_vertical/EGMS_L3_E46N20_100km_U_2018_2022_1.csv'), 'utf8').split('\n', 1)[0] ?? '';
+    const columns = header.trim().split(',').length;
+    const line = (index: number, velocity: string): string => ['3OaTn5TNYv', 4_650_050 + 100 * (index % 500), 2_050_050 + 100 * Math.floor(index / 500), '12.3', '1.4', velocity, '0.1', '-0.25', ...Array.from({ length: columns - 8 }, () => '0.1')].join(',');
+    const path = join(folder, 'EGMS_L3_E46N20_100km_U_2020_2024_2.csv');
+    writeFileSync(path, `${header.trim()}\n${Array.from({ length: 2_000 }, (_, i) => line(i, i % 2 === 0 ? '-3.2' : i % 4 === 1 ? 'NaN' : '-9999')).join('\n')}\n`);
+    const [verdict] = await validate([path], sources, null, () => undefined);
+    expect(verdict).toMatchObject({ ok: true, vintage: '2020_2024', rows: 1000, rejects: 1000, findings: [{ level: 'warn', code: 'no_data', message: expect.stringContaining('1000 records without a value'), detail: expect.stringContaining('1000 of 2000') }] });
+  });
+});
+
+describe('names that were encoded twice', () => {
+  const STRAD = 'CODICE_COMUNE;CODICE_ISTAT;PROGRESSIVO_NAZIONALE;CODICE_COMUNALE;ODONIMO;LOCALITA\';TOTALE_ACCESSI;DIZIONE_LINGUA1;DIZIONE_LINGUA2;\n';
+  const streets = (names: readonly string[]): string => STRAD + names.map((name, index) => `Z001;094901;${index + 1};;${name};;0;;;\n`).join('');
+
+  it.each([
+    ['one, and no other accent in the file', ['VIA ROMA', 'VIA I\u00c2\u00b0 MAGGIO', 'PIAZZA GARIBALDI']],
+    ['two among many that are not', ['VIA I\u00c2\u00b0 MAGGIO', 'VIA CIR\u00c3\u00b2', ...Array.from({ length: 20 }, (_, i) => `LOCALIT\u00c0 ${i}`)]],
+  ])('%s: the publisher\'s own, kept, counted, and called that', async (_words, names) => {
+    const path = join(folder, 'STRAD_MOLI_20260602.csv');
+    writeFileSync(path, streets(names));
+    const [verdict] = await validate([path], sources, null, () => undefined);
+    expect(verdict).toMatchObject({ ok: true, rows: names.length, rejects: 0 });
+    const [finding] = verdict?.findings ?? [];
+    expect(finding).toMatchObject({ level: 'warn', code: 'ENCODED_TWICE', hint: expect.stringContaining('the publisher\'s own') });
+    expect(verdict?.findings.map(({ hint }) => hint).join()).not.toContain('as downloaded');
+  });
+
+  it('throughout: refused, with the file as downloaded for a remedy', async () => {
+    const path = join(folder, 'STRAD_MOLI_20260703.csv');
+    writeFileSync(path, Buffer.from(Buffer.from(streets(['VIA CIR\u00d2', 'VIA PER\u00d2', 'LOCALIT\u00c0 FINTA', 'VIA FORL\u00cc']), 'utf8').toString('latin1'), 'utf8'));
+    const [verdict] = await validate([path], sources, null, () => undefined);
+    expect(verdict).toMatchObject({ ok: false, findings: [{ level: 'error', code: 'ENCODING_WRONG', hint: expect.stringContaining('as downloaded') }] });
+  });
+
+  it('in a list of comuni are kept as well', async () => {
+    const path = join(folder, 'zone_doppie_2024.csv');
+    writeFileSync(path, `REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA\r\nMOLISE;Campobasso;CB;Forl\u00c3\u00ac Finto;70001;3\r\n`);
+    const [verdict] = await validate([path], sources, null, () => undefined);
+    expect(verdict).toMatchObject({ ok: true, rows: 1, findings: [{ level: 'warn', code: 'ENCODED_TWICE' }] });
+  });
+});
+
+describe('what is looked at in part', () => {
   it('--sample stops after so many records and says so', async () => {
     const path = join(folder, 'comuni-soppressi.csv');
     const [header, row] = ['Anno;Sigla Automobilistica;Codice Unità territoriale sovracomunale (Uts);Codice Comune;Denominazione Comune;Comune soppresso per scorporo;Data evento;Codice del Comune associato alla variazione;Denominazione Comune associato alla variazione;Codice Unità territoriale sovracomunale associato alla variazione;Sigla Automobilistica associata alla variazione', (code: number) => `2024;CB;070;${String(code).padStart(6, '0')};Finta;;22/01/2024;070902;Altrove;070;CB`];

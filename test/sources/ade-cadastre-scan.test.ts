@@ -300,12 +300,12 @@ describe('numbers', () => {
   it('are rounded as JavaScript rounds them, whatever their length', () => {
     for (let seed = 0; seed < 300; seed += 1) {
       const random = randomOf('numbers', seed);
-      const number = (most: number): string => {
-        const whole = random.below(most);
+      const number = (least: number, most: number): string => {
+        const whole = least + random.below(most - least);
         const decimals = random.below(4) === 0 ? random.below(20) : 8;
         return decimals === 0 ? String(whole) : `${whole}.${Array.from({ length: decimals }, () => random.below(10)).join('')}`;
       };
-      const pairs = Array.from({ length: 50 }, () => `${number(90)} ${number(180)}`);
+      const pairs = Array.from({ length: 50 }, () => `${number(35, 47)} ${number(6, 19)}`);
       const { parcels, problems } = run(documentOf(pairs));
       expect(problems).toEqual([]);
       const [row] = copied(parcels);

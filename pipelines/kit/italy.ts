@@ -1,0 +1,65 @@
+/** Are degrees in Italy? Sources of points and geometries ask here, so that all refuse the same places in the same words. */
+import type { Refusal } from './refusal.ts';
+
+/** Degrees; no island lies outside. */
+export const ITALY = { west: 6, south: 35, east: 19, north: 47.5 } as const;
+
+/** EPSG numbers of the systems in degrees that publishers use. */
+const DEGREES: ReadonlySet<number> = new Set([4326, 4258, 4230, 4265, 4670, 6706, 9067]);
+
+export function isInDegrees(srid: number): boolean {
+  return DEGREES.has(srid);
+}
+
+/** @param margin degrees around the box that are accepted too */
+function holds(lon: number, lat: number, margin: number): boolean {
+  return lon >= ITALY.west - margin && lon <= ITALY.east + margin && lat >= ITALY.south - margin && lat <= ITALY.north + margin;
+}
+
+/** Why a position cannot be meant, or null. What is in Italy only with its numbers exchanged says so. NaN is nowhere. */
+export function outsideItaly(lon: number, lat: number, margin: number = 0): Refusal | null {
+  if (holds(lon, lat, margin)) return null;
+  const expected = `expected longitude ${ITALY.west - margin} to ${ITALY.east + margin} and latitude ${ITALY.south - margin} to ${ITALY.north + margin}, found ${lon} and ${lat}`;
+  return holds(lat, lon, margin) ? { code: 'coordinates_swapped', message: `${expected}: swapped?` } : { code: 'outside_italy', message: expected };
+}
+
+/** Why an EWKB geometry in degrees cannot be meant: the first of its positions that is outside. Little-endian, XY, simple features. */
+export function geometryOutsideItaly(ewkb: Buffer): Refusal | null {
+  let at = 0;
+  const positions = (count: number): Refusal | null => {
+    for (let left = count; left > 0; left -= 1, at += 16) {
+      const fault = outsideItaly(ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8));
+      if (fault !== null) return fault;
+    }
+    return null;
+  };
+  const counted = (each: () => Refusal | null): Refusal | null => {
+    const count = ewkb.readUInt32LE(at);
+    at += 4;
+    for (let left = count; left > 0; left -= 1) {
+      const fault = each();
+      if (fault !== null) return fault;
+    }
+    return null;
+  };
+  const list = (): Refusal | null => {
+    const count = ewkb.readUInt32LE(at);
+    at += 4;
+    return positions(count);
+  };
+  const walk = (): Refusal | null => {
+    const type = ewkb.readUInt32LE(at + 1);
+    at += (type & 0x20000000) === 0 ? 5 : 9;
+    switch (type & 0xff) {
+      case 1:
+        return positions(1);
+      case 2:
+        return list();
+      case 3:
+        return counted(list);
+      default:
+        return counted(walk);
+    }
+  };
+  return walk();
+}

@@ -1,0 +1,217 @@
+/**
+ * What stands for "no number" in files is never stored as one: every numeric cell, attribute and coordinate of every source is overwritten
+ * with NaN, infinities and −9999, and the rows that come out are looked at. Such a record is refused, or the value is missing.
+ */
+import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { MappaleError } from '../../pipelines/errors.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { isNoData } from '../../pipelines/kit/no-data.ts';
+import { randomOf } from '../../pipelines/kit/random.ts';
+import { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { loadSources, loadSynthetic, type RegisteredSource } from '../../pipelines/registry.ts';
+import { recognise } from '../../pipelines/steps/locate.ts';
+import { collect } from '../harness/collect.ts';
+
+const TOKENS = ['NaN', '-nan', 'inf', '-Infinity', '1e999', '-9999', '-9999.0', '-9999,00', '1.#QNAN'];
+/** Where each try is a file of its own. */
+const FEW = ['NaN', '1e999', '-9999'];
+/** Records of a table that are tried cell by cell, and numbers of a document. */
+const RECORDS = 3;
+const NUMBERS = 6;
+
+/** Where −9999 may be meant: losses make a sum of incomes negative. */
+const MAY_BE_NEGATIVE: readonly (readonly [source: string, column: string])[] = [['mef_income', 'lte_zero_eur'], ['mef_income', 'total_income_eur']];
+
+const sources = await loadSources();
+const root = mkdtempSync(join(tmpdir(), 'mappale-no-data-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+
+/** Ordinates of EWKB polygons and lines. */
+function ordinates(ewkb: Buffer): number[] {
+  const found: number[] = [];
+  let at = 0;
+  const walk = (): void => {
+    const type = ewkb.readUInt32LE(at + 1);
+    at += 5 + ((type & 0x20000000) === 0 ? 0 : 4);
+    const points = (count: number): void => {
+      for (let i = 0; i < count * 2; i += 1, at += 8) found.push(ewkb.readDoubleLE(at));
+    };
+    const count = (): number => {
+      at += 4;
+      return ewkb.readUInt32LE(at - 4);
+    };
+    const kind = type & 0xff;
+    if (kind === 1) points(1);
+    else if (kind === 2) points(count());
+    else if (kind === 3) for (let rings = count(); rings > 0; rings -= 1) points(count());
+    else for (let parts = count(); parts > 0; parts -= 1) walk();
+  };
+  walk();
+  return found;
+}
+
+function offences(id: string, rows: Readonly<Record<string, readonly Record<string, unknown>[]>>): string[] {
+  const found: string[] = [];
+  for (const [table, list] of Object.entries(rows)) {
+    for (const row of list) {
+      for (const [column, value] of Object.entries(row)) {
+        const numbers = Buffer.isBuffer(value) ? ordinates(value) : Array.isArray(value) ? value : [value];
+        const allowed = MAY_BE_NEGATIVE.some(([source, name]) => source === id && name === column);
+        if (numbers.some((each) => typeof each === 'number' && (!Number.isFinite(each) || (!allowed && isNoData(each))))) found.push(`${table}.${column} = ${Buffer.isBuffer(value) ? 'geometry' : String(value)}`);
+      }
+    }
+  }
+  return [...new Set(found)];
+}
+
+/** A text with a table: its last lines are rows, and what comes before the first line like them is the header. */
+function tableOf(text: string): { readonly delimiter: string; readonly header: readonly string[]; readonly rows: readonly string[] } | null {
+  if (/^\s*[<{[]/.test(text)) return null;
+  const lines = text.split('\n').filter((line) => line.trim() !== '');
+  const last = lines.at(-1) ?? '';
+  const delimiter = [';', ',', '\t', ' '].find((each) => last.split(each).length > 2);
+  if (delimiter === undefined) return null;
+  const numeric = (line: string): number => line.split(delimiter).filter((cell) => /^"?-?\d+(?:[.,]\d+)?"?\s*$/.test(cell)).length;
+  const first = lines.findIndex((line) => line.split(delimiter).length === last.split(delimiter).length && numeric(line) > 0);
+  return first < 1 ? null : { delimiter, header: lines.slice(0, first), rows: lines.slice(first).slice(-RECORDS) };
+}
+
+/** Every variant of a content, one after the other; a table takes all in one. */
+function variantsOf(name: string, content: Buffer): Buffer[] {
+  const random = randomOf(`no data ${name}`);
+  if (/\.dbf$/i.test(name)) return dbfVariants(content);
+  if (/\.(?:shp|shx|prj|cpg|gpkg|pdf)$/i.test(name)) return [];
+  const text = content.toString('latin1');
+  if (/^[\u00ff\u00fe]{2}|PK\u0003/.test(text)) return [];
+  const table = tableOf(text);
+  if (table !== null) {
+    const { delimiter, header, rows } = table;
+    const more = rows.flatMap((row) => row.split(delimiter).flatMap((cell, index, cells) => (/\d/.test(cell)
+      ? TOKENS.map((token) => cells.map((each, at) => (at === index ? `${/^"/.test(cell) ? `"${token}"` : token}${each.endsWith('\r') ? '\r' : ''}` : each)).join(delimiter)) : [])));
+    return [Buffer.from([...header, ...rows, ...more, ''].join('\n'), 'latin1')];
+  }
+  // Numbers of documents stand between tags, blanks and commas; a few of them, anywhere.
+  const numbers = [...text.matchAll(/(?<=[\s,[>:"])-?\d+(?:\.\d+)?(?=[\s,\]<"}])/g)];
+  return Array.from({ length: Math.min(NUMBERS, numbers.length) }, () => random.pick(numbers)).flatMap((match) => FEW.map((token) => (
+    Buffer.from(`${text.slice(0, match.index)}${token}${text.slice(match.index + match[0].length)}`, 'latin1'))));
+}
+
+/** Each number of the first record by each token that is as long. */
+function dbfVariants(dbf: Buffer): Buffer[] {
+  const [headerSize, recordSize] = [dbf.readUInt16LE(8), dbf.readUInt16LE(10)];
+  if (dbf.length < headerSize + recordSize) return [];
+  const variants: Buffer[] = [];
+  let offset = headerSize + 1;
+  for (let at = 32; dbf[at] !== 0x0d; at += 32) {
+    const [type, width] = [String.fromCharCode(dbf[at + 11]!), dbf[at + 16]!];
+    if (type === 'N' || type === 'F') {
+      for (const token of FEW.filter(({ length }) => length <= width)) {
+        const copy = Buffer.from(dbf);
+        copy.write(token.padStart(width), offset, 'latin1');
+        variants.push(copy);
+      }
+    }
+    offset += width;
+  }
+  return variants;
+}
+
+/** Shapes whose first coordinates are no numbers. */
+function shapeVariants(shp: Buffer): Buffer[] {
+  return [Number.NaN, Infinity].flatMap((value) => [shp.length - 16, shp.length - 8].map((at) => {
+    const copy = Buffer.from(shp);
+    copy.writeDoubleLE(value, at);
+    return copy;
+  }));
+}
+
+/** The files of one source, one of a kind, each with a way to write a variant of one of its parts. */
+async function materialOf(source: RegisteredSource): Promise<{ readonly path: string; readonly parts: readonly { readonly name: string; readonly content: Buffer }[]; readonly zipped: boolean }[]> {
+  const folder = join(root, source.id);
+  mkdirSync(folder);
+  await (await loadSynthetic(source.id)).write(makeWorld({ parcels: 200, seed: 5 }), folder);
+  const kinds = new Set<string>();
+  const found = [];
+  for (const name of readdirSync(folder).sort()) {
+    const path = join(folder, name);
+    const kind = name.replace(/\d+|E\d+N\d+/g, '');
+    if (!statSync(path).isFile() || kinds.has(kind)) continue;
+    kinds.add(kind);
+    if (!/\.(?:zip|kmz|xlsx)$/i.test(name)) {
+      found.push({ path, parts: [{ name, content: readFileSync(path) }], zipped: false });
+      continue;
+    }
+    const archive = await ZipArchive.open(path);
+    const parts = [];
+    for (const entry of archive.entries.filter(({ isFolder }) => !isFolder)) parts.push({ name: entry.path, content: await archive.buffer(entry.path) });
+    await archive.close();
+    found.push({ path, parts, zipped: true });
+  }
+  return found;
+}
+
+/** Variants of a document two zips down, as the cadastre has it. */
+async function nestedVariants(content: Buffer): Promise<Buffer[]> {
+  const file = join(root, 'nested.zip');
+  writeFileSync(file, content);
+  const archive = await ZipArchive.open(file);
+  const entries = [];
+  for (const { path } of archive.entries) entries.push({ path, content: await archive.buffer(path) });
+  await archive.close();
+  const variants: Buffer[] = [];
+  const first = entries.find(({ path }) => /_ple\.gml$|\.zip$/.test(path));
+  if (first === undefined) return [];
+  for (const variant of first.path.endsWith('.zip') ? await nestedVariants(first.content) : variantsOf(first.path, first.content)) {
+    const writer = await ZipWriter.create(file);
+    for (const entry of entries.slice(0, 4)) await writer.add(entry.path, entry === first ? variant : entry.content, { modified: '2026-07-01' });
+    await writer.close();
+    variants.push(readFileSync(file));
+  }
+  return variants;
+}
+
+describe.each(sources.map((source) => [source.id, source] as const))('source %s', (id, source) => {
+  it('stores neither NaN, nor infinity, nor −9999', async () => {
+    const found: string[] = [];
+    let tried = 0;
+    let records = 0;
+    for (const { path, parts, zipped } of await materialOf(source)) {
+      const tables = parts.filter(({ name }) => /\.(?:dbf|shp)$/i.test(name));
+      for (const part of parts) {
+        // One layer of a zip of shapefiles stands for the others, which the same code reads.
+        if (tables.includes(part) && tables.indexOf(part) > 1) continue;
+        const variants = /\.shp$/i.test(part.name) ? shapeVariants(part.content)
+          : /\.zip$/i.test(part.name) ? await nestedVariants(part.content) : variantsOf(part.name, part.content);
+        for (const variant of variants) {
+          const target = join(root, basename(path));
+          if (zipped) {
+            const writer = await ZipWriter.create(target);
+            for (const each of parts) await writer.add(each.name, each === part ? variant : each.content, { modified: '2026-07-01' });
+            await writer.close();
+          } else writeFileSync(target, variant);
+          try {
+            const recognised = await recognise({ path: target, size: statSync(target).size }, [source]);
+            if (recognised === null || recognised.recognition.ignored !== undefined) continue;
+            const collected = await collect(source, target, recognised.recognition);
+            tried += 1;
+            records += collected.members.reduce((sum, member) => sum + (member.records ?? 0), 0);
+            found.push(...offences(id, collected.rows).map((offence) => `${part.name}: ${offence}`));
+          } catch (error) {
+            // A file may be refused as a whole, in words; anything else is a fault.
+            if (!(error instanceof MappaleError)) throw error;
+          } finally {
+            rmSync(target, { force: true });
+          }
+        }
+      }
+    }
+    expect([...new Set(found)]).toEqual([]);
+    // A test whose files nobody reads tries nothing.
+    expect(tried).toBeGreaterThan(0);
+    expect(records).toBeGreaterThan(0);
+  });
+});

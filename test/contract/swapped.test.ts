@@ -1,0 +1,94 @@
+/**
+ * Latitude and longitude exchanged: coordinates that lie in Italy only the other way round are refused, and the reject asks whether they were
+ * swapped. Addresses keep their line and lose their point: sources/anncsu_addresses, coordinate_flag.
+ */
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { geometryOutsideItaly, outsideItaly } from '../../pipelines/kit/italy.ts';
+import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { loadSources, loadSynthetic } from '../../pipelines/registry.ts';
+import { recognise } from '../../pipelines/steps/locate.ts';
+import { validate } from '../../pipelines/steps/validate.ts';
+import { collect } from '../harness/collect.ts';
+import { ewkbMultiPolygon } from '../harness/section-workspace.ts';
+import { rewriteZip } from '../harness/rewrite-zip.ts';
+
+const FIXTURES = fileURLToPath(new URL('../../sources/', import.meta.url));
+const sources = await loadSources();
+const folder = mkdtempSync(join(tmpdir(), 'mappale-swapped-'));
+
+beforeAll(async () => {
+  const world = makeWorld({ parcels: 200, seed: 11 });
+  for (const id of ['ade_cadastre', 'omi_quotations', 'postal_codes', 'ingv_mps04']) await (await loadSynthetic(id)).write(world, folder);
+});
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+/** Pairs of degrees of Italy, however they are divided, the other way round. */
+function exchanged(content: Buffer): Buffer {
+  const lat = '(?:3[5-9]|4[0-7])(?:\\.\\d+)?';
+  const lon = '(?:[6-9]|1[0-8])(?:\\.\\d+)?';
+  const pair = new RegExp(`(?<![\\d.])(?:(${lat})([ ,;\\t]+)(${lon})|(${lon})([ ,;\\t]+)(${lat}))(?![\\d.])`, 'g');
+  return Buffer.from(content.toString('latin1').replace(pair, (_all, a?: string, first?: string, b?: string, c?: string, second?: string, d?: string) => (
+    a === undefined ? `${d}${second}${c}` : `${b}${first}${a}`)), 'latin1');
+}
+
+async function rowsOf(path: string): Promise<{ readonly placed: number; readonly rejects: { code: string; message: string }[] }> {
+  const found = await recognise({ path, size: statSync(path).size }, sources);
+  const source = sources.find(({ id }) => id === found?.source);
+  if (found === null || source === undefined) throw new Error(`${path} is not recognised`);
+  const { members, rows } = await collect(source, path, found.recognition);
+  return { placed: Object.values(rows).reduce((sum, list) => sum + list.length, 0), rejects: members.flatMap(({ rejects }) => rejects) };
+}
+
+const FILES: readonly (readonly [what: string, name: () => string])[] = [
+  ['parcels and sheets of the cadastre', () => join(folder, 'MOLISE.zip')],
+  ['a WFS answer', () => join(FIXTURES, 'ade_cadastre/fixture/parcels.gml')],
+  ['perimeters of the OMI', () => join(folder, readdirSync(folder).find((name) => /\.kml$/.test(name)) ?? '')],
+  ['perimeters of a provincia', () => join(folder, readdirSync(folder).find((name) => /^Provincia/.test(name)) ?? '')],
+  ['the grid of MPS04', () => join(folder, 'italia_ag_002_txt.zip')],
+  ['postal areas', () => join(folder, 'zone_cap_2025.geojson')],
+  ['boundaries as GeoJSON', () => join(FIXTURES, 'istat_boundaries/fixture/municipalities.geojson')],
+  ['a flood mosaic as GeoJSON', () => join(FIXTURES, 'ispra_flood/fixture', readdirSync(join(FIXTURES, 'ispra_flood/fixture')).find((name) => /^HPH/.test(name)) ?? '')],
+  ['a landslide mosaic as GeoJSON', () => join(FIXTURES, 'ispra_landslide/fixture', readdirSync(join(FIXTURES, 'ispra_landslide/fixture')).find((name) => /\.geojson$/.test(name)) ?? '')],
+  ['the shoreline as GeoJSON', () => join(FIXTURES, 'ispra_shoreline/fixture/rate-impossible_Dinamica_Litoranea_2006_2020.geojson')],
+];
+
+describe('latitude and longitude swapped', () => {
+  it.each(FILES)('in %s: every record is refused with the hint *swapped?*, and none is placed', async (_what, original) => {
+    const path = join(folder, original().split('/').at(-1) ?? '');
+    const before = await rowsOf(original());
+    const content = readFileSync(original());
+    writeFileSync(path, content);
+    if (/\.(?:zip|kmz)$/.test(path)) await rewriteZip(path, (name, part) => (/\.(?:gml|kml|txt)$/i.test(name) ? exchanged(part) : part));
+    else writeFileSync(path, exchanged(content));
+    const after = await rowsOf(path);
+    const swapped = after.rejects.filter(({ code }) => code === 'coordinates_swapped');
+    expect(before.placed).toBeGreaterThan(0);
+    expect(before.rejects.filter(({ code }) => code === 'coordinates_swapped')).toEqual([]);
+    expect(after.placed).toBe(0);
+    expect(swapped.length).toBeGreaterThan(0);
+    expect(swapped.every(({ message }) => message.includes('swapped?'))).toBe(true);
+    const [verdict] = await validate([path], sources, null, () => undefined);
+    expect(verdict).toMatchObject({ ok: false });
+    expect(verdict?.findings.some(({ message }) => message.includes('swapped?'))).toBe(true);
+  });
+});
+
+describe('a position', () => {
+  it.each([
+    [14.5, 41.5, null], [6, 35, null], [19, 47.5, null], [41.5, 14.5, 'coordinates_swapped'], [35, 6, 'coordinates_swapped'], [0, 0, 'outside_italy'], [-14.5, 41.5, 'outside_italy'],
+    [2.35, 48.85, 'outside_italy'], [Number.NaN, 41.5, 'outside_italy'], [-9999, -9999, 'outside_italy'], [Infinity, 41, 'outside_italy'],
+  ])('%d, %d: %s', (lon, lat, code) => {
+    expect(outsideItaly(lon, lat)?.code ?? null).toBe(code);
+  });
+
+  it('is looked for in every ring and part of a geometry', () => {
+    const ring = (x: number, y: number): [number, number][] => [[x, y], [x + 0.001, y], [x, y + 0.001], [x, y]];
+    expect(geometryOutsideItaly(ewkbMultiPolygon([[ring(14, 42)], [ring(14.1, 42), ring(14.1001, 42.0001)]], 4326))).toBeNull();
+    expect(geometryOutsideItaly(ewkbMultiPolygon([[ring(14, 42)], [ring(14.1, 42), ring(42, 14)]], 4326))?.code).toBe('coordinates_swapped');
+    expect(geometryOutsideItaly(ewkbMultiPolygon([[ring(14, 42)], [ring(0, 0)]], 4326))?.code).toBe('outside_italy');
+  });
+});
