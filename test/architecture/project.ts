@@ -22,7 +22,7 @@ export const FILES: readonly string[] = readdirSync(ROOT, { withFileTypes: true 
 
 /** Inputs and expected outputs of tests: publishers' bytes, not code. */
 export function isData(file: string): boolean {
-  return /^(sources\/[^/]+\/(fixture|golden)|test\/migration\/fixture)\//.test(file);
+  return /^(sources\/[^/]+\/(fixture|golden)|test\/migration\/fixture|test\/sections\/golden)\//.test(file);
 }
 
 export function read(file: string): string {
