@@ -194,8 +194,11 @@ describeEngines('the layers of the cadastre', (engine) => {
     expect(contradicting.parcels.map(({ reference, administrative_unit }) => ({ reference, administrative_unit }))).toEqual([{ reference: 'Z001_000100.5', administrative_unit: 'Z009' }]);
   });
 
-  it('stop a release with parcels outside of Italy', async () => {
-    await expect(loadFixture('numbers-of-other-lengths.gml')).rejects.toMatchObject({ code: 'CHECKS_FAILED' });
+  it('refuse parcels outside of Italy, one by one, and ask whether axes were exchanged', async () => {
+    const { loaded, parcels, refused } = await loadFixture('axes-exchanged.gml');
+    expect(loaded).toMatchObject({ records: 3, rows: 1, rejects: 2 });
+    expect(parcels.map(({ reference }) => reference)).toEqual(['Z001_000100.A']);
+    expect(refused.map(({ code, message }) => [code, message.includes('swapped?')])).toEqual([['coordinates_swapped', true], ['outside_italy', false]]);
   });
 
   it('hold a whole region: every record is a row, a refusal or a duplicate', async () => {
