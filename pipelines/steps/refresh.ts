@@ -110,9 +110,9 @@ export function unitName(unit: number): string {
   return unit === 0 ? 'Italia' : REGIONS[unit - 1]!.name;
 }
 
-/** Digest of a release: its files and what reads them. */
-function fingerprintOf(located: Located): string {
-  return sha256([located.source.id, located.vintage, String(located.region), located.content, located.source.reader].join('\n'));
+/** Digest of a release: its files, as what they were recognised, and what reads them. */
+function fingerprintOf({ source, files }: Located): string {
+  return sha256([source.reader, ...files.map((file) => keyOf(source, file)).sort()].join('\n'));
 }
 
 async function look(context: Context, options: RefreshOptions): Promise<{ survey: Survey; seen: SeenFileLedger }> {

@@ -1,5 +1,5 @@
 -- purpose: search of addresses by text that was read by pipelines/kit/address/parse-query.ts
--- reads: core.token, core.street_name, core.access_point, ledger.publication
+-- reads: core.token, core.street_name, core.access_point, core.region, ledger.publication
 -- writes: api.geocode_tokens, api.geocode_streets, api.geocode_numbers, api.geocode_search
 -- grain: one call per query
 -- crs: EPSG:4326
@@ -101,7 +101,12 @@ begin
     v_comuni := array(select jsonb_array_elements_text(p_reading -> 'comuni'));
     v_regions := array(select distinct s.region_code from core.street_name s where s.belfiore = any (v_comuni));
   else
-    v_regions := array(select u.unit_code from ledger.publication u where u.state = 'current' and u.unit_code > 0);
+    -- Also where no list of comuni is loaded.
+    v_regions := array(
+      select r.code from core.region r
+      union
+      select u.unit_code from ledger.publication u where u.state = 'current' and u.unit_code > 0
+    );
   end if;
   select array_agg(t.id), array_agg(t.place), array_agg(t.weight), array_agg(t.quality), array_agg(t.df)
   into v_ids, v_places, v_weights, v_qualities, v_dfs

@@ -61,7 +61,7 @@ describe.skipIf(!there)('San Felice del Molise (H833), as published (real data b
       const first = await readAll(database);
       const again = await refresh(await context(), options);
       expect(again.runId).toBeNull();
-      await database.query("update ledger.release set reader = 'another'");
+      await database.query("update ledger.release set reader = 'another', fingerprint = 'another ' || release_id");
       const reloaded = await refresh(await context(), options);
       expect(reloaded.loaded.length).toBeGreaterThan(2);
       expect(await readAll(database)).toEqual(first);
