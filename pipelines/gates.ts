@@ -202,7 +202,7 @@ export const GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'section.risk': {
     section: 'risk', by: 'fid',
     fields: {
-      seismic_zone: presence({ within: [1, 4] }), seismic_zone_label: presence(),
+      seismic_zone: quantity({ within: [1, 4] }), seismic_zone_label: presence(),
       pga_g: quantity({ within: [0, 1] }),
       ...each(['flood_level', 'landslide_level'], presence({ keeps: { share: 0.5, why: 'a tenth of the land lies in hazard areas: to lose all of it moves the share by less than 0.2' } })),
       ...each(['flood_share', 'landslide_share'], quantity({ within: [0, 1], moves: { step: 0.2, why: 'most parcels lie wholly in an area: of the few that do not one is a quarter soon' } })),

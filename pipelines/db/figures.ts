@@ -27,7 +27,7 @@ export interface Figures {
   readonly slice: string;
   /** ISTAT code of the province; empty: the list of comuni does not have the comune. */
   readonly province: string;
-  /** Cadastral code, or the code that the table has; empty: the province as a whole. */
+  /** Cadastral code, or ISTAT code where the table has that; empty: the province as a whole. */
   readonly comune: string;
   readonly rows: number;
   readonly fields: Readonly<Record<string, FieldFigures>>;
@@ -89,7 +89,7 @@ function placed(gate: TableGate, { table, parcels }: Measured): { from: string; 
   switch (gate.by) {
     case 'whole': return { from, province: "''", comune: `'${WHOLE}'` };
     case 'belfiore': return { from: `${from} ${listed('c.belfiore = t.belfiore')}`, province: "coalesce(c.province_code, '')", comune: 't.belfiore' };
-    case 'istat_code': return { from: `${from} ${listed('c.istat_code = t.istat_code')}`, province: "coalesce(c.province_code, '')", comune: 'coalesce(c.belfiore, t.istat_code)' };
+    case 'istat_code': return { from: `${from} ${listed('c.istat_code = t.istat_code')}`, province: "coalesce(c.province_code, '')", comune: 't.istat_code' };
     case 'fid': {
       if (parcels === null) throw new Error(`${table.table} is of parcels, and there are none`);
       return { from: `${from} join ${ident(parcels.schema, parcels.table)} p using (fid) ${listed('c.belfiore = p.belfiore')}`, province: "coalesce(c.province_code, '')", comune: 'p.belfiore' };

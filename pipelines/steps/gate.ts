@@ -126,10 +126,11 @@ function offencesOfQueries(relation: Relation, watched: TableGate, before: reado
 
 /** The list of comuni, as it is published. */
 async function listComuni(session: Session): Promise<{ provinceOf(comune: string): string; nameOf(province: string, comune: string | null): string }> {
-  const rows = await session.query<{ belfiore: string; name: string; provinceCode: string; provinceName: string }>(
-    'select belfiore, name, province_code as "provinceCode", province_name as "provinceName" from core.comune',
+  const rows = await session.query<{ belfiore: string; istatCode: string; name: string; provinceCode: string; provinceName: string }>(
+    'select belfiore, istat_code as "istatCode", name, province_code as "provinceCode", province_name as "provinceName" from core.comune',
   );
-  const listed = new Map(rows.map((row) => [row.belfiore, row]));
+  // Letters and digits begin them: no code of one kind is one of the other.
+  const listed = new Map(rows.flatMap((row) => [[row.belfiore, row], [row.istatCode, row]] as const));
   const provinces = new Map(rows.map(({ provinceCode, provinceName }) => [provinceCode, provinceName]));
   return {
     provinceOf: (comune) => listed.get(comune)?.provinceCode ?? '',
@@ -154,7 +155,7 @@ function describeOffences(offences: readonly Offence[]): string {
     shown.map(({ section, relation, place, figure, before, after, limit }) => [section, relation, place, figure, `${numberText(before)} → ${numberText(after)}`, limit]),
     ['section', 'table', 'place', 'figure', 'before → after', 'limit'],
   );
-  return [`${offences.length} figures are refused`, ...lines.split('\n'), ...rest].join('\n    ');
+  return [offences.length === 1 ? '1 figure is refused' : `${offences.length} figures are refused`, ...lines.split('\n'), ...rest].join('\n    ');
 }
 
 function numberText(value: number | null): string {

@@ -44,8 +44,8 @@ const DAMAGES: readonly Damage[] = [
     holds: ({ before, after }) => after! <= 0.9 * before!,
   },
   {
-    what: 'MEF, all of it times ten', files: /_comunale_CSV_\d{4}\.zip$/,
-    edit: (path) => rewriteZip(path, (_name, content) => eachLine(content, 1, (cells) => cells.map((cell, column) => (column > 6 && /^-?[1-9]\d*\r?$/.test(cell) ? cell.replace(/\r?$/, '0$&') : cell)))),
+    what: 'MEF, all amounts times ten', files: /_comunale_CSV_\d{4}\.zip$/,
+    edit: (path) => rewriteZip(path, (_name, content) => eachLine(content, 1, (cells) => cells.map((cell, column) => (column > 8 && column % 2 === 1 && /^-?[1-9]\d*\r?$/.test(cell) ? cell.replace(/\r?$/, '0$&') : cell)))),
     says: { section: 'economics', relation: 'core.declared_income', figure: 'total_income_eur, median' }, places: [/^province 070/, /^province 094/],
     holds: ({ before, after }) => Math.abs(after! / before! - 10) < 1e-6,
   },
@@ -188,15 +188,21 @@ describeEngines('the quality gate', (engine) => {
     }
   });
 
-  it('refuses VALORI without a third of its zones on a first load, where nothing is there to compare with', async () => {
+  it('refuses VALORI without a third of its zones and incomes times ten on a first load, where nothing is there to compare with, but no number of rows', async () => {
     const first = await contextOn(await engine.openDatabase());
-    const [path] = found(/^QI_900021\.zip$/);
-    const content = await readFile(path!);
-    await DAMAGES[0]!.edit(path!);
+    const damaged = DAMAGES.filter(({ says }) => says.relation !== 'core.access_point');
+    for (const damage of damaged) for (const path of found(damage.files)) {
+      whole.set(path, await readFile(path));
+      await damage.edit(path);
+    }
     const report = await refresh(first, options());
-    await writeFile(path!, content);
+    for (const damage of damaged) for (const path of found(damage.files)) await writeFile(path, whole.get(path)!);
     expect(report.failures.map(({ code, exitCode }) => [code, exitCode])).toEqual([['SUSPICIOUS', 5]]);
-    expect(report.failures[0]!.data).toEqual([expect.objectContaining({ section: 'valuation', place: 'all rows, 2025_1', figure: 'quoted zones of ZONE without a row in VALORI, share', before: null, limit: '0.10' })]);
+    const refused = report.failures[0]!.data as readonly Offence[];
+    expect(new Set(refused.map(({ relation, figure, before, limit }) => [relation, figure, before, limit].join('|')))).toEqual(new Set([
+      'core.quotation_zone|quoted zones of ZONE without a row in VALORI, share||0.10', 'core.declared_income|average_income_eur, median||8000 … 60000',
+    ]));
+    expect(refused.map(({ place }) => place)).toEqual(expect.arrayContaining(['all rows, 2025_1', 'province 070 Campobasso, without cap', 'province 094 Isernia, without cap']));
     expect(await publishedTables(first.database, REGION)).toEqual(new Map());
     expect((await refresh(first, options())).failures).toEqual([]);
   });
