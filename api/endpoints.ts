@@ -123,7 +123,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
       const sections = SECTIONS.filter((section) => include === undefined || include.length === 0 || include.includes(section));
       const found = await reader.call<Answer & Record<string, unknown>>('select publication, answer from api.parcel_answer($1, $2)', [id, sections]);
       if (found.answer !== null) return found;
-      const { retired } = await reader.call<{ retired: Retired | null }>('select api.retired_parcel($1) as retired', [id]);
+      const { retired } = await reader.call<{ retired: Retired | null }>('select retired_parcel as retired from api.retired_parcel($1)', [id]);
       if (retired === null) throw new ApiError('NOT_FOUND', `there is no parcel ${id}`, { id });
       const { successor_fid } = retired;
       // It may come back.
