@@ -411,11 +411,16 @@ describeEngines('the read interface', (engine) => {
       };
       for (const [name, path] of Object.entries(golden)) {
         const { status, text } = await service.ask(path, { key: other });
-        await expect(`${JSON.stringify({ request: `GET ${path}`, status, answer: JSON.parse(text) as unknown }, null, 2)}\n`).toMatchFileSnapshot(`golden/${name}.json`);
+        await expect(`${JSON.stringify({ request: `GET ${path}`, status, answer: JSON.parse(text, roughShares) as unknown }, null, 2)}\n`).toMatchFileSnapshot(`golden/${name}.json`);
       }
     });
   });
 });
+
+/** Versions of PROJ place the border of a hazard area half a millimetre apart: shares of a small parcel agree to three decimals. */
+function roughShares(key: string, value: unknown): unknown {
+  return typeof value === 'number' && /^(?:flood|landslide)_share$/.test(key) ? Math.round(value * 1000) / 1000 : value;
+}
 
 describe('the document', () => {
   it('has every endpoint with all its errors, and every scope', () => {
