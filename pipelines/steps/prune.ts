@@ -15,12 +15,13 @@ export interface Pruned {
  * @param dry only say what would go
  */
 export async function prune(database: Database, sources: readonly RegisteredSource[], dry: boolean): Promise<Pruned> {
+  // Before the session: the embedded engine has only one.
+  const inventory = await Inventory.read(database, sources);
   return database.session(async (session) => {
     const kept = new Set((await session.query<{ partition: string }>(
       "select distinct t.partition from ledger.publication_table t join ledger.publication p using (publication_id) where p.state in ('current', 'previous')",
     )).map(({ partition }) => partition));
     const partitions = (await tablesIn(session, 'previous')).filter((name) => !kept.has(name));
-    const inventory = await Inventory.read(database, sources);
     const all = [...inventory.releases.values()];
     const used = new Set<number>();
     for (let unit = 0; unit <= 20; unit += 1) for (const { releaseId } of inventory.used(unit)) used.add(releaseId);
