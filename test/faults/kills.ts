@@ -40,7 +40,7 @@ class Pair {
   /** The undisturbed run. @returns its step boundaries in order */
   async inPeace(folder: string, parallel: number): Promise<Boundary[]> {
     const startedAt = performance.now();
-    const ended = await mappale(this.calm, 'refresh', 'molise', '--data', folder, '--parallel', String(parallel));
+    const ended = await mappale(this.calm, 'refresh', 'molise', '--data', folder, '--accept', 'a test', '--parallel', String(parallel));
     this.duration = performance.now() - startedAt;
     succeeded(ended);
     return withDatabase(this.calm, async (database) => {
@@ -51,7 +51,7 @@ class Pair {
   }
 
   start(folder: string, parallel: number): Machine {
-    return new Machine(this.struck, ['refresh', 'molise', '--data', folder, '--parallel', String(parallel)]);
+    return new Machine(this.struck, ['refresh', 'molise', '--data', folder, '--accept', 'a test', '--parallel', String(parallel)]);
   }
 
   /** What was published before the kill is still there, to the row. */
@@ -69,7 +69,7 @@ class Pair {
 
   /** The run that is let through. */
   async recover(folder: string): Promise<void> {
-    const ended = await mappale(this.struck, 'refresh', 'molise', '--data', folder);
+    const ended = await mappale(this.struck, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
     succeeded(ended);
     await withDatabase(this.struck, async (database) => {
       expect(Object.keys(this.#calm).length).toBeGreaterThan(15);

@@ -40,7 +40,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     const peaceful = await server.database('peaceful', 'version_0');
     folder = await region.version(1);
     const startedAt = performance.now();
-    succeeded(await mappale(peaceful, 'refresh', 'molise', '--data', folder));
+    succeeded(await mappale(peaceful, 'refresh', 'molise', '--data', folder, '--accept', 'a test'));
     duration = performance.now() - startedAt;
     calm = await withDatabase(peaceful, inForce);
     expect(calm).not.toEqual(first);
@@ -55,7 +55,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     made += 1;
     return server.database(`struck_${made}`, 'version_0');
   };
-  const refresh = (url: string, parallel = 2): Machine => new Machine(url, ['refresh', 'molise', '--data', folder, '--parallel', String(parallel)]);
+  const refresh = (url: string, parallel = 2): Machine => new Machine(url, ['refresh', 'molise', '--data', folder, '--accept', 'a test', '--parallel', String(parallel)]);
 
   async function wholeThenRecovered(url: string): Promise<void> {
     await withDatabase(url, async (database) => {
@@ -63,7 +63,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       expect(await recount(database)).toEqual(listed);
       expect([JSON.stringify(first), JSON.stringify(calm)]).toContain(JSON.stringify(listed));
     });
-    succeeded(await mappale(url, 'refresh', 'molise', '--data', folder));
+    succeeded(await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test'));
     await withDatabase(url, async (database) => {
       expect(await recount(database)).toEqual(calm);
       expect(await orphans(database)).toEqual([]);
@@ -132,7 +132,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
   it('does not answer: exit 6, and the hint says so', async () => {
     const url = await fresh();
     await server.crash();
-    const ended = await mappale(url, 'refresh', 'molise', '--data', folder);
+    const ended = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
     await server.start();
     expect(ended.code).toBe(6);
     expect(told(ended)).toContain('SQL_ECONNREFUSED');
@@ -160,7 +160,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await gate.shut(boundary);
     const writer = refresh(url);
     expect(await gate.reached(writer)).toBe(true);
-    const second = await mappale(url, 'refresh', 'molise', '--data', folder);
+    const second = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
     expect(second.code).toBe(7);
     expect(told(second)).toContain(`found refresh as process ${writer.pid} on ${hostname()}`);
     await gate.lift(boundary);
@@ -183,7 +183,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     await gate.terminate(holders[0]!.pid);
     await gate.lift(boundary);
     // The heir waits for nothing: the ledger's line of the first run is closed before it writes.
-    const heir = await mappale(url, 'refresh', 'molise', '--data', folder);
+    const heir = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test');
     const first_ = await zombie.ended;
     expect([heir.code, first_.code].sort()).toEqual(heir.code === 0 ? [0, first_.code] : [6, 6]);
     expect([0, 6]).toContain(first_.code);
@@ -219,7 +219,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
       // As little room as makes a run begin and not end.
       for (const spare of [128, 512, 1024, 2048]) {
         await run('mount', ['-o', `remount,size=${used + spare}k`, disk]);
-        const ended = await mappale(url, 'refresh', 'molise', '--data', folder, '--force');
+        const ended = await mappale(url, 'refresh', 'molise', '--data', folder, '--accept', 'a test', '--force');
         if (ended.code === 0) break;
         expect(ended.code).toBe(6);
         if (!told(ended).includes('SQL_53100')) continue;
