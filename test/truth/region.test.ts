@@ -187,7 +187,7 @@ describeEngines(`an invented region of ${PARCELS} parcels with every source`, (e
 });
 
 /** Versions of PROJ place the border of a hazard area half a millimetre apart, which shows in the share of a small parcel. */
-const SHARE = /"((?:flood|landslide)_share)":([0-9.e-]+)/g;
+const SHARE = /"((?:flood|landslide)_share)"\s*:\s*([0-9.e-]+)/g;
 
 function alike(a: string, b: string | undefined): boolean {
   if (b === undefined || a.replace(SHARE, '"$1":0') !== b.replace(SHARE, '"$1":0')) return false;
