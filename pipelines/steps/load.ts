@@ -219,6 +219,7 @@ async function account(session: Session, staged: Staged, made: ReadonlySet<strin
     );
     for (const found of await session.query<{ member_id: number; n: number }>('select member_id, count(*) as n from duplicate group by member_id')) duplicates.set(found.member_id, found.n);
   }
+  const entangled = new Set(made.has('entangled') ? (await session.query<{ member_id: number }>('select member_id from entangled')).map(({ member_id: id }) => id) : []);
   const counts = staged.members.map((member): MemberCount => ({
     ...member,
     rows: rows.get(member.memberId) ?? 0,
@@ -231,7 +232,7 @@ async function account(session: Session, staged: Staged, made: ReadonlySet<strin
      from unnest($1::int4[], $2::int8[], $3::int8[], $4::int8[], $5::bool[]) as x (member_id, rows, rejects, duplicates, alone) where m.member_id = x.member_id`,
     [
       counts.map(({ memberId }) => memberId), counts.map((c) => c.rows), counts.map((c) => c.rejects), counts.map((c) => c.duplicates),
-      counts.map(({ memberId }) => !rejects.has(memberId) && !duplicates.has(memberId)),
+      counts.map(({ memberId }) => !rejects.has(memberId) && !duplicates.has(memberId) && !entangled.has(memberId)),
     ],
   );
   return { counts, held };

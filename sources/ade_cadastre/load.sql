@@ -1,6 +1,6 @@
 -- purpose: parcels and sheets become layers: valid, each reference once in a file
 -- reads: staging.raw_parcel, staging.raw_sheet
--- writes: layer.cadastral_parcel, layer.cadastral_sheet, duplicate, reject
+-- writes: layer.cadastral_parcel, layer.cadastral_sheet, duplicate, entangled, reject
 -- grain: one row per parcel, one row per sheet
 -- crs: RDN2008 (EPSG:6706) in, EPSG:4326 out; PROJ holds the two for the same (no-op, accuracy 1 m), so the SRID is set and nothing computed
 
@@ -142,6 +142,16 @@ select
   reference || ' ' || st_asewkt(geom)
 from surplus
 where not same;
+
+-- Members that say what another one says, too: which of them counts hangs on both, so that neither is taken over without the other.
+create table entangled as
+select member_id
+from raw_parcel
+where hashtextextended(reference, 0) in (select hash from repeated where layer = 'parcel')
+union
+select member_id
+from raw_sheet
+where hashtextextended(reference, 0) in (select hash from repeated where layer = 'sheet');
 
 create unlogged table dropped as
 select layer, member_id, position from refused

@@ -43,7 +43,7 @@ export function headerValues(text: string, key: string): string[] {
 }
 
 /** What load.sql tells the machine in its workspace: tables of no schema. */
-const TOLD = ['duplicate', 'place', 'reject'];
+const TOLD = ['duplicate', 'entangled', 'place', 'reject'];
 
 /** `layer.a, core.b` → two names; `none` → none. Null when it is neither. */
 export function relations(value: string): string[] | null {
