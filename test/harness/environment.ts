@@ -23,7 +23,7 @@ export interface TestEnvironment {
   readonly fuzzCases: number;
   /** `MAPPALE_FUZZ_SEED`: other numbers try other files; `1` by default. */
   readonly fuzzSeed: string;
-  /** `MAPPALE_TEST_SEQUENCES`: sequences of happenings tried on PostgreSQL, 15 by default; a tenth of it, at least 2, on PGlite. */
+  /** `MAPPALE_TEST_SEQUENCES`: sequences of happenings tried on PostgreSQL, 6 by default; a tenth of it, at least 2, on PGlite. */
   readonly sequences: { readonly postgres: number; readonly pglite: number };
   /** `MAPPALE_TEST_SEQUENCE_SEED`: which sequences; by default they follow from the commit. */
   readonly sequenceSeed: number | null;
@@ -47,7 +47,7 @@ export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvir
     seed: count(env, 'MAPPALE_TEST_SEED', 1),
     fuzzCases: Number(fuzz),
     fuzzSeed: env['MAPPALE_FUZZ_SEED'] || '1',
-    sequences: { postgres: count(env, 'MAPPALE_TEST_SEQUENCES', 15), pglite: Math.max(2, Math.round(count(env, 'MAPPALE_TEST_SEQUENCES', 15) / 10)) },
+    sequences: { postgres: count(env, 'MAPPALE_TEST_SEQUENCES', 6), pglite: Math.max(2, Math.round(count(env, 'MAPPALE_TEST_SEQUENCES', 6) / 10)) },
     sequenceSeed: (env['MAPPALE_TEST_SEQUENCE_SEED'] ?? '') === '' ? null : count(env, 'MAPPALE_TEST_SEQUENCE_SEED', 0),
     path: (env['PATH'] ?? '').split(delimiter),
   };
