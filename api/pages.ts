@@ -1,10 +1,10 @@
 /** Pages for people: the document to try, and a map. Every file is named here and read once; nothing comes from elsewhere. */
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { BASE } from './openapi.ts';
+import { prepare, sendPrepared, type Prepared } from './prepared.ts';
 
 const require = createRequire(import.meta.url);
 
@@ -31,15 +31,22 @@ const FILES: readonly { readonly path: string; readonly type: string; readonly f
 /** Only what this server sends, and only its own interface; the two libraries set styles from their scripts. */
 const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
+/** Read and compressed when the first server of the process is made. */
+const contents = new Map<string, Promise<Prepared>>();
+
+function contentOf(file: string): Promise<Prepared> {
+  let content = contents.get(file);
+  if (content === undefined) contents.set(file, content = readFile(file).then(prepare));
+  return content;
+}
+
 /** Serves the pages below the base address, and leads there from the root. */
 export async function pages(app: FastifyInstance): Promise<void> {
   for (const { path, type, file } of FILES) {
-    const content = await readFile(file);
-    const tag = `"${createHash('sha256').update(content).digest('base64url').slice(0, 22)}"`;
-    app.get(BASE + path, async (request, reply) => {
-      reply.headers({ 'content-type': type, etag: tag, 'cache-control': 'no-cache', 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer' });
-      return request.headers['if-none-match'] === tag ? reply.code(304).send() : reply.send(content);
-    });
+    const content = await contentOf(file);
+    app.get(BASE + path, async (request, reply) => sendPrepared(request, reply.headers({
+      'content-type': type, 'cache-control': 'no-cache', 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer',
+    }), content));
   }
   for (const [from, to] of [['/', '/docs'], ['/map', '/map'], ['/docs', '/docs']] as const) app.get(from, async (_request, reply) => reply.redirect(BASE + to));
 }

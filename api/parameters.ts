@@ -26,9 +26,12 @@ function decimal(name: string, minimum: number, maximum: number): z.ZodType<numb
     .meta({ description: `${name}, EPSG:4326; degrees in decimal notation, ${minimum}–${maximum}`, minimum, maximum });
 }
 
+/** At least one character that is seen: no mere spaces, marks, control characters or such as join and separate others. */
+const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
+
 /** Text without control characters, which no name has and PostgreSQL cannot hold all of. */
 function text(minimum: number, maximum: number, purpose: string): z.ZodType<string, string> {
-  return z.string().regex(/^[^\u0000-\u001f\u007f]*$/u).transform((value) => value.trim()).pipe(z.string().min(minimum).max(maximum))
+  return z.string().regex(/^[^\u0000-\u001f\u007f]*$/u).regex(VISIBLE).transform((value) => value.trim()).pipe(z.string().min(minimum).max(maximum))
     .describe(`${purpose}; ${minimum}–${maximum} characters without spaces around them`);
 }
 

@@ -2,7 +2,7 @@
  * The read interface over HTTP. A thin server: it checks who asks and what, calls one function of the database, and passes the JSON on.
  * Checks go in this order: path, method, key, scope, rate, parameters, look-up.
  */
-import { createHash, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { constants } from 'node:zlib';
 import compress from '@fastify/compress';
 import cors from '@fastify/cors';
@@ -11,12 +11,15 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import type { Log } from '../pipelines/log.ts';
-import { admit } from './access.ts';
+import { admitter, type Admit } from './access.ts';
+import { plainAddress, trusting } from './callers.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
-import { ApiError, isTransient, unavailable } from './errors.ts';
+import { ApiError, invalidParameter, isTransient, unavailable } from './errors.ts';
+import { commonHeaders, EXPOSED_HEADERS, httpServer } from './http.ts';
 import { BASE, document } from './openapi.ts';
 import { pages } from './pages.ts';
 import { readParameters } from './parameters.ts';
+import { digest, matches, prepare, sendForm, sendPrepared, WORTH_COMPRESSING, type Prepared } from './prepared.ts';
 
 export interface ServerOptions {
   readonly reader: Reader;
@@ -34,17 +37,26 @@ declare module 'fastify' {
   }
 }
 
-const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'];
+/** How long what `/health` found is told again; milliseconds. */
+const HEALTH_MS = 1_000;
 
-/** Builds the server; `listen` or `inject` it, `close` it in the end. The reader stays open. */
+const JSON_TYPE = 'application/json; charset=utf-8';
+
+/**
+ * Builds the server; `listen` or `inject` it, `close` it in the end. The reader stays open.
+ * @throws MappaleError `PROXY_INVALID` (exit 2)
+ */
 export async function buildServer({ reader, version, log, trustedProxies = [] }: ServerOptions): Promise<FastifyInstance> {
+  const trusts = trusting(trustedProxies);
   const app = fastify({
-    trustProxy: trustedProxies.length === 0 ? false : [...trustedProxies],
+    serverFactory: (handler) => httpServer(handler, (requestId, error, why) => log.info(`no request ${error.status}: ${why}`, { request: requestId })),
+    // What is no request was answered by then.
+    clientErrorHandler: () => undefined,
+    trustProxy: trusts,
     exposeHeadRoutes: false,
     // Answered as this interface answers: a connection that asks while the server closes is served, and closed after it.
     return503OnClosing: false,
     forceCloseConnections: 'idle',
-    requestTimeout: 30_000,
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: false, caseSensitive: true },
     frameworkErrors: (error, request, reply) => fail(error, request, reply as FastifyReply),
@@ -58,27 +70,42 @@ export async function buildServer({ reader, version, log, trustedProxies = [] }:
     const told = toApiError(error);
     if (told.code === 'INTERNAL_ERROR' || told.code === 'SERVICE_UNAVAILABLE') log.warn(`${request.id}: ${describe(error)}`);
     const body = told.code === 'INTERNAL_ERROR' ? new ApiError(told.code, told.message, { request_id: request.id }) : told;
-    // What is refused before any hook has run lacks the header of the others.
-    return reply.code(told.status).headers({ 'access-control-allow-origin': '*', ...told.headers }).type('application/json; charset=utf-8').send(JSON.stringify(body));
+    // What is refused before any hook has run lacks the headers of the others.
+    return reply.code(told.status).headers({ ...commonHeaders(request.id), ...closing(request), 'cache-control': 'no-store', ...told.headers }).type(JSON_TYPE).send(JSON.stringify(body));
   };
   app.setErrorHandler(fail);
 
-  await app.register(cors, {
-    origin: '*', methods: ['GET'], allowedHeaders: ['x-api-key', 'if-none-match'], exposedHeaders: [...RATE_HEADERS, 'Retry-After', 'ETag'], maxAge: 86_400, strictPreflight: false,
+  const paths: RegExp[] = [];
+  app.addHook('onRoute', ({ url }) => {
+    if (url !== '*') paths.push(new RegExp(`^${url.split(':id(.+)').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^/]+')}$`));
   });
-  app.addHook('onRequest', async (request) => {
+  let warned = false;
+  app.addHook('onRequest', async (request, reply) => {
+    reply.headers({ ...commonHeaders(request.id), ...closing(request) });
+    const peer = request.socket.remoteAddress;
+    // Of a connection that is gone nothing is known.
+    if (!warned && peer !== undefined && isForwarded(request) && !trusts(peer)) {
+      warned = true;
+      log.warn('a request came with X-Forwarded-For or Forwarded from an address that is not trusted, so the header counts for nothing. If it came through your proxy, all who ask through it count as one: mappale serve --trust-proxy ADDRESS, the one that the proxy connects from');
+    }
     // Before any body is read: path, then method.
-    if (request.is404) throw strayed(request);
+    const preflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
+    if (request.is404 || request.method === 'OPTIONS') {
+      const known = paths.some((path) => path.test(pathOf(request)));
+      if (!known) throw new ApiError('NOT_FOUND', 'there is no such path; the document of this interface is openapi.json', { base: BASE });
+      if (!preflight) throw new ApiError('METHOD_NOT_ALLOWED', `${request.method} is not allowed; allowed: GET`, { allowed: ['GET'] }, { allow: 'GET' });
+    }
+    if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw new ApiError('INVALID_PARAMS', 'the header Host is required');
   });
-  await app.register(compress, { threshold: 1024, encodings: ['gzip', 'identity'], zlibOptions: { level: constants.Z_BEST_SPEED } });
+  await app.register(cors, {
+    origin: '*', methods: ['GET'], allowedHeaders: ['x-api-key', 'if-none-match'], exposedHeaders: [...EXPOSED_HEADERS], maxAge: 86_400, strictPreflight: false,
+  });
+  await app.register(compress, { threshold: WORTH_COMPRESSING, encodings: ['gzip', 'identity'], zlibOptions: { level: constants.Z_BEST_SPEED }, globalDecompression: false });
   await app.register(underPressure, {
     // The embedded database works in this very thread: there, a late event loop is only a question that takes its time.
     maxEventLoopDelay: reader.engine === 'pglite' ? 0 : 5000, pressureHandler: (_request, _reply, type, value) => {
       throw unavailable(`the server has too much to do (${type} ${Math.round(value ?? 0)})`);
     },
-  });
-  app.addHook('onSend', async (_request, reply) => {
-    reply.header('x-content-type-options', 'nosniff');
   });
   app.addHook('onResponse', async (request, reply) => {
     // The query holds addresses of people, the headers hold keys: neither is logged.
@@ -87,76 +114,108 @@ export async function buildServer({ reader, version, log, trustedProxies = [] }:
     });
   });
 
-  for (const endpoint of ENDPOINTS) serve(app, endpoint, reader);
+  const admit = admitter(reader);
+  for (const endpoint of ENDPOINTS) serve(app, endpoint, reader, admit, version);
 
-  app.get(`${BASE}/health`, async (_request, reply) => {
+  const health = remembered(HEALTH_MS, async (): Promise<{ status: number; headers: Readonly<Record<string, string>>; content: Prepared }> => {
     const about = { version, timestamp: new Date().toISOString() };
-    reply.type('application/json; charset=utf-8').header('cache-control', 'no-store');
     try {
       const { dataset } = await reader.call<{ dataset: string }>('select dataset from api.health()', []);
-      return `${JSON.stringify({ status: 'ok', ...about, database: 'ok' }).slice(0, -1)},"dataset":${dataset}}`;
+      return { status: 200, headers: {}, content: await prepare(`${JSON.stringify({ status: 'ok', ...about, database: 'ok' }).slice(0, -1)},"dataset":${dataset}}`) };
     } catch (error) {
       log.warn(`health: ${describe(error)}`);
       const { status, headers } = unavailable('');
-      reply.code(status).headers(headers);
-      return JSON.stringify({ status: 'unavailable', ...about, database: 'unreachable', dataset: null });
+      return { status, headers, content: await prepare(JSON.stringify({ status: 'unavailable', ...about, database: 'unreachable', dataset: null })) };
     }
   });
-
-  const openapi = JSON.stringify(document(version));
-  const tag = `W/"${digest(openapi)}"`;
-  app.get(`${BASE}/openapi.json`, async (request, reply) => {
-    reply.type('application/json; charset=utf-8').header('etag', tag).header('cache-control', 'no-cache');
-    return matches(request.headers['if-none-match'], tag) ? reply.code(304).send() : openapi;
+  app.get(`${BASE}/health`, async (request, reply) => {
+    const { status, headers, content } = await health();
+    return sendForm(request, reply.code(status).headers(headers).type(JSON_TYPE).header('cache-control', 'no-store'), content);
   });
+
+  const openapi = await prepare(JSON.stringify(document(version)));
+  app.get(`${BASE}/openapi.json`, async (request, reply) => sendPrepared(request, reply.type(JSON_TYPE).header('cache-control', 'no-cache'), openapi));
   await app.register(pages);
   return app;
 }
 
-/** Paths that exist, for telling a wrong method from a wrong path. */
-function strayed(request: FastifyRequest): ApiError {
-  const path = request.url.split('?')[0]!;
-  const known = request.server.findRoute({ method: 'GET', url: path }) ?? ENDPOINTS.some((endpoint) => new RegExp(`^${BASE}${endpoint.path.replace('{id}', '[^/]+')}$`).test(path));
-  if (request.method !== 'GET' && known) return new ApiError('METHOD_NOT_ALLOWED', `${request.method} is not allowed; allowed: GET`, { allowed: ['GET'] }, { allow: 'GET' });
-  return new ApiError('NOT_FOUND', 'there is no such path; the document of this interface is openapi.json', { base: BASE });
+/** Nobody reads a body: the connection that brought one ends with the answer. */
+function closing({ headers }: FastifyRequest): Record<string, string> {
+  return headers['transfer-encoding'] !== undefined || Number(headers['content-length'] ?? 0) > 0 ? { connection: 'close' } : {};
 }
 
-function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader): void {
-  app.get(BASE + endpoint.path.replace('{id}', ':id(.+)'), {
-    onRequest: async (request, reply) => {
-      const caller = await admit(reader, request.headers['x-api-key'], endpoint.scope, request.ip);
+function isForwarded({ headers }: FastifyRequest): boolean {
+  return headers['x-forwarded-for'] !== undefined || headers.forwarded !== undefined;
+}
+
+/** Path of a request as routes are written. */
+function pathOf({ url }: FastifyRequest): string {
+  const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?')[0]!;
+  try {
+    return decodeURI(path);
+  } catch {
+    return path;
+  }
+}
+
+/** The last value, for a while; whoever asks while it is made waits for that one. @param make never fails */
+function remembered<T>(forMs: number, make: () => Promise<T>): () => Promise<T> {
+  let value: Promise<T> | null = null;
+  let until = Infinity;
+  return () => {
+    if (value === null || performance.now() >= until) {
+      until = Infinity;
+      value = make().finally(() => {
+        until = performance.now() + forMs;
+      });
+    }
+    return value;
+  };
+}
+
+function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader, admit: Admit, version: string): void {
+  app.get(BASE + endpoint.path.replace('{id}', ':id(.+)'), async (request, reply) => {
+    const address = plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress);
+    // Whoever asked is gone, and reads no answer.
+    if (address === null) throw new ApiError('REQUEST_TIMEOUT', 'the connection was closed');
+    const { answer, tag } = await admit(request.headers['x-api-key'], endpoint.scope, address, (caller) => {
       request.tokenId = caller.tokenId;
       reply.headers(caller.headers);
-    },
-  }, async (request, reply) => {
-    const given = {
-      path: readParameters(endpoint.pathParameters, request.params as Record<string, unknown>),
-      query: readParameters(endpoint.parameters, request.query as Record<string, unknown>),
-    };
-    const { publication, answer } = await endpoint.lookup(reader, given);
-    // The same question to the same publication has the same answer, whatever its bytes.
-    const tag = `W/"${publication}.${digest(`${endpoint.path} ${JSON.stringify(given)}`)}"`;
+    }, async () => {
+      requireDecodable(request.url);
+      const given = {
+        path: readParameters(endpoint.pathParameters, request.params as Record<string, unknown>),
+        query: readParameters(endpoint.parameters, request.query as Record<string, unknown>),
+      };
+      const found = await endpoint.lookup(reader, given);
+      // The same question to the same publication has the same answer, whatever its bytes.
+      return { answer: found.answer, tag: `W/"${digest(`${version} ${found.publication} ${endpoint.path} ${JSON.stringify(given)}`)}"` };
+    });
     reply.header('etag', tag).header('cache-control', 'private, no-cache');
     if (matches(request.headers['if-none-match'], tag)) return reply.code(304).send();
-    return reply.type('application/json; charset=utf-8').send(answer);
+    return reply.type(JSON_TYPE).send(answer);
   });
 }
 
-function digest(text: string): string {
-  return createHash('sha256').update(text).digest('base64url').slice(0, 22);
-}
-
-/** `If-None-Match`, compared weakly. */
-function matches(header: string | undefined, tag: string): boolean {
-  return header !== undefined && (header.trim() === '*' || header.split(',').some((each) => each.trim().replace(/^W\//, '') === tag.slice(2)));
+/** @throws ApiError `INVALID_PARAMS` where a parameter is no text in UTF-8, which the reader of queries would take as it stands */
+function requireDecodable(url: string): void {
+  for (const pair of url.slice(url.indexOf('?') + 1).split('&')) {
+    try {
+      decodeURIComponent(pair);
+    } catch {
+      const name = pair.split('=')[0]!;
+      throw invalidParameter(/^[\w.-]{1,40}$/.test(name) ? name : 'a parameter', 'text in UTF-8, percent-encoded: %C3%A0 for à, %25 for %', 'is not encoded as URLs are');
+    }
+  }
 }
 
 function toApiError(error: unknown): ApiError {
   if (error instanceof ApiError) return error;
   if (error instanceof MappaleError && error.kind === 'database' && isTransient(error.code)) return unavailable('the database does not answer now');
-  const { code, statusCode } = error as { code?: string; statusCode?: number };
-  // Fastify refuses what is no URL, or too long a one, before it looks for a path.
-  if (code === 'FST_ERR_BAD_URL' || code === 'FST_ERR_MAX_PARAM_LENGTH' || statusCode === 414) return new ApiError('NOT_FOUND', 'there is no such path', { base: BASE });
+  const { code } = error as { code?: string };
+  // Refused before a path is looked for.
+  if (code === 'FST_ERR_BAD_URL') return new ApiError('INVALID_PARAMS', 'the path is not encoded as URLs are: a percent sign and two hexadecimal digits for each byte of UTF-8', { parameter: 'path', allowed: 'text in UTF-8, percent-encoded' });
+  if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new ApiError('NOT_FOUND', 'there is no such path', { base: BASE });
   return new ApiError('INTERNAL_ERROR', 'something went wrong here; it was written down under the request_id');
 }
 

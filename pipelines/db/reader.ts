@@ -21,6 +21,8 @@ export interface Reader {
   readonly engine: Database['engine'];
   /** True: works with the rights of `mappale_api`; false: with those of whoever logged in. */
   readonly restricted: boolean;
+  /** Questions that are worked on at the same time; further ones wait. */
+  readonly parallel: number;
   /**
    * Calls a function: `select … from api.f($1, …)`, in a read-only transaction.
    * @returns its one row
@@ -45,6 +47,7 @@ function embeddedReader(database: Database): Reader {
   return {
     engine: 'pglite',
     restricted: false,
+    parallel: 1,
     call: (statement, parameters) => inside('read only', statement, parameters),
     count: (statement, parameters) => inside('read write', statement, parameters),
     close: async () => undefined,
@@ -87,6 +90,7 @@ export async function openPostgresReader(url: string, { connections, statementTi
   return {
     engine: 'postgres',
     restricted,
+    parallel: connections,
     call: (statement, parameters) => ask(reading, statement, parameters),
     count: (statement, parameters) => ask(counting, statement, parameters),
     close: async () => void (await Promise.all([reading.end(), counting.end()])),

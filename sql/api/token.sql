@@ -8,6 +8,7 @@ create or replace function api.admit(
   p_sha256 text,
   p_scope text,
   p_address text,
+  p_counted bool,
   out outcome text,
   out token_id int4,
   out quota int4,
@@ -23,14 +24,9 @@ as $$
 declare
   v_token record;
   v_network text := api.caller_network(p_address);
-  v_until timestamptz := api.blocked_until(v_network);
+  v_until timestamptz;
   v_count record;
 begin
-  if v_until is not null then
-    outcome := 'TOO_MANY_ATTEMPTS';
-    retry_after_seconds := greatest(1, ceil(extract(epoch from v_until - now())));
-    return;
-  end if;
   select t.token_id, t.scopes
   into v_token
   from access.token t
@@ -38,6 +34,13 @@ begin
     and t.revoked_at is null
     and (t.expires_at is null or t.expires_at > now());
   if not found then
+    -- Only bad keys are refused for bad keys: whoever else asks from that address, as all do who come through one proxy, keeps being served.
+    v_until := api.blocked_until(v_network);
+    if v_until is not null then
+      outcome := 'TOO_MANY_ATTEMPTS';
+      retry_after_seconds := greatest(1, ceil(extract(epoch from v_until - now())));
+      return;
+    end if;
     perform api.note_failure(v_network);
     outcome := 'INVALID_API_KEY';
     return;
@@ -47,6 +50,9 @@ begin
   if not p_scope = any (v_token.scopes) then
     v_count := api.requests_counted(token_id);
     outcome := 'INSUFFICIENT_SCOPE';
+  elsif not p_counted then
+    v_count := api.requests_counted(token_id);
+    outcome := case when v_count.used > quota then 'RATE_LIMITED' else 'ADMITTED' end;
   else
     v_count := api.count_request(token_id);
     outcome := case when v_count.used > quota then 'RATE_LIMITED' else 'ADMITTED' end;
@@ -58,4 +64,4 @@ begin
   end if;
 end
 $$;
-comment on function api.admit(text, text, text) is 'Looks a key up by the hexadecimal SHA-256 of its text, counts the request against its token, or the bad key against the caller''s address. Outcomes: ADMITTED, or the code of the error to answer';
+comment on function api.admit(text, text, text, bool) is 'Looks a key up by the hexadecimal SHA-256 of its text, counts the request against its token, or the bad key against the caller''s address; p_counted false: the request is not counted. Outcomes: ADMITTED, or the code of the error to answer';

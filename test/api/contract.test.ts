@@ -318,7 +318,7 @@ describeEngines('the read interface', (engine) => {
     });
 
     it('gives 404 for every other path', async () => {
-      for (const path of ['', '/', '/nothing', '/health/', '/Health', '/parcels', '/parcels/', '/parcels/1/2', '/parcels//', '/../../etc/passwd', '/%zz', `/parcels/${'1'.repeat(5000)}`, '/admin', '/docs/../../package.json', '/map/..%2f..%2fserver.ts']) {
+      for (const path of ['', '/', '/nothing', '/health/', '/Health', '/parcels', '/parcels/', '/parcels/1/2', '/parcels//', '/../../etc/passwd', `/parcels/${'1'.repeat(5000)}`, '/admin', '/docs/../../package.json', '/map/..%2f..%2fserver.ts']) {
         const answered = await service.ask(path, { key });
         expect([path.slice(0, 40), answered.status]).toEqual([path.slice(0, 40), 404]);
         expect(answered.body).toMatchObject({ error: 'NOT_FOUND' });
@@ -352,7 +352,7 @@ describeEngines('the read interface', (engine) => {
       for (const [path, options] of [[`/parcels/${parcel.fid}`, { key }], ['/parcels/x', { key }], ['/parcels/1', {}], ['/nothing', {}], ['/health', {}], ['/%zz', {}], ['/health', { method: 'POST' }]] as const) {
         const { headers } = await service.ask(path, { ...options, headers: { origin: 'https://example.org' } });
         expect(headers['access-control-allow-origin'], path).toBe('*');
-        if (path !== '/%zz') for (const name of RATE) expect(headers['access-control-expose-headers']?.toLowerCase(), path).toContain(name);
+        for (const name of RATE) expect(headers['access-control-expose-headers']?.toLowerCase(), path).toContain(name);
       }
     });
 

@@ -4,7 +4,7 @@ import type { FastifyInstance } from 'fastify';
 import { document } from '../../api/openapi.ts';
 import type { Scope } from '../../api/endpoints.ts';
 import { SCOPES } from '../../api/endpoints.ts';
-import { buildServer } from '../../api/server.ts';
+import { buildServer, type ServerOptions } from '../../api/server.ts';
 import { createToken } from '../../pipelines/commands/token.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
@@ -32,8 +32,9 @@ export interface Service {
   readonly database: Database;
   readonly reader: Reader;
   readonly url: string;
-  /** Lines that the server logged. */
+  /** Lines that the server logged, and those of them that are warnings. */
   readonly logged: readonly string[];
+  readonly warned: readonly string[];
   /** A fresh token; by default with every scope. */
   token(scopes?: readonly Scope[], expiresAt?: Date | null): Promise<string>;
   /** Asks. @param path below the base address; starts with `/` */
@@ -42,15 +43,16 @@ export interface Service {
 }
 
 /** The server on a database that is ready. */
-export async function serviceOn(database: Database, url: string): Promise<Service> {
+export async function serviceOn(database: Database, url: string, options: Pick<ServerOptions, 'trustedProxies'> = {}): Promise<Service> {
   const reader = await openReader(database, url, { connections: 4, statementTimeoutMs: 20_000 });
   const logged: string[] = [];
+  const warned: string[] = [];
   const write = (message: string, facts?: Record<string, unknown>): void => void logged.push(`${message} ${JSON.stringify(facts ?? {})}`);
-  const log: Log = { runId: null, info: write, warn: write, progress: () => undefined };
-  const app = await buildServer({ reader, version: VERSION, log });
+  const log: Log = { runId: null, info: write, warn: (message, facts) => (warned.push(message), write(message, facts)), progress: () => undefined };
+  const app = await buildServer({ reader, version: VERSION, log, ...options });
   await app.ready();
   return {
-    app, database, reader, url, logged,
+    app, database, reader, url, logged, warned,
     token: async (scopes = SCOPES, expiresAt = null) => (await createToken(database, scopes, 'test', expiresAt)).token,
     async ask(path, { key, method = 'GET', headers = {}, from = '192.0.2.1', body } = {}) {
       const response = await app.inject({
@@ -71,11 +73,11 @@ export async function serviceOn(database: Database, url: string): Promise<Servic
 }
 
 /** The server on a database without data. */
-export async function emptyService(engine: TestEngine): Promise<Service> {
+export async function emptyService(engine: TestEngine, options: Pick<ServerOptions, 'trustedProxies'> = {}): Promise<Service> {
   const url = await engine.createDatabase();
   const database = await engine.openDatabase(url);
   await migrate(database, await loadSources());
-  return serviceOn(database, url);
+  return serviceOn(database, url, options);
 }
 
 /** The server on an invented region, loaded as a user would load it. */

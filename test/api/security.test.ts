@@ -121,7 +121,7 @@ describeEngines('access', (engine) => {
   describe('bad keys', () => {
     const guess = (from: string): ReturnType<Service['ask']> => service.ask('/admin/regions', { key: `mpl_${'x'.repeat(43)}`, from });
 
-    it('block their address after the twentieth, for a quarter of an hour, even for a good key', async () => {
+    it('block their address after the twentieth, for a quarter of an hour, but never a good key', async () => {
       const from = somewhere();
       const key = await service.token();
       for (let count = 1; count <= 20; count += 1) expect([count, (await guess(from)).status]).toEqual([count, 401]);
@@ -130,11 +130,10 @@ describeEngines('access', (engine) => {
       expect([blocked.status, blocked.body!['error']]).toEqual([429, 'TOO_MANY_ATTEMPTS']);
       expect(Number(blocked.headers['retry-after'])).toBeGreaterThan(880);
       expect(Number(blocked.headers['retry-after'])).toBeLessThanOrEqual(900);
-      expect((await service.ask('/admin/regions', { key, from })).status).toBe(429);
+      expect((await service.ask('/admin/regions', { key, from })).status).toBe(200);
       expect((await service.ask('/admin/regions', { key, from: somewhere() })).status).toBe(200);
       expect((await service.ask('/health', { from })).status).toBe(200);
       await service.database.query("update access.failed_attempt set started_at = now() - interval '15 minutes' where address = $1", [from]);
-      expect((await service.ask('/admin/regions', { key, from })).status).toBe(200);
       expect((await guess(from)).status).toBe(401);
     });
 

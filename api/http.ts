@@ -1,0 +1,85 @@
+/** The HTTP server below the routes: how long connections may take, what every answer says, and answers to what never becomes a request. */
+import { randomUUID } from 'node:crypto';
+import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import type { Duplex } from 'node:stream';
+import { ApiError } from './errors.ts';
+
+export const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const;
+
+/** What pages of other origins may read. */
+export const EXPOSED_HEADERS = [...RATE_HEADERS, 'Retry-After', 'ETag', 'X-Request-Id'] as const;
+
+/** Milliseconds. Proxies keep an idle connection for a minute: ours stay a little longer, so that none ends on a question under way. */
+const TIMES = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1_000 } as const;
+
+/** Longest time in which nothing comes or goes on a connection, also of a caller who does not read the answer; milliseconds. */
+const SILENCE_MS = 120_000;
+
+/** How long a caller who was refused may go on sending, so that the refusal arrives; milliseconds. */
+const LINGER_MS = 1_000;
+
+/** Headers of every answer. @param requestId as the log has it */
+export function commonHeaders(requestId: string): Record<string, string> {
+  return {
+    'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS.join(', '), 'x-content-type-options': 'nosniff', 'vary': 'Accept-Encoding, X-Api-Key', 'x-request-id': requestId,
+  };
+}
+
+/**
+ * @param handler of requests
+ * @param refused told of each answer that was given here
+ */
+export function httpServer(handler: RequestListener, refused: (requestId: string, error: ApiError, why: string) => void): Server {
+  // A request without Host is refused as all are, by the handler.
+  const server = createServer({ ...TIMES, requireHostHeader: false }, handler);
+  server.setTimeout(SILENCE_MS);
+  const latest = new WeakMap<Duplex, ServerResponse>();
+  const closing = new WeakSet<Duplex>();
+  const refuse = (socket: Duplex, error: ApiError, why: string): void => {
+    if (closing.has(socket)) return;
+    closing.add(socket);
+    const answer = (): void => {
+      if (!socket.writable) return void socket.destroy();
+      const requestId = randomUUID();
+      socket.end(refusal(error, requestId));
+      refused(requestId, error, why);
+      setTimeout(() => socket.destroy(), LINGER_MS).unref();
+    };
+    // Answers go out in the order of the questions.
+    const before = latest.get(socket);
+    if (before === undefined || before.writableFinished || before.destroyed) answer();
+    else before.once('close', answer);
+  };
+  server.on('request', (request, response) => latest.set(request.socket, response));
+  server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
+    if (error.code === 'ECONNRESET') socket.destroy();
+    else refuse(socket, malformed(error), error.code ?? error.message);
+  });
+  server.on('connect', (_request, socket) => {
+    socket.on('error', () => undefined);
+    refuse(socket, new ApiError('METHOD_NOT_ALLOWED', 'CONNECT is not allowed; allowed: GET', { allowed: ['GET'] }, { allow: 'GET' }), 'CONNECT');
+  });
+  // Nobody is asked for a body: whatever is expected, the answer is that to the request.
+  for (const event of ['checkContinue', 'checkExpectation'] as const) server.on(event, (request, response) => server.emit('request', request, response));
+  return server;
+}
+
+function malformed({ code }: NodeJS.ErrnoException): ApiError {
+  switch (code) {
+    case 'ERR_HTTP_REQUEST_TIMEOUT':
+      return new ApiError('REQUEST_TIMEOUT', `the request did not arrive in time; allowed: ${TIMES.headersTimeout / 1000} seconds for its headers, ${TIMES.requestTimeout / 1000} for all of it`);
+    case 'HPE_HEADER_OVERFLOW':
+      return new ApiError('HEADERS_TOO_LARGE', 'path and headers are too long; allowed: 16 KiB');
+    default:
+      return new ApiError('INVALID_PARAMS', 'this is no request of HTTP/1.1');
+  }
+}
+
+function refusal(error: ApiError, requestId: string): string {
+  const body = JSON.stringify(error);
+  const headers = {
+    ...commonHeaders(requestId), 'cache-control': 'no-store', ...error.headers, 'content-type': 'application/json; charset=utf-8', 'content-length': String(Buffer.byteLength(body)),
+    'date': new Date().toUTCString(), 'connection': 'close',
+  };
+  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
+}
