@@ -36,14 +36,14 @@ validate: setup ## Do FILES still have the shape that is read? Needs no database
 serve: setup ## The HTTP interface on localhost
 	@$(mappale) serve $(ARGS)
 
-test: setup ## Every test, on every database that this machine offers
+test: setup ## Every test, on the databases that this machine offers
 	@$(vitest) $(ARGS)
 
 test-faults: setup ## Only the tests that kill, cut and fill up
 	@$(vitest) --project faults $(ARGS)
 
-test-long: setup ## 300 sequences of files that come and go, and of kills, on PostgreSQL, 30 on PGlite; about an hour
-	@MAPPALE_TEST_SEQUENCES=300 $(vitest) test/pipelines/arrival.test.ts $(ARGS)
+test-long: setup ## Every test on every database, and many more random ones: hours; ARGS=test/pipelines/arrival chooses
+	@MAPPALE_TEST_ENGINES=postgres,pglite MAPPALE_TEST_SEQUENCES=300 MAPPALE_TEST_KILLS=300 MAPPALE_TEST_MUTATIONS=20000 $(vitest) $(ARGS)
 
 bench: setup ## Measure each step on this machine
 	@npm run --silent bench -- $(ARGS)

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.ts';
 import { SECTIONS } from '../../pipelines/sections.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { offencesOf, regionService } from './harness.ts';
 
 const REQUESTS = 2_000;
@@ -67,7 +67,7 @@ const request = fc.constantFrom(...ENDPOINTS).chain(({ path, parameters, pathPar
   }));
 });
 
-describeEngines('generated requests', (engine) => {
+describeDatabase('generated requests', (engine) => {
   let service: Awaited<ReturnType<typeof regionService>>;
   beforeAll(async () => {
     service = await regionService(engine);

@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS, SCOPES } from '../../api/endpoints.ts';
 import { hashOf } from '../../api/access.ts';
 import { listTokens, revokeToken } from '../../pipelines/commands/token.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { emptyService, offencesOf, type Service } from './harness.ts';
 
 /** A path of each endpoint that passes every check of its parameters. */
@@ -12,7 +12,7 @@ const PATHS: Readonly<Record<string, string>> = {
   '/parcels/{id}': '/parcels/1400000000', '/admin/regions': '/admin/regions', '/admin/provinces': '/admin/provinces', '/admin/municipalities': '/admin/municipalities',
 };
 
-describeEngines('access', (engine) => {
+describeDatabase('access', (engine) => {
   let service: Service;
   let caller = 0;
   /** An address that has not failed yet. */
@@ -183,7 +183,7 @@ describeEngines('access', (engine) => {
   });
 });
 
-describeEngines('the server\'s role', (engine) => {
+describeDatabase('the server\'s role', (engine) => {
   let service: Service;
   beforeAll(async () => {
     service = await emptyService(engine);

@@ -2,12 +2,12 @@
 import { expect, it } from 'vitest';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { loadSources } from '../../pipelines/registry.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 
 const SCHEMAS = ['core', 'section', 'layer', 'ledger', 'api'];
 
-describeEngines('the data dictionary', (engine) => {
+describeDatabase('the data dictionary', (engine) => {
   let opened: Promise<Database> | undefined;
   const migrated = (): Promise<Database> =>
     (opened ??= engine.openDatabase().then(async (database) => {

@@ -12,7 +12,7 @@ import { validate } from '../../pipelines/steps/validate.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const sources = await loadSources();
-const world = makeWorld({ parcels: 600, seed: 11 });
+const world = makeWorld({ parcels: 60, seed: 11 });
 const root = mkdtempSync(join(tmpdir(), 'mappale-columns-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 

@@ -1,8 +1,9 @@
 /**
- * Databases for tests: each suite runs on both engines, and each database is fresh and gone afterwards.
+ * Databases for tests, each fresh and gone afterwards. A suite in which the engine matters runs on both (`describeEngines`), another one on the
+ * first that this machine offers (`describeDatabase`).
  *
  * ```ts
- * describeEngines('a region', (engine) => {
+ * describeDatabase('a region', (engine) => {
  *   it('is loaded twice with the same result', async () => {
  *     const url = await engine.createDatabase(); // for the command line
  *     const database = await engine.openDatabase(); // a fresh one, opened
@@ -30,10 +31,18 @@ export interface TestEngine {
   createDatabase(): Promise<string>;
   /** The same, opened, and closed after the suite. With a URL of `createDatabase`: opens that one. */
   openDatabase(url?: string): Promise<Database>;
+  /** A copy of a database that nobody has open. @returns its URL */
+  copyDatabase(url: string): Promise<string>;
 }
 
 /** How one engine makes databases, or why it cannot. */
-type Maker = { create(): Promise<{ url: string; drop(): Promise<void> }> } | { readonly missing: string };
+type Maker = { create(like?: string): Promise<{ url: string; drop(): Promise<void> }> } | { readonly missing: string };
+
+/** Runs a suite on the first engine that this machine offers, where another would show nothing else; on each that `MAPPALE_TEST_ENGINES` names. */
+export function describeDatabase(name: string, suite: (engine: TestEngine) => void): void {
+  const offered = ENGINE_NAMES.filter((engineName) => !('missing' in makers[engineName]));
+  describeEngines(name, suite, environment.enginesNamed ? offered : offered.slice(0, 1));
+}
 
 /**
  * Runs a suite on each engine. Where an engine is missing, its suite is listed as skipped, with the reason in its name.
@@ -47,20 +56,22 @@ export function describeEngines(name: string, suite: (engine: TestEngine) => voi
         name: engineName,
         createDatabase: () => Promise.reject(new Error(maker.missing)),
         openDatabase: () => Promise.reject(new Error(maker.missing)),
+        copyDatabase: () => Promise.reject(new Error(maker.missing)),
       };
       describe.skip(`${name} [${engineName}: not run, ${maker.missing}]`, () => suite(engine));
     } else {
       describe(`${name} [${engineName}]`, () => {
         const drops: (() => Promise<void>)[] = [];
         const opened: Database[] = [];
-        const createDatabase = async (): Promise<string> => {
-          const { url, drop } = await maker.create();
+        const createDatabase = async (like?: string): Promise<string> => {
+          const { url, drop } = await maker.create(like);
           drops.push(drop);
           return url;
         };
         suite({
           name: engineName,
-          createDatabase,
+          createDatabase: () => createDatabase(),
+          copyDatabase: createDatabase,
           async openDatabase(url) {
             const database = await openDatabase(url ?? (await createDatabase()));
             opened.push(database);
@@ -91,10 +102,10 @@ function postgresMaker(offer: PostgresOffer): Maker {
     }
   };
   return {
-    async create() {
+    async create(like) {
       made += 1;
       const database = `${offer.prefix}_${process.pid}_${made}`;
-      await onServer(`create database ${database} template ${offer.template}`);
+      await onServer(`create database ${database} template ${like === undefined ? offer.template : new URL(like).pathname.slice(1)}`);
       return {
         url: databaseUrl(offer.url, database),
         drop: () => onServer(`drop database if exists ${database} with (force)`),
@@ -139,9 +150,9 @@ async function pgliteTemplate(): Promise<string> {
 }
 
 const pgliteMaker: Maker = {
-  async create() {
+  async create(like) {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-pglite-'));
-    await cp(await pgliteTemplate(), join(folder, 'database'), { recursive: true });
+    await cp(like?.replace('pglite:', '') ?? (await pgliteTemplate()), join(folder, 'database'), { recursive: true });
     return { url: `pglite:${join(folder, 'database')}`, drop: () => rm(folder, { recursive: true, force: true }) };
   },
 };
@@ -154,7 +165,8 @@ async function askBroker(): Promise<PostgresOffer> {
   return (await response.json()) as PostgresOffer;
 }
 
-const wanted = testEnvironment().engines;
+const environment = testEnvironment();
+const wanted = environment.engines;
 const leftOut: Maker = { missing: 'left out by MAPPALE_TEST_ENGINES' };
 const makers: Readonly<Record<EngineName, Maker>> = {
   postgres: wanted.includes('postgres') ? postgresMaker(await askBroker()) : leftOut,

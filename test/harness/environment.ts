@@ -1,4 +1,5 @@
 /** The one place where tests read the environment. */
+import { execFileSync } from 'node:child_process';
 import { delimiter } from 'node:path';
 
 export const ENGINE_NAMES = ['postgres', 'pglite'] as const;
@@ -13,20 +14,18 @@ export interface TestEnvironment {
   readonly databaseUrl: string | null;
   /** `MAPPALE_TEST_IMAGE`: the container image of PostgreSQL with PostGIS. */
   readonly image: string;
-  /** `MAPPALE_TEST_ENGINES`: narrows the run, `postgres` or `pglite`; both by default. */
+  /** `MAPPALE_TEST_ENGINES`: `postgres`, `pglite` or both: the engines of every suite. By default both, for the suites in which the engine matters. */
   readonly engines: readonly EngineName[];
-  /** `MAPPALE_TEST_KILLS`: how often the suite of faults kills a run; 50 by default. */
-  readonly kills: number;
-  /** `MAPPALE_TEST_SEED`: moments and victims of the suite of faults follow from it. */
+  /** Whether the engines were named: then every suite runs on each of them. */
+  readonly enginesNamed: boolean;
+  /** `MAPPALE_TEST_SEED`: what tests draw by chance follows from it; by default it follows from the commit, so that runs add up. */
   readonly seed: number;
-  /** `MAPPALE_FUZZ`: mutated files tried for each source; 2000 by default. */
-  readonly fuzzCases: number;
-  /** `MAPPALE_FUZZ_SEED`: other numbers try other files; `1` by default. */
-  readonly fuzzSeed: string;
-  /** `MAPPALE_TEST_SEQUENCES`: sequences of happenings tried on PostgreSQL, 6 by default; a tenth of it, at least 2, on PGlite. */
-  readonly sequences: { readonly postgres: number; readonly pglite: number };
-  /** `MAPPALE_TEST_SEQUENCE_SEED`: which sequences; by default they follow from the commit. */
-  readonly sequenceSeed: number | null;
+  /** `MAPPALE_TEST_KILLS`: how often the suite of faults kills a run; 12 by default. */
+  readonly kills: number;
+  /** `MAPPALE_TEST_MUTATIONS`: mutated files tried for each source; 300 by default. */
+  readonly mutations: number;
+  /** `MAPPALE_TEST_SEQUENCES`: sequences of happenings tried on PostgreSQL, 15 by default; a tenth of it on PGlite. */
+  readonly sequences: Readonly<Record<EngineName, number>>;
   /** `PATH`: where programs are looked for. */
   readonly path: readonly string[];
 }
@@ -37,20 +36,27 @@ export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvir
   if (unknown.length > 0) {
     throw new Error(`MAPPALE_TEST_ENGINES: expected ${ENGINE_NAMES.join(' or ')}, found ${unknown.join(', ')}`);
   }
-  const fuzz = env['MAPPALE_FUZZ'] || '2000';
-  if (!/^[1-9]\d{0,8}$/.test(fuzz)) throw new Error(`MAPPALE_FUZZ: expected a number of files, found ${fuzz}`);
+  const sequences = count(env, 'MAPPALE_TEST_SEQUENCES', 15);
   return {
     databaseUrl: env['TEST_DATABASE_URL'] || null,
     image: env['MAPPALE_TEST_IMAGE'] || 'postgis/postgis:16-3.4',
+    enginesNamed: asked.length > 0,
     engines: asked.length === 0 ? ENGINE_NAMES : ENGINE_NAMES.filter((name) => asked.includes(name)),
-    kills: count(env, 'MAPPALE_TEST_KILLS', 50),
-    seed: count(env, 'MAPPALE_TEST_SEED', 1),
-    fuzzCases: Number(fuzz),
-    fuzzSeed: env['MAPPALE_FUZZ_SEED'] || '1',
-    sequences: { postgres: count(env, 'MAPPALE_TEST_SEQUENCES', 6), pglite: Math.max(2, Math.round(count(env, 'MAPPALE_TEST_SEQUENCES', 6) / 10)) },
-    sequenceSeed: (env['MAPPALE_TEST_SEQUENCE_SEED'] ?? '') === '' ? null : count(env, 'MAPPALE_TEST_SEQUENCE_SEED', 0),
+    seed: (env['MAPPALE_TEST_SEED'] ?? '') === '' ? seedOfCommit() : count(env, 'MAPPALE_TEST_SEED', 0),
+    kills: count(env, 'MAPPALE_TEST_KILLS', 12),
+    mutations: count(env, 'MAPPALE_TEST_MUTATIONS', 300),
+    sequences: { postgres: sequences, pglite: Math.ceil(sequences / 10) },
     path: (env['PATH'] ?? '').split(delimiter),
   };
+}
+
+/** Another commit tries other cases; a failure can be had again from the same one. */
+function seedOfCommit(): number {
+  try {
+    return Number.parseInt(execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] }).slice(0, 7), 16);
+  } catch {
+    return 1;
+  }
 }
 
 function count(env: NodeJS.ProcessEnv, name: string, usual: number): number {

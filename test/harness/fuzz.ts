@@ -1,8 +1,6 @@
 /**
  * Mutated files, thousands for each source: reading ends well, with records that add up, or is stopped with a coded input error that
- * says where. Everything else (a TypeError, lost records, a hang) is a fault of the reader. Seeded: the same run finds the same.
- *
- * `MAPPALE_FUZZ=50000 npx vitest run test/contract/fuzz` tries more, `MAPPALE_FUZZ_SEED=7` others.
+ * says where. Everything else (a TypeError, lost records, a hang) is a fault of the reader.
  */
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +17,7 @@ import { loadSources, loadSynthetic, type RegisteredSource } from '../../pipelin
 import { validate } from '../../pipelines/steps/validate.ts';
 import { testEnvironment } from './environment.ts';
 
-const { fuzzCases: CASES, fuzzSeed: SEED } = testEnvironment();
+const { mutations: CASES, seed: SEED } = testEnvironment();
 /** Files that are mutated: one case must be read in a moment. */
 const LARGEST = 60_000;
 /** No mutated file of this size may take longer; a hang ends the test by its own limit. */
@@ -180,7 +178,7 @@ async function writeMutation(seed: Seed, folder: string, random: Random): Promis
 export function fuzzSources(part: number, parts: number): void {
   afterAll(() => rmSync(root, { recursive: true, force: true }));
   describe.each(sources.filter((_, index) => index % parts === part).map((source) => [source.id, source] as const))('source %s', (id, source) => {
-    it(`survives ${CASES} mutated files`, async () => {
+    it(`survives ${CASES} mutated files, seed ${SEED}`, async () => {
       const seeds = await seedsOf(source);
       expect(seeds.length).toBeGreaterThan(0);
       const random = randomOf(`fuzz ${SEED} ${id}`);

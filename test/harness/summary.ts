@@ -1,5 +1,7 @@
-/** The end of a run: what was skipped, by name, and one plain line that a program can read. */
+/** The end of a run: where its time went, what failed and what was skipped, by name, and one plain line that a program can read. */
 import type { Reporter, SerializedError, TestCase, TestModule, TestSuite, Vitest } from 'vitest/node';
+
+const SLOWEST = 15;
 
 export default class Summary implements Reporter {
   #vitest: Vitest | undefined;
@@ -28,6 +30,13 @@ export default class Summary implements Reporter {
       count.failed += failed === 0 && module.state() === 'failed' ? 1 : failed;
     }
     const log = (line: string): void => this.#vitest?.logger.log(line);
+    const seconds = (module: TestModule): number => Math.round(module.diagnostic().duration / 1000);
+    const slowest = [...modules].sort((a, b) => seconds(b) - seconds(a)).slice(0, SLOWEST).filter((module) => seconds(module) > 0);
+    if (modules.length > SLOWEST) log(`slowest: ${slowest.map((module) => `${module.relativeModuleId.replace(/^test\/|\.test\.ts$/g, '')} ${seconds(module)} s`).join(', ')}`);
+    for (const module of modules) {
+      for (const each of [module, ...module.children.allSuites()]) for (const { message } of each.errors()) log(`failed: ${nameOf(module, each)}: ${firstLine(message)}`);
+      for (const test of module.children.allTests('failed')) log(`failed: ${nameOf(module, test)}: ${firstLine(test.result().errors?.[0]?.message)}`);
+    }
     for (const [name, tests] of skipped) log(`not run: ${name}${tests > 1 ? ` (${tests} tests)` : ''}`);
     log(`${count.passed} passed, ${count.failed} failed, ${count.skipped} skipped`);
   }
@@ -40,4 +49,12 @@ function skippedName(test: TestCase): string {
     if (parent.state() === 'skipped') found = parent;
   }
   return found.fullName;
+}
+
+function nameOf(module: TestModule, each: TestModule | TestSuite | TestCase): string {
+  return each.type === 'module' ? module.relativeModuleId : `${module.relativeModuleId} > ${each.fullName}`;
+}
+
+function firstLine(message = ''): string {
+  return message.split('\n', 1)[0]!.slice(0, 300);
 }

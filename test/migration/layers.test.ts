@@ -6,7 +6,7 @@ import { requireCurrent } from '../../pipelines/db/state.ts';
 import type { MappaleError } from '../../pipelines/errors.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/registry.ts';
 import { parseSqlFile } from '../../pipelines/sql-files.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contentOf, FIXTURES, fixture, shapeOf } from './fixture.ts';
 
 /** Any source would do: its cases are made by changing its text. */
@@ -72,7 +72,7 @@ function changed(sources: readonly RegisteredSource[], change: (text: string) =>
   });
 }
 
-describeEngines('layers that hold rows', (engine) => {
+describeDatabase('layers that hold rows', (engine) => {
   const made = fixture(FIXTURES[0]!);
   let database: Database;
   let sources: readonly RegisteredSource[];

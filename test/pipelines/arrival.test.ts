@@ -1,5 +1,4 @@
 /** Whatever happens to the files, and in whatever order: what is published is what a fresh load of the files in force publishes. */
-import { execFileSync } from 'node:child_process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -20,24 +19,14 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ what: fc.constant('kill'), after: fc.integer({ min: 200, max: 4000 }) }) },
 ) as fc.Arbitrary<Happening>;
 
-/** From the commit: another one tries other sequences, and a failure can be had again. */
-function seedOfCommit(): number {
-  try {
-    return Number.parseInt(execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).slice(0, 7), 16);
-  } catch {
-    return 1;
-  }
-}
-
-const { sequences, sequenceSeed } = testEnvironment();
+const { sequences, seed } = testEnvironment();
 
 describeEngines('files that come in any order', (engine) => {
   let start: Start;
-  const runs = engine.name === 'postgres' ? sequences.postgres : sequences.pglite;
-  const seed = sequenceSeed ?? seedOfCommit();
+  const runs = sequences[engine.name];
 
   beforeAll(async () => {
-    start = await smallStart();
+    start = await smallStart(await engine.createDatabase());
   });
   afterAll(() => start.remove());
 
@@ -78,9 +67,8 @@ describeEngines('files that come in any order', (engine) => {
 
   it(`end as a fresh load of the files in force: ${runs} sequences, seed ${seed}`, async () => {
     await fc.assert(fc.asyncProperty(fc.array(happening, { minLength: 2, maxLength: 7 }), async (happenings) => {
-      const story = await Story.begin(start.folder, await engine.createDatabase());
+      const story = await Story.begin(start, await engine.copyDatabase(start.url));
       try {
-        await happen(story, { what: 'refresh' });
         for (const each of happenings) await happen(story, each);
         // What a roll back holds back is let go, and what stands then is the last word.
         await releaseHold(story.context.database, REGION, null);

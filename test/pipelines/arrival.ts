@@ -56,8 +56,9 @@ export class Archive {
   readonly #folder: string;
   readonly #kept = new Map<number, string>();
 
-  constructor(folder: string) {
+  constructor(folder: string, base?: Archive) {
     this.#folder = folder;
+    for (const [id, into] of base === undefined ? [] : base.#kept) this.#kept.set(id, into);
   }
 
   /** To be called before the folder changes again. */
@@ -85,14 +86,33 @@ export class Archive {
 
 export interface Start {
   readonly folder: string;
+  /** A database into which they are loaded, to be copied. */
+  readonly url: string;
+  readonly archive: Archive;
   remove(): Promise<void>;
 }
 
-/** A very small region of four comuni in two provinces, with files of every source. */
-export async function smallStart(): Promise<Start> {
+/** A very small region of four comuni in two provinces, with files of every source, loaded into this database. */
+export async function smallStart(url: string): Promise<Start> {
   const files = await inventedFiles(160, 3, undefined, 4);
   await keepFewSemesters(files.folder);
-  return files;
+  const kept = await mkdtemp(join(tmpdir(), 'mappale-start-'));
+  const archive = new Archive(kept);
+  const context = await contextOn(await openDatabase(url));
+  try {
+    const { failures } = await refresh(context, loadOptions([files.folder], [REGION], { accept: ACCEPTED }));
+    if (failures.length > 0) throw failures[0]!;
+    await archive.keep(context.database);
+  } finally {
+    await context.database.close();
+  }
+  return {
+    folder: files.folder, url, archive,
+    async remove() {
+      await files.remove();
+      await rm(kept, { recursive: true, force: true });
+    },
+  };
 }
 
 /** What can happen. `pick` chooses among what is there. */
@@ -113,19 +133,20 @@ export class Story {
   /** What was published when a roll back took it away; null: nothing is held back. */
   heldBack: Record<string, string> | null = null;
 
-  private constructor(root: string, base: string, url: string, context: Context) {
+  private constructor(root: string, start: Start, url: string, context: Context) {
     this.#root = root;
     this.folder = join(root, 'data');
-    this.#base = base;
+    this.#base = start.folder;
     this.url = url;
-    this.#archive = new Archive(join(root, 'archive'));
+    this.#archive = new Archive(join(root, 'archive'), start.archive);
     this.context = context;
   }
 
-  static async begin(base: string, url: string): Promise<Story> {
+  /** @param url a copy of the start's database */
+  static async begin(start: Start, url: string): Promise<Story> {
     const root = await mkdtemp(join(tmpdir(), 'mappale-story-'));
-    await cp(base, join(root, 'data'), { recursive: true });
-    return new Story(root, base, url, await contextOn(await openDatabase(url)));
+    await cp(start.folder, join(root, 'data'), { recursive: true, preserveTimestamps: true });
+    return new Story(root, start, url, await contextOn(await openDatabase(url)));
   }
 
   async end(): Promise<void> {

@@ -10,7 +10,7 @@ import { SECTIONS, type Section } from '../../pipelines/sections.ts';
 import { readSqlFolder } from '../../pipelines/sql-files.ts';
 import { periodOf } from '../../pipelines/steps/attribution.ts';
 import { refresh } from '../../pipelines/steps/refresh.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 
 const sources = await loadSources();
@@ -52,7 +52,7 @@ interface License {
   readonly attribution: string;
 }
 
-describeEngines('the licences of a record', (engine) => {
+describeDatabase('the licences of a record', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof inventedFiles>>;
 

@@ -11,7 +11,7 @@ import { rollback } from '../../pipelines/steps/publish.ts';
 import { refresh } from '../../pipelines/steps/refresh.ts';
 import { inForce, orphans, recount } from '../faults/published.ts';
 import { seismicZones } from '../faults/region.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
@@ -48,7 +48,7 @@ function twin(member: string): string {
   return moved(member).replaceAll(reference, reference.replace(`.${label}`, '.9001')).replace(`LABEL>${label}<`, 'LABEL>9001<');
 }
 
-describeEngines('a refresh that carries rows over', (engine) => {
+describeDatabase('a refresh that carries rows over', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof inventedFiles>>;
   /** Relation → how it was made in the last run. */

@@ -7,7 +7,7 @@ import { GATES, type TableGate } from '../../pipelines/gates.ts';
 import { randomOf } from '../../pipelines/kit/random.ts';
 import { loadSources } from '../../pipelines/registry.ts';
 import { compare, type Comparison, type Offence } from '../../pipelines/steps/gate-rule.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 
 /** Comune → province. A comune that is not here is not listed. */
 const PROVINCES: Readonly<Record<string, string>> = { A001: '001', A002: '001', A003: '001', B001: '002', B002: '002', B003: '002', B004: '002' };
@@ -162,7 +162,7 @@ async function tables(database: Database): Promise<{ fill(before: readonly Line[
   };
 }
 
-describeEngines('the rule of the quality gate', (engine) => {
+describeDatabase('the rule of the quality gate', (engine) => {
   let ready: ReturnType<typeof tables> | undefined;
   const refused = async (before: readonly Line[], after: readonly Line[]): Promise<string[]> => {
     const { fill } = await (ready ??= engine.openDatabase().then(tables));

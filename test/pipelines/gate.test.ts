@@ -10,7 +10,7 @@ import type { Offence } from '../../pipelines/steps/gate-rule.ts';
 import { publishedTables } from '../../pipelines/steps/products.ts';
 import { prune } from '../../pipelines/steps/prune.ts';
 import { refresh } from '../../pipelines/steps/refresh.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
@@ -63,7 +63,7 @@ const DAMAGES: readonly Damage[] = [
   },
 ];
 
-describeEngines('the quality gate', (engine) => {
+describeDatabase('the quality gate', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof inventedFiles>>;
   /** What was in the files before they were damaged. */

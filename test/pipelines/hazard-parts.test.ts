@@ -14,7 +14,7 @@ import type { Log } from '../../pipelines/log.ts';
 import { explain } from '../../pipelines/steps/explain.ts';
 import { refresh } from '../../pipelines/steps/refresh.ts';
 import { inForce, recount } from '../faults/published.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
@@ -77,7 +77,7 @@ interface Seen extends Record<string, unknown> {
   readonly ground: string;
 }
 
-describeEngines('hazard files of a part of Italy', (engine) => {
+describeDatabase('hazard files of a part of Italy', (engine) => {
   let files: Awaited<ReturnType<typeof inventedFiles>>;
   let context: Context;
   let made: Record<string, string> = {};

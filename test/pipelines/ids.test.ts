@@ -8,7 +8,7 @@ import { rollback } from '../../pipelines/steps/publish.ts';
 import { refresh } from '../../pipelines/steps/refresh.ts';
 import { serviceOn, offencesOf, type Answered, type Service } from '../api/harness.ts';
 import { recount, inForce } from '../faults/published.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 import { openRun } from '../harness/run.ts';
@@ -56,7 +56,7 @@ function twin(member: string): string {
   return member.replaceAll(reference, reference.replace(`.${label}`, '.9001')).replace(`LABEL>${label}<`, 'LABEL>9001<');
 }
 
-describeEngines('a parcel whose comune changes code or region', (engine) => {
+describeDatabase('a parcel whose comune changes code or region', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof inventedFiles>>;
   let service: Service;

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { refresh } from '../../pipelines/steps/refresh.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
 
 it('an error names the file without the tax code', () => {
   expect(new MappaleError('zip cannot be read', { code: 'X', kind: 'input', at: 'QIP12_RSSMRA80A01H501U.zip' }).report()).not.toContain('RSSMRA');
 });
 
-describeEngines('a file whose name holds a tax code', (engine) => {
+describeDatabase('a file whose name holds a tax code', (engine) => {
   it('is loaded, and no table of the ledger holds the code', async () => {
     const files = await inventedFiles(600, 4);
     const folder = mkdtempSync(join(tmpdir(), 'mappale-mask-'));

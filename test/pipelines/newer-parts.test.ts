@@ -5,7 +5,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/context.ts';
 import { SECTIONS } from '../../pipelines/sections.ts';
 import { refresh } from '../../pipelines/steps/refresh.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 
 interface Record {
@@ -18,7 +18,7 @@ interface Record {
   readonly meta: { readonly coverage: unknown };
 }
 
-describeEngines('a newer file of one comune', (engine) => {
+describeDatabase('a newer file of one comune', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof inventedFiles>>;
 

@@ -11,7 +11,7 @@ import { releaseHold, setHold } from '../../pipelines/steps/hold.ts';
 import { publishedTables } from '../../pipelines/steps/products.ts';
 import { rollback, withdraw } from '../../pipelines/steps/publish.ts';
 import { exitCodeOf, plan, refresh, type RefreshReport } from '../../pipelines/steps/refresh.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
 
@@ -55,7 +55,7 @@ async function unpack(from: string, into: string): Promise<string[]> {
 
 const withoutOneParcel = (path: string, content: Buffer): Buffer => (path.endsWith('_ple.gml') ? Buffer.from(content.toString('utf8').replace(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/, '')) : content);
 
-describeEngines('files of a region', (engine) => {
+describeDatabase('files of a region', (engine) => {
   let made: Awaited<ReturnType<typeof inventedFiles>>;
   let folder: string;
   let context: Context;

@@ -5,7 +5,7 @@ import { digestOfFacts, readerFacts, sqlFacts, whyChanged, type Facts } from '..
 import { loadSources } from '../../pipelines/registry.ts';
 import { parseSqlFile, readSqlFolder, type Relation, type SqlFile } from '../../pipelines/sql-files.ts';
 import { plan, refresh, type Plan } from '../../pipelines/steps/refresh.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 
 const SOURCES = await loadSources();
@@ -71,7 +71,7 @@ function dependents(layers: readonly Relation[]): Relation[] {
   return [...touched].filter((relation) => !layers.includes(relation)).sort();
 }
 
-describeEngines('a loaded region', (engine) => {
+describeDatabase('a loaded region', (engine) => {
   let invented: Awaited<ReturnType<typeof inventedFiles>>;
   let context: Context;
   const planned = (changed: Partial<Context> = {}): Promise<Plan> => plan({ ...context, ...changed }, loadOptions([invented.folder], null));

@@ -20,7 +20,7 @@ import { locate } from '../../pipelines/steps/locate.ts';
 import { stage } from '../../pipelines/steps/stage.ts';
 import source from '../../sources/anncsu_addresses/source.ts';
 import { ADDRESS_SQL } from '../harness/address-workspace.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { createTables } from '../harness/functions.ts';
 import { realData } from '../harness/real-data.ts';
 import { trial } from '../harness/trial.ts';
@@ -80,7 +80,7 @@ describe('queries of the collection', () => {
   });
 });
 
-describeEngines('searching the addresses of Lamezia', (engine) => {
+describeDatabase('searching the addresses of Lamezia', (engine) => {
   let database: Database;
   let folder: string;
   const skipped = LAMEZIA === null;

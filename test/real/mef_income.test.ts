@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import { BRACKET_NAMES } from '../../sources/mef_income/schema.ts';
 import source from '../../sources/mef_income/source.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { createFunctions } from '../harness/functions.ts';
 import { realData } from '../harness/real-data.ts';
 import { trial } from '../harness/trial.ts';
@@ -62,7 +62,7 @@ describe('the real files of the MEF', () => {
   });
 });
 
-describeEngines('the Gini index of real comuni', (engine) => {
+describeDatabase('the Gini index of real comuni', (engine) => {
   let gini: (row: Income) => Promise<number | null>;
 
   beforeAll(async () => {

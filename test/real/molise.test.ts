@@ -11,7 +11,7 @@ import { SILENT } from '../../pipelines/log.ts';
 import { loadSources } from '../../pipelines/registry.ts';
 import { SECTIONS } from '../../pipelines/sections.ts';
 import { refresh } from '../../pipelines/steps/refresh.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { realData } from '../harness/real-data.ts';
 
 const MOLISE = 14;
@@ -34,7 +34,7 @@ async function readAll(database: Database): Promise<Map<number, string>> {
 describe.skipIf(!there)('San Felice del Molise (H833), as published (real data beside the checkout)', () => {
   const options = { command: 'test', data: folders as string[], regions: [MOLISE], parallel: 2, accept: null, force: false };
 
-  describeEngines('loaded', (engine) => {
+  describeDatabase('loaded', (engine) => {
     let opened: Promise<Context> | undefined;
     const context = (): Promise<Context> => (opened ??= engine.openDatabase().then(contextOn));
 

@@ -5,13 +5,13 @@ import { comuneKey } from '../../pipelines/kit/address/normalise.ts';
 import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import synthetic from '../../sources/anncsu_addresses/synthetic.ts';
 import { ADDRESS_SQL, buildAddresses } from '../harness/address-workspace.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { createFunctions } from '../harness/functions.ts';
 import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 2_000, seed: 11 });
 
-describeEngines('the section address', (engine) => {
+describeDatabase('the section address', (engine) => {
   let database: Database;
   let workspace: SectionWorkspace;
 
@@ -61,7 +61,7 @@ describeEngines('the section address', (engine) => {
   });
 });
 
-describeEngines('the key of a comune', (engine) => {
+describeDatabase('the key of a comune', (engine) => {
   it('is the same in SQL and in the reader of queries', async () => {
     const database = await engine.openDatabase();
     await database.session(createFunctions);

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn } from '../harness/region.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
@@ -20,7 +20,7 @@ interface Figures {
   readonly file?: number;
 }
 
-describeEngines('the year of a section\'s figures', (engine) => {
+describeDatabase('the year of a section\'s figures', (engine) => {
   let database: Database;
   beforeAll(async () => {
     ({ database } = await contextOn(await engine.openDatabase()));

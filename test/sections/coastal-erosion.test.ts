@@ -2,7 +2,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import synthetic from '../../sources/ispra_shoreline/synthetic.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 6_000, seed: 7 });
@@ -14,7 +14,7 @@ interface Shore {
   readonly distance_m: number;
 }
 
-describeEngines('the section coastal_erosion', (engine) => {
+describeDatabase('the section coastal_erosion', (engine) => {
   let database: Database;
   let workspace: SectionWorkspace;
 

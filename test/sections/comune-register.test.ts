@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 
 const sql = (path: string): string => readFileSync(new URL(`../../sql/${path}`, import.meta.url), 'utf8');
 
@@ -36,7 +36,7 @@ interface Row {
   readonly divided: boolean;
 }
 
-describeEngines('the register of ISTAT codes', (engine) => {
+describeDatabase('the register of ISTAT codes', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();

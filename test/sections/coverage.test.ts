@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { randomOf } from '../../pipelines/kit/random.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { createFunctions } from '../harness/functions.ts';
 
 const sql = (path: string): string => readFileSync(new URL(`../../sql/${path}.sql`, import.meta.url), 'utf8');
@@ -100,7 +100,7 @@ function written(files: readonly File[]): string {
 /** `theme comune` → number of the file that speaks, by its place in the list. */
 type Verdict = Record<string, number>;
 
-describeEngines('the coverage of hazard maps', (engine) => {
+describeDatabase('the coverage of hazard maps', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();

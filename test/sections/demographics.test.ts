@@ -3,12 +3,12 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import synthetic from '../../sources/istat_census/synthetic.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 4_400, seed: 5 });
 
-describeEngines('the section demographics', (engine) => {
+describeDatabase('the section demographics', (engine) => {
   let database: Database;
   let workspace: SectionWorkspace;
 

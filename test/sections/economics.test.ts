@@ -4,14 +4,14 @@ import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import mef from '../../sources/mef_income/synthetic.ts';
 import omi from '../../sources/omi_quotations/synthetic.ts';
 import postal from '../../sources/postal_codes/synthetic.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 2_000, seed: 7 });
 
 type Economics = Record<string, unknown> & { readonly average_income: number | null; readonly level: string; readonly income_brackets: Record<string, number | null> };
 
-describeEngines('the section economics', (engine) => {
+describeDatabase('the section economics', (engine) => {
   let database: Database;
   let workspace: SectionWorkspace;
 

@@ -7,10 +7,10 @@ import { schemasLike } from '../../pipelines/db/catalog.ts';
 import { SECTIONS } from '../../pipelines/sections.ts';
 import { explain } from '../../pipelines/steps/explain.ts';
 import { refresh } from '../../pipelines/steps/refresh.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
 
-describeEngines('an explanation', (engine) => {
+describeDatabase('an explanation', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof inventedFiles>>;
 

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { randomOf } from '../../pipelines/kit/random.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn } from '../harness/region.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
@@ -33,7 +33,7 @@ interface Found extends Record<string, unknown> {
   readonly average_income: number | null;
 }
 
-describeEngines('the year of a parcel\'s incomes', (engine) => {
+describeDatabase('the year of a parcel\'s incomes', (engine) => {
   let database: Database;
   beforeAll(async () => {
     ({ database } = await contextOn(await engine.openDatabase()));

@@ -2,12 +2,12 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn } from '../harness/region.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 
-describeEngines('a parcel\'s postal code and addresses', (engine) => {
+describeDatabase('a parcel\'s postal code and addresses', (engine) => {
   let database: Database;
   beforeAll(async () => {
     ({ database } = await contextOn(await engine.openDatabase()));

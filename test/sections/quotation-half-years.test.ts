@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { randomOf } from '../../pipelines/kit/random.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn } from '../harness/region.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
@@ -104,7 +104,7 @@ function answersOf({ zones, quotations, perimeters, parcels, listed }: Files): A
 
 // --- the tables ----------------------------------------------------------------------------------------------------
 
-describeEngines('the half-year of a parcel\'s quotations', (engine) => {
+describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
   let database: Database;
   beforeAll(async () => {
     ({ database } = await contextOn(await engine.openDatabase()));

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { createFunctions } from '../harness/functions.ts';
 
 const RISK = readFileSync(new URL('../../sql/sections/risk.sql', import.meta.url), 'utf8');
@@ -80,7 +80,7 @@ interface Row {
   readonly landslide_mapped: boolean;
 }
 
-describeEngines('the section risk, case by case', (engine) => {
+describeDatabase('the section risk, case by case', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();

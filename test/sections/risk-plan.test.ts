@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { createFunctions } from '../harness/functions.ts';
 
 const RISK = readFileSync(new URL('../../sql/sections/risk.sql', import.meta.url), 'utf8');
@@ -78,7 +78,7 @@ const SETUP = `
   analyze;
 `;
 
-describeEngines('the joins of the section risk', (engine) => {
+describeDatabase('the joins of the section risk', (engine) => {
   let database: Database;
 
   beforeAll(async () => {

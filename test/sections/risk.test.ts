@@ -4,7 +4,7 @@ import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import type { Synthetic } from '../../pipelines/kit/source.ts';
 import type { WorldParcel } from '../../pipelines/kit/world.ts';
 import { loadSynthetic } from '../../pipelines/registry.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 6_000, seed: 7 });
@@ -26,7 +26,7 @@ async function truthOf(ids: readonly string[]): Promise<(parcel: WorldParcel) =>
   };
 }
 
-describeEngines('the section risk', (engine) => {
+describeDatabase('the section risk', (engine) => {
   let database: Database;
   let workspace: SectionWorkspace;
 

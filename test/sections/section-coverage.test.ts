@@ -4,13 +4,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/context.ts';
 import { SECTIONS } from '../../pipelines/sections.ts';
 import { refresh } from '../../pipelines/steps/refresh.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 const COVERED = SECTIONS.filter((name) => name !== 'basic' && name !== 'risk');
 
-describeEngines('the coverage of a section', (engine) => {
+describeDatabase('the coverage of a section', (engine) => {
   let context: Context;
   beforeAll(async () => {
     context = await contextOn(await engine.openDatabase());

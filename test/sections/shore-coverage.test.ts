@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Row } from '../../pipelines/db/index.ts';
 import { laeaEurope } from '../../pipelines/kit/map-projection.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { createTables } from '../harness/functions.ts';
 
 const sql = (path: string): string => readFileSync(new URL(`../../sql/${path}.sql`, import.meta.url), 'utf8');
@@ -65,7 +65,7 @@ function written(files: readonly File[]): string {
   }).join('\n');
 }
 
-describeEngines('the coverage of the shore', (engine) => {
+describeDatabase('the coverage of the shore', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();

@@ -3,12 +3,12 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import synthetic from '../../sources/egms_vertical/synthetic.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 2_000, seed: 11 });
 
-describeEngines('the section subsidence', (engine) => {
+describeDatabase('the section subsidence', (engine) => {
   let database: Database;
   let workspace: SectionWorkspace;
 

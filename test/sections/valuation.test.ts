@@ -3,7 +3,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import synthetic from '../../sources/omi_quotations/synthetic.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 2_400, seed: 5, comuni: 6 });
@@ -20,7 +20,7 @@ interface Truth {
   readonly valuation_history: { readonly zone_current: string; readonly semesters: readonly Semester[] } | null;
 }
 
-describeEngines('the sections valuation and valuation_history', (engine) => {
+describeDatabase('the sections valuation and valuation_history', (engine) => {
   let database: Database;
   let workspace: SectionWorkspace;
   const truthOf = synthetic.truth!(world);

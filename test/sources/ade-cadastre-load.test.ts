@@ -11,7 +11,7 @@ import { registerSource, type RegisteredSource } from '../../pipelines/registry.
 import { load, type Loaded } from '../../pipelines/steps/load.ts';
 import { locate } from '../../pipelines/steps/locate.ts';
 import { stage } from '../../pipelines/steps/stage.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { createTables } from '../harness/functions.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../sources/ade_cadastre/fixture/', import.meta.url));
@@ -44,7 +44,7 @@ interface Parcel {
   readonly valid: boolean;
 }
 
-describeEngines('the layers of the cadastre', (engine) => {
+describeDatabase('the layers of the cadastre', (engine) => {
   let database: Database;
   let cadastre: RegisteredSource;
   let folder: string;

@@ -16,7 +16,7 @@ import { migrate } from '../../pipelines/db/migrate.ts';
 import { readIn } from '../../sources/ade_cadastre/read.ts';
 import source from '../../sources/ade_cadastre/source.ts';
 import { collect, inputFile, type Collected } from '../harness/collect.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 
 const FIXTURES = fileURLToPath(new URL('../../sources/ade_cadastre/fixture/', import.meta.url));
 const ZIPS = readdirSync(FIXTURES).filter((name) => name.endsWith('.zip'));
@@ -141,7 +141,7 @@ describe('a zip of the cadastre', () => {
   });
 });
 
-describeEngines('staging by threads', (engine) => {
+describeDatabase('staging by threads', (engine) => {
   it('puts the same rows into the table, in the same order, and accounts for each member', async () => {
     const database = await engine.openDatabase();
     const registered = await registerSource('ade_cadastre');

@@ -13,7 +13,7 @@ import { INDIR_COLUMNS, INDIR_STREET_COLUMNS, STRAD_COLUMNS, indirAccess, indirS
 import source from '../../sources/anncsu_addresses/source.ts';
 import synthetic from '../../sources/anncsu_addresses/synthetic.ts';
 import { collect, inputFile } from '../harness/collect.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { loaded } from '../harness/loaded.ts';
 import { goldenOf, trial } from '../harness/trial.ts';
 
@@ -224,7 +224,7 @@ const raw = (position: number, access: number, values: { street?: number; belfio
   `(1, ${position}, ${access}, ${values.street ?? 1}, '${values.belfiore ?? 'Z001'}', null, 7, 'A', null, null, null, ${values.x ?? '14.25'}, ${values.y ?? '41.9'}, 0.5, ${values.metodo ?? '4'},
     ${values.first === true ? `${STREET_ARRAY}, array['odonimo'], array['via'], array['finta']` : 'null, null, null, null'})`;
 
-describeEngines('loading ANNCSU', (engine) => {
+describeDatabase('loading ANNCSU', (engine) => {
   it('keeps every address, with its point only where it can be believed', async () => {
     const cases: readonly [Parameters<typeof raw>[2], string][] = [
       [{ first: true }, 'good'], [{ metodo: 'null' }, 'without_method'], [{ x: 'null', y: 'null', metodo: 'null' }, 'none'], [{ x: 'null', y: 'null' }, 'method_without_coordinates'],

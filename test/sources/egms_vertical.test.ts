@@ -13,7 +13,7 @@ import { LineCounter } from '../../sources/egms_vertical/read.ts';
 import { FIELDS, egmsRow } from '../../sources/egms_vertical/schema.ts';
 import source from '../../sources/egms_vertical/source.ts';
 import { collect, type Collected } from '../harness/collect.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { loaded } from '../harness/loaded.ts';
 
 const FIXTURE = fileURLToPath(new URL('../../sources/egms_vertical/fixture/', import.meta.url));
@@ -221,7 +221,7 @@ describe('recognising files', () => {
   });
 });
 
-describeEngines('loading tiles', (engine) => {
+describeDatabase('loading tiles', (engine) => {
   it('knows a tile by its name, also one without a cell, and a renamed one by its cells; a cell that two tiles have stays in both', async () => {
     const found = await loaded(await engine.openDatabase(), 'egms_vertical', `
       delete from member where member_id > 5;

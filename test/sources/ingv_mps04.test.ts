@@ -14,7 +14,7 @@ import type { MemberSink } from '../../pipelines/kit/source.ts';
 import { readGml } from '../../sources/ingv_mps04/gml.ts';
 import source from '../../sources/ingv_mps04/source.ts';
 import synthetic from '../../sources/ingv_mps04/synthetic.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { loaded } from '../harness/loaded.ts';
 import { goldenOf, trial } from '../harness/trial.ts';
 
@@ -82,7 +82,7 @@ describe('the grid of ground acceleration', () => {
   });
 });
 
-describeEngines('loading the grid of ground acceleration', (engine) => {
+describeDatabase('loading the grid of ground acceleration', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();

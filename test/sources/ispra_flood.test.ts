@@ -10,7 +10,7 @@ import { addShapefile, type ShapefileLayer } from '../../pipelines/kit/shapefile
 import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
 import source from '../../sources/ispra_flood/source.ts';
 import synthetic from '../../sources/ispra_flood/synthetic.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { loaded } from '../harness/loaded.ts';
 import { goldenOf, trial } from '../harness/trial.ts';
 
@@ -78,7 +78,7 @@ describe('the flood mosaic', () => {
   });
 });
 
-describeEngines('loading the flood mosaic', (engine) => {
+describeDatabase('loading the flood mosaic', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();

@@ -10,7 +10,7 @@ import { addShapefile } from '../../pipelines/kit/shapefile-writer.ts';
 import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
 import source from '../../sources/ispra_landslide/source.ts';
 import synthetic from '../../sources/ispra_landslide/synthetic.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { loaded } from '../harness/loaded.ts';
 import { goldenOf, trial } from '../harness/trial.ts';
 
@@ -73,7 +73,7 @@ describe('the landslide mosaic', () => {
   });
 });
 
-describeEngines('loading the landslide mosaic', (engine) => {
+describeDatabase('loading the landslide mosaic', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();

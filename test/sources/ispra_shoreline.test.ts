@@ -10,7 +10,7 @@ import { writeGeoPackage } from '../../pipelines/kit/vector.ts';
 import { yearsOf } from '../../sources/ispra_shoreline/schema.ts';
 import source from '../../sources/ispra_shoreline/source.ts';
 import synthetic from '../../sources/ispra_shoreline/synthetic.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { loaded } from '../harness/loaded.ts';
 import { goldenOf, trial } from '../harness/trial.ts';
 
@@ -55,7 +55,7 @@ describe('the shoreline change', () => {
   });
 });
 
-describeEngines('loading the shoreline change', (engine) => {
+describeDatabase('loading the shoreline change', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();

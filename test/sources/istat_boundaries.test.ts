@@ -12,7 +12,7 @@ import { ZipArchive } from '../../pipelines/kit/zip.ts';
 import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
 import source from '../../sources/istat_boundaries/source.ts';
 import synthetic from '../../sources/istat_boundaries/synthetic.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { loaded } from '../harness/loaded.ts';
 import { goldenOf, trial } from '../harness/trial.ts';
 
@@ -111,7 +111,7 @@ describe('the boundaries', () => {
   });
 });
 
-describeEngines('boundaries become a layer', (engine) => {
+describeDatabase('boundaries become a layer', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();

@@ -1,10 +1,10 @@
 /** load.sql and checks.sql of the sources that are lists of comuni, on both engines. */
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { loaded } from '../harness/loaded.ts';
 
-describeEngines('lists of comuni become layers', (engine) => {
+describeDatabase('lists of comuni become layers', (engine) => {
   let database: Database;
   beforeAll(async () => {
     database = await engine.openDatabase();

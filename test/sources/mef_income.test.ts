@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import source from '../../sources/mef_income/source.ts';
 import synthetic from '../../sources/mef_income/synthetic.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { createFunctions } from '../harness/functions.ts';
 import { goldenOf, trial } from '../harness/trial.ts';
 
@@ -53,7 +53,7 @@ describe('MEF files', () => {
   });
 });
 
-describeEngines('the Gini index of brackets', (engine) => {
+describeDatabase('the Gini index of brackets', (engine) => {
   type Groups = readonly (number | null)[];
   let gini: (counts: Groups, amounts: Groups, totalCount: number | null, totalAmount: number | null) => Promise<number | null>;
 
