@@ -32,12 +32,14 @@ const geometry = z.union([
   z.strictObject({ type: z.literal('MultiPolygon'), coordinates: z.array(z.array(ring).min(1)).min(1) }),
 ]).meta({ id: 'Geometry', description: 'GeoJSON of RFC 7946: longitude, latitude, 7 decimals, outer rings counter-clockwise' });
 
+const kind = z.enum(['land', 'road', 'water']).describe('Land, or the strips of road and water that are mapped like parcels');
+
 const basic = z.strictObject({
   fid: whole,
   gml_id: z.string(),
   label: z.string().describe('Number of the parcel (particella)'),
   cadastral_reference: z.string().describe('CCCCZFFFFAS.label'),
-  kind: z.enum(['land', 'road', 'water']),
+  kind,
   area_m2: z.number().min(0).describe('True ground area'),
   centroid,
   geometry,
@@ -229,8 +231,8 @@ export const parcel = z.strictObject({
   ...Object.fromEntries(Object.entries(SECTION_SCHEMAS).filter(([name]) => name !== 'basic').map(([name, schema]) => [name, schema.optional()])),
   meta: z.strictObject({
     sections_included: z.array(z.string()),
-    coverage: z.strictObject(Object.fromEntries(SECTIONS.filter((name) => name !== 'basic' && name !== 'risk').map((name) => [name, z.enum(['mapped', 'not_mapped', 'not_loaded']).optional()])))
-      .describe('Of each section that was asked for, but basic, and risk, which says it by level: mapped: null or [] means none here; not_mapped: the files loaded do not reach here; not_loaded: there are none'),
+    coverage: z.strictObject(Object.fromEntries(SECTIONS.filter((name) => name !== 'risk').map((name) => [name, z.enum(['mapped', 'not_mapped', 'not_loaded']).optional()])))
+      .describe('Of each section that was asked for, but risk, which says it by level: mapped: null or [] means none here; not_mapped: the files loaded do not reach here; not_loaded: there are none'),
     licenses: z.array(z.strictObject({
       section: z.string(), source: z.string(), holder: z.string(), license: z.string(), url: z.string(),
       reference_period: nullable(z.string(), 'Years, half-years or days that made the values of this region; null: none of its values come from the source, or it says no date'), attribution: z.string(),
@@ -243,17 +245,70 @@ function list(id: string, item: z.ZodType, meta: z.ZodRawShape): z.ZodType {
   return z.strictObject({ data: z.array(item), meta: z.strictObject({ ...meta, count: whole.min(0) }) }).meta({ id });
 }
 
-const locatedParcel = z.strictObject({
-  fid: whole, gml_id: z.string(), label: z.string(), cadastral_reference: z.string(), municipality, area_m2: z.number().min(0), centroid,
-}).meta({ id: 'LocatedParcel' });
+const locatedFields = {
+  fid: whole.describe('Identifier, stable through reloads'),
+  gml_id: z.string().describe('Identifier of the feature as published'),
+  label: z.string().describe('Number of the parcel (particella)'),
+  cadastral_reference: z.string().describe('CCCCZFFFFAS.label'),
+  municipality,
+  area_m2: z.number().min(0).describe('True ground area'),
+  centroid,
+};
+const point = z.strictObject({ lat: latitude, lng: longitude }).meta({ id: 'Point', description: 'One of the points that were asked for' });
 
-export const located = z.strictObject({
-  data: z.array(locatedParcel),
-  meta: z.union([
-    z.strictObject({ mode: z.literal('point'), lat: latitude, lng: longitude, limit: whole, count: whole, truncated: z.boolean() }),
-    z.strictObject({ mode: z.literal('bbox'), bbox: z.array(z.number()).min(4).max(4), limit: whole, count: whole, truncated: z.boolean() }),
-  ]),
-}).meta({ id: 'LocatedParcels' });
+const locatedParcel = z.strictObject({
+  point: point.optional(),
+  ...locatedFields,
+  kind: kind.optional(),
+  geometry: geometry.optional(),
+}).meta({ id: 'LocatedParcel', description: 'point: only where several were asked for; kind and geometry: only with geometry=true' });
+
+const locatedFeature = z.strictObject({
+  type: z.literal('Feature').describe('GeoJSON'),
+  id: whole.describe('fid'),
+  geometry,
+  properties: z.strictObject({ point: point.optional(), ...locatedFields, kind }).describe('The parcel'),
+}).meta({ id: 'LocatedFeature', description: 'The parcel as GeoJSON' });
+
+const counts = {
+  limit: whole.describe('As asked for'),
+  count: whole.min(0).describe('Parcels in this answer'),
+  truncated: z.boolean().describe('Whether there are more'),
+};
+
+const locatedMeta = z.union([
+  z.strictObject({ mode: z.literal('point').describe('A point was asked for'), lat: latitude, lng: longitude, ...counts }),
+  z.strictObject({
+    mode: z.literal('points').describe('Several points were asked for'),
+    points: z.array(z.strictObject({ lat: latitude, lng: longitude, count: counts.count, truncated: counts.truncated })).describe('As asked for, each with what was found there'),
+    ...counts,
+  }),
+  z.strictObject({
+    mode: z.literal('bbox').describe('A box was asked for'),
+    bbox: z.array(z.number()).min(4).max(4).describe('minLng, minLat, maxLng, maxLat as asked for'),
+    after: nullable(whole, 'As asked for; null: from the first parcel on'),
+    ...counts,
+  }),
+]).meta({ id: 'LocatedMeta', description: 'What was asked, and how much was found' });
+
+export const located = z.union([
+  z.strictObject({ data: z.array(locatedParcel).describe('Smallest first; of a box, by fid'), meta: locatedMeta }),
+  z.strictObject({
+    type: z.literal('FeatureCollection').describe('GeoJSON, with format=geojson'), features: z.array(locatedFeature).describe('In the order of data'), meta: locatedMeta,
+  }),
+]).meta({ id: 'LocatedParcels' });
+
+export const searched = z.strictObject({
+  data: z.array(locatedParcel).describe('By sheet, then label'),
+  meta: z.strictObject({
+    mode: z.literal('search').describe('A search by sheet and label'),
+    comune: z.string().describe('As asked for'),
+    foglio: nullable(z.string(), 'Sheet without leading zeros; null: any'),
+    label: nullable(z.string(), 'As asked for; null: any'),
+    sezione: nullable(z.string(), 'As asked for; null: any'),
+    ...counts,
+  }).describe('What was asked, and how much was found'),
+}).meta({ id: 'SearchedParcels' });
 
 export const found = list('FoundAddresses', z.strictObject({ ...address, ...matched }).meta({ id: 'FoundAddress' }), {
   query: z.string(), city: nullable(z.string(), 'Null: none was given'),
@@ -264,7 +319,9 @@ export const near = list('NearAddresses', z.strictObject({ ...address, distance_
 });
 
 export const regions = list('Regions', z.strictObject({
-  code: whole, name: z.string(), area_km2: nullable(z.number(), 'Null: no boundaries are loaded'),
+  code: whole.describe('ISTAT code, 1–20'),
+  name: nullable(z.string(), 'As Istat writes it; null: no list of comuni is loaded, and no file names it'),
+  area_km2: nullable(z.number(), 'Square kilometres; null: no boundaries are loaded'),
 }).meta({ id: 'Region' }), {});
 
 export const provinces = list('Provinces', z.strictObject({
@@ -272,5 +329,9 @@ export const provinces = list('Provinces', z.strictObject({
 }).meta({ id: 'Province' }), {});
 
 export const municipalities = list('Municipalities', z.strictObject({
-  code: belfiore, istat_code: z.string().regex(/^\d{6}$/), name: z.string(), province: z.string(), region: nullable(z.string(), 'Null: not known'),
+  code: belfiore,
+  istat_code: nullable(z.string().regex(/^\d{6}$/), 'Province and comune; null: the list of comuni lacks it'),
+  name: nullable(z.string(), 'In Italian; null: the list lacks it, and no file names it'),
+  province: nullable(z.string(), 'Name of the province; null: the list of comuni lacks it'),
+  region: nullable(z.string(), 'Name of the region; null: not known'),
 }).meta({ id: 'MunicipalityEntry' }), {});

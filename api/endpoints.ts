@@ -4,10 +4,10 @@ import type { Reader } from '../pipelines/db/reader.ts';
 import { SECTIONS } from '../pipelines/sections.ts';
 import * as answers from './answers.ts';
 import type { ErrorCode } from './errors.ts';
-import { ApiError } from './errors.ts';
-import { search } from './geocoding.ts';
+import { ApiError, invalidParameter } from './errors.ts';
+import { comuniNamed, search } from './geocoding.ts';
 import {
-  locateParameters, municipalityParameters, noParameters, parcelParameters, parcelPath, provinceParameters, readPlace, requireInBounds, reverseParameters, searchParameters,
+  locateParameters, municipalityParameters, noParameters, parcelParameters, parcelPath, parcelSearchParameters, provinceParameters, readPlace, requireInBounds, reverseParameters, searchParameters,
 } from './parameters.ts';
 
 export const SCOPES = ['geocoding:read', 'admin_data:read', 'parcels:read'] as const;
@@ -93,8 +93,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
     path: '/parcels/locate',
     operation: 'locateParcels',
     scope: 'parcels:read',
-    summary: 'Parcels at a point or in a box',
-    description: 'A point: the parcels that contain it, border included, smallest first. A box: the parcels that intersect it, by `fid`.',
+    summary: 'Parcels at points or in a box',
+    description: 'A point: the parcels that contain it, border included, smallest first. Several points: the same of each, and each parcel says its `point`. '
+      + 'A box: the parcels that intersect it, by `fid`; `after` pages through more than `limit`. '
+      + 'The border is 1e-7° wide, so that corners as geometries print them, with 7 decimals, find the parcels that meet there.',
     parameters: locateParameters,
     pathParameters: noParameters,
     answer: answers.located,
@@ -102,9 +104,37 @@ export const ENDPOINTS: readonly Endpoint[] = [
     example: { lat: '41.5603', lng: '14.6627' },
     lookup: (reader, query) => {
       const place = readPlace(query);
-      return place.mode === 'point'
-        ? reader.call<Answer & Record<string, unknown>>('select publication, answer from api.locate_point($1, $2, $3)', [place.lat, place.lng, query.limit])
-        : reader.call<Answer & Record<string, unknown>>('select publication, answer from api.locate_box($1, $2, $3, $4, $5)', [...place.box, query.limit]);
+      const { limit } = query;
+      const form = query.format === 'geojson' ? 'feature' : query.geometry ? 'geometry' : 'parcel';
+      switch (place.mode) {
+        case 'point':
+          return reader.call<Answer & Record<string, unknown>>('select publication, answer from api.locate_point($1, $2, $3, $4)', [place.lat, place.lng, limit, form]);
+        case 'points':
+          return reader.call<Answer & Record<string, unknown>>('select publication, answer from api.locate_points($1, $2, $3, $4)', [
+            place.points.map(({ lat }) => lat), place.points.map(({ lng }) => lng), limit, form,
+          ]);
+        case 'bbox':
+          return reader.call<Answer & Record<string, unknown>>('select publication, answer from api.locate_box($1, $2, $3, $4, $5, $6, $7)', [...place.box, place.after ?? -1, limit, form]);
+      }
+    },
+  }),
+  endpoint({
+    path: '/parcels/search',
+    operation: 'searchParcels',
+    scope: 'parcels:read',
+    summary: 'Parcels by comune, sheet and number',
+    description: 'At least `foglio` or `label`. By sheet, then label; `comune` is found as `city` is in a search of addresses.',
+    parameters: parcelSearchParameters,
+    pathParameters: noParameters,
+    answer: answers.searched,
+    errors: [],
+    example: { comune: 'Campobasso', foglio: '12', label: '594' },
+    lookup: async (reader, { comune, foglio, label, sezione, limit }) => {
+      if (foglio === undefined && label === undefined) throw invalidParameter('foglio', 'at least one of foglio and label', 'is required where there is no label');
+      const asked = { mode: 'search', comune, foglio: foglio?.replace(/^0+(?=.)/, '') ?? null, label: label ?? null, sezione: sezione ?? null };
+      return reader.call<Answer & Record<string, unknown>>('select publication, answer from api.search_parcels($1, $2, $3, $4, $5, $6)', [
+        await comuniNamed(reader, comune), JSON.stringify(asked), foglio?.padStart(4, '0') ?? null, label ?? null, sezione?.toUpperCase() ?? null, limit,
+      ]);
     },
   }),
   endpoint({

@@ -1,6 +1,6 @@
 /** Search by text: the query is read here, with the gazetteer in the database; the street and number are found there. */
 import type { Reader } from '../pipelines/db/reader.ts';
-import { parseQuery, type ComuneHit } from '../pipelines/kit/address/parse-query.ts';
+import { findCity, parseQuery, type FindComune } from '../pipelines/kit/address/parse-query.ts';
 import type { Answer } from './endpoints.ts';
 
 /**
@@ -9,9 +9,18 @@ import type { Answer } from './endpoints.ts';
  * @returns the answer of `/geocode/search`
  */
 export async function search(reader: Reader, query: string, city: string | null, limit: number): Promise<Answer> {
-  const { readings } = await parseQuery(query, city, async (keys, fuzzy) => {
-    const { hits } = await reader.call<{ hits: readonly ComuneHit[] }>('select hits from api.find_comunes($1, $2)', [keys, fuzzy]);
-    return hits;
-  });
+  const { readings } = await parseQuery(query, city, gazetteerOf(reader));
   return reader.call<Answer & Record<string, unknown>>('select publication, answer from api.search_answer($1, $2, $3, $4)', [JSON.stringify(readings), query, city, limit]);
+}
+
+/** @returns cadastral codes of the comuni that a name or code means, as `city` of a search means them */
+export function comuniNamed(reader: Reader, name: string): Promise<readonly string[]> {
+  return findCity(name, gazetteerOf(reader));
+}
+
+function gazetteerOf(reader: Reader): FindComune {
+  return async (keys, fuzzy) => {
+    const { hits } = await reader.call<{ hits: Awaited<ReturnType<FindComune>> }>('select hits from api.find_comunes($1, $2)', [keys, fuzzy]);
+    return hits;
+  };
 }

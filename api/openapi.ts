@@ -36,6 +36,8 @@ function reference(schema: z.ZodType): Json {
 function parameterSchema(name: string, field: z.ZodType): Json {
   const { $schema: _schema, description: _description, ...schema } = z.toJSONSchema(field, { io: 'output' }) as Record<string, unknown>;
   if (schema['type'] === 'integer') return schema;
+  // A list of pairs has no style of its own.
+  if (name === 'points') return { type: 'string', pattern: '^-?[0-9.]+,-?[0-9.]+(;-?[0-9.]+,-?[0-9.]+){0,9}$' };
   // A list is separated by commas: style form, not exploded.
   return name === 'bbox' ? { ...schema, minItems: 4, maxItems: 4 } : schema;
 }

@@ -12,6 +12,12 @@ export const BOUNDS = { south: 35, north: 47.5, west: 6, east: 19 } as const;
 /** Longest side of a box, in degrees. */
 export const BOX_DEGREES = 0.05;
 
+/** Most points of one question. */
+const POINTS = 10;
+
+/** int4, of which fids are. */
+const LARGEST_FID = 2_147_483_647;
+
 /** Plain decimal notation; exponents, hexadecimal, `NaN` and empty text are no numbers here. */
 const DECIMAL = /^-?\d{1,4}(\.\d{1,17})?$/;
 
@@ -55,12 +61,25 @@ export const reverseParameters = z.strictObject({
 export const locateParameters = z.strictObject({
   lat: latitude.optional(),
   lng: longitude.optional(),
+  points: z.string().transform((value) => value.split(';').map((point) => point.split(','))).pipe(z.array(z.tuple([side, side])).min(1).max(POINTS))
+    .describe(`Several points; lat,lng of each in degrees, separated by semicolons, at most ${POINTS}`).optional(),
   bbox: z.string().transform((value) => value.split(',')).pipe(z.array(side).length(4))
-    .describe(`A box; minLng,minLat,maxLng,maxLat in degrees, each side at most ${BOX_DEGREES}°`).optional(),
-  limit: whole(1, 200, 'Most parcels').default(50),
+    .describe(`A box; minLng,minLat,maxLng,maxLat in degrees, each side at most ${BOX_DEGREES}°; without width or height it is a line or a point`).optional(),
+  limit: whole(1, 200, 'Most parcels; of each point, where there are several').default(50),
+  after: whole(0, LARGEST_FID, 'Only parcels of the box with a larger fid, which is the next page of one that was truncated').optional(),
+  geometry: z.enum(['true', 'false']).transform((value) => value === 'true').pipe(z.boolean()).describe('Whether each parcel comes with its geometry and kind; true or false').default(false),
+  format: z.enum(['json', 'geojson']).describe('How parcels are told; json or geojson, a FeatureCollection with their geometries').default('json'),
 });
 
-export const parcelPath = z.strictObject({ id: whole(0, 2_147_483_647, 'fid of the parcel') });
+export const parcelSearchParameters = z.strictObject({
+  comune: text(1, 100, 'The comune: its name in Italian or in its second language, a former name, or its 4-character cadastral code'),
+  foglio: z.string().regex(/^\d{1,4}$/).describe('Sheet; 1–4 digits').optional(),
+  label: text(1, 40, 'Number of the parcel (particella), as the map shows it').optional(),
+  sezione: z.string().regex(/^[A-Za-z]$/).describe('Letter of the sezione censuaria; one letter').optional(),
+  limit: whole(1, 100, 'Most parcels').default(20),
+});
+
+export const parcelPath = z.strictObject({ id: whole(0, LARGEST_FID, 'fid of the parcel') });
 
 export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
@@ -116,23 +135,39 @@ export function requireInBounds(lat: number, lng: number): void {
   }
 }
 
-export type Place = { readonly mode: 'point'; readonly lat: number; readonly lng: number } | { readonly mode: 'bbox'; readonly box: readonly [number, number, number, number] };
+export interface Point {
+  readonly lat: number;
+  readonly lng: number;
+}
+
+export type Place =
+  | { readonly mode: 'point' } & Point
+  | { readonly mode: 'points'; readonly points: readonly Point[] }
+  | { readonly mode: 'bbox'; readonly box: readonly [west: number, south: number, east: number, north: number]; readonly after: number | null };
 
 /**
- * A point or a box, exactly one of them.
+ * A point, several or a box, exactly one of them.
  * @throws ApiError `INVALID_PARAMS`, `OUT_OF_BOUNDS`, `BBOX_TOO_LARGE`
  */
-export function readPlace({ lat, lng, bbox }: z.output<typeof locateParameters>): Place {
-  const allowed = 'either lat and lng, or bbox';
-  if (bbox === undefined) {
-    if (lat === undefined && lng === undefined) throw invalidParameter('lat', allowed, 'is required');
-    if (lat === undefined) throw invalidParameter('lat', allowed, 'is required with lng');
-    if (lng === undefined) throw invalidParameter('lng', allowed, 'is required with lat');
-    requireInBounds(lat, lng);
-    return { mode: 'point', lat, lng };
+export function readPlace({ lat, lng, points, bbox, after }: z.output<typeof locateParameters>): Place {
+  const allowed = 'one of lat and lng, points, and bbox';
+  if (bbox !== undefined && (lat ?? lng ?? points) !== undefined) throw invalidParameter('bbox', allowed, `does not go with ${points === undefined ? 'lat and lng' : 'points'}`);
+  if (points !== undefined && (lat ?? lng) !== undefined) throw invalidParameter('points', allowed, 'does not go with lat and lng');
+  if (after !== undefined && bbox === undefined) throw invalidParameter('after', 'together with bbox', 'pages through a box only');
+  if (bbox !== undefined) return { mode: 'bbox', box: readBox(bbox), after: after ?? null };
+  if (points !== undefined) {
+    for (const [latitude, longitude] of points) requireInBounds(latitude, longitude);
+    return { mode: 'points', points: points.map(([latitude, longitude]) => ({ lat: latitude, lng: longitude })) };
   }
-  if (lat !== undefined || lng !== undefined) throw invalidParameter('bbox', allowed, 'does not go with lat and lng');
-  const [west, south, east, north] = bbox as [number, number, number, number];
+  if (lat === undefined) throw invalidParameter('lat', allowed, lng === undefined ? 'is required' : 'is required with lng');
+  if (lng === undefined) throw invalidParameter('lng', allowed, 'is required with lat');
+  requireInBounds(lat, lng);
+  return { mode: 'point', lat, lng };
+}
+
+/** @param bbox west, south, east, north, degrees */
+function readBox(bbox: readonly number[]): readonly [number, number, number, number] {
+  const [west, south, east, north] = bbox as readonly [number, number, number, number];
   if (west > east || south > north) throw invalidParameter('bbox', 'minLng,minLat,maxLng,maxLat', 'has its corners in another order');
   requireInBounds(south, west);
   requireInBounds(north, east);
@@ -142,7 +177,7 @@ export function readPlace({ lat, lng, bbox }: z.output<typeof locateParameters>)
       max_degrees: BOX_DEGREES, width: rounded(east - west), height: rounded(north - south),
     });
   }
-  return { mode: 'bbox', box: [west, south, east, north] };
+  return [west, south, east, north];
 }
 
 function rounded(degrees: number): number {

@@ -342,6 +342,6 @@ function answer(world: World, { key, street, shown, point }: Access): Record<str
     region: world.region.name,
     latitude: point![1],
     longitude: point![0],
-    formatted_address: [street.name, shown, street.locality, comune.province.name].filter((part) => part !== '').join(', '),
+    formatted_address: [...new Set([`${street.name} ${shown}`, street.locality === '' ? comune.italianName : street.locality, comune.province.name])].join(', '),
   };
 }

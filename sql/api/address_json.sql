@@ -33,7 +33,13 @@ begin
       'region', coalesce(r.name, f.region_name),
       'latitude', trim_scale(round(st_y(a.geom)::numeric, 7)),
       'longitude', trim_scale(round(st_x(a.geom)::numeric, 7)),
-      'formatted_address', concat_ws(', ', s.name, n.shown, s.locality, c.province_name)
+      'formatted_address', concat_ws(
+        ', ',
+        concat_ws(' ', s.name, n.shown),
+        l.place,
+        -- Campobasso is in the province of Campobasso: said once.
+        nullif(c.province_name, l.place)
+      )
     )
     from core.access_point a
     join core.street s on s.region_code = a.region_code and s.street_id = a.street_id
@@ -41,9 +47,10 @@ begin
     left join core.comune_found f on f.region_code = a.region_code and f.belfiore = a.belfiore
     left join core.region r on r.code = coalesce(c.region_code, a.region_code)
     cross join lateral (select api.street_number(a.number, a.exponent, a.colour, a.metric_m) as shown) n
+    cross join lateral (select coalesce(nullif(s.locality, ''), c.name, f.name) as place) l
     where a.region_code = p_region_code
       and a.address_id = p_address_id
   );
 end
 $$;
-comment on function api.address_json(int2, int8) is 'Address of the interface: street, civico, locality, comune, province, region and point of an access; parts that are not known are left out of formatted_address';
+comment on function api.address_json(int2, int8) is 'Address of the interface: street, civico, locality, comune, province, region and point of an access; formatted_address has street and civico, locality or else comune, and province, each where it is known';

@@ -1,6 +1,6 @@
 -- purpose: the lists of regions, provinces and comuni
--- reads: core.region, core.province, core.comune
--- writes: api.admin_key, api.find_regions, api.find_provinces, api.admin_regions, api.admin_provinces, api.admin_municipalities
+-- reads: core.region, core.province, core.comune, core.comune_found, ledger.publication
+-- writes: api.admin_key, api.find_regions, api.find_provinces, api.known_regions, api.admin_regions, api.admin_provinces, api.admin_municipalities
 -- grain: one call per list
 -- crs: none
 
@@ -10,10 +10,31 @@ language sql stable as $$
 $$;
 comment on function api.admin_key(text) is 'Key under which spellings of a name are one: without case, accents and punctuation';
 
+create or replace function api.known_regions()
+returns table (code int2, name text, area_km2 float8)
+language plpgsql stable rows 20 as $$
+begin
+  return query
+  select r.code, r.name, r.area_km2
+  from core.region r
+  union all
+  -- Without a list of comuni regions are those that are published, as their files name them.
+  select
+    u.unit_code::int2,
+    (select min(f.region_name) from core.comune_found f where f.region_code = u.unit_code),
+    null::float8
+  from ledger.publication u
+  where u.state = 'current'
+    and u.unit_code > 0
+    and not exists (select from core.region r where r.code = u.unit_code);
+end
+$$;
+comment on function api.known_regions() is 'Regions of the list, and those that are published although it lacks them; area in square kilometres, null: no boundaries';
+
 create or replace function api.find_regions(p_region text) returns int2[]
 language sql stable as $$
   select coalesce(array_agg(r.code), '{}')
-  from core.region r
+  from api.known_regions() r
   where trim(api.admin_key(p_region)) in (api.admin_key(r.name), r.code::text, lpad(r.code::text, 2, '0'))
     -- Names in two languages: Valle d'Aosta/Vallée d'Aoste.
     or trim(api.admin_key(p_region)) in (select trim(api.admin_key(x.part)) from string_to_table(r.name, '/') as x (part))
@@ -44,7 +65,7 @@ begin
     json_build_object('count', count(*))
   )
   into answer
-  from core.region r;
+  from api.known_regions() r;
 end
 $$;
 comment on function api.admin_regions() is 'The regions, by code';
@@ -87,16 +108,39 @@ begin
   v_provinces := case when p_province is not null then api.find_provinces(p_province) end;
   select api.envelope(
     json_agg(
-      json_build_object('code', c.belfiore, 'istat_code', c.istat_code, 'name', c.name, 'province', c.province_name, 'region', r.name)
-      order by c.istat_code, c.belfiore
+      json_build_object('code', c.belfiore, 'istat_code', c.istat_code, 'name', c.name, 'province', c.province_name, 'region', c.region_name)
+      order by c.istat_code nulls last, c.belfiore
     ),
     json_build_object('count', count(*))
   )
   into answer
-  from core.comune c
-  left join core.region r on r.code = c.region_code
+  from (
+    select
+      k.belfiore,
+      k.istat_code,
+      k.name,
+      k.province_code,
+      k.province_name,
+      k.region_code,
+      r.name as region_name
+    from core.comune k
+    left join core.region r on r.code = k.region_code
+    union all
+    -- Comuni of the files that the list lacks, as the files have them.
+    select
+      f.belfiore,
+      null,
+      f.name,
+      null,
+      null,
+      f.region_code,
+      f.region_name
+    from core.comune_found f
+    where f.listed_region_code is null
+      and not exists (select from core.comune k where k.belfiore = f.belfiore)
+  ) c
   where (v_regions is null or c.region_code = any (v_regions))
     and (v_provinces is null or c.province_code = any (v_provinces));
 end
 $$;
-comment on function api.admin_municipalities(text, text) is 'The comuni, by ISTAT code; of a province and of a region, when they are named';
+comment on function api.admin_municipalities(text, text) is 'The comuni, by ISTAT code, those that the list lacks last; of a province and of a region, when they are named';

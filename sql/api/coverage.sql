@@ -1,8 +1,8 @@
 -- purpose: whether a section without anything means that there is nothing
--- reads: core.section_coverage, section.valuation, section.valuation_history, section.demographics, ledger.publication, ledger.attribution
+-- reads: core.section_coverage, ledger.publication, ledger.attribution
 -- writes: api.comune_coverage, api.section_coverage
 -- grain: one call per section of a parcel
--- crs: none
+-- crs: EPSG:4326
 
 create or replace function api.comune_coverage(p_region int4, p_section text, p_belfiore text) returns text
 language plpgsql stable as $$
@@ -35,45 +35,24 @@ end
 $$;
 comment on function api.comune_coverage(int4, text, text) is 'mapped: the files of the section speak of the comune; not_mapped: those that are loaded do not; not_loaded: none is';
 
-create or replace function api.section_coverage(p_fid int4, p_belfiore text, p_section text, p_value json) returns text
+create or replace function api.section_coverage(p_region int4, p_belfiore text, p_point geometry, p_section text, p_linked bool) returns text
 language plpgsql stable as $$
 declare
-  v_linked bool;
   v_reached text;
 begin
   -- Tiles and segments reach across the borders of what they cover: what is found says nothing of the rest.
   v_reached := case p_section
-    when 'subsidence' then api.coverage_subsidence(p_fid)
-    when 'coastal_erosion' then api.coverage_coastal_erosion(p_fid)
+    -- A parcel that is published is drawn on the map that it was read from.
+    when 'basic' then 'mapped'
+    when 'subsidence' then api.coverage_subsidence(p_region, p_point)
+    when 'coastal_erosion' then api.coverage_coastal_erosion(p_region, p_belfiore)
   end;
-  if v_reached <> 'not_loaded' then
-    return v_reached;
-  end if;
-  if p_section = 'valuation_history' then
-    -- In a zone that no half-year has by its LinkZona: the history is empty because nothing is known.
-    select bool_or(h.half_year is not null or h.then_zona is not null)
-    into v_linked
-    from section.valuation_history h
-    where h.fid = p_fid;
-  elsif p_value::text not in ('null', '[]') then
-    v_linked := true;
-  elsif p_section = 'valuation' then
-    select v.half_year is not null
-    into v_linked
-    from section.valuation v
-    where v.fid = p_fid;
-  elsif p_section = 'demographics' then
-    -- In a section of which no figures are published.
-    select false
-    into v_linked
-    from section.demographics d
-    where d.fid = p_fid;
-  end if;
   return case
-    when v_linked then 'mapped'
-    when not v_linked then 'not_mapped'
-    else api.comune_coverage(p_fid / 100000000, p_section, p_belfiore)
+    when v_reached <> 'not_loaded' then v_reached
+    when p_linked then 'mapped'
+    when not p_linked then 'not_mapped'
+    else api.comune_coverage(p_region, p_section, p_belfiore)
   end;
 end
 $$;
-comment on function api.section_coverage(int4, text, text, json) is 'Coverage of a section at a parcel, given its value: mapped: null or [] means none here; not_mapped: the files loaded say nothing here; not_loaded: there are none';
+comment on function api.section_coverage(int4, text, geometry, text, bool) is 'Coverage of a section at a parcel of a region, comune and point (EPSG:4326): mapped: null or [] means none here; not_mapped: the files loaded say nothing here; not_loaded: there are none. p_linked: what the section found says itself whether its files reach the parcel; null: it found nothing';

@@ -238,6 +238,8 @@ begin
       (p_reading ->> 'rangeTo')::int4 as range_to,
       nullif(regexp_replace(upper(p_reading ->> 'exponent'), '[^A-Z0-9]', '', 'g'), '') as exponent,
       p_reading ->> 'colour' as colour,
+      -- Red numbers are a series of their own; black ones are those of everyone.
+      coalesce(p_reading ->> 'colour' = 'ROSSO', false) as is_red,
       (p_reading ->> 'metricM')::int4 as metric_m,
       (p_reading ->> 'snc')::bool as snc
   ),
@@ -293,37 +295,40 @@ begin
       ) k
     ) n
     union all
-    -- The next one on the same side of the street, upwards and downwards.
+    -- The next one on the same side of the street, upwards and downwards: of the series that was asked for, and behind those of the other one.
     select
       s.region_code,
       s.street_id,
       n.address_id,
       n.exponent,
-      6 as rank,
+      case when n.is_red = r.is_red then 6 else 7 end as rank,
       abs(n.number - r.number) * 2 + case when n.number > r.number then 1 else 0 end as distance
     from reading r
     cross join street s
+    cross join (values (false), (true)) as series (is_red)
     cross join lateral (
       (
-        select a.address_id, a.number, a.exponent
+        select a.address_id, a.number, a.exponent, series.is_red
         from core.access_point a
         where a.region_code = s.region_code
           and a.street_id = s.street_id
           and a.number > r.number
           and a.number % 2 = r.number % 2
           and a.geom is not null
+          and (a.colour is not distinct from 'ROSSO' or (a.colour is null and a.exponent is not distinct from 'R' and r.is_red)) = series.is_red
         order by a.number, a.exponent nulls first, a.address_id
         limit 1
       )
       union all
       (
-        select a.address_id, a.number, a.exponent
+        select a.address_id, a.number, a.exponent, series.is_red
         from core.access_point a
         where a.region_code = s.region_code
           and a.street_id = s.street_id
           and a.number < r.number
           and a.number % 2 = r.number % 2
           and a.geom is not null
+          and (a.colour is not distinct from 'ROSSO' or (a.colour is null and a.exponent is not distinct from 'R' and r.is_red)) = series.is_red
         order by a.number desc, a.exponent nulls first, a.address_id
         limit 1
       )
@@ -415,7 +420,7 @@ begin
     and (k.place = 1 or (jsonb_typeof(p_reading -> 'comuni') = 'array' and jsonb_array_length(p_reading -> 'comuni') = 1));
 end
 $$;
-comment on function api.geocode_numbers(jsonb, int4, bool) is 'Accesses that a reading of a query may mean: rank 0 the number asked, 1 the end of a range, 2–5 the number with another exponent or colour, 6–7 the nearest, 9 the street';
+comment on function api.geocode_numbers(jsonb, int4, bool) is 'Accesses that a reading of a query may mean: rank 0 the number asked, 1 the end of a range, 2–5 the number with another exponent or colour, 6–7 the nearest (7: another exponent that begins alike, or one of the other series, red or black), 9 the street';
 
 create or replace function api.geocode_search(p_query jsonb, p_limit int4) returns jsonb
 language plpgsql stable

@@ -1,75 +1,158 @@
--- purpose: parcels at a point, and in a box
+-- purpose: parcels at points, in a box, and by what the cadastre calls them
 -- reads: core.parcel
--- writes: api.located_parcel, api.locate_point, api.locate_box
+-- writes: api.located_parcel, api.located_answer, api.parcels_at, api.locate_point, api.locate_points, api.locate_box, api.search_parcels
 -- grain: one call per answer
 -- crs: EPSG:4326, longitude latitude
 
-create or replace function api.located_parcel(p_fid int4, p_gml_id text, p_label text, p_reference text, p_belfiore text, p_area_m2 float8, p_point geometry) returns json
-language sql stable as $$
-  select json_build_object(
-    'fid', p_fid,
-    'gml_id', p_gml_id,
-    'label', p_label,
-    'cadastral_reference', p_reference,
-    'municipality', coalesce(
-      api.municipality(p_belfiore),
-      json_build_object('code', p_belfiore, 'name', null, 'province', null, 'region', null)
-    ),
-    'area_m2', trim_scale(round(p_area_m2::numeric, 2)),
-    'centroid', json_build_object(
-      'lat', trim_scale(round(st_y(p_point)::numeric, 7)),
-      'lng', trim_scale(round(st_x(p_point)::numeric, 7))
-    )
-  )
-$$;
-comment on function api.located_parcel(int4, text, text, text, text, float8, geometry) is 'One parcel as the two forms of locate answer it';
+-- p_form of all these: parcel, geometry (the parcel with its geometry and kind) or feature (GeoJSON).
 
-create or replace function api.locate_point(p_lat float8, p_lng float8, p_limit int4, out publication text, out answer text)
+create or replace function api.located_parcel(p_fid int4, p_form text, p_point json) returns json
+language plpgsql stable as $$
+declare
+  v_facts text;
+  v_kind text;
+  v_geometry json;
+begin
+  select
+    json_build_object(
+      'fid', p.fid,
+      'gml_id', p.gml_id,
+      'label', p.label,
+      'cadastral_reference', p.reference,
+      'municipality', api.known_municipality(p.belfiore),
+      'area_m2', api.shown_area(p.area_m2),
+      'centroid', api.centroid(p.point)
+    ),
+    p.kind,
+    case when p_form <> 'parcel' then api.geojson(p.geom) end
+  into v_facts, v_kind, v_geometry
+  from core.parcel p
+  where p.fid = p_fid;
+  -- Members are added as text: jsonb, which could add them, would sort them.
+  if p_point is not null then
+    v_facts := '{"point":' || p_point || ',' || substr(v_facts, 2);
+  end if;
+  return case p_form
+    when 'geometry' then left(v_facts, -1) || ',"kind":' || to_json(v_kind) || ',"geometry":' || v_geometry || '}'
+    when 'feature' then
+      '{"type":"Feature","id":' || p_fid || ',"geometry":' || v_geometry || ',"properties":' || left(v_facts, -1) || ',"kind":' || to_json(v_kind) || '}}'
+    else v_facts
+  end;
+end
+$$;
+comment on function api.located_parcel(int4, text, json) is 'One parcel as locate and search answer it, in a form; p_point: the point that it was found at, null: it need not say';
+
+create or replace function api.located_answer(p_found json, p_meta json, p_form text) returns text
+language sql stable as $$
+  select case
+    when p_form = 'feature' then concat('{"type":"FeatureCollection","features":', coalesce(p_found::text, '[]'), ',"meta":', p_meta::text, '}')
+    else api.envelope(p_found, p_meta)
+  end
+$$;
+comment on function api.located_answer(json, json, text) is 'JSON text of parcels that were found, an array of what api.located_parcel gives, with their meta; found null: none';
+
+create or replace function api.parcels_at(p_lat float8, p_lng float8, p_limit int4) returns int4[]
+language plpgsql stable as $$
+begin
+  return array(
+    select p.fid
+    from core.parcel p
+    -- Distance instead of st_intersects: a point on the border is in both parcels, and so is a corner as geometries print it, with 7 decimals.
+    where st_dwithin(p.geom, st_setsrid(st_makepoint(p_lng, p_lat), 4326), 1e-7)
+    order by api.shown_area(p.area_m2), p.fid
+    limit p_limit + 1
+  );
+end
+$$;
+comment on function api.parcels_at(float8, float8, int4) is 'fids of the parcels that a point (degrees) lies in or at most 1e-7° away from, smallest first; one more than the limit when there are more';
+
+create or replace function api.locate_point(p_lat float8, p_lng float8, p_limit int4, p_form text, out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+declare
+  v_fids int4[];
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  v_fids := api.parcels_at(p_lat, p_lng, p_limit);
+  select api.located_answer(
+    json_agg(api.located_parcel(f.fid, p_form, null) order by f.place),
+    json_build_object(
+      'mode', 'point', 'lat', p_lat, 'lng', p_lng, 'limit', p_limit, 'count', least(cardinality(v_fids), p_limit), 'truncated', cardinality(v_fids) > p_limit
+    ),
+    p_form
+  )
+  into answer
+  from unnest(v_fids[: p_limit]) with ordinality as f (fid, place);
+end
+$$;
+comment on function api.locate_point(float8, float8, int4, text) is 'Parcels that contain a point (degrees), border included, smallest first';
+
+create or replace function api.locate_points(p_lats float8[], p_lngs float8[], p_limit int4, p_form text, out publication text, out answer text)
 language plpgsql volatile security definer
 set search_path to public, pg_temp
 as $$
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
-  with hit as (
+  with at as materialized (
     select
-      row_number() over (order by p.area_m2, p.fid) as rank,
-      p.*
-    from (
-      select
-        q.fid,
-        q.gml_id,
-        q.label,
-        q.reference,
-        q.belfiore,
-        q.area_m2,
-        q.point
-      from core.parcel q
-      -- Not st_contains: a point on the border is in both parcels.
-      where st_intersects(q.geom, st_setsrid(st_makepoint(p_lng, p_lat), 4326))
-      order by q.area_m2, q.fid
-      limit p_limit + 1
-    ) p
+      a.place,
+      json_build_object('lat', a.lat, 'lng', a.lng) as point,
+      api.parcels_at(a.lat, a.lng, p_limit) as fids
+    from unnest(p_lats, p_lngs) with ordinality as a (lat, lng, place)
+  ),
+  found as (
+    select
+      json_agg(api.located_parcel(f.fid, p_form, a.point) order by a.place, f.place) as parcels,
+      count(*) as n
+    from at a
+    cross join lateral unnest(a.fids[: p_limit]) with ordinality as f (fid, place)
   )
-  select api.envelope(
-    json_agg(api.located_parcel(h.fid, h.gml_id, h.label, h.reference, h.belfiore, h.area_m2, h.point) order by h.rank) filter (where h.rank <= p_limit),
-    json_build_object('mode', 'point', 'lat', p_lat, 'lng', p_lng, 'limit', p_limit, 'count', least(count(*), p_limit), 'truncated', count(*) > p_limit)
+  select api.located_answer(
+    f.parcels,
+    json_build_object(
+      'mode', 'points',
+      'points', (
+        select json_agg(
+          json_build_object(
+            'lat', a.point -> 'lat', 'lng', a.point -> 'lng', 'count', least(cardinality(a.fids), p_limit), 'truncated', cardinality(a.fids) > p_limit
+          )
+          order by a.place
+        )
+        from at a
+      ),
+      'limit', p_limit,
+      'count', f.n,
+      'truncated', (select bool_or(cardinality(a.fids) > p_limit) from at a)
+    ),
+    p_form
   )
   into answer
-  from hit h;
+  from found f;
 end
 $$;
-comment on function api.locate_point(float8, float8, int4) is 'Parcels that contain a point (degrees), border included, smallest first';
+comment on function api.locate_points(float8[], float8[], int4, text) is 'Parcels that contain each of some points (degrees), border included: by point, then smallest first; the limit is each point''s';
 
-create or replace function api.locate_box(p_west float8, p_south float8, p_east float8, p_north float8, p_limit int4, out publication text, out answer text)
+create or replace function api.locate_box(
+  p_west float8, p_south float8, p_east float8, p_north float8, p_after int4, p_limit int4, p_form text, out publication text, out answer text
+)
 language plpgsql volatile security definer
 set search_path to public, pg_temp
 as $$
 declare
-  v_box constant geometry := st_makeenvelope(p_west, p_south, p_east, p_north, 4326);
+  -- A box without width, without height or without both is a line or a point: as a polygon it would be none.
+  v_box constant geometry := st_setsrid(
+    case
+      when p_west = p_east and p_south = p_north then st_makepoint(p_west, p_south)
+      when p_west = p_east or p_south = p_north then st_makeline(st_makepoint(p_west, p_south), st_makepoint(p_east, p_north))
+      else st_makeenvelope(p_west, p_south, p_east, p_north)
+    end,
+    4326
+  );
   v_fid int4;
-  v_parcel json;
-  v_found json[] := '{}';
+  v_fids int4[] := '{}';
   v_truncated bool := false;
 begin
   perform api.hold_publication();
@@ -78,25 +161,104 @@ begin
   for v_fid in
     select q.fid
     from core.parcel q
-    where q.geom && v_box
+    where q.geom && st_expand(v_box, 1e-7)
+      and q.fid > p_after
     order by q.fid
   loop
-    select api.located_parcel(p.fid, p.gml_id, p.label, p.reference, p.belfiore, p.area_m2, p.point)
-    into v_parcel
-    from core.parcel p
-    where p.fid = v_fid
-      and st_intersects(p.geom, v_box);
-    continue when not found;
-    v_truncated := cardinality(v_found) = p_limit;
+    continue when not exists (select from core.parcel p where p.fid = v_fid and st_dwithin(p.geom, v_box, 1e-7));
+    v_truncated := cardinality(v_fids) = p_limit;
     exit when v_truncated;
-    v_found := v_found || v_parcel;
+    v_fids := v_fids || v_fid;
   end loop;
-  answer := api.envelope(
-    to_json(v_found),
+  select api.located_answer(
+    json_agg(api.located_parcel(f.fid, p_form, null) order by f.fid),
     json_build_object(
-      'mode', 'bbox', 'bbox', json_build_array(p_west, p_south, p_east, p_north), 'limit', p_limit, 'count', cardinality(v_found), 'truncated', v_truncated
-    )
-  );
+      'mode', 'bbox',
+      'bbox', json_build_array(p_west, p_south, p_east, p_north),
+      'after', nullif(p_after, -1),
+      'limit', p_limit,
+      'count', cardinality(v_fids),
+      'truncated', v_truncated
+    ),
+    p_form
+  )
+  into answer
+  from unnest(v_fids) as f (fid);
 end
 $$;
-comment on function api.locate_box(float8, float8, float8, float8, int4) is 'Parcels that intersect a box (degrees), by fid';
+comment on function api.locate_box(float8, float8, float8, float8, int4, int4, text) is 'Parcels that a box (degrees) meets or comes within 1e-7° of, by fid, from behind p_after on; -1: from the first';
+
+create or replace function api.search_parcels(
+  p_comuni text[], p_asked json, p_sheet text, p_label text, p_section text, p_limit int4, out publication text, out answer text
+)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+declare
+  v_fids int4[];
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  -- References are CCCCZFFFFAS.label, and have an index, which has all that is asked: a comune is one stretch of it, a sheet one for each letter that a
+  -- section may have. Small letters come behind all that a reference has, in every collation.
+  v_fids := array(
+    select p.fid
+    from (
+      select distinct
+        q.reference
+      from unnest(p_comuni) as c (belfiore)
+      cross join lateral (
+        select c.belfiore || s.letter || p_sheet as start
+        from unnest(case when p_section is null then string_to_array('_ABCDEFGHIJKLMNOPQRSTUVWXYZ', null) else array[p_section] end) as s (letter)
+        where p_sheet is not null
+        union all
+        select c.belfiore || coalesce(p_section, '')
+        where p_sheet is null
+      ) r
+      -- offset 0: looked up one by one, where the planner would rather read the table.
+      cross join lateral (
+        select x.reference
+        from core.parcel x
+        where x.reference > r.start
+          and x.reference < r.start || 'zzzz'
+          and starts_with(x.reference, r.start)
+          and (p_label is null or upper(substr(x.reference, 13)) = upper(p_label))
+        offset 0
+      ) q
+    ) f
+    cross join lateral (
+      select
+        x.fid,
+        x.belfiore,
+        x.section,
+        x.sheet,
+        x.attachment,
+        x.development,
+        x.label
+      from core.parcel x
+      where x.reference = f.reference
+      offset 0
+    ) p
+    order by
+      p.sheet collate "C",
+      p.belfiore collate "C",
+      p.section collate "C" nulls first,
+      p.attachment collate "C",
+      p.development collate "C",
+      -- 2 before 10, numbers before words.
+      substring(p.label from '^[0-9]+')::numeric nulls last,
+      p.label collate "C",
+      p.fid
+    limit p_limit + 1
+  );
+  select api.envelope(
+    json_agg(api.located_parcel(f.fid, 'parcel', null) order by f.place),
+    (
+      left(p_asked::text, -1) || ',"limit":' || p_limit || ',"count":' || least(cardinality(v_fids), p_limit) || ',"truncated":' || (cardinality(v_fids) > p_limit) || '}'
+    )::json
+  )
+  into answer
+  from unnest(v_fids[: p_limit]) with ordinality as f (fid, place);
+end
+$$;
+comment on function api.search_parcels(text[], json, text, text, text, int4) is 'Parcels of some comuni by sheet (4 digits), label and section letter, each of them where it is not null; by sheet and label. p_asked: an object that meta begins with';

@@ -1,5 +1,5 @@
 -- purpose: the section coastal_erosion of one parcel, and whether its source covers the place
--- reads: section.coastal_erosion, core.coast_coverage, core.parcel
+-- reads: section.coastal_erosion, core.coast_coverage
 -- writes: api.section_coastal_erosion, api.coverage_coastal_erosion
 -- grain: one array, [] where no segment is near; one word
 -- crs: none
@@ -27,23 +27,16 @@ end
 $$;
 comment on function api.section_coastal_erosion(int4) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first; [] where there is none';
 
-create or replace function api.coverage_coastal_erosion(p_fid int4) returns text
+create or replace function api.coverage_coastal_erosion(p_region int4, p_belfiore text) returns text
 language plpgsql stable as $$
 begin
   return (
     select case
-      when not exists (select from core.coast_coverage c where c.region_code = p_fid / 100000000) then 'not_loaded'
-      when exists (
-        select
-        from core.parcel p
-        join core.coast_coverage c on c.belfiore = p.belfiore
-        where p.fid = p_fid
-          and c.region_code = p_fid / 100000000
-          and c.mapped
-      ) then 'mapped'
-      else 'not_mapped'
+      when exists (select from core.coast_coverage c where c.region_code = p_region and c.belfiore = p_belfiore and c.mapped) then 'mapped'
+      when exists (select from core.coast_coverage c where c.region_code = p_region) then 'not_mapped'
+      else 'not_loaded'
     end
   );
 end
 $$;
-comment on function api.coverage_coastal_erosion(int4) is 'mapped: no segment means none of low coast near; not_mapped: the files loaded do not reach the parcel''s comune; not_loaded: none is loaded';
+comment on function api.coverage_coastal_erosion(int4, text) is 'mapped: no segment means none of low coast near; not_mapped: the files loaded do not reach the comune; not_loaded: none is loaded';

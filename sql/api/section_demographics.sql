@@ -4,65 +4,68 @@
 -- grain: one object, or null where nothing is known of the census section
 -- crs: none
 
-create or replace function api.section_demographics(p_fid int4) returns json
+create or replace function api.section_demographics(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
 begin
-  return (
-    select json_build_object(
-      'population_total', f.population_total,
-      'male', f.male,
-      'female', f.female,
-      'age_brackets', json_build_object(
-        '0_4', f.age_0_4,
-        '5_9', f.age_5_9,
-        '10_14', f.age_10_14,
-        '15_19', f.age_15_19,
-        '20_24', f.age_20_24,
-        '25_29', f.age_25_29,
-        '30_34', f.age_30_34,
-        '35_39', f.age_35_39,
-        '40_44', f.age_40_44,
-        '45_49', f.age_45_49,
-        '50_54', f.age_50_54,
-        '55_59', f.age_55_59,
-        '60_64', f.age_60_64,
-        '65_69', f.age_65_69,
-        '70_74', f.age_70_74,
-        '75_plus', f.age_75_plus
-      ),
-      'education', json_build_object(
-        'no_title', f.education_no_title,
-        'elementary', f.education_elementary,
-        'middle_school', f.education_middle_school,
-        'high_school', f.education_high_school,
-        'university', f.education_university
-      ),
-      'employed', f.employed,
-      'foreigners', json_build_object(
-        'total', f.foreigners,
-        'eu', f.foreigners_eu,
-        'non_eu', f.foreigners_non_eu
-      ),
-      'households', json_build_object(
-        'total', f.households,
-        '1_member', f.households_1_member,
-        '2_members', f.households_2_members,
-        '3_members', f.households_3_members,
-        '4_members', f.households_4_members,
-        '5_members', f.households_5_members,
-        '6_plus_members', f.households_6_plus_members
-      ),
-      'dwellings', f.dwellings_occupied,
-      'section_id', d.section_id,
-      'parcel_share', trim_scale(round(d.parcel_share::numeric, 6)),
-      'source', api.section_source(p_fid, 'demographics')
-    )
-    from section.demographics d
-    join core.census_figures f
-      on f.region_code = (d.fid / 100000000)::int2
-      and f.section_id = d.section_id
-    where d.fid = p_fid
-  );
+  select
+    case
+      when f.section_id is not null then json_build_object(
+        'population_total', f.population_total,
+        'male', f.male,
+        'female', f.female,
+        'age_brackets', json_build_object(
+          '0_4', f.age_0_4,
+          '5_9', f.age_5_9,
+          '10_14', f.age_10_14,
+          '15_19', f.age_15_19,
+          '20_24', f.age_20_24,
+          '25_29', f.age_25_29,
+          '30_34', f.age_30_34,
+          '35_39', f.age_35_39,
+          '40_44', f.age_40_44,
+          '45_49', f.age_45_49,
+          '50_54', f.age_50_54,
+          '55_59', f.age_55_59,
+          '60_64', f.age_60_64,
+          '65_69', f.age_65_69,
+          '70_74', f.age_70_74,
+          '75_plus', f.age_75_plus
+        ),
+        'education', json_build_object(
+          'no_title', f.education_no_title,
+          'elementary', f.education_elementary,
+          'middle_school', f.education_middle_school,
+          'high_school', f.education_high_school,
+          'university', f.education_university
+        ),
+        'employed', f.employed,
+        'foreigners', json_build_object(
+          'total', f.foreigners,
+          'eu', f.foreigners_eu,
+          'non_eu', f.foreigners_non_eu
+        ),
+        'households', json_build_object(
+          'total', f.households,
+          '1_member', f.households_1_member,
+          '2_members', f.households_2_members,
+          '3_members', f.households_3_members,
+          '4_members', f.households_4_members,
+          '5_members', f.households_5_members,
+          '6_plus_members', f.households_6_plus_members
+        ),
+        'dwellings', f.dwellings_occupied,
+        'section_id', d.section_id,
+        'parcel_share', trim_scale(round(d.parcel_share::numeric, 6)),
+        'source', api.section_source(p_fid, 'demographics')
+      )
+    end,
+    f.section_id is not null
+  into value, linked
+  from section.demographics d
+  left join core.census_figures f
+    on f.region_code = (d.fid / 100000000)::int2
+    and f.section_id = d.section_id
+  where d.fid = p_fid;
 end
 $$;
-comment on function api.section_demographics(int4) is 'Section demographics as JSON: figures of the whole census section, and parcel_share, the parcel''s part (0–1) of the area of its land parcels; null where nothing is known of the section';
+comment on function api.section_demographics(int4) is 'Section demographics as JSON: figures of the whole census section, and parcel_share, the parcel''s part (0–1) of the area of its land parcels; null where nothing is known of the section. linked: whether the section that the parcel lies in has figures; null: it lies in none';

@@ -1,5 +1,5 @@
 -- purpose: the section subsidence of one parcel, and whether its source covers the place
--- reads: section.subsidence, core.motion_tile, core.parcel
+-- reads: section.subsidence, core.motion_tile
 -- writes: api.section_subsidence, api.coverage_subsidence
 -- grain: one object, or null where no cell was measured; one word
 -- crs: tiles are squares of EPSG:3035
@@ -25,29 +25,20 @@ end
 $$;
 comment on function api.section_subsidence(int4) is 'Section subsidence as JSON: velocity mm/year and acceleration mm/year² with 2 decimals; null where no cell was measured';
 
-create or replace function api.coverage_subsidence(p_fid int4) returns text
+create or replace function api.coverage_subsidence(p_region int4, p_point geometry) returns text
 language plpgsql stable as $$
+declare
+  v_point constant geometry := st_transform(p_point, 3035);
 begin
   return (
     select case
-      when not exists (select from core.motion_tile t where t.region_code = p_fid / 100000000) then 'not_loaded'
-      when exists (
-        select
-        from (
-          select st_transform(p.point, 3035) as point
-          from core.parcel p
-          where p.fid = p_fid
-          -- offset 0: transformed once.
-          offset 0
-        ) as place
-        join core.motion_tile t
-          on t.tile_x = floor(st_x(place.point) / 100000)
-          and t.tile_y = floor(st_y(place.point) / 100000)
-        where t.region_code = p_fid / 100000000
-      ) then 'mapped'
-      else 'not_mapped'
+      when bool_or(t.tile_x = floor(st_x(v_point) / 100000) and t.tile_y = floor(st_y(v_point) / 100000)) then 'mapped'
+      when count(*) > 0 then 'not_mapped'
+      else 'not_loaded'
     end
+    from core.motion_tile t
+    where t.region_code = p_region
   );
 end
 $$;
-comment on function api.coverage_subsidence(int4) is 'mapped: the representative point lies in a tile that is loaded, so that no section means no measured cell; not_mapped: in none of those loaded; not_loaded: none is';
+comment on function api.coverage_subsidence(int4, geometry) is 'mapped: the representative point (EPSG:4326) lies in a tile that is loaded, so that no section means no measured cell; not_mapped: in none of those loaded; not_loaded: none is';

@@ -4,11 +4,11 @@
 -- grain: one array per parcel, one element per type of building and state
 -- crs: none
 
-create or replace function api.section_valuation(p_fid int4) returns json
+create or replace function api.section_valuation(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
 begin
-  return (
-    select coalesce(
+  select
+    coalesce(
       json_agg(
         json_build_object(
           'zone', v.zona,
@@ -40,26 +40,27 @@ begin
           'zone_perimeter_semester', (v.perimeter_half_year / 2) || '_' || (v.perimeter_half_year % 2 + 1)
         )
         order by q.cod_tip, q.stato collate "C"
-      ),
+      ) filter (where z.zona is not null and q.zona is not null),
       '[]'::json
-    )
-    from section.valuation v
-    join core.quotation_zone z on z.region_code = p_fid / 100000000
-      and z.belfiore = v.belfiore
-      and z.zona = v.zona
-      and z.half_year = v.half_year
-    join core.quotation q on q.region_code = p_fid / 100000000
-      and q.belfiore = v.belfiore
-      and q.zona = v.zona
-      and q.half_year = v.half_year
-    left join core.quotation b on b.region_code = p_fid / 100000000
-      and b.belfiore = v.previous_belfiore
-      and b.zona = v.previous_zona
-      and b.half_year = v.half_year - 1
-      and b.cod_tip = q.cod_tip
-      and b.stato is not distinct from q.stato
-    where v.fid = p_fid
-  );
+    ),
+    bool_or(v.half_year is not null)
+  into value, linked
+  from section.valuation v
+  left join core.quotation_zone z on z.region_code = p_fid / 100000000
+    and z.belfiore = v.belfiore
+    and z.zona = v.zona
+    and z.half_year = v.half_year
+  left join core.quotation q on q.region_code = p_fid / 100000000
+    and q.belfiore = v.belfiore
+    and q.zona = v.zona
+    and q.half_year = v.half_year
+  left join core.quotation b on b.region_code = p_fid / 100000000
+    and b.belfiore = v.previous_belfiore
+    and b.zona = v.previous_zona
+    and b.half_year = v.half_year - 1
+    and b.cod_tip = q.cod_tip
+    and b.stato is not distinct from q.stato
+  where v.fid = p_fid;
 end
 $$;
-comment on function api.section_valuation(int4) is 'Section valuation as JSON: OMI quotations of the parcel''s zone, euro per square metre (rents per month), null: not quoted; zone_perimeter_semester: half-year of the perimeter that places the parcel; [] where there are none';
+comment on function api.section_valuation(int4) is 'Section valuation as JSON: OMI quotations of the parcel''s zone, euro per square metre (rents per month), null: not quoted; zone_perimeter_semester: half-year of the perimeter that places the parcel; [] where there are none. linked: whether the half-year quoted has a perimeter that places the parcel; null: it lies in no zone';

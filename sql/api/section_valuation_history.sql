@@ -4,47 +4,48 @@
 -- grain: one object per parcel, one element per half-year
 -- crs: none
 
-create or replace function api.section_valuation_history(p_fid int4) returns json
+create or replace function api.section_valuation_history(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
 begin
-  return (
-    with quoted as (
+  with quoted as (
+    select
+      r.belfiore,
+      r.zona,
+      h.half_year,
+      r.then_zona,
+      r.half_year is not null or r.then_zona is not null as linked,
+      q.purchase_min_eur_m2::numeric as purchase_min,
+      q.purchase_max_eur_m2::numeric as purchase_max,
+      (q.purchase_min_eur_m2::numeric + q.purchase_max_eur_m2) / 2 as purchase_mid,
+      q.rental_min_eur_m2_month::numeric as rental_min,
+      q.rental_max_eur_m2_month::numeric as rental_max,
+      (q.rental_min_eur_m2_month::numeric + q.rental_max_eur_m2_month::numeric) / 2 as rental_mid
+    from section.valuation_history r
+    -- The limit is for the planner, which would expect a thousand half-years and read all quotations.
+    cross join lateral (
+      select generate_series(r.since::int4, r.until::int4) as half_year
+      limit 22
+    ) h
+    -- 20: Abitazioni civili. Each half-year is looked up by itself: joined as a set, small regions would read all their quotations.
+    left join lateral (
       select
-        r.belfiore,
-        r.zona,
-        h.half_year,
-        r.then_zona,
-        q.purchase_min_eur_m2::numeric as purchase_min,
-        q.purchase_max_eur_m2::numeric as purchase_max,
-        (q.purchase_min_eur_m2::numeric + q.purchase_max_eur_m2) / 2 as purchase_mid,
-        q.rental_min_eur_m2_month::numeric as rental_min,
-        q.rental_max_eur_m2_month::numeric as rental_max,
-        (q.rental_min_eur_m2_month::numeric + q.rental_max_eur_m2_month::numeric) / 2 as rental_mid
-      from section.valuation_history r
-      -- The limit is for the planner, which would expect a thousand half-years and read all quotations.
-      cross join lateral (
-        select generate_series(r.since::int4, r.until::int4) as half_year
-        limit 22
-      ) h
-      -- 20: Abitazioni civili. Each half-year is looked up by itself: joined as a set, small regions would read all their quotations.
-      left join lateral (
-        select
-          o.purchase_min_eur_m2,
-          o.purchase_max_eur_m2,
-          o.rental_min_eur_m2_month,
-          o.rental_max_eur_m2_month
-        from core.quotation o
-        where o.region_code = p_fid / 100000000
-          and o.belfiore = r.then_belfiore
-          and o.zona = r.then_zona
-          and o.half_year = h.half_year
-          and o.cod_tip = 20
-          and o.stato = 'NORMALE'
-        offset 0
-      ) q on true
-      where r.fid = p_fid
-    )
-    select json_build_object(
+        o.purchase_min_eur_m2,
+        o.purchase_max_eur_m2,
+        o.rental_min_eur_m2_month,
+        o.rental_max_eur_m2_month
+      from core.quotation o
+      where o.region_code = p_fid / 100000000
+        and o.belfiore = r.then_belfiore
+        and o.zona = r.then_zona
+        and o.half_year = h.half_year
+        and o.cod_tip = 20
+        and o.stato = 'NORMALE'
+      offset 0
+    ) q on true
+    where r.fid = p_fid
+  )
+  select
+    json_build_object(
       'zone_current', min(zona),
       'municipality_code', min(belfiore),
       'property_type', 'Abitazioni civili',
@@ -69,10 +70,12 @@ begin
         order by half_year
       ),
       'source', api.section_source(p_fid, 'valuation_history')
-    )
-    from quoted
-    having count(*) > 0
-  );
+    ),
+    -- In a zone that no half-year has by its LinkZona the history is empty because nothing is known.
+    bool_or(quoted.linked)
+  into value, linked
+  from quoted
+  having count(*) > 0;
 end
 $$;
-comment on function api.section_valuation_history(int4) is 'Section valuation_history as JSON: civil dwellings in normal state over 22 half-years, euro per square metre (rents per month), middles and gross yield (percent a year) with 2 decimals; null: not quoted; null as a whole: the parcel is in no zone';
+comment on function api.section_valuation_history(int4) is 'Section valuation_history as JSON: civil dwellings in normal state over 22 half-years, euro per square metre (rents per month), middles and gross yield (percent a year) with 2 decimals; null: not quoted; null as a whole: the parcel is in no zone. linked: whether any half-year knows the zone; null: the parcel is in none';

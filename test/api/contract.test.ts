@@ -17,6 +17,7 @@ describeEngines('the read interface', (engine) => {
   let key: string;
   let parcel: { fid: number; lat: number; lng: number; record: Json };
   let address: Json;
+  let sheet: string;
 
   const ask = async (path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> => {
     const answered = await service.ask(path, { key, headers });
@@ -27,7 +28,7 @@ describeEngines('the read interface', (engine) => {
   const metaOf = (answered: Answered): Json => answered.body!['meta'] as Json;
   /** One question for each endpoint that finds something. */
   const questions = (): string[] => [
-    `/geocode/search?q=${encodeURIComponent(`${String(address['street_name'])} ${String(address['street_number'])}`)}`, `/geocode/reverse?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`,
+    `/geocode/search?q=${encodeURIComponent(`${String(address['street_name'])} ${String(address['street_number'])}`)}`, `/geocode/reverse?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/search?comune=${String(address['municipality_code'])}&foglio=${sheet}`,
     `/parcels/${parcel.fid}`, '/admin/regions', '/admin/provinces', '/admin/municipalities',
   ];
 
@@ -39,6 +40,7 @@ describeEngines('the read interface', (engine) => {
     );
     const found = await service.ask(`/parcels/${row!.fid}`, { key });
     parcel = { fid: row!.fid, lat: Number(row!.lat.toFixed(7)), lng: Number(row!.lng.toFixed(7)), record: found.body as Json };
+    sheet = String(((parcel.record['basic'] as Json)['cadastral'] as Json)['sheet']);
     address = (parcel.record['address'] as Json[])[0]!;
   });
   afterAll(() => service?.close());
@@ -102,7 +104,7 @@ describeEngines('the read interface', (engine) => {
       // Bounding boxes are at least as many as the parcels themselves.
       const references = new Set(expected.map(({ reference }) => reference));
       expect(dataOf(all).filter((each) => !references.has(String(each['cadastral_reference'])))).toEqual([]);
-      expect(metaOf(all)).toEqual({ mode: 'bbox', bbox: box, limit: 200, count: fids.length, truncated: false });
+      expect(metaOf(all)).toEqual({ mode: 'bbox', bbox: box, after: null, limit: 200, count: fids.length, truncated: false });
       const few = await ask(`/parcels/locate?bbox=${box.join(',')}&limit=2`);
       expect(dataOf(few).map(({ fid }) => fid)).toEqual(fids.slice(0, 2));
       expect(metaOf(few)).toMatchObject({ limit: 2, count: 2, truncated: true });

@@ -34,6 +34,14 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
     fc.tuple(coordinate(14, 14.03), coordinate(41.99, 42.02), fc.double({ min: -0.01, max: 0.06, noNaN: true }), fc.double({ min: -0.01, max: 0.06, noNaN: true }))
       .map(([lng, lat, width, height]) => [lng, lat, (Number(lng) + width).toFixed(6), (Number(lat) + height).toFixed(6)].join(',')),
   ),
+  points: mostly(fc.array(fc.tuple(coordinate(41.99, 42.02), coordinate(14, 14.03)), { minLength: 1, maxLength: 11 }).map((points) => points.map((point) => point.join(',')).join(';'))),
+  after: mostly(fc.integer({ min: 1_400_000_000, max: 1_400_000_400 }).map(String)),
+  geometry: mostly(fc.constantFrom('true', 'false')),
+  format: mostly(fc.constantFrom('json', 'geojson')),
+  comune: mostly(fc.constantFrom('Z001', 'Castel dell\'Inventato', 'nowhere')),
+  foglio: mostly(fc.integer({ min: 0, max: 20 }).map(String)),
+  label: mostly(fc.integer({ min: 0, max: 60 }).map(String), fc.constantFrom('STRADA001', 'A')),
+  sezione: mostly(fc.constantFrom('A', 'b')),
   include: mostly(fc.subarray([...SECTIONS]).map((names) => names.join(','))),
   region: mostly(fc.constantFrom('Molise', '14', 'MOLISE')),
   province: mostly(fc.constantFrom('IS', 'Isernia', '094')),
@@ -46,9 +54,9 @@ function encode(text: string): string {
 
 /** What is required together, and some of the rest. */
 function sensibleNames(names: readonly string[]): fc.Arbitrary<string[]> {
-  const required = ['q', 'lat', 'lng'].filter((name) => names.includes(name));
-  const rest = names.filter((name) => !['q', 'lat', 'lng', 'bbox'].includes(name));
-  const place = names.includes('bbox') ? fc.constantFrom(required, ['bbox']) : fc.constant(required);
+  const required = ['q', 'lat', 'lng', 'comune', 'foglio'].filter((name) => names.includes(name));
+  const rest = names.filter((name) => !['q', 'lat', 'lng', 'comune', 'foglio', 'bbox', 'points', 'after'].includes(name));
+  const place = names.includes('bbox') ? fc.constantFrom(required, ['bbox'], ['bbox', 'after'], ['points']) : fc.constant(required);
   return fc.tuple(place, fc.subarray(rest)).map(([first, second]) => [...first, ...second]);
 }
 

@@ -145,7 +145,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
           insert into ${table}_14 (${columns}) select ${columns} from cases.${name};`, 'test');
       }
       const answers = await session.query<{ valuation: Record<string, never>[]; history: { zone_current: string; semesters: Record<string, never>[] } | null }>(
-        'select api.section_valuation(fid) as valuation, api.section_valuation_history(fid) as history from parcel order by fid',
+        'select (api.section_valuation(fid)).value as valuation, (api.section_valuation_history(fid)).value as history from parcel order by fid',
       );
       return answers.map(({ valuation, history }) => {
         expect(valuation.length).toBeLessThan(2);

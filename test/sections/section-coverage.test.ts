@@ -42,7 +42,11 @@ describeDatabase('the coverage of a section', (engine) => {
       await session.script(sql('sql/core/section_coverage.sql'), 'sql/core/section_coverage.sql');
       await session.script('insert into core.section_coverage_14 select * from section_coverage', 'test');
       const rows = await session.query<{ section: string; coverage: string }>(
-        `select s.section, api.section_coverage(1400000000 + n, 'Z00' || n, s.section, 'null') as coverage
+        `select s.section, api.section_coverage(14, 'Z00' || n, null, s.section, case s.section
+           when 'valuation' then (api.section_valuation(1400000000 + n)).linked
+           when 'valuation_history' then (api.section_valuation_history(1400000000 + n)).linked
+           when 'demographics' then (api.section_demographics(1400000000 + n)).linked
+         end) as coverage
          from unnest($1::text[]) with ordinality as s (section, nth) cross join generate_series(1, 3) as n order by s.nth, n`, [sections],
       );
       return Object.fromEntries(sections.map((section) => [section, rows.filter((row) => row.section === section).map(({ coverage }) => coverage)]));
@@ -110,11 +114,11 @@ describeDatabase('the coverage of a section', (engine) => {
       const { meta, address } = await record(SECTIONS);
       expect(address).toEqual([]);
       expect(Object.entries(meta.coverage)).toEqual([
-        ['subsidence', 'not_loaded'], ['coastal_erosion', 'not_loaded'], ['valuation', 'not_loaded'], ['valuation_history', 'not_loaded'], ['economics', 'not_loaded'],
+        ['basic', 'mapped'], ['subsidence', 'not_loaded'], ['coastal_erosion', 'not_loaded'], ['valuation', 'not_loaded'], ['valuation_history', 'not_loaded'], ['economics', 'not_loaded'],
         ['demographics', 'mapped'], ['address', 'mapped'],
       ]);
-      expect((await record(['address', 'risk'])).meta.coverage).toEqual({ address: 'mapped' });
-      expect((await record(['basic', 'risk'])).meta.coverage).toEqual({});
+      expect((await record(['address', 'risk'])).meta.coverage).toEqual({ basic: 'mapped', address: 'mapped' });
+      expect((await record(['basic', 'risk'])).meta.coverage).toEqual({ basic: 'mapped' });
     });
   });
 });

@@ -157,11 +157,8 @@ describeDatabase('the coverage of the shore', (engine) => {
   it('meta.coverage of the coast: by the comune, not_loaded without a file', async () => {
     const said = (files: readonly File[]): Promise<string[]> => inCase(`${written(files)} ${SHORE}
       create table core.coast_coverage_14 partition of core.coast_coverage for values in (14);
-      insert into core.coast_coverage_14 select * from coast_coverage;
-      create table core.parcel_14 partition of core.parcel for values from (1400000000) to (1500000000);
-      insert into core.parcel_14 (fid, belfiore, sheet, attachment, development, label, reference, gml_id, kind, area_m2, made_valid, point, geom, release_id, member_id, position)
-      select fid, belfiore, '', '', '', '', fid, '', 'land', 1, false, st_pointonsurface(geom), geom, 1, 1, 1 from parcel;`, async (query) =>
-      (await query<{ coverage: string }>('select api.coverage_coastal_erosion(fid) as coverage from parcel order by fid')).map(({ coverage }) => coverage));
+      insert into core.coast_coverage_14 select * from coast_coverage;`, async (query) =>
+      (await query<{ coverage: string }>('select api.coverage_coastal_erosion(14, belfiore) as coverage from parcel order by fid')).map(({ coverage }) => coverage));
     expect(await said([{ rank: 1, segments: [{ west: 14.07, east: 14.08 }] }])).toEqual(['not_mapped', 'mapped', 'not_mapped', 'not_mapped']);
     expect(await said([])).toEqual(['not_loaded', 'not_loaded', 'not_loaded', 'not_loaded']);
   });
@@ -174,13 +171,9 @@ describeDatabase('the coverage of the shore', (engine) => {
       ${tiles}
       ${sql('core/motion_tile')}
       create table core.motion_tile_14 partition of core.motion_tile for values in (14);
-      insert into core.motion_tile_14 select * from motion_tile;
-      create table core.parcel_14 partition of core.parcel for values from (1400000000) to (1500000000);
-      insert into core.parcel_14 (fid, belfiore, sheet, attachment, development, label, reference, gml_id, kind, area_m2, made_valid, point, geom, release_id, member_id, position)
-      select 1400000000 + n, 'Z001', '', '', '', '', n, '', 'land', 1, false, point, st_multi(st_expand(point, 0.0002)), 1, 1, 1
-      from (values (1, -1, -1), (2, 1, -1), (3, -1, 1), (4, 1, 1)) as side (n, x, y)
-      cross join lateral (select st_setsrid(st_point(${lon} + x * 0.0001, ${lat} + y * 0.0001), 4326) as point) as middle`, async (query) =>
-      (await query<{ coverage: string }>('select api.coverage_subsidence(fid) as coverage from core.parcel_14 order by fid')).map(({ coverage }) => coverage));
+      insert into core.motion_tile_14 select * from motion_tile;`, async (query) =>
+      (await query<{ coverage: string }>(`select api.coverage_subsidence(14, st_setsrid(st_point(${lon} + x * 0.0001, ${lat} + y * 0.0001), 4326)) as coverage
+         from (values (1, -1, -1), (2, 1, -1), (3, -1, 1), (4, 1, 1)) as side (n, x, y) order by n`)).map(({ coverage }) => coverage));
     expect(await said('insert into egms_tile values (1, 1, 1, 46, 20);')).toEqual(['mapped', 'not_mapped', 'not_mapped', 'not_mapped']);
     expect(await said('insert into egms_tile values (1, 1, 1, 47, 21), (1, 2, 1, 46, 21);')).toEqual(['not_mapped', 'not_mapped', 'mapped', 'mapped']);
     expect(await said('')).toEqual(['not_loaded', 'not_loaded', 'not_loaded', 'not_loaded']);

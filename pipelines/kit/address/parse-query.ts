@@ -134,6 +134,15 @@ export async function parseQuery(query: string, city: string | null, findComune:
   return { readings };
 }
 
+/**
+ * The comuni that a city means: by name in Italian or in the second language, former name or cadastral code.
+ * @param findComune the gazetteer
+ * @returns cadastral codes; empty: nobody knows it
+ */
+export async function findCity(city: string, findComune: FindComune): Promise<readonly string[]> {
+  return (await resolveCity(city, new Gazetteer(findComune))).comuni;
+}
+
 /** Folds, and takes away what is no part of an address's place: country, who lives there, where inside the building. */
 function prepare(query: string): { text: string; province: string | null } {
   let text = fold(query).replace(/\s+/g, ' ').trim().replace(/[,\s]+ital(?:ia|y)$/, '').replace(CARE_OF, ' ').replace(COUNTRY_BEFORE_POSTAL_CODE, '');
