@@ -10,7 +10,7 @@
  * EPSG gives the CRS: GDAL swaps axes in transformations only, and none is made here.
  */
 import { createWriteStream } from 'node:fs';
-import { mkdtemp, open as openFile, readdir, rm, stat, type FileHandle } from 'node:fs/promises';
+import { mkdtemp, open as openFile, rm, stat, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
@@ -145,12 +145,16 @@ async function unpack(zip: ZipArchive, entry: string, folder: string): Promise<s
   return join(folder, `${name}${extension}`);
 }
 
-/** Path of the sibling with this extension in either case, as GDAL looks for it. */
+/**
+ * Path of the sibling with this extension in either case, as GDAL looks for it.
+ * @throws input error `NOT_A_FILE`: GDAL would wait for a pipe
+ */
 async function sidecar(path: string, extension: string): Promise<string | null> {
   const stem = basename(path).slice(0, -extname(path).length);
-  const names = new Set(await readdir(dirname(path)));
   for (const candidate of [stem + extension, stem + extension.toUpperCase()]) {
-    if (names.has(candidate)) return join(dirname(path), candidate);
+    const info = await stat(join(dirname(path), candidate)).catch(() => null);
+    if (info?.isFile() === false) throw inputError('it is not a file', { code: 'NOT_A_FILE', at: candidate, detail: 'expected a file of a shapefile, found a pipe, a folder or a device', hint: 'Give the files themselves.' });
+    if (info !== null) return join(dirname(path), candidate);
   }
   return null;
 }

@@ -9,6 +9,9 @@ import type { ZipArchive } from './zip.ts';
 
 /** Rows handed over at a time. */
 const BATCH_ROWS = 512;
+/** What a sheet of Excel 2007 and later has. */
+const MOST_COLUMNS = 16_384;
+const MOST_ROWS = 1_048_576;
 
 export interface XlsxSheet {
   readonly name: string;
@@ -52,12 +55,15 @@ export class Workbook {
       if (name === 'Relationship') targets.set(attributes['Id'] ?? '', attributes['Target'] ?? '');
     });
     const sheets: XlsxSheet[] = [];
+    const missing: string[] = [];
     await eachTag(archive, 'xl/workbook.xml', (name, attributes) => {
       if (name !== 'sheet') return;
       const target = targets.get(attributes['r:id'] ?? attributes['id'] ?? '') ?? '';
       const path = target.startsWith('/') ? target.slice(1) : `xl/${target}`;
       if (paths.has(path)) sheets.push({ name: attributes['name'] ?? '', path });
+      else missing.push(attributes['name'] ?? '');
     });
+    if (missing.length > 0) throw unreadable(archive.label, `no part for ${missing.length === 1 ? 'the sheet' : 'the sheets'} ${missing.join(', ')}`);
     if (sheets.length === 0) throw unreadable(archive.label, 'no sheet');
     return new Workbook(archive, sheets);
   }
@@ -234,15 +240,26 @@ class SheetParser {
     let text: string | null = null;
     let taking = false;
     let phonetic = false;
+    let formula = false;
+    const fail = (found: string): void => {
+      this.#failure ??= new Error(found);
+    };
     this.#sax.on('error', (error) => (this.#failure ??= error));
     this.#sax.on('opentag', (tag) => {
       const name = local(tag.name);
       if (name === 'c') {
         const attributes = tag.attributes as Readonly<Record<string, string>>;
         const reference = attributes['r'];
-        column = reference === undefined ? column + 1 : columnOf(reference);
+        const before = column;
+        column = reference === undefined ? column + 1 : columnOf(reference, number);
+        // What stands nowhere, or where something stands, would be lost.
+        if (column < 0 || column >= MOST_COLUMNS) fail(`a cell with the reference ${JSON.stringify(reference ?? `${MOST_COLUMNS + 1}th`)} in row ${number}`);
+        else if (column <= before) fail(`cell ${String(reference)} behind one of column ${before + 1} of row ${number}`);
         type = attributes['t'] ?? 'n';
         text = null;
+        formula = false;
+      } else if (name === 'f') {
+        formula = true;
       } else if (name === 'v' || name === 't') {
         taking = !phonetic;
         if (taking) text ??= '';
@@ -250,7 +267,9 @@ class SheetParser {
         phonetic = true;
       } else if (name === 'row') {
         const declared = (tag.attributes as Readonly<Record<string, string>>)['r'];
+        const before = number;
         number = declared === undefined ? number + 1 : Number(declared);
+        if (!Number.isInteger(number) || number <= before || number > MOST_ROWS) fail(`a row numbered ${JSON.stringify(declared ?? String(number))} behind row ${before}`);
         cells = [];
         filled = false;
         column = -1;
@@ -266,11 +285,15 @@ class SheetParser {
       } else if (name === 'rPh') {
         phonetic = false;
       } else if (name === 'c') {
-        if (text === null) return;
+        if (text === null) {
+          if (formula && !lenient) fail(`a formula without its result in column ${column + 1} of row ${number}`);
+          return;
+        }
+        if (this.#failure !== null) return;
         let value: string | null = text;
         if (type === 's') {
-          value = texts[Number(text)] ?? null;
-          if (value === null && !lenient) this.#failure ??= new Error(`cell in column ${column + 1} of row ${number} names text ${text} of ${texts.length}`);
+          value = /^\d+$/.test(text) ? texts[Number(text)] ?? null : null;
+          if (value === null && !lenient) fail(`a cell in column ${column + 1} of row ${number} that names text ${JSON.stringify(text)} of ${texts.length}`);
         }
         while (cells.length < column) cells.push(null);
         cells[column] = value;
@@ -306,13 +329,11 @@ class SheetParser {
   }
 }
 
-/** `AB12` → 27. */
-function columnOf(reference: string): number {
+/** `AB12` → 27. @returns −1 for what is no reference, or one of another row */
+function columnOf(reference: string, row: number): number {
+  const parts = /^([A-Z]{1,3})([1-9]\d*)$/.exec(reference);
+  if (parts === null || Number(parts[2]) !== row) return -1;
   let column = 0;
-  for (let i = 0; i < reference.length; i += 1) {
-    const letter = reference.charCodeAt(i) - 0x40;
-    if (letter < 1 || letter > 26) break;
-    column = column * 26 + letter;
-  }
+  for (const letter of parts[1]!) column = column * 26 + letter.charCodeAt(0) - 0x40;
   return column - 1;
 }

@@ -25,6 +25,8 @@ const CENTRAL_HEADER = 0x02014b50;
 const END_RECORD = 0x06054b50;
 const END_RECORD_64 = 0x06064b50;
 const END_LOCATOR_64 = 0x07064b50;
+const CENTRAL_HEADER_BYTES = 46;
+const END_RECORD_MARK = Buffer.from('PK\u0005\u0006', 'latin1');
 const END_RECORD_BYTES = 22;
 const END_RECORD_64_BYTES = 56;
 const END_LOCATOR_64_BYTES = 20;
@@ -135,16 +137,25 @@ class MemoryBytes implements Bytes {
   async close(): Promise<void> {}
 }
 
+interface Place {
+  readonly start: number;
+  readonly end: number;
+  /** Members as the end record counts them, in 16 bits. */
+  readonly entries: number;
+  /** Bytes of the central directory; null where the record for large zips does not stand where it should. */
+  readonly directoryBytes: number | null;
+}
+
 /**
  * Where a zip lies among bytes: offsets in it count from its own start, or, where a tool has corrected them, from the first byte.
  * @returns null when there is no end record that fits
  */
-async function placeOf(bytes: Bytes): Promise<{ readonly start: number; readonly end: number; readonly entries: number } | null> {
+async function placeOf(bytes: Bytes): Promise<Place | null> {
+  if (bytes.size < END_RECORD_BYTES) return null;
   const tail = Buffer.alloc(Math.min(TAIL_BYTES, bytes.size));
   const tailAt = bytes.size - tail.length;
   if ((await bytes.read(tail, 0, tail.length, tailAt)) !== tail.length) return null;
-  for (let at = tail.length - END_RECORD_BYTES; at >= 0; at -= 1) {
-    if (tail.readUInt32LE(at) !== END_RECORD) continue;
+  for (let at = tail.lastIndexOf(END_RECORD_MARK, tail.length - END_RECORD_BYTES); at >= 0; at = at === 0 ? -1 : tail.lastIndexOf(END_RECORD_MARK, at - 1)) {
     const end = tailAt + at + END_RECORD_BYTES + tail.readUInt16LE(at + 20);
     if (end > bytes.size) continue;
     const entries = tail.readUInt16LE(at + 10);
@@ -154,14 +165,14 @@ async function placeOf(bytes: Bytes): Promise<{ readonly start: number; readonly
     const locator = at - END_LOCATOR_64_BYTES;
     if (locator >= END_RECORD_64_BYTES && tail.readUInt32LE(locator) === END_LOCATOR_64) {
       recordAt = locator - END_RECORD_64_BYTES;
-      if (tail.readUInt32LE(recordAt) !== END_RECORD_64) return { start: 0, end, entries };
+      if (tail.readUInt32LE(recordAt) !== END_RECORD_64) return { start: 0, end, entries, directoryBytes: null };
       size = Number(tail.readBigUInt64LE(recordAt + 40));
       stated = Number(tail.readBigUInt64LE(recordAt + 48));
     }
     const directory = tailAt + recordAt - size;
-    if (directory >= stated && (entries === 0 || (await signatureAt(bytes, directory)) === CENTRAL_HEADER)) return { start: directory - stated, end, entries };
+    if (directory >= stated && (entries === 0 || (await signatureAt(bytes, directory)) === CENTRAL_HEADER)) return { start: directory - stated, end, entries, directoryBytes: size };
     // Something lies between the directory and its end.
-    if ((await signatureAt(bytes, stated)) === CENTRAL_HEADER) return { start: 0, end, entries };
+    if ((await signatureAt(bytes, stated)) === CENTRAL_HEADER) return { start: 0, end, entries, directoryBytes: size };
   }
   return null;
 }
@@ -175,14 +186,22 @@ async function signatureAt(bytes: Bytes, position: number): Promise<number | nul
 export async function isZip(path: string): Promise<boolean> {
   const handle = await open(path, 'r');
   try {
-    const bytes = new FileBytes(handle, path, (await handle.stat()).size, null);
-    const first = await signatureAt(bytes, 0);
-    if (first === LOCAL_HEADER || first === END_RECORD) return true;
-    const place = await placeOf(bytes);
-    return place !== null && place.entries > 0;
+    const head = Buffer.alloc(END_RECORD_BYTES);
+    return await holdsZip(handle, path, head.subarray(0, (await handle.read(head, 0, head.length, 0)).bytesRead));
   } finally {
     await handle.close();
   }
+}
+
+/** The same of an open file. @param head its first bytes, 22 at least where it has them; of a file that is all of these nothing more is read */
+export async function holdsZip(handle: FileHandle, path: string, head: Buffer): Promise<boolean> {
+  if (head.length < END_RECORD_BYTES) return false;
+  const first = head.readUInt32LE(0);
+  if (first === LOCAL_HEADER || first === END_RECORD) return true;
+  const { size } = await handle.stat();
+  if (size === head.length && !head.includes(END_RECORD_MARK)) return false;
+  const place = await placeOf(new FileBytes(handle, path, size, null));
+  return place !== null && place.entries > 0;
 }
 
 /** yauzl's view of `Bytes`. */
@@ -328,15 +347,26 @@ export class ZipArchive {
           (error, opened) => (error === null || error === undefined ? resolve(opened!) : reject(error)));
       });
       const raw = new Map<string, yauzl.Entry>();
+      const names = new Set<string>();
+      const repeated: string[] = [];
+      let directoryBytes = 0;
       await new Promise<void>((resolve, reject) => {
         zip.on('entry', (entry: yauzl.Entry) => {
+          // Names that look the same are the same: a letter and its accent apart, or the two in one.
+          const name = entry.fileName.normalize('NFC');
+          if (names.has(name)) repeated.push(entry.fileName);
+          names.add(name);
           raw.set(entry.fileName, entry);
+          directoryBytes += CENTRAL_HEADER_BYTES + entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
           zip.readEntry();
         });
         zip.on('end', resolve);
         zip.on('error', reject);
         zip.readEntry();
       });
+      if (repeated.length > 0) throw repeats(label, repeated);
+      // A count of 16 bits may have wrapped, or lie: what is behind it would be passed over.
+      if (place !== null && place.directoryBytes !== null && place.directoryBytes > directoryBytes) throw new Error(`a directory of ${place.directoryBytes} bytes that counts only ${raw.size} members of ${directoryBytes} bytes`);
       return new ZipArchive(whole, bytes, raw, label);
     } catch (error) {
       await whole.close();
@@ -467,9 +497,23 @@ function describe(entry: yauzl.Entry): ZipEntry {
   };
 }
 
+function repeats(at: string, names: readonly string[]): MappaleError {
+  return inputError('the zip holds two members of one name', {
+    code: 'ZIP_MEMBER_REPEATED', at: `${at}!${names[0]}`, detail: `expected each name once, found ${names.slice(0, 5).join(', ')} again${names.length > 5 ? ` and ${names.length - 5} more` : ''}`,
+    hint: 'Only one of them could be read, and nobody can tell which is meant. Download the zip again, or pack it again with the right one.',
+  });
+}
+
 function unreadable(at: string, error: unknown): MappaleError {
   if (error instanceof MappaleError) return error;
   const reason = error instanceof Error ? error.message : String(error);
+  // yauzl has no codes.
+  if (/^(?:absolute path|invalid relative path|invalid characters in fileName): /.test(reason)) {
+    return inputError('the zip holds a path that leads out of it', {
+      code: 'ZIP_PATH', at, detail: `expected paths below the zip's own folder, found ${JSON.stringify(reason.slice(reason.indexOf(': ') + 2))}`,
+      hint: 'No publisher packs so: such a zip overwrites files where it is unpacked. Download it again, from the publisher.', cause: error,
+    });
+  }
   return inputError('zip cannot be read', {
     code: 'ZIP_UNREADABLE',
     at,

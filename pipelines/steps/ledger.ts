@@ -151,11 +151,11 @@ export class SeenFileLedger implements SeenFiles {
 
   /** @param recogniser digest of all readers: what another version saw is not believed, except the files' hashes */
   static async read(database: Session, recogniser: string): Promise<SeenFileLedger> {
-    const rows = await database.query<{ path: string; size: number; modified_ms: number; sha256: string | null; recogniser: string; recognition: SeenFile['recognition'] }>(
-      'select path, size, modified_ms, sha256, recogniser, recognition from ledger.seen_file',
+    const rows = await database.query<{ path: string; size: number; modified_ms: number; changed_us: number | null; sha256: string | null; recogniser: string; recognition: SeenFile['recognition'] }>(
+      'select path, size, modified_ms, changed_us, sha256, recogniser, recognition from ledger.seen_file',
     );
     const known = new Map(rows.filter((row) => row.recogniser === recogniser).map((row) => [
-      row.path, { size: row.size, modifiedMs: row.modified_ms, sha256: row.sha256, recognition: row.recognition },
+      row.path, { size: row.size, modifiedMs: row.modified_ms, changedUs: row.changed_us, sha256: row.sha256, recognition: row.recognition },
     ]));
     return new SeenFileLedger(known, recogniser);
   }
@@ -174,10 +174,10 @@ export class SeenFileLedger implements SeenFiles {
     const rows = [...this.#changed].sort().map((path) => ({ path, ...this.#known.get(path)! }));
     if (rows.length === 0) return;
     await database.query(
-      `insert into ledger.seen_file (path, size, modified_ms, sha256, recogniser, recognition)
-       select r->>'path', (r->>'size')::int8, (r->>'modifiedMs')::int8, r->>'sha256', $2, nullif(r->'recognition', 'null'::jsonb)
+      `insert into ledger.seen_file (path, size, modified_ms, changed_us, sha256, recogniser, recognition)
+       select r->>'path', (r->>'size')::int8, (r->>'modifiedMs')::int8, (r->>'changedUs')::int8, r->>'sha256', $2, nullif(r->'recognition', 'null'::jsonb)
        from jsonb_array_elements($1::jsonb) as x (r)
-       on conflict (path) do update set size = excluded.size, modified_ms = excluded.modified_ms, sha256 = excluded.sha256,
+       on conflict (path) do update set size = excluded.size, modified_ms = excluded.modified_ms, changed_us = excluded.changed_us, sha256 = excluded.sha256,
          recogniser = excluded.recogniser, recognition = excluded.recognition`,
       [JSON.stringify(rows), this.#recogniser],
     );

@@ -1,14 +1,16 @@
 /** Step 1: which files are here, what are they, and which releases do they make? Files are known by content. */
 import { createHash } from 'node:crypto';
 import { createReadStream } from 'node:fs';
-import { open, readdir, stat } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { MappaleError, inputError } from '../errors.ts';
+import { fileError } from '../kit/file-error.ts';
 import type { Probe, Recognition } from '../kit/source.ts';
-import { ZipArchive, isZip, type ZipEntry } from '../kit/zip.ts';
+import { ZipArchive, holdsZip, type ZipEntry } from '../kit/zip.ts';
 import { maskTaxCode } from '../kit/mask-tax-code.ts';
 import type { RegisteredSource } from '../registry.ts';
+import { Folders, refuseChanged, type BrokenEntry, type FoundFile } from './walk.ts';
 
 const HEAD_BYTES = 65_536;
 
@@ -16,7 +18,8 @@ export interface LocatedFile {
   readonly path: string;
   readonly name: string;
   readonly size: number;
-  readonly modifiedMs: number;
+  /** The file and its sidecars as they were before they were hashed. */
+  readonly parts: readonly FoundFile[];
   /** Of the file and its sidecars. */
   readonly sha256: string;
   readonly recognition: Recognition;
@@ -40,14 +43,16 @@ export interface Survey {
   readonly aside: readonly { readonly path: string; readonly source: string; readonly reason: string }[];
   /** Files that no source reads. */
   readonly unknown: readonly string[];
-  /** Files that cannot be opened or read; a message each. */
-  readonly broken: readonly { readonly path: string; readonly error: MappaleError }[];
+  /** Entries that are no files, cannot be opened or cannot be read; a message each. */
+  readonly broken: readonly BrokenEntry[];
 }
 
 /** What an earlier run found a file to be; lets an unchanged file be skipped. */
 export interface SeenFile {
   readonly size: number;
   readonly modifiedMs: number;
+  /** Null: it was seen before this was noted. */
+  readonly changedUs: number | null;
   readonly sha256: string | null;
   readonly recognition: { readonly source: string; readonly recognition: Recognition } | null;
 }
@@ -57,58 +62,46 @@ export interface SeenFiles {
   set(path: string, seen: SeenFile): void;
 }
 
-interface FoundFile {
-  readonly path: string;
-  readonly size: number;
-  readonly modifiedMs: number;
-}
-
 /**
- * Looks through folders, recursively.
- * @param only when given, only these sources are asked
- * @throws MappaleError `DATA_MISSING` and `DATA_EMPTY` (exit 2) when a folder does not exist, or none holds a file; `FILE_AMBIGUOUS` (exit 1) when two sources claim a file
+ * Looks through folders, recursively. An entry that cannot be used is broken, and the others are looked at.
+ * @throws MappaleError `DATA_MISSING` and `DATA_EMPTY` (exit 2) when a folder does not exist, or none holds anything
  */
 export async function locate(folders: readonly string[], sources: readonly RegisteredSource[], seen: SeenFiles): Promise<Survey> {
-  const files = new Map<string, FoundFile>();
-  for (const folder of folders) for (const file of await walk(folder)) files.set(file.path, file);
-  if (files.size === 0) {
+  const here = Folders.walk(folders);
+  if (here.files.size === 0 && here.broken.length === 0) {
     throw new MappaleError('the data folder is empty', {
       code: 'DATA_EMPTY', kind: 'usage', at: folders.join(', '), detail: 'expected the files that were downloaded, found none',
       hint: 'Give the folder that holds them. Files that are loaded stay in force without it: to take one out, mappale forget FILE.',
     });
   }
-  const broken: { path: string; error: MappaleError }[] = [];
+  const broken = [...here.broken];
   const unknown: string[] = [];
   const aside: { path: string; source: string; reason: string }[] = [];
   const recognised: { file: FoundFile; source: RegisteredSource; recognition: Recognition }[] = [];
   const limit = pLimit(8);
   await Promise.all(
-    [...files.values()].map((file) => limit(async () => {
-      try {
-        const known = seen.get(file.path);
-        const unchanged = known !== undefined && known.size === file.size && known.modifiedMs === file.modifiedMs;
-        const found = unchanged ? known.recognition : await recognise(file, sources);
-        if (!unchanged) seen.set(file.path, { size: file.size, modifiedMs: file.modifiedMs, sha256: null, recognition: found });
-        const source = sources.find(({ id }) => id === found?.source);
-        if (found === null || source === undefined) unknown.push(file.path);
-        else recognised.push({ file, source, recognition: found.recognition });
-      } catch (error) {
-        if (!(error instanceof MappaleError) || error.kind !== 'input') throw error;
-        broken.push({ path: file.path, error });
-      }
-    })),
+    [...here.files.values()].map((file) => limit(() => unlessBroken(file, broken, async () => {
+      const known = seen.get(file.path);
+      const unchanged = known !== undefined && isSame(known, file);
+      const found = unchanged ? known.recognition : await recognise(file, sources, here);
+      if (!unchanged) seen.set(file.path, { size: file.size, modifiedMs: file.modifiedMs, changedUs: file.changedUs, sha256: null, recognition: found });
+      const source = sources.find(({ id }) => id === found?.source);
+      if (found === null || source === undefined) unknown.push(file.path);
+      else recognised.push({ file, source, recognition: found.recognition });
+    }))),
   );
   const sidecars = new Set(recognised.flatMap(({ file, recognition }) => (recognition.sidecars ?? []).map((name) => join(dirname(file.path), name))));
   const located: { source: RegisteredSource; file: LocatedFile }[] = [];
   const hashing = pLimit(2);
-  await Promise.all(recognised.map(({ file, source, recognition }) => hashing(async () => {
+  await Promise.all(recognised.map(({ file, source, recognition }) => hashing(() => unlessBroken(file, broken, async () => {
     if (recognition.ignored !== undefined) {
       aside.push({ path: file.path, source: source.id, reason: recognition.ignored });
       return;
     }
-    const sha256 = await hashFile(file, recognition, files, seen);
-    located.push({ source, file: { path: file.path, name: maskTaxCode(basename(file.path)), size: file.size, modifiedMs: file.modifiedMs, sha256, recognition } });
-  })));
+    const parts = [file, ...(recognition.sidecars ?? []).map((name) => here.files.get(join(dirname(file.path), name))).filter((sidecar) => sidecar !== undefined)];
+    const sha256 = await hashParts(parts, seen);
+    located.push({ source, file: { path: file.path, name: maskTaxCode(basename(file.path)), size: file.size, parts, sha256, recognition } });
+  }))));
   const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : 1);
   return {
     releases: group(located),
@@ -118,32 +111,24 @@ export async function locate(folders: readonly string[], sources: readonly Regis
   };
 }
 
-async function walk(folder: string): Promise<FoundFile[]> {
-  let info;
+function isSame(known: SeenFile, file: FoundFile): boolean {
+  return known.size === file.size && known.modifiedMs === file.modifiedMs && known.changedUs === file.changedUs;
+}
+
+/** What is wrong with one file is noted, and the others go on. */
+async function unlessBroken({ path }: FoundFile, broken: BrokenEntry[], work: () => Promise<void>): Promise<void> {
   try {
-    info = await stat(folder);
-  } catch {
-    throw new MappaleError('the data folder does not exist', {
-      code: 'DATA_MISSING', kind: 'usage', at: folder, hint: 'Give the folder that holds the downloaded files: --data FOLDER (it may be given more than once).',
-    });
+    await work();
+  } catch (error) {
+    const known = fileError(error, path);
+    if (known === null || known.kind !== 'input') throw error;
+    broken.push({ path, error: known });
   }
-  if (!info.isDirectory()) return [{ path: folder, size: info.size, modifiedMs: Math.floor(info.mtimeMs) }];
-  const found: FoundFile[] = [];
-  for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.name.startsWith('.')) continue;
-    const path = join(folder, entry.name);
-    if (entry.isDirectory()) found.push(...(await walk(path)));
-    else if (entry.isFile() || entry.isSymbolicLink()) {
-      const { size, mtimeMs } = await stat(path);
-      found.push({ path, size, modifiedMs: Math.floor(mtimeMs) });
-    }
-  }
-  return found;
 }
 
 /** Asks every source; a file belongs to at most one. */
-export async function recognise(file: { path: string; size: number }, sources: readonly RegisteredSource[]): Promise<{ source: string; recognition: Recognition } | null> {
-  const { probe, close } = await openProbe(file.path, file.size);
+export async function recognise(file: { path: string; size: number }, sources: readonly RegisteredSource[], folders: Folders = Folders.walk([file.path])): Promise<{ source: string; recognition: Recognition } | null> {
+  const { probe, close } = await openProbe(file.path, file.size, folders);
   try {
     const claims: { source: string; recognition: Recognition }[] = [];
     for (const source of sources) {
@@ -151,8 +136,9 @@ export async function recognise(file: { path: string; size: number }, sources: r
       if (recognition !== null) claims.push({ source: source.id, recognition });
     }
     if (claims.length > 1) {
-      throw new MappaleError('two sources claim the same file', {
-        code: 'FILE_AMBIGUOUS', kind: 'bug', at: file.path, detail: `expected one source, found ${claims.map(({ source }) => source).join(' and ')}`,
+      throw inputError('two sources claim the same file', {
+        code: 'FILE_AMBIGUOUS', at: file.path, detail: `expected one source, found ${claims.map(({ source }) => source).join(' and ')}`,
+        hint: 'It looks like both. Give it as downloaded, in a zip of its own.',
       });
     }
     if (claims.length === 0) {
@@ -187,9 +173,9 @@ function firstLine(head: Buffer): string {
   return (head.toString('utf8', 0, 480).split(/[\r\n]/, 1)[0] ?? '').slice(0, 120);
 }
 
-async function openProbe(path: string, size: number): Promise<{ probe: Probe; close: () => Promise<void> }> {
-  const head = await headOfFile(path);
-  const archive = (await isZip(path)) ? await ZipArchive.open(path) : null;
+async function openProbe(path: string, size: number, folders: Folders): Promise<{ probe: Probe; close: () => Promise<void> }> {
+  const { head, zip } = await lookAt(path);
+  const archive = zip ? await ZipArchive.open(path) : null;
   const inner = new Map<string, ZipArchive>();
   const folder = dirname(path);
   /** Splits `CB.zip/H833_X.zip/H833_X_ple.gml` into the archive that holds the entry and the entry's own path. */
@@ -218,7 +204,9 @@ async function openProbe(path: string, size: number): Promise<{ probe: Probe; cl
     size,
     head,
     entries: archive?.entries ?? null,
-    siblings: (await readdir(folder)).filter((name) => name !== basename(path)),
+    get siblings() {
+      return folders.siblings(path);
+    },
     async headOf(entry) {
       const found = await descend(entry);
       return found.zip.head(found.path);
@@ -228,36 +216,38 @@ async function openProbe(path: string, size: number): Promise<{ probe: Probe; cl
       if (found.path === '') return found.zip.entries;
       return (await found.zip.archive(found.path.replace(/\/$/, ''))).entries;
     },
-    headOfSibling: (name) => headOfFile(join(folder, name)),
+    headOfSibling: async (name) => (await lookAt(join(folder, name))).head,
   };
   return { probe, close: async () => archive?.close() };
 }
 
-async function headOfFile(path: string): Promise<Buffer> {
+/** A file's first bytes, and whether it is a zip: all that is read of most strangers. */
+async function lookAt(path: string): Promise<{ head: Buffer; zip: boolean }> {
   const handle = await open(path, 'r');
   try {
-    const buffer = Buffer.alloc(HEAD_BYTES);
+    const buffer = Buffer.allocUnsafe(HEAD_BYTES);
     const { bytesRead } = await handle.read(buffer, 0, HEAD_BYTES, 0);
-    return buffer.subarray(0, bytesRead);
+    const head = buffer.subarray(0, bytesRead);
+    return { head, zip: await holdsZip(handle, path, head) };
   } finally {
     await handle.close();
   }
 }
 
-async function hashFile(file: FoundFile, recognition: Recognition, files: ReadonlyMap<string, FoundFile>, seen: SeenFiles): Promise<string> {
-  const parts = [file, ...(recognition.sidecars ?? []).map((name) => files.get(join(dirname(file.path), name))).filter((sidecar) => sidecar !== undefined)];
+async function hashParts(parts: readonly FoundFile[], seen: SeenFiles): Promise<string> {
   const hashes: string[] = [];
   for (const part of parts) {
     const known = seen.get(part.path);
-    if (known?.sha256 !== null && known !== undefined && known.size === part.size && known.modifiedMs === part.modifiedMs) {
+    if (known !== undefined && known.sha256 !== null && isSame(known, part)) {
       hashes.push(known.sha256);
       continue;
     }
     const hash = createHash('sha256');
     for await (const chunk of createReadStream(part.path, { highWaterMark: 1_048_576 })) hash.update(chunk as Buffer);
+    refuseChanged([part]);
     const digest = hash.digest('hex');
     hashes.push(digest);
-    seen.set(part.path, { size: part.size, modifiedMs: part.modifiedMs, sha256: digest, recognition: known?.recognition ?? null });
+    seen.set(part.path, { size: part.size, modifiedMs: part.modifiedMs, changedUs: part.changedUs, sha256: digest, recognition: known?.recognition ?? null });
   }
   return hashes.length === 1 ? hashes[0]! : createHash('sha256').update(hashes.join('\n')).digest('hex');
 }

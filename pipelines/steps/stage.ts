@@ -4,14 +4,17 @@ import type { CopyIn, Database } from '../db/index.ts';
 import { createSchema, dropSchema, inWorkspace } from '../db/catalog.ts';
 import { MappaleError, inputError } from '../errors.ts';
 import { RowWriter } from '../kit/copy.ts';
+import { fileError } from '../kit/file-error.ts';
 import { NO_DATA } from '../kit/no-data.ts';
 import { OddText, mayBeDoubled } from '../kit/odd-text.ts';
 import type { Columns, InputFile, MemberFacts, MemberSink, Reject, Sink } from '../kit/source.ts';
 import { ZipArchive } from '../kit/zip.ts';
 import type { Log } from '../log.ts';
 import { progressLine } from '../progress.ts';
+import type { RegisteredSource } from '../registry.ts';
 import { addFile, addRejects, openRelease, type RejectRow } from './ledger.ts';
 import type { Located, LocatedFile } from './locate.ts';
+import { refuseChanged } from './walk.ts';
 import { stagingSchema } from './workspace.ts';
 
 /** Rejects are written in batches of this many. */
@@ -61,7 +64,7 @@ export async function stage(database: Database, located: Located, fingerprint: s
   try {
     for (const file of located.files) {
       await sink.openFile(file);
-      await source.read(inputFile(file), sink);
+      await readFile(source, file, sink);
     }
     await sink.finish();
   } catch (error) {
@@ -69,6 +72,20 @@ export async function stage(database: Database, located: Located, fingerprint: s
     throw error;
   }
   return { state: 'staged', located, releaseId, schema, members: sink.members, reused: sink.reused };
+}
+
+/**
+ * Reads one file: what was hashed, or nothing.
+ * @throws MappaleError of the source; `FILE_CHANGED_WHILE_READ` when it, or a file that belongs to it, is not as it was found; what the system says of it
+ */
+export async function readFile(source: RegisteredSource, file: LocatedFile, sink: Sink): Promise<void> {
+  try {
+    await source.read(inputFile(file), sink);
+  } catch (error) {
+    if (!(error instanceof MappaleError) || error.kind !== 'database') refuseChanged(file.parts, error);
+    throw fileError(error, file.name) ?? error;
+  }
+  refuseChanged(file.parts);
 }
 
 /** A file as a reader sees it. */

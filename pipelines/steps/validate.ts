@@ -10,7 +10,7 @@ import { NO_DATA } from '../kit/no-data.ts';
 import { OddText, isOddRecord } from '../kit/odd-text.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { locate, type LocatedFile } from './locate.ts';
-import { TOLERATED, inputFile, percent } from './stage.ts';
+import { TOLERATED, percent, readFile } from './stage.ts';
 
 export interface Finding {
   readonly level: 'error' | 'warn';
@@ -96,7 +96,7 @@ async function validateFile(source: RegisteredSource, file: LocatedFile, sample:
   let sampled = false;
   const findings: Finding[] = [];
   try {
-    await source.read(inputFile(file), sink);
+    await readFile(source, file, sink);
   } catch (error) {
     if (error instanceof SampleReached) sampled = true;
     else if (error instanceof MappaleError) findings.push(...failed(file.path, source.id, error).findings);

@@ -5,7 +5,7 @@ const BULK = 'https://wfs.cartografia.agenziaentrate.gov.it/inspire/wfs/GetDatas
 
 export const manifest: Manifest = {
   id: 'ade_cadastre',
-  version: 2,
+  version: 3,
   title: 'Cadastral cartography: parcels and sheets of the Catasto Terreni',
   attribution: {
     holder: HOLDERS.agenziaDelleEntrate,

@@ -20,7 +20,7 @@ export interface Input {
 /**
  * Reads one document into one member.
  * @param progress takes the bytes of the document that are done
- * @throws input errors of the zip, and those of `GmlDocument`; `XML_MALFORMED`, `GML_TRUNCATED` for a document that no checksum vouches for
+ * @throws input errors of the zip, and those of `GmlDocument`; `XML_MALFORMED`, `GML_TRUNCATED` for a document that is refused as a whole
  */
 export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, progress: (bytes: number) => void): Promise<void> {
   const { from } = input;
@@ -62,10 +62,7 @@ export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, pro
       if (full !== undefined) await full;
     }
     document.finish();
-    if (document.truncated) {
-      if (!verified) throw truncated(input.at);
-      document.report('document_truncated', `expected the root's end tag, found the end of the document after ${document.members} members`);
-    }
+    if (document.truncated) throw truncated(input.at, verified);
     const { numberMatched, numberReturned } = document.root!;
     if (verified && numberMatched !== null && numberReturned !== null && numberMatched !== numberReturned) {
       document.report('count_contradicts_header', `expected all features, found ${numberReturned} of ${numberMatched} as numberReturned and numberMatched say`);
@@ -74,24 +71,25 @@ export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, pro
     await member!.close(document.records);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    // The prologue itself: no root, so no members. In the publisher's zip it costs its comune only.
-    if (!verified) {
-      throw error.code === 'document_truncated' ? truncated(input.at) : inputError('the document is not well-formed', {
-        code: 'XML_MALFORMED', at: `${input.at}:${error.place.line}`, detail: `${error.message} (column ${error.place.column})`, hint: 'Download the file again.',
-      });
-    }
-    const target = await openMember('', '');
-    target.reject({ position: 0, code: error.code, message: `${error.message} (line ${error.place.line}, column ${error.place.column})`, raw: '' });
-    await target.close(1);
+    // The prologue itself: no root, so no members. How many parcels that costs nobody can say, so it is never one record that is refused.
+    if (error.code === 'document_truncated') throw truncated(input.at, verified);
+    throw inputError('the document is not well-formed', {
+      code: 'XML_MALFORMED', at: `${input.at}:${error.place.line}`, detail: `${error.message} (column ${error.place.column})`, hint: again(verified),
+    });
   } finally {
     await lines.close();
   }
 }
 
-function truncated(at: string): Error {
+function truncated(at: string, verified: boolean): Error {
   return inputError('the document ends too early', {
-    code: 'GML_TRUNCATED', at, detail: 'expected the end tag of the root element, found the end of the file', hint: 'The download was probably cut short. Download the file again.',
+    code: 'GML_TRUNCATED', at, detail: 'expected the end tag of the root element, found the end of the file', hint: again(verified),
   });
+}
+
+/** @param verified the zip's checksum says that it was packed so */
+function again(verified: boolean): string {
+  return verified ? 'The zip was packed with it so. Take that document out of the zip to load the others, or wait for the publisher\'s next edition.' : 'The download was probably cut short. Download the file again.';
 }
 
 /**

@@ -85,7 +85,7 @@ describe('a workbook', () => {
   });
 
   it.each([
-    ['a text that is not there', '<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>5</v></c></row></sheetData></worksheet>', 'names text 5'],
+    ['a text that is not there', '<worksheet><sheetData><row r="1"><c r="A1" t="s"><v>5</v></c></row></sheetData></worksheet>', 'names text "5"'],
     ['XML that is cut', '<worksheet><sheetData><row r="1"><c r="A1"><v>5</v></c>', 'unclosed tag'],
   ])('with %s is refused', async (name, sheet, detail) => {
     await expect(read(await workbook(`${name}.xlsx`, sheet, '<sst/>'))).rejects.toMatchObject({ code: 'XLSX_UNREADABLE', kind: 'input', detail: expect.stringContaining(detail), at: expect.stringContaining('dati.xml') });

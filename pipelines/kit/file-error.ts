@@ -1,0 +1,42 @@
+/** What the system says of a file or folder, in words: an entry that cannot be read is named with its reason, and the rest goes on. */
+import { userInfo } from 'node:os';
+import { MappaleError, inputError } from '../errors.ts';
+
+/** Of the process, not of the file: too many open files, no memory. */
+const NOT_OF_THE_FILE: readonly string[] = ['EMFILE', 'ENFILE', 'ENOMEM'];
+const FULL: readonly (string | undefined)[] = ['ENOSPC', 'EDQUOT'];
+
+/** Is this what the system says when a disk or a quota is full? */
+export function isFull(error: unknown): boolean {
+  return FULL.includes((error as NodeJS.ErrnoException | null)?.code);
+}
+
+/**
+ * @param at how the file is named in messages
+ * @returns an input error with its reason; null: it is not the system that speaks, or not of this file
+ */
+export function fileError(error: unknown, at: string): MappaleError | null {
+  if (error instanceof MappaleError) return error;
+  const { code, syscall, message } = error as NodeJS.ErrnoException;
+  if (code === undefined || syscall === undefined || NOT_OF_THE_FILE.includes(code)) return null;
+  const stop = (words: string, name: string, found: string, hint: string): MappaleError => inputError(words, { code: name, at, detail: `expected a file that can be read, found ${found}`, hint, cause: error });
+  switch (code) {
+    case 'EACCES':
+    case 'EPERM':
+      return stop('it may not be read', 'FILE_UNREADABLE', `one that ${userName()} may not read`, 'Give this user the right to read it (chmod u+rX, or chown), or take it out of the folder.');
+    case 'ENOENT':
+      return stop('the file is gone', 'FILE_GONE', 'none any more', 'It left the folder while the program worked. Run the same command again when it is there.');
+    case 'ELOOP':
+      return stop('the link leads back to itself', 'LINK_CIRCULAR', 'links in a circle', 'Remove the link, or let it lead to the file.');
+    default:
+      return stop('it cannot be read', 'FILE_UNREADABLE', message, 'Look whether its disk is whole and connected, then copy or download the file again.');
+  }
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${String(process.getuid?.())}`;
+  }
+}
