@@ -13,7 +13,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 import { trial } from '../harness/trial.ts';
 
 const sources = await loadSources();
-const world = makeWorld({ parcels: 600, seed: 11 });
+const world = makeWorld({ parcels: 60, seed: 11 });
 const root = mkdtempSync(join(tmpdir(), 'mappale-damaged-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
