@@ -81,6 +81,6 @@ describeEngines('files that come in any order', (engine) => {
       } finally {
         await story.end();
       }
-    }), { numRuns: runs, seed, endOnFailure: false, interruptAfterTimeLimit: 3_300_000 });
-  }, 3_600_000);
+    }), { numRuns: runs, seed, endOnFailure: false });
+  }, 120_000 * (runs + 5));
 });
