@@ -176,7 +176,7 @@ describeEngines('commands that only look', (engine) => {
       const database = await openDatabase(url);
       try {
         const { reader, close } = await serviceOn(database, url);
-        await expect(reader.call("select * from api.admit('00', 'parcels:read', '192.0.2.9')", [])).rejects.toMatchObject({ code: 'SQL_25006' });
+        await expect(reader.call("select * from api.admit('00', 'parcels:read', '192.0.2.9', true)", [])).rejects.toMatchObject({ code: 'SQL_25006' });
         await close();
       } finally {
         await database.close();
