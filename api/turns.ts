@@ -46,18 +46,27 @@ export class Turns {
     });
   }
 
+  /** Who has least in work comes first, of those the one who was served longest ago. */
+  #next(): [string, Line] | undefined {
+    let next: [string, Line] | undefined;
+    for (const each of this.#lines) {
+      const [, { working, waiting }] = each;
+      if (waiting.length > 0 && working < Math.min(this.#options.perCaller, next?.[1].working ?? Infinity)) next = each;
+    }
+    return next;
+  }
+
   #serve(): void {
-    for (const [caller, line] of this.#lines) {
-      if (this.#working >= this.#options.total) return;
-      if (line.working >= this.#options.perCaller) continue;
-      const served = line.waiting.shift();
-      if (served === undefined) continue;
+    while (this.#working < this.#options.total) {
+      const next = this.#next();
+      if (next === undefined) return;
+      const [caller, line] = next;
       line.working += 1;
       this.#working += 1;
       this.#lines.delete(caller);
       this.#lines.set(caller, line);
       let given = true;
-      served(() => {
+      line.waiting.shift()!(() => {
         if (!given) return;
         given = false;
         line.working -= 1;

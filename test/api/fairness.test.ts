@@ -1,0 +1,147 @@
+/** One caller never takes the service from the others. Without a database: the reader answers when the test says so. */
+import zlib from 'node:zlib';
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { buildServer } from '../../api/server.ts';
+import { Turns, type Release } from '../../api/turns.ts';
+import type { Reader } from '../../pipelines/db/reader.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { BASE, VERSION } from './harness.ts';
+
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+afterEach(() => {
+  vi.useRealTimers();
+  vi.restoreAllMocks();
+});
+
+describe('turns', () => {
+  it('go to callers one after the other, and to a few of each at a time', async () => {
+    const turns = new Turns({ perCaller: 2, total: 3, patienceMs: 1_000 });
+    const served: string[] = [];
+    const releases: Release[] = [];
+    for (const caller of ['a', 'a', 'a', 'a', 'a', 'b', 'c', 'b', 'c']) {
+      void turns.take(caller).then((turn) => {
+        served.push(caller);
+        releases.push(turn as Release);
+      });
+    }
+    await settled();
+    expect(served.join('')).toBe('aab');
+    for (let at = 0; at < 9; at += 1) {
+      releases[at]!();
+      releases[at]!();
+      await settled();
+    }
+    // Not aaaaabbcc: who came last is not served last.
+    expect(served.join('')).toBe('aabcabcaa');
+  });
+
+  it('end for who waited too long, and are not lost', async () => {
+    vi.useFakeTimers();
+    const turns = new Turns({ perCaller: 1, total: 2, patienceMs: 2_000 });
+    const [first, second, third] = [turns.take('a'), turns.take('b'), turns.take('c')];
+    const again = turns.take('a');
+    await vi.advanceTimersByTimeAsync(1_999);
+    await vi.advanceTimersByTimeAsync(1);
+    expect([await again, await third]).toEqual(['own', 'others']);
+    (await first as Release)();
+    (await second as Release)();
+    expect(typeof await turns.take('c')).toBe('function');
+  });
+});
+
+/** A server whose database holds each question until it is let go. */
+async function held(): Promise<{ app: FastifyInstance; begun: string[]; counted: boolean[]; letGo(): void; ask(key: string): Promise<LightMyRequestResponse> }> {
+  const begun: string[] = [];
+  const counted: boolean[] = [];
+  const waiting: (() => void)[] = [];
+  let free = false;
+  const reader: Reader = {
+    engine: 'postgres', restricted: true, parallel: 10, close: async () => undefined,
+    call: (async (statement: string, parameters: readonly unknown[]) => {
+      begun.push(String(parameters[0] ?? statement));
+      if (!free) await new Promise<void>((resolve) => waiting.push(resolve));
+      return { publication: '1', answer: '{"data":[],"meta":{"count":0}}', dataset: '{}' };
+    }) as unknown as Reader['call'],
+    count: (async (_statement: string, [, , , counts]: readonly unknown[]) => {
+      counted.push(counts as boolean);
+      return { outcome: 'ADMITTED', token_id: 1, quota: 1000, remaining: 500, resets_at: 1, retry_after_seconds: null };
+    }) as unknown as Reader['count'],
+  };
+  const app = await buildServer({ reader, version: VERSION, log: SILENT });
+  await app.ready();
+  return {
+    app, begun, counted,
+    letGo() {
+      free = true;
+      for (const go of waiting.splice(0)) go();
+    },
+    ask: (key) => app.inject({ method: 'GET', url: `${BASE}/admin/provinces?region=${key}`, headers: { 'x-api-key': `mpl_${key.padEnd(43, 'x')}` } }),
+  };
+}
+
+describe('a token that asks sixty things at once', () => {
+  it('has three of them worked on, and another token is served meanwhile', async () => {
+    const { app, begun, letGo, ask } = await held();
+    const greedy = Array.from({ length: 60 }, () => ask('greedy'));
+    await vi.waitFor(() => expect(begun.length).toBe(3));
+    const modest = ask('modest');
+    await vi.waitFor(() => expect(begun).toEqual(['greedy', 'greedy', 'greedy', 'modest']));
+    letGo();
+    expect((await Promise.all([...greedy, modest])).filter(({ statusCode }) => statusCode !== 200)).toEqual([]);
+    expect(begun.length).toBe(61);
+    await app.close();
+  });
+
+  it('is told after two seconds to come back in one, and the hour does not count it', async () => {
+    const { app, begun, counted, letGo, ask } = await held();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    const asked = Array.from({ length: 5 }, () => ask('greedy'));
+    while (begun.length < 3) await settled();
+    await vi.advanceTimersByTimeAsync(2_000);
+    const refused = await Promise.all(asked.slice(3));
+    vi.useRealTimers();
+    for (const { statusCode, headers, body } of refused) {
+      expect([statusCode, headers['retry-after'], headers['x-ratelimit-remaining'], JSON.parse(body)]).toMatchObject([429, '1', '500', { error: 'RATE_LIMITED', details: { retry_after_seconds: 1, limit: 3 } }]);
+    }
+    expect(counted).toEqual([true, true, true, false, false]);
+    letGo();
+    expect((await Promise.all(asked.slice(0, 3))).map(({ statusCode }) => statusCode)).toEqual([200, 200, 200]);
+    await app.close();
+  });
+});
+
+describe('what anybody may ask for without a key', () => {
+  it('is looked up for /health once in a second, however many ask', async () => {
+    const { app, begun, letGo } = await held();
+    const clock = vi.spyOn(performance, 'now');
+    const ask = (): Promise<number> => app.inject({ method: 'GET', url: `${BASE}/health` }).then(({ statusCode }) => statusCode);
+    const crowd = Array.from({ length: 40 }, ask);
+    await vi.waitFor(() => expect(begun.length).toBe(1));
+    letGo();
+    expect(new Set(await Promise.all(crowd))).toEqual(new Set([200]));
+    const at = performance.now();
+    clock.mockReturnValue(at + 900);
+    await ask();
+    expect(begun.length).toBe(1);
+    clock.mockReturnValue(at + 1_100);
+    await ask();
+    expect(begun.length).toBe(2);
+    await app.close();
+  });
+
+  it('is compressed once, not for each who asks', async () => {
+    const { app } = await held();
+    const packers = (['gzip', 'gzipSync', 'createGzip'] as const).map((name) => vi.spyOn(zlib, name));
+    for (const path of ['/docs/swagger-ui.js', '/docs/swagger-ui.css', '/map/leaflet.js', '/openapi.json']) {
+      const [packed, plain, none] = await Promise.all(['gzip, br', undefined, 'gzip;q=0'].map((encoding) => app.inject({ method: 'GET', url: BASE + path, headers: encoding === undefined ? {} : { 'accept-encoding': encoding } })));
+      expect([path, packed!.headers['content-encoding'], plain!.headers['content-encoding'], none!.headers['content-encoding']]).toEqual([path, 'gzip', undefined, undefined]);
+      expect(zlib.gunzipSync(packed!.rawPayload).equals(plain!.rawPayload), path).toBe(true);
+      const again = await app.inject({ method: 'GET', url: BASE + path, headers: { 'accept-encoding': 'gzip', 'if-none-match': String(plain!.headers['etag']) } });
+      expect([path, again.statusCode, again.payload]).toEqual([path, 304, '']);
+    }
+    expect(packers.map((packer) => packer.mock.calls.length)).toEqual([0, 0, 0]);
+    await app.close();
+  });
+});
