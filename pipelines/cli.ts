@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { VERSION } from './context.ts';
 import { MappaleError } from './errors.ts';
+import { usageExit } from './commands/command.ts';
 import { diffCommand } from './commands/diff.ts';
 import { doctorCommand } from './commands/doctor.ts';
 import { explainCommand } from './commands/explain.ts';
@@ -26,6 +27,7 @@ import { withdrawCommand } from './commands/withdraw.ts';
 /** All commands, for the command line and for the tests that hold each to its help and examples. */
 export function program(): Command {
   return new Command('mappale')
+    .exitOverride(usageExit)
     .description('Italy\'s public territorial files in, one PostGIS database out.')
     .version(VERSION)
     .addCommand(loadRegionCommand())

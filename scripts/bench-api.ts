@@ -4,7 +4,8 @@
  *   npx tsx scripts/bench-api.ts postgres://… [parcels] [seconds]
  *
  * Two figures are told for each endpoint: what the server does at most with 50 connections that never wait (where the time of one
- * answer is 50 divided by the rate, whatever the server), and the time of one answer at a steady rate below that.
+ * answer is 50 divided by the rate, whatever the server), and the time of one answer at a steady rate below that. Then, how long the
+ * ordinary questions of one token take while another caller asks as much as it can, beside what they take when nobody else asks.
  */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
@@ -53,16 +54,35 @@ export interface Measured {
   readonly bytes: number;
 }
 
+/** What one token waits while others do their worst. */
+export interface Fairness {
+  readonly load: string;
+  /** Answers of the load per second, and those of them that are refusals. */
+  readonly served: number;
+  readonly refused: number;
+  /** Milliseconds of an answer to the token. */
+  readonly p50: number;
+  readonly p99: number;
+  /** Its p99 beside that without a load. */
+  readonly ratio: number;
+  /** Answers to the token that were not 200. */
+  readonly failed: number;
+}
+
 export interface BenchApiReport {
   readonly parcels: number;
   readonly addresses: number;
   readonly cores: number;
   readonly connections: number;
   readonly measured: readonly Measured[];
+  readonly fairness: readonly Fairness[];
 }
 
 /** Questions of each kind; enough that no two in a row are the same. */
 const QUESTIONS = 4_000;
+
+/** Questions per second of the token that is timed beside a load. */
+const FAIR_RATE = 30;
 
 /** Fills the database when it is empty, starts the server, measures, stops it. */
 export async function benchApi({ databaseUrl, parcels, seconds, connections = 50, load = 0.5 }: BenchApiOptions): Promise<BenchApiReport> {
@@ -86,15 +106,22 @@ export async function benchApi({ databaseUrl, parcels, seconds, connections = 50
     const kinds = await questionsOf(database);
     const server = await startServer(databaseUrl);
     const measured: Measured[] = [];
+    let fairness: readonly Fairness[] = [];
     try {
+      const keys = await makeKeys(database);
       for (const [name, paths] of Object.entries(kinds)) {
-        const keys = await makeKeys(database);
         const requests = (): autocannon.Request[] => paths.map((path, index) => ({ method: 'GET', path: `/api/v2${path}`, headers: { 'x-api-key': keys[index % keys.length]! } }));
-        const run = (duration: number): Promise<autocannon.Result> => autocannon({ url: server.url, connections, duration, requests: requests() });
+        // Each connection has tokens of its own: one token's questions would wait for each other.
+        const own = Math.floor(keys.length / connections);
+        const run = (duration: number): Promise<autocannon.Result> => {
+          let begun = 0;
+          return autocannon({ url: server.url, connections, duration, requests: requests(), setupClient: (client) => {
+            const at = (begun++ % connections) * own;
+            client.setRequests(paths.map((_, index) => ({ method: 'GET', path: `/api/v2${paths[(at + index) % paths.length]!}`, headers: { 'x-api-key': keys[at + (index % own)]! } })));
+          } });
+        };
         await run(Math.max(2, seconds / 4));
-        await resetHours(database);
         const full = await run(seconds);
-        await resetHours(database);
         const rate = Math.max(connections, Math.round(full.requests.average * load));
         const calm = await paced(server.url, requests(), { rate, seconds, connections });
         measured.push({
@@ -103,11 +130,12 @@ export async function benchApi({ databaseUrl, parcels, seconds, connections = 50
           bytes: Math.round(full.throughput.total / full.requests.total),
         });
       }
+      fairness = await fairnessOf(server.url, kinds, keys, seconds);
     } finally {
       await server.stop();
       await database.query("delete from access.token where name = 'bench-api'");
     }
-    return { parcels: size!.parcels, addresses: size!.addresses, cores: availableParallelism(), connections, measured };
+    return { parcels: size!.parcels, addresses: size!.addresses, cores: availableParallelism(), connections, measured, fairness };
   });
 }
 
@@ -145,6 +173,34 @@ async function paced(
   return { rate: times.length / elapsed, p50: at(0.5), p95: at(0.95), p99: at(0.99), failed };
 }
 
+/** Ordinary questions of one token at a steady rate, alone and beside each load. */
+async function fairnessOf(url: string, kinds: Readonly<Record<string, readonly string[]>>, [greedy, modest]: readonly string[], seconds: number): Promise<Fairness[]> {
+  const all = Object.values(kinds);
+  const mixed = Array.from({ length: QUESTIONS }, (_, index) => all[index % all.length]![index % all[0]!.length]!);
+  const asked = (key: string, paths: readonly string[]): autocannon.Request[] => paths.map((path) => ({ method: 'GET', path: `/api/v2${path}`, headers: { 'x-api-key': key } }));
+  const measure = (): ReturnType<typeof paced> => paced(url, asked(modest!, mixed), { rate: FAIR_RATE, seconds, connections: 10 });
+  const words = [...new Set(mixed.flatMap((path) => [...decodeURIComponent(path.split('?q=')[1] ?? '').matchAll(/[a-z]{3,}/gi)].map(([word]) => mistyped(word.slice(0, 4)).slice(0, 3))))];
+  // As many words as 200 characters hold.
+  const search = (at: number): string => `/geocode/search?q=${encodeURIComponent(Array.from({ length: 50 }, (_, index) => words[(at + index) % words.length]).join('/'))}`;
+  const loads: readonly { readonly load: string; readonly connections: number; readonly requests: autocannon.Request[] }[] = [
+    { load: 'searches of 50 misspelt words, 60 connections of one token', connections: 60, requests: asked(greedy!, Array.from({ length: 200 }, (_, index) => search(index))) },
+    { load: '/docs/swagger-ui.js, 40 connections without a token', connections: 40, requests: [{ method: 'GET', path: '/api/v2/docs/swagger-ui.js', headers: { 'accept-encoding': 'gzip' } }] },
+    { load: 'ordinary questions, 60 connections of one token', connections: 60, requests: asked(greedy!, mixed) },
+  ];
+  await measure();
+  const quiet = await measure();
+  const found: Fairness[] = [{ load: 'nobody else', served: 0, refused: 0, p50: quiet.p50, p99: quiet.p99, ratio: 1, failed: quiet.failed }];
+  for (const { load, connections, requests } of loads) {
+    // In a thread of its own, so that reading its answers does not delay the questions that are timed.
+    const storm = autocannon({ url, connections, duration: seconds + 4, requests, workers: 1, timeout: 30 });
+    await sleep(2_000);
+    const timed = await measure();
+    const { requests: { average }, non2xx, errors } = await storm;
+    found.push({ load, served: average, refused: (non2xx + errors) / (seconds + 4), p50: timed.p50, p99: timed.p99, ratio: timed.p99 / quiet.p99, failed: timed.failed });
+  }
+  return found;
+}
+
 /** Questions whose answers lie all over the region. */
 async function questionsOf(database: Database): Promise<Record<string, string[]>> {
   const parcels = await database.query<{ fid: number; lat: number; lng: number }>(
@@ -176,18 +232,14 @@ export function mistyped(street: string): string {
   return words.join(' ');
 }
 
-/** A token has 1,000 requests in an hour, so that many are needed. They are made from their number: nobody else has this database. */
+/** Made from their number: nobody else has this database. Their hour has room for all that is asked here. */
 async function makeKeys(database: Database): Promise<string[]> {
   const keys = Array.from({ length: 1_000 }, (_, index) => `mpl_${String(index).padStart(43, '0')}`);
   await database.query(
     "insert into access.token (name, sha256, scopes) select 'bench-api', decode(h, 'hex'), $2 from unnest($1::text[]) as k (h) on conflict (sha256) do nothing", [keys.map(hashOf), SCOPES],
   );
-  await resetHours(database);
+  await database.query("insert into access.rate_window (token_id, started_at, used) select token_id, now(), -10000000 from access.token where name = 'bench-api'");
   return keys;
-}
-
-async function resetHours(database: Database): Promise<void> {
-  await database.query('update access.rate_window set used = 0');
 }
 
 async function startServer(databaseUrl: string): Promise<{ url: string; stop(): Promise<void> }> {
@@ -206,13 +258,17 @@ async function startServer(databaseUrl: string): Promise<{ url: string; stop(): 
 }
 
 /** The report as a table for people. */
-export function describeApi({ parcels, addresses, cores, connections, measured }: BenchApiReport): string {
+export function describeApi({ parcels, addresses, cores, connections, measured, fairness }: BenchApiReport): string {
   const number = (value: number): string => value.toLocaleString('en-US', { maximumFractionDigits: 1 });
   return [
     `${number(parcels)} parcels, ${number(addresses)} addresses; database, server and asker on ${cores} cores, ${connections} connections`,
     '| | most, requests/s | then p50, ms | p99, ms | steady, requests/s | p50, ms | p95, ms | p99, ms | bytes | failed |',
     '|---|---:|---:|---:|---:|---:|---:|---:|---:|---:|',
     ...measured.map((row) => `| ${[row.name, ...[row.most, row.full.p50, row.full.p99, row.steady, row.calm.p50, row.calm.p95, row.calm.p99, row.bytes, row.failed].map(number)].join(' | ')} |`),
+    `one token that asks ${FAIR_RATE} ordinary questions a second, beside`,
+    '| | answers/s of the load | refusals/s | p50, ms | p99, ms | times the quiet p99 | failed |',
+    '|---|---:|---:|---:|---:|---:|---:|',
+    ...fairness.map((row) => `| ${[row.load, ...[row.served, row.refused, row.p50, row.p99, row.ratio, row.failed].map(number)].join(' | ')} |`),
   ].join('\n');
 }
 

@@ -1,7 +1,7 @@
 /** What commands share: options with one meaning, output for people and for machines, exit codes. */
-import { Command } from 'commander';
+import { Command, type CommanderError } from 'commander';
 import type { Context } from '../context.ts';
-import { MappaleError } from '../errors.ts';
+import { EXIT, MappaleError } from '../errors.ts';
 import { findRegion, REGIONS, type Region } from '../kit/regions.ts';
 import type { Acceptance } from '../steps/gate.ts';
 
@@ -9,8 +9,14 @@ import type { Acceptance } from '../steps/gate.ts';
 export function command(name: string, purpose: string, examples: readonly string[]): Command {
   return new Command(name)
     .description(purpose)
+    .exitOverride(usageExit)
     .showHelpAfterError('(see the examples: mappale ' + name.split(' ')[0] + ' --help)')
     .addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example}`).join('\n')}`);
+}
+
+/** What was typed wrong ends with the exit code of usage; help and the version are no failures. */
+export function usageExit({ exitCode }: CommanderError): never {
+  process.exit(exitCode === 0 ? EXIT.done : EXIT.usage);
 }
 
 /** `--data` may be given more than once. */
@@ -42,6 +48,17 @@ export function parseCount(text: string): number {
     throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `found ${text}` });
   }
   return value;
+}
+
+/** A whole number within bounds. @throws MappaleError `NUMBER_EXPECTED` (exit 2) */
+export function parseWithin(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d{1,15}$/.test(text) || value < minimum || value > maximum) {
+      throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `expected ${minimum}–${maximum}, found ${text}` });
+    }
+    return value;
+  };
 }
 
 /** Results: text for people, or one JSON document. */

@@ -5,6 +5,7 @@ import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { openDatabase, type Database } from '../db/index.ts';
 import { checkServer } from '../db/migrate.ts';
+import { missingRights, ROLE } from '../db/role.ts';
 import { appliedFiles, requireCurrent } from '../db/state.ts';
 import { MappaleError } from '../errors.ts';
 import { loadGdal } from '../kit/vector.ts';
@@ -15,6 +16,7 @@ interface Finding {
   readonly check: string;
   readonly ok: boolean;
   readonly found: string;
+  /** How to mend it; of what is in order, how to make it better. */
   readonly hint?: string | undefined;
 }
 
@@ -23,7 +25,7 @@ export function doctorCommand(): Command {
     .option('--json', 'print as JSON')
     .action(async (options: { json?: boolean }) => {
       const findings = await examine();
-      print(options.json, findings, () => findings.map(({ check, ok, found, hint }) => `${ok ? 'ok  ' : 'FAIL'} ${check}: ${found}${ok || hint === undefined ? '' : `\n     ${hint}`}`).join('\n'));
+      print(options.json, findings, () => findings.map(({ check, ok, found, hint }) => `${!ok ? 'FAIL' : hint === undefined ? 'ok  ' : 'note'} ${check}: ${found}${hint === undefined ? '' : `\n     ${hint}`}`).join('\n'));
       if (findings.some(({ ok }) => !ok)) process.exitCode = 2;
     });
 }
@@ -31,9 +33,10 @@ export function doctorCommand(): Command {
 async function examine(): Promise<Finding[]> {
   const config = readConfig();
   const findings: Finding[] = [];
-  const attempt = async (check: string, work: () => Promise<string>): Promise<void> => {
+  const attempt = async (check: string, work: () => Promise<string | Pick<Finding, 'found' | 'hint'>>): Promise<void> => {
     try {
-      findings.push({ check, ok: true, found: await work() });
+      const found = await work();
+      findings.push({ check, ok: true, ...(typeof found === 'string' ? { found } : found) });
     } catch (error) {
       const known = error instanceof MappaleError ? error : null;
       findings.push({ check, ok: false, found: known === null ? String(error) : `${known.message} [${known.code}]${known.detail === undefined ? '' : `: ${known.detail}`}`, hint: known?.hint });
@@ -65,6 +68,12 @@ async function examine(): Promise<Finding[]> {
     );
     if (lost.length > 0) throw new MappaleError(`${lost.length} are missing, e.g. ${lost[0]!.partition}`, { code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again: mappale load-region REGION --data …' });
     return 'all there';
+  }));
+  await attempt('the role of the server may ask and nothing else', () => looking(config.databaseUrl, async (database) => {
+    if (database === null || database.engine === 'pglite' || (await appliedFiles(database)) === null) return 'not used';
+    const missing = await missingRights(database);
+    if (missing.length === 0) return `${ROLE} may`;
+    return { found: `${missing.length} statement${missing.length === 1 ? ' is' : 's are'} left to do, which only a superuser of the server may; needed only for: mappale serve`, hint: missing.join('\n     ') };
   }));
   await attempt('room on the disk of the embedded database', async () => {
     if (!config.databaseUrl.startsWith('pglite:')) return 'not used (DATABASE_URL is a server)';

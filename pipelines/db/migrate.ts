@@ -117,6 +117,8 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
     if (found.loss !== null) losses.push(found.loss);
     await note(part);
   }
+  // Functions set a parameter of pg_trgm, which only a superuser may while its library is not loaded.
+  await session.query("select similarity('', '')");
   for (const part of open.filter(({ kind }) => kind === 'function')) {
     await session.script(part.file.text, part.file.file);
     await note(part);

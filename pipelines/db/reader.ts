@@ -5,10 +5,8 @@
 import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { databaseError } from './errors.ts';
+import { ROLE } from './role.ts';
 import type { Database, Row } from './types.ts';
-
-/** The role that may execute the interface; made by a migration where that is allowed. */
-const ROLE = 'mappale_api';
 
 export interface ReaderOptions {
   /** Connections kept open for answers; a third as many count requests. */
@@ -21,6 +19,8 @@ export interface Reader {
   readonly engine: Database['engine'];
   /** True: works with the rights of `mappale_api`; false: with those of whoever logged in. */
   readonly restricted: boolean;
+  /** Who logged in, which a session may always go back to: a superuser, an owner of the tables, or neither; null: nobody does. */
+  readonly login: 'superuser' | 'owner' | 'ordinary' | null;
   /** Questions that are worked on at the same time; further ones wait. */
   readonly parallel: number;
   /**
@@ -47,6 +47,7 @@ function embeddedReader(database: Database): Reader {
   return {
     engine: 'pglite',
     restricted: false,
+    login: null,
     parallel: 1,
     call: (statement, parameters) => inside('read only', statement, parameters),
     count: (statement, parameters) => inside('read write', statement, parameters),
@@ -59,7 +60,7 @@ function embeddedReader(database: Database): Reader {
  * @throws MappaleError `SQL_*` when the server does not answer
  */
 export async function openPostgresReader(url: string, { connections, statementTimeoutMs }: ReaderOptions): Promise<Reader> {
-  const restricted = await mayBecome(url);
+  const { restricted, login } = await whoLogsIn(url);
   const settings = ['-c jit=off', '-c plan_cache_mode=force_generic_plan', `-c statement_timeout=${Math.trunc(statementTimeoutMs)}`, ...(restricted ? [`-c role=${ROLE}`] : [])];
   const open = (max: number, more: readonly string[]): pg.Pool => {
     const pool = new pg.Pool({
@@ -90,6 +91,7 @@ export async function openPostgresReader(url: string, { connections, statementTi
   return {
     engine: 'postgres',
     restricted,
+    login,
     parallel: connections,
     call: (statement, parameters) => ask(reading, statement, parameters),
     count: (statement, parameters) => ask(counting, statement, parameters),
@@ -97,14 +99,20 @@ export async function openPostgresReader(url: string, { connections, statementTi
   };
 }
 
-/** Whether the role exists and whoever logs in is a member of it. */
-async function mayBecome(url: string): Promise<boolean> {
+/** Whether the role exists and whoever logs in is a member of it, and what else the login may. */
+async function whoLogsIn(url: string): Promise<{ restricted: boolean; login: 'superuser' | 'owner' | 'ordinary' }> {
   const client = new pg.Client({ connectionString: url, application_name: 'mappale server', connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const { rows } = await client.query<{ may: boolean }>("select coalesce((select pg_has_role(r.oid, 'member') from pg_roles r where r.rolname = $1), false) as may", [ROLE]);
-    return rows[0]!.may;
+    const { rows } = await client.query<{ restricted: boolean; login: 'superuser' | 'owner' | 'ordinary' }>(
+      `select coalesce((select pg_has_role(r.oid, 'member') from pg_roles r where r.rolname = $1), false) as restricted,
+         case when l.rolsuper then 'superuser'
+           when exists (select from pg_namespace n where n.nspname in ('api', 'core', 'ledger', 'access') and pg_has_role(l.oid, n.nspowner, 'member')) then 'owner'
+           else 'ordinary' end as login
+       from pg_roles l where l.rolname = session_user`, [ROLE],
+    );
+    return rows[0]!;
   } catch (error) {
     throw databaseError(error, null, null);
   } finally {

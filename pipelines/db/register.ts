@@ -21,7 +21,7 @@ export async function providePublishedParcels(session: Session, schema: string, 
  */
 export async function retireParcels(session: Session, region: number, parcels: Place, leaving: Place | null, among: Place | null): Promise<void> {
   // The region that loses a comune and the one that gains it must see one another.
-  await session.query("select pg_advisory_xact_lock(hashtextextended('mappale successors', 0))");
+  await session.query('lock table ledger.publication_lock in share row exclusive mode');
   const now = ident(parcels.schema, parcels.table);
   await session.query(
     `update core.parcel_register r set retired_on = null, drawing = null, point = null, successor_fid = null

@@ -82,6 +82,7 @@ export async function publish(database: Database, gated: Gated, sources: readonl
     }
     await session.query('insert into ledger.publication_file (publication_id, file_id) select $1, unnest($2::int4[])', [publicationId, joined.files]);
     await attribute(session, publicationId, citations);
+    await noteDigest(session, publicationId);
     await session.query('delete from ledger.built where unit_code = $1', [unit]);
     return { publicationId, tables };
   });
@@ -119,7 +120,21 @@ async function swapping<T>(database: Database, work: (session: Session) => Promi
 
 /** Waits until no reader is in the middle of a record, and makes new ones wait: the counterpart of `api.hold_publication`. */
 async function holdReaders(session: Session): Promise<void> {
-  await session.query("select pg_advisory_xact_lock(hashtextextended('mappale publication', 0))");
+  await session.query('lock table ledger.publication_lock in access exclusive mode');
+}
+
+/** What tells this publication from every other one, as caches of answers need it. */
+async function noteDigest(session: Session, publicationId: number): Promise<void> {
+  await session.query(
+    `update ledger.publication set digest = (
+       select md5(coalesce(string_agg(l.line, chr(10) order by l.line collate "C"), ''))
+       from (
+         select concat_ws(' ', t.relation, t.digest) as line from ledger.publication_table t where t.publication_id = $1
+         union all
+         select concat_ws(' ', a.section, a.source_id, a.source, a.holder, a.license, a.url, a.reference_period, a.attribution) from ledger.attribution a where a.publication_id = $1
+       ) l)
+     where publication_id = $1`, [publicationId],
+  );
 }
 
 async function openPublication(session: Session, unit: number, runId: number, accepted: Gated['accepted']): Promise<number> {

@@ -1,5 +1,5 @@
 -- purpose: what the answers of the server have in common
--- reads: ledger.publication
+-- reads: ledger.publication, ledger.applied_file
 -- writes: api.publication_tag, api.envelope
 -- grain: one call per answer
 -- crs: none
@@ -7,16 +7,25 @@
 create or replace function api.publication_tag(p_unit int4) returns text
 language plpgsql stable as $$
 begin
-  -- Every answer may name a comune: the publication of Italy is always part of it.
+  -- Every answer may name a comune: the publication of Italy is always part of it. Its moment tells it from one of the same number in another
+  -- database; what the answers are made with is part of them, too.
   return (
-    select coalesce(string_agg(u.unit_code || '.' || u.publication_id, '-' order by u.unit_code), '')
+    select concat_ws(
+      '-',
+      string_agg(concat_ws('.', u.unit_code, u.publication_id, extract(epoch from u.published_at), u.digest), '-' order by u.unit_code),
+      (
+        select sum(hashtextextended(a.file || a.sha256, 0)::numeric)
+        from ledger.applied_file a
+        where a.file like 'sql/%'
+      )
+    )
     from ledger.publication u
     where u.state = 'current'
       and (p_unit is null or u.unit_code in (0, p_unit))
   );
 end
 $$;
-comment on function api.publication_tag(int4) is 'Names the publications in force that an answer about a region can depend on; null: of all regions';
+comment on function api.publication_tag(int4) is 'Tells apart what an answer about a region can depend on: the publications in force, by content and moment, and the SQL that answers; null: of all regions';
 
 create or replace function api.envelope(p_data json, p_meta json) returns text
 language sql stable as $$

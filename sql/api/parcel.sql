@@ -131,7 +131,7 @@ comment on function api.parcel(int4, text[]) is 'Record of a parcel with the sec
 create or replace function api.hold_publication() returns void
 language sql volatile as $$
   -- A swap takes the same lock for itself alone, before it touches a table: one lock here instead of one on each of thirty tables.
-  select pg_advisory_xact_lock_shared(hashtextextended('mappale publication', 0))
+  lock table ledger.publication_lock in access share mode
 $$;
 comment on function api.hold_publication() is 'Keeps the publications in force until the end of the transaction, so that several reads agree';
 

@@ -382,6 +382,46 @@ describeEngines('the read interface', (engine) => {
       }
     });
 
+    it('carry another ETag when content, moment or the SQL that answers is another, though all numbers are the same', async () => {
+      const { database } = service;
+      const tag = async (): Promise<string> => (await ask('/admin/regions')).headers['etag']!;
+      const before = await tag();
+      const [publication] = await database.query<{ id: number; digest: string; published_at: string }>(
+        `select p.publication_id as id, p.digest, p.published_at::text
+         from ledger.publication p where unit_code = 0 and state = 'current'`,
+      );
+      expect(publication!.digest).toMatch(/^[0-9a-f]{32}$/);
+      const changes: readonly (readonly [there: string, back: string, value: unknown])[] = [
+        ["update ledger.publication set digest = 'another' where publication_id = $1", 'update ledger.publication set digest = $2 where publication_id = $1', publication!.digest],
+        ["update ledger.publication set published_at = published_at - interval '1 day' where publication_id = $1", 'update ledger.publication set published_at = $2::timestamptz where publication_id = $1', publication!.published_at],
+        ["update ledger.applied_file set sha256 = sha256 || 'x' where file = 'sql/api/admin.sql' and $1 > 0", "update ledger.applied_file set sha256 = rtrim(sha256, 'x') where file = 'sql/api/admin.sql' and $1 > 0 and $2::text is null", null],
+      ];
+      for (const [there, back, value] of changes) {
+        await database.query(there, [publication!.id]);
+        const changed = await tag();
+        await database.query(back, [publication!.id, value]);
+        expect(changed, there).not.toBe(before);
+        expect(await tag(), back).toBe(before);
+      }
+      // Content that is different has another digest: that of Italy is not that of the region.
+      const digests = await database.query<{ digest: string }>("select digest from ledger.publication where state = 'current'");
+      expect(new Set(digests.map(({ digest }) => digest)).size).toBe(digests.length);
+    });
+
+    it('say of every answer what it varies by, and under which number it was logged', async () => {
+      const seen = new Set<string | undefined>();
+      for (const [path, options] of [[`/parcels/${parcel.fid}`, { key }], ['/parcels/x', { key }], ['/parcels/1', {}], ['/nothing', {}], ['/health', {}], ['/openapi.json', {}], ['/docs', {}], ['/map/map.js', {}], ['/%zz', {}], ['/health', { method: 'POST' }], ['/health', { method: 'OPTIONS' }]] as const) {
+        const { headers } = await service.ask(path, options);
+        expect(headers['vary']?.toLowerCase(), path).toBe('accept-encoding, x-api-key');
+        expect(headers['x-request-id'], path).toMatch(/^[0-9a-f-]{36}$/);
+        seen.add(headers['x-request-id']);
+      }
+      expect(seen.size).toBe(11);
+      const { headers } = await service.ask('/admin/regions', { key });
+      const again = await service.ask('/admin/regions', { key, headers: { 'if-none-match': headers['etag']! } });
+      expect([again.status, again.headers['vary'], typeof again.headers['x-request-id']]).toEqual([304, headers['vary'], 'string']);
+    });
+
     it('compress what is worth it, and only for who takes it', async () => {
       const plain = await service.ask(`/parcels/${parcel.fid}`, { key });
       expect(plain.headers['content-encoding']).toBeUndefined();

@@ -58,7 +58,7 @@ async function held(): Promise<{ app: FastifyInstance; begun: string[]; counted:
   const waiting: (() => void)[] = [];
   let free = false;
   const reader: Reader = {
-    engine: 'postgres', restricted: true, parallel: 10, close: async () => undefined,
+    engine: 'postgres', restricted: true, login: 'ordinary', parallel: 10, close: async () => undefined,
     call: (async (statement: string, parameters: readonly unknown[]) => {
       begun.push(String(parameters[0] ?? statement));
       if (!free) await new Promise<void>((resolve) => waiting.push(resolve));

@@ -1,9 +1,16 @@
 /** Who gets in, who does not, and what the server's role may do. */
+import { execFile } from 'node:child_process';
+import { randomBytes } from 'node:crypto';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS, SCOPES } from '../../api/endpoints.ts';
 import { hashOf } from '../../api/access.ts';
 import { listTokens, revokeToken } from '../../pipelines/commands/token.ts';
-import { describeDatabase } from '../harness/database.ts';
+import { migrate } from '../../pipelines/db/migrate.ts';
+import { missingRights } from '../../pipelines/db/role.ts';
+import { loadSources } from '../../pipelines/registry.ts';
+import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { emptyService, offencesOf, type Service } from './harness.ts';
 
 /** A path of each endpoint that passes every check of its parameters. */
@@ -146,6 +153,25 @@ describeDatabase('access', (engine) => {
       expect((await guess(v4)).status).toBe(429);
     });
 
+    it('warn once that a forwarded header of somebody who is not trusted counts for nothing', async () => {
+      const { serviceOn } = await import('./harness.ts');
+      const behind = await serviceOn(service.database, service.url, { trustedProxies: ['10.0.0.0/8'] });
+      try {
+        for (let count = 0; count < 3; count += 1) await behind.ask('/health', { from: '10.1.2.3', headers: { 'x-forwarded-for': '203.0.113.9' } });
+        expect(behind.warned).toEqual([]);
+        for (let count = 0; count < 3; count += 1) await behind.ask('/health', { from: '192.168.0.7', headers: { 'x-forwarded-for': '203.0.113.9' } });
+        expect(behind.warned).toEqual([expect.stringContaining('--trust-proxy')]);
+        // Through a proxy that is trusted, callers count one by one; without, they are all one.
+        const from = '10.1.2.3';
+        const bad = (each: Service, forwarded: string): ReturnType<Service['ask']> => each.ask('/admin/regions', { key: `mpl_${'x'.repeat(43)}`, from, headers: { 'x-forwarded-for': forwarded } });
+        for (let count = 1; count <= 21; count += 1) expect((await bad(behind, `203.0.113.${count}`)).status).toBe(401);
+        for (let count = 1; count <= 20; count += 1) expect((await bad(service, `203.0.113.${count}`)).status).toBe(401);
+        expect((await bad(service, '203.0.113.21')).status).toBe(429);
+      } finally {
+        await behind.close();
+      }
+    });
+
     it('do not include requests without a key', async () => {
       const from = somewhere();
       for (let count = 0; count < 25; count += 1) expect((await service.ask('/admin/regions', { from })).status).toBe(401);
@@ -237,8 +263,53 @@ describeDatabase('the server\'s role', (engine) => {
   });
 
   it('makes nothing', async () => {
-    for (const sql of ['create table api.t (a int4)', 'create table public.t (a int4)', 'create schema s', 'create function api.f() returns int4 language sql as \'select 1\'', 'create role r', "copy (select 1) to program 'id'"]) {
+    for (const sql of ['create temporary table t (a int4)', 'select lo_create(0)', "select lo_from_bytea(0, 'x')", 'select lo_creat(-1)', 'select lo_unlink(1)', 'create table api.t (a int4)', 'create table public.t (a int4)', 'create schema s', 'create function api.f() returns int4 language sql as \'select 1\'', 'create role r', "copy (select 1) to program 'id'"]) {
       expect([sql, await asRole(sql)]).toEqual([sql, 'SQL_42501']);
     }
+    expect(await missingRights(service.database)).toEqual([]);
+  });
+
+  it('cannot take the lock between readers and publications', async () => {
+    for (const mode of ['access share', 'share row exclusive', 'access exclusive']) expect([mode, await asRole(`do $$ begin lock table ledger.publication_lock in ${mode} mode; end $$`)]).toEqual([mode, 'SQL_42501']);
+    // Its functions do, and no lock is one that anybody can take.
+    await service.database.session((session) => session.transaction(async () => {
+      await session.query('select api.hold_publication()');
+      const held = await session.query<{ relation: string | null; mode: string }>(
+        "select l.relation::regclass::text as relation, l.mode from pg_locks l where l.pid = pg_backend_pid() and (l.locktype = 'advisory' or l.relation = 'ledger.publication_lock'::regclass)",
+      );
+      expect(held).toEqual([{ relation: 'ledger.publication_lock', mode: 'AccessShareLock' }]);
+    }));
   });
 });
+
+describeEngines('a database that is migrated by who is no superuser', (engine) => {
+  it('is told by doctor which statements are left, and lacks nothing when they are done', async () => {
+    const url = await engine.createDatabase();
+    const admin = await engine.openDatabase(url);
+    const owner = `mappale_test_${randomBytes(6).toString('hex')}`;
+    await admin.query(`create role ${owner} login password 'test'`);
+    try {
+      const { pathname } = new URL(url);
+      await admin.query(`alter database ${pathname.slice(1)} owner to ${owner}`);
+      const theirs = new URL(url);
+      theirs.username = owner;
+      theirs.password = 'test';
+      await migrate(await engine.openDatabase(theirs.href), await loadSources());
+      const missing = await missingRights(admin);
+      expect(missing).toEqual([expect.stringMatching(/^revoke execute on function lo_close\(integer\), .*lo_create\(oid\).* from public;$/)]);
+      const { stdout } = await promisify(execFile)(process.execPath, [fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url)), 'doctor'], { env: { DATABASE_URL: theirs.href, PATH: '/usr/bin:/bin' } });
+      expect(stdout).toContain('note the role of the server may ask and nothing else: 1 statement is left to do');
+      expect(stdout).toContain(missing[0]);
+      for (const statement of missing) await admin.query(statement);
+      expect(await missingRights(admin)).toEqual([]);
+      // What was never given is named, too.
+      await admin.query('revoke execute on function api.health() from mappale_api');
+      await admin.query(`grant temporary on database ${pathname.slice(1)} to public`);
+      expect(await missingRights(admin)).toEqual(['grant execute on function api.health() to mappale_api;', `revoke temporary on database "${pathname.slice(1)}" from public;`]);
+    } finally {
+      await admin.query(`reassign owned by ${owner} to current_user`);
+      await admin.query(`drop owned by ${owner}`);
+      await admin.query(`drop role ${owner}`);
+    }
+  });
+}, ['postgres']);

@@ -60,6 +60,7 @@ describeEngines('mappale serve and mappale token', (engine) => {
     // Those that had arrived were answered; a connection that came too late is refused, never cut off in an answer.
     expect((await Promise.all(pending)).filter((status) => status !== 200 && status !== 'refused')).toEqual([]);
     expect(server.said.join('\n')).not.toContain(token);
+    expect(server.said.some((line) => line.includes('logs in as a superuser'))).toBe(engine.name === 'postgres');
 
     const listed = await mappale(url, 'token', 'list', '--json');
     expect(JSON.parse(listed.stdout)).toMatchObject([{ id, name: 'try', scopes: ['admin_data:read'], state: 'valid' }]);
@@ -68,7 +69,7 @@ describeEngines('mappale serve and mappale token', (engine) => {
     expect(JSON.parse((await mappale(url, 'token', 'list', '--json')).stdout)).toMatchObject([{ id, state: 'revoked' }]);
   });
 
-  it('say what is wrong with what was typed, with exit code 2', async () => {
+  it('say what is wrong with what was typed, with exit code 2', { timeout: 120_000 }, async () => {
     const url = await engine.createDatabase();
     for (const [args, code] of [
       [['token', 'create', '--scopes', 'everything'], 'SCOPE_UNKNOWN'], [['token', 'create', '--scopes', 'parcels:read', '--expires', '2025-02-30'], 'DATE_EXPECTED'],
@@ -76,6 +77,13 @@ describeEngines('mappale serve and mappale token', (engine) => {
     ] as const) {
       const refused = await mappale(url, ...args);
       expect([args.join(' '), refused.code, refused.stderr.includes(`[${code}]`)]).toEqual([args.join(' '), 2, true]);
+    }
+    for (const [args, words] of [
+      [['--port', '70000'], '[NUMBER_EXPECTED]'], [['--connections', '0'], '[NUMBER_EXPECTED]'], [['--statement-timeout', '0'], '[NUMBER_EXPECTED]'], [['--trust-proxy', 'nonsense'], '[PROXY_INVALID]'], [['--trust-proxy', '10.0.0.0/33'], '[PROXY_INVALID]'],
+      [['--host', ''], '[ADDRESS_UNAVAILABLE]'], [['--host', '999.1.1.1', '--port', '0'], '[ADDRESS_UNAVAILABLE]'], [['--nonsense'], 'unknown option'], [['nonsense'], 'too many arguments'], [['--port'], 'argument missing'],
+    ] as const) {
+      const refused = await mappale(url, 'serve', ...args);
+      expect([args.join(' '), refused.code, refused.stderr.includes(words), refused.stderr.includes('    at ')]).toEqual([args.join(' '), 2, true, false]);
     }
     const holder = createServer().listen(0, '127.0.0.1');
     await once(holder, 'listening');
@@ -90,7 +98,7 @@ describe('a server whose database', () => {
     const fail = async (): Promise<never> => {
       throw new MappaleError('secret detail of the database', { code, kind: 'database', detail: 'host=10.0.0.1 password=hunter2' });
     };
-    return { engine: 'postgres', restricted: true, parallel: 10, close: async () => undefined, call: fail, count: fail };
+    return { engine: 'postgres', restricted: true, login: 'ordinary', parallel: 10, close: async () => undefined, call: fail, count: fail };
   };
   const ask = async (reader: Reader, path: string): Promise<Answered> => {
     const app = await buildServer({ reader, version: VERSION, log: SILENT });
