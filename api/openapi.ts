@@ -1,5 +1,6 @@
 /** The interface as OpenAPI 3.1, from the same table and schemas that serve and test it. */
 import { z } from 'zod';
+import { PER_TOKEN } from './access.ts';
 import * as answers from './answers.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { STATUS, type ErrorCode } from './errors.ts';
@@ -102,7 +103,9 @@ export function document(version: string): Json {
       version,
       description: 'Read-only. Data of public bodies, each block with its source; attributions in `meta.licenses` must be shown with the data. '
         + 'Risk data is official data at parcel level for analysis and screening and has no evidentiary value. '
-        + 'Every path answers methods other than GET with 405 `METHOD_NOT_ALLOWED`; other paths are 404 `NOT_FOUND`.',
+        + 'Every path answers methods other than GET with 405 `METHOD_NOT_ALLOWED`; other paths are 404 `NOT_FOUND`. '
+        + `At most ${PER_TOKEN} requests of a token are worked on at a time; the others wait up to 2 seconds for their turn, then they are 429 \`RATE_LIMITED\` with \`Retry-After: 1\`, which the hour does not count. `
+        + 'What is no request of HTTP, late or too long is 400 `INVALID_PARAMS`, 408 `REQUEST_TIMEOUT` or 431 `HEADERS_TOO_LARGE`. Every answer has `X-Request-Id`, the number under which it was logged.',
       license: { name: 'EUPL-1.2', identifier: 'EUPL-1.2' },
     },
     servers: [{ url: BASE }],

@@ -3,7 +3,7 @@ import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { STATUS, type ErrorCode } from '../../api/errors.ts';
 import { randomOf } from '../../pipelines/kit/random.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { BASE, emptyService, type Service } from './harness.ts';
 
 interface Reply {
@@ -44,7 +44,7 @@ function offences({ status, headers, body }: Reply): string[] {
 
 const END = `GET ${BASE}/health HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n`;
 
-describeEngines('the socket', (engine) => {
+describeDatabase('the socket', (engine) => {
   let service: Service;
   let port = 0;
   let key: string;
@@ -196,9 +196,9 @@ describeEngines('the socket', (engine) => {
     expect([200, 400, 401, 404, 405].filter((status) => !statuses.has(status))).toEqual([]);
     expect((await first(END)).status).toBe(200);
   });
-}, ['postgres']);
+});
 
-describeEngines('text of nothing', (engine) => {
+describeDatabase('text of nothing', (engine) => {
   let service: Service;
   beforeAll(async () => {
     service = await emptyService(engine);
@@ -215,4 +215,4 @@ describeEngines('text of nothing', (engine) => {
       }
     },
   );
-}, ['postgres']);
+});
