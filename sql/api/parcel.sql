@@ -1,5 +1,5 @@
 -- purpose: one parcel's record
--- reads: core.parcel, core.parcel_register, ledger.attribution, ledger.publication
+-- reads: core.parcel, core.parcel_register, ledger.attribution, ledger.publication, ledger.publication_lock
 -- writes: api.section_source, api.licenses, api.parcel, api.parcel_by_reference, api.retired_parcel
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude

@@ -1,5 +1,5 @@
 -- purpose: a publication is told from every other one by what it holds
--- reads: ledger.publication_table, ledger.attribution
+-- reads: ledger.publication, ledger.publication_table, ledger.attribution
 -- writes: none
 -- grain: one row per publication
 -- crs: none

@@ -16,7 +16,7 @@ import { emptyService, offencesOf, type Service } from './harness.ts';
 /** A path of each endpoint that passes every check of its parameters. */
 const PATHS: Readonly<Record<string, string>> = {
   '/geocode/search': '/geocode/search?q=Via%20Roma', '/geocode/reverse': '/geocode/reverse?lat=41&lng=14', '/parcels/locate': '/parcels/locate?lat=41&lng=14',
-  '/parcels/{id}': '/parcels/1400000000', '/admin/regions': '/admin/regions', '/admin/provinces': '/admin/provinces', '/admin/municipalities': '/admin/municipalities',
+  '/parcels/search': '/parcels/search?comune=H501&foglio=1', '/parcels/{id}': '/parcels/1400000000', '/admin/regions': '/admin/regions', '/admin/provinces': '/admin/provinces', '/admin/municipalities': '/admin/municipalities',
 };
 
 describeDatabase('access', (engine) => {
