@@ -106,6 +106,9 @@ export async function contentOf(session: Session, shape: Shape): Promise<Record<
   return found;
 }
 
+/** Made from the other fields of an address when it is asked for; since then the comune stands in it where there is no locality. */
+const REWORDED = 'formatted_address';
+
 /** Where an answer lacks or changes what another one said; added fields are no difference. */
 export function differences(was: unknown, now: unknown, path = ''): string[] {
   if (Array.isArray(was)) {
@@ -114,7 +117,7 @@ export function differences(was: unknown, now: unknown, path = ''): string[] {
   }
   if (typeof was === 'object' && was !== null) {
     if (typeof now !== 'object' || now === null || Array.isArray(now)) return [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
-    return Object.entries(was).flatMap(([key, value]) => (key in now ? differences(value, (now as Record<string, unknown>)[key], `${path}.${key}`) : [`${path}.${key} is gone`]));
+    return Object.entries(was).filter(([key]) => key !== REWORDED).flatMap(([key, value]) => (key in now ? differences(value, (now as Record<string, unknown>)[key], `${path}.${key}`) : [`${path}.${key} is gone`]));
   }
   return was === now ? [] : [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
 }

@@ -82,6 +82,6 @@ describeDatabase('the section subsidence', (engine) => {
     expect(duplicates[0]!.code).toBe('cell_repeated');
     expect(duplicates[0]!.records).toBeGreaterThanOrEqual(3);
     const rejects = await database.query<{ code: string }>('select code from ledger.reject order by code');
-    expect(rejects.map(({ code }) => code)).toEqual(['cell_not_on_grid', 'mean_velocity_invalid']);
+    expect(rejects.map(({ code }) => code)).toEqual(['cell_not_on_grid', 'no_data']);
   });
 });
