@@ -290,7 +290,9 @@ export class Story {
     if (container === undefined) return;
     const outer = await ZipArchive.open(join(this.folder, container));
     const province = container === 'MOLISE.zip' ? await outer.archive(outer.entries[pick % outer.entries.length]!.path) : outer;
-    const entry = province.entries[pick % province.entries.length]!;
+    // The sea is no comune: alone it would be refused as a whole.
+    const comuni = province.entries.filter(({ path }) => !path.startsWith('A000'));
+    const entry = comuni[pick % comuni.length]!;
     const path = join(this.folder, entry.path);
     await writeFile(path, await province.buffer(entry.path));
     if (province !== outer) await province.close();
