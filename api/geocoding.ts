@@ -2,14 +2,20 @@
 import type { Reader } from '../pipelines/db/reader.ts';
 import { findCity, parseQuery, type FindComune } from '../pipelines/kit/address/parse-query.ts';
 import type { Answer } from './endpoints.ts';
+import { ApiError } from './errors.ts';
 
 /**
  * @param query what was typed
  * @param city a comune by name or cadastral code; null: any
  * @returns the answer of `/geocode/search`
+ * @throws ApiError `INVALID_PARAMS` when the text names another comune than `city`
  */
 export async function search(reader: Reader, query: string, city: string | null, limit: number): Promise<Answer> {
-  const { readings } = await parseQuery(query, city, gazetteerOf(reader));
+  const { readings, contradiction } = await parseQuery(query, city, gazetteerOf(reader));
+  if (contradiction !== null) {
+    const codes = { q: contradiction.query, city: contradiction.city };
+    throw new ApiError('INVALID_PARAMS', `q names the comune ${codes.q.join(' or ')} and city names ${codes.city.join(' or ')}; allowed: the same comune in both, or in one of them`, { parameter: 'city', ...codes });
+  }
   return reader.call<Answer & Record<string, unknown>>('select publication, answer from api.search_answer($1, $2, $3, $4)', [JSON.stringify(readings), query, city, limit]);
 }
 

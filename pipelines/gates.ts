@@ -140,6 +140,7 @@ export const GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'core.token': { unwatched: 'words of the address search, made from core.street' },
   'core.street_name': { unwatched: 'names of the address search, made from core.street' },
   'core.comune_name': { unwatched: 'names of the address search, made from core.street and the lists of comuni' },
+  'core.place_name': { unwatched: 'names of the address search, made from the lists of comuni' },
   'core.comune_found': { unwatched: 'names of comuni that the list lacks, as files are called' },
   'core.comune_register': { unwatched: 'codes of comuni, made from the lists of ISTAT' },
   'core.section_coverage': { unwatched: 'comuni that files speak of: where they fall silent, the rows and values of the sections do' },

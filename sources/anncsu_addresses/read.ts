@@ -7,7 +7,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
-import { localityKey, streetNames } from '../../pipelines/kit/address/normalise.ts';
+import { localityKey, mendLetters, streetNames } from '../../pipelines/kit/address/normalise.ts';
 import { titleCase } from '../../pipelines/kit/address/title-case.ts';
 import { resembles } from '../../pipelines/kit/csv.ts';
 import type { RowWriter } from '../../pipelines/kit/copy.ts';
@@ -218,8 +218,8 @@ function namesOf(street: IndirStreet): Names {
   const localita = street["LOCALITA'"];
   const names = streetNames(street.ODONIMO, street.DIZIONE_LINGUA1, street.DIZIONE_LINGUA2);
   return {
-    displayName: titleCase(street.ODONIMO),
-    displayLocalita: localita === null ? null : titleCase(localita),
+    displayName: titleCase(mendLetters(street.ODONIMO)),
+    displayLocalita: localita === null ? null : titleCase(mendLetters(localita)),
     localitaKey: localita === null ? null : localityKey(localita),
     kinds: names.map(({ kind }) => kind),
     types: names.map(({ type }) => type),

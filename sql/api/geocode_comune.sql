@@ -1,9 +1,22 @@
 -- purpose: the gazetteer, as the reader of queries asks it
--- reads: core.comune_name, core.comune
--- writes: api.geocode_comune
+-- reads: core.comune_name, core.place_name, core.comune, core.province
+-- writes: api.transposed, api.geocode_comune
 -- grain: one call per query; keys are what core.comune_key gives
 -- crs: none
 
+create or replace function api.transposed(p_word text) returns text[]
+language sql immutable parallel safe as $$
+  select coalesce(
+    array_agg(left(p_word, n - 1) || substr(p_word, n + 1, 1) || substr(p_word, n, 1) || substr(p_word, n + 2)),
+    '{}'
+  )
+  from generate_series(1, length(p_word) - 1) as n
+  where length(p_word) between 4 and 64
+    and substr(p_word, n, 1) <> substr(p_word, n + 1, 1)
+$$;
+comment on function api.transposed(text) is 'The word with each pair of neighbouring letters exchanged: roma for rmoa; none for words of fewer than 4 letters';
+
+-- Names of all Italy are known, also where one region is loaded: a name that is a comune's leads there, or nowhere.
 create or replace function api.geocode_comune(p_keys text[], p_fuzzy bool) returns jsonb
 language plpgsql stable
 set pg_trgm.similarity_threshold = 0.3
@@ -18,20 +31,57 @@ begin
       from core.comune_name n
       where not p_fuzzy
         and n.key = any (p_keys)
+      union
+      select
+        n.key as asked,
+        n.code as belfiore,
+        n.kind
+      from core.place_name n
+      where not p_fuzzy
+        and n.key = any (p_keys)
+        and n.kind in ('name', 'second')
+    ),
+    -- Without the list of comuni nobody knows whether a key is another comune's name: then nothing is like anything.
+    unknown as (
+      select k.asked
+      from unnest(p_keys) as k (asked)
+      where p_fuzzy
+        -- levenshtein refuses more than 255 bytes; no comune has a name of 64.
+        and length(k.asked) between 3 and 64
+        and not exists (select from core.place_name n where n.key = k.asked)
+        and not exists (select from core.comune_name n where n.key = k.asked)
+    ),
+    -- `Lamezia`: the whole words that one comune's name alone begins with.
+    begun as (
+      select
+        u.asked,
+        min(n.code) as belfiore
+      from unknown u
+      join core.place_name n on n.key like u.asked || ' %'
+      where n.kind in ('name', 'second')
+        and length(u.asked) >= 4
+      group by u.asked
+      having count(distinct n.code) = 1
     ),
     near as (
       select
-        k.asked,
-        n.belfiore,
+        u.asked,
+        n.code as belfiore,
         n.kind,
-        levenshtein(n.key, k.asked) as edits
-      from unnest(p_keys) as k (asked)
-      join core.comune_name n on n.key % k.asked
-      where p_fuzzy
-        and n.kind in ('name', 'second')
-        -- levenshtein refuses more than 255 bytes; no comune has a name of 64.
-        and length(k.asked) between 3 and 64
+        levenshtein(n.key, u.asked) as edits
+      from unknown u
+      join core.place_name n on n.key % u.asked
+      where n.kind in ('name', 'second')
         and length(n.key) <= 64
+      union all
+      select
+        u.asked,
+        n.code,
+        n.kind,
+        1
+      from unknown u
+      join core.place_name n on n.key = any (api.transposed(u.asked))
+      where n.kind in ('name', 'second')
     ),
     best as (
       select
@@ -42,10 +92,14 @@ begin
         min(edits) over (partition by asked) as least
       from near
       where edits <= case when length(asked) <= 5 then 1 else 2 end
+        and not exists (select from begun b where b.asked = near.asked)
     ),
     hit as (
       select asked, belfiore, kind
       from exact
+      union
+      select asked, belfiore, 'name'
+      from begun
       union
       select asked, belfiore, kind
       from best
@@ -58,26 +112,50 @@ begin
         kind,
         count(*) over (partition by asked, kind) as homonyms
       from hit
+    ),
+    answer as (
+      select
+        h.asked,
+        h.belfiore,
+        h.kind,
+        c.sigla,
+        c.province_name,
+        c.region_code
+      from counted h
+      left join core.comune c on c.belfiore = h.belfiore
+      -- Localities of many comuni (Centro, Stazione) name no comune.
+      where h.kind <> 'locality'
+        or h.homonyms <= 10
+      union all
+      select
+        n.key as asked,
+        null as belfiore,
+        'province' as kind,
+        p.abbreviation as sigla,
+        p.name as province_name,
+        p.region_code
+      from core.place_name n
+      join core.province p on p.code = n.code
+      where not p_fuzzy
+        and n.key = any (p_keys)
+        and n.kind = 'province'
     )
     select coalesce(
       jsonb_agg(
         jsonb_build_object(
-          'key', h.asked,
-          'belfiore', h.belfiore,
-          'kind', h.kind,
-          'sigla', c.sigla,
-          'provinceKey', core.comune_key(c.province_name)
+          'key', asked,
+          'belfiore', belfiore,
+          'kind', kind,
+          'sigla', sigla,
+          'provinceKey', core.comune_key(province_name),
+          'region', region_code
         )
-        order by h.asked collate "C", h.kind collate "C", h.belfiore collate "C"
+        order by asked collate "C", kind collate "C", belfiore collate "C"
       ),
       '[]'::jsonb
     )
-    from counted h
-    join core.comune c on c.belfiore = h.belfiore
-    -- Localities of many comuni (Centro, Stazione) name no comune.
-    where h.kind <> 'locality'
-      or h.homonyms <= 10
+    from answer
   );
 end
 $$;
-comment on function api.geocode_comune(text[], bool) is 'Comuni that the keys name, by exact key or (fuzzy) one or two letters away: key asked, cadastral code, kind of name, province; an array';
+comment on function api.geocode_comune(text[], bool) is 'Places that the keys name, by exact key or (fuzzy) one or two letters away or the beginning of one name alone: key asked, cadastral code, kind of name, province, region; an array. Comuni of all Italy are known, and provinces (without a cadastral code)';

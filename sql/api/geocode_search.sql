@@ -1,5 +1,5 @@
 -- purpose: search of addresses by text that was read by pipelines/kit/address/parse-query.ts
--- reads: core.token, core.street_name, core.access_point, core.region, ledger.publication
+-- reads: core.token, core.street_name, core.access_point, core.comune, core.province, core.region, ledger.publication
 -- writes: api.geocode_tokens, api.geocode_streets, api.geocode_numbers, api.geocode_search
 -- grain: one call per query
 -- crs: EPSG:4326
@@ -14,6 +14,8 @@ language plpgsql stable rows 20
 set pg_trgm.similarity_threshold = 0.25
 as $$
 #variable_conflict use_column
+declare
+  most_corrected constant int4 := 6;
 begin
   return query
   with asked as (
@@ -33,24 +35,54 @@ begin
     join core.token k on k.text = a.text
     where k.region_code = any (p_regions)
   ),
+  -- Each correction is a look into the dictionary: of more words than streets have, the rest counts as unknown.
+  doubtful as (
+    select
+      a.place,
+      a.text
+    from asked a
+    cross join lateral (select exists (select from exact e where e.place = a.place) as known) k
+    where (p_fuzzy or not k.known)
+      -- A number that is not there is another number, not a slip of the pen. levenshtein takes no more than 255 bytes.
+      and a.text !~ '[0-9]'
+      and length(a.text) between 3 and 64
+    order by k.known, a.place
+    limit most_corrected
+  ),
   near as (
     select
       a.place,
       a.text as asked,
       k.text,
       levenshtein(k.text, a.text) as edits,
-      sum(k.df) as df
-    from asked a
+      k.df
+    from doubtful a
     join core.token k on k.text % a.text
-    where (p_fuzzy or not exists (select from exact e where e.place = a.place))
-      and k.text <> a.text
-      -- A number that is not there is another number, not a slip of the pen. levenshtein takes no more than 255 bytes.
-      and a.text !~ '[0-9]'
+    where k.text <> a.text
       and k.text !~ '[0-9]'
-      and length(a.text) between 3 and 64
       and length(k.text) <= 64
       and k.region_code = any (p_regions)
-    group by a.place, a.text, k.text
+    union all
+    -- Two letters exchanged are one slip, though no trigram may be left of a short word.
+    select
+      a.place,
+      a.text,
+      k.text,
+      1,
+      k.df
+    from doubtful a
+    join core.token k on k.text = any (api.transposed(a.text))
+    where k.region_code = any (p_regions)
+  ),
+  counted as (
+    select
+      place,
+      asked,
+      text,
+      min(edits) as edits,
+      sum(df) as df
+    from near
+    group by place, asked, text
   ),
   ranked as (
     select
@@ -58,7 +90,7 @@ begin
       text,
       edits,
       row_number() over (partition by place order by edits, df desc, text collate "C") as rank
-    from near
+    from counted
     where edits <= case when length(asked) <= 5 then 1 else 2 end
   )
   select place, id, weight, 1::float8, df
@@ -76,7 +108,7 @@ begin
     and k.region_code = any (p_regions);
 end
 $$;
-comment on function api.geocode_tokens(text[], int2[], bool) is 'Words of the dictionary that the typed ones mean: themselves, or where there are none (p_fuzzy: always) at most six that are one or two letters away; place numbers the typed word';
+comment on function api.geocode_tokens(text[], int2[], bool) is 'Words of the dictionary that the typed ones mean: themselves, or where there are none (p_fuzzy: always) at most six that are one or two letters away, for at most six words; place numbers the typed word';
 
 create or replace function api.geocode_streets(p_reading jsonb, p_limit int4, p_fuzzy bool)
 returns table (region_code int2, street_id int8, belfiore text, comune_located int4, score numeric)
@@ -86,7 +118,10 @@ declare
   -- No better guess of what a word tells that no street name of the region holds: about one name in eight thousand.
   unknown_weight constant numeric := 9;
   v_tokens text[] := array(select jsonb_array_elements_text(p_reading -> 'tokens'));
-  v_types text[] := array_remove(array(select jsonb_array_elements_text(p_reading -> 'otherTypes')) || (p_reading ->> 'streetType'), null);
+  v_type text := p_reading ->> 'streetType';
+  v_other_types text[] := array(select jsonb_array_elements_text(p_reading -> 'otherTypes'));
+  v_whole bool := coalesce((p_reading ->> 'whole')::bool, false);
+  v_province text := p_reading ->> 'province';
   v_locality text := p_reading ->> 'locality';
   v_comuni text[];
   v_regions int2[];
@@ -99,6 +134,16 @@ declare
 begin
   if jsonb_typeof(p_reading -> 'comuni') = 'array' then
     v_comuni := array(select jsonb_array_elements_text(p_reading -> 'comuni'));
+  elsif v_province is not null then
+    v_comuni := array(
+      select c.belfiore
+      from core.province p
+      join core.comune c on c.province_code = p.code
+      where lower(p.abbreviation) = v_province
+        or ' ' || core.comune_key(p.name) || ' ' like '% ' || v_province || ' %'
+    );
+  end if;
+  if v_comuni is not null then
     v_regions := array(select distinct s.region_code from core.street_name s where s.belfiore = any (v_comuni));
   else
     -- Also where no list of comuni is loaded.
@@ -110,7 +155,9 @@ begin
   end if;
   select array_agg(t.id), array_agg(t.place), array_agg(t.weight), array_agg(t.quality), array_agg(t.df)
   into v_ids, v_places, v_weights, v_qualities, v_dfs
-  from api.geocode_tokens(v_tokens, v_regions, p_fuzzy) t;
+  from api.geocode_tokens(v_tokens, v_regions, p_fuzzy) t
+  where t.quality = 1
+    or not v_whole;
   if v_ids is null then
     return;
   end if;
@@ -156,18 +203,31 @@ begin
       and n.token_ids && v_rarest
       and n.located > 0
   ),
-  matched as (
+  said as (
     select
       c.region_code,
       c.street_id,
       c.ordinal,
       w.place,
-      max(w.weight)::numeric as weight,
-      max(w.weight * w.quality)::numeric as credit
+      w.weight,
+      w.quality,
+      -- Typed words that mean the same word of the street (roma, rora) say it once.
+      row_number() over (partition by c.region_code, c.street_id, c.ordinal, t.id order by w.quality desc, w.place) as nth
     from candidate c
     cross join lateral unnest(c.token_ids) as t (id)
     join word w on w.id = t.id
-    group by c.region_code, c.street_id, c.ordinal, w.place
+  ),
+  matched as (
+    select
+      s.region_code,
+      s.street_id,
+      s.ordinal,
+      s.place,
+      max(s.weight)::numeric as weight,
+      max(s.weight * s.quality)::numeric as credit
+    from said s
+    where s.nth = 1
+    group by s.region_code, s.street_id, s.ordinal, s.place
   ),
   summed as (
     select
@@ -175,6 +235,7 @@ begin
       m.street_id,
       m.ordinal,
       sum(m.credit) as credit,
+      count(*) as words,
       -- What was asked: matched words at their weight in this region, the others at what they weigh anywhere.
       sum(m.weight) + (select sum(a.weight) from asked a) - sum(a.weight) as asked
     from matched m
@@ -191,9 +252,9 @@ begin
         -- Mostly how much of what was asked is there; a little how much of the street was asked: given names are left out at will.
         (0.8 * s.credit / s.asked + 0.2 * s.credit / c.weight::numeric)
           * case
-            when cardinality(v_types) = 0 then case when c.street_type is null then 1 else 0.98 end
-            when c.street_type = any (v_types) then 1
-            when c.street_type is null then 0.97
+            when v_type is null then case when c.street_type is null then 1 else 0.98 end
+            when c.street_type = v_type then 1
+            when c.street_type is null or c.street_type = any (v_other_types) then 0.97
             else 0.93
           end
           * case when v_locality is null or c.locality_key = v_locality then 1 else 0.97 end,
@@ -201,6 +262,9 @@ begin
       ) as score
     from summed s
     join candidate c on c.region_code = s.region_code and c.street_id = s.street_id and c.ordinal = s.ordinal
+    -- Where a part of the words may name a comune, a street that is called otherwise is one of another place.
+    where not v_whole
+      or (s.words = (select count(*) from asked) and s.words = cardinality(c.token_ids) and (v_type is null or c.street_type = v_type))
   ),
   best as (
     select
@@ -224,10 +288,10 @@ begin
   limit greatest(p_limit, 20);
 end
 $$;
-comment on function api.geocode_streets(jsonb, int4, bool) is 'Streets that a reading of a query may mean, with the share of words that agree (0–1, by their weight, type and locality counted in); only streets with a located access';
+comment on function api.geocode_streets(jsonb, int4, bool) is 'Streets that a reading of a query may mean, with the share of words that agree (0–1, by their weight, type and locality counted in); only streets with a located access; of a reading that is whole, only those that are called exactly so';
 
 create or replace function api.geocode_numbers(p_reading jsonb, p_limit int4, p_fuzzy bool)
-returns table (region_code int2, address_id int8, belfiore text, comune_located int4, score numeric, rank int4, distance int4, match_type text)
+returns table (region_code int2, address_id int8, belfiore text, comune_located int4, street_score numeric, rank int4, distance int4, match_type text)
 language plpgsql stable rows 50 as $$
 #variable_conflict use_column
 begin
@@ -273,11 +337,11 @@ begin
         k.exponent,
         -- Red numbers are published as a colour here and as an exponent there.
         case
-          when r.colour is not null then coalesce(k.colour, case k.exponent when 'R' then 'ROSSO' when 'N' then 'NERO' end, '') = r.colour
+          when r.colour is not null then coalesce(k.colour, case right(k.exponent, 1) when 'R' then 'ROSSO' when 'N' then 'NERO' end, '') = r.colour
           else k.colour is null or k.colour <> 'ROSSO' or r.exponent = 'R'
         end as same_colour,
         case
-          when r.colour is not null and k.colour is null then r.exponent is null
+          when r.colour is not null and k.colour is null then k.exponent = concat(r.exponent, left(r.colour, 1))
           when r.exponent = 'R' and k.colour = 'ROSSO' then k.exponent is null
           else k.exponent is not distinct from r.exponent
         end as same_exponent
@@ -430,6 +494,11 @@ as $$
 declare
   -- From here on nothing that a second thought could find would be nearer to what was typed.
   good_enough constant numeric := 0.85;
+  -- What parse-query.ts reads, and no more, whoever asks.
+  most_readings constant int4 := 6;
+  -- A search takes some milliseconds. One that would take this long is answered with what was found: it may not keep the others waiting.
+  budget constant interval := '300 milliseconds';
+  v_until timestamptz := clock_timestamp() + budget;
   v_reading jsonb;
   v_ordinal int4;
   v_fuzzy bool;
@@ -441,10 +510,14 @@ begin
   for v_reading, v_ordinal in
     select r.value, r.ordinality::int4
     from jsonb_array_elements(p_query -> 'readings') with ordinality as r (value, ordinality)
+    where r.ordinality <= most_readings
     order by r.ordinality
   loop
     foreach v_fuzzy in array array[false, true] loop
-      select coalesce(jsonb_agg(to_jsonb(n) || jsonb_build_object('reading', v_ordinal)), '[]'::jsonb), greatest(v_best, max(n.score))
+      exit readings when clock_timestamp() > v_until;
+      -- What may name a comune is not corrected into a street.
+      continue when v_fuzzy and (v_reading ->> 'whole')::bool;
+      select coalesce(jsonb_agg(to_jsonb(n) || jsonb_build_object('reading', v_ordinal)), '[]'::jsonb), greatest(v_best, max(n.street_score))
       into v_pass, v_best
       from api.geocode_numbers(v_reading, p_limit, v_fuzzy) n;
       v_found := v_found || v_pass;
@@ -452,15 +525,25 @@ begin
     end loop;
   end loop;
   return (
-    with hit as (
-      select distinct on (x.region_code, x.address_id)
-        x.*
+    with judged as (
+      select
+        x.*,
+        -- So little that a street of another type or place never passes the one that was named.
+        round(
+          x.street_score * case x.match_type when 'number' then 1 when 'number_without_exponent' then 0.99 when 'nearest_number' then 0.98 else 0.97 end,
+          4
+        ) as score
       from jsonb_to_recordset(v_found) as x (
-        region_code int2, address_id int8, belfiore text, comune_located int4, score numeric, rank int4, distance int4, match_type text, reading int4
+        region_code int2, address_id int8, belfiore text, comune_located int4, street_score numeric, rank int4, distance int4, match_type text, reading int4
       )
       -- Far behind the best is not what was meant.
-      where x.score >= v_best * 0.6
-      order by x.region_code, x.address_id, x.score desc, x.reading, x.rank
+      where x.street_score >= v_best * 0.6
+    ),
+    hit as (
+      select distinct on (j.region_code, j.address_id)
+        j.*
+      from judged j
+      order by j.region_code, j.address_id, j.score desc, j.reading, j.rank
     ),
     sorted as (
       select
@@ -482,4 +565,4 @@ begin
   );
 end
 $$;
-comment on function api.geocode_search(jsonb, int4) is 'Addresses for a query as parse-query.ts read it ({"readings": […]}), best first in a total order, at most p_limit; each with match_type and score';
+comment on function api.geocode_search(jsonb, int4) is 'Addresses for a query as parse-query.ts read it ({"readings": […]}), best first in a total order, at most p_limit; each with match_type and score, which falls with it; readings beyond the sixth are not tried, nor any once the time is over';

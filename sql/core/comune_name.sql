@@ -1,6 +1,6 @@
 -- purpose: the names under which the region's comuni are asked for
--- version: 2
--- reads: layer.comune_code, layer.comune_suppressed, core.comune_found, core.comune_register, core.street
+-- version: 3
+-- reads: layer.comune_code, layer.comune_suppressed, layer.comune_postal_code, core.comune_found, core.comune_register, core.street
 -- writes: core.comune_name
 -- grain: one row per key, comune and kind
 -- crs: none
@@ -29,6 +29,24 @@ with mine as (
   where f.listed_region_code is null
     and f.name is not null
 ),
+-- Of several editions the newest that has the comune counts. An ISTAT code may be of any year: it leads to the comune in force.
+postal_code as (
+  select
+    belfiore,
+    cap,
+    rank() over (partition by belfiore order by edition collate "C" desc) as age
+  from (
+    select n.belfiore, n.cap, n.edition
+    from comune_postal_code n
+    where n.belfiore is not null
+    union
+    select r.belfiore, n.cap, n.edition
+    from comune_postal_code n
+    join comune_register r on r.old_istat_code = n.istat_code
+    where n.belfiore is null
+      and not r.divided
+  ) told
+),
 found as (
   select region_code, belfiore, 'name' as kind, name, core.comune_key(name) as key
   from mine
@@ -46,6 +64,11 @@ found as (
   select s.region_code, s.belfiore, 'locality' as kind, s.locality as name, s.locality_key as key
   from street s
   where s.locality_key is not null
+  union all
+  select m.region_code, m.belfiore, 'postal_code' as kind, p.cap as name, p.cap as key
+  from postal_code p
+  join mine m on m.belfiore = p.belfiore
+  where p.age = 1
 )
 select
   region_code,

@@ -3,6 +3,9 @@ import type { Database } from '../../pipelines/db/index.ts';
 import type { World } from '../../pipelines/kit/world.ts';
 import type { SectionWorkspace } from './section-workspace.ts';
 
+/** Their invented files. */
+export const ADDRESS_SOURCES: readonly string[] = ['istat_comuni', 'istat_soppressi', 'postal_codes', 'anncsu_addresses'];
+
 /** What `sectionWorkspace` needs beside the core. */
 export const ADDRESS_SQL: readonly string[] = [
   'sql/migrations/0017_address.sql', 'sql/migrations/0018_comune_register.sql', 'sql/api/address_json.sql', 'sql/api/section_address.sql', 'sql/api/geocode_comune.sql',
@@ -11,13 +14,17 @@ export const ADDRESS_SQL: readonly string[] = [
 
 const TABLES: readonly (readonly [string, string])[] = [
   ['sql/core/access_point.sql', 'core.access_point'], ['sql/core/street.sql', 'core.street'], ['sql/core/token.sql', 'core.token'],
-  ['sql/core/street_name.sql', 'core.street_name'], ['sql/core/comune_register.sql', 'core.comune_register'], ['sql/core/comune_found.sql', 'core.comune_found'], ['sql/core/comune_name.sql', 'core.comune_name'], ['sql/sections/address.sql', 'section.address'],
+  ['sql/core/street_name.sql', 'core.street_name'], ['sql/core/comune_register.sql', 'core.comune_register'], ['sql/core/comune_found.sql', 'core.comune_found'], ['sql/core/comune_name.sql', 'core.comune_name'], ['sql/core/place_name.sql', 'core.place_name'],
+  ['sql/sections/address.sql', 'section.address'],
 ];
 
 /** Builds and publishes; `core.comune` and `core.region` are those of the invented region. */
 export async function buildAddresses(workspace: SectionWorkspace, database: Database, world: World): Promise<void> {
   for (const [file] of TABLES) await workspace.run(file);
   for (const [, relation] of TABLES) await workspace.publish(relation.split('.')[1]!, relation);
+  await database.query(
+    'insert into core.province (code, name, abbreviation, region_code) select distinct province_code, province_name, sigla, region_code from layer.comune_code',
+  );
   await database.query('insert into core.region (code, name) values ($1, $2)', [world.region.code, world.region.name]);
   await database.query(
     `insert into core.comune (belfiore, istat_code, name, name_other, province_code, province_name, sigla, region_code)

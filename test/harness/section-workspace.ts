@@ -89,12 +89,13 @@ export async function sectionWorkspace(database: Database, { world, sources: ids
       await session.query('analyze');
     }),
     publish: (table, parent) => database.session(async (session) => {
-      const [bound] = await session.query<{ partitioned: string }>(
+      const [bound] = await session.query<{ partitioned: string | null }>(
         "select pg_get_partkeydef($1::regclass::oid) as partitioned", [parent],
       );
       const [low, high] = [world.region.code * 100_000_000, (world.region.code + 1) * 100_000_000];
-      const part = `${parent}_test`;
-      await session.query(bound!.partitioned.startsWith('RANGE')
+      // Tables of Italy as a whole have no partitions.
+      const part = bound!.partitioned === null ? parent : `${parent}_test`;
+      if (bound!.partitioned !== null) await session.query(bound!.partitioned.startsWith('RANGE')
         ? `create table ${part} partition of ${parent} for values from (${low}) to (${high})`
         : `create table ${part} partition of ${parent} for values in (${world.region.code})`);
       const columns = await session.query<{ name: string }>(

@@ -17,15 +17,20 @@ const COMUNI: readonly (readonly [string, string, string, ...string[]])[] = [
   ['G482', 'PE', 'Pescara'], ['A794', 'BG', 'Bergamo'], ['A952', 'BZ', 'Bolzano', 'Bozen'], ['C573', 'FC', 'Cesena'], ['H892', 'NA', 'San Giorgio a Cremano'],
   ['H223', 'RE', "Reggio nell'Emilia"], ['H224', 'RC', 'Reggio di Calabria'], ['E463', 'SP', 'La Spezia'], ['A345', 'AQ', "L'Aquila"], ['C334', 'LE', 'Castro'], ['C335', 'BG', 'Castro'],
   ['A944', 'BO', 'Bologna'], ['D704', 'FC', 'Forlì'], ['L781', 'VR', 'Verona'], ['L407', 'TV', 'Treviso'], ['A326', 'AO', 'Aosta'], ['H294', 'RN', 'Rimini'], ['I690', 'MI', 'Sesto San Giovanni'],
-  ['F704', 'MB', 'Monza'], ['H330', 'VI', 'Riva'], ['I480', 'SV', 'Savona'], ['G273', 'PA', 'Palermo'], ['H703', 'SA', 'Salerno'], ['A089', 'AG', 'Agrigento'], ['L424', 'TS', 'Trieste'],
+  ['F704', 'MB', 'Monza'], ['M059', 'FI', 'Vinci'], ['A478', 'PG', 'Assisi'], ['H571', 'VC', 'Rossa'], ['H330', 'VI', 'Riva'], ['I480', 'SV', 'Savona'], ['G273', 'PA', 'Palermo'], ['H703', 'SA', 'Salerno'], ['A089', 'AG', 'Agrigento'], ['L424', 'TS', 'Trieste'],
 ];
+/** Names of provinces that the cases write, and postal codes. */
+const PROVINCES: readonly (readonly [string, string])[] = [['LE', 'Lecce'], ['BG', 'Bergamo']];
+const POSTAL_CODES: readonly (readonly [string, string])[] = [['73030', 'C334'], ['24063', 'C335']];
 const LOCALITIES: readonly (readonly [string, string])[] = [['L736', 'Mestre'], ['D612', 'Galluzzo'], ['C573', 'Case Finte'], ['A944', 'Borgo Panigale']];
 
 export const GAZETTEER: readonly ComuneHit[] = [
   ...COMUNI.flatMap(([belfiore, sigla, ...names]) => names.map((name, index) => ({
-    key: comuneKey(name), belfiore, kind: index === 0 ? 'name' as const : 'second' as const, sigla, provinceKey: null,
+    key: comuneKey(name), belfiore, kind: index === 0 ? 'name' as const : 'second' as const, sigla, provinceKey: PROVINCES.filter(([code]) => code === sigla).map(([, of]) => comuneKey(of))[0] ?? null, region: null,
   }))),
-  ...LOCALITIES.map(([belfiore, name]) => ({ key: localityKey(name)!, belfiore, kind: 'locality' as const, sigla: COMUNI.find(([code]) => code === belfiore)![1], provinceKey: null })),
+  ...PROVINCES.map(([sigla, name]) => ({ key: comuneKey(name), belfiore: null, kind: 'province' as const, sigla, provinceKey: comuneKey(name), region: null })),
+  ...POSTAL_CODES.map(([key, belfiore]) => ({ key, belfiore, kind: 'postal_code' as const, sigla: null, provinceKey: null, region: null })),
+  ...LOCALITIES.map(([belfiore, name]) => ({ key: localityKey(name)!, belfiore, kind: 'locality' as const, sigla: COMUNI.find(([code]) => code === belfiore)![1], provinceKey: null, region: null })),
 ];
 
 export const CASES: readonly QueryCase[] = [
@@ -176,6 +181,50 @@ export const CASES: readonly QueryCase[] = [
   ['Via Balbi 20 nero Genova', 'via', 'balbi', 20, null, 'NERO', 'D969', null, 'black number'],
   ['Via Balbi 20/R Milano', 'via', 'balbi', 20, 'R', null, 'F205', null, 'R where nothing is painted red'],
   ['Via Balbi 20/3 Genova', 'via', 'balbi', 20, '3', null, 'D969', null, 'exponent that is a number'],
+  ['Via Balbi 20A/R Genova', 'via', 'balbi', 20, 'A', 'ROSSO', 'D969', null, 'exponent, then red'],
+  ['Via XX Settembre 12A/R, 16121 Genova', 'via', '20 settembre', 12, 'A', 'ROSSO', 'D969', null, 'exponent, then red, behind a date'],
+  ['Via Balbi 20 R., Genova', 'via', 'balbi', 20, null, 'ROSSO', 'D969', null, 'R. for rosso'],
+  ['Via Balbi 20 R. Genova', 'via', 'balbi', 20, null, 'ROSSO', 'D969', null, 'R. before the comune'],
+  ['Via Balbi 20 R.', 'via', 'balbi', 20, null, 'ROSSO', null, null, 'R. at the end'],
+  ['Via Balbi 20 R. Emilia', 'via', 'balbi', 20, null, null, 'H223', null, 'R. for Reggio'],
+  ['Via Balbi 20 Rossa', 'via', 'balbi', 20, null, null, 'H571', null, 'a comune called like a colour'],
+  // Where it is
+  ['Via Mazzini 3, 73030 Castro', 'via', 'mazzini', 3, null, null, 'C334', null, 'a CAP narrows'],
+  ['Via Mazzini 3 24063 Castro', 'via', 'mazzini', 3, null, null, 'C335', null, 'without a comma too'],
+  ['Via Mazzini 73030 Castro', 'via', 'mazzini', null, null, null, 'C334', null, 'and without a number'],
+  ['Via Mazzini 3, 00100 Castro', 'via', 'mazzini', 3, null, null, 'C334,C335', null, 'a CAP of another place narrows nothing'],
+  ['Via Mazzini 3, 73030', 'via', 'mazzini', 3, null, null, 'C334', null, 'a CAP alone is a place'],
+  ['Via Mazzini 3, 99999', 'via', 'mazzini', 3, null, null, '?', null, 'a CAP that nobody knows is a place all the same'],
+  ['Via Mazzini 3, Comune di Cesena', 'via', 'mazzini', 3, null, null, 'C573', null, 'comune di'],
+  ['Via Mazzini 3 nel comune di Cesena', 'via', 'mazzini', 3, null, null, 'C573', null, 'nel comune di'],
+  ['Via Mazzini 3, 47521 Comune di Cesena', 'via', 'mazzini', 3, null, null, 'C573', null, 'CAP and comune di'],
+  ['Via Mazzini Comune di Cesena', 'via', 'mazzini', null, null, null, 'C573', null, 'comune di without a number'],
+  ['Comune di Cesena, Via Mazzini 3', 'via', 'mazzini', 3, null, null, 'C573', null, 'comune di first'],
+  ['Piazza del Comune 3 Assisi', 'piazza', 'comune', 3, null, null, 'A478', null, 'a street that is called so'],
+  ['Via Mazzini 3, Castro, Lecce', 'via', 'mazzini', 3, null, null, 'C334', null, 'the name of the province behind a comma'],
+  ['Via Mazzini 3, Castro (Lecce)', 'via', 'mazzini', 3, null, null, 'C334', null, 'the name of the province in parentheses'],
+  ['Via Mazzini 3, Castro, prov. di Lecce', 'via', 'mazzini', 3, null, null, 'C334', null, 'prov. di'],
+  ['Via Mazzini 3, Castro (NA)', 'via', 'mazzini', 3, null, null, '?', null, 'a stated province binds'],
+  ['Via Mazzini 3 Castro NA', 'via', 'mazzini', 3, null, null, '?', null, 'without parentheses too'],
+  ['Via Mazzini 3, Castro, NA', 'via', 'mazzini', 3, null, null, '?', null, 'and behind a comma'],
+  ['Via Mazzini 3 Castro AL', 'via', 'mazzini', 3, null, null, '?', null, 'AL is a province here, no article'],
+  ['Via Mazzini 3, Cesena (FO)', 'via', 'mazzini', 3, null, null, 'C573', null, 'a province that was renamed'],
+  ['Via Mazzini 3, Bolzano (Bozen)', 'via', 'mazzini', 3, null, null, 'A952', null, 'in parentheses stands no province'],
+  ['Via Mazzini 3 Milano Centro', 'via', 'mazzini', 3, null, null, 'F205', 'centro', 'a part behind its comune'],
+  ['Salerno via Mazzini 3', 'via', 'mazzini', 3, null, null, 'H703', null, 'the comune first'],
+  ['Via Salerno 5', 'via', 'salerno', 5, null, null, null, null, 'inside a name of a street there is no place'],
+  ['Via Leonardo da Vinci 5', 'via', 'leonardo vinci', 5, null, null, null, null, 'nor behind a preposition'],
+  ["Via San Francesco d'Assisi", 'via', 'san francesco assisi', null, null, null, null, null, 'nor behind an elided one'],
+  // Slips and abbreviations
+  ['Vai Mazzini 3 Bologna', 'via', 'mazzini', 3, null, null, 'A944', null, 'letters exchanged in the type'],
+  ['Paizza Mazzini 3 Bologna', 'piazza', 'mazzini', 3, null, null, 'A944', null, 'the same in another'],
+  ['V.co Mazzini 3 Napoli', 'vico', 'mazzini', 3, null, null, 'F839', null, 'V.co'],
+  ['Via Mazzini 3 Bologna c/o Rossi', 'via', 'mazzini', 3, null, null, 'A944', null, 'c/o at the end'],
+  ['Via Mazzini 3 c/o Rossi Bologna', 'via', 'mazzini', 3, null, null, 'A944', 'rossi', 'c/o before the comune'],
+  ['Via Mazzini 3 c/o, Bologna', 'via', 'mazzini', 3, null, null, 'A944', null, 'c/o of nobody'],
+  ['c/o Rossi Via Mazzini 3 Bologna', 'via', 'mazzini', 3, null, null, 'A944', null, 'c/o first'],
+  ['Via CirÃ\u0083Â² 3 Bari', 'via', 'ciro', 3, null, null, 'A662', null, 'encoded three times'],
+  ['Via CirÃ’ 3 Bari', 'via', 'ciro', 3, null, null, 'A662', null, 'encoded twice, with windows-1252 between'],
   // Little said
   ['Mazzini 21 Bologna', null, 'mazzini', 21, null, null, 'A944', null, 'no type'],
   ['via mazzini', 'via', 'mazzini', null, null, null, null, null, 'street alone'],

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { comuneKey, fold, localityKey, normaliseStreet, streetNames } from '../../pipelines/kit/address/normalise.ts';
-import { parseQuery, type ComuneHit, type Reading } from '../../pipelines/kit/address/parse-query.ts';
+import { comuneKey, fold, localityKey, mendLetters, normaliseStreet, streetNames } from '../../pipelines/kit/address/normalise.ts';
+import { MOST_READINGS, parseQuery, type ComuneHit, type Contradiction, type Reading } from '../../pipelines/kit/address/parse-query.ts';
 import { titleCase } from '../../pipelines/kit/address/title-case.ts';
 import { roman } from '../../pipelines/kit/address/words.ts';
 import { randomOf } from '../../pipelines/kit/random.ts';
@@ -58,6 +58,48 @@ describe('a query is read', () => {
     expect((await parseQuery('Via Mazzini 3 Millano', null, near)).readings[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['F205'] });
     expect((await parseQuery('Via Mazzini, Millano', null, near)).readings[0]).toMatchObject({ tokens: ['mazzini'], comuni: ['F205'] });
     expect((await parseQuery('Via Mazzini Millano', null, near)).readings[0]).toMatchObject({ tokens: ['mazzini', 'millano'], comuni: null });
+  });
+
+  it.each([
+    ['Via Etnea 2 Salerno', 'H703'], ['Via Etnea 2, Salerno', 'H703'], ['Via Etnea, Salerno', 'H703'], ['Salerno, Via Etnea 2', 'H703'], ['Salerno via Etnea 2', 'H703'],
+    ['Via Etnea 2, Atlantidopoli', ''], ['Atlantidopoli, Via Etnea 2', ''], ['Via Etnea 2, Salerno (MI)', ''], ['Via Salerno 5, Milano', 'F205'], ['Via Etnea 2, Milano, Salerno', 'H703'],
+  ])('with the place in every reading, once it was named: %s', async (query, comune) => {
+    const readings = await read(query);
+    expect(readings.length).toBeGreaterThan(0);
+    expect(readings.map(({ comuni }) => comuni?.join(','))).toEqual(readings.map(() => comune));
+  });
+
+  it('as a street that has every word, where some may name a comune', async () => {
+    const wholes = async (query: string): Promise<unknown> => (await read(query)).map(({ tokens, comuni, whole }) => [tokens.join(' '), comuni?.join(',') ?? null, whole]);
+    expect(await wholes('Via Mazzini Salerno')).toEqual([['mazzini', 'H703', false], ['mazzini salerno', null, true]]);
+    expect(await wholes('Via Mazzini - Salerno')).toEqual([['mazzini', 'H703', false], ['mazzini salerno', null, true]]);
+    expect(await wholes('Via Mazzini Salerno 5')).toEqual([['mazzini salerno', null, true], ['mazzini', 'H703', false], ['mazzini salerno 5', null, true]]);
+    expect(await wholes('Via Leonardo da Vinci')).toEqual([['leonardo vinci', null, false]]);
+  });
+
+  it('in a province, when no comune is named but a province is', async () => {
+    expect((await read('Via Mazzini 3 (LE)'))[0]).toMatchObject({ tokens: ['mazzini'], number: 3, comuni: null, province: 'le' });
+    expect((await read('Via Mazzini 3, prov. di Lecce'))[0]).toMatchObject({ comuni: null, province: 'lecce' });
+    expect((await read('Via Mazzini 3 (angolo corso Umberto)'))[0]).toMatchObject({ comuni: null, province: null });
+  });
+
+  it('with a word about it when the text and the city name different comuni', async () => {
+    const contradiction = async (query: string, city: string): Promise<Contradiction | null> => (await parseQuery(query, city, findComune)).contradiction;
+    expect(await contradiction('Via Mazzini 3, Salerno', 'Milano')).toEqual({ query: ['H703'], city: ['F205'] });
+    expect(await contradiction('Salerno, Via Mazzini 3', 'F205')).toEqual({ query: ['H703'], city: ['F205'] });
+    for (const query of ['Via Salerno 3', 'Via Mazzini 3, Milano', 'Via Mazzini 3, Centro', 'Via Mazzini Salerno', 'Via Mazzini 3']) expect(await contradiction(query, 'Milano'), query).toBeNull();
+    expect(await contradiction('Via Mazzini 3, Castro', 'Castro (LE)')).toBeNull();
+    expect(await contradiction('Via Mazzini 3, Mestre', 'Venezia')).toBeNull();
+  });
+
+  it('in at most six readings and two names of a street, whatever is typed', async () => {
+    const misspelt = Array.from({ length: 50 }, (_, index) => `${'abcdefghij'[index % 10]!}${'klmno'[Math.floor(index / 10)]!}x`);
+    for (const query of [misspelt.join('/ '), `Via ${misspelt.join(' / ')} 5, Milano`, misspelt.join(' - '), misspelt.join(', '), `${'Milano via '.repeat(18)}1`, `${'Castro - '.repeat(20)} 5`]) {
+      const { readings } = await parseQuery(query.slice(0, 200), null, findComune);
+      expect(readings.length, query).toBeLessThanOrEqual(MOST_READINGS);
+      expect(new Set(readings.map(({ tokens }) => tokens.join(' '))).size, query).toBeLessThanOrEqual(4);
+    }
+    expect((await read(misspelt.join('/ ').slice(0, 200))).map(({ tokens }) => tokens.length)).toEqual([1, 1]);
   });
 
   it('in one question to the gazetteer, or two with a mistyped comune', async () => {
@@ -122,6 +164,11 @@ describe('the normal form', () => {
     expect(names('STRADA ALTA - BASSA')).toEqual(['odonimo strada alta bassa']);
     expect(names('VIA 3/A')).toEqual(['odonimo via 3']);
     expect(names('VIA ROMA', 'DROMO ROMI', 'VIA ROMA')).toEqual(['odonimo via roma', 'lingua1 - dromo romi']);
+  });
+
+  it('mends letters that were encoded more than once, and leaves the others', () => {
+    expect(['VIA CIRÃ²', 'VIA CIRÃ\u0083Â²', 'VIA CIRÃ’', 'IÂ° MAGGIO', 'VIA MARASÃ', 'VIA CIRÒ', 'VIA RICCHÎ', 'Museumstraße', 'VIA Â'].map(mendLetters))
+      .toEqual(['VIA CIRò', 'VIA CIRò', 'VIA CIRÒ', 'I° MAGGIO', 'VIA MARASÀ', 'VIA CIRÒ', 'VIA RICCHÎ', 'Museumstraße', 'VIA Â']);
   });
 
   it('of localities leaves out what only says that they are one', () => {

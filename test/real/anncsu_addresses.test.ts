@@ -65,7 +65,7 @@ describe('queries of the collection', () => {
   it.skipIf(rows.length === 0)('are read as expected, all of them', async () => {
     const codes = new Map<string, string>([['Genova', 'D969'], ['Firenze', 'D612'], ['Castro', 'C334']]);
     for (const [, , , , , , , comune = ''] of rows) if (comune !== '' && !codes.has(comune)) codes.set(comune, `X${String(codes.size).padStart(3, '0')}`);
-    const hit = (key: string, belfiore: string, kind: ComuneHit['kind'], sigla: string | null): ComuneHit => ({ key, belfiore, kind, sigla, provinceKey: null });
+    const hit = (key: string, belfiore: string, kind: ComuneHit['kind'], sigla: string | null): ComuneHit => ({ key, belfiore, kind, sigla, provinceKey: null, region: null });
     const gazetteer = [
       ...[...codes].map(([name, code]) => hit(comuneKey(name), code, 'name', name === 'Castro' ? 'LE' : null)),
       hit('castro', 'C335', 'name', 'BG'), hit(localityKey('Mestre')!, codes.get('Venezia')!, 'locality', null),
@@ -90,11 +90,11 @@ describeDatabase('searching the addresses of Lamezia', (engine) => {
     folder = mkdtempSync(join(tmpdir(), 'mappale-real-'));
     copyFileSync(LAMEZIA!, join(folder, basename(LAMEZIA!)));
     database = await engine.openDatabase();
-    const [anncsu, comuni, suppressed] = await Promise.all(['anncsu_addresses', 'istat_comuni', 'istat_soppressi'].map((id) => registerSource(id)));
+    const [anncsu, comuni, suppressed, postal] = await Promise.all(['anncsu_addresses', 'istat_comuni', 'istat_soppressi', 'postal_codes'].map((id) => registerSource(id)));
     await database.session(async (session) => {
       await createTables(session);
       await session.query('set check_function_bodies to off');
-      for (const path of [anncsu!.layer.file, comuni!.layer.file, suppressed!.layer.file, ...ADDRESS_SQL.filter((file) => !file.startsWith('sql/migrations/'))]) {
+      for (const path of [anncsu!.layer.file, comuni!.layer.file, suppressed!.layer.file, postal!.layer.file, ...ADDRESS_SQL.filter((file) => !file.startsWith('sql/migrations/'))]) {
         const file = readSqlFile(join(ROOT, path));
         await session.script(file.text, file.file);
       }
@@ -102,6 +102,7 @@ describeDatabase('searching the addresses of Lamezia', (engine) => {
         `create table layer.comune_code_real partition of layer.comune_code for values in (0);
          insert into layer.comune_code values (0, 0, 2, 'M208', '079160', 'Lamezia Terme', null, '079', '079', 'Catanzaro', 1, 'CZ', 18, 'Calabria', false);
          insert into core.region (code, name) values (18, 'Calabria');
+         insert into core.province values ('079', 'Catanzaro', 'CZ', 18);
          insert into core.comune values ('M208', '079160', 'Lamezia Terme', null, '079', 'Catanzaro', 'CZ', 18)`,
         'test/real/anncsu_addresses.test.ts',
       );
@@ -121,11 +122,11 @@ describeDatabase('searching the addresses of Lamezia', (engine) => {
       await provideMembers(session, 'build_18', rankFiles(inventory.files));
       for (const layer of ['layer.accesso', 'layer.odonimo', 'layer.odonimo_indir'] as const) await provideLayer(session, 'build_18', layer, { ...all, releases: [loaded.releaseId] });
       await provideLayer(session, 'build_18', 'layer.comune_code', { ...all, releases: [0] });
-      await provideLayer(session, 'build_18', 'layer.comune_suppressed', { ...all, releases: [] });
-      for (const table of ['access_point', 'street', 'token', 'street_name', 'comune_register', 'comune_found', 'comune_name']) {
+      for (const layer of ['layer.comune_suppressed', 'layer.comune_postal_code'] as const) await provideLayer(session, 'build_18', layer, { ...all, releases: [] });
+      for (const table of ['access_point', 'street', 'token', 'street_name', 'comune_register', 'comune_found', 'comune_name', 'place_name']) {
         const file = readSqlFile(join(ROOT, `sql/core/${table}.sql`));
         await session.script(file.text, file.file);
-        await session.script(`create table core.${table}_18 partition of core.${table} for values in (18)`, 'test');
+        if (table !== 'place_name') await session.script(`create table core.${table}_18 partition of core.${table} for values in (18)`, 'test');
         const columns = await session.query<{ name: string }>("select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 order by attnum", [`core.${table}`]);
         const list = columns.map(({ name }) => name).join(', ');
         await session.query(`insert into core.${table} (${list}) select ${list} from ${table}`);

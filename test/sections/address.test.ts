@@ -4,7 +4,7 @@ import type { Database } from '../../pipelines/db/index.ts';
 import { comuneKey } from '../../pipelines/kit/address/normalise.ts';
 import { makeWorld } from '../../pipelines/kit/make-world.ts';
 import synthetic from '../../sources/anncsu_addresses/synthetic.ts';
-import { ADDRESS_SQL, buildAddresses } from '../harness/address-workspace.ts';
+import { ADDRESS_SOURCES, ADDRESS_SQL, buildAddresses } from '../harness/address-workspace.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { createFunctions } from '../harness/functions.ts';
 import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
@@ -17,7 +17,7 @@ describeDatabase('the section address', (engine) => {
 
   beforeAll(async () => {
     database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, { world, sources: ['istat_comuni', 'istat_soppressi', 'anncsu_addresses'], sql: ADDRESS_SQL });
+    workspace = await sectionWorkspace(database, { world, sources: ADDRESS_SOURCES, sql: ADDRESS_SQL });
     await buildAddresses(workspace, database, world);
   });
 

@@ -18,15 +18,30 @@ export interface StreetName {
 
 const LETTERS: Readonly<Record<string, string>> = { ß: 'ss', ø: 'o', đ: 'd', ł: 'l', æ: 'ae', œ: 'oe', ı: 'i' };
 
+/** Characters of windows-1252 where Latin-1 has controls, in the order of their bytes from 0x80; a blank: none. */
+const WINDOWS_1252 = '€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ';
+const TWICE = new RegExp(`[\u00c2\u00c3]([\u0080-\u00bf${WINDOWS_1252.replaceAll(' ', '')}])`, 'g');
+
 /**
- * Case, accents, compatibility forms and typographic apostrophes away; `°` and `'` stay. Text that was encoded as UTF-8
- * twice (`CIRÃ²`, in the publisher's files) is decoded once more.
+ * Text that was encoded as UTF-8 more than once (`CIRÃ²`, `CIRÃ\u0083Â²`, `CIRÃ’`, in the publisher's files) decoded again. Of an À whose second half, a
+ * no-break space, was trimmed away only an Ã is left, which no name here ends with.
+ */
+export function mendLetters(text: string): string {
+  if (!/[\u00c2\u00c3]/.test(text)) return text;
+  const once = (twice: string): string => twice.replace(TWICE, (pair, second: string) => {
+    const byte = second <= '\u00bf' ? second.charCodeAt(0) : 0x80 + WINDOWS_1252.indexOf(second);
+    return String.fromCharCode(((pair.charCodeAt(0) & 0x1f) << 6) | (byte & 0x3f));
+  });
+  return once(once(text)).replace(/\u00c3(?!\p{L})/gu, '\u00c0');
+}
+
+/**
+ * Case, accents, compatibility forms and typographic apostrophes away; `°` and `'` stay; letters are mended.
  */
 export function fold(text: string): string {
   // Nearly all names are plain ASCII, in which only case and the grave accent used as an apostrophe differ.
   if (/^[\0-\x7f]*$/.test(text)) return text.replaceAll('`', "'").toLowerCase();
-  return text
-    .replace(/[\u00c2\u00c3]([\u0080-\u00bf])/g, (pair) => String.fromCharCode(((pair.charCodeAt(0) & 0x1f) << 6) | (pair.charCodeAt(1) & 0x3f)))
+  return mendLetters(text)
     .replace(/[ºª˚]/g, '°')
     .replace(/[’‘ʼ`´′＇]/g, "'")
     .normalize('NFKC')

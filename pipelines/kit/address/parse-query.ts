@@ -7,26 +7,29 @@
  * - civico: the house number; exponent: what follows it (`A`, `BIS`, `3`); colour: `ROSSO` (Genova, Firenze) or `NERO`.
  * - SNC: *senza numero civico*, an access without a number. Metric: metres along a road (`km 3+200`).
  */
+import { findRegion } from '../regions.ts';
 import { comuneKey, findRoute, fold, localityKey, normaliseFolded, takeType, words, type StreetName } from './normalise.ts';
-import { MONTHS, REGNAL, SAINTS } from './words.ts';
+import { MONTHS, REGNAL, SAINTS, STREET_TYPES } from './words.ts';
 
 /** A place in the gazetteer that a key names. */
 export interface ComuneHit {
-  /** What was asked, as `comuneKey` gives it. */
+  /** What was asked, as `comuneKey` gives it; a postal code as it is. */
   readonly key: string;
-  /** Cadastral code. */
-  readonly belfiore: string;
-  /** `name`: the comune in Italian; `second`: in its second language; `former`: a comune that is part of it now; `locality`. */
-  readonly kind: 'name' | 'second' | 'former' | 'locality';
+  /** Cadastral code; null: a province. */
+  readonly belfiore: string | null;
+  /** `name`: the comune in Italian; `second`: in its second language; `former`: a comune that is part of it now; `postal_code`: one of the comune's. */
+  readonly kind: 'name' | 'second' | 'former' | 'locality' | 'postal_code' | 'province';
   /** Car plate code of the province, upper case; null: unknown. */
   readonly sigla: string | null;
-  /** Key of the province's name. */
+  /** Key of the province's name; null: unknown. */
   readonly provinceKey: string | null;
+  /** ISTAT code of the region; null: unknown. */
+  readonly region: number | null;
 }
 
 /**
- * The gazetteer: the hits of every key, in any order.
- * @param fuzzy also names that are one or two letters away; they come with the key that was asked
+ * The gazetteer: the hits of every key, in any order. It knows the comuni of all Italy, whatever is loaded: a comune that is named is never another.
+ * @param fuzzy only names that are one or two letters away, of keys that nothing is called; they come with the key that was asked
  */
 export type FindComune = (keys: readonly string[], fuzzy: boolean) => Promise<readonly ComuneHit[]>;
 
@@ -48,12 +51,30 @@ export interface Reading {
   readonly comuni: readonly string[] | null;
   /** Key of a locality inside the comune; null: none was named. */
   readonly locality: string | null;
+  /** A province that was named without a comune: its car plate code in lower case or the key of its name; null: none was. */
+  readonly province: string | null;
+  /** True: only streets that are called exactly so, as a part of the words may name a comune. */
+  readonly whole: boolean;
+}
+
+/** The text names one comune, the caller another. */
+export interface Contradiction {
+  /** Cadastral codes. */
+  readonly query: readonly string[];
+  readonly city: readonly string[];
 }
 
 export interface ParsedQuery {
-  /** Likeliest first; empty when the text holds no street. */
+  /** Likeliest first, at most `MOST_READINGS`; empty when the text holds no street. */
   readonly readings: readonly Reading[];
+  /** Null: there is none. */
+  readonly contradiction: Contradiction | null;
 }
+
+/** Each reading costs the database a search. */
+export const MOST_READINGS = 6;
+/** A street has one name, or two where two languages are official. */
+const MOST_NAMES = 2;
 
 /** Cadastral codes of the comuni that paint a second series of numbers red: Genova, Firenze, Savona. */
 const RED_NUMBERS: ReadonlySet<string> = new Set(['D969', 'D612', 'I480']);
@@ -64,7 +85,8 @@ const INSIDE = new RegExp(
   + '|(?:piano|p\\.)\\s*(?:\\d{1,2}(?!\\d)°?|terra|rialzato|primo|secondo|terzo|quarto|quinto|ultimo|t(?![a-z]))|\\d{1,2}°\\s*piano'
   + '|(?:palazzina|pal\\.|edificio|ed\\.|lotto|corpo)\\s*(?:[a-z]|\\d{1,2})(?![a-z0-9]))',
 );
-const CARE_OF = /(?<![a-z])(?:c\s?\/\s?o|presso)\s+[^,;]*/g;
+/** Who lives there: up to a comma, or a street behind it. Riva presso Chieri is a comune. */
+const CARE_OF = /(?<![a-z])(?:c\s?\/\s?o(?![a-z0-9])\.?|(?<!riva )presso(?![a-z]))((?:(?!\s(?:via|viale|v\.le|piazza|p\.zza|piazzale|corso|c\.so|largo|vicolo|strada|contrada|c\.da|localita)\s)[^,;])*)/g;
 /** `I-20121`, `IT-20121`. */
 const COUNTRY_BEFORE_POSTAL_CODE = /(?<![a-z0-9])it?\s?-\s?(?=\d{5}(?!\d))/g;
 const SNC = /(?<![a-z])(?:s\.?\s?n\.?\s?c\.?(?![a-z])|senza\s+(?:numero(?:\s+civico)?|civico)(?![a-z])|s\.\s?n\.(?!\s?[a-z]))/;
@@ -72,11 +94,20 @@ const KILOMETRE = /(?<![a-z])(?:al\s+)?k\.?\s?m\.?\s*(\d{1,4})(?:\s*([+.,])\s*(\
 const NUMBER_MARK = /(?<![a-z])(?:n\s?°|n\.(?:ro|o)?|nr\.?|num\.|numero(?:\s+civico)?|nro|n|no\.|civ\.|civico|civ)\s*(?:n[.°]?\s*)?(?=\d)/g;
 /** A mark in place of `n.`, `civ.`: a character that no folded text has. */
 const MARK = '\u0001';
-const SEPARATOR = /\s*[,;\n]\s*|\s+[-–—]\s+/;
+const SEPARATOR = /(\s*[,;\n]\s*|\s+[-–—]\s+)/;
 const EXPONENT_WORD = 'bis|ter|quater|quinquies|sexies';
 
+/** `86020 Comune di Roccapparente`, `nel comune dell'Aquila`. */
+const COMUNE_OF = /^(?:nel\s+)?comune\s+(?:di\s+|del(?:l[aeo])?\s+|dell'\s?|d'\s?)?(?=[a-z])/;
+const PROVINCE_OF = /^(?:in\s+)?prov(?:incia|\.)?\s*(?:di\s+|d')?(?=[a-z])/;
+const POSTAL_CODE = /(?<![a-z0-9])\d{5}(?![a-z0-9])/g;
+
 /** Text between separators, folded. */
-type Segment = string;
+interface Segment {
+  readonly text: string;
+  /** A dash stands before it, which may be a part of the street's name: `Strada Modena - Vignola`. */
+  readonly dash: boolean;
+}
 
 interface Civico {
   readonly start: number;
@@ -114,24 +145,44 @@ interface Cut {
  * @returns readings, likeliest first
  */
 export async function parseQuery(query: string, city: string | null, findComune: FindComune): Promise<ParsedQuery> {
-  const { text, province } = prepare(query);
+  const { text, province, careOf } = prepare(query);
   const gazetteer = new Gazetteer(findComune);
   const cuts = cutsOf(text, query);
-  const candidates = cuts.flatMap((cut) => keysOf(cut));
-  await gazetteer.learn(city === null ? candidates : [...candidates, comuneKey(city)]);
-
+  await gazetteer.learn([
+    ...cuts.flatMap((cut) => keysOf([...cut.street, ...cut.comune])), ...keysOf(careOf), ...(province === null ? [] : [province.key]), ...(city === null ? [] : keysOfCity(city)),
+  ]);
   const given = city === null ? null : await resolveCity(city, gazetteer);
-  const readings: Reading[] = [];
-  const seen = new Set<string>();
+
+  const found: Found[] = [];
   for (const cut of cuts) {
-    for (const reading of await readingsOf(cut, given, province, gazetteer)) {
-      const key = JSON.stringify(reading);
-      if (reading.tokens.length === 0 || seen.has(key)) continue;
-      seen.add(key);
-      readings.push(reading);
-    }
+    const inside = cut.comune.length > 0 || cut.street.length > 1 ? [] : careOf.filter((segment) => gazetteer.endsInComune(segment.text));
+    found.push(...(await readingsOf({ ...cut, comune: [...cut.comune, ...inside] }, given, gazetteer.bound(province), gazetteer)));
   }
-  return { readings };
+  // Once a place was named, what was read without it is another place's; and where words of the street may be one, it is a street that is called exactly so.
+  const named = found.some(({ position }) => position === 'place');
+  const mayBeNamed = found.some(({ reading }) => reading.whole);
+  const readings = new Map<string, Reading>();
+  for (const { reading, position } of found) {
+    if (reading.tokens.length === 0 || (named && position === 'none')) continue;
+    const kept = mayBeNamed && position === 'none' ? { ...reading, whole: true } : reading;
+    const key = JSON.stringify(kept);
+    if (readings.size < MOST_READINGS && !readings.has(key)) readings.set(key, kept);
+  }
+  return { readings: [...readings.values()], contradiction: found.find(({ contradiction }) => contradiction !== null)?.contradiction ?? null };
+}
+
+/** A province that was written. */
+interface Stated {
+  /** As `comuneKey` gives it; a car plate code as it is. */
+  readonly key: string;
+  /** False: it may be something else, `(Bozen)`. */
+  readonly sure: boolean;
+}
+
+function statedProvince(written: string): Stated {
+  const named = written.trim().replace(PROVINCE_OF, '');
+  const isSigla = /^[a-z]{2}$/.test(named);
+  return { key: isSigla ? RENAMED[named] ?? named : comuneKey(named), sure: isSigla || named !== written.trim() };
 }
 
 /**
@@ -140,25 +191,49 @@ export async function parseQuery(query: string, city: string | null, findComune:
  * @returns cadastral codes; empty: nobody knows it
  */
 export async function findCity(city: string, findComune: FindComune): Promise<readonly string[]> {
-  return (await resolveCity(city, new Gazetteer(findComune))).comuni;
+  return (await resolveCity(city, new Gazetteer(findComune))).comuni ?? [];
 }
 
 /** Folds, and takes away what is no part of an address's place: country, who lives there, where inside the building. */
-function prepare(query: string): { text: string; province: string | null } {
-  let text = fold(query).replace(/\s+/g, ' ').trim().replace(/[,\s]+ital(?:ia|y)$/, '').replace(CARE_OF, ' ').replace(COUNTRY_BEFORE_POSTAL_CODE, '');
+function prepare(query: string): { text: string; province: Stated | null; careOf: Segment[] } {
+  const careOf: Segment[] = [];
+  let text = fold(query).replace(/\s+/g, ' ').trim().replace(/[,\s]+ital(?:ia|y)$/, '').replace(CARE_OF, (_, whom: string) => {
+    careOf.push(...segmentsOf(whom));
+    return ' ';
+  }).replace(COUNTRY_BEFORE_POSTAL_CODE, '');
   for (let inside = INSIDE.exec(text); inside !== null; inside = INSIDE.exec(text)) {
     text = `${text.slice(0, inside.index)}${inside[1]}${text.slice(inside.index + inside[0].length)}`;
   }
-  let province: string | null = null;
+  let province: Stated | null = null;
   text = text.replace(/\s*\(([^)]*)\)?/g, (_, content: string) => {
-    province = comuneKey(content);
+    province = statedProvince(content);
     return ' ';
   });
-  return { text: text.replace(/\s+/g, ' ').trim(), province };
+  text = text.replace(/\s+/g, ' ').trim()
+    // Reggio, which has no other short form.
+    .replace(/(?<=[\d,;]\s?|^)r\.\s?(?=(?:emilia|calabria)(?![a-z]))/g, 'reggio ')
+    .replace(/(?<=[a-z0-9])\s+(?:nel\s+)?comune\s+di\s+(?=[a-z])/, (whole, offset: number, all: string) => (hasName(all.slice(0, offset)) ? ', ' : whole));
+  // A postal code begins the place: `Via Roma 86020 Roccapparente`.
+  return { text: withType(text.replace(/(?<=[a-z0-9](?<!\b(?:nr?|num|numero|civ|civico|km)))\s+(?=\d{5}\s+[a-z])/g, ', ')), province, careOf };
+}
+
+/** `vai roma` → `via roma`: the first word, where two letters exchanged make it a street type. */
+function withType(text: string): string {
+  const [, first, next] = /^([a-z]{3,})\s+([a-z0-9][^\s]*)/.exec(text) ?? [];
+  if (first === undefined || STREET_TYPES.has(first) || takeType(words(next!)) !== null) return text;
+  for (let at = 0; at + 1 < first.length; at += 1) {
+    const exchanged = first.slice(0, at) + first[at + 1]! + first[at]! + first.slice(at + 2);
+    if (STREET_TYPES.get(exchanged) === exchanged) return exchanged + text.slice(first.length);
+  }
+  return text;
 }
 
 function segmentsOf(text: string): Segment[] {
-  return text.split(SEPARATOR).map((segment) => segment.trim()).filter((segment) => /[a-z0-9]/.test(segment));
+  const pieces = text.split(SEPARATOR);
+  return pieces.flatMap((piece, index) => {
+    const segment = piece.trim();
+    return index % 2 === 0 && /[a-z0-9]/.test(segment) ? [{ text: segment, dash: /^\s+[-–—]/.test(pieces[index - 1] ?? '') }] : [];
+  });
 }
 
 /** The ways to cut the text at its number, likeliest first. */
@@ -261,9 +336,14 @@ function readCivico(text: string, start: number, marked: boolean, digits: string
   const range = take(/^\s?[-–]\s?(\d{1,5})(?![\d/])(?!\s?°)/);
   if (range !== null) rangeTo = Number(range[1]);
   for (;;) {
-    const red = take(/^\s?[/\-]?\s?(rosso|rossa|nero|nera)(?![a-z])/);
+    // Rossa is also a comune.
+    const red = take(/^\s?[/\-]?\s?(rosso|rossa(?=\W+[a-z])|nero|nera)(?![a-z])/);
     if (red !== null) {
       colour = red[1]!.startsWith('r') ? 'ROSSO' : 'NERO';
+      continue;
+    }
+    if (take(/^\s?[/\-]?\s?r\.(?![a-z0-9])/) !== null) {
+      pieces.push('R');
       continue;
     }
     const word = take(new RegExp(`^\\s?[/\\\\-]?\\s?(${EXPONENT_WORD})(?![a-z])`)) ?? take(/^\s?[/\\]\s?([a-z]{1,3}|\d{1,4})(?![a-z0-9'])/) ?? take(/^-?([a-z])(?![a-z'.])/);
@@ -291,6 +371,8 @@ function isExponentLetter(letter: string, rest: string, digits: string, original
 
 // --- the comune ----------------------------------------------------------------------------------------------------
 
+const isComune = ({ kind }: ComuneHit): boolean => kind === 'name' || kind === 'second';
+
 /** Answers of the gazetteer, asked in one call. */
 class Gazetteer {
   readonly #find: FindComune;
@@ -308,52 +390,59 @@ class Gazetteer {
     for (const hit of await this.#find(unknown, false)) this.#hits.get(hit.key)?.push(hit);
   }
 
-  /** Comuni before localities; of homonymous ones those of the province, when it is one of theirs. */
+  /** Comuni before former ones before localities. @param province only places there; null: anywhere */
   get(key: string, province: string | null): readonly ComuneHit[] {
-    const all = this.#hits.get(key) ?? [];
-    const best = all.some(({ kind }) => kind === 'name' || kind === 'second') ? all.filter(({ kind }) => kind === 'name' || kind === 'second')
-      : all.some(({ kind }) => kind === 'former') ? all.filter(({ kind }) => kind === 'former') : all;
-    const there = province === null ? best : best.filter((hit) => inProvince(hit, province));
-    return there.length > 0 ? there : best;
+    const all = (this.#hits.get(key) ?? []).filter((hit) => province === null || inProvince(hit, province));
+    return [isComune, ({ kind }: ComuneHit) => kind === 'former', ({ kind }: ComuneHit) => kind === 'locality']
+      .map((kind) => all.filter(kind)).find((hits) => hits.length > 0) ?? [];
+  }
+
+  /** Of whatever kind. */
+  all(key: string): readonly ComuneHit[] {
+    return this.#hits.get(key) ?? [];
+  }
+
+  isProvince(key: string): boolean {
+    return this.all(key).some(({ kind }) => kind === 'province');
+  }
+
+  /** Cadastral codes of the comuni that have a postal code. */
+  withPostalCode(postalCode: string | null): string[] {
+    return postalCode === null ? [] : codesOf(this.all(postalCode).filter(({ kind }) => kind === 'postal_code'));
+  }
+
+  /** The province that was written, when it is one. */
+  bound(stated: Stated | null): string | null {
+    return stated !== null && (stated.sure || this.isProvince(stated.key)) ? stated.key : null;
+  }
+
+  /** `rossi siderno`: a comune behind somebody's name. */
+  endsInComune(text: string): boolean {
+    return suffixes(text).some(({ rest, key, sigla }) => rest !== '' && this.get(key, sigla).some(isComune));
   }
 
   /** Names that are a letter or two away. */
   async near(key: string, province: string | null): Promise<readonly ComuneHit[]> {
     let hits = this.#near.get(key);
     if (hits === undefined) {
-      hits = key === '' ? [] : await this.#find([key], true);
+      hits = key === '' || this.all(key).length > 0 ? [] : await this.#find([key], true);
       this.#near.set(key, hits);
     }
-    const there = province === null ? hits : hits.filter((hit) => inProvince(hit, province));
-    return there.length > 0 ? there : hits;
+    return province === null ? hits : hits.filter((hit) => inProvince(hit, province));
   }
 }
 
-function inProvince(hit: ComuneHit, province: string): boolean {
-  return hit.sigla?.toLowerCase() === province || hit.provinceKey === province;
+/** Car plate codes of provinces that were renamed, still written. */
+const RENAMED: Readonly<Record<string, string>> = { fo: 'fc', ps: 'pu' };
+
+/** Whether a place lies there, or nobody knows. @param province a car plate code in lower case, or the key of a name or of a part of it (`forli` of Forlì-Cesena) */
+function inProvince({ sigla, provinceKey }: ComuneHit, province: string): boolean {
+  if (sigla === null && provinceKey === null) return true;
+  return sigla?.toLowerCase() === (RENAMED[province] ?? province) || ` ${provinceKey ?? ''} `.includes(` ${province} `);
 }
 
 function codesOf(hits: readonly ComuneHit[]): string[] {
-  return [...new Set(hits.map(({ belfiore }) => belfiore))].sort();
-}
-
-interface City {
-  readonly comuni: readonly string[];
-  /** Key of the locality that the city was named by. */
-  readonly locality: string | null;
-}
-
-async function resolveCity(city: string, gazetteer: Gazetteer): Promise<City> {
-  if (/^\s*[a-z]\d{3}\s*$/i.test(city)) return { comuni: [city.trim().toUpperCase()], locality: null };
-  const { text, province } = prepare(city);
-  const ended = withoutSigla(text);
-  await gazetteer.learn([comuneKey(ended.text), comuneKey(text)]);
-  for (const [name, where] of [[text, province], [ended.text, ended.sigla ?? province]] as const) {
-    const key = comuneKey(name);
-    const hits = gazetteer.get(key, where);
-    if (hits.length > 0) return { comuni: codesOf(hits), locality: hits[0]!.kind === 'locality' ? key : null };
-  }
-  return { comuni: codesOf(await gazetteer.near(comuneKey(text), province)), locality: null };
+  return [...new Set(hits.flatMap(({ belfiore }) => (belfiore === null ? [] : [belfiore])))].sort();
 }
 
 /** `castro le` → `castro` and `le`. */
@@ -370,22 +459,28 @@ interface Suffix {
   readonly rest: string;
   readonly key: string;
   readonly sigla: string | null;
+  /** A preposition ties it to what stands before: `Leonardo da Vinci`, `Francesco d'Assisi`. */
+  readonly tied: boolean;
 }
+
+const TIES = /^(?:d'|dell'|(?:di|da|del|dello|della|dei|degli|delle|dal|dalla)$)/;
 
 /** Ends of a text that may be a comune, longest first; with and without a sigla behind them. A CAP in front of them is left out. */
 function suffixes(text: string): Suffix[] {
   const found: Suffix[] = [];
   const ended = withoutSigla(text);
-  for (const [body, sigla] of [[text, null], ...(ended.sigla === null ? [] : [[ended.text, ended.sigla] as const])] as const) {
+  for (const [body, sigla] of [...(ended.sigla === null ? [] : [[ended.text, ended.sigla] as const]), [text, null]] as const) {
     const pieces = body.split(/\s+/);
     for (let from = Math.max(0, pieces.length - COMUNE_WORDS); from < pieces.length; from += 1) {
       if (/^[\d-]/.test(pieces[from]!)) continue;
       const key = comuneKey(pieces.slice(from).join(' '));
       const rest = pieces.slice(0, from).join(' ').replace(/\s*\b\d{5}$/, '').trim();
-      if (key !== '') found.push({ rest, key, sigla });
+      const tied = TIES.test(pieces[from]!) || TIES.test(pieces[from - 1] ?? '');
+      // `Castro LE`: the province is no article.
+      if (key !== '' && !found.some((other) => other.rest === rest && other.key === key)) found.push({ rest, key, sigla, tied });
     }
   }
-  // Longest first; of the same words, the reading with a sigla first: `Castro LE`.
+  // Longest first; of the same words, the reading with a sigla first.
   return found.sort((a, b) => a.rest.length - b.rest.length || Number(b.sigla !== null) - Number(a.sigla !== null));
 }
 
@@ -395,97 +490,215 @@ function prefixes(text: string): { key: string; rest: string }[] {
   const found: { key: string; rest: string }[] = [];
   for (let to = 1; to < Math.min(pieces.length, COMUNE_WORDS); to += 1) {
     const rest = pieces.slice(to).join(' ');
-    if (takeType(words(rest)) !== null) found.push({ key: comuneKey(pieces.slice(0, to).join(' ')), rest });
+    if (takeType(words(rest)) !== null) found.push({ key: comuneKey(pieces.slice(0, to).join(' ').replace(COMUNE_OF, '')), rest });
   }
   return found;
 }
 
-function keysOf(cut: Cut): string[] {
-  const texts = [...cut.comune, ...cut.street];
-  return [...texts.flatMap((text) => suffixes(text).map(({ key }) => key)), ...cut.street.flatMap((text) => prefixes(text).map(({ key }) => key))];
+/** `salerno scalo`: beginnings that may be a comune, with a locality behind them, longest first. */
+function beginnings(text: string): { key: string; rest: string }[] {
+  const pieces = text.split(/\s+/);
+  return pieces.slice(1).map((_, index) => ({ key: comuneKey(pieces.slice(0, index + 1).join(' ')), rest: pieces.slice(index + 1).join(' ') })).reverse();
 }
 
+/** Every key that reading the segments may ask for. */
+function keysOf(segments: readonly Segment[]): string[] {
+  return segments.flatMap(({ text }) => {
+    const place = placeText(text).text;
+    return [
+      ...[text, place].flatMap((each) => suffixes(each).map(({ key }) => key)), ...[...prefixes(text), ...beginnings(place)].map(({ key }) => key),
+      comuneKey(place.replace(PROVINCE_OF, '')), localityKey(place) ?? '', ...(text.match(POSTAL_CODE) ?? []),
+    ];
+  });
+}
+
+/** What was named as the place. */
 interface Place {
+  /** Cadastral codes; null: no comune was named; empty: one was that nobody knows. */
   readonly comuni: readonly string[] | null;
   readonly locality: string | null;
+  readonly province: string | null;
+  /** The comune was written as it is called. */
+  readonly sure: boolean;
 }
 
-const NOWHERE: Place = { comuni: null, locality: null };
+const NOWHERE: Place = { comuni: null, locality: null, province: null, sure: false };
 
-async function readingsOf(cut: Cut, given: City | null, province: string | null, gazetteer: Gazetteer): Promise<Reading[]> {
-  const readings: Reading[] = [];
+/** How a reading came to its comune. `place`: it stands behind the number or a comma; `none`: there is none. */
+interface Found {
+  readonly reading: Reading;
+  readonly position: 'place' | 'words' | 'none';
+  readonly contradiction: Contradiction | null;
+}
+
+async function readingsOf(cut: Cut, given: Place | null, province: string | null, gazetteer: Gazetteer): Promise<Found[]> {
+  const found: Found[] = [];
   const [first, ...others] = cut.street;
-  if (first === undefined) return readings;
-  const add = (street: string, place: Place, route: string = street): void => {
-    const all = given === null ? place : { comuni: given.comuni, locality: place.locality ?? given.locality };
-    for (const name of namesOf(route)) readings.push(compose(name, cut.ending, all));
+  if (first === undefined) return found;
+  const nowhere: Place = { ...NOWHERE, province };
+  const add = (street: string, named: Place, position: Found['position'], whole = false): void => {
+    const { place, contradiction } = given === null ? { place: named, contradiction: null } : within(given, named);
+    for (const name of namesOf(street)) found.push({ reading: compose(name, cut.ending, place, whole), position: given === null ? position : 'place', contradiction });
   };
 
-  // `Milano, Via Roma 12`: a comune before the street.
   const next = others[0];
-  if (next !== undefined && takeType(words(first)) === null) {
-    const hits = suffixes(first).filter(({ rest }) => rest === '').flatMap(({ key, sigla }) => gazetteer.get(key, sigla ?? province));
-    if (hits.length > 0) {
-      add(next, { comuni: codesOf(hits), locality: null });
-      return readings;
+  // `Milano, Via Roma 12`: a comune before the street.
+  if (next !== undefined) {
+    const [street, ...behind] = [next, ...others.slice(1), ...cut.comune];
+    const before = await placeOf([first], province, gazetteer, false);
+    const [isTyped, nextIsTyped] = [takeType(words(first.text)) !== null, takeType(words(next.text)) !== null];
+    // Borgo is a type of street, and the beginning of many comuni.
+    if (isTyped ? nextIsTyped && before.sure && before.locality === null : nextIsTyped || (before.comuni !== null && !(await placeOf([next], province, gazetteer, false)).sure)) {
+      const there = await placeOf(behind, province, gazetteer, given === null);
+      // The one behind the street is the comune when both are named: then the one before it is a part of it.
+      add(street!.text, there.comuni === null ? before.sure ? before : await placeOf([first], province, gazetteer, given === null) : { ...there, locality: there.locality ?? localityKey(first.text) }, 'place');
+      return found;
     }
   }
   const behind = [...others, ...cut.comune];
-  if (behind.length > 0) {
-    const place = await placeOf(behind, given, province, gazetteer);
-    add(first, place);
+  const named = await placeOf(behind, province, gazetteer, given === null);
+  if (named.comuni !== null || named.locality !== null || (named.province !== null && behind.length > 0)) {
+    add(first.text, named, 'place');
     // A dash inside a name (`Strada Modena - Vignola`) looks like the one before a comune.
-    if (others.length > 0 && place.comuni?.length === 0) add([first, ...others].join(' '), cut.comune.length === 0 ? NOWHERE : await placeOf(cut.comune, given, province, gazetteer));
-    return readings;
+    if (others[0]?.dash === true) add([first, ...others].map(({ text }) => text).join(' '), await placeOf(cut.comune, province, gazetteer, given === null), 'words', true);
+    return found;
   }
   // Nothing behind: the street's last words may be the comune, when a name is left for the street. After a civico that is
   // only a second thought: people write the comune behind the number.
-  const ends: Reading[] = [];
-  for (const { rest, key, sigla } of suffixes(first)) {
+  let mayNameComune = false;
+  const ends: (() => void)[] = [];
+  for (const { rest, key, sigla, tied } of suffixes(first.text)) {
     const hits = gazetteer.get(key, sigla ?? province);
-    if (hits.length === 0 || !hasName(rest)) continue;
-    if (sigla !== null && !hits.some((hit) => inProvince(hit, sigla))) continue;
-    if (given !== null && !hits.some(({ belfiore }) => given.comuni.includes(belfiore))) continue;
-    const place = { comuni: codesOf(hits), locality: hits[0]!.kind === 'locality' ? key : null };
-    const all = given === null ? place : { comuni: given.comuni, locality: place.locality ?? given.locality };
-    for (const name of namesOf(rest)) ends.push(compose(name, cut.ending, all));
+    if (hits.length === 0 || tied || !hasName(rest)) continue;
+    if (given !== null && !hits.some(({ belfiore }) => given.comuni?.includes(belfiore!))) continue;
+    mayNameComune ||= given === null && hits.some(isComune);
+    ends.push(() => add(rest, { ...NOWHERE, comuni: codesOf(hits), locality: hits[0]!.kind === 'locality' ? key : null }, 'words'));
     break;
   }
-  const begins: Reading[] = [];
-  for (const { key, rest } of prefixes(first)) {
+  const begins: (() => void)[] = [];
+  for (const { key, rest } of prefixes(first.text)) {
     const hits = gazetteer.get(key, province);
     if (hits.length === 0) continue;
-    const place = { comuni: given?.comuni ?? codesOf(hits), locality: given?.locality ?? null };
-    for (const name of namesOf(rest)) begins.push(compose(name, cut.ending, place));
+    // The comune stands before the street: what stands behind it is the street's.
+    if (hits.some(isComune)) ends.length = 0;
+    begins.push(() => add(rest, { ...NOWHERE, comuni: codesOf(hits), sure: hits.some(isComune) }, hits.some(isComune) ? 'place' : 'words'));
   }
   const endsFirst = cut.ending === NO_ENDING || given !== null;
-  if (endsFirst) readings.push(...ends);
-  readings.push(...begins);
-  add(first, NOWHERE);
-  if (!endsFirst) readings.push(...ends);
-  return readings;
+  if (endsFirst) ends.forEach((each) => each());
+  begins.forEach((each) => each());
+  add(first.text, nowhere, 'none', mayNameComune);
+  if (!endsFirst) ends.forEach((each) => each());
+  return found;
 }
 
-/** The comune named by the text behind the street: its longest known end; what stands before is a locality. */
-async function placeOf(segments: readonly Segment[], given: City | null, province: string | null, gazetteer: Gazetteer): Promise<Place> {
-  const useful = segments.filter((segment) => /[a-z]{2}/.test(segment));
-  const sigla = useful.length > 1 && /^[a-z]{2}$/.test(useful.at(-1)!) ? useful.at(-1)! : null;
-  const named = sigla === null ? useful : useful.slice(0, -1);
-  const last = named.at(-1);
-  if (last === undefined) return NOWHERE;
-  for (const suffix of suffixes(last)) {
-    const hits = gazetteer.get(suffix.key, suffix.sigla ?? sigla ?? province);
-    if (hits.length === 0) continue;
-    if (suffix.sigla !== null && !hits.some((hit) => inProvince(hit, suffix.sigla!))) continue;
-    const before = [...named.slice(0, -1), suffix.rest].filter((text) => /[a-z]/.test(text)).at(-1);
-    const locality = hits[0]!.kind === 'locality' ? suffix.key : before === undefined ? null : localityKey(before);
-    return { comuni: codesOf(hits), locality };
+/** What the text names, inside the comune that the caller gave. */
+function within(given: Place, named: Place): { place: Place; contradiction: Contradiction | null } {
+  const place = { ...given, locality: named.locality ?? given.locality };
+  if (!named.sure || named.comuni === null || given.comuni === null) return { place, contradiction: null };
+  const both = named.comuni.filter((code) => given.comuni!.includes(code));
+  const contradiction = both.length === 0 && named.comuni.length > 0 && given.comuni.length > 0 ? { query: named.comuni, city: given.comuni } : null;
+  return { place: { ...place, comuni: both }, contradiction };
+}
+
+/** A place without its postal code and without the words that only say what it is. */
+function placeText(segment: string): { text: string; postalCode: string | null } {
+  return {
+    text: segment.replace(POSTAL_CODE, ' ').replace(/\s+/g, ' ').trim().replace(COMUNE_OF, ''),
+    postalCode: segment.match(POSTAL_CODE)?.at(-1) ?? null,
+  };
+}
+
+/**
+ * The comune named by the text behind the street: its longest known end; what stands before is a locality.
+ * @param province in which it must lie; null: none was stated
+ * @param likeness a name that nothing is called may be a mistyped one
+ */
+async function placeOf(segments: readonly Segment[], province: string | null, gazetteer: Gazetteer, likeness: boolean): Promise<Place> {
+  let bound = province;
+  let postalCode: string | null = null;
+  const texts: string[] = [];
+  for (const segment of segments) {
+    const piece = placeText(segment.text);
+    postalCode = piece.postalCode ?? postalCode;
+    if (PROVINCE_OF.test(piece.text)) bound = statedProvince(piece.text).key;
+    else if (/[a-z]{2}/.test(piece.text)) texts.push(piece.text);
   }
-  if (given !== null) return { comuni: given.comuni, locality: localityKey(last) };
-  const key = comuneKey(last.replace(/^\s*\d{5}\s*/, ''));
-  const near = await gazetteer.near(withoutSigla(key).text, withoutSigla(key).sigla ?? sigla ?? province);
+  const coded = gazetteer.withPostalCode(postalCode);
+  const last = texts.at(-1);
+  if (last !== undefined && /^[a-z]{2}$/.test(last) && (texts.length > 1 || gazetteer.get(comuneKey(last), bound).length === 0)) {
+    bound = RENAMED[last] ?? last;
+    texts.pop();
+  }
+  const named = texts.at(-1);
+  if (named === undefined) return postalCode === null ? { ...NOWHERE, province: bound } : { ...NOWHERE, comuni: coded };
+  const place = (hits: readonly ComuneHit[], locality: string | null, sure: boolean): Place => {
+    const codes = codesOf(hits);
+    const narrowed = codes.filter((code) => coded.includes(code));
+    return { comuni: narrowed.length > 0 ? narrowed : codes, locality, province: null, sure };
+  };
+
+  // `Castro, Lecce`, `Isernia, Molise`: the province or the region behind the comune.
+  const before = texts.at(-2);
+  if (before !== undefined) {
+    const key = comuneKey(named);
+    const region = findRegion(named)?.code;
+    const part = localityKey(before) ?? '';
+    const there = [...new Set([...gazetteer.all(comuneKey(before)), ...gazetteer.all(part)])].filter((hit) => hit.belfiore !== null
+      && ((gazetteer.isProvince(key) && hit.provinceKey !== null && inProvince(hit, key)) || (region !== undefined && hit.region === region)));
+    // A part of the comune that is called as its province is that.
+    const seat = codesOf(gazetteer.get(key, bound).filter(isComune));
+    const hits = there.some(isComune) ? there.filter(isComune) : there.some((hit) => seat.includes(hit.belfiore!)) ? [] : there;
+    if (hits.length > 0) {
+      const further = texts.at(-3);
+      return place(hits, hits.some(isComune) ? (further === undefined ? null : localityKey(further)) : part, hits.some(isComune));
+    }
+  }
+
+  let elsewhere: number | null = null;
+  for (const suffix of suffixes(named)) {
+    // It is called so, and lies in another province than the one that was stated.
+    if (elsewhere !== null && suffix.rest.length > elsewhere) break;
+    const where = suffix.sigla ?? bound;
+    const hits = gazetteer.get(suffix.key, where);
+    if (hits.length === 0) {
+      if (where !== null && gazetteer.get(suffix.key, null).some(({ kind }) => kind !== 'locality')) elsewhere = suffix.rest.length;
+      continue;
+    }
+    const isPart = hits[0]!.kind === 'locality';
+    if (suffix.rest !== '' && !hits.some(isComune)) {
+      // `Salerno Scalo` is a part of Salerno, wherever else a Scalo may be; and `Vila San Giovanni` is mistyped.
+      const whole = beginnings(named).find(({ key }) => gazetteer.get(key, where).some(isComune));
+      if (whole !== undefined) return place(gazetteer.get(whole.key, where), localityKey(whole.rest), true);
+      const near = likeness ? await gazetteer.near(comuneKey(named), where) : [];
+      if (near.length > 0) return place(near, null, false);
+    }
+    const part = [...texts.slice(0, -1), suffix.rest].filter((text) => /[a-z]/.test(text)).at(-1);
+    return place(hits, isPart ? suffix.key : part === undefined ? null : localityKey(part), !isPart);
+  }
+  if (!likeness) return elsewhere === null ? { ...NOWHERE, locality: localityKey(named) } : { ...NOWHERE, comuni: [], sure: true };
+  const ended = withoutSigla(comuneKey(named));
+  const near = elsewhere === null ? await gazetteer.near(ended.text, ended.sigla ?? bound) : [];
+  const begun = near.length > 0 || elsewhere !== null ? undefined : beginnings(named).find(({ key }) => gazetteer.get(key, bound).some(isComune));
+  if (begun !== undefined) return place(gazetteer.get(begun.key, bound), localityKey(begun.rest), true);
   // A comune that nobody knows is still the one that was meant: better no answer than one from another city.
-  return { comuni: codesOf(near), locality: null };
+  return place(near, null, false);
+}
+
+const CADASTRAL_CODE = /^\s*[a-z]\d{3}\s*$/i;
+
+function keysOfCity(city: string): string[] {
+  if (CADASTRAL_CODE.test(city)) return [];
+  const { text, province } = prepare(city);
+  return [...keysOf(segmentsOf(text)), ...(province === null ? [] : [province.key])];
+}
+
+/** What the caller named as the city. */
+async function resolveCity(city: string, gazetteer: Gazetteer): Promise<Place> {
+  if (CADASTRAL_CODE.test(city)) return { ...NOWHERE, comuni: [city.trim().toUpperCase()], sure: true };
+  await gazetteer.learn(keysOfCity(city));
+  const { text, province } = prepare(city);
+  const place = await placeOf(segmentsOf(text), gazetteer.bound(province), gazetteer, true);
+  return place.comuni === null && place.province === null ? { ...place, comuni: [] } : place;
 }
 
 function hasName(street: string): boolean {
@@ -498,10 +711,10 @@ function hasName(street: string): boolean {
 
 /** `Via Museo / Museumstraße`: one street in two languages. */
 function namesOf(street: string): StreetName[] {
-  return street.split(/\s*\/\s+|\s+\/\s*/).filter((name) => /[a-z0-9]/.test(name)).map((name) => normaliseFolded(name));
+  return street.split(/\s*\/\s+|\s+\/\s*/).filter((name) => /[a-z0-9]/.test(name)).slice(0, MOST_NAMES).map((name) => normaliseFolded(name));
 }
 
-function compose(name: StreetName, ending: Ending, place: Place): Reading {
+function compose(name: StreetName, ending: Ending, place: Place, whole: boolean): Reading {
   let { number, rangeTo, exponent, colour } = ending;
   let { tokens } = name;
   // A lane that is only a number (`Contrada 167`) has no name to find it by but that.
@@ -511,15 +724,14 @@ function compose(name: StreetName, ending: Ending, place: Place): Reading {
     rangeTo = null;
     exponent = null;
   }
-  if (exponent === 'R' || exponent === 'N') {
-    const red = place.comuni === null || place.comuni.some((code) => RED_NUMBERS.has(code));
-    if (red) {
-      colour = exponent === 'R' ? 'ROSSO' : 'NERO';
-      exponent = null;
-    }
+  // `12/R`, `12A/R`: red where numbers are painted so.
+  const [, before, letter] = /^(?:(.*)\/)?([RN])$/.exec(exponent ?? '') ?? [];
+  if (letter !== undefined && (place.comuni === null || place.comuni.some((code) => RED_NUMBERS.has(code)))) {
+    colour = letter === 'R' ? 'ROSSO' : 'NERO';
+    exponent = before ?? null;
   }
   return {
     streetType: name.type, otherTypes: name.otherTypes, tokens, number, rangeTo, exponent, colour,
-    metricM: ending.metricM, snc: ending.snc, comuni: place.comuni, locality: place.locality,
+    metricM: ending.metricM, snc: ending.snc, comuni: place.comuni, locality: place.locality, province: place.province, whole,
   };
 }

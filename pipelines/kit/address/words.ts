@@ -23,7 +23,7 @@ const PLAIN_TYPES: readonly string[] = [
 const WRITTEN_TYPES: Readonly<Record<string, string>> = {
   v: 'via', vle: 'viale', ple: 'piazzale', pzle: 'piazzale', pzzle: 'piazzale', pza: 'piazza', pzza: 'piazza',
   pzta: 'piazzetta', pzzta: 'piazzetta', pzetta: 'piazzetta', pzzetta: 'piazzetta', ptta: 'piazzetta', pta: 'piazzetta',
-  cso: 'corso', vlo: 'vicolo', vic: 'vicolo', lgo: 'largo', str: 'strada', cda: 'contrada', ctr: 'contrada', contr: 'contrada',
+  cso: 'corso', vlo: 'vicolo', vic: 'vicolo', vco: 'vico', lgo: 'largo', str: 'strada', cda: 'contrada', ctr: 'contrada', contr: 'contrada',
   loc: 'localita', locta: 'localita', fraz: 'frazione', fr: 'frazione', frne: 'frazione', bgo: 'borgo', bgta: 'borgata',
   cna: 'cascina', casc: 'cascina', trav: 'traversa', trv: 'traversa', sal: 'salita', circ: 'circonvallazione', circne: 'circonvallazione',
   lmare: 'lungomare', 'lungo mare': 'lungomare', 'lgo mare': 'lungomare', 'largo mare': 'lungomare', ltevere: 'lungotevere',
@@ -41,8 +41,8 @@ export const STREET_TYPES: ReadonlyMap<string, string> = new Map([
   ...Object.entries(WRITTEN_TYPES),
 ]);
 
-/** `P.ta` is piazzetta or porta, `L.go` largo or lungo: the second meaning, tried beside the first. */
-export const OTHER_TYPES: Readonly<Record<string, readonly string[]>> = { pta: ['porta'], ptta: ['porta'] };
+/** `P.ta` is piazzetta or porta, `V.co` vico or vicolo, `L.go` largo or lungo: the second meaning, tried beside the first. */
+export const OTHER_TYPES: Readonly<Record<string, readonly string[]>> = { pta: ['porta'], ptta: ['porta'], vco: ['vicolo'] };
 
 /** Compounds whose end is the street type: `museumstrasse`, `romstr`. Longest first. */
 export const GERMAN_ENDINGS: readonly (readonly [string, string])[] = [
