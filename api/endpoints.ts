@@ -65,7 +65,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'searchAddresses',
     scope: 'geocoding:read',
     summary: 'From an address to coordinates',
-    description: 'Best match first. `match_type` says how close it is: `number`, `number_without_exponent`, `nearest_number` or `street`.',
+    description: 'Best match first, in the place that was named or nowhere. `match_type` says how close it is: `number`, `number_without_exponent`, `nearest_number` or `street`; `score` falls with it. `q` and `city` that name different comuni are refused.',
     parameters: searchParameters,
     pathParameters: noParameters,
     answer: answers.found,

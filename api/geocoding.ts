@@ -13,8 +13,8 @@ import { ApiError } from './errors.ts';
 export async function search(reader: Reader, query: string, city: string | null, limit: number): Promise<Answer> {
   const { readings, contradiction } = await parseQuery(query, city, gazetteerOf(reader));
   if (contradiction !== null) {
-    const codes = { q: contradiction.query, city: contradiction.city };
-    throw new ApiError('INVALID_PARAMS', `q names the comune ${codes.q.join(' or ')} and city names ${codes.city.join(' or ')}; allowed: the same comune in both, or in one of them`, { parameter: 'city', ...codes });
+    const [allowed, named] = ['the comune that q names, or no city', { q: contradiction.query, city: contradiction.city }];
+    throw new ApiError('INVALID_PARAMS', `q names the comune ${named.q.join(' or ')}, city names ${named.city.join(' or ')}; allowed: ${allowed}`, { parameter: 'city', allowed, ...named });
   }
   return reader.call<Answer & Record<string, unknown>>('select publication, answer from api.search_answer($1, $2, $3, $4)', [JSON.stringify(readings), query, city, limit]);
 }

@@ -220,6 +220,7 @@ describeEngines('the read interface', (engine) => {
       ['/geocode/search?q=ab%00', 'INVALID_PARAMS', 'q'],
       ['/geocode/search?q=Via&q=Roma', 'INVALID_PARAMS', 'q'],
       ['/geocode/search?q=Via%20Roma&city=', 'INVALID_PARAMS', 'city'],
+      ['/geocode/search?q=Via%20Roma%205,%20Forl%C3%AC%20Finto&city=Z001', 'INVALID_PARAMS', 'city'],
       ...['0', '51', '-1', '1.5', 'NaN', '', 'ten', '1e1', '0x1', ' 5', '99999999999'].map((limit) => [`/geocode/search?q=Via%20Roma&limit=${encodeURIComponent(limit)}`, 'INVALID_PARAMS', 'limit'] as const),
       ['/geocode/search?q=Via%20Roma&limit=5&limit=5', 'INVALID_PARAMS', 'limit'],
       ['/geocode/search?q=Via%20Roma&limt=5', 'INVALID_PARAMS', 'limt'],
