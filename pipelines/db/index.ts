@@ -13,13 +13,13 @@ export type Access = 'read' | 'write';
 /**
  * @param access `read`: every transaction is read-only unless it says otherwise, and what is not there is not made
  * @param url `postgres://…`, `pglite:<folder>` or `pglite:memory`
- * @throws MappaleError `DATABASE_URL_UNKNOWN` (exit 2), `SQL_*`, `DATABASE_OUT_OF_DATE` (exit 6), `DATABASE_IN_USE` (exit 7)
+ * @throws MappaleError `DATABASE_URL_UNKNOWN`, `DATABASE_URL_UNREADABLE` (exit 2), `SQL_*`, `DATABASE_OUT_OF_DATE` (exit 6), `DATABASE_IN_USE` (exit 7)
  */
 export async function openDatabase(url: string, access: Access = 'write'): Promise<Database> {
   if (url.startsWith('postgres://') || url.startsWith('postgresql://')) return openPostgres(url, access === 'read');
   if (url.startsWith('pglite:')) return openPglite(url.slice('pglite:'.length), access === 'read');
   throw new MappaleError('DATABASE_URL is of no kind that is known', {
-    code: 'DATABASE_URL_UNKNOWN', kind: 'usage', detail: `expected postgres://… or pglite:<folder>, found ${url.split(':')[0]}:…`,
-    hint: 'Unset DATABASE_URL to use the embedded database.',
+    code: 'DATABASE_URL_UNKNOWN', kind: 'usage', at: 'DATABASE_URL (not shown: it may hold a password)', detail: 'expected postgres://user:password@host:port/database or pglite:<folder>, found another beginning',
+    hint: `${/(?:^|\s)(?:host|hostaddr|port|dbname|user|password)\s*=/i.test(url) ? 'Write what stands there as key=value in the form postgres://user:password@host:port/database' : 'Correct it'}, or unset it to use the embedded database.`,
   });
 }

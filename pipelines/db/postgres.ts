@@ -4,6 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { MappaleError } from '../errors.ts';
 import { COPY_HEADER, COPY_TRAILER } from '../kit/copy.ts';
 import { databaseError } from './errors.ts';
+import { serverAddress, type ServerAddress } from './server-address.ts';
 import { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
 // int8 as number where it fits (ids, counts), numeric stays text unless a query asks for float8.
@@ -176,28 +177,29 @@ const SETTINGS = [
 /** A process that was killed: its statement ends within a second, and does not stand in the way of the next run until it is done. */
 const WATCH_CLIENT = 'client_connection_check_interval=1s';
 
-/** Connects. @throws MappaleError `SQL_*` when no server answers. */
+/** Connects. @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` when no server answers. */
 export async function openPostgres(url: string, readOnly: boolean): Promise<Database> {
+  const address = serverAddress(url);
   const settings = [...SETTINGS, ...(readOnly ? ['default_transaction_read_only=on'] : [])];
   try {
-    return await connect(url, [...settings, WATCH_CLIENT]);
+    return await connect(address, [...settings, WATCH_CLIENT]);
   } catch (error) {
     // A server on Windows cannot watch its clients, and says so.
-    if (error instanceof MappaleError && error.code === 'SQL_22023') return connect(url, settings);
+    if (error instanceof MappaleError && error.code === 'SQL_22023') return connect(address, settings);
     throw error;
   }
 }
 
-async function connect(url: string, settings: readonly string[]): Promise<Database> {
+async function connect({ connectionString, options, label }: ServerAddress, settings: readonly string[]): Promise<Database> {
   const pool = new pg.Pool({
-    connectionString: url, max: 24, application_name: 'mappale', options: settings.map((setting) => `-c ${setting}`).join(' '),
+    connectionString, max: 24, application_name: 'mappale', options: [options, ...settings.map((setting) => `-c ${setting}`)].join(' '),
     keepAlive: true, keepAliveInitialDelayMillis: 60_000,
   });
   // An idle connection that the server drops is reported by the next query that needs it.
   pool.on('error', () => undefined);
   // A connection that breaks while it works rejects its query; without a listener the event would end the process.
   pool.on('connect', (client) => client.on('error', () => undefined));
-  const database = new Postgres(pool, withoutPassword(url), 4);
+  const database = new Postgres(pool, label, 4);
   try {
     await database.query('select 1');
   } catch (error) {
@@ -205,8 +207,4 @@ async function connect(url: string, settings: readonly string[]): Promise<Databa
     throw error;
   }
   return database;
-}
-
-function withoutPassword(url: string): string {
-  return url.replace(/^([a-z]+:\/\/)([^@/]*)@/, (_all, scheme: string, user: string) => `${scheme}${user.split(':')[0]}@`).replace(/([?&]password=)[^&]*/, '$1…');
 }

@@ -6,6 +6,7 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { databaseError } from './errors.ts';
 import { ROLE } from './role.ts';
+import { serverAddress } from './server-address.ts';
 import type { Database, Row } from './types.ts';
 
 export interface ReaderOptions {
@@ -60,11 +61,12 @@ function embeddedReader(database: Database): Reader {
  * @throws MappaleError `SQL_*` when the server does not answer
  */
 export async function openPostgresReader(url: string, { connections, statementTimeoutMs }: ReaderOptions): Promise<Reader> {
-  const { restricted, login } = await whoLogsIn(url);
+  const { connectionString, options } = serverAddress(url);
+  const { restricted, login } = await whoLogsIn(connectionString);
   const settings = ['-c jit=off', '-c plan_cache_mode=force_generic_plan', `-c statement_timeout=${Math.trunc(statementTimeoutMs)}`, ...(restricted ? [`-c role=${ROLE}`] : [])];
   const open = (max: number, more: readonly string[]): pg.Pool => {
     const pool = new pg.Pool({
-      connectionString: url, max, application_name: 'mappale server', options: [...settings, ...more].join(' '), connectionTimeoutMillis: 2000,
+      connectionString, max, application_name: 'mappale server', options: [options, ...settings, ...more].join(' '), connectionTimeoutMillis: 2000,
       // The server's own limit comes first; this one is for a server that no longer answers at all.
       query_timeout: statementTimeoutMs + 2000,
     });
@@ -100,8 +102,8 @@ export async function openPostgresReader(url: string, { connections, statementTi
 }
 
 /** Whether the role exists and whoever logs in is a member of it, and what else the login may. */
-async function whoLogsIn(url: string): Promise<{ restricted: boolean; login: 'superuser' | 'owner' | 'ordinary' }> {
-  const client = new pg.Client({ connectionString: url, application_name: 'mappale server', connectionTimeoutMillis: 5000 });
+async function whoLogsIn(connectionString: string): Promise<{ restricted: boolean; login: 'superuser' | 'owner' | 'ordinary' }> {
+  const client = new pg.Client({ connectionString, application_name: 'mappale server', connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);
   try {
     await client.connect();
