@@ -3,7 +3,7 @@ import { statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { openDatabase, type Database } from '../db/index.ts';
+import { openDatabase, serverFacts, type Database } from '../db/index.ts';
 import { checkServer } from '../db/migrate.ts';
 import { missingRights, ROLE } from '../db/role.ts';
 import { appliedFiles, requireCurrent } from '../db/state.ts';
@@ -59,6 +59,18 @@ async function examine(): Promise<Finding[]> {
     const [row] = await database.query<{ version: string }>("select current_setting('server_version') || ', PostGIS ' || postgis_lib_version() as version");
     return `${database.label}: PostgreSQL ${row!.version}`;
   }));
+  await attempt('the server takes loads', async () => {
+    if (config.databaseUrl.startsWith('pglite:')) return 'not used (the database is embedded)';
+    // As a load opens it: what stands in its way is the error. Nothing is written.
+    const database = await openDatabase(config.databaseUrl, 'write');
+    try {
+      const { encoding, searchPath, statementTimeout, extensions } = await serverFacts(database);
+      const schemas = [...new Set(Object.values(extensions))].join(', ');
+      return `encoding ${encoding}, extensions in ${schemas === '' ? 'no schema yet' : schemas}, no standby, not read-only; each session sets search_path ${searchPath} and statement_timeout ${statementTimeout}`;
+    } finally {
+      await database.close();
+    }
+  });
   await attempt('published partitions are where the ledger says', () => looking(config.databaseUrl, async (database) => {
     if (database === null || (await appliedFiles(database)) === null) return 'nothing is published';
     const lost = await database.query<{ relation: string; partition: string }>(

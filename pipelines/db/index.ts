@@ -5,6 +5,7 @@ import { openPostgres } from './postgres.ts';
 import type { Database } from './types.ts';
 
 export { databaseError } from './errors.ts';
+export { serverFacts } from './server-facts.ts';
 export { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
 /** What a command may do with a database. */

@@ -1,7 +1,7 @@
 /** PGlite: PostgreSQL with PostGIS inside this process, for the demo, laptops and tests. */
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
-import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
+import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
@@ -161,30 +161,28 @@ function escapedOf(pglite: PGlite): () => number {
 }
 
 /**
- * Opens the embedded database.
+ * Opens the embedded database. Nothing is made, and nothing is removed, before the folder is known to be one of ours or free to become it.
  * @param folder where it lives, or `memory`
  * @param readOnly nothing is made, and sessions begin read-only
  * @throws MappaleError `DATABASE_IN_USE` (exit 7) when another process has the folder open: two would destroy it; `DATABASE_OUT_OF_DATE` (exit 6) when
- *   there is none to be read
+ *   there is none to be read; those of `inspectFolder`; `PGLITE_BROKEN` (exit 6)
  */
 export async function openPglite(folder: string, readOnly: boolean): Promise<Database> {
-  const unfinished = `${folder}.unfinished`;
-  if (readOnly && (!existsSync(join(folder, 'PG_VERSION')) || existsSync(unfinished))) throw emptyDatabase(folder);
-  const [{ PGlite }, { postgis }, { pg_trgm }, { unaccent }, { fuzzystrmatch }] = await Promise.all([
-    import('@electric-sql/pglite'),
-    import('@electric-sql/pglite-postgis'),
-    import('@electric-sql/pglite/contrib/pg_trgm'),
-    import('@electric-sql/pglite/contrib/unaccent'),
-    import('@electric-sql/pglite/contrib/fuzzystrmatch'),
-  ]);
-  const extensions = { postgis, pg_trgm, unaccent, fuzzystrmatch };
   if (folder === 'memory') {
+    const { PGlite, extensions } = await importPglite();
     return new Embedded(await PGlite.create({ dataDir: `memory://${randomUUID()}`, extensions }), 'pglite:memory', null, false);
   }
-  await mkdir(dirname(folder), { recursive: true });
+  const unfinished = `${folder}.unfinished`;
+  const found = await inspectFolder(folder, existsSync(unfinished));
+  if (readOnly && found !== 'database') throw emptyDatabase(folder);
+  await requireRoom(folder, found === 'database' ? OPEN_BYTES : NEW_BYTES);
   const lock = `${folder}.lock`;
-  await takeLock(lock, folder);
+  await writable(folder, async () => {
+    await mkdir(dirname(folder), { recursive: true });
+    await takeLock(lock, folder);
+  });
   try {
+    const { PGlite, extensions } = await importPglite();
     // While it is being made it holds nothing of anyone: what a killed process left half-made is made again.
     if (existsSync(unfinished)) await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
@@ -196,9 +194,102 @@ export async function openPglite(folder: string, readOnly: boolean): Promise<Dat
     await giveLockBack(lock);
     throw new MappaleError('the embedded database does not open', {
       code: 'PGLITE_BROKEN', kind: 'database', at: folder, detail: error instanceof Error ? error.message : String(error),
-      hint: `Remove the folder (rm -r ${folder}) and load again, or set DATABASE_URL to a PostgreSQL server.`, cause: error,
+      hint: existsSync(unfinished)
+        ? 'It was not yet made. Look whether the disk is full or broken, then run the same command again.'
+        : `Look whether the disk is full or broken. To begin anew, put the folder aside (mv ${quoted(folder)} ${quoted(`${folder}.aside`)}) and load again, or set DATABASE_URL to a PostgreSQL server.`,
+      cause: error,
     });
   }
+}
+
+async function importPglite() {
+  const [{ PGlite }, { postgis }, { pg_trgm }, { unaccent }, { fuzzystrmatch }] = await Promise.all([
+    import('@electric-sql/pglite'),
+    import('@electric-sql/pglite-postgis'),
+    import('@electric-sql/pglite/contrib/pg_trgm'),
+    import('@electric-sql/pglite/contrib/unaccent'),
+    import('@electric-sql/pglite/contrib/fuzzystrmatch'),
+  ]);
+  return { PGlite, extensions: { postgis, pg_trgm, unaccent, fuzzystrmatch } };
+}
+
+/** PostgreSQL inside PGlite 0.5; `PG_VERSION` of a folder says which one made it. */
+const EMBEDDED_MAJOR = 18;
+/** What PostgreSQL itself puts into its folder. */
+const OF_A_CLUSTER = /^(?:base|global|pg_[a-z_]+(?:\.conf)?|PG_VERSION|postgresql(?:\.auto)?\.conf|postmaster\.(?:pid|opts))$/;
+/** A new database takes 65 MB; its journal grows by 16 MB at a time. */
+const NEW_BYTES = 256 * 1024 * 1024;
+const OPEN_BYTES = 64 * 1024 * 1024;
+
+/**
+ * What is there: our database, nothing, or what a killed process left half-made.
+ * @throws MappaleError `PGLITE_FOLDER` (exit 2) for what is none of these, which is left as it is; `DATABASE_NEWER`, `PGLITE_OTHER_VERSION` (exit 6)
+ */
+async function inspectFolder(folder: string, unfinished: boolean): Promise<'database' | 'nothing' | 'half-made'> {
+  const refuse = (found: string, hint: string): MappaleError => new MappaleError('the folder cannot be that of an embedded database', {
+    code: 'PGLITE_FOLDER', kind: 'usage', at: folder === '' ? 'DATABASE_URL=pglite:' : folder, detail: `expected a folder of its own, or a path at which nothing is, found ${found}`, hint: `${hint} It was left as it is.`,
+  });
+  if (folder.trim() === '') throw refuse('an empty name', 'Name a folder: DATABASE_URL=pglite:.mappale/database, or unset it.');
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return 'nothing';
+    if (code === 'ENOTDIR') throw refuse('a file, or a path below one', 'Name another path in DATABASE_URL.');
+    throw refuse(`one that cannot be looked into (${code ?? ''})`, 'Give this user the right to read and write it, or name another path in DATABASE_URL.');
+  }
+  if (names.length === 0) return 'nothing';
+  const strangers = names.filter((name) => !OF_A_CLUSTER.test(name));
+  if (!names.includes('PG_VERSION') ? !unfinished || strangers.length > 0 : unfinished && strangers.length > 0) {
+    throw refuse(`one that holds ${strangers.slice(0, 3).join(', ') || names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`, 'Name a folder that does not exist yet.');
+  }
+  if (unfinished) return 'half-made';
+  // PGlite leaves no options of a postmaster.
+  if (names.includes('postmaster.opts')) throw refuse('that of a PostgreSQL server', 'Name another folder in DATABASE_URL, or the server itself: DATABASE_URL=postgres://….');
+  const version = (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
+  if (Number(version) > EMBEDDED_MAJOR) {
+    throw new MappaleError('the embedded database was made by a newer version of this program', {
+      code: 'DATABASE_NEWER', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version}`, hint: 'Use the newer program, or name another folder in DATABASE_URL. It was left as it is.',
+    });
+  }
+  if (Number(version) !== EMBEDDED_MAJOR) {
+    throw new MappaleError('the folder holds a database of another version of PostgreSQL', {
+      code: 'PGLITE_OTHER_VERSION', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version === '' ? 'no number' : version}`,
+      hint: 'If it belongs to a server, name another folder in DATABASE_URL. If an earlier version of this program made it, load again into another folder. It was left as it is.',
+    });
+  }
+  return 'database';
+}
+
+/** @throws MappaleError `DISK_FULL` (exit 2) */
+async function requireRoom(folder: string, bytes: number): Promise<void> {
+  let place = folder;
+  while (!existsSync(place)) place = dirname(place);
+  const { bavail, bsize } = await statfs(place);
+  if (bavail * bsize >= bytes) return;
+  throw new MappaleError('there is not enough room for the embedded database', {
+    code: 'DISK_FULL', kind: 'usage', at: folder, detail: `expected ${Math.ceil(bytes / 1024 ** 2)} MiB free on its disk, found ${Math.floor((bavail * bsize) / 1024 ** 2)} MiB`,
+    hint: 'Free room, or name a folder on another disk: DATABASE_URL=pglite:FOLDER. Nothing was made.',
+  });
+}
+
+/** @throws MappaleError `PGLITE_FOLDER` (exit 2) where the system does not let us write */
+async function writable(folder: string, work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    if (error instanceof MappaleError) throw error;
+    const { code, message } = error as NodeJS.ErrnoException;
+    throw new MappaleError('the embedded database cannot be written where it is named', {
+      code: 'PGLITE_FOLDER', kind: 'usage', at: folder, detail: `expected a place that can be written, found: ${code === undefined ? String(error) : message}`, hint: 'Give this user the right to write there, or name another folder in DATABASE_URL.', cause: error,
+    });
+  }
+}
+
+/** As a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 async function giveLockBack(lock: string): Promise<void> {

@@ -4,6 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { MappaleError } from '../errors.ts';
 import { COPY_HEADER, COPY_TRAILER } from '../kit/copy.ts';
 import { databaseError } from './errors.ts';
+import { SEARCH_PATH, serverFacts, serverFaults } from './server-facts.ts';
 import { serverAddress, type ServerAddress } from './server-address.ts';
 import { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
@@ -169,6 +170,9 @@ class Postgres implements Database {
 /** Of every session. What is published is committed with `synchronous_commit` on; the rest is made again after a crash. */
 const SETTINGS = [
   'jit=off', 'synchronous_commit=off',
+  // Whatever the role, the database or the server sets for sessions that answer people: loads take hours, and our SQL knows one path.
+  `search_path=${SEARCH_PATH}`, 'statement_timeout=0', 'lock_timeout=0', 'idle_in_transaction_session_timeout=0',
+  'datestyle=ISO', 'intervalstyle=postgres', 'bytea_output=hex', 'extra_float_digits=1', 'standard_conforming_strings=on', 'default_transaction_isolation=read\\ committed',
   // The connection that holds the writer's lock is idle for hours.
   'idle_session_timeout=0',
   // A machine that vanished without a word gives its lock back after two minutes.
@@ -177,20 +181,20 @@ const SETTINGS = [
 /** A process that was killed: its statement ends within a second, and does not stand in the way of the next run until it is done. */
 const WATCH_CLIENT = 'client_connection_check_interval=1s';
 
-/** Connects. @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` when no server answers. */
+/** Connects. @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` when no server answers, and those of `serverFaults` */
 export async function openPostgres(url: string, readOnly: boolean): Promise<Database> {
   const address = serverAddress(url);
   const settings = [...SETTINGS, ...(readOnly ? ['default_transaction_read_only=on'] : [])];
   try {
-    return await connect(address, [...settings, WATCH_CLIENT]);
+    return await connect(address, [...settings, WATCH_CLIENT], !readOnly);
   } catch (error) {
     // A server on Windows cannot watch its clients, and says so.
-    if (error instanceof MappaleError && error.code === 'SQL_22023') return connect(address, settings);
+    if (error instanceof MappaleError && error.code === 'SQL_22023') return connect(address, settings, !readOnly);
     throw error;
   }
 }
 
-async function connect({ connectionString, options, label }: ServerAddress, settings: readonly string[]): Promise<Database> {
+async function connect({ connectionString, options, label }: ServerAddress, settings: readonly string[], writes: boolean): Promise<Database> {
   const pool = new pg.Pool({
     connectionString, max: 24, application_name: 'mappale', options: [options, ...settings.map((setting) => `-c ${setting}`)].join(' '),
     keepAlive: true, keepAliveInitialDelayMillis: 60_000,
@@ -201,7 +205,8 @@ async function connect({ connectionString, options, label }: ServerAddress, sett
   pool.on('connect', (client) => client.on('error', () => undefined));
   const database = new Postgres(pool, label, 4);
   try {
-    await database.query('select 1');
+    const [fault] = serverFaults(await serverFacts(database), label, writes);
+    if (fault !== undefined) throw fault;
   } catch (error) {
     await pool.end();
     throw error;

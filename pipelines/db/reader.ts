@@ -7,6 +7,7 @@ import pg from 'pg';
 import { databaseError } from './errors.ts';
 import { ROLE } from './role.ts';
 import { serverAddress } from './server-address.ts';
+import { SEARCH_PATH } from './server-facts.ts';
 import type { Database, Row } from './types.ts';
 
 export interface ReaderOptions {
@@ -63,7 +64,7 @@ function embeddedReader(database: Database): Reader {
 export async function openPostgresReader(url: string, { connections, statementTimeoutMs }: ReaderOptions): Promise<Reader> {
   const { connectionString, options } = serverAddress(url);
   const { restricted, login } = await whoLogsIn(connectionString);
-  const settings = ['-c jit=off', '-c plan_cache_mode=force_generic_plan', `-c statement_timeout=${Math.trunc(statementTimeoutMs)}`, ...(restricted ? [`-c role=${ROLE}`] : [])];
+  const settings = ['-c jit=off', `-c search_path=${SEARCH_PATH}`, '-c plan_cache_mode=force_generic_plan', `-c statement_timeout=${Math.trunc(statementTimeoutMs)}`, ...(restricted ? [`-c role=${ROLE}`] : [])];
   const open = (max: number, more: readonly string[]): pg.Pool => {
     const pool = new pg.Pool({
       connectionString, max, application_name: 'mappale server', options: [options, ...settings, ...more].join(' '), connectionTimeoutMillis: 2000,

@@ -1,0 +1,58 @@
+/** What a server and its database must be before anything is asked of them, each with words of its own; looked at on connecting, and by `doctor`. */
+import { MappaleError } from '../errors.ts';
+import type { Session } from './types.ts';
+
+export interface ServerFacts extends Record<string, unknown> {
+  /** `UTF8` */
+  readonly encoding: string;
+  /** It replays another server's journal. */
+  readonly standby: boolean;
+  /** What a transaction of ours begins as. */
+  readonly readOnly: boolean;
+  readonly searchPath: string;
+  /** As the server says it: `0`, `5s`. */
+  readonly statementTimeout: string;
+  /** Schemas of our extensions as far as they are installed: `postgis` → `public`. */
+  readonly extensions: Readonly<Record<string, string>>;
+}
+
+/** Where the SQL of this program looks for PostGIS. */
+export const SEARCH_PATH = 'public';
+
+export async function serverFacts(session: Pick<Session, 'query'>): Promise<ServerFacts> {
+  const [facts] = await session.query<ServerFacts>(
+    `select current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby, current_setting('transaction_read_only')::bool as "readOnly",
+       current_setting('search_path') as "searchPath", current_setting('statement_timeout') as "statementTimeout",
+       coalesce((
+         select jsonb_object_agg(e.extname, n.nspname) from pg_extension e join pg_namespace n on n.oid = e.extnamespace
+         where e.extname in ('postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch')
+       ), '{}') as extensions`,
+  );
+  return facts!;
+}
+
+/** @returns what is wrong for what a command does, the worst first */
+export function serverFaults(facts: ServerFacts, label: string, writes: boolean): MappaleError[] {
+  const faults: MappaleError[] = [];
+  const fault = (message: string, code: string, detail: string, hint: string): void => void faults.push(new MappaleError(message, { code, kind: 'database', at: label, detail, hint }));
+  if (facts.encoding !== 'UTF8') {
+    fault('the database has another encoding', 'DATABASE_ENCODING', `expected UTF8, found ${facts.encoding}`, 'Names have letters that it cannot hold. Create another one: createdb --encoding UTF8 --template template0 NAME');
+  }
+  const elsewhere = Object.entries(facts.extensions).filter(([, schema]) => schema !== SEARCH_PATH);
+  if (elsewhere.length > 0) {
+    fault('extensions lie in another schema', 'EXTENSION_SCHEMA', `expected ${elsewhere.map(([name]) => name).join(', ')} in ${SEARCH_PATH}, found ${elsewhere.map(([name, schema]) => `${name} in ${schema}`).join(', ')}`,
+      `Use a database in which nothing else needs them there: create extension ${elsewhere[0]![0]} schema ${SEARCH_PATH}. PostGIS cannot be moved once it is made.`);
+  }
+  if (facts.searchPath !== SEARCH_PATH) {
+    fault('the session does not look where it was told to', 'SEARCH_PATH', `expected search_path ${SEARCH_PATH}, found ${facts.searchPath}`, 'What stands between here and the server drops the settings of sessions: connect to the server itself.');
+  }
+  if (facts.statementTimeout !== '0') {
+    fault('the server would break statements off', 'STATEMENT_TIMEOUT', `expected no statement_timeout, found ${facts.statementTimeout}`, 'What stands between here and the server drops the settings of sessions: connect to the server itself.');
+  }
+  if (writes && facts.standby) {
+    fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that replays another one\'s journal and takes no rows', 'Name the primary in DATABASE_URL. Commands that only look, and the server, work on a standby.');
+  } else if (writes && facts.readOnly) {
+    fault('the database is read-only to this role', 'DATABASE_READ_ONLY', 'expected transactions that may write, found default_transaction_read_only = on', 'Somebody set it so: alter role ROLE reset default_transaction_read_only, or alter database NAME reset default_transaction_read_only.');
+  }
+  return faults;
+}
