@@ -1,8 +1,10 @@
 /** What commands share: options with one meaning, output for people and for machines, exit codes. */
+import { extname } from 'node:path';
 import { Command, type CommanderError } from 'commander';
 import type { Context } from '../context.ts';
 import { EXIT, MappaleError } from '../errors.ts';
 import { findRegion, REGIONS, type Region } from '../kit/regions.ts';
+import { group } from '../progress.ts';
 import type { Acceptance } from '../steps/gate.ts';
 
 /** A command with a one-line purpose and examples that a newcomer can type. */
@@ -64,6 +66,20 @@ export function parseWithin(minimum: number, maximum: number): (text: string) =>
 /** Results: text for people, or one JSON document. */
 export function print(json: boolean | undefined, value: unknown, text: () => string): void {
   process.stdout.write(json === true ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`);
+}
+
+/** Strangers that are named one by one; of the others only how many there are. */
+const NAMED = 10;
+
+export function describeUnknown(paths: readonly string[]): string[] {
+  const others = paths.slice(NAMED);
+  const kinds = new Map<string, number>();
+  for (const path of others) kinds.set(extname(path).toLowerCase(), (kinds.get(extname(path).toLowerCase()) ?? 0) + 1);
+  const most = [...kinds].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, 5).map(([kind, count]) => `${group(count)} ${kind === '' ? 'without an ending' : kind}`);
+  return [
+    ...paths.slice(0, NAMED).map((path) => `no source reads: ${path}`),
+    ...(others.length === 0 ? [] : [`no source reads ${group(others.length)} more: ${most.join(', ')}${kinds.size > most.length ? ', …' : ''} (all of them: --json)`]),
+  ];
 }
 
 export { textTable as table } from '../text-table.ts';

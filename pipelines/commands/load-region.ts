@@ -6,7 +6,7 @@ import { withContext, type Context } from '../context.ts';
 import { duration, group } from '../progress.ts';
 import { SECTIONS } from '../sections.ts';
 import { exitCodeOf, refresh, type RefreshReport } from '../steps/refresh.ts';
-import { acceptance, collectPaths, command, parseCount, parseRegion, print, table } from './command.ts';
+import { acceptance, collectPaths, command, describeUnknown, parseCount, parseRegion, print, table } from './command.ts';
 import { writeSynthetic } from './synth.ts';
 
 /** The invented region that a newcomer sees: small enough for a minute, large enough for every section. */
@@ -87,7 +87,7 @@ export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unu
     ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintage}); mappale forget takes it out of force`),
     ...unused.map(({ path, source, reason }) => `not used: ${path} (${source}): ${reason}`),
     ...survey.aside.map(({ path, source, reason }) => `left aside: ${path} (${source}): ${reason}`),
-    ...survey.unknown.map((path) => `no source reads: ${path}`),
+    ...describeUnknown(survey.unknown),
   ];
 }
 

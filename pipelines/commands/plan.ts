@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { expandPath } from '../config.ts';
 import { withContext } from '../context.ts';
+import { EXIT } from '../errors.ts';
 import { duration } from '../progress.ts';
 import { gib, price, type Price } from '../steps/price.ts';
 import { plan, unitName, type Plan } from '../steps/refresh.ts';
@@ -19,6 +20,7 @@ export function planCommand(): Command {
         });
         const cost = await price(context.database, found);
         print(options.json, { ...toJson(found), price: cost }, () => `${describe(found)}\n${describePrice(cost)}`);
+        if (found.survey.broken.length > 0) process.exitCode = EXIT.input;
       });
     });
 }

@@ -4,7 +4,7 @@ import { expandPath } from '../config.ts';
 import { EXIT, MappaleError } from '../errors.ts';
 import { loadSources } from '../registry.ts';
 import { mustExist, validate, type FileVerdict, type Finding } from '../steps/validate.ts';
-import { command, parseCount } from './command.ts';
+import { command, describeUnknown, parseCount } from './command.ts';
 
 const FORMATS = ['text', 'json', 'junit', 'github'] as const;
 type Format = (typeof FORMATS)[number];
@@ -25,8 +25,9 @@ export function validateCommand(): Command {
       const paths = files.map(expandPath);
       for (const path of paths) await mustExist(path);
       const verdicts = await validate(paths, await loadSources(), options.sample ?? null, (verdict) => {
-        if (format === 'text') process.stdout.write(`${describe(verdict)}\n`);
+        if (format === 'text' && !isStranger(verdict)) process.stdout.write(`${describe(verdict)}\n`);
       });
+      if (format === 'text') for (const line of describeUnknown(verdicts.filter(isStranger).map(({ path }) => path))) process.stdout.write(`skip  ${line}\n`);
       if (format === 'json') process.stdout.write(`${JSON.stringify(verdicts, null, 2)}\n`);
       if (format === 'junit') process.stdout.write(junit(verdicts));
       if (format === 'github') process.stdout.write(verdicts.flatMap(({ path, findings }) => findings.map((finding) => github(path, finding))).join(''));
@@ -34,11 +35,16 @@ export function validateCommand(): Command {
     });
 }
 
+/** A file in a folder that no source reads, which nobody named. */
+function isStranger({ ok, source }: FileVerdict): boolean {
+  return ok && source === null;
+}
+
 function describe(verdict: FileVerdict): string {
   const aside = verdict.findings.find(({ code }) => code === 'LEFT_ASIDE');
   if (verdict.ok && aside !== undefined) return `aside ${verdict.path} (${verdict.source ?? ''}): ${aside.message}`;
   const head = verdict.source === null || aside !== undefined
-    ? verdict.ok ? `skip  ${verdict.path}: no source reads it` : `FAIL  ${verdict.path}${verdict.source === null ? '' : ` (${verdict.source})`}`
+    ? `FAIL  ${verdict.path}${verdict.source === null ? '' : ` (${verdict.source})`}`
     : `${verdict.ok ? 'ok   ' : 'FAIL '} ${verdict.path} (${verdict.source}${verdict.role === null ? '' : ` ${verdict.role} ${verdict.vintage}`}): `
       + `${verdict.records || verdict.rows + verdict.rejects} records = ${verdict.rows} rows + ${verdict.rejects} rejects + ${verdict.duplicates} duplicates${verdict.sampled ? ', first records only' : ''}`;
   return [head, ...verdict.findings.flatMap((finding) => [

@@ -11,6 +11,9 @@ import { ODD_TEXT, withoutDoubles } from './odd-text.ts';
 /** A quote that is never closed would swallow the rest of the file; no record of a publisher comes near this size. */
 const MAX_RECORD_CHARACTERS = 1_048_576;
 
+/** The widest tables of the publishers have some hundred. */
+const MOST_COLUMNS = 2_000;
+
 export type CsvEncoding = 'utf-8' | 'windows-1252' | 'utf-16le';
 
 export interface CsvOptions {
@@ -64,7 +67,7 @@ interface Parsed {
 
 /**
  * Opens a stream of bytes as CSV and reads its header.
- * @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `ENCODING_WRONG`
+ * @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `COLUMNS_TOO_MANY`, `ENCODING_WRONG`
  */
 export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions): Promise<CsvReader> {
   const { at } = options;
@@ -97,6 +100,11 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
     throw inputError('the file is empty', { code: 'CSV_EMPTY', at, detail: 'expected a header line, found none', hint: 'The download was probably cut short. Download the file again.' });
   }
   const header = first.record;
+  if (header.length > MOST_COLUMNS) {
+    throw inputError('the table has too many columns', {
+      code: 'COLUMNS_TOO_MANY', at: `${at}:${first.info.lines}`, detail: `expected at most ${MOST_COLUMNS} columns, found ${header.length}`, hint: 'No publisher has so many. Look at that line: a line end may be missing.',
+    });
+  }
   const unnamed = header.flatMap((name, index) => (name.trim() === '' ? [index] : []));
 
   async function* records(): AsyncGenerator<CsvRecord> {
@@ -307,6 +315,15 @@ export function peekRows(head: Buffer, delimiter: CsvOptions['delimiter'], rows:
 
 /** Text of a file's first bytes: UTF-16 by its mark, UTF-8 when it is valid, else windows-1252. */
 function peekText(head: Buffer): string {
+  let text = peeked.get(head);
+  if (text === undefined) peeked.set(head, text = decodeHead(head));
+  return text;
+}
+
+/** Every source looks at the same bytes. */
+const peeked = new WeakMap<Buffer, string>();
+
+function decodeHead(head: Buffer): string {
   // As a stream: see `Decoder`. A letter that is cut at the end is left out.
   const decode = (encoding: string, bytes: Buffer): string => new TextDecoder(encoding).decode(bytes, { stream: true });
   if (head[0] === 0xff && head[1] === 0xfe) return decode('utf-16le', head);
@@ -322,13 +339,12 @@ const RESEMBLING = 0.6;
 
 /** Is this the header of one of these editions, perhaps changed? Then reading it says how. */
 export function resembles(found: readonly string[], editions: Editions): boolean {
+  const wanted = Object.values(editions).map((columns) => columns.filter((column) => column !== ''));
+  // Most strangers have too few cells, whatever stands in them.
+  const possible = wanted.filter((columns) => found.length >= columns.length * RESEMBLING);
+  if (possible.length === 0) return false;
   const names = found.map(normaliseHeader);
-  return Object.values(editions).some((columns) => share(names, columns) >= RESEMBLING);
-}
-
-function share(names: readonly string[], columns: readonly string[]): number {
-  const wanted = columns.filter((column) => column !== '');
-  return wanted.filter((column) => names.some((name) => matchesName(column, name))).length / wanted.length;
+  return possible.some((columns) => columns.filter((column) => names.some((name) => matchesName(column, name))).length / columns.length >= RESEMBLING);
 }
 
 export interface ExpectedColumns<K extends string> {
@@ -407,8 +423,13 @@ function differenceTo(found: readonly string[], names: readonly string[], editio
   return nearest;
 }
 
+/** Spellings stand in the sources and are compared with every file of a folder: each is normalised once. */
+const spellings = new Map<string, string>();
+
 function matchesName(pattern: string, name: string): boolean {
-  return pattern.endsWith('*') ? name.startsWith(normaliseHeader(pattern.slice(0, -1))) : name === normaliseHeader(pattern);
+  let normal = spellings.get(pattern);
+  if (normal === undefined) spellings.set(pattern, normal = normaliseHeader(pattern.replace(/\*$/, '')));
+  return pattern.endsWith('*') ? name.startsWith(normal) : name === normal;
 }
 
 /** The mapped fields of a record by our names; an optional column that is not there gives `''`. */

@@ -1,8 +1,8 @@
 /** Features of a GML document by their simple properties, streamed: for tables that a web service prints as GML. Geometries are passed over. */
 import type { Readable } from 'node:stream';
 import { TextDecoder } from 'node:util';
-import { SaxesParser } from 'saxes';
 import { MappaleError, inputError } from '../errors.ts';
+import { BoundedSaxes } from './xml.ts';
 
 /** Elements around features: WFS 2.0 and 1.x, GML 3.1 with all features in one. */
 const AROUND = ['member', 'featureMember', 'featureMembers'];
@@ -41,7 +41,7 @@ export async function readFeatures(stream: Readable, at: string, each: (feature:
 const local = (name: string): string => name.slice(name.indexOf(':') + 1);
 
 class FeatureReader {
-  readonly #parser = new SaxesParser();
+  readonly #parser = new BoundedSaxes(MAX_FEATURE_CHARS);
   readonly #at: string;
   readonly #each: (feature: GmlFeature) => void;
   readonly #path: string[] = [];
@@ -60,8 +60,11 @@ class FeatureReader {
     this.#at = at;
     this.#each = each;
     this.#parser.on('opentag', ({ name }) => this.#open(name));
-    this.#parser.on('text', (text) => (this.#text += text));
-    this.#parser.on('cdata', (text) => (this.#text += text));
+    const take = (text: string): void => {
+      if (this.#properties !== null) this.#text += text;
+    };
+    this.#parser.on('text', take);
+    this.#parser.on('cdata', take);
     this.#parser.on('closetag', ({ name }) => this.#close(name));
   }
 

@@ -3,7 +3,9 @@
  * an ampersand that starts no entity and control characters are read as text.
  * Holes stay holes (`innerBoundaryIs`), every part of a `MultiGeometry` is kept.
  */
-import { SaxesParser, type SaxesTagPlain } from 'saxes';
+import type { SaxesTagPlain } from 'saxes';
+import { MappaleError } from '../errors.ts';
+import { BoundedSaxes } from './xml.ts';
 
 /** Longitude, latitude, longitude, latitude, … in degrees. */
 export type Ring = readonly number[];
@@ -42,6 +44,10 @@ export interface KmlHandler {
 /** An ampersand that starts no entity (`SANT&ANTONIO`): a parser would swallow everything up to the next semicolon. */
 const BARE_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});)/g;
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
+/** A placemark may be as long as this: a million positions. The longest zones of the publishers have some ten thousand. */
+export const PLACEMARK_CHARS = 32 * 1024 * 1024;
+/** How much of a placemark that is too long is kept. */
+const EXCERPT_CHARS = 65_536;
 /** A tag or an entity is kept together at the border of two chunks, up to this length. */
 const MAX_TAG_CHARS = 4096;
 /** Elements whose text is wanted, by the element around them. */
@@ -53,7 +59,7 @@ const TEXT_OF: Readonly<Record<string, readonly string[]>> = {
 };
 
 export class KmlReader {
-  readonly #parser = new SaxesParser();
+  readonly #parser = new BoundedSaxes(PLACEMARK_CHARS);
   readonly #handler: KmlHandler;
   readonly #path: string[] = [];
   /** Decoded text since the start of the current placemark, and the position of its first character in the stream. */
@@ -64,6 +70,8 @@ export class KmlReader {
   #networkLinks = 0;
 
   #inPlacemark = false;
+  /** The open placemark is too long: the rest of it is passed over. */
+  #skipping = false;
   #start = 0;
   #name = '';
   #description = '';
@@ -127,9 +135,25 @@ export class KmlReader {
     const clean = text.replace(BARE_AMPERSAND, '&amp;').replace(CONTROL, '\uFFFD');
     if (clean === '') return;
     if (!this.#inPlacemark) this.#kept = [];
-    this.#kept.push({ start: this.#written, text: clean });
+    if (!this.#skipping) this.#kept.push({ start: this.#written, text: clean });
     this.#written += clean.length;
-    this.#parser.write(clean);
+    try {
+      this.#parser.write(clean);
+    } catch (error) {
+      // Beyond a bound the parser cannot go on; what the handler throws is its own.
+      if (error instanceof MappaleError) throw error;
+      this.#handler.broken(error instanceof Error ? error.message : String(error));
+    }
+    if (this.#inPlacemark && !this.#skipping && this.#written - this.#start > PLACEMARK_CHARS) this.#skip();
+  }
+
+  #skip(): void {
+    this.#skipping = true;
+    this.#fault ??= `a placemark of more than ${PLACEMARK_CHARS} characters (its first ${EXCERPT_CHARS} are kept)`;
+    this.#kept = [{ start: this.#start, text: this.#slice(this.#start).slice(0, EXCERPT_CHARS) }];
+    this.#capture = null;
+    this.#rings = [];
+    this.#parts = [];
   }
 
   #slice(start: number): string {
@@ -155,7 +179,7 @@ export class KmlReader {
       this.#fault = null;
       return;
     }
-    if (!this.#inPlacemark) return;
+    if (!this.#inPlacemark || this.#skipping) return;
     if (name === 'Data') this.#dataName = tag.attributes['name'] ?? '';
     if (name === 'Polygon') {
       this.#polygonStart = this.#elementStart('<Polygon');
@@ -172,7 +196,7 @@ export class KmlReader {
     const name = local(tag.name);
     this.#path.pop();
     const around = this.#path.at(-1);
-    if (!this.#inPlacemark) return;
+    if (!this.#inPlacemark || (this.#skipping && name !== 'Placemark')) return;
     if (this.#capture !== null && around !== undefined && TEXT_OF[name]?.includes(around) === true) {
       const text = this.#capture;
       this.#capture = null;
@@ -187,6 +211,7 @@ export class KmlReader {
     }
     if (name === 'Placemark') {
       this.#inPlacemark = false;
+      this.#skipping = false;
       this.#handler.placemark({
         number: this.#placemarks,
         name: this.#name,

@@ -9,11 +9,9 @@
  * Coordinates come as the file stores them, which for these four formats is easting/northing or lon/lat, whatever axis order
  * EPSG gives the CRS: GDAL swaps axes in transformations only, and none is made here.
  */
-import { createWriteStream } from 'node:fs';
 import { mkdtemp, open as openFile, rm, stat, type FileHandle } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join } from 'node:path';
-import { pipeline } from 'node:stream/promises';
 import type * as Gdal from 'gdal-async';
 import { MappaleError, inputError } from '../errors.ts';
 import type { ZipArchive } from './zip.ts';
@@ -138,9 +136,14 @@ async function unpack(zip: ZipArchive, entry: string, folder: string): Promise<s
   const name = basename(entry).slice(0, -extension.length);
   zip.entry(entry);
   for (const part of parts) {
-    const found = zip.entries.find((candidate) => candidate.path.toLowerCase() === `${stem}${part}`);
+    const [found, other] = zip.entries.filter((candidate) => candidate.path.toLowerCase() === `${stem}${part}`);
     if (found === undefined) continue;
-    await pipeline(await zip.stream(found.path), createWriteStream(join(folder, `${name}${part}`)));
+    if (other !== undefined) {
+      throw inputError('two members of the zip are the same part of a shapefile', {
+        code: 'ZIP_MEMBER_REPEATED', at: `${zip.label}!${other.path}`, detail: `expected one ${part} of it, found ${found.path} and ${other.path}`, hint: 'Nobody can tell which is meant. Download the zip again, or pack it again with the right one.',
+      });
+    }
+    await zip.spool(found.path, join(folder, `${name}${part}`));
   }
   return join(folder, `${name}${extension}`);
 }

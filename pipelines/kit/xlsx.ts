@@ -3,8 +3,9 @@
  * Format: ECMA-376 part 1 (SpreadsheetML). Cells come as the file writes them: a number cell as its digits (`42`, `70010000001`,
  * `6.3E11`), a text cell as its text; formulas as their stored result. Dates stay numbers: the publishers read here use none.
  */
-import { SaxesParser, type SaxesTagPlain } from 'saxes';
+import type { SaxesTagPlain } from 'saxes';
 import { MappaleError, inputError } from '../errors.ts';
+import { BoundedSaxes } from './xml.ts';
 import type { ZipArchive } from './zip.ts';
 
 /** Rows handed over at a time. */
@@ -12,6 +13,14 @@ const BATCH_ROWS = 512;
 /** What a sheet of Excel 2007 and later has. */
 const MOST_COLUMNS = 16_384;
 const MOST_ROWS = 1_048_576;
+/** Columns that may be filled; the widest tables of the publishers have some hundred. */
+const MOST_FILLED = 2_000;
+/** Excel's own limit is 32,767 in a cell; written out, one of them may take six. */
+const CELL_CHARS = 262_144;
+/** Distinct texts of a workbook, which are held: a million names of streets have 20 million characters. */
+const MOST_TEXTS = 2_000_000;
+const TEXTS_CHARS = 100_000_000;
+const MOST_SHEETS = 500;
 
 export interface XlsxSheet {
   readonly name: string;
@@ -65,6 +74,7 @@ export class Workbook {
     });
     if (missing.length > 0) throw unreadable(archive.label, `no part for ${missing.length === 1 ? 'the sheet' : 'the sheets'} ${missing.join(', ')}`);
     if (sheets.length === 0) throw unreadable(archive.label, 'no sheet');
+    if (sheets.length > MOST_SHEETS) throw unreadable(archive.label, `${sheets.length} sheets, more than ${MOST_SHEETS}`);
     return new Workbook(archive, sheets);
   }
 
@@ -149,12 +159,22 @@ function unreadable(at: string, reason: string, cause?: unknown): MappaleError {
 const local = (name: string): string => name.slice(name.indexOf(':') + 1);
 
 async function eachTag(archive: ZipArchive, path: string, visit: (name: string, attributes: Readonly<Record<string, string>>) => void): Promise<void> {
-  const parser = new SaxesParser();
+  const parser = new BoundedSaxes(CELL_CHARS);
   let failure: Error | null = null;
   parser.on('error', (error) => (failure ??= error));
   parser.on('opentag', (tag: SaxesTagPlain) => visit(local(tag.name), tag.attributes));
-  parser.write((await archive.buffer(path)).toString('utf8')).close();
+  const text = (await archive.buffer(path)).toString('utf8');
+  bounded(`${archive.label}!${path}`, () => parser.write(text).close());
   if (failure !== null) throw unreadable(`${archive.label}!${path}`, (failure as Error).message, failure);
+}
+
+/** Beyond a bound the parser throws; what is not well-formed it only tells. */
+function bounded(at: string, work: () => unknown): void {
+  try {
+    work();
+  } catch (error) {
+    throw error instanceof MappaleError ? error : unreadable(at, error instanceof Error ? error.message : String(error), error);
+  }
 }
 
 function decoded(decoder: InstanceType<typeof TextDecoder>, chunk: Buffer, at: string): string {
@@ -179,13 +199,23 @@ async function readTexts(archive: ZipArchive): Promise<readonly string[]> {
   return texts;
 }
 
+/** Bytes that end anywhere, for recognising: what was complete before their end, or before a bound, has been taken. */
+function writeHead(parser: BoundedSaxes, text: string): void {
+  try {
+    parser.write(text);
+  } catch {
+    // Reading says what is wrong.
+  }
+}
+
 /** `sharedStrings.xml`: one `si` per text, in runs `r/t`; what stands under `rPh` is how it is pronounced. */
 class TextsParser {
-  readonly #sax = new SaxesParser();
+  readonly #sax = new BoundedSaxes(CELL_CHARS);
   #failure: Error | null = null;
 
   constructor(into: string[]) {
     let text = '';
+    let characters = 0;
     let taking = false;
     let phonetic = false;
     this.#sax.on('error', (error) => (this.#failure ??= error));
@@ -197,23 +227,27 @@ class TextsParser {
     });
     this.#sax.on('text', (piece) => {
       if (taking) text += piece;
+      if (text.length > CELL_CHARS) throw new Error(`a text of more than ${CELL_CHARS} characters`);
     });
     this.#sax.on('closetag', (tag) => {
       const name = local(tag.name);
       if (name === 't') taking = false;
       else if (name === 'rPh') phonetic = false;
-      else if (name === 'si') into.push(text);
+      else if (name === 'si') {
+        characters += text.length;
+        if (into.length >= MOST_TEXTS || characters > TEXTS_CHARS) throw new Error(`more than ${MOST_TEXTS} texts or ${TEXTS_CHARS} characters of text`);
+        into.push(text);
+      }
     });
   }
 
   write(text: string, at: string): void {
-    this.#sax.write(text);
+    bounded(at, () => this.#sax.write(text));
     if (this.#failure !== null) throw unreadable(at, this.#failure.message, this.#failure);
   }
 
-  /** Bytes that end anywhere: what was complete has been taken. */
   writeHead(text: string): void {
-    this.#sax.write(text);
+    writeHead(this.#sax, text);
   }
 
   end(at: string): void {
@@ -224,7 +258,7 @@ class TextsParser {
 
 /** A sheet's rows, as they are completed. */
 class SheetParser {
-  readonly #sax = new SaxesParser();
+  readonly #sax = new BoundedSaxes(CELL_CHARS);
   readonly #at: string;
   #failure: Error | null = null;
   rows: XlsxRow[] = [];
@@ -276,7 +310,9 @@ class SheetParser {
       }
     });
     this.#sax.on('text', (piece) => {
-      if (taking) text += piece;
+      if (!taking) return;
+      text = (text ?? '') + piece;
+      if (text.length > CELL_CHARS) throw new Error(`a text of more than ${CELL_CHARS} characters in column ${column + 1} of row ${number}`);
     });
     this.#sax.on('closetag', (tag) => {
       const name = local(tag.name);
@@ -289,6 +325,7 @@ class SheetParser {
           if (formula && !lenient) fail(`a formula without its result in column ${column + 1} of row ${number}`);
           return;
         }
+        if (column >= MOST_FILLED) fail(`a value in column ${column + 1} of row ${number}, where tables have at most ${MOST_FILLED}`);
         if (this.#failure !== null) return;
         let value: string | null = text;
         if (type === 's') {
@@ -305,12 +342,12 @@ class SheetParser {
   }
 
   write(text: string): void {
-    this.#sax.write(text);
+    bounded(this.#at, () => this.#sax.write(text));
     this.#check();
   }
 
   writeHead(text: string): void {
-    this.#sax.write(text);
+    writeHead(this.#sax, text);
   }
 
   end(): void {

@@ -1,24 +1,36 @@
 /**
  * Zips, and zips inside zips, by random access. An inner zip that is stored is read in place; one that is deflated is
- * inflated into memory when small and into a temporary file otherwise. Bytes before the first header (a self-extracting
+ * inflated into memory when small and into a temporary file otherwise, when there is room for it. Bytes before the first header (a self-extracting
  * program, what a server put in front) and behind the last are passed over: a zip is where its central directory says.
  * Every entry's CRC-32 and size are verified: a damaged zip is an error, never fewer rows.
  */
 import { createReadStream } from 'node:fs';
-import { open, mkdtemp, rm, type FileHandle } from 'node:fs/promises';
+import { open, mkdtemp, rm, statfs, type FileHandle } from 'node:fs/promises';
 import { createWriteStream } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { basename, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { pipeline as joined, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { constants, crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
 import yauzl from 'yauzl';
 import { MappaleError, inputError } from '../errors.ts';
+import { isFull } from './file-error.ts';
 import { maskTaxCode } from './mask-tax-code.ts';
 
 /** Inner zips up to this many bytes are held in memory; a reader that works ahead has several open. */
 const IN_MEMORY_BYTES = 8 * 1024 * 1024;
 const HEAD_BYTES = 65_536;
+/** What is asked for whole: the parts of a workbook that say what is where. */
+const WHOLE_BYTES = 64 * 1024 * 1024;
+/** A zip of Italy has 8,000 comuni in its provinces, the fullest of them 350. */
+const MOST_MEMBERS = 100_000;
+/** A zip of Italy, in it regions, provinces, comuni: and one more than anybody packs. */
+const DEPTH = 5;
+/** Text of the publishers shrinks to a tenth, the most even to a fortieth; what shrinks more, and is large, only says that it is. */
+const RATIO = 250;
+const RATIO_FROM_BYTES = 64 * 1024 * 1024;
+/** Left over on the disk of temporary files. */
+const SPARE_BYTES = 64 * 1024 * 1024;
 /** Signatures of APPNOTE.TXT, the description of the format. */
 const LOCAL_HEADER = 0x04034b50;
 const CENTRAL_HEADER = 0x02014b50;
@@ -31,7 +43,7 @@ const END_RECORD_BYTES = 22;
 const END_RECORD_64_BYTES = 56;
 const END_LOCATOR_64_BYTES = 20;
 /** The end record and its longest comment, and the records of large zips in front of it. */
-const TAIL_BYTES = END_RECORD_BYTES + 0xffff + END_LOCATOR_64_BYTES + END_RECORD_64_BYTES;
+export const TAIL_BYTES = END_RECORD_BYTES + 0xffff + END_LOCATOR_64_BYTES + END_RECORD_64_BYTES;
 /** Bytes leave the inflater in pieces of at most this many: larger ones do not stay in the processor's cache until they are read. */
 const INFLATED_BYTES = 262_144;
 
@@ -186,22 +198,20 @@ async function signatureAt(bytes: Bytes, position: number): Promise<number | nul
 export async function isZip(path: string): Promise<boolean> {
   const handle = await open(path, 'r');
   try {
-    const head = Buffer.alloc(END_RECORD_BYTES);
-    return await holdsZip(handle, path, head.subarray(0, (await handle.read(head, 0, head.length, 0)).bytesRead));
+    const bytes = new FileBytes(handle, path, (await handle.stat()).size, null);
+    const first = await signatureAt(bytes, 0);
+    if (first === LOCAL_HEADER || first === END_RECORD) return true;
+    const place = await placeOf(bytes);
+    return place !== null && place.entries > 0;
   } finally {
     await handle.close();
   }
 }
 
-/** The same of an open file. @param head its first bytes, 22 at least where it has them; of a file that is all of these nothing more is read */
-export async function holdsZip(handle: FileHandle, path: string, head: Buffer): Promise<boolean> {
-  if (head.length < END_RECORD_BYTES) return false;
-  const first = head.readUInt32LE(0);
-  if (first === LOCAL_HEADER || first === END_RECORD) return true;
-  const { size } = await handle.stat();
-  if (size === head.length && !head.includes(END_RECORD_MARK)) return false;
-  const place = await placeOf(new FileBytes(handle, path, size, null));
-  return place !== null && place.entries > 0;
+/** False where `isZip` would say so, from what was read of a file anyway. @param tail its last `TAIL_BYTES` bytes, or all that it has */
+export function mayBeZip(head: Buffer, tail: Buffer): boolean {
+  const first = head.length < 4 ? 0 : head.readUInt32LE(0);
+  return first === LOCAL_HEADER || first === END_RECORD || tail.includes(END_RECORD_MARK);
 }
 
 /** yauzl's view of `Bytes`. */
@@ -319,6 +329,8 @@ export class ZipArchive {
   readonly #raw: ReadonlyMap<string, yauzl.Entry>;
   readonly #inner = new Set<ZipArchive>();
   #outer: ZipArchive | null = null;
+  /** Zips around this one. */
+  #depth = 0;
   /** How the archive is named in messages: `MOLISE.zip!CB.zip`. */
   readonly label: string;
   readonly entries: readonly ZipEntry[];
@@ -350,12 +362,15 @@ export class ZipArchive {
       const names = new Set<string>();
       const repeated: string[] = [];
       let directoryBytes = 0;
+      let compressedBytes = 0;
       await new Promise<void>((resolve, reject) => {
         zip.on('entry', (entry: yauzl.Entry) => {
           // Names that look the same are the same: a letter and its accent apart, or the two in one.
           const name = entry.fileName.normalize('NFC');
           if (names.has(name)) repeated.push(entry.fileName);
           names.add(name);
+          compressedBytes += entry.compressedSize;
+          if (names.size > MOST_MEMBERS) return reject(new Error(`more than ${MOST_MEMBERS} members`));
           raw.set(entry.fileName, entry);
           directoryBytes += CENTRAL_HEADER_BYTES + entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
           zip.readEntry();
@@ -367,6 +382,8 @@ export class ZipArchive {
       if (repeated.length > 0) throw repeats(label, repeated);
       // A count of 16 bits may have wrapped, or lie: what is behind it would be passed over.
       if (place !== null && place.directoryBytes !== null && place.directoryBytes > directoryBytes) throw new Error(`a directory of ${place.directoryBytes} bytes that counts only ${raw.size} members of ${directoryBytes} bytes`);
+      if (compressedBytes > bytes.size) throw new Error(`members of ${compressedBytes} bytes in a zip of ${bytes.size}: they lie in one another`);
+      for (const entry of raw.values()) refuseBomb(entry, label);
       return new ZipArchive(whole, bytes, raw, label);
     } catch (error) {
       await whole.close();
@@ -414,19 +431,46 @@ export class ZipArchive {
     return Buffer.concat(chunks).subarray(0, bytes);
   }
 
-  /** The whole entry in memory; for small ones. */
+  /** The whole entry in memory; for small ones. @throws input error `ZIP_MEMBER_TOO_LARGE` */
   async buffer(path: string): Promise<Buffer> {
+    const { size } = this.entry(path);
+    if (size > WHOLE_BYTES) {
+      throw inputError('a member of the zip is too large', {
+        code: 'ZIP_MEMBER_TOO_LARGE', at: `${this.label}!${path}`, detail: `expected at most ${WHOLE_BYTES} bytes in a member of this kind, found ${size}`, hint: 'Download it again, from the publisher.',
+      });
+    }
     const chunks: Buffer[] = [];
     for await (const chunk of inflated(await this.extent(path))) chunks.push(chunk);
     return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  }
+
+  /**
+   * Inflates an entry into a file, when there is room for it.
+   * @throws input error `TEMP_FULL` with the member and the folder
+   */
+  async spool(path: string, target: string): Promise<void> {
+    const extent = await this.extent(path);
+    const folder = dirname(target);
+    const { bavail, bsize } = await statfs(folder);
+    if (extent.size + SPARE_BYTES > bavail * bsize) throw tempFull(extent, folder, bavail * bsize);
+    try {
+      await pipeline(inflated(extent), createWriteStream(target));
+    } catch (error) {
+      if (isFull(error)) throw tempFull(extent, folder, null, error);
+      throw error;
+    }
   }
 
   /** Opens an entry that is itself a zip. Close it soon: a large one lies on disk. */
   async archive(path: string): Promise<ZipArchive> {
     const entry = this.#rawEntry(path);
     const label = `${this.label}!${path}`;
+    if (this.#depth >= DEPTH) {
+      throw inputError('zips lie in zips too deep', { code: 'ZIP_TOO_DEEP', at: label, detail: `expected at most ${DEPTH} zips in one another, found more`, hint: 'Such a zip may hold itself. Download it again, from the publisher.' });
+    }
     const inner = await ZipArchive.#from(await this.#materialise(entry, path), label);
     inner.#outer = this;
+    inner.#depth = this.#depth + 1;
     this.#inner.add(inner);
     return inner;
   }
@@ -444,9 +488,10 @@ export class ZipArchive {
     }
     if (entry.uncompressedSize <= IN_MEMORY_BYTES) return new MemoryBytes(await this.buffer(path));
     const folder = await mkdtemp(join(tmpdir(), 'mappale-zip-'));
-    const spooled = join(folder, basename(path));
+    // A name of its own: the member's may be longer than this file system takes.
+    const spooled = join(folder, 'member.zip');
     try {
-      await pipeline(inflated(await this.extent(path)), createWriteStream(spooled));
+      await this.spool(path, spooled);
       const handle = await open(spooled, 'r');
       return new FileBytes(handle, spooled, entry.uncompressedSize, folder);
     } catch (error) {
@@ -495,6 +540,26 @@ function describe(entry: yauzl.Entry): ZipEntry {
     modified: Number.isNaN(modified.getTime()) ? '1980-01-01' : modified.toISOString().slice(0, 10),
     isFolder: entry.fileName.endsWith('/'),
   };
+}
+
+/** @throws input error `ZIP_RATIO`: nothing was inflated yet */
+function refuseBomb({ fileName, uncompressedSize, compressedSize }: yauzl.Entry, at: string): void {
+  if (uncompressedSize <= RATIO_FROM_BYTES || uncompressedSize <= compressedSize * RATIO) return;
+  throw inputError('a member of the zip is not believable', {
+    code: 'ZIP_RATIO', at: `${at}!${fileName}`, detail: `expected at most ${RATIO} bytes for each that is stored, found ${uncompressedSize} for ${compressedSize}`,
+    hint: 'It would fill the disk with one thing over and over. Download it again, from the publisher.',
+  });
+}
+
+function tempFull({ at, size }: EntryExtent, folder: string, free: number | null, cause?: unknown): MappaleError {
+  return inputError('there is not enough room for temporary files', {
+    code: 'TEMP_FULL', at, detail: `expected ${mib(size + SPARE_BYTES)} free in ${folder} for this member, found ${free === null ? 'that it filled up' : mib(free)}`,
+    hint: 'Free room there, or set TMPDIR to a folder on a larger disk.', cause,
+  });
+}
+
+function mib(bytes: number): string {
+  return `${Math.ceil(bytes / 1024 ** 2)} MiB`;
 }
 
 function repeats(at: string, names: readonly string[]): MappaleError {

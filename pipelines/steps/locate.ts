@@ -1,13 +1,12 @@
 /** Step 1: which files are here, what are they, and which releases do they make? Files are known by content. */
 import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
-import { open } from 'node:fs/promises';
+import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import pLimit from 'p-limit';
 import { MappaleError, inputError } from '../errors.ts';
 import { fileError } from '../kit/file-error.ts';
 import type { Probe, Recognition } from '../kit/source.ts';
-import { ZipArchive, holdsZip, type ZipEntry } from '../kit/zip.ts';
+import { TAIL_BYTES, ZipArchive, isZip, mayBeZip, type ZipEntry } from '../kit/zip.ts';
 import { maskTaxCode } from '../kit/mask-tax-code.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { Folders, refuseChanged, type BrokenEntry, type FoundFile } from './walk.ts';
@@ -174,8 +173,8 @@ function firstLine(head: Buffer): string {
 }
 
 async function openProbe(path: string, size: number, folders: Folders): Promise<{ probe: Probe; close: () => Promise<void> }> {
-  const { head, zip } = await lookAt(path);
-  const archive = zip ? await ZipArchive.open(path) : null;
+  const { head, mayBeZip: likely } = lookAt(path, size);
+  const archive = likely && (await isZip(path)) ? await ZipArchive.open(path) : null;
   const inner = new Map<string, ZipArchive>();
   const folder = dirname(path);
   /** Splits `CB.zip/H833_X.zip/H833_X_ple.gml` into the archive that holds the entry and the entry's own path. */
@@ -216,21 +215,27 @@ async function openProbe(path: string, size: number, folders: Folders): Promise<
       if (found.path === '') return found.zip.entries;
       return (await found.zip.archive(found.path.replace(/\/$/, ''))).entries;
     },
-    headOfSibling: async (name) => (await lookAt(join(folder, name))).head,
+    headOfSibling: async (name) => lookAt(join(folder, name), 0).head,
   };
   return { probe, close: async () => archive?.close() };
 }
 
-/** A file's first bytes, and whether it is a zip: all that is read of most strangers. */
-async function lookAt(path: string): Promise<{ head: Buffer; zip: boolean }> {
-  const handle = await open(path, 'r');
+/** What is read of most strangers; the memory is lent from one file to the next. */
+const HEAD = Buffer.allocUnsafeSlow(HEAD_BYTES);
+const TAIL = Buffer.allocUnsafeSlow(TAIL_BYTES);
+
+/**
+ * A file's first bytes, and whether it may be a zip. Waited for: of ten thousand strangers each asks for three things of the system, and handing
+ * them to another thread and back takes longer than doing them.
+ */
+function lookAt(path: string, size: number): { head: Buffer; mayBeZip: boolean } {
+  const file = openSync(path, 'r');
   try {
-    const buffer = Buffer.allocUnsafe(HEAD_BYTES);
-    const { bytesRead } = await handle.read(buffer, 0, HEAD_BYTES, 0);
-    const head = buffer.subarray(0, bytesRead);
-    return { head, zip: await holdsZip(handle, path, head) };
+    const head = Buffer.from(HEAD.subarray(0, readSync(file, HEAD, 0, HEAD_BYTES, 0)));
+    const tail = head.length >= size ? head : TAIL.subarray(0, readSync(file, TAIL, 0, TAIL_BYTES, Math.max(0, size - TAIL_BYTES)));
+    return { head, mayBeZip: mayBeZip(head, tail) };
   } finally {
-    await handle.close();
+    closeSync(file);
   }
 }
 

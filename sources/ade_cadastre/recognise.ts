@@ -6,6 +6,8 @@ import { MappaleError, type Probe, type Recognition } from '../../pipelines/kit/
 import { regionOfSigla } from './provinces.ts';
 
 const LOCAL_HEADER = 0x04034b50;
+/** 64 KiB of a document inflate to less; where they do not, the zip is opened instead. */
+const HEAD_INFLATED_BYTES = 8 * 1024 * 1024;
 /** Entries that are looked into before the zip is left to other sources. */
 const TRIED = 3;
 
@@ -20,7 +22,7 @@ export async function recognise(probe: Probe): Promise<Recognition | null> {
   }
   const inside = probe.entries.filter(({ path, isFolder }) => !isFolder && /\.(zip|gml)$/i.test(path));
   for (const entry of inside.slice(0, TRIED)) {
-    const depth = await depthOf(probe, entry.path, await probe.headOf(entry.path));
+    const depth = await depthOf(probe, entry.path, await probe.headOf(entry.path), ROLES.length);
     if (depth === null) continue;
     const role = ROLES[depth];
     if (role === undefined) return null;
@@ -49,12 +51,14 @@ function regionOf(role: (typeof ROLES)[number], name: string, inside: readonly s
  * How many zips lie around the first document, or null when it is not ours. The heads of zips begin with the heads of their
  * first entries, so this looks through all levels at once; a zip that begins with something else has to be opened.
  * @param path inside the probed zip
+ * @param levels that are looked into: a zip may hold itself
  */
-async function depthOf(probe: Probe, path: string, head: Buffer): Promise<number | null> {
+async function depthOf(probe: Probe, path: string, head: Buffer, levels: number): Promise<number | null> {
+  if (levels === 0) return null;
   if (/\.gml$/i.test(path)) return isOurs(head) ? 1 : null;
   const first = firstEntry(head) ?? (await firstListed(probe, path));
   if (first === null) return null;
-  const depth = await depthOf(probe, `${path}/${first.path}`, first.head);
+  const depth = await depthOf(probe, `${path}/${first.path}`, first.head, levels - 1);
   return depth === null ? null : depth + 1;
 }
 
@@ -85,7 +89,7 @@ function firstEntry(zip: Buffer): { path: string; head: Buffer } | null {
     if (method === 0) return { path, head: bytes };
     if (method !== 8) return null;
     try {
-      return { path, head: inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH }) };
+      return { path, head: inflateRawSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, maxOutputLength: HEAD_INFLATED_BYTES }) };
     } catch {
       return null;
     }

@@ -1,0 +1,189 @@
+/** What is much too large is refused before it takes memory or disk, with the bound and the place; what a folder costs does not grow with its square. */
+import type * as Fs from 'node:fs';
+import type * as FsPromises from 'node:fs/promises';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it, vi } from 'vitest';
+import { describeUnknown } from '../../pipelines/commands/command.ts';
+import { openCsv } from '../../pipelines/kit/csv.ts';
+import { KmlReader, PLACEMARK_CHARS, type Placemark } from '../../pipelines/kit/kml.ts';
+import { randomOf } from '../../pipelines/kit/random.ts';
+import { Workbook } from '../../pipelines/kit/xlsx.ts';
+import { XmlElementParser } from '../../pipelines/kit/xml.ts';
+import { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { loadSources } from '../../pipelines/registry.ts';
+import { locate } from '../../pipelines/steps/locate.ts';
+
+const disk = vi.hoisted(() => ({ freeBytes: null as number | null, listings: [] as string[] }));
+vi.mock('node:fs', async (original) => {
+  const real = await original<typeof Fs>();
+  return { ...real, readdirSync: (path: string, ...rest: never[]) => (disk.listings.push(String(path)), real.readdirSync(path, ...rest)) };
+});
+vi.mock('node:fs/promises', async (original) => {
+  const real = await original<typeof FsPromises>();
+  return {
+    ...real,
+    statfs: async (path: string) => (disk.freeBytes === null ? real.statfs(path) : { bavail: disk.freeBytes, bsize: 1 }),
+    readdir: (path: string, ...rest: never[]) => (disk.listings.push(String(path)), real.readdir(path, ...rest)),
+  };
+});
+
+const folder = mkdtempSync(join(tmpdir(), 'mappale-bounds-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+let files = 0;
+async function zipOf(members: readonly (readonly [string, string | Buffer | Iterable<Buffer>, boolean?])[]): Promise<string> {
+  files += 1;
+  const path = join(folder, `${files}.zip`);
+  const zip = await ZipWriter.create(path);
+  for (const [name, content, stored] of members) await zip.add(name, content, { stored: stored === true, level: 9 });
+  await zip.close();
+  return path;
+}
+
+const MIB = 1024 * 1024;
+const random = randomOf('bounds');
+const noise = (bytes: number): Buffer => Buffer.from(Array.from({ length: bytes }, () => random.below(256)));
+function* zeros(mebibytes: number): Generator<Buffer> {
+  const piece = Buffer.alloc(MIB);
+  for (let i = 0; i < mebibytes; i += 1) yield piece;
+}
+
+describe('a zip', () => {
+  it('with a member that shrinks beyond belief is refused before anything is inflated', async () => {
+    await expect(ZipArchive.open(await zipOf([['a.csv', 'x'], ['CB.zip', zeros(80)]]))).rejects.toMatchObject({ code: 'ZIP_RATIO', at: expect.stringMatching(/!CB\.zip$/), detail: expect.stringMatching(/at most 250 .* found 83886080/) });
+  });
+
+  it('with members that lie in one another is refused', async () => {
+    const path = await zipOf([['a.csv', noise(5000)], ['b.csv', noise(5000)]]);
+    const bytes = readFileSync(path);
+    // The compressed size in the second header of the directory.
+    bytes.writeUInt32LE(9000, bytes.lastIndexOf('PK\u0001\u0002', undefined, 'latin1') + 20);
+    writeFileSync(path, bytes);
+    await expect(ZipArchive.open(path)).rejects.toMatchObject({ code: 'ZIP_UNREADABLE', detail: expect.stringContaining('lie in one another') });
+  });
+
+  it('in zips without an end is refused at the sixth', async () => {
+    let content: Buffer = noise(10);
+    for (let i = 0; i < 8; i += 1) content = readFileSync(await zipOf([['z.zip', content]]));
+    files += 1;
+    writeFileSync(join(folder, `${files}.zip`), content);
+    const archive = await ZipArchive.open(join(folder, `${files}.zip`));
+    let inner = archive;
+    await expect((async () => {
+      for (;;) inner = await inner.archive('z.zip');
+    })()).rejects.toMatchObject({ code: 'ZIP_TOO_DEEP' });
+    expect(inner.label.split('!')).toHaveLength(6);
+    await archive.close();
+  });
+
+  it('whose member does not fit into the temporary folder says so, with member, folder and room', async () => {
+    const path = await zipOf([['CB.zip', noise(9 * MIB / 8)], ['large.zip', zeros(10)]]);
+    const archive = await ZipArchive.open(path);
+    disk.freeBytes = 20 * MIB;
+    await expect(archive.archive('large.zip')).rejects.toMatchObject({
+      code: 'TEMP_FULL', at: expect.stringMatching(/!large\.zip$/), detail: expect.stringMatching(/expected 74 MiB free in \S*mappale-zip-\S* for this member, found 20 MiB/), hint: expect.stringContaining('TMPDIR'),
+    });
+    disk.freeBytes = null;
+    // Room that goes while it is written.
+    await expect(archive.spool('large.zip', '/dev/full')).rejects.toMatchObject({ code: 'TEMP_FULL', at: expect.stringMatching(/!large\.zip$/) });
+    await archive.close();
+  });
+});
+
+describe('a workbook', () => {
+  const RELATIONS = '<Relationships><Relationship Id="r1" Target="worksheets/sheet1.xml"/></Relationships>';
+  const sheetsOf = (count: number): string => `<workbook><sheets>${Array.from({ length: count }, (_, i) => `<sheet name="${i}" r:id="r1" xmlns:r="r"/>`).join('')}</sheets></workbook>`;
+  const cell = (value: string): string => `<worksheet><sheetData><row r="1"><c r="A1" t="inlineStr"><is>${value}</is></c></row></sheetData></worksheet>`;
+
+  it.each<[string, { sheet?: string; texts?: string; book?: string }, RegExp]>([
+    ['elements in one another without an end', { sheet: '<a>'.repeat(200) }, /more than 100 deep/],
+    ['a text without an end', { sheet: cell(`<t>${'x'.repeat(400_000)}`) }, /more than 262144 characters/],
+    ['a comment without an end', { sheet: `<worksheet><!-- ${'< '.repeat(300_000)}` }, /more than 262144 characters/],
+    ['a tag without an end', { sheet: `<worksheet><row ${'a="1" '.repeat(80_000)}` }, /more than 262144 characters|duplicate attribute/],
+    ['a text of runs without an end', { sheet: cell('<t>xxxxxxxx</t>'.repeat(40_000)) }, /more than 262144 characters in column 1 of row 1/],
+    ['a text in the last column of a sheet', { sheet: '<worksheet><sheetData><row r="1"><c r="XFD1"><v>1</v></c></row></sheetData></worksheet>' }, /column 16384 of row 1/],
+    ['a shared text of runs without an end', { texts: `<sst><si>${'<t>xxxxxxxx</t>'.repeat(40_000)}</si></sst>` }, /more than 262144 characters/],
+    ['two million shared texts and one', { texts: `<sst>${'<si/>'.repeat(2_000_001)}</sst>` }, /more than 2000000 texts/],
+    ['501 sheets', { book: sheetsOf(501) }, /501 sheets/],
+  ])('with %s is refused', async (_what, { sheet = cell('<t>a</t>'), texts, book = sheetsOf(1) }, message) => {
+    const archive = await ZipArchive.open(await zipOf([['xl/workbook.xml', book], ['xl/_rels/workbook.xml.rels', RELATIONS], ['xl/worksheets/sheet1.xml', sheet], ...(texts === undefined ? [] : [['xl/sharedStrings.xml', texts] as const])]));
+    await expect((async () => {
+      const workbook = await Workbook.open(archive);
+      for await (const batch of workbook.rows(workbook.sheets[0]!)) expect(batch.rows.length).toBeLessThan(2);
+    })()).rejects.toMatchObject({ code: 'XLSX_UNREADABLE', detail: expect.stringMatching(message) });
+    await archive.close();
+  });
+});
+
+describe('perimeters', () => {
+  const read = (pieces: Iterable<string>): { placemarks: Placemark[]; broken: string[] } => {
+    const placemarks: Placemark[] = [];
+    const broken: string[] = [];
+    const reader = new KmlReader({ placemark: (placemark) => placemarks.push(placemark), broken: (message) => broken.push(message) });
+    for (const piece of pieces) {
+      reader.write(piece);
+      if (broken.length > 0) break;
+    }
+    if (broken.length === 0) reader.end();
+    return { placemarks, broken };
+  };
+  const POLYGON = '<Polygon><outerBoundaryIs><LinearRing><coordinates>14,41 14.1,41 14.1,41.1 14,41</coordinates></LinearRing></outerBoundaryIs></Polygon>';
+  function* long(inside: string): Generator<string> {
+    yield '<kml><Placemark><name>a</name>';
+    const piece = inside.repeat(Math.ceil(MIB / inside.length));
+    for (let size = 0; size <= PLACEMARK_CHARS + MIB; size += piece.length) yield piece;
+    yield `</Placemark><Placemark><name>b</name>${POLYGON}</Placemark></kml>`;
+  }
+
+  it('a placemark longer than 32 MiB is refused alone, with its first 64 KiB; the next one is read', () => {
+    const { placemarks, broken } = read(long(POLYGON));
+    expect(broken).toEqual([]);
+    expect(placemarks.map(({ name, parts, fault }) => [name, parts.length, fault])).toEqual([['a', 0, 'a placemark of more than 33554432 characters (its first 65536 are kept)'], ['b', 1, null]]);
+    expect(placemarks[0]!.raw).toHaveLength(65_536);
+    expect(placemarks[0]!.raw.startsWith('<Placemark><name>a</name><Polygon>')).toBe(true);
+  });
+
+  it.each<[string, Iterable<string>, RegExp]>([
+    ['a ring whose text does not end', (function* () {
+      yield '<kml><Placemark><Polygon><outerBoundaryIs><LinearRing><coordinates>';
+      for (let i = 0; i < 40; i += 1) yield '14,41 '.repeat(MIB / 6);
+    })(), /more than 33554432 characters/],
+    ['elements in one another without an end', ['<a>'.repeat(200)], /more than 100 deep/],
+  ])('%s ends the document with the bound', (_what, pieces, message) => {
+    expect(read(pieces).broken[0]).toMatch(message);
+  });
+});
+
+it('a member of the cadastre with elements in one another without an end is refused alone', () => {
+  expect(() => new XmlElementParser({}, {}).write('<a>'.repeat(20_000))).toThrow(/more than 100 deep/);
+});
+
+it.each([[2000, null], [2001, 'COLUMNS_TOO_MANY']])('a table of %i columns: %s', async (columns, code) => {
+  async function* bytes(): AsyncGenerator<Buffer> {
+    yield Buffer.from(`${Array.from({ length: columns }, (_, index) => `c${index}`).join(';')}\n`);
+  }
+  const opened = openCsv(bytes(), { at: 'a.csv', delimiter: ';', encoding: 'utf-8' });
+  if (code === null) expect((await opened).header).toHaveLength(columns);
+  else await expect(opened).rejects.toMatchObject({ code, at: 'a.csv:1' });
+});
+
+describe('a folder of strangers', () => {
+  it('is listed once, however many files are looked at', async () => {
+    const place = mkdtempSync(join(folder, 'many-'));
+    for (let i = 0; i < 300; i += 1) writeFileSync(join(place, `appunti ${i}.txt`), `note ${i}\n`);
+    disk.listings = [];
+    const { unknown } = await locate([place], await loadSources(), { get: () => undefined, set() {} });
+    expect(unknown).toHaveLength(300);
+    expect(disk.listings.filter((path) => path === place)).toHaveLength(1);
+  });
+
+  it('is told in ten names and a count by kind', () => {
+    const lines = describeUnknown([...Array.from({ length: 1200 }, (_, i) => `/d/${String(i).padStart(4, '0')}.txt`), ...Array.from({ length: 30 }, (_, i) => `/d/x${i}.PDF`), '/d/y']);
+    expect(lines).toHaveLength(11);
+    expect(lines.at(-1)).toBe('no source reads 1,221 more: 1,190 .txt, 30 .pdf, 1 without an ending (all of them: --json)');
+    expect(describeUnknown(['/d/a.txt'])).toEqual(['no source reads: /d/a.txt']);
+  });
+});
