@@ -37,20 +37,24 @@ const PATIENCE_MS = 2_000;
  * Lets a request in, or refuses it: the work begins when it is the token's turn, and the request is counted then.
  * @param key value of `x-api-key`
  * @param address of the caller, IPv4 or IPv6
+ * @param gone whether the caller left while it waited
  * @param admitted told who asks, before the work
- * @throws ApiError 401, 403, 429, 503; MappaleError; what the work throws
+ * @throws ApiError 401, 403, 408, 429, 503; MappaleError; what the work throws
  */
-export type Admit = <T>(key: string | readonly string[] | undefined, scope: Scope, address: string, admitted: (caller: Caller) => void, work: () => Promise<T>) => Promise<T>;
+export type Admit = <T>(
+  key: string | readonly string[] | undefined, scope: Scope, address: string, gone: () => boolean, admitted: (caller: Caller) => void, work: () => Promise<T>,
+) => Promise<T>;
 
 export function admitter(reader: Reader): Admit {
   const turns = new Turns({ perCaller: PER_TOKEN, total: reader.parallel, patienceMs: PATIENCE_MS });
-  return async (key, scope, address, admitted, work) => {
+  return async (key, scope, address, gone, admitted, work) => {
     if (key === undefined || key.length === 0) throw new ApiError('API_KEY_REQUIRED', 'the header x-api-key with a token is required');
     // What cannot be a key is counted as a bad one, but never compared.
     const hash = typeof key === 'string' && KEY.test(key) ? hashOf(key) : '';
     // By the key, before it is looked up: that is work, too.
     const turn = await turns.take(hash === '' ? address : hash);
     try {
+      if (gone()) throw callerGone();
       // Whose turn did not come is told so after the key and its scope were looked at, and does not use up the hour.
       const caller = await identify(reader, hash, scope, address, typeof turn === 'function');
       admitted(caller);
@@ -63,6 +67,11 @@ export function admitter(reader: Reader): Admit {
       if (typeof turn === 'function') turn();
     }
   };
+}
+
+/** Nobody reads this answer. */
+export function callerGone(): ApiError {
+  return new ApiError('REQUEST_TIMEOUT', 'the connection was closed');
 }
 
 /** Looks a key up. @param counted whether the request counts in the token's hour @throws ApiError 401, 403, 429; MappaleError */

@@ -11,7 +11,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import type { Log } from '../pipelines/log.ts';
-import { admitter, type Admit } from './access.ts';
+import { admitter, callerGone, type Admit } from './access.ts';
 import { plainAddress, trusting } from './callers.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { ApiError, invalidParameter, isTransient, unavailable } from './errors.ts';
@@ -176,9 +176,9 @@ function remembered<T>(forMs: number, make: () => Promise<T>): () => Promise<T> 
 function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader, admit: Admit, version: string): void {
   app.get(BASE + endpoint.path.replace('{id}', ':id(.+)'), async (request, reply) => {
     const address = plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress);
-    // Whoever asked is gone, and reads no answer.
-    if (address === null) throw new ApiError('REQUEST_TIMEOUT', 'the connection was closed');
-    const { answer, tag } = await admit(request.headers['x-api-key'], endpoint.scope, address, (caller) => {
+    // Only a connection that is gone has none.
+    if (address === null) throw callerGone();
+    const { answer, tag } = await admit(request.headers['x-api-key'], endpoint.scope, address, () => request.socket.destroyed, (caller) => {
       request.tokenId = caller.tokenId;
       reply.headers(caller.headers);
     }, async () => {

@@ -1,4 +1,7 @@
 /** One caller never takes the service from the others. Without a database: the reader answers when the test says so. */
+import { once } from 'node:events';
+import { connect, type AddressInfo } from 'node:net';
+import { promisify } from 'node:util';
 import zlib from 'node:zlib';
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
@@ -112,20 +115,43 @@ describe('a token that asks sixty things at once', () => {
   });
 });
 
+describe('a caller who left while it waited', () => {
+  it('costs nothing: its request is neither counted nor worked on', async () => {
+    const { app, begun, counted, letGo } = await held();
+    await app.listen({ port: 0, host: '127.0.0.1' });
+    const { port } = app.server.address() as AddressInfo;
+    const key = `mpl_${'x'.repeat(43)}`;
+    const sockets = await Promise.all(Array.from({ length: 8 }, async () => {
+      const socket = connect(port, '127.0.0.1').on('error', () => undefined);
+      await once(socket, 'connect');
+      socket.write(`GET ${BASE}/admin/regions HTTP/1.1\r\nHost: x\r\nx-api-key: ${key}\r\n\r\n`);
+      return socket;
+    }));
+    await vi.waitFor(() => expect(begun.length).toBe(3));
+    for (const socket of sockets) socket.resetAndDestroy();
+    await vi.waitFor(async () => {
+      expect(await promisify(app.server.getConnections.bind(app.server))()).toBe(0);
+    });
+    letGo();
+    await app.close();
+    await settled();
+    expect([begun.length, counted.length]).toEqual([3, 3]);
+  });
+});
+
 describe('what anybody may ask for without a key', () => {
   it('is looked up for /health once in a second, however many ask', async () => {
     const { app, begun, letGo } = await held();
-    const clock = vi.spyOn(performance, 'now');
+    const clock = vi.spyOn(performance, 'now').mockReturnValue(1_000);
     const ask = (): Promise<number> => app.inject({ method: 'GET', url: `${BASE}/health` }).then(({ statusCode }) => statusCode);
     const crowd = Array.from({ length: 40 }, ask);
     await vi.waitFor(() => expect(begun.length).toBe(1));
     letGo();
     expect(new Set(await Promise.all(crowd))).toEqual(new Set([200]));
-    const at = performance.now();
-    clock.mockReturnValue(at + 900);
+    clock.mockReturnValue(1_999);
     await ask();
     expect(begun.length).toBe(1);
-    clock.mockReturnValue(at + 1_100);
+    clock.mockReturnValue(2_001);
     await ask();
     expect(begun.length).toBe(2);
     await app.close();
