@@ -66,6 +66,7 @@ describeEngines('files that come in any order', (engine) => {
   };
 
   it(`end as a fresh load of the files in force: ${runs} sequences, seed ${seed}`, async () => {
+    let held = 0;
     await fc.assert(fc.asyncProperty(fc.array(happening, { minLength: 2, maxLength: 7 }), async (happenings) => {
       const story = await Story.begin(start, await engine.copyDatabase(start.url));
       try {
@@ -78,6 +79,11 @@ describeEngines('files that come in any order', (engine) => {
         expect(await story.fresh(await engine.createDatabase())).toEqual(published);
         // And once more there is nothing to do.
         expect((await story.refresh()).runId).toBeNull();
+        // Many take hours.
+        if ((held += 1) % 10 === 0) console.log(`${engine.name}: ${held} of ${runs} sequences held`);
+      } catch (error) {
+        console.log(`${engine.name}: does not hold: ${JSON.stringify(happenings)}`);
+        throw error;
       } finally {
         await story.end();
       }
