@@ -34,8 +34,11 @@ export interface Endpoint {
   readonly answer: z.ZodType;
   /** Errors that only this endpoint has. */
   readonly errors: readonly ErrorCode[];
-  /** A query that can be tried. */
+  /** A query that can be tried, and values of the parameters that do not go with it or need not be there. */
   readonly example: Readonly<Record<string, string>>;
+  readonly otherExamples: Readonly<Record<string, string>>;
+  /** A query that is refused. */
+  readonly refused: Readonly<Record<string, string>>;
   /** @param given path and query parameters, read @throws ApiError, MappaleError */
   readonly lookup: (reader: Reader, given: Given) => Promise<Answer>;
 }
@@ -71,6 +74,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     answer: answers.found,
     errors: [],
     example: { q: 'Via Roma 5', city: 'Campobasso' },
+    otherExamples: { limit: '5' },
+    refused: { q: 'Via Roma 5', limit: '51' },
     lookup: (reader, { q, city, limit }) => search(reader, q, city ?? null, limit),
   }),
   endpoint({
@@ -84,6 +89,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     answer: answers.near,
     errors: ['OUT_OF_BOUNDS'],
     example: { lat: '41.5603', lng: '14.6627' },
+    otherExamples: { radius: '200', limit: '10' },
+    refused: { lat: '41.5603', lng: '14.6627', radius: '501' },
     lookup: (reader, { lat, lng, radius, limit }) => {
       requireInBounds(lat, lng);
       return reader.call<Answer & Record<string, unknown>>('select publication, answer from api.reverse_answer($1, $2, $3, $4)', [lat, lng, radius, limit]);
@@ -102,6 +109,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
     answer: answers.located,
     errors: ['OUT_OF_BOUNDS', 'BBOX_TOO_LARGE'],
     example: { lat: '41.5603', lng: '14.6627' },
+    otherExamples: {
+      points: '41.5603,14.6627;41.5611,14.6640', bbox: '14.66,41.56,14.67,41.57', limit: '100', after: '1400000000', geometry: 'true', format: 'geojson',
+    },
+    refused: { bbox: '14.66,41.56,14.67' },
     lookup: (reader, query) => {
       const place = readPlace(query);
       const { limit } = query;
@@ -129,6 +140,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     answer: answers.searched,
     errors: [],
     example: { comune: 'Campobasso', foglio: '12', label: '594' },
+    otherExamples: { sezione: 'A', limit: '50' },
+    refused: { comune: 'Campobasso', foglio: '12345' },
     lookup: async (reader, { comune, foglio, label, sezione, limit }) => {
       if (foglio === undefined && label === undefined) throw invalidParameter('foglio', 'at least one of foglio and label', 'is required where there is no label');
       const asked = { mode: 'search', comune, foglio: foglio?.replace(/^0+(?=.)/, '') ?? null, label: label ?? null, sezione: sezione ?? null };
@@ -148,7 +161,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
     pathParameters: parcelPath,
     answer: answers.parcel,
     errors: ['NOT_FOUND', 'GONE'],
-    example: { include: 'basic,risk' },
+    example: { id: '1400000000', include: 'basic,risk' },
+    otherExamples: {},
+    refused: { include: 'basic,rsk' },
     lookup: async (reader, { include }, { id }) => {
       const sections = SECTIONS.filter((section) => include === undefined || include.length === 0 || include.includes(section));
       const found = await reader.call<Answer & Record<string, unknown>>('select publication, answer from api.parcel_answer($1, $2)', [id, sections]);
@@ -171,6 +186,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     answer: answers.regions,
     errors: [],
     example: {},
+    otherExamples: {},
+    refused: { region: 'Molise' },
     lookup: (reader) => reader.call<Answer & Record<string, unknown>>('select publication, answer from api.admin_regions()', []),
   }),
   endpoint({
@@ -184,6 +201,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     answer: answers.provinces,
     errors: [],
     example: { region: 'Molise' },
+    otherExamples: {},
+    refused: { region: '' },
     lookup: (reader, { region }) => reader.call<Answer & Record<string, unknown>>('select publication, answer from api.admin_provinces($1)', [region ?? null]),
   }),
   endpoint({
@@ -197,6 +216,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     answer: answers.municipalities,
     errors: [],
     example: { province: 'CB' },
+    otherExamples: { region: 'Molise' },
+    refused: { province: '' },
     lookup: (reader, { province, region }) => reader.call<Answer & Record<string, unknown>>('select publication, answer from api.admin_municipalities($1, $2)', [province ?? null, region ?? null]),
   }),
 ];

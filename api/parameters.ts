@@ -165,8 +165,8 @@ export function readPlace({ lat, lng, points, bbox, after }: z.output<typeof loc
   return { mode: 'point', lat, lng };
 }
 
-/** @param bbox west, south, east, north, degrees */
-function readBox(bbox: readonly number[]): readonly [number, number, number, number] {
+/** @param bbox west, south, east, north, degrees @throws ApiError `INVALID_PARAMS`, `OUT_OF_BOUNDS`, `BBOX_TOO_LARGE` */
+export function readBox(bbox: readonly number[]): readonly [number, number, number, number] {
   const [west, south, east, north] = bbox as readonly [number, number, number, number];
   if (west > east || south > north) throw invalidParameter('bbox', 'minLng,minLat,maxLng,maxLat', 'has its corners in another order');
   requireInBounds(south, west);

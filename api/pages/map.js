@@ -2,8 +2,7 @@
 /* global L */
 /** The map page: searches, draws the parcels themselves, and tells their record as tables. It knows only the interface below. */
 
-const NEIGHBOURS = 40;
-/** Degrees around a parcel in which neighbours are looked for: about 40 m. */
+/** Degrees around a place in which parcels are looked for: about 40 m. */
 const MARGIN = 0.0004;
 const COLOURS = { land: '#e9e4d6', road: '#d3d6da', water: '#bcd9ec' };
 
@@ -39,9 +38,9 @@ const rank = (field) => (FIRST.includes(field) ? FIRST.indexOf(field) : FIRST.le
 const $ = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const map = L.map('map', { attributionControl: false, zoomControl: true, minZoom: 5, maxZoom: 22 }).setView([42.2, 12.7], 6);
 const drawn = L.featureGroup().addTo(map);
+// Above the parcels, which are drawn after it, and their labels.
+map.createPane('marks').style.zIndex = '660';
 const marks = L.featureGroup().addTo(map);
-/** GeoJSON and label by fid: a parcel is asked once. */
-const known = new Map();
 let asked = 0;
 
 // --- The interface ------------------------------------------------------------------------------------------------------
@@ -94,11 +93,12 @@ async function search(text, city, current) {
 function showResults(addresses) {
   const list = $('results');
   list.replaceChildren(...addresses.map((address, index) => {
-    const button = element('button', {}, [address.formatted_address, element('small', {}, [address.match_type.replaceAll('_', ' ')])]);
+    const button = element('button', {}, [address.formatted_address, element('small', {}, [`${address.municipality_name ?? address.municipality_code} · ${address.match_type.replaceAll('_', ' ')}`])]);
     if (index === 0) button.setAttribute('aria-current', 'true');
     button.addEventListener('click', () => {
       list.querySelectorAll('button').forEach((each) => each.removeAttribute('aria-current'));
       button.setAttribute('aria-current', 'true');
+      list.hidden = true;
       void run((current) => choose(address, current));
     });
     return element('li', {}, [button]);
@@ -108,45 +108,57 @@ function showResults(addresses) {
 
 async function choose(address, current) {
   marks.clearLayers();
-  L.circleMarker([address.latitude, address.longitude], { radius: 6, color: '#fff', weight: 2, fillColor: '#c2410c', fillOpacity: 1 }).bindTooltip(address.formatted_address).addTo(marks);
+  L.circleMarker([address.latitude, address.longitude], { radius: 6, color: '#fff', weight: 2, fillColor: '#c2410c', fillOpacity: 1, pane: 'marks' }).bindTooltip(textOf(address.formatted_address)).addTo(marks);
   await showPlace(address.latitude, address.longitude, current, address.formatted_address);
 }
 
+/** The parcel at a place and those around it: one question for all of them, one for its record. */
 async function showPlace(lat, lng, current, name = `${lat}, ${lng}`) {
   say(`Looking for the parcel at ${name} …`);
-  const { data } = await ask('/parcels/locate', { lat, lng, limit: 1 });
+  const around = await parcelsIn(L.latLngBounds([lat, lng], [lat, lng]));
   if (!current()) return;
-  if (data.length > 0) return showParcel(data[0].fid, current);
-  // An access point may lie on the road in front: the nearest parcel within a few metres is meant.
-  const box = await ask('/parcels/locate', { bbox: [lng - MARGIN, lat - MARGIN, lng + MARGIN, lat + MARGIN].map((side) => side.toFixed(7)).join(','), limit: 50 });
-  if (!current()) return;
-  const near = box.data.map((parcel) => ({ fid: parcel.fid, distance: map.distance([lat, lng], parcel.centroid) })).sort((a, b) => a.distance - b.distance)[0];
-  if (near !== undefined) return showParcel(near.fid, current);
+  const away = (parcel) => map.distance([lat, lng], parcel.centroid);
+  // An access point may lie on the road in front: then the nearest parcel is meant.
+  const [chosen] = [...around].sort((a, b) => Number(holds(b.geometry, lng, lat)) - Number(holds(a.geometry, lng, lat)) || away(a) - away(b));
+  if (chosen !== undefined) return showParcel(chosen.fid, current, around);
   map.setView([lat, lng], 18);
   say(`There is no parcel at ${name}.`, true);
 }
 
-async function showParcel(fid, current) {
+/** @param around the parcels near it, where they are known already */
+async function showParcel(fid, current, around = null) {
   say(`Reading parcel ${fid} …`);
   const record = await ask(`/parcels/${fid}`);
   if (!current()) return;
-  known.set(fid, record.basic);
-  draw([record.basic], fid);
   const bounds = L.geoJSON(record.basic.geometry).getBounds();
-  map.fitBounds(bounds.pad(.9), { animate: false });
-  tell(record, []);
-  say(`Parcel ${record.basic.label}, ${record.municipality.name ?? record.municipality.code}.`);
-  const side = (value) => value.toFixed(7);
-  const { data } = await ask('/parcels/locate', {
-    bbox: [bounds.getWest() - MARGIN, bounds.getSouth() - MARGIN, bounds.getEast() + MARGIN, bounds.getNorth() + MARGIN].map(side).join(','), limit: NEIGHBOURS,
-  });
-  const neighbours = await Promise.all(data.filter((each) => each.fid !== fid).map(async (each) => {
-    if (!known.has(each.fid)) known.set(each.fid, (await ask(`/parcels/${each.fid}`, { include: 'basic' })).basic);
-    return known.get(each.fid);
-  }));
-  if (!current()) return;
-  draw([...neighbours, record.basic], fid);
+  show(record, around ?? [], bounds);
+  if (around !== null) return;
+  const found = await parcelsIn(bounds);
+  if (current()) show(record, found, bounds);
+}
+
+/** Parcels in and around a box, with their geometry. */
+async function parcelsIn(bounds) {
+  const sides = [bounds.getWest() - MARGIN, bounds.getSouth() - MARGIN, bounds.getEast() + MARGIN, bounds.getNorth() + MARGIN];
+  return (await ask('/parcels/locate', { bbox: sides.map((side) => side.toFixed(7)).join(','), geometry: true, limit: 200 })).data;
+}
+
+function show(record, around, bounds) {
+  const neighbours = around.filter(({ fid }) => fid !== record.fid);
+  draw([...neighbours, record.basic], record.fid);
+  // Beside the list of results, which lies on the map.
+  const list = $('results');
+  const covered = list.hidden ? [0, 0] : matchMedia('(max-width: 60rem)').matches ? [0, list.offsetHeight] : [list.offsetWidth, 0];
+  map.fitBounds(bounds.pad(.9), { animate: false, paddingBottomRight: covered });
   tell(record, neighbours);
+  say(`Parcel ${record.basic.label}, ${record.municipality.name ?? record.municipality.code}.`);
+}
+
+/** Whether a point lies in a geometry: a ray from it crosses the rings an odd number of times. */
+function holds(geometry, lng, lat) {
+  const rings = geometry.type === 'Polygon' ? geometry.coordinates : geometry.coordinates.flat();
+  return rings.flatMap((ring) => ring.slice(1).map((corner, index) => [ring[index], corner]))
+    .filter(([[x1, y1], [x2, y2]]) => (y1 > lat) !== (y2 > lat) && lng < x1 + ((lat - y1) / (y2 - y1)) * (x2 - x1)).length % 2 === 1;
 }
 
 // --- Drawing ------------------------------------------------------------------------------------------------------------
@@ -159,7 +171,7 @@ function draw(parcels, chosen) {
       style: { color: isChosen ? '#0b5c8a' : '#8a8372', weight: isChosen ? 3 : 1, fillColor: isChosen ? '#9cc9e3' : COLOURS[parcel.kind], fillOpacity: isChosen ? .75 : .9 },
     });
     shape.eachLayer((layer) => {
-      layer.bindTooltip(parcel.label, { permanent: true, direction: 'center', className: 'parcel-label' });
+      layer.bindTooltip(textOf(parcel.label), { permanent: true, direction: 'center', className: 'parcel-label' });
       layer.on('click', (event) => {
         L.DomEvent.stopPropagation(event);
         if (!isChosen) void run((current) => showParcel(parcel.fid, current));
@@ -173,6 +185,11 @@ function draw(parcels, chosen) {
 map.on('click', ({ latlng }) => void run((current) => showPlace(Number(latlng.lat.toFixed(7)), Number(latlng.lng.toFixed(7)), current)));
 
 // --- Telling ------------------------------------------------------------------------------------------------------------
+
+/** What Leaflet would take as HTML, as text. */
+function textOf(text) {
+  return element('span', {}, [text]);
+}
 
 function element(name, attributes = {}, children = []) {
   const made = document.createElement(name);
@@ -191,14 +208,19 @@ function wordsOf(field) {
   return words[0].toUpperCase() + words.slice(1);
 }
 
-function show(field, value) {
+function valueOf(field, value) {
   if (value === null) return '–';
   if (typeof value === 'number') {
     const isCode = /^(fid|tax_year|address_id|section_id)$/.test(field);
     const unit = UNITS.find(([pattern]) => pattern.test(field))?.[1];
-    return `${isCode ? value : value.toLocaleString('en-GB', { maximumFractionDigits: 7 })}${unit === undefined ? '' : ` ${unit}`}`;
+    return element('span', { class: 'value' }, [`${isCode ? value : value.toLocaleString('en-GB', { maximumFractionDigits: 7 })}${unit === undefined ? '' : ` ${unit}`}`]);
   }
-  return String(value).replaceAll('not_mapped', 'not mapped');
+  return breakable(String(value).replaceAll('not_mapped', 'not mapped'));
+}
+
+/** Long identifiers may break behind a dot, and nowhere else. */
+function breakable(text) {
+  return element('span', {}, text.split(/(?<=[a-z]\.)/i).flatMap((part) => [part, document.createElement('wbr')]));
 }
 
 /** Rows of an object; objects inside it get their name in front. */
@@ -208,7 +230,7 @@ function rowsOf(block, prefix = '') {
     if (value !== null && typeof value === 'object' && !Array.isArray(value)) return rowsOf(value, `${prefix}${wordsOf(field)}: `);
     if (Array.isArray(value)) return [];
     const name = prefix === '' ? wordsOf(field) : prefix + (prefix.startsWith('Coverage') ? field : plainWords(field));
-    return [element('tr', {}, [element('th', { scope: 'row' }, [name]), element('td', {}, [show(field, value)])])];
+    return [element('tr', {}, [element('th', { scope: 'row' }, [name]), element('td', {}, [valueOf(field, value)])])];
   });
 }
 
@@ -231,10 +253,10 @@ const HEADINGS = {
 function tableOf(rows, columns, caption) {
   const flatRows = rows.map((row) => new Map(flat(row)));
   const isNumber = columns.map((column) => flatRows.some((row) => typeof row.get(column) === 'number') && column !== 'address_id');
-  const cellOf = (value) => (value === null || value === undefined || value === '' ? '–' : typeof value === 'number' ? value.toLocaleString('en-GB', { useGrouping: value >= 10000 && value < 1e8 }) : String(value));
+  const cellOf = (value) => (value === null || value === undefined || value === '' ? '–' : typeof value === 'number' ? value.toLocaleString('en-GB', { useGrouping: value >= 10000 && value < 1e8 }) : String(value).replace(/^(\d{4})_([12])$/, '$1/$2'));
   return element('div', { class: 'wide' }, [element('table', { 'aria-label': caption }, [
     element('thead', {}, [element('tr', {}, columns.map((column, index) => element('th', { scope: 'col', ...(isNumber[index] ? { class: 'number' } : {}) }, [HEADINGS[column] ?? wordsOf(column)])))]),
-    element('tbody', {}, flatRows.map((row) => element('tr', {}, columns.map((column, index) => element('td', isNumber[index] ? { class: 'number' } : {}, [cellOf(row.get(column))]))))),
+    element('tbody', {}, flatRows.map((row) => element('tr', {}, columns.map((column, index) => element('td', isNumber[index] ? { class: 'number' } : typeof row.get(column) === 'number' ? { class: 'value' } : {}, [cellOf(row.get(column))]))))),
   ])]);
 }
 

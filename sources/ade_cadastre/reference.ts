@@ -21,7 +21,7 @@ export interface Reference {
 /** Characters before the dot. Never split at `_`: it is there only when the comune has no census sections. */
 export const SHEET_REFERENCE_LENGTH = 11;
 
-const GRAMMAR = /^([A-Z]\d{3})([A-Z_])(\d{4})([0-9A-Z])([0-9A-Z])(?:\.([^\p{C}\p{Z}]+(?: [^\p{C}\p{Z}]+)*))?$/u;
+const GRAMMAR = /^([A-Z]\d{3})([A-Z_])(\d{4})([0-9A-Z])([0-9A-Z])(?:\.([^\p{C}\p{Z}<>&"]+(?: [^\p{C}\p{Z}<>&"]+)*))?$/u;
 
 /** The parts of a reference, or null when it is not one. */
 export function parseReference(text: string): Reference | null {

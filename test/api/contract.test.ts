@@ -1,11 +1,15 @@
 /** The server held to its contract: every endpoint, error, header, bound and the order of checks, on an invented region. */
 import { gunzipSync } from 'node:zlib';
+import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS, SCOPES } from '../../api/endpoints.ts';
 import type { WorldParcel } from '../../pipelines/kit/world.ts';
+import { readParameters } from '../../api/parameters.ts';
 import { SECTIONS } from '../../pipelines/sections.ts';
 import { describeEngines } from '../harness/database.ts';
 import { BASE, DOCUMENT, offencesOf, regionService, VERSION, type Answered } from './harness.ts';
+import { STATEMENTS } from './statements.ts';
+import { Trial } from './trial.ts';
 
 type Service = Awaited<ReturnType<typeof regionService>>;
 type Json = Record<string, unknown>;
@@ -33,7 +37,8 @@ describeEngines('the read interface', (engine) => {
   ];
 
   beforeAll(async () => {
-    service = await regionService(engine);
+    // The third comune has a name in two languages.
+    service = await regionService(engine, 500, 11, 4);
     key = await service.token();
     const [row] = await service.database.query<{ fid: number; lat: number; lng: number }>(
       `select p.fid, st_y(p.point) as lat, st_x(p.point) as lng from core.parcel p join section.address a on a.fid = p.fid where p.kind = 'land' order by p.fid limit 1`,
@@ -442,6 +447,25 @@ describeEngines('the read interface', (engine) => {
     });
   });
 
+  // They do not differ by engine.
+  if (engine.name === 'postgres') {
+    describe('statements', () => {
+      let trial: Trial;
+      let held = 0;
+      beforeAll(() => {
+        trial = new Trial(service);
+      });
+      afterAll(() => void process.stderr.write(`statements of the interface: ${held} of ${STATEMENTS.length} hold\n`));
+
+      for (const { about, says, holds } of STATEMENTS) {
+        it(`${about}: ${says}`, async () => {
+          await holds(trial);
+          held += 1;
+        });
+      }
+    });
+  }
+
   describe('golden answers', () => {
     it('are the same on both engines, to the byte', async () => {
       const other = await service.token();
@@ -466,11 +490,61 @@ function roughShares(key: string, value: unknown): unknown {
 }
 
 describe('the document', () => {
+  it('is one of OpenAPI 3.1 by the official schema', async () => {
+    expect(await new Validator().validate(JSON.parse(JSON.stringify(DOCUMENT)))).toMatchObject({ valid: true });
+  });
+
+  it('describes every property, parameter, header and answer', () => {
+    const silent: string[] = [];
+    const look = (node: unknown, at: string): void => {
+      if (node === null || typeof node !== 'object') return;
+      for (const [name, value] of Object.entries(node)) {
+        if (['properties', 'headers', 'responses'].includes(name) && !Array.isArray(value)) {
+          for (const [key, one] of Object.entries(value as Readonly<Record<string, Json>>)) {
+            const target = typeof one['$ref'] === 'string' ? (DOCUMENT.components.schemas[one['$ref'].split('/').at(-1)!] as Json) : {};
+            if (!/\w/.test(String(one['description'] ?? target['description'] ?? ''))) silent.push(`${at}/${name}/${key}`);
+            look(one, `${at}/${name}/${key}`);
+          }
+          continue;
+        }
+        if (name === 'parameters') for (const one of value as Json[]) if (!/\w/.test(String(one['description'] ?? ''))) silent.push(`${at}/${String(one['name'])}`);
+        look(value, `${at}/${name}`);
+      }
+    };
+    look(DOCUMENT, '');
+    expect(silent).toEqual([]);
+  });
+
+  it('has an example of every parameter, which is taken', () => {
+    for (const { path, parameters, pathParameters } of ENDPOINTS) {
+      const examples = Object.fromEntries(DOCUMENT.paths[path]!.get.parameters.map((parameter) => {
+        const [value] = parameter.example === undefined ? Object.values(parameter.examples!).map((each) => each.value) : [parameter.example];
+        return [parameter.name, Array.isArray(value) ? value.join(',') : String(value)];
+      }));
+      for (const schema of [parameters, pathParameters]) {
+        const own = Object.fromEntries(Object.keys(schema.shape).map((name) => [name, examples[name]]));
+        expect(Object.keys(readParameters(schema, own)), path).toEqual(Object.keys(schema.shape));
+      }
+    }
+  });
+
+  it('has an example of every error, by status', () => {
+    for (const [path, { get }] of Object.entries(DOCUMENT.paths)) {
+      for (const [status, { content, description }] of Object.entries(get.responses)) {
+        if (Number(status) < 400) continue;
+        const { example, examples = { only: { value: example } } } = content!['application/json']!;
+        const shown = Object.values(examples).map(({ value }) => value as Json);
+        for (const body of shown) if (path !== '/health') expect(offencesOf(path, { status: Number(status), body, text: '', headers: new Proxy({}, { get: () => '' }) })).toEqual([]);
+        for (const code of description!.match(/[A-Z_]{4,}/g) ?? []) expect(shown.map((body) => body['error']), `${path} ${status}`).toContain(code);
+      }
+    }
+  });
+
   it('has every endpoint with all its errors, and every scope', () => {
     for (const { path, scope } of ENDPOINTS) {
       const operation = DOCUMENT.paths[path]!.get;
-      expect(Object.keys(operation.responses), path).toEqual(expect.arrayContaining(['200', '304', '400', '401', '403', '429', '500', '503']));
-      expect(JSON.stringify(operation), path).toContain(scope);
+      expect(Object.keys(operation.responses), path).toEqual(expect.arrayContaining(['200', '304', '400', '401', '403', '405', '429', '500', '503']));
+      expect(operation.security, path).toEqual([{ key: [scope] }]);
     }
     expect(new Set(ENDPOINTS.map(({ scope }) => scope))).toEqual(new Set(SCOPES));
     expect(Object.keys(DOCUMENT.paths)).toEqual(expect.arrayContaining(['/health', '/openapi.json']));

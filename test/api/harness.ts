@@ -80,11 +80,11 @@ export async function emptyService(engine: TestEngine, options: Pick<ServerOptio
   return serviceOn(database, url, options);
 }
 
-/** The server on an invented region, loaded as a user would load it. */
-export async function regionService(engine: TestEngine, parcels = 400, seed = 11): Promise<Service & { readonly world: World }> {
+/** The server on an invented region, loaded as a user would load it. @param comuni how many share the parcels; by default as many as are natural */
+export async function regionService(engine: TestEngine, parcels = 400, seed = 11, comuni?: number): Promise<Service & { readonly world: World }> {
   const url = await engine.createDatabase();
   const database = await engine.openDatabase(url);
-  const files = await inventedFiles(parcels, seed);
+  const files = await inventedFiles(parcels, seed, undefined, comuni);
   try {
     const context = await contextOn(database);
     const report = await refresh(context, loadOptions([files.folder], [files.world.region.code]));
@@ -97,8 +97,17 @@ export async function regionService(engine: TestEngine, parcels = 400, seed = 11
 
 // --- What the document says ----------------------------------------------------------------------------------------------
 
+interface Examples {
+  readonly example?: unknown;
+  readonly examples?: Readonly<Record<string, { readonly value: unknown }>>;
+}
+
 interface Operation {
-  readonly responses: Readonly<Record<string, { readonly headers?: Readonly<Record<string, unknown>>; readonly content?: Readonly<Record<string, { readonly schema: unknown }>> }>>;
+  readonly security: readonly Readonly<Record<string, readonly string[]>>[];
+  readonly parameters: readonly ({ readonly name: string } & Examples)[];
+  readonly responses: Readonly<Record<string, {
+    readonly description?: string; readonly headers?: Readonly<Record<string, unknown>>; readonly content?: Readonly<Record<string, { readonly schema: unknown } & Examples>>;
+  }>>;
 }
 
 export const DOCUMENT = document(VERSION) as { readonly paths: Readonly<Record<string, { readonly get: Operation }>>; readonly components: { readonly schemas: Readonly<Record<string, unknown>> } };

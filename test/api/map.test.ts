@@ -12,6 +12,9 @@ const FLAGS = ['--headless', '--no-sandbox', '--disable-gpu', '--disable-quic', 
 /** Pictures for whoever wants to look; not part of the project. */
 const PICTURES = fileURLToPath(new URL('../../.mappale/pictures/', import.meta.url));
 
+/** A busy machine takes its time. */
+const SOON = { timeout: 20_000 };
+
 describeEngines('the pages', (engine) => {
   describe.skipIf(CHROMIUM === undefined)(CHROMIUM === undefined ? 'in a browser [not run, no Chromium: apt-get install chromium]' : 'in a browser', () => {
     let service: Awaited<ReturnType<typeof regionService>>;
@@ -21,6 +24,8 @@ describeEngines('the pages', (engine) => {
     let key: string;
     const problems: string[] = [];
     const asked = new Set<string>();
+    /** Questions that a token paid for. */
+    const paid: string[] = [];
 
     beforeAll(async () => {
       service = await regionService(engine);
@@ -31,7 +36,10 @@ describeEngines('the pages', (engine) => {
       page = await browser.newPage({ viewport: { width: 1360, height: 860 } });
       page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())));
       page.on('pageerror', (error) => void problems.push(String(error)));
-      page.on('request', (request) => void asked.add(new URL(request.url()).origin));
+      page.on('request', (request) => {
+        asked.add(new URL(request.url()).origin);
+        if (request.headers()['x-api-key'] !== undefined) paid.push(new URL(request.url()).pathname.slice(BASE.length));
+      });
     });
     afterAll(async () => {
       await browser?.close();
@@ -65,6 +73,51 @@ describeEngines('the pages', (engine) => {
       await page.screenshot({ path: `${PICTURES}map-record-${engine.name}.png` });
     });
 
+    it('show a parcel for two questions, and its address above it', async () => {
+      expect(paid.map((path) => path.replace(/\d+/, '{id}'))).toEqual(['/geocode/search', '/parcels/locate', '/parcels/{id}']);
+      const other = await page.locator('#map path[data-fid]:not([stroke="#0b5c8a"])').first().getAttribute('data-fid');
+      paid.length = 0;
+      await page.getByLabel('Address, coordinates or fid').fill(other!);
+      await page.getByRole('button', { name: 'Search' }).click();
+      await expect.poll(() => page.locator('#map path[stroke="#0b5c8a"]').first().getAttribute('data-fid'), SOON).toBe(other);
+      await expect.poll(() => paid, SOON).toEqual([`/parcels/${other}`, '/parcels/locate']);
+      await expect.poll(() => page.locator('[data-section=neighbours] button').count(), SOON).toBeGreaterThan(1);
+      const styled = async (selector: string, property: string): Promise<string> => String(await page.evaluate(`getComputedStyle(document.querySelector('${selector}')).${property}`));
+      expect(Number(await styled('.leaflet-marks-pane', 'zIndex'))).toBeGreaterThan(Number(await styled('.leaflet-overlay-pane', 'zIndex')));
+    });
+
+    it('name the comune of what was found, and close the list when one is chosen', async () => {
+      await page.getByLabel('Address, coordinates or fid').fill('via roma');
+      await page.getByLabel('Comune (optional)').fill('');
+      await page.getByRole('button', { name: 'Search' }).click();
+      const results = page.locator('#results button');
+      await expect.poll(() => results.count(), SOON).toBeGreaterThan(1);
+      for (const text of await results.allTextContents()) expect(service.world.comuni.some(({ italianName }) => text.includes(italianName)), text).toBe(true);
+      expect(await page.locator('#results').isVisible()).toBe(true);
+      expect(await page.locator('.leaflet-marks-pane path').count()).toBe(1);
+      await results.nth(1).click();
+      await expect.poll(() => page.locator('#results').isVisible(), SOON).toBe(false);
+      await expect.poll(() => page.locator('#status').textContent(), SOON).toMatch(/^Parcel /);
+    });
+
+    it('take nothing that comes from data for HTML, and never break a number', async () => {
+      const markup = '<img src=x onerror="document.title=1">';
+      // One that was not asked before: what the browser has of it would still be current.
+      const [before] = await service.database.query<{ fid: number; label: string }>('select fid, label from core.parcel order by fid desc limit 1');
+      await service.database.query('update core.parcel set label = $2 where fid = $1', [before!.fid, markup]);
+      try {
+        await page.getByLabel('Address, coordinates or fid').fill(String(before!.fid));
+        await page.getByRole('button', { name: 'Search' }).click();
+        await expect.poll(() => page.locator('#record h2').first().textContent(), SOON).toContain(markup);
+        expect(await page.locator('.parcel-label').allTextContents()).toContain(markup);
+        expect(await page.locator('main img').count()).toBe(0);
+      } finally {
+        await service.database.query('update core.parcel set label = $2 where fid = $1', [before!.fid, before!.label]);
+      }
+      expect(await page.locator('#record .value, #record td.number').count()).toBeGreaterThan(20);
+      expect(await page.evaluate("[...document.querySelectorAll('#record .value, #record td.number')].filter((cell) => getComputedStyle(cell).whiteSpace !== 'nowrap').map((cell) => cell.textContent)")).toEqual([]);
+    });
+
     it('go to a neighbour by a click on the map, and by its button', async () => {
       const title = page.locator('#record h2').first();
       const first = await title.textContent();
@@ -84,11 +137,11 @@ describeEngines('the pages', (engine) => {
     it('tell what went wrong in words', async () => {
       await page.getByLabel('Token').fill('mpl_wrong');
       await page.getByRole('button', { name: 'Search' }).click();
-      await expect.poll(() => page.locator('#status').textContent()).toMatch(/not known, has expired or was revoked/);
+      await expect.poll(() => page.locator('#status').textContent(), SOON).toMatch(/not known, has expired or was revoked/);
       await page.getByLabel('Token').fill(key);
       await page.getByLabel('Address, coordinates or fid').fill('38.5, 6.5');
       await page.getByRole('button', { name: 'Search' }).click();
-      await expect.poll(() => page.locator('#status').textContent()).toMatch(/There is no parcel/);
+      await expect.poll(() => page.locator('#status').textContent(), SOON).toMatch(/There is no parcel/);
     });
 
     it('name every field, and hold nothing that only a mouse could reach', async () => {
@@ -106,6 +159,8 @@ describeEngines('the pages', (engine) => {
       await page.getByText('From an address to coordinates').waitFor({ timeout: 30_000 });
       expect(await page.locator('.opblock').count()).toBeGreaterThanOrEqual(9);
       await page.screenshot({ path: `${PICTURES}docs-${engine.name}.png` });
+      await page.setViewportSize({ width: 390, height: 844 });
+      await page.screenshot({ path: `${PICTURES}docs-narrow-${engine.name}.png` });
       await page.goto(origin);
       expect(page.url()).toBe(`${origin}${BASE}/docs`);
     });

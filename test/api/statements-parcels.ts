@@ -1,0 +1,434 @@
+/** What the interface promises of parcels: how they are found, and what their records hold. */
+import { expect } from 'vitest';
+import { SECTIONS } from '../../pipelines/sections.ts';
+import { ascending, cornersOf, fids, meetings, metaOf, query, roughArea, some, type Basic, type Json, type Statement } from './trial.ts';
+
+const OF_LOCATE = 'locating parcels';
+const OF_CADASTRE = 'parcels by sheet and number';
+const OF_RECORD = 'the record';
+const OF_COVERAGE = 'coverage';
+
+export const PARCELS: readonly Statement[] = [
+  // --- Locating parcels -------------------------------------------------------------------------------------------------
+  {
+    about: OF_LOCATE, says: 'takes exactly one of lat with lng, points, and bbox',
+    holds: async (trial) => {
+      for (const [place, parameter] of [
+        ['', 'lat'], ['lat=42', 'lng'], ['lng=14', 'lat'], ['lat=42&lng=14&bbox=14,42,14.01,42.01', 'bbox'], ['lat=42&bbox=14,42,14.01,42.01', 'bbox'], ['points=42,14&lat=42', 'points'], ['points=42,14&bbox=14,42,14,42', 'bbox'],
+      ]) expect(await trial.refusal(`/parcels/locate?${place}`), place).toEqual([400, 'INVALID_PARAMS', parameter]);
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'takes boxes of at most 0.05° on each side, in Italy, corners in order',
+    holds: async (trial) => {
+      expect(await trial.refusal('/parcels/locate?bbox=14,42,14.0501,42.01')).toEqual([400, 'BBOX_TOO_LARGE', undefined]);
+      expect(await trial.refusal('/parcels/locate?bbox=14,42,14.01,42.0501')).toEqual([400, 'BBOX_TOO_LARGE', undefined]);
+      expect(await trial.refusal('/parcels/locate?bbox=5.9,42,5.91,42.01')).toEqual([400, 'OUT_OF_BOUNDS', undefined]);
+      expect(await trial.refusal('/parcels/locate?bbox=14.01,42,14,42.01')).toEqual([400, 'INVALID_PARAMS', 'bbox']);
+      await trial.get('/parcels/locate?bbox=14,42,14.05,42.05');
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'gives 50 parcels by default, 1 to 200 when asked, and says when there are more',
+    holds: async (trial) => {
+      const box = trial.service.world.comuni[0]!.box.map((side) => side.toFixed(7)) as [string, string, string, string];
+      const wide = `/parcels/locate?bbox=${box[0]},${box[1]},${Math.min(Number(box[2]), Number(box[0]) + 0.05)},${Math.min(Number(box[3]), Number(box[1]) + 0.05)}`;
+      const usual = (await trial.get(wide)) as { data: Json[]; meta: Json };
+      expect([usual.data.length, usual.meta['limit'], usual.meta['count'], usual.meta['truncated']]).toEqual([50, 50, 50, true]);
+      expect(metaOf(await trial.get(`${wide}&limit=200`))['limit']).toBe(200);
+      for (const limit of [0, 201]) expect(await trial.refusal(`${wide}&limit=${limit}`)).toEqual([400, 'INVALID_PARAMS', 'limit']);
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'gives each parcel the facts that its record has: the same area, centroid, reference, label and comune',
+    holds: async (trial) => {
+      // An area whose fifth decimal decides the second.
+      const odd = await trial.parcel();
+      const [before] = await trial.service.database.query<{ area: number }>('select area_m2 as area from core.parcel where fid = $1', [odd.fid]);
+      await trial.service.database.query('update core.parcel set area_m2 = 100.004999996 where fid = $1', [odd.fid]);
+      try {
+        const [located] = (await trial.list(`/parcels/locate?${query(odd.centroid)}`)).filter(({ fid }) => fid === odd.fid);
+        const record = (await trial.get(`/parcels/${odd.fid}?include=basic`))['basic'] as Basic;
+        expect([located!['area_m2'], record.area_m2]).toEqual([100.01, 100.01]);
+      } finally {
+        await trial.service.database.query('update core.parcel set area_m2 = $2 where fid = $1', [odd.fid, before!.area]);
+      }
+      const basics = await trial.basics();
+      for (let from = 0; from < basics.length; from += 100) {
+        const asked = basics.slice(from, from + 100).filter((_, index) => index % 10 === 0);
+        const points = asked.map(({ centroid: { lat, lng } }) => `${lat},${lng}`).join(';');
+        const found = await trial.list(`/parcels/locate?points=${points}`);
+        for (const basic of asked) {
+          const { gml_id, label, cadastral_reference, municipality, area_m2, centroid } = basic;
+          expect(found.filter(({ fid }) => fid === basic.fid)).toEqual([{ point: centroid, fid: basic.fid, gml_id, label, cadastral_reference, municipality, area_m2, centroid }]);
+        }
+      }
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'at a point finds the parcels that contain it, border included, smallest first',
+    holds: async (trial) => {
+      for (const [corner, owners] of some(meetings(await trial.basics()).filter(([, each]) => each.length > 2), 20)) {
+        const [lng, lat] = corner.split(',');
+        const found = await trial.list(`/parcels/locate?lat=${lat}&lng=${lng}`);
+        expect(fids(found)).toEqual(expect.arrayContaining(owners));
+        const areas = found.map(({ area_m2: area }) => area as number);
+        expect(areas).toEqual(ascending(areas));
+      }
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'finds at every corner as it prints it, with 7 decimals, the parcels that meet there',
+    holds: async (trial) => {
+      const corners = some(meetings(await trial.basics()), 400);
+      expect(corners.length).toBeGreaterThan(200);
+      for (let from = 0; from < corners.length; from += 10) {
+        const asked = corners.slice(from, from + 10).map(([corner, owners]) => ({ lng: Number(corner.split(',')[0]), lat: Number(corner.split(',')[1]), owners }));
+        const found = await trial.list(`/parcels/locate?points=${asked.map(({ lat, lng }) => `${lat},${lng}`).join(';')}`);
+        for (const { lat, lng, owners } of asked) {
+          const there = found.filter(({ point }) => (point as Json)['lat'] === lat && (point as Json)['lng'] === lng);
+          expect(fids(there), `${lat},${lng}`).toEqual(expect.arrayContaining(owners));
+        }
+      }
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'is tolerant by 1e-7° and no more',
+    holds: async (trial) => {
+      const parcels = await trial.basics();
+      const north = parcels.reduce((best, each) => (Math.max(...cornersOf(each).map((corner) => Number(corner.split(',')[1]))) > Math.max(...cornersOf(best).map((corner) => Number(corner.split(',')[1]))) ? each : best));
+      const [lng, lat] = cornersOf(north).map((corner) => corner.split(',').map(Number) as [number, number]).sort((a, b) => b[1] - a[1])[0]!;
+      expect(fids(await trial.list(`/parcels/locate?lat=${(lat + 0.000_000_05).toFixed(9)}&lng=${lng}`))).toContain(north.fid);
+      expect(await trial.list(`/parcels/locate?lat=${(lat + 0.000_000_25).toFixed(9)}&lng=${lng}`)).toEqual([]);
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'in a box finds the parcels that intersect it, by fid',
+    holds: async (trial) => {
+      const { centroid: { lat, lng } } = await trial.parcel();
+      const box = [lng - 0.002, lat - 0.002, lng + 0.002, lat + 0.002].map((side) => Number(side.toFixed(7)));
+      const { data, meta } = (await trial.get(`/parcels/locate?bbox=${box.join(',')}&limit=200`)) as { data: Json[]; meta: Json };
+      expect(meta).toEqual({ mode: 'bbox', bbox: box, after: null, limit: 200, count: data.length, truncated: false });
+      expect(fids(data)).toEqual(ascending(fids(data)));
+      const inside = (await trial.basics()).filter(({ centroid }) => centroid.lng > box[0]! && centroid.lng < box[2]! && centroid.lat > box[1]! && centroid.lat < box[3]!);
+      expect(inside.length).toBeGreaterThan(3);
+      expect(fids(data)).toEqual(expect.arrayContaining(inside.map(({ fid }) => fid)));
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'in a box without width and height finds what its point finds',
+    holds: async (trial) => {
+      const basics = await trial.basics();
+      const places = [...some(meetings(basics), 20).map(([corner]) => corner), ...some(basics, 10).map(({ centroid: { lat, lng } }) => `${lng},${lat}`), '6.5,38.5'];
+      for (const place of places) {
+        const [lng, lat] = place.split(',');
+        const point = await trial.list(`/parcels/locate?lat=${lat}&lng=${lng}`);
+        expect(fids(await trial.list(`/parcels/locate?bbox=${place},${place}`)), place).toEqual(ascending(fids(point)));
+      }
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'in a box without width, or without height, finds what lies along the line',
+    holds: async (trial) => {
+      const { centroid: { lat, lng } } = await trial.parcel();
+      for (const line of [[lng, lat - 0.001, lng, lat + 0.001], [lng - 0.001, lat, lng + 0.001, lat]].map((sides) => sides.map((side) => side.toFixed(7)))) {
+        const found = fids(await trial.list(`/parcels/locate?bbox=${line.join(',')}&limit=200`));
+        expect(found.length).toBeGreaterThan(1);
+        const [west, south, east, north] = line as [string, string, string, string];
+        for (const [x, y] of [[west, south], [String(lng), String(lat)], [east, north]]) expect(found).toEqual(expect.arrayContaining(fids(await trial.list(`/parcels/locate?lat=${y}&lng=${x}`))));
+      }
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'with geometry=true gives each parcel its geometry and kind, as its record has them',
+    holds: async (trial) => {
+      const basics = new Map((await trial.basics()).map((basic) => [basic.fid, basic]));
+      const { centroid: { lat, lng } } = await trial.parcel();
+      for (const place of [`lat=${lat}&lng=${lng}`, `points=${lat},${lng}`, `bbox=${lng},${lat},${lng + 0.001},${lat + 0.001}`]) {
+        const found = await trial.list(`/parcels/locate?${place}&geometry=true`);
+        expect(found.length).toBeGreaterThan(0);
+        for (const { fid, geometry, kind } of found) expect({ geometry, kind }).toEqual({ geometry: basics.get(fid as number)!.geometry, kind: basics.get(fid as number)!.kind });
+        for (const each of await trial.list(`/parcels/locate?${place}&geometry=false`)) expect(Object.keys(each)).not.toContain('geometry');
+      }
+      expect(await trial.refusal(`/parcels/locate?lat=${lat}&lng=${lng}&geometry=yes`)).toEqual([400, 'INVALID_PARAMS', 'geometry']);
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'with after=fid pages through a box: every parcel once, and the last page is not truncated',
+    holds: async (trial) => {
+      const seen: number[] = [];
+      const [west, south, , north] = trial.service.world.comuni[0]!.box;
+      const box = [west, south, west + 0.03, north].map((side) => side.toFixed(7)).join(',');
+      const all = await trial.list(`/parcels/locate?bbox=${box}&limit=200`);
+      for (let after: number | null = null, more = true; more;) {
+        const page = (await trial.get(`/parcels/locate?bbox=${box}&limit=40${after === null ? '' : `&after=${after}`}`)) as { data: Json[]; meta: Json };
+        expect(page.meta).toMatchObject({ after, limit: 40, count: page.data.length });
+        seen.push(...fids(page.data));
+        more = page.meta['truncated'] as boolean;
+        after = seen.at(-1)!;
+      }
+      expect(seen.slice(0, all.length)).toEqual(fids(all));
+      expect(seen).toEqual(ascending([...new Set(seen)]));
+      expect(await trial.refusal('/parcels/locate?lat=42&lng=14&after=1')).toEqual([400, 'INVALID_PARAMS', 'after']);
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'with format=geojson answers a FeatureCollection',
+    holds: async (trial) => {
+      const { centroid: { lat, lng }, fid, geometry, label } = await trial.parcel();
+      for (const place of [`lat=${lat}&lng=${lng}`, `points=${lat},${lng}`, `bbox=${lng},${lat},${lng},${lat}`]) {
+        const collection = (await trial.get(`/parcels/locate?${place}&format=geojson`)) as { type: string; features: Json[] };
+        expect(collection.type).toBe('FeatureCollection');
+        expect(collection.features.find(({ id }) => id === fid)).toMatchObject({ type: 'Feature', id: fid, geometry, properties: { fid, label } });
+      }
+      expect(await trial.refusal(`/parcels/locate?lat=${lat}&lng=${lng}&format=xml`)).toEqual([400, 'INVALID_PARAMS', 'format']);
+    },
+  },
+  {
+    about: OF_LOCATE, says: 'takes up to 10 points, each with the limit of its own, and each parcel says its point',
+    holds: async (trial) => {
+      const meeting = meetings(await trial.basics()).find(([, owners]) => owners.length > 2)!;
+      const [lng, lat] = meeting[0].split(',').map(Number) as [number, number];
+      const { centroid } = await trial.parcel();
+      const points = [{ lat, lng }, { lat: 38.5, lng: 6.5 }, centroid];
+      const { data, meta } = (await trial.get(`/parcels/locate?points=${points.map((point) => `${point.lat},${point.lng}`).join(';')}&limit=1`)) as { data: Json[]; meta: Json };
+      expect(data.map(({ point }) => point)).toEqual([points[0], points[2]]);
+      expect(meta).toEqual({
+        mode: 'points', points: [{ ...points[0], count: 1, truncated: true }, { ...points[1], count: 0, truncated: false }, { ...points[2], count: 1, truncated: false }], limit: 1, count: 2, truncated: true,
+      });
+      for (const [value, code] of [[Array.from({ length: 11 }, () => '42,14').join(';'), 'INVALID_PARAMS'], ['', 'INVALID_PARAMS'], ['42', 'INVALID_PARAMS'], ['42,14;', 'INVALID_PARAMS'], ['42,14,0', 'INVALID_PARAMS'], ['42,14;34,14', 'OUT_OF_BOUNDS']]) {
+        expect((await trial.refusal(`/parcels/locate?points=${value}`)).slice(0, 2), value).toEqual([400, code]);
+      }
+    },
+  },
+
+  // --- Parcels by sheet and number --------------------------------------------------------------------------------------
+  {
+    about: OF_CADASTRE, says: 'needs the comune, and the sheet or the label',
+    holds: async (trial) => {
+      expect(await trial.refusal('/parcels/search?foglio=1')).toEqual([400, 'INVALID_PARAMS', 'comune']);
+      expect(await trial.refusal('/parcels/search?comune=Z001')).toEqual([400, 'INVALID_PARAMS', 'foglio']);
+      for (const [name, value] of [['foglio', '12345'], ['foglio', 'x'], ['foglio', ''], ['sezione', 'AB'], ['label', ''], ['limit', '0'], ['limit', '101']]) {
+        expect(await trial.refusal(`/parcels/search?comune=Z001${name === 'foglio' ? '' : '&foglio=1'}&${name}=${value}`)).toEqual([400, 'INVALID_PARAMS', name]);
+      }
+    },
+  },
+  {
+    about: OF_CADASTRE, says: 'finds each parcel by its comune, sheet, section and label',
+    holds: async (trial) => {
+      for (const basic of [...some(await trial.basics(), 15), ...some((await trial.basics()).filter(({ kind, cadastral }) => kind !== 'land' || cadastral.section !== null), 10)]) {
+        const { cadastral, label, municipality, fid, cadastral_reference: reference } = basic;
+        const found = await trial.list(`/parcels/search?${query({ comune: municipality.code, foglio: cadastral.sheet, label, ...(cadastral.section === null ? {} : { sezione: cadastral.section }) })}`);
+        expect(found.find((each) => each['fid'] === fid)).toMatchObject({ fid, label, cadastral_reference: reference, municipality });
+        expect(found.filter((each) => each['label'] !== label || String(each['cadastral_reference']).slice(5, 9) !== cadastral.sheet.padStart(4, '0'))).toEqual([]);
+      }
+    },
+  },
+  {
+    about: OF_CADASTRE, says: 'finds all of a sheet and all of a label, by sheet and label, 20 by default and 100 at most, and says when there are more',
+    holds: async (trial) => {
+      const basics = await trial.basics();
+      const { municipality, cadastral } = await trial.parcel();
+      const ofComune = basics.filter((each) => each.municipality.code === municipality.code);
+      const sheet = ofComune.filter((each) => each.cadastral.sheet === cadastral.sheet);
+      const usual = (await trial.get(`/parcels/search?comune=${municipality.code}&foglio=${cadastral.sheet}`)) as { data: Json[]; meta: Json };
+      expect(usual.meta).toEqual({ mode: 'search', comune: municipality.code, foglio: cadastral.sheet, label: null, sezione: null, limit: 20, count: Math.min(20, sheet.length), truncated: sheet.length > 20 });
+      const all = (await trial.get(`/parcels/search?comune=${municipality.code}&foglio=00${cadastral.sheet}&limit=100`.replace('00', cadastral.sheet.length < 3 ? '00' : ''))) as { data: Json[]; meta: Json };
+      expect(fids(all.data).sort()).toEqual(sheet.map(({ fid }) => fid).sort().slice(0, all.data.length));
+      expect(all.meta['truncated']).toBe(sheet.length > 100);
+      const numbers = all.data.map(({ label }) => /^\d+$/.test(String(label)) ? Number(label) : null).filter((label) => label !== null);
+      expect(numbers).toEqual(ascending(numbers));
+      const labelled = await trial.list(`/parcels/search?comune=${municipality.code}&label=${sheet[0]!.label}&limit=100`);
+      expect(fids(labelled).sort()).toEqual(ofComune.filter(({ label }) => label === sheet[0]!.label).map(({ fid }) => fid).sort());
+      const sheets = labelled.map((each) => Number(String(each['cadastral_reference']).slice(5, 9)));
+      expect(sheets).toEqual(ascending(sheets));
+    },
+  },
+  {
+    about: OF_CADASTRE, says: 'takes as comune what a search of addresses takes as city, and finds nothing in one that nobody knows',
+    holds: async (trial) => {
+      const bilingual = trial.service.world.comuni.find(({ otherName }) => otherName !== null)!;
+      const { cadastral } = (await trial.basics()).find(({ municipality }) => municipality.code === bilingual.belfiore)!;
+      const expected = fids(await trial.list(`/parcels/search?comune=${bilingual.belfiore}&foglio=${cadastral.sheet}`));
+      expect(expected.length).toBeGreaterThan(0);
+      for (const comune of [bilingual.italianName, bilingual.otherName!, bilingual.belfiore.toLowerCase()]) {
+        expect(fids(await trial.list(`/parcels/search?${query({ comune, foglio: cadastral.sheet })}`)), comune).toEqual(expected);
+      }
+      expect(await trial.list('/parcels/search?comune=Atlantide&foglio=1')).toEqual([]);
+      expect(await trial.list('/parcels/search?comune=Z001&label=%25')).toEqual([]);
+    },
+  },
+
+  // --- The record -------------------------------------------------------------------------------------------------------
+  {
+    about: OF_RECORD, says: 'of every parcel is what the document says',
+    // Each is held to it when it is asked.
+    holds: async (trial) => {
+      const [{ parcels }] = (await trial.service.database.query<{ parcels: number }>('select count(*)::int4 as parcels from core.parcel')) as [{ parcels: number }];
+      expect((await trial.records()).length).toBe(parcels);
+    },
+  },
+  {
+    about: OF_RECORD, says: 'has the sections that are named and basic always; all when none is named',
+    holds: async (trial) => {
+      const { fid } = await trial.parcel();
+      for (const include of ['', '?include=', '?include=%20']) expect(Object.keys(await trial.get(`/parcels/${fid}${include}`))).toEqual(['fid', 'municipality', ...SECTIONS, 'meta']);
+      for (const section of SECTIONS) {
+        const record = await trial.get(`/parcels/${fid}?include=${section}`);
+        const expected = [...new Set(['basic', section])];
+        expect(Object.keys(record)).toEqual(['fid', 'municipality', ...expected, 'meta']);
+        expect(metaOf(record)['sections_included']).toEqual(expected);
+      }
+    },
+  },
+  {
+    about: OF_RECORD, says: 'has licenses and attribution_required in meta, the three mandatory attributions whatever is asked',
+    holds: async (trial) => {
+      const { fid } = await trial.parcel();
+      for (const include of ['basic', 'risk', SECTIONS.join(',')]) {
+        const meta = metaOf(await trial.get(`/parcels/${fid}?include=${include}`));
+        expect(meta['attribution_required']).toBe(true);
+        const words = (meta['licenses'] as Json[]).map(({ attribution }) => attribution).join('\n');
+        for (const holder of [/Agenzia Entrate - OMI/, /Ministero dell'Economia/, /Istat/]) expect(words).toMatch(holder);
+      }
+    },
+  },
+  {
+    about: OF_RECORD, says: 'cites for each section what it was made of, postal codes of basic included, with the periods of what was used',
+    holds: async (trial) => {
+      const record = (await trial.records()).find(({ basic }) => (basic as Basic).cadastral.postal_code !== null)!;
+      const licenses = metaOf(record)['licenses'] as { section: string; source: string; reference_period: string | null }[];
+      for (const section of SECTIONS) expect(licenses.filter((license) => license.section === section).length, section).toBeGreaterThan(0);
+      expect(licenses.filter(({ section, source }) => section === 'basic' && /CAP|postal/i.test(source))).toHaveLength(1);
+      expect(licenses.filter(({ section, reference_period: period }) => section === 'basic' && period !== null).length).toBeGreaterThan(0);
+    },
+  },
+  {
+    about: OF_RECORD, says: 'has GeoJSON of 7 decimals with outer rings counter-clockwise, a point inside, and true ground area',
+    holds: async (trial) => {
+      for (const { geometry, centroid, area_m2: area, fid } of some(await trial.basics(), 60)) {
+        const polygons = (geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates) as (readonly [number, number])[][][];
+        for (const rings of polygons) {
+          rings.forEach((ring, index) => {
+            const turn = ring.slice(1).reduce((sum, [x, y], place) => sum + (x - ring[place]![0]) * (y + ring[place]![1] - 2 * ring[0]![1]), 0);
+            expect(Math.sign(-turn), `${fid}: ring ${index}`).toBe(index === 0 ? 1 : -1);
+          });
+        }
+        for (const value of polygons.flat(3)) expect(Math.abs(value * 1e7 - Math.round(value * 1e7))).toBeLessThan(1e-3);
+        const ground = polygons.reduce((sum, [outer, ...holes]) => sum + roughArea(outer!) - holes.reduce((all, hole) => all + roughArea(hole), 0), 0);
+        expect(area / ground).toBeGreaterThan(0.95);
+        expect(area / ground).toBeLessThan(1.05);
+        expect(fids(await trial.list(`/parcels/locate?${query(centroid)}`))).toContain(fid);
+      }
+    },
+  },
+  {
+    about: OF_RECORD, says: 'has a fid in the range of its region',
+    holds: async (trial) => {
+      for (const { fid } of await trial.basics()) expect(Math.floor(fid / 100_000_000)).toBe(14);
+    },
+  },
+  {
+    about: OF_RECORD, says: 'of roads and water is there, with basic and the hazards',
+    holds: async (trial) => {
+      const records = (await trial.records()).filter(({ basic }) => (basic as Basic).kind !== 'land');
+      expect(new Set(records.map(({ basic }) => (basic as Basic).kind))).toEqual(new Set(['road', 'water']));
+      for (const { risk, demographics } of records) expect([risk === null, demographics === null]).toEqual([false, true]);
+    },
+  },
+  {
+    about: OF_RECORD, says: 'of a parcel that was retired is 410 GONE with its successor_fid, of one that never was 404',
+    holds: async (trial) => {
+      const { fid } = await trial.parcel();
+      const retired = 1_499_999_998;
+      await trial.service.database.query("insert into core.parcel_register (region_code, reference, fid, retired_on, successor_fid) values (14, 'Z001_009900.1', $1, '2025-01-01', $2), (14, 'Z001_009900.2', $3, '2025-01-01', null)", [retired, fid, retired + 1]);
+      try {
+        for (const [gone, successor] of [[retired, fid], [retired + 1, null]]) {
+          const { status, body } = await trial.ask(`/parcels/${gone}`);
+          expect([status, body]).toEqual([410, { error: 'GONE', message: expect.any(String) as string, details: { id: gone, successor_fid: successor } }]);
+        }
+      } finally {
+        await trial.service.database.query('delete from core.parcel_register where fid in ($1, $2)', [retired, retired + 1]);
+      }
+      expect(await trial.refusal('/parcels/1499999997')).toEqual([404, 'NOT_FOUND', undefined]);
+    },
+  },
+  {
+    about: OF_RECORD, says: 'risk has the shares under its levels, attention and whether the zone is exact',
+    holds: async (trial) => {
+      const risks = (await trial.records()).map(({ risk }) => risk as Json);
+      for (const risk of risks) {
+        for (const hazard of ['flood', 'landslide']) expect(risk[`${hazard}_share`] === null).toBe(risk[`${hazard}_level`] === null);
+        expect(risk['seismic_zone_exact'] === null).toBe(risk['seismic_zone'] === null);
+        expect([true, false, null]).toContain(risk['landslide_attention']);
+      }
+      for (const level of ['flood_level', 'landslide_level']) expect(new Set(risks.map((risk) => risk[level])).size).toBeGreaterThan(2);
+    },
+  },
+  {
+    about: OF_RECORD, says: 'economics has earners, by whose number the average income comes from the total',
+    holds: async (trial) => {
+      const all = (await trial.records()).map(({ economics }) => economics as Record<string, number> | null).filter((each) => each !== null);
+      expect(all.length).toBeGreaterThan(0);
+      for (const { earners, total_income: total, average_income: average, level } of all as (Record<string, number> & { level: unknown })[]) {
+        if (total !== null && earners) expect(average).toBeCloseTo(total! / earners, 1);
+        expect(['cap', 'comune']).toContain(level);
+      }
+    },
+  },
+  {
+    about: OF_RECORD, says: 'valuation names the half-year of the perimeter, and the history has 22 half-years, oldest first',
+    holds: async (trial) => {
+      const records = await trial.records();
+      const quotations = records.flatMap(({ valuation }) => valuation as Json[]);
+      expect(quotations.length).toBeGreaterThan(0);
+      for (const { zone_perimeter_semester: perimeter } of quotations) expect(perimeter).toMatch(/^\d{4}_[12]$/);
+      const histories = records.map(({ valuation_history: history }) => history as { semesters: { semester: string }[] } | null).filter((each) => each !== null);
+      for (const { semesters } of histories) {
+        expect(semesters).toHaveLength(22);
+        expect(semesters.map(({ semester }) => semester)).toEqual(semesters.map(({ semester }) => semester).sort());
+      }
+    },
+  },
+  {
+    about: OF_RECORD, says: 'coastal_erosion has at most 5 segments within 1,000 m, nearest first; what is not stable and has no rate has null for it and for its severity',
+    holds: async (trial) => {
+      const all = (await trial.records()).map(({ coastal_erosion: segments }) => segments as { dynamic: string; avg_change_m_year: number | null; severity_index: number | null; distance_m: number }[]);
+      expect(all.flat().filter(({ avg_change_m_year: rate }) => rate === null).length).toBeGreaterThan(0);
+      for (const segments of all) {
+        expect(segments.length).toBeLessThanOrEqual(5);
+        expect(segments.map(({ distance_m: distance }) => distance)).toEqual(ascending(segments.map(({ distance_m: distance }) => distance)));
+        for (const { dynamic, avg_change_m_year: rate, severity_index: severity } of segments) {
+          expect(rate === null).toBe(severity === null);
+          if (rate === null) expect(dynamic).not.toBe('stable');
+        }
+      }
+    },
+  },
+
+  // --- Coverage ---------------------------------------------------------------------------------------------------------
+  {
+    about: OF_COVERAGE, says: 'is told of every section: of risk by level, of the others in meta',
+    holds: async (trial) => {
+      for (const { risk, meta } of await trial.records()) {
+        expect(Object.keys((meta as Json)['coverage'] as Json)).toEqual(SECTIONS.filter((section) => section !== 'risk'));
+        expect(Object.keys((risk as Json)['coverage'] as Json)).toEqual(['pga', 'flood', 'landslide']);
+      }
+      const { fid } = await trial.parcel();
+      expect(metaOf(await trial.get(`/parcels/${fid}?include=economics,risk`))['coverage']).toMatchObject({ basic: 'mapped', economics: expect.stringMatching(/mapped|not_/) as string });
+    },
+  },
+  {
+    about: OF_COVERAGE, says: 'is mapped where there is a value, but for what reaches across a border; null or [] with mapped means none here',
+    holds: async (trial) => {
+      const records = await trial.records();
+      for (const record of records) {
+        for (const section of ['basic', 'valuation', 'economics', 'demographics', 'address'] as const) {
+          const value = record[section];
+          if (value !== null && !(Array.isArray(value) && value.length === 0)) expect([section, (metaOf(record)['coverage'] as Json)[section]]).toEqual([section, 'mapped']);
+        }
+      }
+      expect(records.some((record) => (record['address'] as Json[]).length === 0 && (metaOf(record)['coverage'] as Json)['address'] === 'mapped')).toBe(true);
+    },
+  },
+];

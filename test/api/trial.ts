@@ -1,0 +1,163 @@
+/** How statements about the interface are tried on a served region: questions, answers held to the document, and what is in the region. */
+import { expect } from 'vitest';
+import { buildServer } from '../../api/server.ts';
+import { BASE, offencesOf, VERSION, type Answered, type regionService } from './harness.ts';
+
+export type Json = Record<string, unknown>;
+type Service = Awaited<ReturnType<typeof regionService>>;
+
+/** Most requests of one token that are worked on at a time. */
+const AT_A_TIME = 3;
+
+/** The served region, and what is in it. */
+export class Trial {
+  readonly service: Service;
+  #key: Promise<string> = Promise.resolve('');
+  #left = 0;
+  #records: Promise<readonly Json[]> | null = null;
+
+  constructor(service: Service) {
+    this.service = service;
+  }
+
+  /** A token with every scope that has requests left. */
+  key(): Promise<string> {
+    if (this.#left === 0) {
+      this.#left = 900;
+      this.#key = this.service.token();
+    }
+    this.#left -= 1;
+    return this.#key;
+  }
+
+  /** Asks with a valid token, and holds the answer to the document. */
+  async ask(path: string, headers: Readonly<Record<string, string>> = {}): Promise<Answered> {
+    const answered = await this.service.ask(path, { key: await this.key(), headers });
+    expect(offencesOf(path, answered), path).toEqual([]);
+    return answered;
+  }
+
+  /** Body of an answer that is 200. */
+  async get(path: string): Promise<Json> {
+    const { status, text, body } = await this.ask(path);
+    expect(status, `${path}: ${text.slice(0, 300)}`).toBe(200);
+    return body as Json;
+  }
+
+  /** `data` of an answer that is 200. */
+  async list(path: string): Promise<Json[]> {
+    return (await this.get(path))['data'] as Json[];
+  }
+
+  /** `[status, error, parameter]` of a refusal, whose words name the parameter and what is allowed. */
+  async refusal(path: string): Promise<unknown[]> {
+    const { status, body } = await this.ask(path);
+    const details = (body?.['details'] ?? {}) as Json;
+    if (details['parameter'] !== undefined) {
+      expect(body!['message'], path).toContain(details['parameter']);
+      expect(details['allowed'], path).toMatch(/\S{2}/);
+    }
+    return [status, body?.['error'], details['parameter']];
+  }
+
+  /** Whole records of all parcels, by fid: asked once. */
+  records(): Promise<readonly Json[]> {
+    this.#records ??= (async () => {
+      const rows = await this.service.database.query<{ fid: number }>('select fid from core.parcel order by fid');
+      const records = new Map<number, Json>();
+      const queue = rows.map(({ fid }) => fid);
+      await Promise.all(Array.from({ length: AT_A_TIME }, async () => {
+        for (let fid = queue.shift(); fid !== undefined; fid = queue.shift()) records.set(fid, await this.get(`/parcels/${fid}`));
+      }));
+      return rows.map(({ fid }) => records.get(fid)!);
+    })();
+    return this.#records;
+  }
+
+  async basics(): Promise<Basic[]> {
+    return (await this.records()).map(({ basic }) => basic as Basic);
+  }
+
+  /** Access points of all parcels. */
+  async addresses(): Promise<Json[]> {
+    return (await this.records()).flatMap(({ address }) => address as Json[]);
+  }
+
+  /** A parcel of land, as its record shows it. */
+  async parcel(): Promise<Basic> {
+    return (await this.basics()).find(({ kind }) => kind === 'land')!;
+  }
+
+  /** An access point with a number and nothing behind it. */
+  async address(): Promise<Json> {
+    return (await this.addresses()).find(({ street_number: number, locality }) => /^\d+$/.test(String(number)) && locality === '')!;
+  }
+}
+
+export interface Basic extends Json {
+  readonly fid: number;
+  readonly kind: string;
+  readonly label: string;
+  readonly cadastral_reference: string;
+  readonly area_m2: number;
+  readonly centroid: { readonly lat: number; readonly lng: number };
+  readonly geometry: { readonly type: string; readonly coordinates: readonly unknown[] };
+  readonly municipality: { readonly code: string; readonly name: string };
+  readonly cadastral: { readonly sheet: string; readonly section: string | null; readonly postal_code: string | null };
+}
+
+export interface Statement {
+  /** Part of the interface that it is about. */
+  readonly about: string;
+  readonly says: string;
+  readonly holds: (trial: Trial) => Promise<void>;
+}
+
+export const fids = (found: readonly Json[]): number[] => found.map(({ fid }) => fid as number);
+export const ascending = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
+export const query = (parameters: Readonly<Record<string, string | number>>): string => new URLSearchParams(Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]))).toString();
+export const metaOf = (body: Json): Json => body['meta'] as Json;
+
+/** Corners of a geometry as they are printed, `lng,lat`, each once. */
+export function cornersOf({ geometry }: Basic): string[] {
+  const rings = (geometry.type === 'Polygon' ? [geometry.coordinates] : geometry.coordinates) as readonly (readonly (readonly (readonly [number, number])[])[])[];
+  return [...new Set(rings.flat(2).map((corner) => corner.join(',')))];
+}
+
+/** Points that several parcels share, `lng,lat`, with their fids. */
+export function meetings(basics: readonly Basic[]): [string, number[]][] {
+  const meeting = new Map<string, number[]>();
+  for (const basic of basics) for (const corner of cornersOf(basic)) meeting.set(corner, [...(meeting.get(corner) ?? []), basic.fid]);
+  return [...meeting].filter(([, owners]) => owners.length > 1);
+}
+
+/** Every nth, at most so many. */
+export function some<T>(all: readonly T[], most: number): T[] {
+  const step = Math.max(1, Math.ceil(all.length / most));
+  return all.filter((_, index) => index % step === 0);
+}
+
+/** Ground in m² of a ring of degrees, on a sphere: near enough to see a map projection's inflation, which is 1.8 here. */
+export function roughArea(ring: readonly (readonly [number, number])[]): number {
+  const metres = 6_371_000 * Math.PI / 180;
+  const [west, south] = ring[0]!;
+  const plane = ring.map(([lng, lat]) => [(lng - west) * metres * Math.cos(south * Math.PI / 180), (lat - south) * metres] as const);
+  return Math.abs(plane.slice(1).reduce((sum, [x, y], index) => sum + (plane[index]![0] * y - x * plane[index]![1]) / 2, 0));
+}
+
+/** Answers of a server whose database does what is said. */
+export async function answersWith(call: () => Promise<never>, paths: readonly string[]): Promise<Answered[]> {
+  const admitted = { outcome: 'ADMITTED', token_id: 1, quota: 1000, remaining: 999, resets_at: 4_000_000_000, retry_after_seconds: null };
+  const app = await buildServer({
+    reader: { engine: 'postgres', restricted: true, parallel: 4, call, count: async <T>() => admitted as T, close: async () => undefined } as never,
+    version: VERSION, log: { runId: null, info: () => undefined, warn: () => undefined, progress: () => undefined },
+  });
+  try {
+    return await Promise.all(paths.map(async (path) => {
+      const { statusCode, headers, payload } = await app.inject({ method: 'GET', url: BASE + path, headers: { 'x-api-key': `mpl_${'a'.repeat(43)}` } });
+      return { status: statusCode, text: payload, body: JSON.parse(payload) as Json, headers: headers as Record<string, string> };
+    }));
+  } finally {
+    await app.close();
+  }
+}
