@@ -106,8 +106,8 @@ export async function contentOf(session: Session, shape: Shape): Promise<Record<
   return found;
 }
 
-/** Made from the other fields of an address when it is asked for; since then the comune stands in it where there is no locality. */
-const REWORDED = 'formatted_address';
+/** Made when an address is asked for, by rules that have changed since: the comune stands where there is no locality, the score falls with what matched. */
+const MADE_ANEW = ['formatted_address', 'score'];
 
 /** Where an answer lacks or changes what another one said; added fields are no difference. */
 export function differences(was: unknown, now: unknown, path = ''): string[] {
@@ -117,7 +117,7 @@ export function differences(was: unknown, now: unknown, path = ''): string[] {
   }
   if (typeof was === 'object' && was !== null) {
     if (typeof now !== 'object' || now === null || Array.isArray(now)) return [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
-    return Object.entries(was).filter(([key]) => key !== REWORDED).flatMap(([key, value]) => (key in now ? differences(value, (now as Record<string, unknown>)[key], `${path}.${key}`) : [`${path}.${key} is gone`]));
+    return Object.entries(was).filter(([key]) => !MADE_ANEW.includes(key)).flatMap(([key, value]) => (key in now ? differences(value, (now as Record<string, unknown>)[key], `${path}.${key}`) : [`${path}.${key} is gone`]));
   }
   return was === now ? [] : [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
 }
