@@ -184,7 +184,9 @@ async function fairnessOf(url: string, kinds: Readonly<Record<string, readonly s
   const all = Object.values(kinds);
   const mixed = Array.from({ length: QUESTIONS }, (_, index) => all[index % all.length]![index % all[0]!.length]!);
   const asked = (key: string, paths: readonly string[]): autocannon.Request[] => paths.map((path) => ({ method: 'GET', path: `/api/v2${path}`, headers: { 'x-api-key': key } }));
-  const measure = (): ReturnType<typeof paced> => paced(url, asked(modest!, mixed), { rate: FAIR_RATE, seconds, connections: 10 });
+  // A p99 of fewer answers is the worst of them.
+  const lasting = Math.max(seconds, 300 / FAIR_RATE);
+  const measure = (): ReturnType<typeof paced> => paced(url, asked(modest!, mixed), { rate: FAIR_RATE, seconds: lasting, connections: 10 });
   const words = [...new Set(mixed.flatMap((path) => [...decodeURIComponent(path.split('?q=')[1] ?? '').matchAll(/[a-z]{3,}/gi)].map(([word]) => mistyped(word.slice(0, 4)).slice(0, 3))))];
   // As many words as 200 characters hold.
   const search = (at: number): string => `/geocode/search?q=${encodeURIComponent(Array.from({ length: 50 }, (_, index) => words[(at + index) % words.length]).join('/'))}`;
@@ -198,11 +200,11 @@ async function fairnessOf(url: string, kinds: Readonly<Record<string, readonly s
   const found: Fairness[] = [{ load: 'nobody else', served: 0, refused: 0, p50: quiet.p50, p99: quiet.p99, ratio: 1, failed: quiet.failed }];
   for (const { load, connections, requests } of loads) {
     // In a thread of its own, so that reading its answers does not delay the questions that are timed.
-    const storm = autocannon({ url, connections, duration: seconds + 4, requests, workers: 1, timeout: 30 });
+    const storm = autocannon({ url, connections, duration: lasting + 4, requests, workers: 1, timeout: 30 });
     await sleep(2_000);
     const timed = await measure();
     const { requests: { average }, non2xx, errors } = await storm;
-    found.push({ load, served: average, refused: (non2xx + errors) / (seconds + 4), p50: timed.p50, p99: timed.p99, ratio: timed.p99 / quiet.p99, failed: timed.failed });
+    found.push({ load, served: average, refused: (non2xx + errors) / (lasting + 4), p50: timed.p50, p99: timed.p99, ratio: timed.p99 / quiet.p99, failed: timed.failed });
   }
   return found;
 }
