@@ -19,6 +19,8 @@ comment on function api.transposed(text) is 'The word with each pair of neighbou
 -- Names of all Italy are known, also where one region is loaded: a name that is a comune's leads there, or nowhere.
 create or replace function api.geocode_comune(p_keys text[], p_fuzzy bool) returns jsonb
 language plpgsql stable
+-- Planning takes longer than running.
+set plan_cache_mode to force_generic_plan
 set pg_trgm.similarity_threshold = 0.3
 as $$
 begin

@@ -11,6 +11,8 @@
 create or replace function api.geocode_tokens(p_tokens text[], p_regions int2[], p_fuzzy bool)
 returns table (place int4, id int4, weight float8, quality float8, df int4)
 language plpgsql stable rows 20
+-- Here and below planning takes longer than running, and every plan is one by index, whatever is asked.
+set plan_cache_mode to force_generic_plan
 set pg_trgm.similarity_threshold = 0.25
 as $$
 #variable_conflict use_column
@@ -112,7 +114,9 @@ comment on function api.geocode_tokens(text[], int2[], bool) is 'Words of the di
 
 create or replace function api.geocode_streets(p_reading jsonb, p_limit int4, p_fuzzy bool)
 returns table (region_code int2, street_id int8, belfiore text, comune_located int4, score numeric)
-language plpgsql stable rows 20 as $$
+language plpgsql stable rows 20
+set plan_cache_mode to force_generic_plan
+as $$
 #variable_conflict use_column
 declare
   -- No better guess of what a word tells that no street name of the region holds: about one name in eight thousand.
