@@ -2,6 +2,7 @@
 import { homedir, hostname, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { join, resolve } from 'node:path';
+import { MappaleError } from './errors.ts';
 
 /** The project's root: where `sql/` and `sources/` lie. */
 export const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
@@ -19,11 +20,16 @@ export interface Config {
   readonly user: string;
 }
 
+/** @throws MappaleError `CONFIG_UNKNOWN` (exit 2) */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
+  const log = env['MAPPALE_LOG'] ?? '';
+  if (!['', 'human', 'json'].includes(log)) {
+    throw new MappaleError('MAPPALE_LOG is of no kind that is known', { code: 'CONFIG_UNKNOWN', kind: 'usage', at: 'MAPPALE_LOG', detail: `expected human or json, found ${JSON.stringify(log)}`, hint: 'Unset it for lines that people read.' });
+  }
   return {
     databaseUrl: env['DATABASE_URL'] !== undefined && env['DATABASE_URL'] !== '' ? env['DATABASE_URL'] : `pglite:${resolve('.mappale/database')}`,
     noColor: env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '',
-    log: env['MAPPALE_LOG'] === 'json' ? 'json' : 'human',
+    log: log === 'json' ? 'json' : 'human',
     host: hostname(),
     user: userName(),
   };

@@ -50,7 +50,7 @@ export function serverFaults(facts: ServerFacts, label: string, writes: boolean)
     fault('the server would break statements off', 'STATEMENT_TIMEOUT', `expected no statement_timeout, found ${facts.statementTimeout}`, 'What stands between here and the server drops the settings of sessions: connect to the server itself.');
   }
   if (writes && facts.standby) {
-    fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that replays another one\'s journal and takes no rows', 'Name the primary in DATABASE_URL. Commands that only look, and the server, work on a standby.');
+    fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that replays another one\'s journal and takes no rows', 'Name the primary in DATABASE_URL. Commands that only look work on a standby.');
   } else if (writes && facts.readOnly) {
     fault('the database is read-only to this role', 'DATABASE_READ_ONLY', 'expected transactions that may write, found default_transaction_read_only = on', 'Somebody set it so: alter role ROLE reset default_transaction_read_only, or alter database NAME reset default_transaction_read_only.');
   }

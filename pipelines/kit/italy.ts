@@ -16,11 +16,29 @@ function holds(lon: number, lat: number, margin: number): boolean {
   return lon >= ITALY.west - margin && lon <= ITALY.east + margin && lat >= ITALY.south - margin && lat <= ITALY.north + margin;
 }
 
-/** Why a position cannot be meant, or null. What is in Italy only with its numbers exchanged says so. NaN is nowhere. */
+/** Why a position cannot be meant, or null. What is in Italy only with its numbers exchanged says so, and what must be metres. NaN is nowhere. */
 export function outsideItaly(lon: number, lat: number, margin: number = 0): Refusal | null {
   if (holds(lon, lat, margin)) return null;
   const expected = `expected longitude ${ITALY.west - margin} to ${ITALY.east + margin} and latitude ${ITALY.south - margin} to ${ITALY.north + margin}, found ${lon} and ${lat}`;
-  return holds(lat, lon, margin) ? { code: 'coordinates_swapped', message: `${expected}: swapped?` } : { code: 'outside_italy', message: expected };
+  if (holds(lat, lon, margin)) return { code: 'coordinates_swapped', message: `${expected}: swapped?` };
+  return { code: 'outside_italy', message: Math.abs(lon) > METRES || Math.abs(lat) > METRES ? `${expected}: metres?` : expected };
+}
+
+/** Degrees never are so large, and metres on a map of Italy never so small. */
+const METRES = 1000;
+
+/** Why an EWKB geometry in metres cannot be meant: degrees were written under its reference system. It asks the first position, as the others are like it. */
+export function degreesUnderMetres(ewkb: Buffer): Refusal | null {
+  let at = 0;
+  for (;;) {
+    const type = ewkb.readUInt32LE(at + 1);
+    at += (type & 0x20000000) === 0 ? 5 : 9;
+    if ((type & 0xff) === 1) break;
+    at += (type & 0xff) === 3 ? 8 : 4;
+    if ((type & 0xff) === 2 || (type & 0xff) === 3) break;
+  }
+  const [x, y] = [ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)];
+  return Math.abs(x) > METRES || Math.abs(y) > METRES ? null : { code: 'coordinates_in_degrees', message: `expected metres, as the file's reference system has them, found ${x} and ${y}: degrees?` };
 }
 
 /** Why an EWKB geometry in degrees cannot be meant: the first of its positions that is outside. Little-endian, XY, simple features. */

@@ -334,9 +334,12 @@ export class ZipArchive {
   /** How the archive is named in messages: `MOLISE.zip!CB.zip`. */
   readonly label: string;
   readonly entries: readonly ZipEntry[];
+  /** Bytes that stand before it and behind it in its file. */
+  readonly strayBytes: number;
 
   private constructor(whole: Bytes, bytes: Bytes, raw: Map<string, yauzl.Entry>, label: string) {
     this.#whole = whole;
+    this.strayBytes = whole.size - bytes.size;
     this.#bytes = bytes;
     this.#raw = raw;
     this.label = label;

@@ -86,7 +86,10 @@ export async function locate(folders: readonly string[], sources: readonly Regis
       if (!unchanged) seen.set(file.path, { size: file.size, modifiedMs: file.modifiedMs, changedUs: file.changedUs, sha256: null, recognition: found });
       const source = sources.find(({ id }) => id === found?.source);
       if (found === null || source === undefined) unknown.push(file.path);
-      else recognised.push({ file, source, recognition: found.recognition });
+      else {
+        refuseFuture(found.recognition, file.path);
+        recognised.push({ file, source, recognition: found.recognition });
+      }
     }))),
   );
   const sidecars = new Set(recognised.flatMap(({ file, recognition }) => (recognition.sidecars ?? []).map((name) => join(dirname(file.path), name))));
@@ -114,6 +117,17 @@ function isSame(known: SeenFile, file: FoundFile): boolean {
   return known.size === file.size && known.modifiedMs === file.modifiedMs && known.changedUs === file.changedUs;
 }
 
+/** A vintage that cannot be yet would stand before every later one for ever. @throws input error `VINTAGE_FUTURE` */
+function refuseFuture({ vintage, dated, ignored }: Recognition, path: string): void {
+  const years = [...`${vintage} ${dated ?? ''}`.matchAll(/(?<!\d)(20\d\d)(?:\d{4})?(?!\d)/g)].map((match) => Number(match[1]));
+  const latest = new Date().getFullYear() + 1;
+  if (ignored !== undefined || years.every((year) => year <= latest)) return;
+  throw inputError('the file is of a year that is still to come', {
+    code: 'VINTAGE_FUTURE', at: basename(path), detail: `expected a vintage up to ${latest}, found ${vintage}${dated === undefined ? '' : `, dated ${dated}`}`,
+    hint: 'Correct the year where the file says it, in its name or inside; or set the clock of this machine.',
+  });
+}
+
 /** What is wrong with one file is noted, and the others go on. */
 async function unlessBroken({ path }: FoundFile, broken: BrokenEntry[], work: () => Promise<void>): Promise<void> {
   try {
@@ -131,7 +145,10 @@ export async function recognise(file: { path: string; size: number }, sources: r
   try {
     const claims: { source: string; recognition: Recognition }[] = [];
     for (const source of sources) {
-      const recognition = await source.recognise(probe);
+      const recognition = await source.recognise(probe).catch((error: unknown) => {
+        // Where the whole file is of another form, that is what is wrong with its columns.
+        throw (error instanceof MappaleError ? formFault(probe, source.id) : null) ?? error;
+      });
       if (recognition !== null) claims.push({ source: source.id, recognition });
     }
     if (claims.length > 1) {
@@ -141,13 +158,49 @@ export async function recognise(file: { path: string; size: number }, sources: r
       });
     }
     if (claims.length === 0) {
-      const named = sources.find(({ names }) => names.some((name) => name.test(probe.name)));
-      if (named !== undefined) throw notWhatItsNameSays(probe, named.id);
+      const bears = (name: string): RegisteredSource | undefined => sources.find(({ names }) => names.some((pattern) => pattern.test(name)));
+      const named = bears(probe.name);
+      if (named !== undefined) throw formFault(probe, named.id) ?? notWhatItsNameSays(probe, named.id);
+      const shape = /\.(?:dbf|shx)$/i.test(probe.name) ? `${probe.name.slice(0, -4)}.shp` : null;
+      const layer = shape === null ? undefined : bears(shape);
+      if (layer !== undefined && !probe.siblings.some((name) => name.toLowerCase() === shape!.toLowerCase())) throw sidecarMissing(probe.name, layer.id, '.shp');
     }
     return claims[0] ?? null;
   } finally {
     await close();
   }
+}
+
+function sidecarMissing(name: string, source: string, part: string): MappaleError {
+  return inputError('shapefile is not complete', {
+    code: 'SIDECAR_MISSING', at: name, detail: `expected a ${part} of ${source} beside it, found none`, hint: 'Give all files of the shapefile: .shp, .shx, .dbf, .prj.',
+  });
+}
+
+/** First bytes of what is no text, by what it is. */
+const OTHER_FORMS: readonly (readonly [magic: string, what: string, hint: string])[] = [
+  ['d0cf11e0a1b11ae1', 'an Excel workbook of before 2007 (.xls), whatever its ending says', 'Save it as .xlsx, or take the publisher\'s CSV.'],
+  ['1f8b', 'a gzip archive', 'Unpack it and give what is inside.'],
+  ['377abcaf271c', 'a 7-Zip archive', 'Unpack it and give what is inside.'],
+  ['526172211a07', 'a RAR archive', 'Unpack it and give what is inside.'],
+  ['25504446', 'a PDF document', 'Take the publisher\'s data, not what describes them.'],
+];
+
+/** What the whole file is instead of the text or the zip that its publisher gives, as far as its first bytes tell; null: that is not what is wrong. */
+function formFault({ name, size, head, entries, siblings }: Probe, source: string): MappaleError | null {
+  if (entries !== null || size === 0) return null;
+  const stop = (message: string, code: string, found: string, hint: string): MappaleError => inputError(message, { code, at: name, detail: `expected a file of ${source}, found ${found}`, hint });
+  const again = 'Use the file as downloaded; a program that saves it again may change it.';
+  const bytes = head.toString('hex', 0, 8);
+  if (size <= 4 && /^(?:efbbbf|fffe|feff)/.test(bytes)) return stop('the file is empty', 'FILE_EMPTY', 'a byte order mark and nothing else', 'Download it again and compare its size with the publisher\'s.');
+  const other = OTHER_FORMS.find(([magic]) => bytes.startsWith(magic));
+  if (other !== undefined) return stop('the file is of another form', 'FILE_FORM', other[1], other[2]);
+  if (/\.shp$/i.test(name) && !siblings.some((sibling) => sibling.toLowerCase() === `${name.slice(0, -4).toLowerCase()}.dbf`)) return sidecarMissing(name, source, '.dbf');
+  if (!/\.(?:csv|txt|json|geojson|gml|kml|xml)$/i.test(name)) return null;
+  const nuls = head.subarray(0, 1024).filter((byte) => byte === 0).length;
+  if (/^(?:fffe|feff)/.test(bytes) || nuls * 4 > Math.min(head.length, 1024)) return stop('the file is in UTF-16', 'ENCODING_WRONG', 'text of two bytes a letter', `${again} Or save it in UTF-8.`);
+  if (/\.(?:csv|txt)$/i.test(name) && head.includes(0x0d) && !head.includes(0x0a)) return stop('the lines end as those of no system of today', 'LINE_ENDS', 'carriage returns (CR) without line feeds (LF)', `${again} Or give them line feeds: tr '\\r' '\\n' < OLD > NEW.`);
+  return null;
 }
 
 /** A file that bears a publisher's name and that no source recognises: what it is instead, as far as its first bytes tell. */

@@ -8,6 +8,7 @@ import { KeySet } from '../kit/key-set.ts';
 import { maskTaxCode } from '../kit/mask-tax-code.ts';
 import { NO_DATA } from '../kit/no-data.ts';
 import { OddText, isOddRecord } from '../kit/odd-text.ts';
+import { ZipArchive, isZip } from '../kit/zip.ts';
 import type { RegisteredSource } from '../registry.ts';
 import { locate, type LocatedFile } from './locate.ts';
 import { TOLERATED, percent, readFile } from './stage.ts';
@@ -102,9 +103,21 @@ async function validateFile(source: RegisteredSource, file: LocatedFile, sample:
     else if (error instanceof MappaleError) findings.push(...failed(file.path, source.id, error).findings);
     else throw error;
   }
+  if (findings.length === 0) findings.push(...(await strayBytes(file)));
   // Of a file that could not be read to its end, nothing is said that its end would decide.
   findings.push(...sink.findings(!sampled && findings.length === 0, file.recognition));
   return { ...facts, ok: findings.every(({ level }) => level !== 'error'), records: sink.records, rows: sink.rows, rejects: sink.rejects, duplicates: sink.duplicates, sampled, findings };
+}
+
+/** What stands before or behind a zip is passed over: a server's message, or a program that unpacks itself. */
+async function strayBytes({ path, name }: LocatedFile): Promise<Finding[]> {
+  if (!(await isZip(path))) return [];
+  const zip = await ZipArchive.open(path);
+  await zip.close();
+  return zip.strayBytes === 0 ? [] : [{
+    level: 'warn', code: 'ZIP_STRAY_BYTES', message: `${zip.strayBytes} bytes stand around the zip in its file`, at: name, detail: `expected a zip and nothing else, found ${zip.strayBytes} bytes before or behind it`,
+    hint: 'The zip itself is whole and is read. Where the server put them there, download the file again.',
+  }];
 }
 
 /** Counts, keeps examples, remembers keys; writes nothing. */

@@ -1,0 +1,131 @@
+/** Files that are something else than their publisher's: each is called what it is, with what to do. */
+import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { ROOT, readConfig } from '../../pipelines/config.ts';
+import { degreesUnderMetres, outsideItaly } from '../../pipelines/kit/italy.ts';
+import { loadSources } from '../../pipelines/registry.ts';
+import { validate, type FileVerdict } from '../../pipelines/steps/validate.ts';
+
+const sources = await loadSources();
+const root = mkdtempSync(join(tmpdir(), 'mappale-words-'));
+afterAll(() => rmSync(root, { recursive: true, force: true }));
+const fixture = (path: string): string => join(ROOT, 'sources', path.replace('/', '/fixture/'));
+const INDIR = fixture('anncsu_addresses/INDIR_MOLI_20260602.csv');
+const EGMS = fixture('egms_vertical/EGMS_L3_E46N20_100km_U_2018_2022_1.csv');
+const FLOOD = fixture('ispra_flood/class-missing_Mosaicatura_ISPRA_2020_pericolosita_idraulica.geojson');
+const COMUNI = 'Com2011_WGS84';
+const PARTS = ['.shp', '.shx', '.dbf', '.prj', '.cpg'];
+
+let folders = 0;
+function folder(): string {
+  folders += 1;
+  mkdirSync(join(root, String(folders)));
+  return join(root, String(folders));
+}
+
+/** The verdict on one file, after its bytes were changed and its name perhaps. */
+async function verdictOn(original: string, change: (content: Buffer) => Buffer, name: string = basename(original)): Promise<FileVerdict> {
+  const data = folder();
+  writeFileSync(join(data, name), change(readFileSync(original)));
+  return (await validate([data], sources, null, () => undefined)).find(({ path }) => basename(path) === name)!;
+}
+
+const carriageReturns = (content: Buffer): Buffer => Buffer.from(content.toString('latin1').replace(/\r?\n/g, '\r'), 'latin1');
+const utf16 = (mark: string) => (content: Buffer): Buffer => Buffer.from(mark + content.toString('utf8'), 'utf16le');
+const starting = (hex: string) => (): Buffer => Buffer.concat([Buffer.from(hex, 'hex'), Buffer.alloc(4096, 0x41)]);
+const XLSX = 'Elenco-comuni-italiani.xlsx';
+
+describe('a file under a publisher\'s name', () => {
+  it.each<[string, string, (content: Buffer) => Buffer, string, RegExp, string?]>([
+    ['with CR alone at its lines\' ends', INDIR, carriageReturns, 'LINE_ENDS', /carriage returns \(CR\)/],
+    ['with CR alone, of another source', EGMS, carriageReturns, 'LINE_ENDS', /carriage returns \(CR\)/],
+    ['in UTF-16 with its mark', INDIR, utf16('\ufeff'), 'ENCODING_WRONG', /two bytes a letter/],
+    ['in UTF-16 without a mark', EGMS, utf16(''), 'ENCODING_WRONG', /two bytes a letter/],
+    ['in UTF-16 the other way round', EGMS, (content) => utf16('\ufeff')(content).swap16(), 'ENCODING_WRONG', /two bytes a letter/],
+    ['that is a byte order mark and nothing else', INDIR, () => Buffer.from('efbbbf', 'hex'), 'FILE_EMPTY', /a byte order mark and nothing else/],
+    ['that is an old workbook renamed', INDIR, starting('d0cf11e0a1b11ae1'), 'FILE_FORM', /\.xls\)/, XLSX],
+    ['that is a gzip archive', INDIR, starting('1f8b0800'), 'FILE_FORM', /gzip/],
+    ['that is a 7-Zip archive', INDIR, starting('377abcaf271c'), 'FILE_FORM', /7-Zip/, 'MOLISE.zip'],
+    ['that is a PDF document', INDIR, starting('255044462d312e37'), 'FILE_FORM', /PDF/],
+    ['of a year that is still to come', EGMS, (content) => content, 'VINTAGE_FUTURE', /found 2090_2094/, 'EGMS_L3_E46N20_100km_U_2090_2094_1.csv'],
+    ['of a day that is still to come', INDIR, (content) => content, 'VINTAGE_FUTURE', /found 2099/, 'INDIR_MOLI_20990602.csv'],
+  ])('%s is called that', async (_what, original, change, code, found, name) => {
+    expect(await verdictOn(original, change, name)).toMatchObject({ ok: false, findings: [{ level: 'error', code, detail: expect.stringMatching(found), hint: expect.any(String) }] });
+  });
+
+  it('may be of next year: editions are dated ahead', async () => {
+    expect(await verdictOn(INDIR, (content) => content, `INDIR_MOLI_${new Date().getFullYear() + 1}0101.csv`)).toMatchObject({ ok: true });
+  });
+});
+
+describe('a shapefile', () => {
+  const put = (data: string, lacks: string): void => {
+    for (const part of PARTS) if (part !== lacks) copyFileSync(fixture(`istat_boundaries/${COMUNI}${part}`), join(data, COMUNI + part));
+  };
+
+  it.each([['.dbf', '.shp'], ['.shx', '.shp'], ['.shp', '.dbf']])('without its %s is not complete', async (lacks, told) => {
+    const data = folder();
+    put(data, lacks);
+    const verdict = (await validate([data], sources, null, () => undefined)).find(({ path }) => path.endsWith(told));
+    expect(verdict).toMatchObject({ ok: false, findings: [{ code: 'SIDECAR_MISSING', detail: expect.stringContaining(lacks) }] });
+  });
+
+  it('whose table is longer than its shapes disagrees with itself', async () => {
+    const data = folder();
+    put(data, '');
+    const table = readFileSync(join(data, `${COMUNI}.dbf`));
+    const [records, start, size] = [table.readUInt32LE(4), table.readUInt16LE(8), table.readUInt16LE(10)];
+    table.writeUInt32LE(records + 1, 4);
+    writeFileSync(join(data, `${COMUNI}.dbf`), Buffer.concat([table.subarray(0, start + records * size), table.subarray(start, start + size)]));
+    expect((await validate([data], sources, null, () => undefined)).find(({ path }) => path.endsWith('.shp'))).toMatchObject({ ok: false, findings: [{ code: 'SHAPEFILE_INCONSISTENT' }] });
+  });
+});
+
+describe('coordinates', () => {
+  const moved = (move: (x: number, y: number) => readonly number[]) => (content: Buffer): Buffer => Buffer.from(JSON.stringify(JSON.parse(content.toString('utf8')), (_key, value: unknown) =>
+    (Array.isArray(value) && typeof value[0] === 'number' ? move(value[0], value[1] as number) : value)));
+
+  it.each<[string, (x: number, y: number) => readonly number[], string, RegExp]>([
+    ['with their axes exchanged', (x, y) => [y, x], 'coordinates_swapped', /swapped\?/],
+    ['in metres under degrees', (x, y) => [x * 80_000, y * 111_000], 'outside_italy', /metres\?/],
+  ])('%s: validate says so', async (_what, move, code, message) => {
+    expect(await verdictOn(FLOOD, moved(move))).toMatchObject({ ok: false, findings: [{ level: 'error', code, message: expect.stringMatching(message) }] });
+  });
+
+  it('with a height are read without it', async () => {
+    expect(await verdictOn(FLOOD, moved((x, y) => [x, y, 812.5]))).toMatchObject({ ok: true, rejects: 0 });
+  });
+
+  it('in degrees under metres are refused, at the first position of any shape', () => {
+    const ring = (x: number, y: number): Buffer => {
+      const bytes = Buffer.alloc(9 + 4 + 9 + 4 + 16);
+      let at = bytes.writeUInt32LE(0x20000006, 1);
+      at = bytes.writeUInt32LE(32_633, at);
+      at = bytes.writeUInt32LE(1, at);
+      at = bytes.writeUInt32LE(3, at + 1);
+      at = bytes.writeUInt32LE(1, at);
+      at = bytes.writeUInt32LE(1, at);
+      bytes.writeDoubleLE(y, bytes.writeDoubleLE(x, at));
+      return bytes;
+    };
+    expect(degreesUnderMetres(ring(14.5, 41.7))).toMatchObject({ code: 'coordinates_in_degrees', message: expect.stringContaining('found 14.5 and 41.7: degrees?') });
+    expect(degreesUnderMetres(ring(480_000, 4_617_000))).toBeNull();
+    expect(outsideItaly(100, 20)?.message).not.toContain('metres');
+  });
+});
+
+it('bytes before a zip are named, and the zip is read', async () => {
+  const path = join(folder(), 'Z001_BORGO D`ESEMPIO.zip');
+  writeFileSync(path, Buffer.concat([Buffer.from('HTTP/1.1 200 OK\r\n\r\n'), readFileSync(fixture('ade_cadastre/Z001_BORGO D`ESEMPIO.zip'))]));
+  const [verdict] = await validate([path], sources, null, () => undefined);
+  expect(verdict).toMatchObject({ ok: true, source: 'ade_cadastre' });
+  expect(verdict!.findings).toContainEqual(expect.objectContaining({ level: 'warn', code: 'ZIP_STRAY_BYTES', message: '19 bytes stand around the zip in its file' }));
+  expect(verdict!.rows).toBeGreaterThan(0);
+});
+
+it('MAPPALE_LOG=nonsense is a usage error that says what may stand there', () => {
+  expect(() => readConfig({ MAPPALE_LOG: 'nonsense' })).toThrow(expect.objectContaining({ code: 'CONFIG_UNKNOWN', kind: 'usage', detail: 'expected human or json, found "nonsense"' }));
+  expect(['json', 'human', ''].map((log) => readConfig({ MAPPALE_LOG: log }).log)).toEqual(['json', 'human', 'human']);
+});
