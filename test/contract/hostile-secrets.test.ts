@@ -83,15 +83,13 @@ describeEngines('a run whose address has a password', (engine) => {
     copyFileSync(join(ROOT, 'sources/dpc_seismic/fixture/several-zones_2024.csv'), join(folder, 'several-zones_2024.csv'));
     // The server of the tests asks for none, or has its own in front: a parameter counts more, and is given twice.
     const secret = `${url}${url.includes('?') ? '&' : '?'}application_name=Qx7kfZw9pt&${new URL(url).password === '' ? 'password=Qx7kf&p%61ssword=Zw9pt' : ''}`;
-    // `env` becomes the program, whose arguments are looked at.
-    const child = spawn('/usr/bin/env', [`DATABASE_URL=${secret}`, 'MAPPALE_LOG=json', process.execPath, join(ROOT, 'pipelines/mappale.mjs'), 'refresh', '--json', '--data', folder]);
+    const child = spawn(process.execPath, [join(ROOT, 'pipelines/mappale.mjs'), 'refresh', '--json', '--data', folder], { env: { PATH: '/usr/bin:/bin', DATABASE_URL: secret, MAPPALE_LOG: 'json' } });
     let output = '';
-    let processes = '';
-    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => {
-      output += String(chunk);
-      processes ||= commandLines();
-    });
+    for (const stream of [child.stdout, child.stderr]) stream.on('data', (chunk) => (output += String(chunk)));
+    let processes = commandLines();
+    const timer = setInterval(() => (processes += commandLines()), 200);
     const code = await new Promise((resolve) => child.on('close', resolve));
+    clearInterval(timer);
     expect(code).toBe(3);
     expect(output).toContain('dpc_seismic');
     expect(processes).toContain('refresh');
