@@ -151,6 +151,24 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
 
+  {
+    about: OF_SEARCH, says: 'knows the comuni of all Italy: one that is not loaded is no other',
+    holds: async (trial) => {
+      for (const comune of ['Salerno', 'Siderno', 'Lamezia Terme', 'Campobasso']) expect(await trial.list(`/geocode/search?${query({ q: `Via Roma 112, ${comune}` })}`), comune).toEqual([]);
+    },
+  },
+  {
+    about: OF_SEARCH, says: 'gives less score to the nearest number than to the number itself',
+    holds: async (trial) => {
+      const { street_name: street, municipality_code: city } = await trial.address();
+      const best = async (number: string): Promise<Json> => (await trial.list(`/geocode/search?${query({ q: `${String(street)} ${number}`, city: String(city) })}`))[0]!;
+      const exact = await best(String((await trial.address())['street_number']));
+      const nearest = await best('4999');
+      expect([exact['match_type'], nearest['match_type']]).toEqual(['number', 'nearest_number']);
+      expect(nearest['score']).toBeLessThan(exact['score'] as number);
+    },
+  },
+
   // --- Addresses around a point -----------------------------------------------------------------------------------------
   {
     about: OF_REVERSE, says: 'needs lat and lng',
