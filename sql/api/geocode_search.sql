@@ -501,7 +501,7 @@ declare
   -- What parse-query.ts reads, and no more, whoever asks.
   most_readings constant int4 := 6;
   -- A search takes some milliseconds. One that would take this long is answered with what was found: it may not keep the others waiting.
-  budget constant interval := '300 milliseconds';
+  budget constant interval := '1 second';
   v_until timestamptz := clock_timestamp() + budget;
   v_reading jsonb;
   v_ordinal int4;
