@@ -78,7 +78,7 @@ function streetsOf(comune: WorldComune): Street[] {
   }));
   // Double encoding and stray lower case, as published.
   if (comune.index === 0) {
-    streets.push({ key: first + 900, comune, odonimo: 'VIA CIR\u00c3\u00b2', name: 'Via Cir\u00e3\u00b2', localita: '', locality: '', lingua1: '' });
+    streets.push({ key: first + 900, comune, odonimo: 'VIA CIR\u00c3\u00b2', name: 'Via Cir\u00f2', localita: '', locality: '', lingua1: '' });
     streets.push({ key: first + 901, comune, odonimo: 'VIA RICCH\u00ee', name: 'Via Ricch\u00ee', localita: '', locality: '', lingua1: 'ITALIANA' });
   }
   const more = Math.min(224, Math.floor(comune.parcelCount / 40));

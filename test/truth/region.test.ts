@@ -12,7 +12,7 @@ import { refresh, type RefreshReport } from '../../pipelines/steps/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
 
-const PARCELS = 8_000;
+const PARCELS = 4_000;
 const SEED = 5;
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
