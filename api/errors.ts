@@ -47,6 +47,11 @@ export class ApiError extends Error {
   }
 }
 
+/** @param method that was asked for */
+export function notAllowed(method: string): ApiError {
+  return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed; allowed: GET`, { allowed: ['GET'] }, { allow: 'GET' });
+}
+
 /** A parameter that is not what it must be. @param allowed what would be accepted, for people */
 export function invalidParameter(parameter: string, allowed: string, problem = 'is not valid'): ApiError {
   return new ApiError('INVALID_PARAMS', `${parameter} ${problem}; allowed: ${allowed}`, { parameter, allowed });

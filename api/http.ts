@@ -2,12 +2,14 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ApiError } from './errors.ts';
+import { ApiError, notAllowed } from './errors.ts';
 
 export const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const;
 
+export const JSON_TYPE = 'application/json; charset=utf-8';
+
 /** What pages of other origins may read. */
-export const EXPOSED_HEADERS = [...RATE_HEADERS, 'Retry-After', 'ETag', 'X-Request-Id'] as const;
+const EXPOSED_HEADERS = [...RATE_HEADERS, 'Retry-After', 'ETag', 'X-Request-Id'] as const;
 
 /** Milliseconds. Proxies keep an idle connection for a minute: ours stay a little longer, so that none ends on a question under way. */
 const TIMES = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1_000 } as const;
@@ -57,7 +59,7 @@ export function httpServer(handler: RequestListener, refused: (requestId: string
   });
   server.on('connect', (_request, socket) => {
     socket.on('error', () => undefined);
-    refuse(socket, new ApiError('METHOD_NOT_ALLOWED', 'CONNECT is not allowed; allowed: GET', { allowed: ['GET'] }, { allow: 'GET' }), 'CONNECT');
+    refuse(socket, notAllowed('CONNECT'), 'CONNECT');
   });
   // Nobody is asked for a body: whatever is expected, the answer is that to the request.
   for (const event of ['checkContinue', 'checkExpectation'] as const) server.on(event, (request, response) => server.emit('request', request, response));
@@ -78,7 +80,7 @@ function malformed({ code }: NodeJS.ErrnoException): ApiError {
 function refusal(error: ApiError, requestId: string): string {
   const body = JSON.stringify(error);
   const headers = {
-    ...commonHeaders(requestId), 'cache-control': 'no-store', ...error.headers, 'content-type': 'application/json; charset=utf-8', 'content-length': String(Buffer.byteLength(body)),
+    ...commonHeaders(requestId), 'cache-control': 'no-store', ...error.headers, 'content-type': JSON_TYPE, 'content-length': String(Buffer.byteLength(body)),
     'date': new Date().toUTCString(), 'connection': 'close',
   };
   return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;

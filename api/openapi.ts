@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { PER_TOKEN } from './access.ts';
 import * as answers from './answers.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
-import { ApiError, RETRY_AFTER_SECONDS, STATUS, unavailable, type ErrorCode } from './errors.ts';
+import { ApiError, notAllowed, RETRY_AFTER_SECONDS, STATUS, unavailable, type ErrorCode } from './errors.ts';
 import { readBox, readParameters, requireInBounds } from './parameters.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -47,7 +47,7 @@ function exampleOfError(code: ErrorCode, endpoint: Endpoint): ApiError {
     case 'INVALID_API_KEY': return new ApiError(code, 'the token in x-api-key is not known, has expired or was revoked');
     case 'INSUFFICIENT_SCOPE': return new ApiError(code, `the token does not have the scope ${endpoint.scope}`, { required_scope: endpoint.scope });
     case 'NOT_FOUND': return new ApiError(code, `there is no parcel ${id}`, { id });
-    case 'METHOD_NOT_ALLOWED': return new ApiError(code, 'POST is not allowed; allowed: GET', { allowed: ['GET'] });
+    case 'METHOD_NOT_ALLOWED': return notAllowed('POST');
     case 'GONE': return new ApiError(code, `parcel ${id} is no longer published; its successor is ${id + 1}`, { id, successor_fid: id + 1 });
     case 'RATE_LIMITED': return new ApiError(code, 'more than 1000 requests in an hour; ask again in 1742 seconds', { retry_after_seconds: 1742, limit: 1000 });
     case 'TOO_MANY_ATTEMPTS': return new ApiError(code, 'too many bad tokens from this address; ask again in 612 seconds', { retry_after_seconds: 612 });
@@ -142,7 +142,7 @@ function operation(endpoint: Endpoint): Json {
 const OTHER_METHODS: Json = {
   description: '`METHOD_NOT_ALLOWED`',
   headers: { ...REQUEST_ID, ...ALLOW },
-  content: { 'application/json': { schema: reference(answers.error), example: { error: 'METHOD_NOT_ALLOWED', message: 'POST is not allowed; allowed: GET', details: { allowed: ['GET'] } } } },
+  content: { 'application/json': { schema: reference(answers.error), example: notAllowed('POST').toJSON() } },
 };
 
 /** @param version of the program */

@@ -14,8 +14,8 @@ import type { Log } from '../pipelines/log.ts';
 import { admitter, callerGone, type Admit } from './access.ts';
 import { plainAddress, trusting } from './callers.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
-import { ApiError, invalidParameter, isTransient, unavailable } from './errors.ts';
-import { commonHeaders, EXPOSED_HEADERS, httpServer } from './http.ts';
+import { ApiError, invalidParameter, isTransient, notAllowed, unavailable } from './errors.ts';
+import { commonHeaders, httpServer, JSON_TYPE } from './http.ts';
 import { BASE, document } from './openapi.ts';
 import { pages } from './pages.ts';
 import { readParameters } from './parameters.ts';
@@ -39,8 +39,6 @@ declare module 'fastify' {
 
 /** How long what `/health` found is told again; milliseconds. */
 const HEALTH_MS = 1_000;
-
-const JSON_TYPE = 'application/json; charset=utf-8';
 
 /**
  * Builds the server; `listen` or `inject` it, `close` it in the end. The reader stays open.
@@ -93,12 +91,12 @@ export async function buildServer({ reader, version, log, trustedProxies = [] }:
     if (request.is404 || request.method === 'OPTIONS') {
       const known = paths.some((path) => path.test(pathOf(request)));
       if (!known) throw new ApiError('NOT_FOUND', 'there is no such path; the document of this interface is openapi.json', { base: BASE });
-      if (!preflight) throw new ApiError('METHOD_NOT_ALLOWED', `${request.method} is not allowed; allowed: GET`, { allowed: ['GET'] }, { allow: 'GET' });
+      if (!preflight) throw notAllowed(request.method);
     }
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw new ApiError('INVALID_PARAMS', 'the header Host is required');
   });
   await app.register(cors, {
-    origin: '*', methods: ['GET'], allowedHeaders: ['x-api-key', 'if-none-match'], exposedHeaders: [...EXPOSED_HEADERS], maxAge: 86_400, strictPreflight: false,
+    origin: '*', methods: ['GET'], allowedHeaders: ['x-api-key', 'if-none-match'], maxAge: 86_400, strictPreflight: false,
   });
   await app.register(compress, { threshold: WORTH_COMPRESSING, encodings: ['gzip', 'identity'], zlibOptions: { level: constants.Z_BEST_SPEED }, globalDecompression: false });
   await app.register(underPressure, {

@@ -1,6 +1,3 @@
-import { existsSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
 import { openDatabase, serverFacts, type Database } from '../db/index.ts';
@@ -8,6 +5,7 @@ import { checkServer } from '../db/migrate.ts';
 import { missingRights, ROLE } from '../db/role.ts';
 import { appliedFiles, requireCurrent } from '../db/state.ts';
 import { MappaleError } from '../errors.ts';
+import { freeBytes } from '../kit/disk.ts';
 import { loadGdal } from '../kit/vector.ts';
 import { loadSources } from '../registry.ts';
 import { command, print } from './command.ts';
@@ -89,10 +87,7 @@ async function examine(): Promise<Finding[]> {
   }));
   await attempt('room on the disk of the embedded database', async () => {
     if (!config.databaseUrl.startsWith('pglite:')) return 'not used (DATABASE_URL is a server)';
-    let folder = config.databaseUrl.slice('pglite:'.length);
-    while (!existsSync(folder)) folder = dirname(folder);
-    const { bavail, bsize } = await statfs(folder);
-    const free = (bavail * bsize) / 1024 ** 3;
+    const free = (await freeBytes(config.databaseUrl.slice('pglite:'.length))) / 1024 ** 3;
     if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB.' });
     return `${free.toFixed(1)} GiB free`;
   });

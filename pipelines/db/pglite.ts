@@ -1,11 +1,12 @@
 /** PGlite: PostgreSQL with PostGIS inside this process, for the demo, laptops and tests. */
 import { randomUUID } from 'node:crypto';
 import { constants, existsSync } from 'node:fs';
-import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, statfs, writeFile } from 'node:fs/promises';
+import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
 import { COPY_HEADER, COPY_TRAILER } from '../kit/copy.ts';
+import { freeBytes } from '../kit/disk.ts';
 import { MappaleError } from '../errors.ts';
 import { databaseError } from './errors.ts';
 import { emptyDatabase } from './state.ts';
@@ -264,12 +265,10 @@ async function inspectFolder(folder: string, unfinished: boolean): Promise<'data
 
 /** @throws MappaleError `DISK_FULL` (exit 2) */
 async function requireRoom(folder: string, bytes: number): Promise<void> {
-  let place = folder;
-  while (!existsSync(place)) place = dirname(place);
-  const { bavail, bsize } = await statfs(place);
-  if (bavail * bsize >= bytes) return;
+  const free = await freeBytes(folder);
+  if (free >= bytes) return;
   throw new MappaleError('there is not enough room for the embedded database', {
-    code: 'DISK_FULL', kind: 'usage', at: folder, detail: `expected ${Math.ceil(bytes / 1024 ** 2)} MiB free on its disk, found ${Math.floor((bavail * bsize) / 1024 ** 2)} MiB`,
+    code: 'DISK_FULL', kind: 'usage', at: folder, detail: `expected ${Math.ceil(bytes / 1024 ** 2)} MiB free on its disk, found ${Math.floor(free / 1024 ** 2)} MiB`,
     hint: 'Free room, or name a folder on another disk: DATABASE_URL=pglite:FOLDER. Nothing was made.',
   });
 }

@@ -1,4 +1,5 @@
 /** What the system says of a file or folder, in words: an entry that cannot be read is named with its reason, and the rest goes on. */
+import type { Stats } from 'node:fs';
 import { userInfo } from 'node:os';
 import { MappaleError, inputError } from '../errors.ts';
 
@@ -31,6 +32,17 @@ export function fileError(error: unknown, at: string): MappaleError | null {
     default:
       return stop('it cannot be read', 'FILE_UNREADABLE', message, 'Look whether its disk is whole and connected, then copy or download the file again.');
   }
+}
+
+/**
+ * A pipe would be waited for without end, and a device has none.
+ * @param at how it is named in messages
+ */
+export function notAFile(info: Stats, at: string): MappaleError {
+  const found = info.isDirectory() ? 'a folder' : info.isFIFO() ? 'a named pipe' : info.isSocket() ? 'a socket' : info.isCharacterDevice() || info.isBlockDevice() ? 'a device' : 'something else';
+  return inputError('it is not a file', {
+    code: 'NOT_A_FILE', at, detail: `expected a file, found ${found}`, hint: 'Give the file itself. What comes out of a pipe or a device must be saved first.',
+  });
 }
 
 function userName(): string {

@@ -14,6 +14,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, extname, join } from 'node:path';
 import type * as Gdal from 'gdal-async';
 import { MappaleError, inputError } from '../errors.ts';
+import { notAFile } from './file-error.ts';
 import type { ZipArchive } from './zip.ts';
 
 /** A file, or an entry of an open zip (a shapefile is named by its .shp). */
@@ -156,7 +157,7 @@ async function sidecar(path: string, extension: string): Promise<string | null> 
   const stem = basename(path).slice(0, -extname(path).length);
   for (const candidate of [stem + extension, stem + extension.toUpperCase()]) {
     const info = await stat(join(dirname(path), candidate)).catch(() => null);
-    if (info?.isFile() === false) throw inputError('it is not a file', { code: 'NOT_A_FILE', at: candidate, detail: 'expected a file of a shapefile, found a pipe, a folder or a device', hint: 'Give the files themselves.' });
+    if (info?.isFile() === false) throw notAFile(info, candidate);
     if (info !== null) return join(dirname(path), candidate);
   }
   return null;

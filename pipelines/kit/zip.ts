@@ -5,7 +5,7 @@
  * Every entry's CRC-32 and size are verified: a damaged zip is an error, never fewer rows.
  */
 import { createReadStream } from 'node:fs';
-import { open, mkdtemp, rm, statfs, type FileHandle } from 'node:fs/promises';
+import { open, mkdtemp, rm, type FileHandle } from 'node:fs/promises';
 import { createWriteStream } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -14,6 +14,7 @@ import { pipeline } from 'node:stream/promises';
 import { constants, crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
 import yauzl from 'yauzl';
 import { MappaleError, inputError } from '../errors.ts';
+import { freeBytes } from './disk.ts';
 import { isFull } from './file-error.ts';
 import { maskTaxCode } from './mask-tax-code.ts';
 
@@ -454,8 +455,8 @@ export class ZipArchive {
   async spool(path: string, target: string): Promise<void> {
     const extent = await this.extent(path);
     const folder = dirname(target);
-    const { bavail, bsize } = await statfs(folder);
-    if (extent.size + SPARE_BYTES > bavail * bsize) throw tempFull(extent, folder, bavail * bsize);
+    const free = await freeBytes(folder);
+    if (extent.size + SPARE_BYTES > free) throw tempFull(extent, folder, free);
     try {
       await pipeline(inflated(extent), createWriteStream(target));
     } catch (error) {

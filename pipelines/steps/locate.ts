@@ -9,7 +9,7 @@ import type { Probe, Recognition } from '../kit/source.ts';
 import { TAIL_BYTES, ZipArchive, isZip, mayBeZip, type ZipEntry } from '../kit/zip.ts';
 import { maskTaxCode } from '../kit/mask-tax-code.ts';
 import type { RegisteredSource } from '../registry.ts';
-import { Folders, refuseChanged, type BrokenEntry, type FoundFile } from './walk.ts';
+import { Folders, isUntouched, refuseChanged, type BrokenEntry, type FoundFile } from './walk.ts';
 
 const HEAD_BYTES = 65_536;
 
@@ -81,7 +81,7 @@ export async function locate(folders: readonly string[], sources: readonly Regis
   await Promise.all(
     [...here.files.values()].map((file) => limit(() => unlessBroken(file, broken, async () => {
       const known = seen.get(file.path);
-      const unchanged = known !== undefined && isSame(known, file);
+      const unchanged = known !== undefined && isUntouched(known, file);
       const found = unchanged ? known.recognition : await recognise(file, sources, here);
       if (!unchanged) seen.set(file.path, { size: file.size, modifiedMs: file.modifiedMs, changedUs: file.changedUs, sha256: null, recognition: found });
       const source = sources.find(({ id }) => id === found?.source);
@@ -111,10 +111,6 @@ export async function locate(folders: readonly string[], sources: readonly Regis
     unknown: unknown.filter((path) => !sidecars.has(path)).sort().map(maskTaxCode),
     broken: broken.sort(byPath).map((each) => ({ ...each, path: maskTaxCode(each.path) })),
   };
-}
-
-function isSame(known: SeenFile, file: FoundFile): boolean {
-  return known.size === file.size && known.modifiedMs === file.modifiedMs && known.changedUs === file.changedUs;
 }
 
 /** A vintage that cannot be yet would stand before every later one for ever. @throws input error `VINTAGE_FUTURE` */
@@ -296,7 +292,7 @@ async function hashParts(parts: readonly FoundFile[], seen: SeenFiles): Promise<
   const hashes: string[] = [];
   for (const part of parts) {
     const known = seen.get(part.path);
-    if (known !== undefined && known.sha256 !== null && isSame(known, part)) {
+    if (known !== undefined && known.sha256 !== null && isUntouched(known, part)) {
       hashes.push(known.sha256);
       continue;
     }

@@ -1,10 +1,8 @@
 /** What a refresh will cost: minutes, disk and memory, from what earlier runs on this database took. */
-import { existsSync } from 'node:fs';
-import { statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
 import type { Database } from '../db/index.ts';
 import { layerBytes, publishedBytes } from '../db/catalog.ts';
 import { MappaleError } from '../errors.ts';
+import { freeBytes } from '../kit/disk.ts';
 import type { Plan } from './refresh.ts';
 
 /**
@@ -98,11 +96,11 @@ export async function price(database: Database, plan: Plan): Promise<Price> {
   seconds += build;
   if (each !== null) measured += build;
   disk += parcels * (each?.bytes ?? ASSUMED.bytesPerParcel);
-  return { seconds, diskBytes: disk, memoryBytes: MEMORY_BYTES, freeBytes: await freeBytes(database), measured: seconds === 0 ? 1 : measured / seconds };
+  return { seconds, diskBytes: disk, memoryBytes: MEMORY_BYTES, freeBytes: await freeBytesOf(database), measured: seconds === 0 ? 1 : measured / seconds };
 }
 
 /** Room where the database lies, when that is this machine. */
-async function freeBytes(database: Database): Promise<number | null> {
+async function freeBytesOf(database: Database): Promise<number | null> {
   let folder: string | null = null;
   if (database.engine === 'pglite') folder = database.label.startsWith('pglite:/') ? database.label.slice('pglite:'.length) : null;
   else {
@@ -112,10 +110,7 @@ async function freeBytes(database: Database): Promise<number | null> {
     );
     folder = row!.local ? row!.folder : null;
   }
-  while (folder !== null && folder !== '/' && !existsSync(folder)) folder = dirname(folder);
-  if (folder === null) return null;
-  const { bavail, bsize } = await statfs(folder);
-  return bavail * bsize;
+  return folder === null ? null : freeBytes(folder);
 }
 
 /** @throws MappaleError `NO_ROOM` (exit 2) when the disk would fill up, unless forced */

@@ -2,16 +2,20 @@
 import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
-import { fileError } from '../kit/file-error.ts';
+import { fileError, notAFile } from '../kit/file-error.ts';
 
-export interface FoundFile {
-  readonly path: string;
+/** What tells whether a file was touched since it was looked at. */
+export interface Stamp {
   /** Bytes. */
   readonly size: number;
   /** When its content changed, milliseconds since 1970; a copy may keep it. */
   readonly modifiedMs: number;
   /** When the system last wrote anything of it, microseconds since 1970; nobody can set it. */
   readonly changedUs: number;
+}
+
+export interface FoundFile extends Stamp {
+  readonly path: string;
 }
 
 export interface BrokenEntry {
@@ -124,13 +128,10 @@ export class Folders {
 
   #file(path: string, info: Stats): void {
     if (info.isFile()) {
-      this.files.set(path, { path, size: info.size, modifiedMs: Math.floor(info.mtimeMs), changedUs: Math.floor(info.ctimeMs * 1000) });
+      this.files.set(path, { path, ...stampOf(info) });
       return;
     }
-    const what = info.isFIFO() ? 'a named pipe' : info.isSocket() ? 'a socket' : info.isCharacterDevice() || info.isBlockDevice() ? 'a device' : 'something else';
-    this.broken.push({
-      path, error: inputError('it is not a file', { code: 'NOT_A_FILE', at: path, detail: `expected a file, found ${what}`, hint: 'Give the file itself. What comes out of a pipe or a device must be saved first.' }),
-    });
+    this.broken.push({ path, error: notAFile(info, path) });
   }
 
   #break(path: string, error: unknown): void {
@@ -155,11 +156,21 @@ export class Folders {
   }
 }
 
+function stampOf(info: Stats): Stamp {
+  return { size: info.size, modifiedMs: Math.floor(info.mtimeMs), changedUs: Math.floor(info.ctimeMs * 1000) };
+}
+
+/** @param before what was noted of it; older notes lack the time of the change */
+export function isUntouched(before: Omit<Stamp, 'changedUs'> & { readonly changedUs: number | null }, now: Stamp): boolean {
+  return before.size === now.size && before.modifiedMs === now.modifiedMs && before.changedUs === now.changedUs;
+}
+
 /** Is it as it was when it was found? @throws input error `FILE_CHANGED_WHILE_READ` */
 export function refuseChanged(files: readonly FoundFile[], cause?: unknown): void {
-  for (const { path, size, modifiedMs, changedUs } of files) {
+  for (const file of files) {
+    const { path, size, changedUs } = file;
     const now = statSync(path, { throwIfNoEntry: false });
-    if (now !== undefined && now.size === size && Math.floor(now.mtimeMs) === modifiedMs && Math.floor(now.ctimeMs * 1000) === changedUs) continue;
+    if (now !== undefined && isUntouched(file, stampOf(now))) continue;
     throw inputError('the file changed while it was read', {
       code: 'FILE_CHANGED_WHILE_READ', at: path,
       detail: `expected ${size} bytes, untouched since ${new Date(changedUs / 1000).toISOString()}, found ${now === undefined ? 'no file any more' : `${now.size} bytes, touched ${now.ctime.toISOString()}`}`,
