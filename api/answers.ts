@@ -4,7 +4,7 @@
  */
 import { z } from 'zod';
 import { STATUS, type ErrorCode } from './errors.ts';
-import { SECTIONS, type Section } from '../pipelines/sections.ts';
+import { SECTIONS, type Section } from '../pipelines/contract/sections.ts';
 
 const nullable = <S extends z.ZodType>(schema: S, meaning: string): z.ZodType => z.union([schema, z.null()]).describe(meaning);
 

@@ -1,7 +1,7 @@
 /** The endpoints that need a key: one table from which the routes, the document and the tests are made. */
 import type { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
-import { SECTIONS } from '../pipelines/sections.ts';
+import { SECTIONS } from '../pipelines/contract/sections.ts';
 import * as answers from './answers.ts';
 import type { ErrorCode } from './errors.ts';
 import { ApiError, invalidParameter } from './errors.ts';

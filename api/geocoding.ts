@@ -1,6 +1,6 @@
 /** Search by text: the query is read here, with the gazetteer in the database; the street and number are found there. */
 import type { Reader } from '../pipelines/db/reader.ts';
-import { findCity, parseQuery, type FindComune } from '../pipelines/kit/address/parse-query.ts';
+import { findCity, parseQuery, type FindComune } from '../pipelines/address/parse-query.ts';
 import type { Answer } from './endpoints.ts';
 import { ApiError } from './errors.ts';
 

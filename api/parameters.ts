@@ -3,7 +3,7 @@
  * never trimmed to it. Each schema's `description` is `what it is for; what is allowed`, for the document and for error messages alike.
  */
 import { z } from 'zod';
-import { SECTIONS } from '../pipelines/sections.ts';
+import { SECTIONS } from '../pipelines/contract/sections.ts';
 import { ApiError, invalidParameter } from './errors.ts';
 
 /** Degrees, EPSG:4326. Italy with its seas. */

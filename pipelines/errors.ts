@@ -3,7 +3,7 @@
  * found, and a hint with what to do.
  */
 
-import { maskTaxCode } from './kit/mask-tax-code.ts';
+import { maskTaxCode } from './mask-tax-code.ts';
 
 /** Exit code of the process by kind of failure; documented in the README. */
 export const EXIT = {

@@ -3,7 +3,7 @@
 import { register } from 'tsx/esm/api';
 
 register();
-const { main } = await import('./cli.ts');
+const { main } = await import('./cli/main.ts');
 await main(process.argv);
 // What failed may have left something that keeps the process: it ends after its report.
 if (process.exitCode) process.exit();

@@ -12,12 +12,12 @@ import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { ROOT } from '../pipelines/config.ts';
 import { openDatabase, type CopyIn, type Database } from '../pipelines/db/index.ts';
-import { RowWriter } from '../pipelines/kit/copy.ts';
-import { randomOf } from '../pipelines/kit/random.ts';
-import type { MemberSink, Sink } from '../pipelines/kit/source.ts';
-import { ZipWriter } from '../pipelines/kit/zip-writer.ts';
-import { ZipArchive } from '../pipelines/kit/zip.ts';
-import { readSqlFile } from '../pipelines/sql-files.ts';
+import { RowWriter } from '../pipelines/formats/copy.ts';
+import { randomOf } from '../pipelines/synthetic/random.ts';
+import type { MemberSink, Sink } from '../pipelines/contract/source.ts';
+import { ZipWriter } from '../pipelines/synthetic/zip-writer.ts';
+import { ZipArchive } from '../pipelines/formats/zip.ts';
+import { readSqlFile } from '../pipelines/contract/sql-files.ts';
 import { INDIR_COLUMNS } from '../sources/anncsu_addresses/schema.ts';
 import source from '../sources/anncsu_addresses/source.ts';
 

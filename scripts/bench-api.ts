@@ -19,12 +19,12 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import autocannon from 'autocannon';
 import { SCOPES } from '../api/endpoints.ts';
 import { hashOf } from '../api/access.ts';
-import { writeSynthetic } from '../pipelines/commands/synth.ts';
-import { withContext } from '../pipelines/context.ts';
+import { writeSynthetic } from '../pipelines/cli/synth.ts';
+import { withContext } from '../pipelines/run/context.ts';
 import type { Database } from '../pipelines/db/index.ts';
 import { makeLog } from '../pipelines/log.ts';
 import { readConfig } from '../pipelines/config.ts';
-import { refresh } from '../pipelines/steps/refresh.ts';
+import { refresh } from '../pipelines/run/refresh.ts';
 
 export interface BenchApiOptions {
   /** A PostgreSQL database that may be filled; one with a published region is used as it is. */

@@ -10,11 +10,11 @@ import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from '../pipelines/config.ts';
 import { openDatabase } from '../pipelines/db/index.ts';
-import { RowWriter } from '../pipelines/kit/copy.ts';
-import type { MemberSink, Sink } from '../pipelines/kit/source.ts';
-import { ZipWriter } from '../pipelines/kit/zip-writer.ts';
-import { ZipArchive } from '../pipelines/kit/zip.ts';
-import { readSqlFile } from '../pipelines/sql-files.ts';
+import { RowWriter } from '../pipelines/formats/copy.ts';
+import type { MemberSink, Sink } from '../pipelines/contract/source.ts';
+import { ZipWriter } from '../pipelines/synthetic/zip-writer.ts';
+import { ZipArchive } from '../pipelines/formats/zip.ts';
+import { readSqlFile } from '../pipelines/contract/sql-files.ts';
 import source from '../sources/egms_vertical/source.ts';
 import { tileLines } from '../sources/egms_vertical/synthetic.ts';
 

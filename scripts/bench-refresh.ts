@@ -6,16 +6,16 @@ import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { writeSynthetic } from '../pipelines/commands/synth.ts';
+import { writeSynthetic } from '../pipelines/cli/synth.ts';
 import { readConfig } from '../pipelines/config.ts';
-import { contextOf } from '../pipelines/context.ts';
+import { contextOf } from '../pipelines/run/context.ts';
 import { openDatabase } from '../pipelines/db/index.ts';
 import { migrate } from '../pipelines/db/migrate.ts';
-import { ZipWriter } from '../pipelines/kit/zip-writer.ts';
-import { ZipArchive } from '../pipelines/kit/zip.ts';
+import { ZipWriter } from '../pipelines/synthetic/zip-writer.ts';
+import { ZipArchive } from '../pipelines/formats/zip.ts';
 import { SILENT } from '../pipelines/log.ts';
-import { loadSources } from '../pipelines/registry.ts';
-import { refresh, type RefreshReport } from '../pipelines/steps/refresh.ts';
+import { loadSources } from '../pipelines/contract/registry.ts';
+import { refresh, type RefreshReport } from '../pipelines/run/refresh.ts';
 
 export interface RefreshBench {
   readonly parcels: number;

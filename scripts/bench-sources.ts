@@ -4,12 +4,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openDatabase, type Database } from '../pipelines/db/index.ts';
 import { createSchema, dropSchema, inWorkspace } from '../pipelines/db/catalog.ts';
-import { RowWriter } from '../pipelines/kit/copy.ts';
-import { makeWorld } from '../pipelines/kit/make-world.ts';
-import type { MemberSink, Sink } from '../pipelines/kit/source.ts';
-import { loadSources, loadSynthetic, type RegisteredSource } from '../pipelines/registry.ts';
-import { locate } from '../pipelines/steps/locate.ts';
-import { inputFile } from '../pipelines/steps/stage.ts';
+import { RowWriter } from '../pipelines/formats/copy.ts';
+import { makeWorld } from '../pipelines/synthetic/make-world.ts';
+import type { MemberSink, Sink } from '../pipelines/contract/source.ts';
+import { loadSources, type RegisteredSource } from '../pipelines/contract/registry.ts';
+import { loadSynthetic } from '../pipelines/synthetic/synthetic.ts';
+import { locate } from '../pipelines/ingest/locate.ts';
+import { inputFile } from '../pipelines/ingest/stage.ts';
 
 export interface SourcesBenchOptions {
   /** A PostgreSQL server; a schema of it is made and dropped. */

@@ -2,7 +2,7 @@
  * Statements about schemas, partitions and views, whose names the program makes itself (workspaces, releases, publications).
  * The only place where SQL text is put together; every name is quoted, no value is.
  */
-import { schemaOf, tableOf, type Relation } from '../sql-files.ts';
+import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { ident, type Database, type Row, type Session } from './types.ts';
 
 /** Columns that say where a row was read and not what it says. */

@@ -4,10 +4,10 @@
  */
 import { existsSync } from 'node:fs';
 import { MappaleError } from '../errors.ts';
-import { REGIONS } from '../kit/regions.ts';
+import { REGIONS } from '../contract/regions.ts';
 import { group } from '../progress.ts';
-import type { RegisteredSource } from '../registry.ts';
-import { tableOf, type SqlFile } from '../sql-files.ts';
+import type { RegisteredSource } from '../contract/registry.ts';
+import { tableOf, type SqlFile } from '../contract/sql-files.ts';
 import { alignPrevious, reshapeLayers } from './reshape.ts';
 import { appliedFiles, isApplied, partsOf, refuseNewer, type Applied, type Part } from './state.ts';
 import { ident, type Database, type Session } from './types.ts';

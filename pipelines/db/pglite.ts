@@ -5,8 +5,8 @@ import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile }
 import { uptime } from 'node:os';
 import { dirname, join } from 'node:path';
 import type { PGlite } from '@electric-sql/pglite';
-import { COPY_HEADER, COPY_TRAILER } from '../kit/copy.ts';
-import { freeBytes } from '../kit/disk.ts';
+import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
+import { freeBytes } from '../formats/disk.ts';
 import { MappaleError } from '../errors.ts';
 import { databaseError } from './errors.ts';
 import { emptyDatabase } from './state.ts';

@@ -2,7 +2,7 @@
 import pg from 'pg';
 import { from as copyFrom } from 'pg-copy-streams';
 import { MappaleError } from '../errors.ts';
-import { COPY_HEADER, COPY_TRAILER } from '../kit/copy.ts';
+import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { databaseError } from './errors.ts';
 import { SEARCH_PATH, serverFacts, serverFaults } from './server-facts.ts';
 import { serverAddress, type ServerAddress } from './server-address.ts';

@@ -2,7 +2,7 @@
  * Layers follow their `layer.sql` without losing rows: what the file says now is made beside what stands, and the difference is applied. What cannot be
  * kept is named, and nothing is done about it.
  */
-import { tableOf, type Relation, type SqlFile } from '../sql-files.ts';
+import { tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import { copyComments, dropSchema, schemasLike } from './catalog.ts';
 import { ident, type Session } from './types.ts';
 import { MappaleError } from '../errors.ts';

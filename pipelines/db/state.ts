@@ -1,8 +1,8 @@
 /** Which version a database is at: what was applied to it, beside what this program would apply. */
 import { MappaleError } from '../errors.ts';
 import { group } from '../progress.ts';
-import type { RegisteredSource } from '../registry.ts';
-import { readSqlFolder, type SqlFile } from '../sql-files.ts';
+import type { RegisteredSource } from '../contract/registry.ts';
+import { readSqlFolder, type SqlFile } from '../contract/sql-files.ts';
 import type { Reader } from './reader.ts';
 import type { Session } from './types.ts';
 

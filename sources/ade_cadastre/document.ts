@@ -3,8 +3,8 @@
  * or to a problem that is reported with it; nothing is skipped. A member that is not well-formed is set aside alone, and the
  * next one is read: the publisher has such files, and the rest of their comune is good.
  */
-import { inputError } from '../../pipelines/kit/source.ts';
-import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser, type Place, type XmlRoot } from '../../pipelines/kit/xml.ts';
+import { inputError } from '../../pipelines/contract/source.ts';
+import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser, type Place, type XmlRoot } from '../../pipelines/formats/xml.ts';
 import { isSpace, ParcelScanner } from './scan.ts';
 import { NAMESPACES, Refusal, writeMember, type Rows } from './strict.ts';
 

@@ -1,6 +1,6 @@
 /** One GML document becomes one member: rows, and what cannot be used with its line and column. */
-import { inputError, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
-import { inflated, type EntryExtent } from '../../pipelines/kit/zip.ts';
+import { inputError, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
+import { inflated, type EntryExtent } from '../../pipelines/formats/zip.ts';
 import { GmlDocument } from './document.ts';
 import { Refusal } from './strict.ts';
 

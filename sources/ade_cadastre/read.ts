@@ -1,9 +1,9 @@
 /** Files, zips of files, zips of zips: each GML document becomes one member. */
 import { availableParallelism } from 'node:os';
-import { findRegion } from '../../pipelines/kit/regions.ts';
-import { inputError, type InputFile, type MemberFacts, type Sink } from '../../pipelines/kit/source.ts';
-import { ReaderThreads } from '../../pipelines/kit/threads.ts';
-import type { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
+import { inputError, type InputFile, type MemberFacts, type Sink } from '../../pipelines/contract/source.ts';
+import { ReaderThreads } from '../../pipelines/readers/threads.ts';
+import type { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { readDocument, type Input } from './member.ts';
 
 /** Italy's zip holds regions', those provinces', those comuni's. */

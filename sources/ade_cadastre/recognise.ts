@@ -1,8 +1,8 @@
 /** Which of the publisher's files is this? Known by what its first document says, however deep in zips it lies. */
 import { constants, inflateRawSync } from 'node:zlib';
-import { stemOf } from '../../pipelines/kit/packaging.ts';
-import { findRegion } from '../../pipelines/kit/regions.ts';
-import { MappaleError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
+import { stemOf } from '../../pipelines/readers/packaging.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
+import { MappaleError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { regionOfSigla } from './provinces.ts';
 
 const LOCAL_HEADER = 0x04034b50;

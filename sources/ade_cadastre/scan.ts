@@ -7,8 +7,8 @@
  * strict parser decides. So it can be wrong in one way only, by accepting what a strict parser would refuse, and a property
  * test looks for that. Format: MapServer, WFS 2.0 output with GML 3.2.
  */
-import { ITALY } from '../../pipelines/kit/italy.ts';
-import type { RowWriter } from '../../pipelines/kit/copy.ts';
+import { ITALY } from '../../pipelines/readers/italy.ts';
+import type { RowWriter } from '../../pipelines/formats/copy.ts';
 import { PARCEL_GML_ID, PARCEL_ID } from './schema.ts';
 
 /** RDN2008 in latitude, longitude order. */

@@ -1,5 +1,5 @@
-import { REGIONS } from '../../pipelines/kit/regions.ts';
-import { defineSource } from '../../pipelines/kit/source.ts';
+import { REGIONS } from '../../pipelines/contract/regions.ts';
+import { defineSource } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
 import { recognise } from './recognise.ts';

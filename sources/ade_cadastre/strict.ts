@@ -3,10 +3,10 @@
  * leaves to it: it makes the row, or it says what is wrong and where.
  */
 import type { ZodError } from 'zod';
-import type { RowWriter } from '../../pipelines/kit/copy.ts';
-import { outsideItaly } from '../../pipelines/kit/italy.ts';
-import { inputError } from '../../pipelines/kit/source.ts';
-import type { Place, XmlElement } from '../../pipelines/kit/xml.ts';
+import type { RowWriter } from '../../pipelines/formats/copy.ts';
+import { outsideItaly } from '../../pipelines/readers/italy.ts';
+import { inputError } from '../../pipelines/contract/source.ts';
+import type { Place, XmlElement } from '../../pipelines/formats/xml.ts';
 import { parseReference, SHEET_REFERENCE_LENGTH, type Reference } from './reference.ts';
 import { EWKB_MULTIPOLYGON, EWKB_POLYGON, EWKB_SRID_FLAG, SRID } from './scan.ts';
 import { PARCEL_GML_ID, PARCEL_ID, parcelSchema, SHEET_GML_ID, SHEET_ID, sheetSchema } from './schema.ts';

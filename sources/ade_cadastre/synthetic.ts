@@ -9,10 +9,10 @@ import { createReadStream } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { boxOf, boxPolygon, polygonsAreaM2, type MultiPolygon } from '../../pipelines/kit/plane-geometry.ts';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import type { World, WorldComune, WorldParcel, WorldSheet } from '../../pipelines/kit/world.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { boxOf, boxPolygon, polygonsAreaM2, type MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import type { World, WorldComune, WorldParcel, WorldSheet } from '../../pipelines/synthetic/world.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 /** Day of the release: the date of the zips' entries and the collections' timeStamp. */
 const RELEASE = '2026-07-01';

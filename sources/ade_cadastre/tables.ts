@@ -1,4 +1,4 @@
-import type { Columns } from '../../pipelines/kit/source.ts';
+import type { Columns } from '../../pipelines/contract/source.ts';
 
 /**
  * Staging tables. A parcel's other names (belfiore, section, sheet, label, gml_id …) all follow from its reference, and the

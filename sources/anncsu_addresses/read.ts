@@ -7,12 +7,12 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
-import { localityKey, mendLetters, streetNames } from '../../pipelines/kit/address/normalise.ts';
-import { titleCase } from '../../pipelines/kit/address/title-case.ts';
-import { resembles } from '../../pipelines/kit/csv.ts';
-import type { RowWriter } from '../../pipelines/kit/copy.ts';
-import { inputError, type ColumnType, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
-import { isZip } from '../../pipelines/kit/zip.ts';
+import { localityKey, mendLetters, streetNames } from '../../pipelines/address/normalise.ts';
+import { titleCase } from '../../pipelines/address/title-case.ts';
+import { resembles } from '../../pipelines/formats/csv.ts';
+import type { RowWriter } from '../../pipelines/formats/copy.ts';
+import { inputError, type ColumnType, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
+import { isZip } from '../../pipelines/formats/zip.ts';
 import { AccessScanner } from './scan.ts';
 import {
   INDIR_COLUMNS, INDIR_STREET_COLUMNS, STRAD_COLUMNS, indirAccess, indirStreet, record, refusal, stradRow, type IndirAccess, type IndirStreet, type Role,

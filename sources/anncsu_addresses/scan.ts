@@ -2,7 +2,7 @@
  * The fast path over the access's columns of an INDIR line: bytes in, COPY bytes out, nothing between. It accepts a line
  * only when it is sure of every field; all others go to `schema.ts`, which alone decides what is a reject.
  */
-import type { RowWriter } from '../../pipelines/kit/copy.ts';
+import type { RowWriter } from '../../pipelines/formats/copy.ts';
 
 const SEPARATOR = 0x3b;
 const COMMA = 0x2c;

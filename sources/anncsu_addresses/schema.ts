@@ -7,7 +7,7 @@
  * property test holds the two against each other.
  */
 import { z } from 'zod';
-import { isNoData } from '../../pipelines/kit/no-data.ts';
+import { isNoData } from '../../pipelines/readers/no-data.ts';
 
 export const STRAD_COLUMNS = [
   'CODICE_COMUNE', 'CODICE_ISTAT', 'PROGRESSIVO_NAZIONALE', 'CODICE_COMUNALE', 'ODONIMO', "LOCALITA'", 'TOTALE_ACCESSI', 'DIZIONE_LINGUA1',

@@ -1,6 +1,6 @@
 import { basename } from 'node:path';
-import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
-import { findRegion } from '../../pipelines/kit/regions.ts';
+import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
 import { manifest } from './manifest.ts';
 import { parseHeader, read } from './read.ts';
 

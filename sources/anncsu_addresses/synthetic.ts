@@ -3,11 +3,11 @@
  * Points lie in the middle of parcels, on roads near them and far from them; which is which is measured in plain TypeScript.
  */
 import { join } from 'node:path';
-import { CELL_LAT, CELL_LON } from '../../pipelines/kit/make-world.ts';
-import { placeOf, pointToPolygonsM } from '../../pipelines/kit/plane-geometry.ts';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import type { LonLat, Random, World, WorldComune, WorldParcel } from '../../pipelines/kit/world.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { CELL_LAT, CELL_LON } from '../../pipelines/synthetic/make-world.ts';
+import { placeOf, pointToPolygonsM } from '../../pipelines/synthetic/plane-geometry.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import type { LonLat, Random, World, WorldComune, WorldParcel } from '../../pipelines/synthetic/world.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import { INDIR_COLUMNS, STRAD_COLUMNS } from './schema.ts';
 
 const DATE = '20260602';

@@ -1,10 +1,10 @@
 /** The seismic zone of each comune. */
-import { normaliseHeader, peekRows, resembles } from '../../pipelines/kit/csv.ts';
-import { readCsvRows } from '../../pipelines/kit/csv-rows.ts';
-import { peekWorkbook, readXlsxRows } from '../../pipelines/kit/xlsx-rows.ts';
-import { isZip } from '../../pipelines/kit/zip.ts';
-import { isWhole, workbookDate, type WholeName } from '../../pipelines/kit/packaging.ts';
-import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
+import { normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
+import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
+import { peekWorkbook, readXlsxRows } from '../../pipelines/readers/xlsx-rows.ts';
+import { isZip } from '../../pipelines/formats/zip.ts';
+import { isWhole, workbookDate, type WholeName } from '../../pipelines/readers/packaging.ts';
+import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 

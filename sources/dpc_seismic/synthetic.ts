@@ -4,9 +4,9 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import { formerIstatCode, mergedComuni } from '../../pipelines/kit/world-former-codes.ts';
-import type { World, WorldComune } from '../../pipelines/kit/world.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { formerIstatCode, mergedComuni } from '../../pipelines/synthetic/world-former-codes.ts';
+import type { World, WorldComune } from '../../pipelines/synthetic/world.ts';
 
 /** Label and the zone that counts, side by side, so that the truth is not computed by the reader's rule. */
 const LABELS: readonly (readonly [string, number])[] = [

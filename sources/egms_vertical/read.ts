@@ -3,10 +3,10 @@
  * wanted fields are cut out of the bytes, and the end of the line is found with `indexOf`, never field by field.
  */
 import type { Readable } from 'node:stream';
-import { resembles } from '../../pipelines/kit/csv.ts';
-import type { RowWriter } from '../../pipelines/kit/copy.ts';
-import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
-import { isZip } from '../../pipelines/kit/zip.ts';
+import { resembles } from '../../pipelines/formats/csv.ts';
+import type { RowWriter } from '../../pipelines/formats/copy.ts';
+import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
+import { isZip } from '../../pipelines/formats/zip.ts';
 import { manifest } from './manifest.ts';
 import { ALIASES, CELL_M, EDITIONS, FIELDS, HEIGHT_M, MAX_ACCELERATION_MM_YEAR2, MAX_COORDINATE_M, MAX_VELOCITY_MM_YEAR, egmsRow, refusal, type EgmsField } from './schema.ts';
 

@@ -6,8 +6,8 @@
  * holds the two against each other, so this schema is the only definition.
  */
 import { z } from 'zod';
-import { NO_DATA, isNoData } from '../../pipelines/kit/no-data.ts';
-import { refusalOf, type Refusal } from '../../pipelines/kit/refusal.ts';
+import { NO_DATA, isNoData } from '../../pipelines/readers/no-data.ts';
+import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
 
 /** Side of a cell in metres. */
 export const CELL_M = 100;

@@ -1,4 +1,4 @@
-import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
+import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
 import { csvEntry, parseHeader, read, type Header } from './read.ts';
 import { FIELDS } from './schema.ts';

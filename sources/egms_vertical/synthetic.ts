@@ -5,10 +5,10 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { boxOf, boxPolygon, intersectionArea, laeaEurope, type Box, type MultiPolygon } from '../../pipelines/kit/plane-geometry.ts';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import type { World, WorldParcel } from '../../pipelines/kit/world.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { boxOf, boxPolygon, intersectionArea, laeaEurope, type Box, type MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import type { World, WorldParcel } from '../../pipelines/synthetic/world.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 const RELEASE = '2020_2024_1';
 const OLDER_RELEASE = '2018_2022_1';

@@ -1,8 +1,8 @@
 /** Reads the grid as GML: one feature per node, with longitude, latitude and acceleration among its properties, as a service of the INSPIRE kind prints them. */
 import type { Readable } from 'node:stream';
-import { expectColumns, normaliseHeader } from '../../pipelines/kit/csv.ts';
-import { readFeatures } from '../../pipelines/kit/gml-features.ts';
-import type { MemberSink } from '../../pipelines/kit/source.ts';
+import { expectColumns, normaliseHeader } from '../../pipelines/formats/csv.ts';
+import { readFeatures } from '../../pipelines/formats/gml-features.ts';
+import type { MemberSink } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, node, refusal } from './schema.ts';
 

@@ -1,8 +1,8 @@
 /** Reads the grid, as GML (`gml.ts`) or as text: a header that names its columns in any order, then one node per line, divided by blanks, tabs, semicolons or commas. */
 import type { Readable } from 'node:stream';
-import { expectColumns, fieldsOf, normaliseHeader } from '../../pipelines/kit/csv.ts';
-import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
-import { isZip } from '../../pipelines/kit/zip.ts';
+import { expectColumns, fieldsOf, normaliseHeader } from '../../pipelines/formats/csv.ts';
+import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
+import { isZip } from '../../pipelines/formats/zip.ts';
 import { isGmlGrid, readGml } from './gml.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, node, refusal } from './schema.ts';

@@ -1,8 +1,8 @@
 /** One node of the MPS04 grid as text, and what it means. */
 import { z } from 'zod';
-import { ITALY, outsideItaly } from '../../pipelines/kit/italy.ts';
-import { NO_DATA, isNoData } from '../../pipelines/kit/no-data.ts';
-import { refusalOf, type Refusal } from '../../pipelines/kit/refusal.ts';
+import { ITALY, outsideItaly } from '../../pipelines/readers/italy.ts';
+import { NO_DATA, isNoData } from '../../pipelines/readers/no-data.ts';
+import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
 
 /** Degrees; the grid goes beyond the coasts and borders. */
 const MARGIN = 1;

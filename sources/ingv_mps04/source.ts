@@ -1,5 +1,5 @@
-import { isWhole, newestEntry, type WholeName } from '../../pipelines/kit/packaging.ts';
-import { defineSource, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
+import { isWhole, newestEntry, type WholeName } from '../../pipelines/readers/packaging.ts';
+import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
 import { isGrid, isGridName, read } from './read.ts';
 

@@ -3,11 +3,11 @@
  * node is missing the other corners of the cell count; beside it stand a node given twice and a blank line.
  */
 import { join } from 'node:path';
-import { geodesicDistance } from '../../pipelines/kit/map-projection.ts';
-import { pointOnSurface } from '../../pipelines/kit/point-on-surface.ts';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import type { World } from '../../pipelines/kit/world.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { geodesicDistance } from '../../pipelines/synthetic/map-projection.ts';
+import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import type { World } from '../../pipelines/synthetic/world.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 /** Nodes per degree. */
 const PER_DEGREE = 50;

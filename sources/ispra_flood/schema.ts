@@ -1,6 +1,6 @@
 /** What the one text column of the flood mosaic means. */
 import { z } from 'zod';
-import type { Refusal } from '../../pipelines/kit/refusal.ts';
+import type { Refusal } from '../../pipelines/readers/refusal.ts';
 
 /** Hazard classes from low to high: extreme (200–500 years), medium (100–200) and frequent floods (20–50). */
 export type FloodClass = 'P1' | 'P2' | 'P3';

@@ -4,12 +4,12 @@
  * has an area of each scenario, which is how a map of a part of Italy says that it covers it.
  */
 import { join } from 'node:path';
-import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, meetsCell, spikedArea, type CellArea } from '../../pipelines/kit/cell-zones.ts';
-import { laeaEurope } from '../../pipelines/kit/map-projection.ts';
-import { addShapefile, type ShapefileLayer } from '../../pipelines/kit/shapefile-writer.ts';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import type { LonLat, World, WorldComune, WorldParcel } from '../../pipelines/kit/world.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, meetsCell, spikedArea, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';
+import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
+import { addShapefile, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import type { LonLat, World, WorldComune, WorldParcel } from '../../pipelines/synthetic/world.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 /** The vices repeat in blocks of 40 × 40 cells; so does the valley, over the southern 16 rows of each. */
 const BLOCK = 40;

@@ -1,6 +1,6 @@
 /** What the class column of the landslide mosaic means. */
 import { z } from 'zod';
-import type { Refusal } from '../../pipelines/kit/refusal.ts';
+import type { Refusal } from '../../pipelines/readers/refusal.ts';
 
 /** Hazard classes: P4 very high … P1 moderate; AA is an area of attention, which is no level below P1. */
 export type LandslideClass = 'P4' | 'P3' | 'P2' | 'P1' | 'AA';

@@ -1,6 +1,6 @@
-import { isWhole, newestEntry, type WholeName } from '../../pipelines/kit/packaging.ts';
-import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
-import { editionOf, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/kit/vector-members.ts';
+import { isWhole, newestEntry, type WholeName } from '../../pipelines/readers/packaging.ts';
+import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { editionOf, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
 import { manifest } from './manifest.ts';
 import { classOf } from './schema.ts';
 

@@ -4,13 +4,14 @@
  * authorities overlap and disagree. Each comune has an area of each class, which is how a map of a part of Italy says that it covers it.
  */
 import { join } from 'node:path';
-import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, meetsCell, spikedArea, type CellArea } from '../../pipelines/kit/cell-zones.ts';
-import { utm32 } from '../../pipelines/kit/map-projection.ts';
-import { addShapefile } from '../../pipelines/kit/shapefile-writer.ts';
-import { MappaleError, type Synthetic } from '../../pipelines/kit/source.ts';
-import { writeGeoPackage } from '../../pipelines/kit/vector.ts';
-import type { World, WorldComune, WorldParcel } from '../../pipelines/kit/world.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, meetsCell, spikedArea, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';
+import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
+import { addShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { MappaleError } from '../../pipelines/contract/source.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { writeGeoPackage } from '../../pipelines/formats/vector.ts';
+import type { World, WorldComune, WorldParcel } from '../../pipelines/synthetic/world.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 const BLOCK = 40;
 const NAME = 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI';

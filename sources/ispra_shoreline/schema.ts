@@ -5,8 +5,8 @@
  * but no list of columns. So columns are found by the names below, and any other name stops the source with the difference.
  */
 import { z } from 'zod';
-import { isNoData } from '../../pipelines/kit/no-data.ts';
-import { shown, type Refusal } from '../../pipelines/kit/refusal.ts';
+import { isNoData } from '../../pipelines/readers/no-data.ts';
+import { shown, type Refusal } from '../../pipelines/readers/refusal.ts';
 
 export type Dynamic = 'erosion' | 'accretion' | 'stable';
 

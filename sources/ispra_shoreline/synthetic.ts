@@ -3,12 +3,12 @@
  * means at and beside the limits of the severity, without information, of two lines, and one in the sea that nobody is near.
  */
 import { join } from 'node:path';
-import { utm32 } from '../../pipelines/kit/map-projection.ts';
-import { nearestOnSegment, polygonsToSegmentM, type Point } from '../../pipelines/kit/plane-geometry.ts';
-import { addShapefile } from '../../pipelines/kit/shapefile-writer.ts';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import type { LonLat, World } from '../../pipelines/kit/world.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
+import { nearestOnSegment, polygonsToSegmentM, type Point } from '../../pipelines/synthetic/plane-geometry.ts';
+import { addShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import type { LonLat, World } from '../../pipelines/synthetic/world.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 const NAME = 'Dinamica_Litoranea_2006_2020';
 const RADIUS_M = 1000;

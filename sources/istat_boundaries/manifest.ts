@@ -1,5 +1,5 @@
-import { HOLDERS } from '../../pipelines/kit/holders.ts';
-import type { Manifest } from '../../pipelines/kit/source.ts';
+import { HOLDERS } from '../../pipelines/contract/holders.ts';
+import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'istat_boundaries',

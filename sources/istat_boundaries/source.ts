@@ -1,10 +1,10 @@
 /** Boundaries of comuni, provinces and regions: the yearly editions, those of censuses, and the GeoJSON made from one. */
-import { normaliseHeader, resembles } from '../../pipelines/kit/csv.ts';
-import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/kit/packaging.ts';
-import { refusalOf } from '../../pipelines/kit/refusal.ts';
-import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
-import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook, type VectorReading } from '../../pipelines/kit/vector-members.ts';
-import type { VectorLayer } from '../../pipelines/kit/vector.ts';
+import { normaliseHeader, resembles } from '../../pipelines/formats/csv.ts';
+import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
+import { refusalOf } from '../../pipelines/readers/refusal.ts';
+import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
+import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook, type VectorReading } from '../../pipelines/readers/vector-members.ts';
+import type { VectorLayer } from '../../pipelines/formats/vector.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, SCHEMAS, type Level } from './schema.ts';
 

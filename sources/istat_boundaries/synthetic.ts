@@ -3,11 +3,11 @@
  * Vices: a code that lost its zero, a polygon with a spike (not valid), the level that is left aside.
  */
 import { join } from 'node:path';
-import { utm32, type Polygon } from '../../pipelines/kit/plane-geometry.ts';
-import { addShapefile, type ShapefileField } from '../../pipelines/kit/shapefile-writer.ts';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import type { LonLat, World, WorldComune } from '../../pipelines/kit/world.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { utm32, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
+import { addShapefile, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import type { LonLat, World, WorldComune } from '../../pipelines/synthetic/world.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 const EDITION = '01012026';
 /** A side of a box is straight in degrees, so it has a corner every 0.005° (some 500 m) in UTM. */

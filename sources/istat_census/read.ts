@@ -1,9 +1,9 @@
 /** Reads the indicators: workbooks and CSV, alone or many in a zip. The geometry is read by the kit. */
-import { expectColumns, fieldsOf, openCsv, resembles, type CsvReader } from '../../pipelines/kit/csv.ts';
-import { refusalOf, type Refusal } from '../../pipelines/kit/refusal.ts';
-import { inputError, type Columns, type InputFile, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
-import { Workbook, XlsxRowCounter } from '../../pipelines/kit/xlsx.ts';
-import type { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { expectColumns, fieldsOf, openCsv, resembles, type CsvReader } from '../../pipelines/formats/csv.ts';
+import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
+import { inputError, type Columns, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
+import { Workbook, XlsxRowCounter } from '../../pipelines/formats/xlsx.ts';
+import type { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { INDICATORS, INDICATOR_EDITIONS, SINCE_2023 } from './columns.ts';
 import { manifest } from './manifest.ts';
 import { indicatorRow } from './schema.ts';

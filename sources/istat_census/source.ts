@@ -1,10 +1,10 @@
-import { normaliseHeader, peekRows, resembles } from '../../pipelines/kit/csv.ts';
-import { isWhole, newestEntry, stemOf, workbookDate, type WholeName } from '../../pipelines/kit/packaging.ts';
-import { refusalOf } from '../../pipelines/kit/refusal.ts';
-import { findRegion } from '../../pipelines/kit/regions.ts';
-import { defineSource, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
-import { lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/kit/vector-members.ts';
-import { firstRows } from '../../pipelines/kit/xlsx.ts';
+import { normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
+import { isWhole, newestEntry, stemOf, workbookDate, type WholeName } from '../../pipelines/readers/packaging.ts';
+import { refusalOf } from '../../pipelines/readers/refusal.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
+import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
+import { firstRows } from '../../pipelines/formats/xlsx.ts';
 import { SECTION_EDITIONS } from './columns.ts';
 import { manifest } from './manifest.ts';
 import { INDICATOR_COLUMNS, INDICATOR_FILE, editionOf, otherRegion, readIndicators } from './read.ts';

@@ -5,12 +5,12 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { polygonsAreaM2, utm32, type MultiPolygon, type Point, type Ring } from '../../pipelines/kit/plane-geometry.ts';
-import { addShapefile, type ShapefileField } from '../../pipelines/kit/shapefile-writer.ts';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import type { LonLat, Random, World, WorldComune, WorldParcel, WorldSheet } from '../../pipelines/kit/world.ts';
-import { writeXlsx, type XlsxValue } from '../../pipelines/kit/xlsx-writer.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { polygonsAreaM2, utm32, type MultiPolygon, type Point, type Ring } from '../../pipelines/synthetic/plane-geometry.ts';
+import { addShapefile, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import type { LonLat, Random, World, WorldComune, WorldParcel, WorldSheet } from '../../pipelines/synthetic/world.ts';
+import { writeXlsx, type XlsxValue } from '../../pipelines/synthetic/xlsx-writer.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 const BANDS = ['0_4', '5_9', '10_14', '15_19', '20_24', '25_29', '30_34', '35_39', '40_44', '45_49', '50_54', '55_59', '60_64', '65_69', '70_74', '75_plus'];
 

@@ -1,6 +1,6 @@
 /** One row of the Elenco dei comuni italiani: from text to values. */
 import { z } from 'zod';
-import { REGIONS } from '../../pipelines/kit/regions.ts';
+import { REGIONS } from '../../pipelines/contract/regions.ts';
 
 /** Our name → the publisher's column, compared without case, accents, line breaks and footnote marks. */
 export const COLUMNS = {

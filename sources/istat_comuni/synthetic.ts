@@ -6,9 +6,9 @@ import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import { formerIstatCode } from '../../pipelines/kit/world-former-codes.ts';
-import type { World, WorldComune } from '../../pipelines/kit/world.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { formerIstatCode } from '../../pipelines/synthetic/world-former-codes.ts';
+import type { World, WorldComune } from '../../pipelines/synthetic/world.ts';
 
 const UNIT = 'Unità territoriale sovracomunale';
 const HEADER: readonly string[] = [

@@ -1,8 +1,8 @@
 /** Suppressed comuni: the bridge from old codes to those in force. */
-import { peekRows, resembles } from '../../pipelines/kit/csv.ts';
-import { readCsvRows } from '../../pipelines/kit/csv-rows.ts';
-import { isWhole, type WholeName } from '../../pipelines/kit/packaging.ts';
-import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/kit/source.ts';
+import { peekRows, resembles } from '../../pipelines/formats/csv.ts';
+import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
+import { isWhole, type WholeName } from '../../pipelines/readers/packaging.ts';
+import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, isoDate, schema } from './schema.ts';
 

@@ -1,9 +1,9 @@
 /** Suppressed comuni of the invented region: mergers, one of them in two steps, a division, one that went abroad. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import { mergedComuni, type FormerComune } from '../../pipelines/kit/world-former-codes.ts';
-import type { WorldComune } from '../../pipelines/kit/world.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { mergedComuni, type FormerComune } from '../../pipelines/synthetic/world-former-codes.ts';
+import type { WorldComune } from '../../pipelines/synthetic/world.ts';
 
 const HEADER = 'Anno;Sigla Automobilistica;Codice Unità territoriale sovracomunale (Uts);Codice Comune;Denominazione Comune;Comune soppresso per scorporo;Data evento;'
   + 'Codice del Comune associato alla variazione;Denominazione Comune associato alla variazione;Codice Unità territoriale sovracomunale associato alla variazione;'

@@ -1,8 +1,8 @@
 /** Reads one MEF file, plain or zipped: a table of tax returns by comune (comunale) or by postal code (subcomunale). */
-import { expectColumns, fieldsOf, openCsv } from '../../pipelines/kit/csv.ts';
-import { refusalOf } from '../../pipelines/kit/refusal.ts';
-import { inputError, type InputFile, type MemberFacts, type Sink } from '../../pipelines/kit/source.ts';
-import { isZip } from '../../pipelines/kit/zip.ts';
+import { expectColumns, fieldsOf, openCsv } from '../../pipelines/formats/csv.ts';
+import { refusalOf } from '../../pipelines/readers/refusal.ts';
+import { inputError, type InputFile, type MemberFacts, type Sink } from '../../pipelines/contract/source.ts';
+import { isZip } from '../../pipelines/formats/zip.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, PAIRS, record as schema, tables } from './schema.ts';
 

@@ -3,7 +3,7 @@
  * Columns and their meaning: "definizione_variabili_2024_irpef.pdf" and "nota_metodologica_2024.pdf" of the Dipartimento delle Finanze.
  */
 import { z } from 'zod';
-import type { Columns } from '../../pipelines/kit/source.ts';
+import type { Columns } from '../../pipelines/contract/source.ts';
 
 /** Brackets of total income in the order of the files: our name → the publisher's words, normalised. */
 export const BRACKETS = {

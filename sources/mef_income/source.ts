@@ -1,6 +1,6 @@
-import { expectColumns, normaliseHeader, peekRows, resembles } from '../../pipelines/kit/csv.ts';
-import { isWhole, newestEntry, type WholeName } from '../../pipelines/kit/packaging.ts';
-import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
+import { expectColumns, normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
+import { isWhole, newestEntry, type WholeName } from '../../pipelines/readers/packaging.ts';
+import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, tables } from './schema.ts';

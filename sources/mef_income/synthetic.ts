@@ -5,11 +5,11 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import { hasIncomes } from '../../pipelines/kit/world-incomes.ts';
-import { postalCodeOf } from '../../pipelines/kit/world-postal-codes.ts';
-import type { Random, World, WorldComune, WorldParcel } from '../../pipelines/kit/world.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { hasIncomes } from '../../pipelines/synthetic/world-incomes.ts';
+import { postalCodeOf } from '../../pipelines/synthetic/world-postal-codes.ts';
+import type { Random, World, WorldComune, WorldParcel } from '../../pipelines/synthetic/world.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import { BRACKET_NAMES } from './schema.ts';
 
 /** From this year on the total is published, and no bracket is withheld alone. */

@@ -1,10 +1,10 @@
 /** Reads one file of the OMI: a CSV of quotations or zones, a KML of perimeters, or a zip or KMZ of any of them. */
 import type { z } from 'zod';
-import { inputError, type InputFile, type MemberFacts, type MemberSink, type Sink } from '../../pipelines/kit/source.ts';
-import { outsideItaly } from '../../pipelines/kit/italy.ts';
-import type { ZipArchive } from '../../pipelines/kit/zip.ts';
-import { KmlReader, multiPolygon, type Placemark } from '../../pipelines/kit/kml.ts';
-import { maskTaxCode } from '../../pipelines/kit/mask-tax-code.ts';
+import { inputError, type InputFile, type MemberFacts, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
+import { outsideItaly } from '../../pipelines/readers/italy.ts';
+import type { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { KmlReader, multiPolygon, type Placemark } from '../../pipelines/formats/kml.ts';
+import { maskTaxCode } from '../../pipelines/mask-tax-code.ts';
 import { HEADERS, PROPERTY_TYPES, belfiore, parseDocumentName, parseTitle, semesterOf, valori, zona, zone, type Kind, type Semester, type Title } from './schema.ts';
 import { MixedDecoder, readLines, type Line } from './text.ts';
 

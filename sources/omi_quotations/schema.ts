@@ -3,8 +3,8 @@
  * Lists of values: record layout of the "Fornitura dati OMI" of the Agenzia delle Entrate, and the files themselves.
  */
 import { z } from 'zod';
-import { findRegion } from '../../pipelines/kit/regions.ts';
-import type { Columns } from '../../pipelines/kit/source.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
+import type { Columns } from '../../pipelines/contract/source.ts';
 
 /** Types of building (`Cod_Tip`) and the words that come with each code (`Descr_Tipologia`). */
 export const PROPERTY_TYPES: ReadonlyMap<number, string> = new Map([

@@ -1,5 +1,5 @@
-import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
-import type { ZipEntry } from '../../pipelines/kit/zip.ts';
+import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import type { ZipEntry } from '../../pipelines/formats/zip.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
 import { parseDocumentName, parseTitle, tables, type Title } from './schema.ts';

@@ -8,11 +8,11 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SHEET_COLUMNS, SHEET_ROWS } from '../../pipelines/kit/make-world.ts';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import { hasIncomes } from '../../pipelines/kit/world-incomes.ts';
-import type { LonLat, World, WorldComune, WorldParcel, WorldSheet } from '../../pipelines/kit/world.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { SHEET_COLUMNS, SHEET_ROWS } from '../../pipelines/synthetic/make-world.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { hasIncomes } from '../../pipelines/synthetic/world-incomes.ts';
+import type { LonLat, World, WorldComune, WorldParcel, WorldSheet } from '../../pipelines/synthetic/world.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import { PROPERTY_TYPES } from './schema.ts';
 
 /** Half-years as numbers: year × 2 + (half − 1). */

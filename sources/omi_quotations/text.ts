@@ -3,7 +3,7 @@
  * (ZONE 2018/2 has lines in both; some KML files declare UTF-8 and are Latin-1.)
  */
 import { isUtf8 } from 'node:buffer';
-import { inputError } from '../../pipelines/kit/source.ts';
+import { inputError } from '../../pipelines/contract/source.ts';
 
 /** The longest line of a real file has 400 bytes; a file without line ends must not fill the memory. */
 const MAX_LINE_BYTES = 1024 * 1024;

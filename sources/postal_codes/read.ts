@@ -1,10 +1,10 @@
 /** Reads one file of the operator: a table of comuni and postal codes (CSV, JSON) or polygons with a postal code. */
-import { expectColumns, fieldsOf, normaliseHeader, openCsv } from '../../pipelines/kit/csv.ts';
-import { jsonArray } from '../../pipelines/kit/json-array.ts';
-import { refusalOf } from '../../pipelines/kit/refusal.ts';
-import type { InputFile, MemberFacts, MemberSink, Sink } from '../../pipelines/kit/source.ts';
-import { readVectorFile } from '../../pipelines/kit/vector-members.ts';
-import { isZip } from '../../pipelines/kit/zip.ts';
+import { expectColumns, fieldsOf, normaliseHeader, openCsv } from '../../pipelines/formats/csv.ts';
+import { jsonArray } from '../../pipelines/formats/json-array.ts';
+import { refusalOf } from '../../pipelines/readers/refusal.ts';
+import type { InputFile, MemberFacts, MemberSink, Sink } from '../../pipelines/contract/source.ts';
+import { readVectorFile } from '../../pipelines/readers/vector-members.ts';
+import { isZip } from '../../pipelines/formats/zip.ts';
 import { manifest } from './manifest.ts';
 import { ALIASES, cap, pair } from './schema.ts';
 

@@ -1,6 +1,6 @@
 /** The one place where the text of a postal code file becomes a value. */
 import { z } from 'zod';
-import type { Columns } from '../../pipelines/kit/source.ts';
+import type { Columns } from '../../pipelines/contract/source.ts';
 
 /** Our names → headers that mean them, normalised (case, accents and punctuation do not count). */
 export const ALIASES = {

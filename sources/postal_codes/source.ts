@@ -1,7 +1,7 @@
-import { normaliseHeader } from '../../pipelines/kit/csv.ts';
-import { newestEntry } from '../../pipelines/kit/packaging.ts';
-import { defineSource, type Probe, type Recognition } from '../../pipelines/kit/source.ts';
-import { editionOf, lookAtVectors, sidecarsOf, type VectorLook } from '../../pipelines/kit/vector-members.ts';
+import { normaliseHeader } from '../../pipelines/formats/csv.ts';
+import { newestEntry } from '../../pipelines/readers/packaging.ts';
+import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { editionOf, lookAtVectors, sidecarsOf, type VectorLook } from '../../pipelines/readers/vector-members.ts';
 import { manifest } from './manifest.ts';
 import { columnsOf, delimiterOf, read } from './read.ts';
 import { ALIASES, FOREIGN, tables } from './schema.ts';

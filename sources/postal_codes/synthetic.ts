@@ -1,10 +1,10 @@
 /** Invented postal codes: a table with the vices of such tables, an older one that must not count, and areas for the comune that has several. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import { formerIstatCode } from '../../pipelines/kit/world-former-codes.ts';
-import { postalCodeOf, postalCodeOfSheet } from '../../pipelines/kit/world-postal-codes.ts';
-import type { World, WorldParcel } from '../../pipelines/kit/world.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { formerIstatCode } from '../../pipelines/synthetic/world-former-codes.ts';
+import { postalCodeOf, postalCodeOfSheet } from '../../pipelines/synthetic/world-postal-codes.ts';
+import type { World, WorldParcel } from '../../pipelines/synthetic/world.ts';
 
 async function write(world: World, folder: string): Promise<void> {
   const lines = ['"Codice ISTAT";"Comune";"CAP"'];

@@ -1,4 +1,4 @@
--- purpose: search of addresses by text that was read by pipelines/kit/address/parse-query.ts
+-- purpose: search of addresses by text that was read by pipelines/address/parse-query.ts
 -- reads: core.token, core.street_name, core.access_point, core.comune, core.province, core.region, ledger.publication
 -- writes: api.geocode_tokens, api.geocode_streets, api.geocode_numbers, api.geocode_search
 -- grain: one call per query

@@ -4,7 +4,7 @@
 -- grain: one call per name
 -- crs: none
 
--- The same as comuneKey in pipelines/kit/address/normalise.ts, which reads queries; a test holds the two together over every
+-- The same as comuneKey in pipelines/address/normalise.ts, which reads queries; a test holds the two together over every
 -- name. Case is folded after accents are off, because a database in locale C knows ASCII letters only.
 create or replace function core.comune_key(p_name text) returns text
 language sql immutable parallel safe as $$

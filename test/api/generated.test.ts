@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.ts';
-import { SECTIONS } from '../../pipelines/sections.ts';
+import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { offencesOf, regionService } from './harness.ts';
 

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { parseQuery, type ComuneHit, type FindComune, type ParsedQuery } from '../../pipelines/kit/address/parse-query.ts';
-import { makeWorld } from '../../pipelines/kit/make-world.ts';
-import { geodesicDistance } from '../../pipelines/kit/plane-geometry.ts';
+import { parseQuery, type ComuneHit, type FindComune, type ParsedQuery } from '../../pipelines/address/parse-query.ts';
+import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { geodesicDistance } from '../../pipelines/synthetic/plane-geometry.ts';
 import synthetic from '../../sources/anncsu_addresses/synthetic.ts';
 import { ADDRESS_SOURCES, ADDRESS_SQL, buildAddresses } from '../harness/address-workspace.ts';
 import { describeEngines } from '../harness/database.ts';

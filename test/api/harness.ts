@@ -5,14 +5,14 @@ import { document } from '../../api/openapi.ts';
 import type { Scope } from '../../api/endpoints.ts';
 import { SCOPES } from '../../api/endpoints.ts';
 import { buildServer, type ServerOptions } from '../../api/server.ts';
-import { createToken } from '../../pipelines/commands/token.ts';
+import { createToken } from '../../pipelines/cli/token.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { openReader, type Reader } from '../../pipelines/db/reader.ts';
-import type { World } from '../../pipelines/kit/world.ts';
+import type { World } from '../../pipelines/synthetic/world.ts';
 import type { Log } from '../../pipelines/log.ts';
-import { loadSources } from '../../pipelines/registry.ts';
-import { refresh } from '../../pipelines/steps/refresh.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
 import type { TestEngine } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
 

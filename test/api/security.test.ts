@@ -6,10 +6,10 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS, SCOPES } from '../../api/endpoints.ts';
 import { hashOf } from '../../api/access.ts';
-import { listTokens, revokeToken } from '../../pipelines/commands/token.ts';
+import { listTokens, revokeToken } from '../../pipelines/cli/token.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { missingRights } from '../../pipelines/db/role.ts';
-import { loadSources } from '../../pipelines/registry.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
 import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { emptyService, offencesOf, type Service } from './harness.ts';
 

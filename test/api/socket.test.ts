@@ -2,7 +2,7 @@
 import { connect, type AddressInfo } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { STATUS, type ErrorCode } from '../../api/errors.ts';
-import { randomOf } from '../../pipelines/kit/random.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { BASE, emptyService, type Service } from './harness.ts';
 

@@ -1,6 +1,6 @@
 /** What the interface promises of parcels: how they are found, and what their records hold. */
 import { expect } from 'vitest';
-import { SECTIONS } from '../../pipelines/sections.ts';
+import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { ascending, cornersOf, fids, meetings, metaOf, query, roughArea, some, type Basic, type Json, type Statement } from './trial.ts';
 
 const OF_LOCATE = 'locating parcels';

@@ -1,7 +1,7 @@
 /** What the database says of itself: every table and column of what is served and kept has its comment. */
 import { expect, it } from 'vitest';
 import { migrate } from '../../pipelines/db/migrate.ts';
-import { loadSources } from '../../pipelines/registry.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
 import { describeDatabase } from '../harness/database.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 

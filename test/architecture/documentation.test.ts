@@ -1,7 +1,7 @@
 /** What the documents and the help tell people to type exists, and takes those options. */
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { program } from '../../pipelines/cli.ts';
+import { program } from '../../pipelines/cli/main.ts';
 import { FILES, isData, read } from './project.ts';
 
 const DOCUMENTS = FILES.filter((file) => file.endsWith('.md') && !isData(file));

@@ -2,10 +2,10 @@
 import { expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
-import { GATES, type TableGate } from '../../pipelines/gates.ts';
-import { loadSources } from '../../pipelines/registry.ts';
-import type { Relation } from '../../pipelines/sql-files.ts';
-import { productFiles } from '../../pipelines/steps/products.ts';
+import { GATES, type TableGate } from '../../pipelines/contract/gates.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import type { Relation } from '../../pipelines/contract/sql-files.ts';
+import { productFiles } from '../../pipelines/plan/products.ts';
 import { describeEngines } from '../harness/database.ts';
 import { FILES } from './project.ts';
 

@@ -14,21 +14,37 @@ interface Room {
   readonly packages: readonly string[] | null;
 }
 
+/** The rooms of the machine in the order of their imports: a file imports those of its own room and of the rooms before it. */
+const ORDER = ['errors, log and settings', 'formats', 'contract', 'readers', 'address', 'db', 'ledger', 'plan', 'ingest', 'build', 'run', 'operate'] as const;
+
+/** Packages of each of them. */
+const PACKAGES: Readonly<Record<(typeof ORDER)[number], readonly string[]>> = {
+  'errors, log and settings': ['zod'],
+  formats: ['csv-parse', 'stream-json', 'gdal-async', 'yauzl', 'saxes'],
+  contract: [],
+  readers: ['zod'],
+  address: [],
+  db: ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'],
+  ledger: [],
+  plan: [],
+  ingest: ['p-limit'],
+  build: ['p-limit'],
+  run: ['p-limit'],
+  operate: ['zod'],
+};
+
+const roomPath = (room: string): string => (room === ORDER[0] ? 'pipelines/[^/]+\\.ts$' : `pipelines/${room}/`);
+
 const ROOMS: Readonly<Record<string, Room>> = {
-  'a source': { files: /^sources\/([^/]+)\//, local: ['sources/$1/', 'pipelines/kit/'], packages: ['zod'] },
-  'the kit': {
-    files: /^pipelines\/kit\//, local: ['pipelines/kit/', 'pipelines/errors.ts'],
-    packages: ['csv-parse', 'stream-json', 'gdal-async', 'yauzl', 'saxes', 'zod'],
-  },
-  'the database': {
-    files: /^pipelines\/db\//, local: ['pipelines/db/', 'pipelines/kit/', 'pipelines/[^/]+\\.ts$'],
-    packages: ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'],
-  },
-  'a step': { files: /^pipelines\/steps\//, local: ['pipelines/(steps|db|kit)/', 'pipelines/[^/]+\\.ts$'], packages: ['p-limit', 'zod'] },
-  'a command': { files: /^pipelines\/commands\//, local: ['pipelines/', 'api/'], packages: ['commander', 'p-limit', 'zod'] },
-  'the machine': { files: /^pipelines\/[^/]+\.ts$/, local: ['pipelines/'], packages: ['commander', 'zod'] },
+  'a source\'s synthetic file': { files: /^sources\/([^/]+)\/synthetic[^/]*\.ts$/, local: ['sources/$1/', ...['formats', 'contract', 'readers', 'address', 'synthetic'].map(roomPath)], packages: [] },
+  'a source': { files: /^sources\/([^/]+)\//, local: ['sources/$1/', 'pipelines/mask-tax-code.ts', ...['formats', 'contract', 'readers', 'address'].map(roomPath)], packages: ['zod'] },
+  ...Object.fromEntries(ORDER.map((room, index) => [room, {
+    files: new RegExp(`^${roomPath(room)}`), local: ORDER.slice(0, index + 1).map(roomPath), packages: PACKAGES[room],
+  }])),
+  'synthetic': { files: /^pipelines\/synthetic\//, local: [ORDER[0], 'formats', 'contract', 'readers', 'synthetic'].map(roomPath), packages: [] },
+  'a command': { files: /^pipelines\/cli\//, local: ['pipelines/', 'api/'], packages: ['commander', 'p-limit', 'zod'] },
   'the server': {
-    files: /^api\//, local: ['api/', 'pipelines/(db|kit)/', 'pipelines/(config|errors|log|sections)\\.ts$'],
+    files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/(config|errors|log|contract/(sections|regions))\\.ts$'],
     packages: ['fastify', '@fastify/*', 'leaflet', 'swagger-ui-dist', 'zod'],
   },
   'a script': { files: /^scripts\//, local: ['scripts/', 'pipelines/', 'sources/', 'api/'], packages: null },
@@ -88,7 +104,7 @@ describe('imports', () => {
 
   it('are seen in every form, and against an arrow they are an offence', () => {
     const text = [
-      "import type { World } from '../../pipelines/kit/world.ts';",
+      "import type { Source } from '../../pipelines/contract/source.ts';",
       "export { x } from '../omi_zones/schema.ts';",
       "const a = await import('pg');",
       "const b = require('gdal-async');",
@@ -109,7 +125,7 @@ describe('imports', () => {
   });
 
   it('of gdal-async stand in one file', () => {
-    expect(importers('gdal-async')).toEqual(['pipelines/kit/vector.ts']);
+    expect(importers('gdal-async')).toEqual(['pipelines/formats/vector.ts']);
   });
 
   it('of pg, its COPY streams and PGlite stand in one folder', () => {

@@ -1,6 +1,6 @@
 /** SQL files say what they read, write and hold, and what they say is so. */
 import { describe, expect, it } from 'vitest';
-import { carriesOf } from '../../pipelines/sql-files.ts';
+import { carriesOf } from '../../pipelines/contract/sql-files.ts';
 import { lineAt, read, SQL } from './project.ts';
 import { code, created, header, headerValues, qualified, relations, shouted } from './sql-text.ts';
 

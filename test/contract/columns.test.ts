@@ -3,12 +3,13 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { makeWorld } from '../../pipelines/kit/make-world.ts';
-import { ZipArchive } from '../../pipelines/kit/zip.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
-import { loadSources, loadSynthetic } from '../../pipelines/registry.ts';
-import { locate } from '../../pipelines/steps/locate.ts';
-import { validate } from '../../pipelines/steps/validate.ts';
+import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { locate } from '../../pipelines/ingest/locate.ts';
+import { validate } from '../../pipelines/operate/validate.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const sources = await loadSources();

@@ -5,16 +5,16 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it, vi } from 'vitest';
-import { describeUnknown } from '../../pipelines/commands/command.ts';
-import { openCsv } from '../../pipelines/kit/csv.ts';
-import { KmlReader, PLACEMARK_CHARS, type Placemark } from '../../pipelines/kit/kml.ts';
-import { randomOf } from '../../pipelines/kit/random.ts';
-import { Workbook } from '../../pipelines/kit/xlsx.ts';
-import { XmlElementParser } from '../../pipelines/kit/xml.ts';
-import { ZipArchive } from '../../pipelines/kit/zip.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
-import { loadSources } from '../../pipelines/registry.ts';
-import { locate } from '../../pipelines/steps/locate.ts';
+import { describeUnknown } from '../../pipelines/cli/command.ts';
+import { openCsv } from '../../pipelines/formats/csv.ts';
+import { KmlReader, PLACEMARK_CHARS, type Placemark } from '../../pipelines/formats/kml.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
+import { Workbook } from '../../pipelines/formats/xlsx.ts';
+import { XmlElementParser } from '../../pipelines/formats/xml.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { locate } from '../../pipelines/ingest/locate.ts';
 
 const disk = vi.hoisted(() => ({ freeBytes: null as number | null, listings: [] as string[] }));
 vi.mock('node:fs', async (original) => {

@@ -6,10 +6,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
-import { loadSources } from '../../pipelines/registry.ts';
-import { locate } from '../../pipelines/steps/locate.ts';
-import { exitCodeOf, refresh } from '../../pipelines/steps/refresh.ts';
-import { validate, type FileVerdict } from '../../pipelines/steps/validate.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { locate } from '../../pipelines/ingest/locate.ts';
+import { exitCodeOf, refresh } from '../../pipelines/run/refresh.ts';
+import { validate, type FileVerdict } from '../../pipelines/operate/validate.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 

@@ -4,11 +4,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
-import { ZipArchive } from '../../pipelines/kit/zip.ts';
-import { loadSources, type RegisteredSource } from '../../pipelines/registry.ts';
-import { exitCodeOf, refresh } from '../../pipelines/steps/refresh.ts';
-import { validate } from '../../pipelines/steps/validate.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
+import { exitCodeOf, refresh } from '../../pipelines/run/refresh.ts';
+import { validate } from '../../pipelines/operate/validate.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 

@@ -4,9 +4,9 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ROOT, readConfig } from '../../pipelines/config.ts';
-import { degreesUnderMetres, outsideItaly } from '../../pipelines/kit/italy.ts';
-import { loadSources } from '../../pipelines/registry.ts';
-import { validate, type FileVerdict } from '../../pipelines/steps/validate.ts';
+import { degreesUnderMetres, outsideItaly } from '../../pipelines/readers/italy.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { validate, type FileVerdict } from '../../pipelines/operate/validate.ts';
 
 const sources = await loadSources();
 const root = mkdtempSync(join(tmpdir(), 'mappale-words-'));

@@ -5,11 +5,12 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ROOT } from '../../pipelines/config.ts';
-import { makeWorld } from '../../pipelines/kit/make-world.ts';
-import { loadSources, loadSynthetic } from '../../pipelines/registry.ts';
-import { readChecks, tableOf } from '../../pipelines/sql-files.ts';
-import { locate } from '../../pipelines/steps/locate.ts';
-import { validate } from '../../pipelines/steps/validate.ts';
+import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { readChecks, tableOf } from '../../pipelines/contract/sql-files.ts';
+import { locate } from '../../pipelines/ingest/locate.ts';
+import { validate } from '../../pipelines/operate/validate.ts';
 
 const manifestSchema = z.strictObject({
   id: z.string().regex(/^[a-z0-9]+(_[a-z0-9]+)+$/),

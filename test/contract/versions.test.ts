@@ -7,8 +7,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { loadSources } from '../../pipelines/registry.ts';
-import { readSqlFolder, schemaOf, sha256, tableOf } from '../../pipelines/sql-files.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { readSqlFolder, schemaOf, sha256, tableOf } from '../../pipelines/contract/sql-files.ts';
 import { ROOT } from '../architecture/project.ts';
 
 /** Of the invented region behind the golden files of tables. Raised when its files change, and no rule does. */

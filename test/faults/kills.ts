@@ -4,7 +4,7 @@
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { randomOf } from '../../pipelines/kit/random.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeEngines, type TestEngine } from '../harness/database.ts';
 import { testEnvironment, type EngineName } from '../harness/environment.ts';
 import { Gate, nameOf, type Boundary } from './gate.ts';

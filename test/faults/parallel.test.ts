@@ -2,7 +2,7 @@
 import { copyFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { refresh } from '../../pipelines/steps/refresh.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
 import { inForce, orphans, recount } from './published.ts';

@@ -1,7 +1,7 @@
 /** What must hold of a database at every moment, whatever was killed. */
 import { digestOf, splitOf } from '../../pipelines/db/catalog.ts';
 import { openDatabase, type Database, type Session } from '../../pipelines/db/index.ts';
-import { schemaOf, tableOf, type Relation } from '../../pipelines/sql-files.ts';
+import { schemaOf, tableOf, type Relation } from '../../pipelines/contract/sql-files.ts';
 
 /** Looks into a database that no run has open. */
 export async function withDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {

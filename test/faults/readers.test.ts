@@ -1,9 +1,9 @@
 /** Publications under readers: every record is of one publication, and no reader meets an error. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Context } from '../../pipelines/context.ts';
+import type { Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
-import { SECTIONS } from '../../pipelines/sections.ts';
-import { refresh } from '../../pipelines/steps/refresh.ts';
+import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 import { raisePrices, REGION, seismicZones, smallRegion, type Region } from './region.ts';

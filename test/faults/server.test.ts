@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { randomOf } from '../../pipelines/kit/random.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { installations } from '../harness/postgres.ts';
 import { Gate, IN_COPY } from './gate.ts';

@@ -2,9 +2,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Context } from '../../pipelines/context.ts';
-import { randomOf } from '../../pipelines/kit/random.ts';
-import { exitCodeOf, refresh } from '../../pipelines/steps/refresh.ts';
+import type { Context } from '../../pipelines/run/context.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
+import { exitCodeOf, refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';

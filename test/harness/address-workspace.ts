@@ -1,6 +1,6 @@
 /** The address tables of an invented region, built by the project's SQL and put where the api functions look for them. */
 import type { Database } from '../../pipelines/db/index.ts';
-import type { World } from '../../pipelines/kit/world.ts';
+import type { World } from '../../pipelines/synthetic/world.ts';
 import type { SectionWorkspace } from './section-workspace.ts';
 
 /** Their invented files. */

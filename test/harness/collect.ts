@@ -4,9 +4,9 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { RowWriter } from '../../pipelines/kit/copy.ts';
-import type { ColumnType, InputFile, MemberFacts, MemberSink, Reject, Sink, Source } from '../../pipelines/kit/source.ts';
-import { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { RowWriter } from '../../pipelines/formats/copy.ts';
+import type { ColumnType, InputFile, MemberFacts, MemberSink, Reject, Sink, Source } from '../../pipelines/contract/source.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
 
 export interface CollectedMember {
   readonly path: string;

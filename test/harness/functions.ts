@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
 import { hasRelation } from '../../pipelines/db/catalog.ts';
 import type { Session } from '../../pipelines/db/index.ts';
-import { readSqlFile, readSqlFolder } from '../../pipelines/sql-files.ts';
+import { readSqlFile, readSqlFolder } from '../../pipelines/contract/sql-files.ts';
 
 async function functions(session: Session): Promise<void> {
   await session.query('create schema if not exists core');

@@ -1,8 +1,8 @@
 /** Runs a source's load.sql on staged rows that a test writes, without files, releases or publishing. */
 import type { Database, Session } from '../../pipelines/db/index.ts';
-import { registerSource } from '../../pipelines/registry.ts';
-import { readChecks } from '../../pipelines/sql-files.ts';
-import { runChecks, type Offence } from '../../pipelines/steps/check.ts';
+import { registerSource } from '../../pipelines/contract/registry.ts';
+import { readChecks } from '../../pipelines/contract/sql-files.ts';
+import { runChecks, type Offence } from '../../pipelines/db/checks.ts';
 import { createFunctions } from './functions.ts';
 
 export interface LoadedRows {

@@ -2,15 +2,15 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeSynthetic } from '../../pipelines/commands/synth.ts';
+import { writeSynthetic } from '../../pipelines/cli/synth.ts';
 import { readConfig } from '../../pipelines/config.ts';
-import { contextOf, type Context } from '../../pipelines/context.ts';
+import { contextOf, type Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
-import type { World } from '../../pipelines/kit/world.ts';
+import type { World } from '../../pipelines/synthetic/world.ts';
 import { SILENT } from '../../pipelines/log.ts';
-import { loadSources, type RegisteredSource } from '../../pipelines/registry.ts';
-import { upgrade } from '../../pipelines/steps/upgrade.ts';
-import type { RefreshOptions } from '../../pipelines/steps/refresh.ts';
+import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
+import { upgrade } from '../../pipelines/run/upgrade.ts';
+import type { RefreshOptions } from '../../pipelines/run/refresh.ts';
 
 /** The machine on a fresh database. */
 export async function contextOn(database: Database, sources?: readonly RegisteredSource[]): Promise<Context> {

@@ -2,8 +2,8 @@
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ZipArchive } from '../../pipelines/kit/zip.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 /** New content of an entry, the same to keep it, null to leave it out. `path` is the whole way: `CB.zip/Z001_X.zip/Z001_X_ple.gml`. */
 export type Edit = (path: string, content: Buffer) => Buffer | null;

@@ -1,6 +1,6 @@
-/** A thread for tests of `kit/threads.ts`: does what its task says. */
+/** A thread for tests of `readers/threads.ts`: does what its task says. */
 import { threadId } from 'node:worker_threads';
-import { serve } from '../../pipelines/kit/thread.ts';
+import { serve } from '../../pipelines/readers/thread.ts';
 
 export type Misbehaviour = 'exits' | 'throws later' | 'fails with a bug' | 'writes without end' | 'writes one row';
 

@@ -1,9 +1,9 @@
 /** Tries a source on one file as the machine would: recognise, read, count. What golden files hold. */
 import { statSync } from 'node:fs';
 import { MappaleError } from '../../pipelines/errors.ts';
-import type { Recognition, Source } from '../../pipelines/kit/source.ts';
-import type { RegisteredSource } from '../../pipelines/registry.ts';
-import { recognise } from '../../pipelines/steps/locate.ts';
+import type { Recognition, Source } from '../../pipelines/contract/source.ts';
+import type { RegisteredSource } from '../../pipelines/contract/registry.ts';
+import { recognise } from '../../pipelines/ingest/locate.ts';
 import { collect, type Collected } from './collect.ts';
 
 export interface Trial {

@@ -4,8 +4,8 @@ import type { Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { requireCurrent } from '../../pipelines/db/state.ts';
 import type { MappaleError } from '../../pipelines/errors.ts';
-import { loadSources, type RegisteredSource } from '../../pipelines/registry.ts';
-import { parseSqlFile } from '../../pipelines/sql-files.ts';
+import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
+import { parseSqlFile } from '../../pipelines/contract/sql-files.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contentOf, FIXTURES, fixture, shapeOf } from './fixture.ts';
 

@@ -1,11 +1,12 @@
 /** A database that an earlier version made is brought to this one: nothing of what is published changes, nothing that was kept is lost. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Context } from '../../pipelines/context.ts';
+import type { Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
-import { rollback } from '../../pipelines/steps/publish.ts';
-import { withRun } from '../../pipelines/steps/ledger.ts';
-import { explain } from '../../pipelines/steps/explain.ts';
-import { plan, refresh } from '../../pipelines/steps/refresh.ts';
+import { rollback } from '../../pipelines/build/publish.ts';
+import { withRun } from '../../pipelines/ledger/ledger.ts';
+import { explain } from '../../pipelines/operate/explain.ts';
+import { isDone, staleOf } from '../../pipelines/plan/plan.ts';
+import { outlook, refresh } from '../../pipelines/run/refresh.ts';
 import { serviceOn } from '../api/harness.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
@@ -67,13 +68,13 @@ for (const name of FIXTURES) {
     it('names what is stale, and why', async () => {
       const files = await made.files();
       try {
-        const { toLoad, units } = await plan(context, loadOptions([files.folder], null));
+        const { plan: { loads, builds } } = await outlook(context, loadOptions([files.folder], null));
         const why = (reasons: readonly { readonly why: string }[]): Set<string> => new Set(reasons.map((each) => each.why));
         // What was loaded lies there; a tile of an older edition, which that version had no use for, was not.
-        expect([...why(toLoad)].sort()).toEqual(['an earlier version of the program made it, which did not note with what', 'not loaded yet']);
-        expect(toLoad.filter((each) => each.why === 'not loaded yet').map(({ located }) => `${located.source.id} ${located.vintage}`)).toEqual(['egms_vertical 2018_2022']);
-        expect(units.map(({ unit }) => unit)).toEqual([0, 14]);
-        const stale = units.flatMap((unit) => unit.stale);
+        expect([...why(loads)].sort()).toEqual(['an earlier version of the program made it, which did not note with what', 'not loaded yet']);
+        expect(loads.filter((each) => each.why === 'not loaded yet').map(({ located }) => `${located.source.id} ${located.vintage}`)).toEqual(['egms_vertical 2018_2022']);
+        expect(builds.map(({ unit }) => unit)).toEqual([0, 14]);
+        const stale = builds.flatMap(({ products }) => staleOf(products));
         expect([...why(stale)].sort()).toEqual(['an earlier version of the program made it, which did not note with what', 'not published yet']);
         const published = new Set((await database.query<{ relation: string }>("select relation from ledger.publication_table join ledger.publication using (publication_id) where state = 'current'")).map(({ relation }) => relation));
         for (const { relation, why: reason } of stale) expect([relation, reason === 'not published yet']).toEqual([relation, !published.has(relation)]);
@@ -111,7 +112,7 @@ for (const name of FIXTURES) {
           const fresh = await contextOn(await engine.openDatabase());
           expect((await refresh(fresh, options)).failures).toEqual([]);
           expect(await publishedByReference(database)).toEqual(await publishedByReference(fresh.database));
-          expect((await plan(context, options)).units.flatMap(({ stale }) => stale)).toEqual([]);
+          expect(isDone((await outlook(context, options)).plan)).toBe(true);
         } finally {
           await files.remove();
         }

@@ -3,8 +3,8 @@
  * query, street type, words of the street, number, exponent, what else (SNC, ROSSO, NERO, M + metres), comuni (codes of
  * `GAZETTEER`, `?` for one that nobody knows), locality, and the point of the case.
  */
-import type { ComuneHit } from '../../pipelines/kit/address/parse-query.ts';
-import { comuneKey, localityKey } from '../../pipelines/kit/address/normalise.ts';
+import type { ComuneHit } from '../../pipelines/address/parse-query.ts';
+import { comuneKey, localityKey } from '../../pipelines/address/normalise.ts';
 
 export type QueryCase = readonly [
   query: string, type: string | null, tokens: string, number: number | null, exponent: string | null, special: string | null, comuni: string | null, locality: string | null, point: string,

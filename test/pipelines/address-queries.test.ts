@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { comuneKey, fold, localityKey, mendLetters, normaliseStreet, streetNames } from '../../pipelines/kit/address/normalise.ts';
-import { MOST_READINGS, parseQuery, type ComuneHit, type Contradiction, type Reading } from '../../pipelines/kit/address/parse-query.ts';
-import { titleCase } from '../../pipelines/kit/address/title-case.ts';
-import { roman } from '../../pipelines/kit/address/words.ts';
-import { randomOf } from '../../pipelines/kit/random.ts';
+import { comuneKey, fold, localityKey, mendLetters, normaliseStreet, streetNames } from '../../pipelines/address/normalise.ts';
+import { MOST_READINGS, parseQuery, type ComuneHit, type Contradiction, type Reading } from '../../pipelines/address/parse-query.ts';
+import { titleCase } from '../../pipelines/address/title-case.ts';
+import { roman } from '../../pipelines/address/words.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { CASES, GAZETTEER } from './address-queries.cases.ts';
 
 const findComune = async (keys: readonly string[], fuzzy: boolean): Promise<ComuneHit[]> => (fuzzy ? [] : GAZETTEER.filter(({ key }) => keys.includes(key)));

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { forget } from '../../pipelines/steps/forget.ts';
-import { releaseHold } from '../../pipelines/steps/hold.ts';
-import { rollback } from '../../pipelines/steps/publish.ts';
+import { forget } from '../../pipelines/operate/forget.ts';
+import { releaseHold } from '../../pipelines/ledger/hold.ts';
+import { rollback } from '../../pipelines/build/publish.ts';
 import { Machine } from '../faults/machine.ts';
 import { describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';

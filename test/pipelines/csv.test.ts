@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { expectColumns, fieldsOf, normaliseHeader, openCsv, type CsvOptions, type CsvRecord } from '../../pipelines/kit/csv.ts';
-import { refusalOf } from '../../pipelines/kit/refusal.ts';
+import { expectColumns, fieldsOf, normaliseHeader, openCsv, type CsvOptions, type CsvRecord } from '../../pipelines/formats/csv.ts';
+import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { z } from 'zod';
 
 async function* inPieces(bytes: Buffer, size: number): AsyncGenerator<Buffer> {

@@ -1,7 +1,7 @@
 /** Which files are in force, case by case, on plain objects. */
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { inForce, placesInForce, regionOf, type FilePlaces, type Force, type LoadedFile, type Register } from '../../pipelines/steps/force.ts';
+import { inForce, placesInForce, regionOf, type FilePlaces, type Force, type LoadedFile, type Register } from '../../pipelines/ledger/force.ts';
 
 const CADASTRE = { id: 'cadastre', manifest: { keep: 'newest' } } as never;
 const SERIES = { id: 'cadastre', manifest: { keep: 'all' } } as never;

@@ -3,10 +3,10 @@ import { expect, it, describe } from 'vitest';
 import { measure, type Figures } from '../../pipelines/db/figures.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
-import { GATES, type TableGate } from '../../pipelines/gates.ts';
-import { randomOf } from '../../pipelines/kit/random.ts';
-import { loadSources } from '../../pipelines/registry.ts';
-import { compare, type Comparison, type Offence } from '../../pipelines/steps/gate-rule.ts';
+import { GATES, type TableGate } from '../../pipelines/contract/gates.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { compare, type Comparison, type Offence } from '../../pipelines/build/gate-rule.ts';
 import { describeDatabase } from '../harness/database.ts';
 
 /** Comune → province. A comune that is not here is not listed. */

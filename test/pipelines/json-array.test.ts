@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { jsonArray } from '../../pipelines/kit/json-array.ts';
+import { jsonArray } from '../../pipelines/formats/json-array.ts';
 
 /** Elements that came, and the error that came after them. */
 async function read(bytes: Buffer, chunk = bytes.length): Promise<{ elements: unknown[]; error: unknown }> {

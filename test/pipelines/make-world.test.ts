@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { makeWorld, SHEET_PARCELS } from '../../pipelines/kit/make-world.ts';
-import { intersectionAreaM2, polygonsAreaM2, ringArea } from '../../pipelines/kit/plane-geometry.ts';
-import type { World } from '../../pipelines/kit/world.ts';
+import { makeWorld, SHEET_PARCELS } from '../../pipelines/synthetic/make-world.ts';
+import { intersectionAreaM2, polygonsAreaM2, ringArea } from '../../pipelines/synthetic/plane-geometry.ts';
+import type { World } from '../../pipelines/synthetic/world.ts';
 
 function fingerprint(world: World): string {
   const hash = createHash('sha256');

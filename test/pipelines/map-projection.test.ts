@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { geodesicDistance, italyZone, laeaEurope, utm32, utm33, type Projection } from '../../pipelines/kit/map-projection.ts';
+import { geodesicDistance, italyZone, laeaEurope, utm32, utm33, type Projection } from '../../pipelines/synthetic/map-projection.ts';
 
 /** Computed once with GDAL 3.6.2 / PROJ 9.1.1: `gdaltransform -s_srs EPSG:4258 -t_srs EPSG:<srid>`, traditional axis order. */
 const REFERENCE: readonly { readonly projection: Projection; readonly rows: readonly (readonly [number, number, number, number])[] }[] = [

@@ -2,9 +2,9 @@
 import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Context } from '../../pipelines/context.ts';
-import { SECTIONS } from '../../pipelines/sections.ts';
-import { refresh } from '../../pipelines/steps/refresh.ts';
+import type { Context } from '../../pipelines/run/context.ts';
+import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 

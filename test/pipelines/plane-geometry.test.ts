@@ -2,8 +2,8 @@ import { describe, expect, test } from 'vitest';
 import {
   boxPolygon, distanceToSegmentM, intersectionArea, intersectionAreaM2, nearestOnSegment, placeOf, pointToPolygonsM, polygonsArea, polygonsAreaM2,
   polygonsToSegmentM, ringArea, type MultiPolygon,
-} from '../../pipelines/kit/plane-geometry.ts';
-import { randomOf } from '../../pipelines/kit/random.ts';
+} from '../../pipelines/synthetic/plane-geometry.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 
 const FIELD: MultiPolygon = [[
   [[14.5, 41.7], [14.51, 41.7], [14.512, 41.71], [14.499, 41.708], [14.5, 41.7]],

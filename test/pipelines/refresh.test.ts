@@ -2,13 +2,14 @@
 import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Context } from '../../pipelines/context.ts';
-import { SECTIONS } from '../../pipelines/sections.ts';
-import { diff } from '../../pipelines/steps/diff.ts';
-import { publishedTables } from '../../pipelines/steps/products.ts';
-import { prune } from '../../pipelines/steps/prune.ts';
-import { rollback } from '../../pipelines/steps/publish.ts';
-import { plan, refresh } from '../../pipelines/steps/refresh.ts';
+import type { Context } from '../../pipelines/run/context.ts';
+import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { diff } from '../../pipelines/operate/diff.ts';
+import { publishedTables } from '../../pipelines/ledger/published.ts';
+import { prune } from '../../pipelines/operate/prune.ts';
+import { rollback } from '../../pipelines/build/publish.ts';
+import { staleOf } from '../../pipelines/plan/plan.ts';
+import { outlook, refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
@@ -58,9 +59,9 @@ describeEngines('a refresh', (engine) => {
   it('fills just those sections when the source comes later', async () => {
     const before = await partitions(context);
     await rename(`${files.folder}-aside.zip`, path('italia_ag_002_txt.zip'));
-    const planned = await plan(context, options());
-    expect(planned.toLoad.map(({ located }) => located.source.id)).toEqual(['ingv_mps04']);
-    expect(planned.units.find(({ unit }) => unit === REGION)!.stale.map(({ relation }) => relation)).toEqual(['section.risk']);
+    const { plan: planned } = await outlook(context, options());
+    expect(planned.loads.map(({ located }) => located.source.id)).toEqual(['ingv_mps04']);
+    expect(staleOf(planned.builds.find(({ unit }) => unit === REGION)!.products).map(({ relation }) => relation)).toEqual(['section.risk']);
     const report = await refresh(context, options());
     expect(report.failures).toEqual([]);
     expect(changed(before, await partitions(context))).toEqual(['section.risk']);

@@ -2,10 +2,10 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ESRI_WKT, addShapefile, shapefileParts, writeShapefile, type ShapefileLayer } from '../../pipelines/kit/shapefile-writer.ts';
-import { openVector, type VectorFeature } from '../../pipelines/kit/vector.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
-import { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { ESRI_WKT, addShapefile, shapefileParts, writeShapefile, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { openVector, type VectorFeature } from '../../pipelines/formats/vector.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { effectiveSql, normalSql } from '../../pipelines/sql-text.ts';
+import { effectiveSql, normalSql } from '../../pipelines/contract/sql-text.ts';
 import { ROOT, SQL } from '../architecture/project.ts';
 
 const SAME: readonly (readonly [string, string, string])[] = [

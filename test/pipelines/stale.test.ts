@@ -1,10 +1,11 @@
 /** What makes something stale, how that is told, and what does not. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Context } from '../../pipelines/context.ts';
-import { digestOfFacts, readerFacts, sqlFacts, whyChanged, type Facts } from '../../pipelines/fingerprint.ts';
-import { loadSources } from '../../pipelines/registry.ts';
-import { parseSqlFile, readSqlFolder, type Relation, type SqlFile } from '../../pipelines/sql-files.ts';
-import { plan, refresh, type Plan } from '../../pipelines/steps/refresh.ts';
+import type { Context } from '../../pipelines/run/context.ts';
+import { digestOfFacts, readerFacts, sqlFacts, whyChanged, type Facts } from '../../pipelines/contract/fingerprint.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { parseSqlFile, readSqlFolder, type Relation, type SqlFile } from '../../pipelines/contract/sql-files.ts';
+import { isDone, staleOf, type Plan } from '../../pipelines/plan/plan.ts';
+import { outlook, refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 
@@ -74,8 +75,8 @@ function dependents(layers: readonly Relation[]): Relation[] {
 describeDatabase('a loaded region', (engine) => {
   let invented: Awaited<ReturnType<typeof inventedFiles>>;
   let context: Context;
-  const planned = (changed: Partial<Context> = {}): Promise<Plan> => plan({ ...context, ...changed }, loadOptions([invented.folder], null));
-  const staleIn = ({ units }: Plan): Record<string, string> => Object.fromEntries(units.flatMap(({ stale }) => stale.map(({ relation, why }) => [relation, why])));
+  const planned = async (changed: Partial<Context> = {}): Promise<Plan> => (await outlook({ ...context, ...changed }, loadOptions([invented.folder], null))).plan;
+  const staleIn = ({ builds }: Plan): Record<string, string> => Object.fromEntries(builds.flatMap(({ products }) => staleOf(products).map(({ relation, why }) => [relation, why])));
 
   beforeAll(async () => {
     invented = await inventedFiles(40, 5, undefined, 2);
@@ -87,7 +88,7 @@ describeDatabase('a loaded region', (engine) => {
 
   it('is not stale', async () => {
     const found = await planned();
-    expect(found.toLoad).toEqual([]);
+    expect(isDone(found)).toBe(true);
     expect(staleIn(found)).toEqual({});
   });
 
@@ -97,8 +98,8 @@ describeDatabase('a loaded region', (engine) => {
       const facts = readerFacts(raised.id, version, [raised.staging, raised.load, ...(raised.placesOf === null ? [] : [raised.placesOf])]);
       const sources = SOURCES.map((source) => (source === raised ? { ...source, manifest: { ...source.manifest, version }, facts, reader: digestOfFacts(facts) } : source));
       const found = await planned({ sources });
-      expect(found.toLoad.map(({ located }) => located.source.id).filter((id, index, all) => all.indexOf(id) === index)).toEqual([raised.id]);
-      for (const { why } of found.toLoad) expect(why).toBe(`version of ${raised.id} ${version - 1} → ${version}`);
+      expect(found.loads.map(({ located }) => located.source.id).filter((id, index, all) => all.indexOf(id) === index)).toEqual([raised.id]);
+      for (const { why } of found.loads) expect(why).toBe(`version of ${raised.id} ${version - 1} → ${version}`);
       expect(Object.keys(staleIn(found)).sort()).toEqual(dependents(raised.layer.writes));
     }
   });
@@ -107,8 +108,8 @@ describeDatabase('a loaded region', (engine) => {
     for (const part of Object.keys(context.engine)) {
       const found = await planned({ engine: { ...context.engine, [part]: '99.1' } });
       const told = `${part} ${context.engine[part]!} → 99.1`;
-      expect(found.toLoad.length).toBeGreaterThan(15);
-      expect(found.toLoad.filter(({ why }) => why !== told)).toEqual([]);
+      expect(found.loads.length).toBeGreaterThan(15);
+      expect(found.loads.filter(({ why }) => why !== told)).toEqual([]);
       expect(Object.keys(staleIn(found)).sort()).toEqual(MAKERS.map(({ writes }) => writes[0]!).sort());
       expect(Object.entries(staleIn(found)).filter(([, why]) => !why.includes(told))).toEqual([]);
     }

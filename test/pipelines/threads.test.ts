@@ -2,9 +2,9 @@
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { afterEach, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
-import { RowWriter } from '../../pipelines/kit/copy.ts';
-import type { MemberSink, Sink } from '../../pipelines/kit/source.ts';
-import { ReaderThreads } from '../../pipelines/kit/threads.ts';
+import { RowWriter } from '../../pipelines/formats/copy.ts';
+import type { MemberSink, Sink } from '../../pipelines/contract/source.ts';
+import { ReaderThreads } from '../../pipelines/readers/threads.ts';
 import type { Misbehaviour } from '../harness/thread-that-misbehaves.ts';
 
 const MODULE = new URL('../harness/thread-that-misbehaves.ts', import.meta.url);

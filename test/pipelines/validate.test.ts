@@ -7,11 +7,11 @@ import { promisify } from 'node:util';
 import { SaxesParser } from 'saxes';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
-import { KeySet } from '../../pipelines/kit/key-set.ts';
-import { RowWriter } from '../../pipelines/kit/copy.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
-import { loadSources } from '../../pipelines/registry.ts';
-import { validate, type FileVerdict } from '../../pipelines/steps/validate.ts';
+import { KeySet } from '../../pipelines/operate/key-set.ts';
+import { RowWriter } from '../../pipelines/formats/copy.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { validate, type FileVerdict } from '../../pipelines/operate/validate.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'mappale-validate-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));

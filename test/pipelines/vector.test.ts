@@ -5,9 +5,9 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
-import { epsgOfWkt, loadGdal, openVector, writeGeoPackage, type VectorFeature, type VectorPath } from '../../pipelines/kit/vector.ts';
-import { ZipArchive } from '../../pipelines/kit/zip.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
+import { epsgOfWkt, loadGdal, openVector, writeGeoPackage, type VectorFeature, type VectorPath } from '../../pipelines/formats/vector.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 const UTM32 = 'PROJCS["WGS_1984_UTM_Zone_32N",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",9.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]';
 
@@ -357,7 +357,7 @@ describe('a big file', () => {
   it('is streamed: 200,000 features do not stay in memory', async () => {
     const path = await write(Array.from({ length: 200_000 }, (_, i) => row(i % 1000)));
     const script = `
-      const { openVector } = await import(${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../pipelines/kit/vector.ts')).href)});
+      const { openVector } = await import(${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../pipelines/formats/vector.ts')).href)});
       const dataset = await openVector(${JSON.stringify(path)});
       let n = 0, bytes = 0, peak = 0;
       for await (const f of dataset.features(dataset.layer())) { n += 1; bytes += f.ewkb.length; if (n % 1000 === 0) peak = Math.max(peak, process.memoryUsage().rss); }
@@ -382,7 +382,7 @@ describe('a machine without GDAL', () => {
   });
 
   it('can import the module', async () => {
-    const source = await readFile(new URL('../../pipelines/kit/vector.ts', import.meta.url), 'utf8');
+    const source = await readFile(new URL('../../pipelines/formats/vector.ts', import.meta.url), 'utf8');
     const imports = source.split('\n').filter((line) => /\bfrom 'gdal-async'/.test(line));
     expect(imports).toEqual(["import type * as Gdal from 'gdal-async';"]);
   });

@@ -2,11 +2,11 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { randomOf } from '../../pipelines/kit/random.ts';
-import { Workbook, XlsxRowCounter, firstRows, type XlsxRow } from '../../pipelines/kit/xlsx.ts';
-import { writeXlsx } from '../../pipelines/kit/xlsx-writer.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
-import { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
+import { Workbook, XlsxRowCounter, firstRows, type XlsxRow } from '../../pipelines/formats/xlsx.ts';
+import { writeXlsx } from '../../pipelines/synthetic/xlsx-writer.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
 
 let folder: string;
 beforeAll(async () => {

@@ -1,6 +1,6 @@
 /** XML element by element: what is complete, what is not well-formed, and where. */
 import { describe, expect, it } from 'vitest';
-import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser } from '../../pipelines/kit/xml.ts';
+import { isXmlMisc, XmlElementParser, XmlError, XmlPrologueParser } from '../../pipelines/formats/xml.ts';
 
 const NAMES = { a: 'urn:a' };
 

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
-import { inflated, ZipArchive, type EntryExtent } from '../../pipelines/kit/zip.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { inflated, ZipArchive, type EntryExtent } from '../../pipelines/formats/zip.ts';
 
 const CONTENT = Array.from({ length: 200_000 }, (_none, i) => `${i},${(i * 7919) % 1_000_003}\n`).join('');
 

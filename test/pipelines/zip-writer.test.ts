@@ -3,8 +3,8 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ZipWriter } from '../../pipelines/kit/zip-writer.ts';
-import { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
 
 let folder: string;
 beforeAll(async () => {

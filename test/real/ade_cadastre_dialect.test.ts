@@ -3,8 +3,8 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeWorld } from '../../pipelines/kit/make-world.ts';
-import { ZipArchive } from '../../pipelines/kit/zip.ts';
+import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import synthetic from '../../sources/ade_cadastre/synthetic.ts';
 import { realData } from '../harness/real-data.ts';
 

@@ -1,8 +1,8 @@
 import { readFileSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { RegisteredSource } from '../../pipelines/registry.ts';
-import { recognise } from '../../pipelines/steps/locate.ts';
+import type { RegisteredSource } from '../../pipelines/contract/registry.ts';
+import { recognise } from '../../pipelines/ingest/locate.ts';
 import source from '../../sources/istat_census/source.ts';
 import { collect, type Collected } from '../harness/collect.ts';
 import { realData } from '../harness/real-data.ts';

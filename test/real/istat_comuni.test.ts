@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { writeXlsx } from '../../pipelines/kit/xlsx-writer.ts';
+import { writeXlsx } from '../../pipelines/synthetic/xlsx-writer.ts';
 import source from '../../sources/istat_comuni/source.ts';
 import { realData } from '../harness/real-data.ts';
 import { trial } from '../harness/trial.ts';

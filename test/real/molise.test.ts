@@ -1,16 +1,16 @@
 /** One real comune through every step, on both engines. */
 import { existsSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import type { Context } from '../../pipelines/context.ts';
+import type { Context } from '../../pipelines/run/context.ts';
 import { readConfig } from '../../pipelines/config.ts';
-import { contextOf } from '../../pipelines/context.ts';
+import { contextOf } from '../../pipelines/run/context.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import type { Database } from '../../pipelines/db/index.ts';
-import { polygonsAreaM2 } from '../../pipelines/kit/plane-geometry.ts';
+import { polygonsAreaM2 } from '../../pipelines/synthetic/plane-geometry.ts';
 import { SILENT } from '../../pipelines/log.ts';
-import { loadSources } from '../../pipelines/registry.ts';
-import { SECTIONS } from '../../pipelines/sections.ts';
-import { refresh } from '../../pipelines/steps/refresh.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { realData } from '../harness/real-data.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
-import { openVector } from '../../pipelines/kit/vector.ts';
+import { openVector } from '../../pipelines/formats/vector.ts';
 import { realData } from '../harness/real-data.ts';
 
 /** Folders of shapefiles as their publishers deliver them, the CRS of each and how many records they hold together. */

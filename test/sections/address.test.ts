@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { comuneKey } from '../../pipelines/kit/address/normalise.ts';
-import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { comuneKey } from '../../pipelines/address/normalise.ts';
+import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
 import synthetic from '../../sources/anncsu_addresses/synthetic.ts';
 import { ADDRESS_SOURCES, ADDRESS_SQL, buildAddresses } from '../harness/address-workspace.ts';
 import { describeDatabase } from '../harness/database.ts';

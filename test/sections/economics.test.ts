@@ -1,6 +1,6 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
 import mef from '../../sources/mef_income/synthetic.ts';
 import omi from '../../sources/omi_quotations/synthetic.ts';
 import postal from '../../sources/postal_codes/synthetic.ts';

@@ -2,11 +2,11 @@
 import { existsSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Context } from '../../pipelines/context.ts';
+import type { Context } from '../../pipelines/run/context.ts';
 import { schemasLike } from '../../pipelines/db/catalog.ts';
-import { SECTIONS } from '../../pipelines/sections.ts';
-import { explain } from '../../pipelines/steps/explain.ts';
-import { refresh } from '../../pipelines/steps/refresh.ts';
+import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { explain } from '../../pipelines/operate/explain.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
 

@@ -6,11 +6,11 @@ import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Context } from '../../pipelines/context.ts';
+import type { Context } from '../../pipelines/run/context.ts';
 import { ident } from '../../pipelines/db/index.ts';
-import { tableOf } from '../../pipelines/sql-files.ts';
-import { productFiles } from '../../pipelines/steps/products.ts';
-import { refresh } from '../../pipelines/steps/refresh.ts';
+import { tableOf } from '../../pipelines/contract/sql-files.ts';
+import { productFiles } from '../../pipelines/plan/products.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 

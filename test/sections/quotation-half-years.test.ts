@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { randomOf } from '../../pipelines/kit/random.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn } from '../harness/region.ts';
 

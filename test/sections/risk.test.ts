@@ -1,9 +1,9 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/kit/make-world.ts';
-import type { Synthetic } from '../../pipelines/kit/source.ts';
-import type { WorldParcel } from '../../pipelines/kit/world.ts';
-import { loadSynthetic } from '../../pipelines/registry.ts';
+import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import type { WorldParcel } from '../../pipelines/synthetic/world.ts';
+import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
 

@@ -1,9 +1,9 @@
 /** Whether a section without anything means that there is nothing: on tables written by hand, and on a region of which some sources are loaded. */
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Context } from '../../pipelines/context.ts';
-import { SECTIONS } from '../../pipelines/sections.ts';
-import { refresh } from '../../pipelines/steps/refresh.ts';
+import type { Context } from '../../pipelines/run/context.ts';
+import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
 

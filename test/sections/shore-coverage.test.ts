@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Row } from '../../pipelines/db/index.ts';
-import { laeaEurope } from '../../pipelines/kit/map-projection.ts';
+import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { createTables } from '../harness/functions.ts';
 

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
 import synthetic from '../../sources/omi_quotations/synthetic.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';

@@ -7,10 +7,10 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { SILENT, type Log } from '../../pipelines/log.ts';
-import { registerSource, type RegisteredSource } from '../../pipelines/registry.ts';
-import { load, type Loaded } from '../../pipelines/steps/load.ts';
-import { locate } from '../../pipelines/steps/locate.ts';
-import { stage } from '../../pipelines/steps/stage.ts';
+import { registerSource, type RegisteredSource } from '../../pipelines/contract/registry.ts';
+import { load, type Loaded } from '../../pipelines/ingest/load.ts';
+import { locate } from '../../pipelines/ingest/locate.ts';
+import { stage } from '../../pipelines/ingest/stage.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { createTables } from '../harness/functions.ts';
 

@@ -4,7 +4,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
 import source from '../../sources/ade_cadastre/source.ts';
 import synthetic, { cadastralName, vices } from '../../sources/ade_cadastre/synthetic.ts';
 import type { Collected } from '../harness/collect.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
 import source from '../../sources/istat_comuni/source.ts';
 import synthetic from '../../sources/istat_comuni/synthetic.ts';
 import { goldenOf, trial } from '../harness/trial.ts';

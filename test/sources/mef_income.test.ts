@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeWorld } from '../../pipelines/kit/make-world.ts';
+import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
 import source from '../../sources/mef_income/source.ts';
 import synthetic from '../../sources/mef_income/synthetic.ts';
 import { describeDatabase } from '../harness/database.ts';

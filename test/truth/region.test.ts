@@ -3,12 +3,13 @@
  * PostGIS: the whole way from the publishers' files to the record.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import type { Context } from '../../pipelines/context.ts';
-import { covers } from '../../pipelines/kit/plane-geometry.ts';
-import type { World, WorldParcel } from '../../pipelines/kit/world.ts';
-import { loadSources, loadSynthetic } from '../../pipelines/registry.ts';
-import { SECTIONS, type Section } from '../../pipelines/sections.ts';
-import { refresh, type RefreshReport } from '../../pipelines/steps/refresh.ts';
+import type { Context } from '../../pipelines/run/context.ts';
+import { covers } from '../../pipelines/synthetic/plane-geometry.ts';
+import type { World, WorldParcel } from '../../pipelines/synthetic/world.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { SECTIONS, type Section } from '../../pipelines/contract/sections.ts';
+import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
 

@@ -1,0 +1,94 @@
+/** What each section of a publication was made from, in the words that must be shown: of every value that is returned, and of nothing else that was loaded. */
+import type { Database, Session } from '../db/index.ts';
+import { inWorkspace } from '../db/catalog.ts';
+import type { RegisteredSource } from '../contract/registry.ts';
+import { SECTIONS, type Section } from '../contract/sections.ts';
+import { readSqlFolder, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
+import type { Joined } from './join.ts';
+
+/** A source that values of a section come from, and of when. */
+export interface Citation {
+  /** `*`: shown with every answer. */
+  readonly section: Section | '*';
+  readonly source: RegisteredSource;
+  readonly vintages: ReadonlySet<string>;
+}
+
+/** Sections that name comuni, as the table of Italy's comuni does. */
+const NAMING: readonly Section[] = ['basic', 'address'];
+
+/** The section of the record that a table answers for; null for tables that only serve others. */
+function sectionOf(relation: Relation): Section | null {
+  if (relation === 'core.parcel') return 'basic';
+  return (schemaOf(relation) === 'section' ? SECTIONS.find((section) => section === tableOf(relation)) : undefined) ?? null;
+}
+
+/**
+ * The sources of a unit's sections, while its tables lie in the workspace. What a table was made from is used as a whole, except where
+ * `sql/attribution` says which vintages the rows are of.
+ */
+export async function citationsOf(database: Database, joined: Joined, sources: readonly RegisteredSource[]): Promise<Citation[]> {
+  const { unit, products } = joined;
+  const cited = new Map<string, { section: Section; source: RegisteredSource; vintages: Set<string> }>();
+  const cite = (section: Section, sourceId: string, vintage: string): void => {
+    const source = sources.find(({ id }) => id === sourceId);
+    // Its folder may be gone; what was made from it is no more to be said.
+    if (source === undefined) return;
+    const key = `${section} ${sourceId}`;
+    const citation = cited.get(key) ?? { section, source, vintages: new Set() };
+    cited.set(key, citation);
+    citation.vintages.add(vintage);
+  };
+  if (unit === 0) {
+    for (const { sourceId, vintage } of products.find(({ relation }) => relation === 'core.comune')!.releases) for (const section of NAMING) cite(section, sourceId, vintage);
+    return [...cited.values()];
+  }
+  const files = new Map(readSqlFolder('sql/attribution').map((file) => [file.name, file]));
+  await inWorkspace(database, joined.schema, async (session) => {
+    for (const product of products) {
+      const section = sectionOf(product.relation);
+      if (section === null) continue;
+      const file = files.get(section);
+      for (const { sourceId, vintage } of product.cited) if (file?.cites.includes(sourceId) !== true) cite(section, sourceId, vintage);
+      if (file === undefined) continue;
+      for (const { source_id: sourceId, vintage } of await session.query<{ source_id: string; vintage: string }>(file.text)) cite(section, sourceId, vintage);
+    }
+  });
+  const mandatory = sources.filter(({ manifest }) => manifest.attribution.mandatory === true).map((source): Citation => ({
+    section: '*', source, vintages: new Set([...cited.values()].filter((citation) => citation.source === source).flatMap(({ vintages }) => [...vintages])),
+  }));
+  return [...cited.values(), ...mandatory];
+}
+
+/** Writes them into the ledger, with the publication. */
+export async function attribute(session: Session, publicationId: number, citations: readonly Citation[]): Promise<void> {
+  for (const { section, source, vintages } of citations) {
+    const { attribution, title } = source.manifest;
+    await session.query(
+      `insert into ledger.attribution (publication_id, section, source_id, source, holder, license, url, reference_period, attribution)
+       values ($1, $2, $3, $4, $5, $6, $7, $8, $9)`,
+      [publicationId, section, source.id, title, attribution.holder, attribution.license, attribution.url, periodOf([...vintages]), attribution.text],
+    );
+  }
+}
+
+/**
+ * Vintages in words: years and half-years that follow each other as a range (`2015_1–2025_2`), others one by one (`2022, 2024`), days from the first to
+ * the last; empty: none is known.
+ */
+export function periodOf(vintages: readonly string[]): string {
+  // `basi_2021` is the kind of file, then its period; `0000`: none was said.
+  const sorted = [...new Set(vintages.map((vintage) => vintage.replace(/^[a-z]+_/, '')))].filter((vintage) => vintage !== '' && vintage !== '0000').sort();
+  const order = (vintage: string): number => {
+    const [, year, half] = /^(\d{4})(?:_([12]))?$/.exec(vintage) ?? [];
+    return half === undefined ? Number(year) : Number(year) * 2 + Number(half);
+  };
+  if (sorted.some((vintage) => Number.isNaN(order(vintage)))) return sorted.length === 1 ? sorted[0]! : `${sorted[0]}–${sorted.at(-1)}`;
+  const runs: string[][] = [];
+  for (const vintage of sorted) {
+    const last = runs.at(-1)?.at(-1);
+    if (last !== undefined && last.length === vintage.length && order(vintage) === order(last) + 1) runs.at(-1)!.push(vintage);
+    else runs.push([vintage]);
+  }
+  return runs.map((run) => (run.length === 1 ? run[0] : `${run[0]}–${run.at(-1)}`)).join(', ');
+}

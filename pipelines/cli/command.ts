@@ -1,0 +1,85 @@
+/** What commands share: options with one meaning, output for people and for machines, exit codes. */
+import { extname } from 'node:path';
+import { Command, type CommanderError } from 'commander';
+import type { Context } from '../run/context.ts';
+import { EXIT, MappaleError } from '../errors.ts';
+import { findRegion, REGIONS, type Region } from '../contract/regions.ts';
+import { group } from '../progress.ts';
+import type { Acceptance } from '../ledger/ledger.ts';
+
+/** A command with a one-line purpose and examples that a newcomer can type. */
+export function command(name: string, purpose: string, examples: readonly string[]): Command {
+  return new Command(name)
+    .description(purpose)
+    .exitOverride(usageExit)
+    .showHelpAfterError('(see the examples: mappale ' + name.split(' ')[0] + ' --help)')
+    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example}`).join('\n')}`);
+}
+
+/** What was typed wrong ends with the exit code of usage; help and the version are no failures. */
+export function usageExit({ exitCode }: CommanderError): never {
+  process.exit(exitCode === 0 ? EXIT.done : EXIT.usage);
+}
+
+/** `--data` may be given more than once. */
+export function collectPaths(path: string, before: readonly string[] = []): string[] {
+  return [...before, path];
+}
+
+/** @throws MappaleError `REGION_UNKNOWN` (exit 2), with the list */
+export function parseRegion(text: string): Region {
+  const region = findRegion(text);
+  if (region === undefined) {
+    throw new MappaleError(`there is no region ${text}`, {
+      code: 'REGION_UNKNOWN', kind: 'usage', detail: `expected one of ${REGIONS.map(({ slug }) => slug).join(', ')}, or a code 1–20`,
+    });
+  }
+  return region;
+}
+
+/** What `--accept` says, and who said it. @throws MappaleError `REASON_MISSING` (exit 2) */
+export function acceptance({ config }: Context, why: string | undefined): Acceptance | null {
+  if (why?.trim() === '') throw new MappaleError('--accept needs a reason', { code: 'REASON_MISSING', kind: 'usage', hint: 'Say why: --accept "ISTAT merged three comuni, checked by hand".' });
+  return why === undefined ? null : { who: `${config.user}@${config.host}`, why };
+}
+
+/** A whole number from the command line. @throws MappaleError `NUMBER_EXPECTED` (exit 2) */
+export function parseCount(text: string): number {
+  const value = Number(text);
+  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) {
+    throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `found ${text}` });
+  }
+  return value;
+}
+
+/** A whole number within bounds. @throws MappaleError `NUMBER_EXPECTED` (exit 2) */
+export function parseWithin(minimum: number, maximum: number): (text: string) => number {
+  return (text) => {
+    const value = Number(text);
+    if (!/^\d{1,15}$/.test(text) || value < minimum || value > maximum) {
+      throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `expected ${minimum}–${maximum}, found ${text}` });
+    }
+    return value;
+  };
+}
+
+/** Results: text for people, or one JSON document. */
+export function print(json: boolean | undefined, value: unknown, text: () => string): void {
+  process.stdout.write(json === true ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`);
+}
+
+/** Strangers that are named one by one; of the others only how many there are. */
+const NAMED = 10;
+
+export function describeUnknown(paths: readonly string[]): string[] {
+  const others = paths.slice(NAMED);
+  const kinds = new Map<string, number>();
+  for (const path of others) kinds.set(extname(path).toLowerCase(), (kinds.get(extname(path).toLowerCase()) ?? 0) + 1);
+  const most = [...kinds].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, 5).map(([kind, count]) => `${group(count)} ${kind === '' ? 'without an ending' : kind}`);
+  return [
+    ...paths.slice(0, NAMED).map((path) => `no source reads: ${path}`),
+    ...(others.length === 0 ? [] : [`no source reads ${group(others.length)} more: ${most.join(', ')}${kinds.size > most.length ? ', …' : ''} (all of them: --json)`]),
+  ];
+}
+
+export { textTable as table } from '../text-table.ts';

@@ -1,0 +1,74 @@
+/** Wires the commands; does nothing itself. */
+import { Command } from 'commander';
+import { VERSION } from '../run/context.ts';
+import { MappaleError } from '../errors.ts';
+import { usageExit } from './command.ts';
+import { diffCommand } from './diff.ts';
+import { doctorCommand } from './doctor.ts';
+import { explainCommand } from './explain.ts';
+import { forgetCommand } from './forget.ts';
+import { loadRegionCommand } from './load-region.ts';
+import { migrateCommand } from './migrate.ts';
+import { parcelCommand } from './parcel.ts';
+import { pinCommand, unpinCommand } from './pin.ts';
+import { planCommand } from './plan.ts';
+import { pruneCommand } from './prune.ts';
+import { refreshCommand } from './refresh.ts';
+import { rejectsCommand } from './rejects.ts';
+import { rollbackCommand } from './rollback.ts';
+import { validateCommand } from './validate.ts';
+import { sourcesCommand } from './sources.ts';
+import { serveCommand } from './serve.ts';
+import { statusCommand } from './status.ts';
+import { synthCommand } from './synth.ts';
+import { tokenCommand } from './token.ts';
+import { withdrawCommand } from './withdraw.ts';
+
+/** All commands, for the command line and for the tests that hold each to its help and examples. */
+export function program(): Command {
+  return new Command('mappale')
+    .exitOverride(usageExit)
+    .description('Italy\'s public territorial files in, one PostGIS database out.')
+    .version(VERSION)
+    .addCommand(loadRegionCommand())
+    .addCommand(planCommand())
+    .addCommand(statusCommand())
+    .addCommand(sourcesCommand())
+    .addCommand(parcelCommand())
+    .addCommand(serveCommand())
+    .addCommand(tokenCommand())
+    .addCommand(doctorCommand())
+    .addCommand(synthCommand())
+    .addCommand(migrateCommand())
+    .addCommand(pruneCommand())
+    .addCommand(refreshCommand())
+    .addCommand(rejectsCommand())
+    .addCommand(rollbackCommand())
+    .addCommand(forgetCommand())
+    .addCommand(pinCommand())
+    .addCommand(unpinCommand())
+    .addCommand(withdrawCommand())
+    .addCommand(validateCommand())
+    .addCommand(diffCommand())
+    .addCommand(explainCommand())
+    .addHelpText('after', `
+Exit codes: 0 done, 1 bug, 2 usage or configuration, 3 input missing or changed, 4 too many rejects, 5 checks failed, 6 database, 7 already running.
+Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default the embedded database in .mappale/database), MAPPALE_LOG=json, NO_COLOR.`);
+}
+
+/** Runs one command; failures that are foreseen are told, bugs keep their stack. */
+export async function main(argv: readonly string[]): Promise<void> {
+  // A reader that has seen enough (`| head`) is no failure.
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code === 'EPIPE') process.exit(process.exitCode ?? 0);
+    throw error;
+  });
+  try {
+    await program().parseAsync([...argv]);
+  } catch (error) {
+    if (!(error instanceof MappaleError)) throw error;
+    process.stderr.write(`${error.report()}\n`);
+    if (argv.includes('--json')) process.stdout.write(`${JSON.stringify(error)}\n`);
+    process.exitCode = error.exitCode;
+  }
+}

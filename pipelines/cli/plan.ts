@@ -1,0 +1,60 @@
+import type { Command } from 'commander';
+import { expandPath } from '../config.ts';
+import { withContext } from '../run/context.ts';
+import { EXIT } from '../errors.ts';
+import { duration } from '../progress.ts';
+import { unitName } from '../contract/regions.ts';
+import { staleOf } from '../plan/plan.ts';
+import { gib, type Price } from '../plan/price.ts';
+import { outlook, type Outlook } from '../run/refresh.ts';
+import { collectPaths, command, parseRegion, print } from './command.ts';
+import { describeFiles } from './load-region.ts';
+
+export function planCommand(): Command {
+  return command('plan', 'What a refresh would do, and why; writes nothing.', ['mappale plan --data ~/downloads', 'mappale plan molise --data ~/downloads --json'])
+    .argument('[region]', 'name or ISTAT code; none: every region in the data or published')
+    .option('--data <folder>', 'folder with downloaded files; may be given more than once', collectPaths)
+    .option('--json', 'print as JSON')
+    .action(async (region: string | undefined, options: { data?: string[]; json?: boolean }) => {
+      await withContext({ access: 'read' }, async (context) => {
+        const found = await outlook(context, { data: (options.data ?? ['data']).map(expandPath), regions: region === undefined ? null : [parseRegion(region).code] });
+        print(options.json, toJson(found), () => `${describe(found)}\n${describePrice(found.price)}`);
+        if (found.survey.broken.length > 0) process.exitCode = EXIT.input;
+      });
+    });
+}
+
+function toJson({ plan, survey, price }: Outlook): Record<string, unknown> {
+  return {
+    load: plan.loads.map(({ located, why }) => ({ source: located.source.id, vintage: located.vintage, region: located.region, files: located.files.map(({ path }) => path), why })),
+    build: plan.builds.map(({ unit, products, missing }) => ({ unit, stale: staleOf(products), missing })),
+    unused: plan.unused,
+    left: plan.left,
+    held: plan.held,
+    aside: survey.aside,
+    unknown: survey.unknown,
+    broken: survey.broken,
+    price,
+  };
+}
+
+function describe({ plan, survey }: Outlook): string {
+  const lines: string[] = [];
+  for (const { located, why } of plan.loads) {
+    lines.push(`load  ${located.source.id} ${located.vintage}${located.region === null ? '' : ` ${unitName(located.region)}`} (${located.files.length} file${located.files.length === 1 ? '' : 's'}): ${why}`);
+  }
+  for (const { unit, products, missing } of plan.builds) {
+    for (const { relation, why } of staleOf(products)) lines.push(`build ${unitName(unit)} ${relation}: ${why}`);
+    if (missing.length > 0) lines.push(`      ${unitName(unit)}: nothing loaded for ${missing.join(', ')}`);
+  }
+  if (lines.every((line) => !/^(load|build)/.test(line))) lines.unshift('nothing to do: everything is up to date');
+  for (const held of plan.held) lines.push(held);
+  for (const { path, error } of survey.broken) lines.push(`broken ${path}: ${error.message} [${error.code}]`);
+  lines.push(...describeFiles({ ...plan, survey }));
+  return lines.join('\n');
+}
+
+function describePrice(cost: Price): string {
+  const room = cost.freeBytes === null ? 'the disk of the server cannot be seen from here' : `${gib(cost.freeBytes)} free`;
+  return `estimate: ${duration(cost.seconds)}, ${gib(cost.diskBytes)} of disk (${room}), ${gib(cost.memoryBytes)} of memory; ${Math.round(cost.measured * 100)} % of it from runs on this database`;
+}

@@ -1,0 +1,54 @@
+import type { Command } from 'commander';
+import { withContext, type Context } from '../run/context.ts';
+import { retry, type RetryOutcome } from '../operate/retry.ts';
+import { command, parseCount, print, table } from './command.ts';
+
+export function rejectsCommand(): Command {
+  return command('rejects', 'Records that were refused: why, where, and the record itself. With --retry: try them again with today\'s rules.', [
+    'mappale rejects',
+    'mappale rejects --code reference_malformed --limit 5 --raw',
+    'mappale rejects --retry',
+  ])
+    .option('--source <id>', 'of one source')
+    .option('--code <code>', 'for one reason')
+    .option('--limit <n>', 'how many to list', parseCount, 20)
+    .option('--raw', 'print the records as published')
+    .option('--retry', 'read each raw record again; releases with records that pass now are loaded anew by the next refresh')
+    .option('--json', 'print as JSON')
+    .action(async (options: { source?: string; code?: string; limit: number; raw?: boolean; retry?: boolean; json?: boolean }) => {
+      await withContext({ access: options.retry === true ? 'write' : 'read' }, async (context) => {
+        if (options.retry === true) {
+          const outcomes = await retry(context, options.source ?? null);
+          print(options.json, outcomes, () => describeRetry(outcomes));
+          return;
+        }
+        const summary = await context.database.query<{ source: string; vintage: string; code: string; records: number }>(
+          `select r.source_id as source, r.vintage, x.code, count(*) as records from ledger.reject x join ledger.release r using (release_id)
+           where ($1::text is null or r.source_id = $1) and ($2::text is null or x.code = $2) group by 1, 2, 3 order by 1, 2, 3`,
+          [options.source ?? null, options.code ?? null],
+        );
+        const list = await listRejects(context, options);
+        print(options.json, { summary, rejects: list }, () => summary.length === 0 ? 'no record was refused' : [
+          table(summary.map((row) => [row.source, row.vintage, row.code, row.records]), ['source', 'vintage', 'reason', 'records']), '',
+          ...list.map((reject) => `${reject.file}${reject.member === '' ? '' : `!${reject.member}`}:${reject.position}  ${reject.code}: ${reject.message}${options.raw === true ? `\n    ${reject.raw}` : ''}`),
+        ].join('\n'));
+      });
+    });
+}
+
+async function listRejects(context: Context, options: { source?: string; code?: string; limit: number }): Promise<{ file: string; member: string; position: number; code: string; message: string; raw: string }[]> {
+  const rows = await context.database.query<{ file: string; member: string; position: number; code: string; message: string; raw: Uint8Array }>(
+    `select f.path as file, m.path as member, x.position, x.code, x.message, x.raw
+     from ledger.reject x join ledger.release r using (release_id) join ledger.member m using (member_id) join ledger.file f on f.file_id = m.file_id
+     where ($1::text is null or r.source_id = $1) and ($2::text is null or x.code = $2) order by x.reject_id limit $3`,
+    [options.source ?? null, options.code ?? null, options.limit],
+  );
+  return rows.map((row) => ({ ...row, raw: Buffer.from(row.raw).toString('utf8') }));
+}
+
+function describeRetry(outcomes: readonly RetryOutcome[]): string {
+  if (outcomes.length === 0) return 'no record was refused';
+  const lines = [table(outcomes.map((o) => [o.source, o.vintage, o.code, o.tried, o.passed, o.untried]), ['source', 'vintage', 'reason', 'tried', 'pass now', 'need the whole file'])];
+  if (outcomes.some(({ passed }) => passed > 0)) lines.push('', 'Their releases are read again by the next load-region or refresh, which publishes them whole.');
+  return lines.join('\n');
+}

@@ -1,0 +1,36 @@
+import { mkdir } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { expandPath } from '../config.ts';
+import { makeWorld } from '../synthetic/make-world.ts';
+import type { World } from '../synthetic/world.ts';
+import { loadSources, type RegisteredSource } from '../contract/registry.ts';
+import { loadSynthetic } from '../synthetic/synthetic.ts';
+import { collectPaths, command, parseCount, print } from './command.ts';
+
+export function synthCommand(): Command {
+  return command('synth', 'Write the files of an invented region in the publishers\' exact formats, vices included.', [
+    'mappale synth --out /tmp/invented --parcels 20000 --seed 7',
+    'mappale synth --out /tmp/invented-large --parcels 1000000',
+  ])
+    .requiredOption('--out <folder>', 'where to write; made when missing')
+    .option('--parcels <n>', 'how many parcels', parseCount, 2000)
+    .option('--seed <n>', 'the same seed gives the same bytes', parseCount, 1)
+    .option('--comuni <n>', 'how many comuni share the parcels; by default as many as keeps them of the size of real ones', parseCount)
+    .option('--source <id>', 'only this source; may be given more than once', collectPaths)
+    .option('--json', 'print what was written as JSON')
+    .action(async (options: { out: string; parcels: number; seed: number; comuni?: number; source?: string[]; json?: boolean }) => {
+      const out = expandPath(options.out);
+      await mkdir(out, { recursive: true });
+      const sources = (await loadSources()).filter(({ id }) => options.source === undefined || options.source.includes(id));
+      const world = await writeSynthetic(sources, out, options.parcels, options.seed, options.comuni);
+      print(options.json, { folder: out, parcels: world.parcelCount, comuni: world.comuni.length, sources: sources.map(({ id }) => id) },
+        () => `${world.parcelCount} parcels in ${world.comuni.length} comuni, files of ${sources.length} sources in ${out}`);
+    });
+}
+
+/** Each source writes its own files; the same (parcels, seed, comuni) give the same bytes. */
+export async function writeSynthetic(sources: readonly RegisteredSource[], folder: string, parcels: number, seed: number, comuni?: number): Promise<World> {
+  const world = makeWorld({ parcels, seed, ...(comuni === undefined ? {} : { comuni }) });
+  for (const { id } of sources) await (await loadSynthetic(id)).write(world, folder);
+  return world;
+}

@@ -1,0 +1,107 @@
+import { randomBytes } from 'node:crypto';
+import type { Command } from 'commander';
+import { hashOf } from '../../api/access.ts';
+import { SCOPES, type Scope } from '../../api/endpoints.ts';
+import { withContext } from '../run/context.ts';
+import type { Session } from '../db/index.ts';
+import { MappaleError } from '../errors.ts';
+import { command, parseCount, print, table } from './command.ts';
+
+export interface Token {
+  readonly id: number;
+  readonly name: string | null;
+  readonly scopes: readonly string[];
+  readonly created_at: string;
+  readonly expires_at: string | null;
+  readonly revoked_at: string | null;
+  readonly state: 'valid' | 'expired' | 'revoked';
+  /** Requests in its present hour. */
+  readonly used: number;
+}
+
+export function tokenCommand(): Command {
+  const create = command('create', 'Make a token. It is shown once and kept nowhere; the database has its SHA-256.', [
+    'mappale token create --name "map of the office" --scopes geocoding:read,parcels:read',
+    'mappale token create --scopes parcels:read --expires 2027-12-31',
+  ])
+    .requiredOption('--scopes <list>', `comma-separated: ${SCOPES.join(', ')}`, parseScopes)
+    .option('--name <text>', 'what or whom it is for')
+    .option('--expires <date>', 'last day on which it is valid, YYYY-MM-DD (UTC)', parseDay)
+    .option('--json', 'print as JSON')
+    .action(async (options: { scopes: Scope[]; name?: string; expires?: Date; json?: boolean }) => {
+      await withContext({ access: 'write' }, async ({ database, log }) => {
+        const made = await createToken(database, options.scopes, options.name ?? null, options.expires ?? null);
+        log.info(`token ${made.id} with ${options.scopes.join(', ')}; it is not shown again`);
+        print(options.json, made, () => made.token);
+      });
+    });
+  const list = command('list', 'Tokens that were given out, with their use.', ['mappale token list', 'mappale token list --json'])
+    .option('--json', 'print as JSON')
+    .action(async (options: { json?: boolean }) => {
+      await withContext({ access: 'read' }, async ({ database }) => {
+        const tokens = await listTokens(database);
+        print(options.json, tokens, () => (tokens.length === 0 ? 'no tokens yet; try: mappale token create --scopes parcels:read' : table(
+          tokens.map(({ id, name, scopes, state, created_at, expires_at, used }) => [String(id), name, scopes.join(' '), state, created_at, expires_at, used]),
+          ['token', 'name', 'scopes', 'state', 'created', 'expires', 'used this hour'],
+        )));
+      });
+    });
+  const revoke = command('revoke', 'Refuse a token from now on.', ['mappale token revoke 3'])
+    .argument('<id>', 'number of the token, from the list', parseCount)
+    .option('--json', 'print as JSON')
+    .action(async (id: number, options: { json?: boolean }) => {
+      await withContext({ access: 'write' }, async ({ database }) => {
+        await revokeToken(database, id);
+        print(options.json, { id, state: 'revoked' }, () => `token ${id} is revoked`);
+      });
+    });
+  return command('token', 'Tokens of the read interface: create, list, revoke.', ['mappale token create --scopes geocoding:read,admin_data:read,parcels:read', 'mappale token list', 'mappale token revoke 3'])
+    .addCommand(create).addCommand(list).addCommand(revoke);
+}
+
+/** @throws MappaleError `SCOPE_UNKNOWN` (exit 2) */
+function parseScopes(text: string): Scope[] {
+  const names = [...new Set(text.split(',').map((name) => name.trim()))];
+  const unknown = names.filter((name) => !(SCOPES as readonly string[]).includes(name));
+  if (unknown.length > 0) throw new MappaleError(`there is no scope ${unknown.join(', ')}`, { code: 'SCOPE_UNKNOWN', kind: 'usage', detail: `expected names of ${SCOPES.join(', ')}` });
+  return names as Scope[];
+}
+
+/** The end of a day. @throws MappaleError `DATE_EXPECTED`, `DATE_PAST` (exit 2) */
+function parseDay(text: string): Date {
+  const day = new Date(`${text}T00:00:00Z`);
+  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== text) {
+    throw new MappaleError('a day is expected', { code: 'DATE_EXPECTED', kind: 'usage', detail: `expected YYYY-MM-DD, found ${text}` });
+  }
+  const end = new Date(day.getTime() + 86_400_000);
+  if (end.getTime() <= Date.now()) throw new MappaleError('the day is over', { code: 'DATE_PAST', kind: 'usage', detail: `expected today or later, found ${text}` });
+  return end;
+}
+
+/** @returns the token itself, which nobody can tell again */
+export async function createToken(session: Session, scopes: readonly Scope[], name: string | null, expiresAt: Date | null): Promise<{ id: number; token: string }> {
+  const token = `mpl_${randomBytes(32).toString('base64url')}`;
+  const [row] = await session.query<{ id: number }>(
+    "insert into access.token (name, sha256, scopes, expires_at) values ($1, decode($2, 'hex'), $3, $4::timestamptz) returning token_id as id",
+    [name, hashOf(token), scopes, expiresAt === null ? null : expiresAt.toISOString()],
+  );
+  return { id: row!.id, token };
+}
+
+export async function listTokens(session: Session): Promise<Token[]> {
+  return session.query<Token & Record<string, unknown>>(
+    `select t.token_id as id, t.name, t.scopes,
+       to_char(t.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as created_at,
+       to_char(t.expires_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as expires_at,
+       to_char(t.revoked_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as revoked_at,
+       case when t.revoked_at is not null then 'revoked' when t.expires_at <= now() then 'expired' else 'valid' end as state,
+       coalesce((select w.used from access.rate_window w where w.token_id = t.token_id and w.started_at > now() - interval '1 hour'), 0) as used
+     from access.token t order by t.token_id`,
+  );
+}
+
+/** @throws MappaleError `TOKEN_UNKNOWN` (exit 2) */
+export async function revokeToken(session: Session, id: number): Promise<void> {
+  const rows = await session.query('update access.token set revoked_at = coalesce(revoked_at, now()) where token_id = $1 returning token_id', [id]);
+  if (rows.length === 0) throw new MappaleError(`there is no token ${id}`, { code: 'TOKEN_UNKNOWN', kind: 'usage', hint: 'See which there are: mappale token list' });
+}

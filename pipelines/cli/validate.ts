@@ -1,0 +1,77 @@
+import { basename } from 'node:path';
+import type { Command } from 'commander';
+import { expandPath } from '../config.ts';
+import { EXIT, MappaleError } from '../errors.ts';
+import { loadSources } from '../contract/registry.ts';
+import { mustExist, validate, type FileVerdict, type Finding } from '../operate/validate.ts';
+import { command, describeUnknown, parseCount } from './command.ts';
+
+const FORMATS = ['text', 'json', 'junit', 'github'] as const;
+type Format = (typeof FORMATS)[number];
+
+export function validateCommand(): Command {
+  return command('validate', 'Do files still have the shape that is read? Needs no database; exit 0 or 3.', [
+    'mappale validate downloads/MOLISE.zip',
+    'mappale validate downloads --format junit > report.xml',
+    'mappale validate QI_20251.zip --sample 1000',
+  ])
+    .argument('<files...>', 'files, zips or folders; each file is recognised by its content')
+    .option('--format <format>', FORMATS.join(', '), 'text')
+    .option('--sample <n>', 'look at the first n records of each file only', parseCount)
+    .option('--json', 'the same as --format json')
+    .action(async (files: string[], options: { format: string; sample?: number; json?: boolean }) => {
+      const format = (options.json === true ? 'json' : options.format) as Format;
+      if (!FORMATS.includes(format)) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${FORMATS.join(', ')}, found ${options.format}` });
+      const paths = files.map(expandPath);
+      for (const path of paths) await mustExist(path);
+      const verdicts = await validate(paths, await loadSources(), options.sample ?? null, (verdict) => {
+        if (format === 'text' && !isStranger(verdict)) process.stdout.write(`${describe(verdict)}\n`);
+      });
+      if (format === 'text') for (const line of describeUnknown(verdicts.filter(isStranger).map(({ path }) => path))) process.stdout.write(`skip  ${line}\n`);
+      if (format === 'json') process.stdout.write(`${JSON.stringify(verdicts, null, 2)}\n`);
+      if (format === 'junit') process.stdout.write(junit(verdicts));
+      if (format === 'github') process.stdout.write(verdicts.flatMap(({ path, findings }) => findings.map((finding) => github(path, finding))).join(''));
+      process.exitCode = verdicts.every(({ ok }) => ok) ? EXIT.done : EXIT.input;
+    });
+}
+
+/** A file in a folder that no source reads, which nobody named. */
+function isStranger({ ok, source }: FileVerdict): boolean {
+  return ok && source === null;
+}
+
+function describe(verdict: FileVerdict): string {
+  const aside = verdict.findings.find(({ code }) => code === 'LEFT_ASIDE');
+  if (verdict.ok && aside !== undefined) return `aside ${verdict.path} (${verdict.source ?? ''}): ${aside.message}`;
+  const head = verdict.source === null || aside !== undefined
+    ? `FAIL  ${verdict.path}${verdict.source === null ? '' : ` (${verdict.source})`}`
+    : `${verdict.ok ? 'ok   ' : 'FAIL '} ${verdict.path} (${verdict.source}${verdict.role === null ? '' : ` ${verdict.role} ${verdict.vintage}`}): `
+      + `${verdict.records || verdict.rows + verdict.rejects} records = ${verdict.rows} rows + ${verdict.rejects} rejects + ${verdict.duplicates} duplicates${verdict.sampled ? ', first records only' : ''}`;
+  return [head, ...verdict.findings.flatMap((finding) => [
+    `      ${finding.level === 'error' ? 'error' : 'warning'}: ${finding.message} [${finding.code}]`,
+    `        at: ${finding.at}`,
+    ...(finding.detail === undefined ? [] : [`        detail: ${finding.detail}`]),
+    ...(finding.hint === undefined ? [] : [`        hint: ${finding.hint}`]),
+  ])].join('\n');
+}
+
+function escapeXml(text: string): string {
+  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '?').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+}
+
+function junit(verdicts: readonly FileVerdict[]): string {
+  const cases = verdicts.map((verdict) => {
+    const errors = verdict.findings.filter(({ level }) => level === 'error');
+    const body = errors.map((finding) => `<failure message="${escapeXml(`${finding.message} [${finding.code}]`)}">${escapeXml([finding.at, finding.detail, finding.hint].filter(Boolean).join('\n'))}</failure>`).join('');
+    return `  <testcase classname="${escapeXml(verdict.source ?? 'unknown')}" name="${escapeXml(basename(verdict.path))}">${body}</testcase>\n`;
+  });
+  return `<?xml version="1.0" encoding="UTF-8"?>\n<testsuite name="mappale validate" tests="${verdicts.length}" failures="${verdicts.filter(({ ok }) => !ok).length}">\n${cases.join('')}</testsuite>\n`;
+}
+
+function github(path: string, finding: Finding): string {
+  const escape = (text: string): string => text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  const property = (text: string): string => escape(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  // Of several places the first.
+  const line = /:(\d+)(?=,|$)/.exec(finding.at)?.[1];
+  return `::${finding.level === 'error' ? 'error' : 'warning'} file=${property(path)}${line === undefined ? '' : `,line=${line}`},title=${finding.code}::${escape([finding.message, finding.at, finding.detail, finding.hint].filter(Boolean).join('\n'))}\n`;
+}

@@ -1,0 +1,57 @@
+/**
+ * What makes something what it is: versions, files, SQL without comments and layout, and the engine. Kept as named facts, so that a difference can be
+ * told in words; the digest of all is the fingerprint.
+ */
+import { calledFunctions, effectiveDigest, sha256, type SqlFile } from './sql-files.ts';
+
+/** Name of a thing → what it was: `GEOS` → `3.11`, `sql/sections/risk.sql` → a digest, `version of sql/sections/risk.sql` → `3`. */
+export type Facts = Readonly<Record<string, string>>;
+
+/** Of everything that was made since engines are noted. */
+export const ENGINE = ['PostgreSQL', 'PostGIS', 'GEOS', 'PROJ'] as const;
+
+export function digestOfFacts(facts: Facts): string {
+  return sha256(JSON.stringify(Object.entries(facts).sort(([a], [b]) => (a < b ? -1 : 1))));
+}
+
+/** A file of SQL, with the functions that it calls. */
+export function sqlFacts(...files: readonly SqlFile[]): Facts {
+  return Object.fromEntries(files.flatMap((file) => [
+    ...(file.version === null ? [] : [[`version of ${file.file}`, String(file.version)]]),
+    ...[file, ...calledFunctions(file)].map((each) => [each.file, effectiveDigest(each)]),
+  ]));
+}
+
+/** What a reader's rows depend on beside the files: the version that its manifest states, and its SQL. */
+export function readerFacts(id: string, version: number, files: readonly SqlFile[]): Facts {
+  return { [`version of ${id}`]: String(version), ...sqlFacts(...files) };
+}
+
+/** Why what was made by the one facts must be made again by the others, in words; null: it need not. @param before null: nothing was noted */
+export function whyChanged(before: Facts | null, now: Facts): string | null {
+  if (before === null) return UNNOTED;
+  if (ENGINE.some((name) => name in now && !(name in before))) return UNNOTED;
+  const reasons: string[] = [];
+  const many = new Map<string, string[]>();
+  for (const name of new Set([...Object.keys(now), ...Object.keys(before)])) {
+    const [was, is] = [before[name], now[name]];
+    if (was === is) continue;
+    const what = was === undefined ? 'new' : is === undefined ? 'gone' : 'changed';
+    if (what === 'changed' && /^[0-9.]+$/.test(was!) && /^[0-9.]+$/.test(is!)) reasons.push(`${name} ${was!} → ${is!}`);
+    else {
+      const alike = `${what} ${name.split(' ')[0]!}`;
+      many.set(alike, [...(many.get(alike) ?? []), name]);
+    }
+  }
+  for (const [alike, names] of many) {
+    const says = alike.startsWith('changed') ? 'changed' : `${names.length > SHOWN ? 'are' : 'is'} ${alike.split(' ')[0]!}`;
+    if (names.length > SHOWN) reasons.push(`${names[0]!} … ${names.at(-1)!} (${names.length}) ${says}`);
+    else reasons.push(...names.map((name) => `${name} ${says}`));
+  }
+  return reasons.length === 0 ? null : reasons.join('; ');
+}
+
+/** So many things of one kind are named one by one. */
+const SHOWN = 3;
+
+const UNNOTED = 'an earlier version of the program made it, which did not note with what';

@@ -1,0 +1,52 @@
+/** Italy's 20 regions: the unit of loading, publishing and rollback. Codes and names as ISTAT publishes them. */
+
+export interface Region {
+  /** ISTAT region code, 1–20. */
+  readonly code: number;
+  readonly name: string;
+  /** What is typed on the command line: `valle-daosta`. */
+  readonly slug: string;
+}
+
+const NAMES: readonly string[] = [
+  'Piemonte', "Valle d'Aosta", 'Lombardia', 'Trentino-Alto Adige', 'Veneto', 'Friuli-Venezia Giulia', 'Liguria',
+  'Emilia-Romagna', 'Toscana', 'Umbria', 'Marche', 'Lazio', 'Abruzzo', 'Molise', 'Campania', 'Puglia', 'Basilicata',
+  'Calabria', 'Sicilia', 'Sardegna',
+];
+
+export const REGIONS: readonly Region[] = NAMES.map((name, index) => ({
+  code: index + 1,
+  name,
+  slug: name.toLowerCase().replaceAll("'", '').replaceAll(' ', '-'),
+}));
+
+/** Key for comparing the many spellings of a region's name: letters only, no accents, lower case. */
+function key(text: string): string {
+  return text.normalize('NFD').toLowerCase().replace(/[^a-z]/g, '');
+}
+
+/** Second names that publishers print after a slash or instead of the Italian one. */
+const ALIASES: Readonly<Record<string, number>> = {
+  valledaostavalleedaoste: 2, valleaosta: 2, trentinoaltoadigesudtirol: 4, trentinoaltoadigepatrento: 4,
+  trentinoaltoadigepabolzano: 4, trentino: 4, emilia: 8, friuli: 6,
+};
+
+const BY_KEY = new Map<string, Region>(REGIONS.map((region) => [key(region.name), region]));
+for (const [alias, code] of Object.entries(ALIASES)) BY_KEY.set(alias, REGIONS[code - 1]!);
+
+/** Region by code (`14`, `"14"`), slug or name in any spelling; undefined when there is none. */
+export function findRegion(text: string | number): Region | undefined {
+  const digits = String(text).trim();
+  if (/^\d{1,2}$/.test(digits)) return REGIONS[Number(digits) - 1];
+  return BY_KEY.get(key(digits));
+}
+
+/** First fid of a region's range; the range holds 100,000,000. */
+export function fidBase(region: number): number {
+  return region * 100_000_000;
+}
+
+/** @param unit a region's code, or 0 for Italy */
+export function unitName(unit: number): string {
+  return unit === 0 ? 'Italia' : REGIONS[unit - 1]!.name;
+}

@@ -1,0 +1,68 @@
+/** Finds the sources by listing their folders; nothing is registered by hand. */
+import { existsSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ROOT } from '../config.ts';
+import { digestOfFacts, readerFacts, type Facts } from './fingerprint.ts';
+import { readSqlFile, type Relation, type SqlFile } from './sql-files.ts';
+import type { Source } from './source.ts';
+
+export interface RegisteredSource extends Source {
+  readonly id: string;
+  /** Folder from the project's root. */
+  readonly folder: string;
+  /** What decides what a file becomes: the version that the manifest states, the folder's SQL, and the engine once it is known. */
+  readonly facts: Facts;
+  /** Digest of these. */
+  readonly reader: string;
+  readonly staging: SqlFile;
+  readonly layer: SqlFile;
+  readonly load: SqlFile;
+  readonly checks: SqlFile;
+  /** What each file of a release speaks of; null: its layers know no places. */
+  readonly placesOf: SqlFile | null;
+}
+
+/** All sources, by id. */
+export async function loadSources(): Promise<RegisteredSource[]> {
+  const folders = readdirSync(join(ROOT, 'sources'), { withFileTypes: true })
+    .filter((entry) => entry.isDirectory() && existsSync(join(ROOT, 'sources', entry.name, 'source.ts')))
+    .map((entry) => entry.name)
+    .sort();
+  return Promise.all(folders.map(registerSource));
+}
+
+/** One source by the name of its folder. */
+export async function registerSource(id: string): Promise<RegisteredSource> {
+  const folder = join(ROOT, 'sources', id);
+  const module = (await import(pathToFileURL(join(folder, 'source.ts')).href)) as { default: Source };
+  if (module.default.manifest.id !== id) throw new Error(`sources/${id}: manifest.id is ${module.default.manifest.id}`);
+  const [staging, load] = [readSqlFile(join(folder, 'staging.sql')), readSqlFile(join(folder, 'load.sql'))];
+  const placesOf = module.default.places === undefined ? null : readSqlFile(join(folder, 'places.sql'));
+  const facts = readerFacts(id, module.default.manifest.version, [staging, load, ...(placesOf === null ? [] : [placesOf])]);
+  return {
+    ...module.default,
+    id,
+    folder: `sources/${id}`,
+    facts,
+    reader: digestOfFacts(facts),
+    staging,
+    layer: readSqlFile(join(folder, 'layer.sql')),
+    load,
+    checks: readSqlFile(join(folder, 'checks.sql')),
+    placesOf,
+  };
+}
+
+/** What files become hangs on the engine, too: a newer PROJ may move a corner. */
+export function onEngine(sources: readonly RegisteredSource[], engine: Facts): RegisteredSource[] {
+  return sources.map((source) => {
+    const facts = { ...source.facts, ...engine };
+    return { ...source, facts, reader: digestOfFacts(facts) };
+  });
+}
+
+/** The source whose layer.sql makes this layer; undefined when its folder is not here. */
+export function sourceOfLayer(sources: readonly RegisteredSource[], relation: Relation): RegisteredSource | undefined {
+  return sources.find((source) => source.layer.writes.includes(relation));
+}

@@ -1,0 +1,223 @@
+/**
+ * What a source is: the contract between `sources/<id>/source.ts` and the machine.
+ *
+ * Terminology
+ * - source: one dataset of one publisher; a folder under `sources/`.
+ * - file: something in a data folder, known by its sha256.
+ * - member: a part of a file that holds records: the file itself, or an entry of a zip (`CB.zip/H833_X.zip/H833_X_ple.gml`).
+ * - record: one unit that the publisher counts: a CSV row, a GML feature, a KML placemark.
+ * - release: one vintage of one source for one region (or for Italy), immutable, known by the sha256 of its files.
+ * - row: a record that was accepted into a staging table. Records = rows + rejects + duplicates, for every member.
+ */
+import type { Readable } from 'node:stream';
+import type { Columns, RowWriter } from '../formats/copy.ts';
+import type { ZipArchive, ZipEntry } from '../formats/zip.ts';
+
+export { MappaleError, inputError } from '../errors.ts';
+export type { Columns, ColumnType } from '../formats/copy.ts';
+
+export interface Attribution {
+  /** Who holds the data, as `contract/holders.ts` spells it; several are separated by semicolons. */
+  readonly holder: string;
+  /** SPDX-like short name: `CC-BY-4.0`. */
+  readonly license: string;
+  readonly url: string;
+  /** The words that a reader of the data must show. */
+  readonly text: string;
+  /** True for the three attributions that are in every answer. */
+  readonly mandatory?: boolean;
+}
+
+export interface Envelope {
+  /**
+   * How many records the publisher's whole file has, by role: `{ comunale: { min: 7_500 } }`. `validate` says of a file under a whole
+   * name that it is outside; nothing is refused for it, because a first load covers what it reaches and a later one passes the gate.
+   */
+  readonly records?: Readonly<Record<string, { readonly min?: number; readonly max?: number }>>;
+  /** Highest share of rejected records that may be published, 0–1. */
+  readonly rejectShare: number;
+}
+
+export interface Manifest {
+  /** The folder's name: `<publisher>_<dataset>`. */
+  readonly id: string;
+  /** Of what the reader makes of a file; raised by one with every change of that, so that files are read again. Never lowered. */
+  readonly version: number;
+  readonly title: string;
+  readonly attribution: Attribution;
+  /** How the vintage is read from the file, in words. */
+  readonly vintageRule: string;
+  /** Where an operator gets the files; never fetched by the program. */
+  readonly downloads: readonly { readonly url: string; readonly note: string }[];
+  /** `monthly`, `half-yearly`, … */
+  readonly cadence: string;
+  /** CRS of the published coordinates in words, or null when there are none. */
+  readonly crs: string | null;
+  /** `newest`: a section uses the newest vintage only. `all`: every vintage counts (a time series). */
+  readonly keep: 'newest' | 'all';
+  /** True when the layers are needed to make sense of other files (codes of comuni): loaded first, published as Italy. */
+  readonly reference?: boolean;
+  /** Published fields that are not used, each with the reason. Anything else unknown stops the source. */
+  readonly ignored: Readonly<Record<string, string>>;
+  readonly envelope: Envelope;
+  /**
+   * Layer tables (created by layer.sql, filled by load.sql) whose rows count as accepted records:
+   * one row per (member_id, position). Children (subdivided pieces, tokens) are not listed.
+   */
+  readonly layers: readonly string[];
+}
+
+/** What `recognise` looks at: a file in a data folder, or, inside a zip, its listing. Reading is lazy. */
+export interface Probe {
+  /** Absolute path. */
+  readonly path: string;
+  /** File name without folders. */
+  readonly name: string;
+  readonly size: number;
+  /** First 64 KiB. */
+  readonly head: Buffer;
+  /** Central directory when the file is a zip (also kmz, xlsx, gpkg.zip), else null. A broken zip throws before `recognise`. */
+  readonly entries: readonly ZipEntry[] | null;
+  /** First 64 KiB of one entry, inflated. `path` may descend into nested zips: `CB.zip/H833_X.zip/H833_X_ple.gml`. */
+  headOf(path: string): Promise<Buffer>;
+  /** Listing of a zip inside the zip. */
+  entriesOf(path: string): Promise<readonly ZipEntry[]>;
+  /** Names of the files in the same folder (for `.dbf` beside `.shp`). */
+  readonly siblings: readonly string[];
+  /** First 64 KiB of a file in the same folder. */
+  headOfSibling(name: string): Promise<Buffer>;
+}
+
+/** What a file turned out to be. */
+export interface Recognition {
+  /** Kind of file inside the source: `VALORI`, `ple`, `comunale`. */
+  readonly role: string;
+  /** Sorts as text, newest last: `2024`, `2025_1`, `2026-07-01`. */
+  readonly vintage: string;
+  /** ISTAT region code 1–20 when the file is regional; null when it is national or its rows say where they are. */
+  readonly region: number | null;
+  /** Files in the same folder that belong to this one (`.dbf`, `.shx`, `.prj`, `.cpg`). */
+  readonly sidecars?: readonly string[];
+  /**
+   * The day that is written inside, or what else tells an issue from a later one of the same vintage: elaboration date of a title line,
+   * newest entry of a zip, number of a re-issue. Sorts as text among files of one source and role; left out when the file says none.
+   */
+  readonly dated?: string;
+  /** Which part of the whole this file is where rows do not say so: a tile (`E46N19`), a class that has a file of its own (`HPH`). */
+  readonly place?: string;
+  /**
+   * True when the publisher's packaging calls the file the whole of Italy or of its region; false for a part (one comune, one tile, an
+   * extract). Never told by size or content, see `packaging.ts`.
+   */
+  readonly complete: boolean;
+  /**
+   * Why a file that is surely this source's is left aside (another component, a companion table): it belongs to no release
+   * and is never read; the machine names it with this sentence, so that it is neither unknown nor lost silently.
+   */
+  readonly ignored?: string;
+}
+
+/** One file of a release, ready to be read. */
+export interface InputFile {
+  readonly path: string;
+  readonly name: string;
+  readonly role: string;
+  readonly vintage: string;
+  readonly region: number | null;
+  readonly size: number;
+  /** Bytes from the start; for plain files. */
+  open(): Readable;
+  /** Random access to a zip. @throws `ZIP_*` input errors. */
+  zip(): Promise<ZipArchive>;
+}
+
+export interface Position {
+  /** Line number (1-based), byte offset or feature number, as the source's notes say. */
+  readonly position: number;
+}
+
+/** Why a record was not accepted. `code` is stable and snake_case: `reference_malformed`. */
+export interface Reject {
+  readonly position: number;
+  readonly code: string;
+  /** expected … found …, in one line. */
+  readonly message: string;
+  /** The record as published, so that it can be tried again. Text is stored as UTF-8; bytes that are not UTF-8 are kept escaped. */
+  readonly raw: string | Buffer;
+}
+
+/** Receives the records of one member. The machine writes provenance, counts and flushes. */
+export interface MemberSink {
+  /** Provenance key; it is written in front of every row. */
+  readonly memberId: number;
+  /** Writer of one staging table's rows, positioned on this member. Hot readers write fields on it directly. */
+  writer(table: string): RowWriter;
+  /** Convenience: one row from values in column order. Counts one accepted record. */
+  row(table: string, position: number, values: readonly unknown[]): void;
+  /** One record that cannot be used; counts one. */
+  reject(reject: Reject): void;
+  /** One record that says again what an earlier one of the same member said; counts one. */
+  duplicate(position: number, code: string, raw?: string | Buffer): void;
+  /** Wait until the database has taken what was written; call once per chunk of input, outside the hot loop. */
+  drain(): Promise<void> | undefined;
+  /** How many records the member holds by an independent count (lines split, features opened). Called once, at the end. */
+  close(records: number): Promise<void>;
+}
+
+export interface MemberFacts {
+  /** Path inside the file, `''` for the file itself. */
+  readonly path: string;
+  /** CRC-32 of the zip entry, if any: unchanged members are reused by it. */
+  readonly crc32?: number;
+  readonly size?: number;
+  /** ISTAT region code, where the packaging inside the file says it: a zip of Italy holds one of each region. */
+  readonly region?: number;
+  /** What must stand before and after a raw record to make a readable file of it (`rejects --retry`). */
+  readonly envelope?: { readonly before: string; readonly after: string };
+}
+
+export interface Sink {
+  /** Opens the next member; the one before must be closed. */
+  member(facts: MemberFacts): Promise<MemberSink>;
+  /**
+   * True when an earlier release already holds this very member (same path, CRC and size, same reader), so that its rows
+   * will be copied inside the database and need not be parsed.
+   */
+  reuse(facts: MemberFacts): Promise<boolean>;
+  /** What `reuse` will say, for readers that work ahead: it notes nothing. A sink that never reuses leaves it out. */
+  reusable?(facts: MemberFacts): boolean;
+  /** Progress by bytes of the (compressed) file. */
+  progress(bytes: number): void;
+}
+
+export interface Source {
+  readonly manifest: Manifest;
+  /**
+   * File names as the publisher gives them. They decide nothing, but a file that is called so and that nobody recognises is
+   * told apart from a stranger: it is empty, an error page, or has changed beyond recognition.
+   */
+  readonly names: readonly RegExp[];
+  /** Staging tables (created by staging.sql) by name, each `raw_<thing>`. */
+  readonly tables: Readonly<Record<string, Columns>>;
+  /**
+   * Columns of a layer by which newer files supersede older ones, for layers whose rows say of what comune or unit they are; `places.sql` of the source
+   * says which a file speaks of. Of layers that are not named here a file counts as a whole.
+   */
+  readonly places?: Readonly<Record<string, { readonly series?: readonly string[]; readonly place: string }>>;
+  /** Columns that identify a row of a layer inside one file, whatever members it has. */
+  readonly unique?: Readonly<Record<string, readonly string[]>>;
+  /** Columns that identify a row of a staging table, by table: `validate` reports a file that repeats a key. */
+  readonly keys?: Readonly<Record<string, readonly string[]>>;
+  /** Is this file mine? By content, never by its place; null when not. May throw an input error for a broken file that is surely mine. */
+  recognise(probe: Probe): Promise<Recognition | null>;
+  /** Streams one file's records into the sink, in constant memory. */
+  read(file: InputFile, sink: Sink): Promise<void>;
+}
+
+/** Declares a source; checks at start what the types cannot. */
+export function defineSource(source: Source): Source {
+  for (const table of Object.keys(source.tables)) {
+    if (!/^raw_[a-z0-9_]+$/.test(table)) throw new Error(`${source.manifest.id}: staging table ${table} must be named raw_<thing>`);
+  }
+  return source;
+}

@@ -1,0 +1,177 @@
+/** SQL files as the machine sees them: plain text with a header that says what they read and write. */
+import { createHash } from 'node:crypto';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { basename, join, relative } from 'node:path';
+import { ROOT } from '../config.ts';
+import { effectiveSql, normalSql } from './sql-text.ts';
+
+/** A table by schema and name, as headers write it: `layer.boundary`. */
+export type Relation = `${string}.${string}`;
+
+/**
+ * What a refresh may copy from what is published instead of making it again; nothing without such a line.
+ * `members`: a row follows from one row of this layer, so that rows of members that a release took over are as they were.
+ * `parcels`: a row follows from its parcel, whatever others there are; save those within so many metres, or those whose rows share the value of a
+ * column, which itself follows from the parcel.
+ * `content`: nothing is copied, it is made whole whatever changed; where it then says what is published, that stays, and rows that were made from it may
+ * be carried.
+ */
+export type Carries =
+  | { readonly by: 'members'; readonly layer: Relation }
+  | { readonly by: 'parcels' }
+  | { readonly by: 'near'; readonly withinM: number }
+  | { readonly by: 'sharing'; readonly column: string }
+  | { readonly by: 'content' };
+
+export interface SqlFile {
+  /** Path from the project's root. */
+  readonly file: string;
+  /** File name without `.sql`. */
+  readonly name: string;
+  readonly purpose: string;
+  readonly reads: readonly Relation[];
+  readonly writes: readonly Relation[];
+  /** What one run makes: tables of a region, or of Italy as a whole. */
+  readonly unit: 'region' | 'italy';
+  readonly carries: Carries | null;
+  /** Of a file that makes a published table: raised by one with every change of what it makes. Null: other files. */
+  readonly version: number | null;
+  /** For `sql/explain`: the tables whose files run before, on one parcel alone, or on all parcels of its comune. */
+  readonly reruns: readonly Relation[];
+  readonly parcels: 'one' | 'comune';
+  /** For `sql/attribution`: the sources of which it says what was used. */
+  readonly cites: readonly string[];
+  readonly text: string;
+  /** Of the bytes. */
+  readonly sha256: string;
+  /** Of the text without comments and layout. */
+  readonly digest: string;
+}
+
+/** One named query whose rows are offences. */
+export interface Check {
+  readonly name: string;
+  readonly level: 'error' | 'warn';
+  /** What should hold, as a sentence. */
+  readonly expects: string;
+  readonly sql: string;
+  readonly file: string;
+}
+
+export function sha256(text: string | Buffer): string {
+  return createHash('sha256').update(text).digest('hex');
+}
+
+/** Reads one file. @throws Error when the header lacks a line: a bug of the project, found by the architecture test. */
+export function readSqlFile(path: string): SqlFile {
+  return parseSqlFile(relative(ROOT, path), readFileSync(path, 'utf8'));
+}
+
+/** A text as if it were this file. @throws Error when the header lacks a line */
+export function parseSqlFile(file: string, text: string): SqlFile {
+  const line = (key: string): string | null => {
+    const match = new RegExp(`^-- ${key}: *(.+)$`, 'm').exec(text);
+    return match === null ? null : match[1]!.trim();
+  };
+  const list = (key: string): Relation[] => {
+    const value = line(key);
+    if (value === null) throw new Error(`${file}: header has no "-- ${key}:" line`);
+    return value === 'none' ? [] : value.split(',').map((name) => name.trim() as Relation);
+  };
+  return {
+    file,
+    name: basename(file, '.sql'),
+    purpose: line('purpose') ?? '',
+    reads: list('reads'),
+    writes: list('writes'),
+    unit: line('unit') === 'italy' ? 'italy' : 'region',
+    carries: carriesOf(line('carries'), file),
+    version: line('version') === null ? null : Number(line('version')),
+    reruns: line('reruns') === null ? [] : list('reruns'),
+    parcels: line('parcels') === 'comune' ? 'comune' : 'one',
+    cites: line('cites')?.split(',').map((id) => id.trim()) ?? [],
+    text,
+    sha256: sha256(text),
+    digest: digestOf(text, normalSql),
+  };
+}
+
+/** What a `-- carries:` line says. @throws Error when it says something else: a bug of the project, found by the architecture test */
+export function carriesOf(value: string | null, file: string): Carries | null {
+  if (value === null) return null;
+  if (value === 'rows of parcels') return { by: 'parcels' };
+  if (value === 'content') return { by: 'content' };
+  const [, layer, within, column] = /^rows of (?:members of (layer\.[a-z_0-9]+)|parcels without a change (?:within ([1-9][0-9]{0,2}) m|of the same ([a-z_]+)))$/.exec(value) ?? [];
+  if (layer !== undefined) return { by: 'members', layer: layer as Relation };
+  if (within !== undefined) return { by: 'near', withinM: Number(within) };
+  if (column !== undefined) return { by: 'sharing', column };
+  throw new Error(`${file}: expected "-- carries: rows of parcels", followed or not by "without a change within <n> m" or "without a change of the same <column>", `
+    + `"-- carries: rows of members of layer.<name>" or "-- carries: content", found "${value}"`);
+}
+
+/** All `.sql` files of a folder, by name; none when the folder is missing. */
+export function readSqlFolder(folder: string): SqlFile[] {
+  const path = join(ROOT, folder);
+  if (!existsSync(path)) return [];
+  return readdirSync(path).filter((name) => name.endsWith('.sql')).sort().map((name) => readSqlFile(join(path, name)));
+}
+
+const digests = new Map<string, string>();
+
+/** Texts are taken apart once: the same files are asked for every region. */
+function digestOf(text: string, form: (text: string) => string): string {
+  const key = `${form.name} ${text}`;
+  let digest = digests.get(key);
+  if (digest === undefined) digests.set(key, digest = sha256(form(text)));
+  return digest;
+}
+
+/** Read once: every file that makes something is asked which of them it calls. */
+let functions: readonly SqlFile[] | undefined;
+
+/** Functions of `sql/functions` that a file calls, directly or through others: they decide what it makes as much as its own text. */
+export function calledFunctions(file: SqlFile): SqlFile[] {
+  functions ??= readSqlFolder('sql/functions');
+  const called = new Set<SqlFile>();
+  const follow = (text: string): void => {
+    const words = ` ${effectiveSql(text)} `;
+    for (const callee of functions!) {
+      if (called.has(callee) || !callee.writes.some((name) => words.includes(` ${name.replace('.', ' . ')} ( `))) continue;
+      called.add(callee);
+      follow(callee.text);
+    }
+  };
+  follow(file.text);
+  return [...called];
+}
+
+/** Digest of what a file does: comments, layout and descriptions aside. */
+export function effectiveDigest(file: SqlFile): string {
+  return digestOf(file.text, effectiveSql);
+}
+
+/** The named queries of a checks file. */
+export function readChecks(file: SqlFile): Check[] {
+  const checks: Check[] = [];
+  const parts = file.text.split(/^-- check: */m).slice(1);
+  for (const part of parts) {
+    const [name, ...rest] = part.split('\n');
+    const body = rest.join('\n');
+    const level = /^-- level: *(error|warn) *$/m.exec(body)?.[1];
+    const expects = /^-- expects: *(.+)$/m.exec(body)?.[1];
+    if (name === undefined || level === undefined || expects === undefined) {
+      throw new Error(`${file.file}: check ${name ?? '?'} needs "-- level:" and "-- expects:" lines`);
+    }
+    checks.push({ name: name.trim(), level: level as Check['level'], expects, sql: body.replace(/;\s*$/, ''), file: file.file });
+  }
+  return checks;
+}
+
+/** Name of a relation without its schema. */
+export function tableOf(relation: Relation): string {
+  return relation.slice(relation.indexOf('.') + 1);
+}
+
+export function schemaOf(relation: Relation): string {
+  return relation.slice(0, relation.indexOf('.'));
+}

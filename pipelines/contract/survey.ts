@@ -1,0 +1,82 @@
+/** What a look at the data folders finds: files and what they are, and what was noted of them for the next look. */
+import { createHash } from 'node:crypto';
+import type { MappaleError } from '../errors.ts';
+import type { RegisteredSource } from './registry.ts';
+import type { Recognition } from './source.ts';
+
+/** What tells whether a file was touched since it was looked at. */
+export interface Stamp {
+  /** Bytes. */
+  readonly size: number;
+  /** When its content changed, milliseconds since 1970; a copy may keep it. */
+  readonly modifiedMs: number;
+  /** When the system last wrote anything of it, microseconds since 1970; nobody can set it. */
+  readonly changedUs: number;
+}
+
+export interface FoundFile extends Stamp {
+  readonly path: string;
+}
+
+export interface BrokenEntry {
+  readonly path: string;
+  readonly error: MappaleError;
+}
+
+export interface LocatedFile {
+  readonly path: string;
+  readonly name: string;
+  readonly size: number;
+  /** The file and its sidecars as they were before they were hashed. */
+  readonly parts: readonly FoundFile[];
+  /** Of the file and its sidecars. */
+  readonly sha256: string;
+  readonly recognition: Recognition;
+}
+
+/** State 1: the files of one release, found and hashed. */
+export interface Located {
+  readonly state: 'located';
+  readonly source: RegisteredSource;
+  readonly vintage: string;
+  readonly region: number | null;
+  readonly complete: boolean;
+  readonly files: readonly LocatedFile[];
+  /** Digest of the files' content and roles; their names and places do not count. */
+  readonly content: string;
+}
+
+export interface Survey {
+  readonly releases: readonly Located[];
+  /** Files that a source knows and does not read, with its reason. */
+  readonly aside: readonly { readonly path: string; readonly source: string; readonly reason: string }[];
+  /** Files that no source reads. */
+  readonly unknown: readonly string[];
+  /** Entries that are no files, cannot be opened or cannot be read; a message each. */
+  readonly broken: readonly BrokenEntry[];
+}
+
+/** What an earlier run found a file to be; lets an unchanged file be skipped. */
+export interface SeenFile {
+  readonly size: number;
+  readonly modifiedMs: number;
+  /** Null: it was seen before this was noted. */
+  readonly changedUs: number | null;
+  readonly sha256: string | null;
+  readonly recognition: { readonly source: string; readonly recognition: Recognition } | null;
+}
+
+export interface SeenFiles {
+  get(path: string): SeenFile | undefined;
+  set(path: string, seen: SeenFile): void;
+}
+
+/** Some files of a release, as a release of their own. */
+export function pick(located: Located, files: readonly LocatedFile[]): Located {
+  return {
+    ...located,
+    complete: files.some(({ recognition }) => recognition.complete),
+    files,
+    content: createHash('sha256').update(files.map(({ recognition, sha256 }) => `${recognition.role} ${sha256}`).sort().join('\n')).digest('hex'),
+  };
+}

@@ -1,0 +1,39 @@
+/** Queries whose rows are offences, run in a workspace. */
+import type { Check } from '../contract/sql-files.ts';
+import { MappaleError } from '../errors.ts';
+import type { Session } from './types.ts';
+
+export interface Offence extends Check {
+  /** How many rows the query returned, at most 1,000 are counted. */
+  readonly rows: number;
+  readonly samples: readonly Record<string, unknown>[];
+}
+
+const COUNTED = 1000;
+const SAMPLES = 10;
+
+/** Runs checks in the workspace that is the session's search path. @returns those that found something */
+export async function runChecks(session: Session, checks: readonly Check[]): Promise<Offence[]> {
+  const offences: Offence[] = [];
+  for (const check of checks) {
+    await session.query('begin');
+    try {
+      await session.script(`declare offences no scroll cursor for\n${check.sql}`, check.file);
+      const rows = await session.query('fetch 1000 from offences');
+      if (rows.length > 0) offences.push({ ...check, rows: Math.min(rows.length, COUNTED), samples: rows.slice(0, SAMPLES) });
+    } finally {
+      await session.query('rollback');
+    }
+  }
+  return offences;
+}
+
+/** @returns the error (exit 5) that names every offence with examples */
+export function offencesError(subject: string, offences: readonly Offence[]): MappaleError {
+  return new MappaleError(`${subject}: checks failed`, {
+    code: 'CHECKS_FAILED', kind: 'checks',
+    at: [...new Set(offences.map(({ file }) => file))].join(', '),
+    detail: offences.map(({ name, expects, rows, samples }) => `${name}: expected ${expects}, found ${rows}${rows === COUNTED ? ' or more' : ''} rows, e.g. ${JSON.stringify(samples[0])}`).join('\n          '),
+    hint: 'Nothing of it is published. Look at the rows named; the queries stand in the files named.',
+  });
+}

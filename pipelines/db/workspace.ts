@@ -1,0 +1,24 @@
+/** Names of the schemas in which releases are read and regions are built. */
+import { schemasLike } from './catalog.ts';
+import type { Session } from './types.ts';
+
+const STAGING = 'staging_';
+
+/** Workspaces of releases: those of an interrupted run, or of one that works now. */
+export function leftStaging(session: Session): Promise<string[]> {
+  return schemasLike(session, STAGING);
+}
+
+export function stagingSchema(releaseId: number): string {
+  return `${STAGING}${releaseId}`;
+}
+
+/** @param unit region code, or 0 for Italy */
+export function buildSchema(unit: number): string {
+  return `build_${unit}`;
+}
+
+/** Where a build makes what it carries over, beside the unit's workspace. */
+export function carrySchema(unit: number): string {
+  return `${buildSchema(unit)}_carry`;
+}

@@ -1,0 +1,593 @@
+/**
+ * Zips, and zips inside zips, by random access. An inner zip that is stored is read in place; one that is deflated is
+ * inflated into memory when small and into a temporary file otherwise, when there is room for it. Bytes before the first header (a self-extracting
+ * program, what a server put in front) and behind the last are passed over: a zip is where its central directory says.
+ * Every entry's CRC-32 and size are verified: a damaged zip is an error, never fewer rows.
+ */
+import { createReadStream } from 'node:fs';
+import { open, mkdtemp, rm, type FileHandle } from 'node:fs/promises';
+import { createWriteStream } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { basename, dirname, join } from 'node:path';
+import { pipeline as joined, Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { constants, crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
+import yauzl from 'yauzl';
+import { MappaleError, inputError } from '../errors.ts';
+import { freeBytes } from './disk.ts';
+import { isFull } from './file-error.ts';
+import { maskTaxCode } from '../mask-tax-code.ts';
+
+/** Inner zips up to this many bytes are held in memory; a reader that works ahead has several open. */
+const IN_MEMORY_BYTES = 8 * 1024 * 1024;
+const HEAD_BYTES = 65_536;
+/** What is asked for whole: the parts of a workbook that say what is where. */
+const WHOLE_BYTES = 64 * 1024 * 1024;
+/** A zip of Italy has 8,000 comuni in its provinces, the fullest of them 350. */
+const MOST_MEMBERS = 100_000;
+/** A zip of Italy, in it regions, provinces, comuni: and one more than anybody packs. */
+const DEPTH = 5;
+/** Text of the publishers shrinks to a tenth, the most even to a fortieth; what shrinks more, and is large, only says that it is. */
+const RATIO = 250;
+const RATIO_FROM_BYTES = 64 * 1024 * 1024;
+/** Left over on the disk of temporary files. */
+const SPARE_BYTES = 64 * 1024 * 1024;
+/** Signatures of APPNOTE.TXT, the description of the format. */
+const LOCAL_HEADER = 0x04034b50;
+const CENTRAL_HEADER = 0x02014b50;
+const END_RECORD = 0x06054b50;
+const END_RECORD_64 = 0x06064b50;
+const END_LOCATOR_64 = 0x07064b50;
+const CENTRAL_HEADER_BYTES = 46;
+const END_RECORD_MARK = Buffer.from('PK\u0005\u0006', 'latin1');
+const END_RECORD_BYTES = 22;
+const END_RECORD_64_BYTES = 56;
+const END_LOCATOR_64_BYTES = 20;
+/** The end record and its longest comment, and the records of large zips in front of it. */
+export const TAIL_BYTES = END_RECORD_BYTES + 0xffff + END_LOCATOR_64_BYTES + END_RECORD_64_BYTES;
+/** Bytes leave the inflater in pieces of at most this many: larger ones do not stay in the processor's cache until they are read. */
+const INFLATED_BYTES = 262_144;
+
+export interface ZipEntry {
+  /** Path inside its zip, forward slashes. */
+  readonly path: string;
+  readonly size: number;
+  readonly compressedSize: number;
+  readonly crc32: number;
+  /** Local date of the entry, `2026-07-01`. */
+  readonly modified: string;
+  readonly isFolder: boolean;
+}
+
+/** A stretch of a file, or memory. */
+type Stretch = { readonly path: string; readonly start: number; readonly end: number } | Uint8Array;
+
+/** Where an entry lies, and what it must be. Plain data, so that another thread can read the entry while its archive is open. */
+export interface EntryExtent {
+  /** How errors name it: `MOLISE.zip!CB.zip`. */
+  readonly at: string;
+  readonly deflated: boolean;
+  readonly compressed: Stretch;
+  readonly size: number;
+  readonly crc32: number;
+}
+
+/** Positioned bytes: a file, a range of a file, or memory. */
+interface Bytes {
+  readonly size: number;
+  read(buffer: Buffer, offset: number, length: number, position: number): Promise<number>;
+  stretch(start: number, end: number): Stretch;
+  close(): Promise<void>;
+}
+
+class FileBytes implements Bytes {
+  readonly #handle: FileHandle;
+  readonly #path: string;
+  readonly size: number;
+  readonly #remove: string | null;
+
+  constructor(handle: FileHandle, path: string, size: number, remove: string | null) {
+    this.#handle = handle;
+    this.#path = path;
+    this.size = size;
+    this.#remove = remove;
+  }
+
+  async read(buffer: Buffer, offset: number, length: number, position: number): Promise<number> {
+    return (await this.#handle.read(buffer, offset, length, position)).bytesRead;
+  }
+
+  stretch(start: number, end: number): Stretch {
+    return { path: this.#path, start, end };
+  }
+
+  async close(): Promise<void> {
+    await this.#handle.close();
+    if (this.#remove !== null) await rm(this.#remove, { recursive: true, force: true });
+  }
+}
+
+class RangeBytes implements Bytes {
+  readonly #outer: Bytes;
+  readonly #start: number;
+  readonly size: number;
+
+  constructor(outer: Bytes, start: number, size: number) {
+    this.#outer = outer;
+    this.#start = start;
+    this.size = size;
+  }
+
+  read(buffer: Buffer, offset: number, length: number, position: number): Promise<number> {
+    return this.#outer.read(buffer, offset, Math.min(length, Math.max(0, this.size - position)), this.#start + position);
+  }
+
+  stretch(start: number, end: number): Stretch {
+    return this.#outer.stretch(this.#start + start, this.#start + end);
+  }
+
+  /** The outer bytes are closed by whoever opened them. */
+  async close(): Promise<void> {}
+}
+
+class MemoryBytes implements Bytes {
+  readonly #buffer: Buffer;
+  readonly size: number;
+
+  constructor(buffer: Buffer) {
+    this.#buffer = buffer;
+    this.size = buffer.length;
+  }
+
+  async read(buffer: Buffer, offset: number, length: number, position: number): Promise<number> {
+    return this.#buffer.copy(buffer, offset, position, Math.min(position + length, this.size));
+  }
+
+  stretch(start: number, end: number): Stretch {
+    return this.#buffer.subarray(start, end);
+  }
+
+  async close(): Promise<void> {}
+}
+
+interface Place {
+  readonly start: number;
+  readonly end: number;
+  /** Members as the end record counts them, in 16 bits. */
+  readonly entries: number;
+  /** Bytes of the central directory; null where the record for large zips does not stand where it should. */
+  readonly directoryBytes: number | null;
+}
+
+/**
+ * Where a zip lies among bytes: offsets in it count from its own start, or, where a tool has corrected them, from the first byte.
+ * @returns null when there is no end record that fits
+ */
+async function placeOf(bytes: Bytes): Promise<Place | null> {
+  if (bytes.size < END_RECORD_BYTES) return null;
+  const tail = Buffer.alloc(Math.min(TAIL_BYTES, bytes.size));
+  const tailAt = bytes.size - tail.length;
+  if ((await bytes.read(tail, 0, tail.length, tailAt)) !== tail.length) return null;
+  for (let at = tail.lastIndexOf(END_RECORD_MARK, tail.length - END_RECORD_BYTES); at >= 0; at = at === 0 ? -1 : tail.lastIndexOf(END_RECORD_MARK, at - 1)) {
+    const end = tailAt + at + END_RECORD_BYTES + tail.readUInt16LE(at + 20);
+    if (end > bytes.size) continue;
+    const entries = tail.readUInt16LE(at + 10);
+    let recordAt = at;
+    let size = tail.readUInt32LE(at + 12);
+    let stated = tail.readUInt32LE(at + 16);
+    const locator = at - END_LOCATOR_64_BYTES;
+    if (locator >= END_RECORD_64_BYTES && tail.readUInt32LE(locator) === END_LOCATOR_64) {
+      recordAt = locator - END_RECORD_64_BYTES;
+      if (tail.readUInt32LE(recordAt) !== END_RECORD_64) return { start: 0, end, entries, directoryBytes: null };
+      size = Number(tail.readBigUInt64LE(recordAt + 40));
+      stated = Number(tail.readBigUInt64LE(recordAt + 48));
+    }
+    const directory = tailAt + recordAt - size;
+    if (directory >= stated && (entries === 0 || (await signatureAt(bytes, directory)) === CENTRAL_HEADER)) return { start: directory - stated, end, entries, directoryBytes: size };
+    // Something lies between the directory and its end.
+    if ((await signatureAt(bytes, stated)) === CENTRAL_HEADER) return { start: 0, end, entries, directoryBytes: size };
+  }
+  return null;
+}
+
+async function signatureAt(bytes: Bytes, position: number): Promise<number | null> {
+  const signature = Buffer.alloc(4);
+  return position + 4 <= bytes.size && (await bytes.read(signature, 0, 4, position)) === 4 ? signature.readUInt32LE(0) : null;
+}
+
+/** Is this file a zip, whatever it is called? One that was cut short is, by its first bytes; one with bytes in front, by its last. */
+export async function isZip(path: string): Promise<boolean> {
+  const handle = await open(path, 'r');
+  try {
+    const bytes = new FileBytes(handle, path, (await handle.stat()).size, null);
+    const first = await signatureAt(bytes, 0);
+    if (first === LOCAL_HEADER || first === END_RECORD) return true;
+    const place = await placeOf(bytes);
+    return place !== null && place.entries > 0;
+  } finally {
+    await handle.close();
+  }
+}
+
+/** False where `isZip` would say so, from what was read of a file anyway. @param tail its last `TAIL_BYTES` bytes, or all that it has */
+export function mayBeZip(head: Buffer, tail: Buffer): boolean {
+  const first = head.length < 4 ? 0 : head.readUInt32LE(0);
+  return first === LOCAL_HEADER || first === END_RECORD || tail.includes(END_RECORD_MARK);
+}
+
+/** yauzl's view of `Bytes`. */
+class Reader extends yauzl.RandomAccessReader {
+  readonly #bytes: Bytes;
+
+  constructor(bytes: Bytes) {
+    super();
+    this.#bytes = bytes;
+  }
+
+  override _readStreamForRange(start: number, end: number): Readable {
+    return opened(this.#bytes.stretch(start, end));
+  }
+
+  override read(buffer: Buffer, offset: number, length: number, position: number, callback: (error: Error | null) => void): void {
+    this.#bytes.read(buffer, offset, length, position).then(
+      (count) => callback(count === length ? null : new Error('unexpected end of file')),
+      (error: Error) => callback(error),
+    );
+  }
+
+  override close(callback: (error: Error | null) => void): void {
+    callback(null);
+  }
+}
+
+function opened(stretch: Stretch): Readable {
+  if (stretch instanceof Uint8Array) return Readable.from([stretch]);
+  const { path, start, end } = stretch;
+  return start === end ? Readable.from([]) : createReadStream(path, { start, end: end - 1, highWaterMark: 262_144 });
+}
+
+/** The part of Node's inflater behind its own synchronous functions. It is not in the documentation, but npm itself stands on it. */
+interface Inflater extends InflateRaw {
+  readonly _handle: { writeSync?(flush: number, input: Uint8Array, from: number, size: number, output: Uint8Array, to: number, room: number): void };
+  /** Bytes left over after a write: of the output, of the input. */
+  readonly _writeState: Uint32Array;
+}
+
+/**
+ * Inflates into the same memory again and again. The documented stream makes new memory for each chunk and inflates in yet another
+ * thread: for a hot reader the garbage collector and the change of threads cost three times as much as the inflating.
+ */
+async function* inflateInPlace(compressed: AsyncIterable<Uint8Array>, inflater: Inflater): AsyncGenerator<Buffer, void, undefined> {
+  const output = Buffer.allocUnsafeSlow(INFLATED_BYTES);
+  // It is thrown below; as an event it would end the process.
+  inflater.on('error', () => undefined);
+  try {
+    for await (const input of compressed) {
+      let left = input.length;
+      let room = 0;
+      // With room left over, all of the input is used up.
+      while (room === 0) {
+        inflater._handle.writeSync!(constants.Z_SYNC_FLUSH, input, input.length - left, left, output, 0, output.length);
+        if (inflater.errored !== null) throw inflater.errored;
+        [room, left] = inflater._writeState as unknown as [number, number];
+        if (room < output.length) yield output.subarray(0, output.length - room);
+      }
+    }
+  } finally {
+    inflater.destroy();
+  }
+}
+
+/** @param lent each chunk is used before the next one is asked for, and no longer */
+function inflate(compressed: Readable, lent: boolean): AsyncIterable<Buffer> {
+  const inflater = createInflateRaw({ chunkSize: INFLATED_BYTES }) as Inflater;
+  if (lent && inflater._handle?.writeSync !== undefined) return inflateInPlace(compressed, inflater);
+  // What fails comes out of the last stream; the callback has nothing to add.
+  return joined(compressed, inflater, () => undefined);
+}
+
+/**
+ * Inflated bytes of an entry, verified: it ends well only when they are those that the central directory promises.
+ * @param lent each chunk is used before the next one is asked for, and no longer
+ * @throws input errors `ZIP_DAMAGED`, `ZIP_UNREADABLE`
+ */
+export async function* inflated(extent: EntryExtent, lent: boolean = false): AsyncGenerator<Buffer, void, undefined> {
+  const { at, deflated, size } = extent;
+  const compressed = opened(extent.compressed);
+  let seen = 0;
+  let crc = 0;
+  const damaged = (): MappaleError => inputError('zip entry is damaged', {
+    code: 'ZIP_DAMAGED',
+    at,
+    detail: `expected ${size} bytes with CRC-32 ${hex(extent.crc32)}, found ${seen} bytes with ${hex(crc)}`,
+    hint: 'Download the file again and compare its size with the publisher\'s.',
+  });
+  try {
+    for await (const chunk of deflated ? inflate(compressed, lent) : compressed as AsyncIterable<Buffer>) {
+      seen += chunk.length;
+      crc = crc32(chunk, crc);
+      if (seen > size) throw damaged();
+      yield chunk;
+    }
+  } catch (error) {
+    // The inflater's own error says neither where nor what to do.
+    throw unreadable(at, error);
+  } finally {
+    compressed.destroy();
+  }
+  if (seen !== size || crc !== extent.crc32) throw damaged();
+}
+
+function hex(crc: number): string {
+  return (crc >>> 0).toString(16).padStart(8, '0');
+}
+
+/** An open zip. Close it; inner archives close with it. */
+export class ZipArchive {
+  /** Of the zip itself, whose offsets count from its start. */
+  readonly #bytes: Bytes;
+  readonly #whole: Bytes;
+  readonly #raw: ReadonlyMap<string, yauzl.Entry>;
+  readonly #inner = new Set<ZipArchive>();
+  #outer: ZipArchive | null = null;
+  /** Zips around this one. */
+  #depth = 0;
+  /** How the archive is named in messages: `MOLISE.zip!CB.zip`. */
+  readonly label: string;
+  readonly entries: readonly ZipEntry[];
+  /** Bytes that stand before it and behind it in its file. */
+  readonly strayBytes: number;
+
+  private constructor(whole: Bytes, bytes: Bytes, raw: Map<string, yauzl.Entry>, label: string) {
+    this.#whole = whole;
+    this.strayBytes = whole.size - bytes.size;
+    this.#bytes = bytes;
+    this.#raw = raw;
+    this.label = label;
+    this.entries = [...raw.values()].map(describe);
+  }
+
+  /** Opens a zip file. @throws input errors `ZIP_UNREADABLE` with what to do. */
+  static async open(path: string): Promise<ZipArchive> {
+    const handle = await open(path, 'r');
+    const { size } = await handle.stat();
+    return ZipArchive.#from(new FileBytes(handle, path, size, null), maskTaxCode(basename(path)));
+  }
+
+  static async #from(whole: Bytes, label: string): Promise<ZipArchive> {
+    try {
+      const place = await placeOf(whole);
+      const bytes = place === null || (place.start === 0 && place.end === whole.size) ? whole : new RangeBytes(whole, place.start, place.end - place.start);
+      const zip = await new Promise<yauzl.ZipFile>((resolve, reject) => {
+        yauzl.fromRandomAccessReader(new Reader(bytes), bytes.size, { lazyEntries: true, autoClose: false, strictFileNames: false, decodeStrings: true },
+          (error, opened) => (error === null || error === undefined ? resolve(opened!) : reject(error)));
+      });
+      const raw = new Map<string, yauzl.Entry>();
+      const names = new Set<string>();
+      const repeated: string[] = [];
+      let directoryBytes = 0;
+      let compressedBytes = 0;
+      await new Promise<void>((resolve, reject) => {
+        zip.on('entry', (entry: yauzl.Entry) => {
+          // Names that look the same are the same: a letter and its accent apart, or the two in one.
+          const name = entry.fileName.normalize('NFC');
+          if (names.has(name)) repeated.push(entry.fileName);
+          names.add(name);
+          compressedBytes += entry.compressedSize;
+          if (names.size > MOST_MEMBERS) return reject(new Error(`more than ${MOST_MEMBERS} members`));
+          raw.set(entry.fileName, entry);
+          directoryBytes += CENTRAL_HEADER_BYTES + entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
+          zip.readEntry();
+        });
+        zip.on('end', resolve);
+        zip.on('error', reject);
+        zip.readEntry();
+      });
+      if (repeated.length > 0) throw repeats(label, repeated);
+      // A count of 16 bits may have wrapped, or lie: what is behind it would be passed over.
+      if (place !== null && place.directoryBytes !== null && place.directoryBytes > directoryBytes) throw new Error(`a directory of ${place.directoryBytes} bytes that counts only ${raw.size} members of ${directoryBytes} bytes`);
+      if (compressedBytes > bytes.size) throw new Error(`members of ${compressedBytes} bytes in a zip of ${bytes.size}: they lie in one another`);
+      for (const entry of raw.values()) refuseBomb(entry, label);
+      return new ZipArchive(whole, bytes, raw, label);
+    } catch (error) {
+      await whole.close();
+      throw unreadable(label, error);
+    }
+  }
+
+  /** The entry at this path. @throws input error `ZIP_ENTRY_MISSING`. */
+  entry(path: string): ZipEntry {
+    return describe(this.#rawEntry(path));
+  }
+
+  /** Inflated bytes of an entry, verified. */
+  async stream(path: string): Promise<Readable> {
+    return Readable.from(inflated(await this.extent(path)), { objectMode: false });
+  }
+
+  /** Where an entry lies, for `inflated`. @throws input errors `ZIP_ENCRYPTED`, `ZIP_METHOD` */
+  async extent(path: string): Promise<EntryExtent> {
+    const entry = this.#rawEntry(path);
+    const at = `${this.label}!${path}`;
+    return { at, deflated: entry.compressionMethod !== 0, compressed: await this.#compressed(entry, at), size: entry.uncompressedSize, crc32: entry.crc32 };
+  }
+
+  /** First bytes of an entry, not verified; for recognising files. */
+  async head(path: string, bytes: number = HEAD_BYTES): Promise<Buffer> {
+    const entry = this.#rawEntry(path);
+    const at = `${this.label}!${path}`;
+    const compressed = opened(await this.#compressed(entry, at));
+    const stream = entry.compressionMethod === 0 ? compressed : compressed.pipe(createInflateRaw());
+    const chunks: Buffer[] = [];
+    let size = 0;
+    try {
+      compressed.on('error', (error) => stream.destroy(error));
+      for await (const chunk of stream as AsyncIterable<Buffer>) {
+        chunks.push(chunk);
+        size += chunk.length;
+        if (size >= bytes) break;
+      }
+    } catch (error) {
+      throw unreadable(at, error);
+    } finally {
+      compressed.destroy();
+    }
+    return Buffer.concat(chunks).subarray(0, bytes);
+  }
+
+  /** The whole entry in memory; for small ones. @throws input error `ZIP_MEMBER_TOO_LARGE` */
+  async buffer(path: string): Promise<Buffer> {
+    const { size } = this.entry(path);
+    if (size > WHOLE_BYTES) {
+      throw inputError('a member of the zip is too large', {
+        code: 'ZIP_MEMBER_TOO_LARGE', at: `${this.label}!${path}`, detail: `expected at most ${WHOLE_BYTES} bytes in a member of this kind, found ${size}`, hint: 'Download it again, from the publisher.',
+      });
+    }
+    const chunks: Buffer[] = [];
+    for await (const chunk of inflated(await this.extent(path))) chunks.push(chunk);
+    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+  }
+
+  /**
+   * Inflates an entry into a file, when there is room for it.
+   * @throws input error `TEMP_FULL` with the member and the folder
+   */
+  async spool(path: string, target: string): Promise<void> {
+    const extent = await this.extent(path);
+    const folder = dirname(target);
+    const free = await freeBytes(folder);
+    if (extent.size + SPARE_BYTES > free) throw tempFull(extent, folder, free);
+    try {
+      await pipeline(inflated(extent), createWriteStream(target));
+    } catch (error) {
+      if (isFull(error)) throw tempFull(extent, folder, null, error);
+      throw error;
+    }
+  }
+
+  /** Opens an entry that is itself a zip. Close it soon: a large one lies on disk. */
+  async archive(path: string): Promise<ZipArchive> {
+    const entry = this.#rawEntry(path);
+    const label = `${this.label}!${path}`;
+    if (this.#depth >= DEPTH) {
+      throw inputError('zips lie in zips too deep', { code: 'ZIP_TOO_DEEP', at: label, detail: `expected at most ${DEPTH} zips in one another, found more`, hint: 'Such a zip may hold itself. Download it again, from the publisher.' });
+    }
+    const inner = await ZipArchive.#from(await this.#materialise(entry, path), label);
+    inner.#outer = this;
+    inner.#depth = this.#depth + 1;
+    this.#inner.add(inner);
+    return inner;
+  }
+
+  async close(): Promise<void> {
+    for (const inner of [...this.#inner]) await inner.close();
+    // Else a province would keep all its comuni in memory.
+    if (this.#outer !== null) this.#outer.#inner.delete(this);
+    await this.#whole.close();
+  }
+
+  async #materialise(entry: yauzl.Entry, path: string): Promise<Bytes> {
+    if (entry.compressionMethod === 0 && !entry.isEncrypted()) {
+      return new RangeBytes(this.#bytes, await this.#dataStart(entry), entry.uncompressedSize);
+    }
+    if (entry.uncompressedSize <= IN_MEMORY_BYTES) return new MemoryBytes(await this.buffer(path));
+    const folder = await mkdtemp(join(tmpdir(), 'mappale-zip-'));
+    // A name of its own: the member's may be longer than this file system takes.
+    const spooled = join(folder, 'member.zip');
+    try {
+      await this.spool(path, spooled);
+      const handle = await open(spooled, 'r');
+      return new FileBytes(handle, spooled, entry.uncompressedSize, folder);
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw error;
+    }
+  }
+
+  async #dataStart(entry: yauzl.Entry): Promise<number> {
+    // Local header: 30 fixed bytes, then name and extra field, whose lengths may differ from the central directory's.
+    const header = Buffer.alloc(30);
+    const read = await this.#bytes.read(header, 0, 30, entry.relativeOffsetOfLocalHeader);
+    if (read !== 30 || header.readUInt32LE(0) !== LOCAL_HEADER) throw unreadable(`${this.label}!${entry.fileName}`, new Error('no local file header'));
+    return entry.relativeOffsetOfLocalHeader + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
+  }
+
+  async #compressed(entry: yauzl.Entry, at: string): Promise<Stretch> {
+    if (entry.isEncrypted()) {
+      throw inputError('zip entry is encrypted', { code: 'ZIP_ENCRYPTED', at, hint: 'Unpack it with its password and give the plain file.' });
+    }
+    if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) {
+      throw inputError('zip entry uses a compression that is not read', {
+        code: 'ZIP_METHOD', at, detail: `expected stored (0) or deflated (8), found method ${entry.compressionMethod}`, hint: 'Pack it again with ordinary zip.',
+      });
+    }
+    const start = await this.#dataStart(entry);
+    return this.#bytes.stretch(start, start + entry.compressedSize);
+  }
+
+  #rawEntry(path: string): yauzl.Entry {
+    const entry = this.#raw.get(path);
+    if (entry === undefined) {
+      throw inputError('zip has no such entry', { code: 'ZIP_ENTRY_MISSING', at: this.label, detail: `expected ${path}, found ${[...this.#raw.keys()].slice(0, 5).join(', ')}` });
+    }
+    return entry;
+  }
+}
+
+function describe(entry: yauzl.Entry): ZipEntry {
+  const modified = entry.getLastModDate({ timezone: 'UTC', forceDosFormat: true });
+  return {
+    path: entry.fileName,
+    size: entry.uncompressedSize,
+    compressedSize: entry.compressedSize,
+    crc32: entry.crc32,
+    modified: Number.isNaN(modified.getTime()) ? '1980-01-01' : modified.toISOString().slice(0, 10),
+    isFolder: entry.fileName.endsWith('/'),
+  };
+}
+
+/** @throws input error `ZIP_RATIO`: nothing was inflated yet */
+function refuseBomb({ fileName, uncompressedSize, compressedSize }: yauzl.Entry, at: string): void {
+  if (uncompressedSize <= RATIO_FROM_BYTES || uncompressedSize <= compressedSize * RATIO) return;
+  throw inputError('a member of the zip is not believable', {
+    code: 'ZIP_RATIO', at: `${at}!${fileName}`, detail: `expected at most ${RATIO} bytes for each that is stored, found ${uncompressedSize} for ${compressedSize}`,
+    hint: 'It would fill the disk with one thing over and over. Download it again, from the publisher.',
+  });
+}
+
+function tempFull({ at, size }: EntryExtent, folder: string, free: number | null, cause?: unknown): MappaleError {
+  return inputError('there is not enough room for temporary files', {
+    code: 'TEMP_FULL', at, detail: `expected ${mib(size + SPARE_BYTES)} free in ${folder} for this member, found ${free === null ? 'that it filled up' : mib(free)}`,
+    hint: 'Free room there, or set TMPDIR to a folder on a larger disk.', cause,
+  });
+}
+
+function mib(bytes: number): string {
+  return `${Math.ceil(bytes / 1024 ** 2)} MiB`;
+}
+
+function repeats(at: string, names: readonly string[]): MappaleError {
+  return inputError('the zip holds two members of one name', {
+    code: 'ZIP_MEMBER_REPEATED', at: `${at}!${names[0]}`, detail: `expected each name once, found ${names.slice(0, 5).join(', ')} again${names.length > 5 ? ` and ${names.length - 5} more` : ''}`,
+    hint: 'Only one of them could be read, and nobody can tell which is meant. Download the zip again, or pack it again with the right one.',
+  });
+}
+
+function unreadable(at: string, error: unknown): MappaleError {
+  if (error instanceof MappaleError) return error;
+  const reason = error instanceof Error ? error.message : String(error);
+  // yauzl has no codes.
+  if (/^(?:absolute path|invalid relative path|invalid characters in fileName): /.test(reason)) {
+    return inputError('the zip holds a path that leads out of it', {
+      code: 'ZIP_PATH', at, detail: `expected paths below the zip's own folder, found ${JSON.stringify(reason.slice(reason.indexOf(': ') + 2))}`,
+      hint: 'No publisher packs so: such a zip overwrites files where it is unpacked. Download it again, from the publisher.', cause: error,
+    });
+  }
+  return inputError('zip cannot be read', {
+    code: 'ZIP_UNREADABLE',
+    at,
+    detail: `expected a complete zip, found: ${reason}`,
+    hint: 'The download was probably cut short. Download the file again and compare its size with the publisher\'s.',
+    cause: error,
+  });
+}

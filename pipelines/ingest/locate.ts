@@ -1,0 +1,276 @@
+/** Step 1: which files are here, what are they, and which releases do they make? Files are known by content. */
+import { createHash } from 'node:crypto';
+import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import pLimit from 'p-limit';
+import { MappaleError, inputError } from '../errors.ts';
+import { fileError } from '../formats/file-error.ts';
+import type { Probe, Recognition } from '../contract/source.ts';
+import { TAIL_BYTES, ZipArchive, isZip, mayBeZip, type ZipEntry } from '../formats/zip.ts';
+import { maskTaxCode } from '../mask-tax-code.ts';
+import type { RegisteredSource } from '../contract/registry.ts';
+import { pick, type BrokenEntry, type FoundFile, type Located, type LocatedFile, type SeenFiles, type Survey } from '../contract/survey.ts';
+import { Folders, isUntouched, refuseChanged } from './walk.ts';
+
+const HEAD_BYTES = 65_536;
+
+/**
+ * Looks through folders, recursively. An entry that cannot be used is broken, and the others are looked at.
+ * @throws MappaleError `DATA_MISSING` and `DATA_EMPTY` (exit 2) when a folder does not exist, or none holds anything
+ */
+export async function locate(folders: readonly string[], sources: readonly RegisteredSource[], seen: SeenFiles): Promise<Survey> {
+  const here = Folders.walk(folders);
+  if (here.files.size === 0 && here.broken.length === 0) {
+    throw new MappaleError('the data folder is empty', {
+      code: 'DATA_EMPTY', kind: 'usage', at: folders.join(', '), detail: 'expected the files that were downloaded, found none',
+      hint: 'Give the folder that holds them. Files that are loaded stay in force without it: to take one out, mappale forget FILE.',
+    });
+  }
+  const broken = [...here.broken];
+  const unknown: string[] = [];
+  const aside: { path: string; source: string; reason: string }[] = [];
+  const recognised: { file: FoundFile; source: RegisteredSource; recognition: Recognition }[] = [];
+  const limit = pLimit(8);
+  await Promise.all(
+    [...here.files.values()].map((file) => limit(() => unlessBroken(file, broken, async () => {
+      const known = seen.get(file.path);
+      const unchanged = known !== undefined && isUntouched(known, file);
+      const found = unchanged ? known.recognition : await recognise(file, sources, here);
+      if (!unchanged) seen.set(file.path, { size: file.size, modifiedMs: file.modifiedMs, changedUs: file.changedUs, sha256: null, recognition: found });
+      const source = sources.find(({ id }) => id === found?.source);
+      if (found === null || source === undefined) unknown.push(file.path);
+      else {
+        refuseFuture(found.recognition, file.path);
+        recognised.push({ file, source, recognition: found.recognition });
+      }
+    }))),
+  );
+  const sidecars = new Set(recognised.flatMap(({ file, recognition }) => (recognition.sidecars ?? []).map((name) => join(dirname(file.path), name))));
+  const located: { source: RegisteredSource; file: LocatedFile }[] = [];
+  const hashing = pLimit(2);
+  await Promise.all(recognised.map(({ file, source, recognition }) => hashing(() => unlessBroken(file, broken, async () => {
+    if (recognition.ignored !== undefined) {
+      aside.push({ path: file.path, source: source.id, reason: recognition.ignored });
+      return;
+    }
+    const parts = [file, ...(recognition.sidecars ?? []).map((name) => here.files.get(join(dirname(file.path), name))).filter((sidecar) => sidecar !== undefined)];
+    const sha256 = await hashParts(parts, seen);
+    located.push({ source, file: { path: file.path, name: maskTaxCode(basename(file.path)), size: file.size, parts, sha256, recognition } });
+  }))));
+  const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : 1);
+  return {
+    releases: group(located),
+    aside: aside.sort(byPath).map((each) => ({ ...each, path: maskTaxCode(each.path) })),
+    unknown: unknown.filter((path) => !sidecars.has(path)).sort().map(maskTaxCode),
+    broken: broken.sort(byPath).map((each) => ({ ...each, path: maskTaxCode(each.path) })),
+  };
+}
+
+/** A vintage that cannot be yet would stand before every later one for ever. @throws input error `VINTAGE_FUTURE` */
+function refuseFuture({ vintage, dated, ignored }: Recognition, path: string): void {
+  const years = [...`${vintage} ${dated ?? ''}`.matchAll(/(?<!\d)(20\d\d)(?:\d{4})?(?!\d)/g)].map((match) => Number(match[1]));
+  const latest = new Date().getFullYear() + 1;
+  if (ignored !== undefined || years.every((year) => year <= latest)) return;
+  throw inputError('the file is of a year that is still to come', {
+    code: 'VINTAGE_FUTURE', at: basename(path), detail: `expected a vintage up to ${latest}, found ${vintage}${dated === undefined ? '' : `, dated ${dated}`}`,
+    hint: 'Correct the year where the file says it, in its name or inside; or set the clock of this machine.',
+  });
+}
+
+/** What is wrong with one file is noted, and the others go on. */
+async function unlessBroken({ path }: FoundFile, broken: BrokenEntry[], work: () => Promise<void>): Promise<void> {
+  try {
+    await work();
+  } catch (error) {
+    const known = fileError(error, path);
+    if (known === null || known.kind !== 'input') throw error;
+    broken.push({ path, error: known });
+  }
+}
+
+/** Asks every source; a file belongs to at most one. */
+export async function recognise(file: { path: string; size: number }, sources: readonly RegisteredSource[], folders: Folders = Folders.walk([file.path])): Promise<{ source: string; recognition: Recognition } | null> {
+  const { probe, close } = await openProbe(file.path, file.size, folders);
+  try {
+    const claims: { source: string; recognition: Recognition }[] = [];
+    for (const source of sources) {
+      const recognition = await source.recognise(probe).catch((error: unknown) => {
+        // Where the whole file is of another form, that is what is wrong with its columns.
+        throw (error instanceof MappaleError ? formFault(probe, source.id) : null) ?? error;
+      });
+      if (recognition !== null) claims.push({ source: source.id, recognition });
+    }
+    if (claims.length > 1) {
+      throw inputError('two sources claim the same file', {
+        code: 'FILE_AMBIGUOUS', at: file.path, detail: `expected one source, found ${claims.map(({ source }) => source).join(' and ')}`,
+        hint: 'It looks like both. Give it as downloaded, in a zip of its own.',
+      });
+    }
+    if (claims.length === 0) {
+      const bears = (name: string): RegisteredSource | undefined => sources.find(({ names }) => names.some((pattern) => pattern.test(name)));
+      const named = bears(probe.name);
+      if (named !== undefined) throw formFault(probe, named.id) ?? notWhatItsNameSays(probe, named.id);
+      const shape = /\.(?:dbf|shx)$/i.test(probe.name) ? `${probe.name.slice(0, -4)}.shp` : null;
+      const layer = shape === null ? undefined : bears(shape);
+      if (layer !== undefined && !probe.siblings.some((name) => name.toLowerCase() === shape!.toLowerCase())) throw sidecarMissing(probe.name, layer.id, '.shp');
+    }
+    return claims[0] ?? null;
+  } finally {
+    await close();
+  }
+}
+
+function sidecarMissing(name: string, source: string, part: string): MappaleError {
+  return inputError('shapefile is not complete', {
+    code: 'SIDECAR_MISSING', at: name, detail: `expected a ${part} of ${source} beside it, found none`, hint: 'Give all files of the shapefile: .shp, .shx, .dbf, .prj.',
+  });
+}
+
+/** First bytes of what is no text, by what it is. */
+const OTHER_FORMS: readonly (readonly [magic: string, what: string, hint: string])[] = [
+  ['d0cf11e0a1b11ae1', 'an Excel workbook of before 2007 (.xls), whatever its ending says', 'Save it as .xlsx, or take the publisher\'s CSV.'],
+  ['1f8b', 'a gzip archive', 'Unpack it and give what is inside.'],
+  ['377abcaf271c', 'a 7-Zip archive', 'Unpack it and give what is inside.'],
+  ['526172211a07', 'a RAR archive', 'Unpack it and give what is inside.'],
+  ['25504446', 'a PDF document', 'Take the publisher\'s data, not what describes them.'],
+];
+
+/** What the whole file is instead of the text or the zip that its publisher gives, as far as its first bytes tell; null: that is not what is wrong. */
+function formFault({ name, size, head, entries, siblings }: Probe, source: string): MappaleError | null {
+  if (entries !== null || size === 0) return null;
+  const stop = (message: string, code: string, found: string, hint: string): MappaleError => inputError(message, { code, at: name, detail: `expected a file of ${source}, found ${found}`, hint });
+  const again = 'Use the file as downloaded; a program that saves it again may change it.';
+  const bytes = head.toString('hex', 0, 8);
+  if (size <= 4 && /^(?:efbbbf|fffe|feff)/.test(bytes)) return stop('the file is empty', 'FILE_EMPTY', 'a byte order mark and nothing else', 'Download it again and compare its size with the publisher\'s.');
+  const other = OTHER_FORMS.find(([magic]) => bytes.startsWith(magic));
+  if (other !== undefined) return stop('the file is of another form', 'FILE_FORM', other[1], other[2]);
+  if (/\.shp$/i.test(name) && !siblings.some((sibling) => sibling.toLowerCase() === `${name.slice(0, -4).toLowerCase()}.dbf`)) return sidecarMissing(name, source, '.dbf');
+  if (!/\.(?:csv|txt|json|geojson|gml|kml|xml)$/i.test(name)) return null;
+  const nuls = head.subarray(0, 1024).filter((byte) => byte === 0).length;
+  if (/^(?:fffe|feff)/.test(bytes) || nuls * 4 > Math.min(head.length, 1024)) return stop('the file is in UTF-16', 'ENCODING_WRONG', 'text of two bytes a letter', `${again} Or save it in UTF-8.`);
+  if (/\.(?:csv|txt)$/i.test(name) && head.includes(0x0d) && !head.includes(0x0a)) return stop('the lines end as those of no system of today', 'LINE_ENDS', 'carriage returns (CR) without line feeds (LF)', `${again} Or give them line feeds: tr '\\r' '\\n' < OLD > NEW.`);
+  return null;
+}
+
+/** A file that bears a publisher's name and that no source recognises: what it is instead, as far as its first bytes tell. */
+function notWhatItsNameSays({ name, size, head, entries }: Probe, source: string): MappaleError {
+  const again = 'Download it again and compare its size with the publisher\'s.';
+  const stop = (message: string, code: string, found: string, hint: string): MappaleError => inputError(message, { code, at: name, detail: `expected a file of ${source}, found ${found}`, hint });
+  if (size === 0) return stop('the file is empty', 'FILE_EMPTY', 'no byte', again);
+  const text = head.toString('latin1', 0, 1024).replace(/^(?:\u00ef\u00bb\u00bf|\s)+/, '');
+  if (/^<(?:!doctype html|html|head|body)\b/i.test(text)) {
+    return stop('the file is a web page', 'FILE_IS_PAGE', JSON.stringify(text.slice(0, 60)), 'The server answered with a page instead of the file: a login, an error, or a limit. Open it in a browser, then download the file again.');
+  }
+  if (entries !== null) {
+    const paths = entries.filter(({ isFolder }) => !isFolder).map(({ path }) => path);
+    return stop('the zip does not hold what its name says', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ` and ${paths.length - 5} more` : ''}`, `Compare with the download described by mappale sources, or teach sources/${source} what it is.`);
+  }
+  if (/\.(?:zip|kmz|xlsx)$/i.test(name)) return stop('the file is not a zip', 'ZIP_UNREADABLE', `first bytes ${head.toString('hex', 0, 8)}`, again);
+  return stop('the file is not what its name says', 'FILE_CHANGED', `the first line ${JSON.stringify(firstLine(head))}`, `Compare it with the files in sources/${source}/fixture; a new layout is a new edition in its schema.ts.`);
+}
+
+/** At most 120 characters; bytes that are no text show as such. */
+function firstLine(head: Buffer): string {
+  return (head.toString('utf8', 0, 480).split(/[\r\n]/, 1)[0] ?? '').slice(0, 120);
+}
+
+async function openProbe(path: string, size: number, folders: Folders): Promise<{ probe: Probe; close: () => Promise<void> }> {
+  const { head, mayBeZip: likely } = lookAt(path, size);
+  const archive = likely && (await isZip(path)) ? await ZipArchive.open(path) : null;
+  const inner = new Map<string, ZipArchive>();
+  const folder = dirname(path);
+  /** Splits `CB.zip/H833_X.zip/H833_X_ple.gml` into the archive that holds the entry and the entry's own path. */
+  const descend = async (entry: string): Promise<{ zip: ZipArchive; path: string }> => {
+    if (archive === null) throw new Error(`${path} is not a zip`);
+    let zip = archive;
+    let rest = entry;
+    let prefix = '';
+    while (!zip.entries.some((found) => found.path === rest)) {
+      const step = zip.entries.find((found) => rest.startsWith(`${found.path}/`) && !found.isFolder);
+      if (step === undefined) break;
+      prefix += `${step.path}/`;
+      let opened = inner.get(prefix);
+      if (opened === undefined) {
+        opened = await zip.archive(step.path);
+        inner.set(prefix, opened);
+      }
+      zip = opened;
+      rest = rest.slice(step.path.length + 1);
+    }
+    return { zip, path: rest };
+  };
+  const probe: Probe = {
+    path,
+    name: basename(path),
+    size,
+    head,
+    entries: archive?.entries ?? null,
+    get siblings() {
+      return folders.siblings(path);
+    },
+    async headOf(entry) {
+      const found = await descend(entry);
+      return found.zip.head(found.path);
+    },
+    async entriesOf(entry): Promise<readonly ZipEntry[]> {
+      const found = await descend(`${entry}/`.replace(/\/+$/, '/'));
+      if (found.path === '') return found.zip.entries;
+      return (await found.zip.archive(found.path.replace(/\/$/, ''))).entries;
+    },
+    headOfSibling: async (name) => lookAt(join(folder, name), 0).head,
+  };
+  return { probe, close: async () => archive?.close() };
+}
+
+/** What is read of most strangers; the memory is lent from one file to the next. */
+const HEAD = Buffer.allocUnsafeSlow(HEAD_BYTES);
+const TAIL = Buffer.allocUnsafeSlow(TAIL_BYTES);
+
+/**
+ * A file's first bytes, and whether it may be a zip. Waited for: of ten thousand strangers each asks for three things of the system, and handing
+ * them to another thread and back takes longer than doing them.
+ */
+function lookAt(path: string, size: number): { head: Buffer; mayBeZip: boolean } {
+  const file = openSync(path, 'r');
+  try {
+    const head = Buffer.from(HEAD.subarray(0, readSync(file, HEAD, 0, HEAD_BYTES, 0)));
+    const tail = head.length >= size ? head : TAIL.subarray(0, readSync(file, TAIL, 0, TAIL_BYTES, Math.max(0, size - TAIL_BYTES)));
+    return { head, mayBeZip: mayBeZip(head, tail) };
+  } finally {
+    closeSync(file);
+  }
+}
+
+async function hashParts(parts: readonly FoundFile[], seen: SeenFiles): Promise<string> {
+  const hashes: string[] = [];
+  for (const part of parts) {
+    const known = seen.get(part.path);
+    if (known !== undefined && known.sha256 !== null && isUntouched(known, part)) {
+      hashes.push(known.sha256);
+      continue;
+    }
+    const hash = createHash('sha256');
+    for await (const chunk of createReadStream(part.path, { highWaterMark: 1_048_576 })) hash.update(chunk as Buffer);
+    refuseChanged([part]);
+    const digest = hash.digest('hex');
+    hashes.push(digest);
+    seen.set(part.path, { size: part.size, modifiedMs: part.modifiedMs, changedUs: part.changedUs, sha256: digest, recognition: known?.recognition ?? null });
+  }
+  return hashes.length === 1 ? hashes[0]! : createHash('sha256').update(hashes.join('\n')).digest('hex');
+}
+
+/** Files of the same source, vintage and region are loaded together; a file that is there twice counts once. */
+function group(located: readonly { source: RegisteredSource; file: LocatedFile }[]): Located[] {
+  const groups = new Map<string, { source: RegisteredSource; files: Map<string, LocatedFile> }>();
+  const sorted = [...located].sort((a, b) => (a.file.path < b.file.path ? -1 : 1));
+  for (const { source, file } of sorted) {
+    const key = JSON.stringify([source.id, file.recognition.vintage, file.recognition.region]);
+    const found = groups.get(key) ?? { source, files: new Map<string, LocatedFile>() };
+    groups.set(key, found);
+    if (!found.files.has(`${file.recognition.role} ${file.sha256}`)) found.files.set(`${file.recognition.role} ${file.sha256}`, file);
+  }
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { source, files }]) => {
+    const { vintage, region } = [...files.values()][0]!.recognition;
+    return pick({ state: 'located', source, vintage, region, complete: true, files: [], content: '' }, [...files.values()]);
+  });
+}

@@ -1,0 +1,287 @@
+/**
+ * Which files are in force: per source, layer, series and comune (or tile) the newest ever loaded and not forgotten. A complete file of a region, or of
+ * Italy, supersedes all older ones of that region; a part supersedes its own places only; parts of different days add up. Pure: nothing is read but
+ * the arguments, so that the order in which files arrived decides nothing.
+ */
+import type { LayerRows, PlaceColumns } from '../db/catalog.ts';
+import type { Source } from '../contract/source.ts';
+
+/** Places of a file in one layer, of which all else is the same. */
+export interface FilePlaces {
+  readonly layer: string;
+  /** Half-year, year or kind inside of which newer files supersede older ones; `''`: the layer has one state. */
+  readonly series: string;
+  /** Region that the packaging inside the file says. */
+  readonly region: number | null;
+  /** Region that the rows say, for comuni that the list lacks. */
+  readonly likelyRegion: number | null;
+  /** Date of these rows where they have one of their own. */
+  readonly dated: string | null;
+  /** False for comuni that stand in another one's file by mistake. */
+  readonly named: boolean;
+  /** Codes; `['']` where the layer knows none. */
+  readonly places: readonly string[];
+}
+
+export interface LoadedFile {
+  readonly fileId: number;
+  readonly releaseId: number;
+  readonly sourceId: string;
+  readonly role: string;
+  readonly vintage: string;
+  readonly dated: string | null;
+  readonly region: number | null;
+  /** Region that a person named for it. */
+  readonly assigned: number | null;
+  readonly complete: boolean;
+  /** Tile or scenario that the file is of; null: as its rows say. */
+  readonly place: string | null;
+  readonly name: string;
+  readonly sha256: string;
+  /** Digest of what read it: of two readings of the same bytes the later counts. */
+  readonly reader: string;
+  readonly present: boolean;
+  readonly arrived: number;
+  readonly forgotten: boolean;
+  readonly held: readonly FilePlaces[];
+}
+
+/** A file in force for a unit and layer, with the places that are its own. */
+export interface InForce {
+  readonly file: LoadedFile;
+  /** 1 is the newest. */
+  readonly rank: number;
+  /** True when every row of the file in this layer is in force for the unit. */
+  readonly whole: boolean;
+  /** Series and place of the rows that are in force; empty when whole. */
+  readonly places: readonly { readonly series: string; readonly place: string }[];
+}
+
+/** Two files of one age that say different things of the same places, as far as their bytes tell. */
+export interface Tie {
+  readonly layer: string;
+  readonly files: readonly [LoadedFile, LoadedFile];
+  readonly places: readonly { readonly series: string; readonly place: string }[];
+}
+
+export interface Force {
+  readonly files: readonly InForce[];
+  readonly ties: readonly Tie[];
+  /** Comuni that lie in the files of two regions: left to the region where the list has them. */
+  readonly elsewhere: readonly { readonly place: string; readonly region: number; readonly file: LoadedFile }[];
+  /** A complete file that supersedes others (`before`) which together reached more comuni. */
+  readonly fewer: readonly { readonly file: LoadedFile; readonly before: readonly LoadedFile[]; readonly was: number; readonly now: number; readonly lost: readonly string[] }[];
+}
+
+/** Region of each comune in force, by cadastral code; empty: no list is loaded. */
+export type Register = ReadonlyMap<string, number>;
+
+const NOTHING: Force = { files: [], ties: [], elsewhere: [], fewer: [] };
+
+/** Of two readings of the same bytes the later counts, also where another version took the same file for something else; what a person forgot counts for nothing. */
+export function countable(files: readonly LoadedFile[]): LoadedFile[] {
+  const seen = new Set<string>();
+  const latest: LoadedFile[] = [];
+  for (const file of [...files].sort((a, b) => b.fileId - a.fileId)) {
+    const keys = [logicalKey(file), bytesKey(file)];
+    if (keys.some((key) => seen.has(key))) continue;
+    for (const key of keys) seen.add(key);
+    latest.push(file);
+  }
+  return latest.reverse().filter(({ forgotten }) => !forgotten);
+}
+
+/** The same bytes under the same name, whatever they were read as. */
+export function bytesKey(file: Pick<LoadedFile, 'sourceId' | 'name' | 'sha256'>): string {
+  return JSON.stringify([file.sourceId, file.name, file.sha256]);
+}
+
+/** What makes two files one: the same bytes, read as the same thing. */
+export function logicalKey(file: Pick<LoadedFile, 'sourceId' | 'role' | 'vintage' | 'dated' | 'region' | 'complete' | 'place' | 'sha256'>): string {
+  return JSON.stringify([file.sourceId, file.role, file.vintage, file.dated, file.region, file.complete, file.place, file.sha256]);
+}
+
+/** How much of the country a file is packaged as: of files of one day the narrower goes before. */
+function narrowness(file: LoadedFile): number {
+  if (file.complete) return file.region === null ? 0 : 1;
+  const named = new Set(file.held.flatMap(({ named: is, places }) => (is ? places : [])));
+  return named.size === 1 ? 3 : 2;
+}
+
+/** Sorts files of a kind, newest first: a total order. */
+function newestFirst(series: boolean): (a: Candidate, b: Candidate) => number {
+  return (a, b) => Number(b.named) - Number(a.named) || byAge(a, b, series) || Number(b.file.present) - Number(a.file.present)
+    || b.file.arrived - a.file.arrived || (a.file.sha256 < b.file.sha256 ? -1 : a.file.sha256 > b.file.sha256 ? 1 : b.file.fileId - a.file.fileId);
+}
+
+/** By what the files say of themselves: vintage, the date inside, then the narrower packaging. 0: as new as one another. */
+function byAge(a: Candidate, b: Candidate, series: boolean): number {
+  return (series ? 0 : descending(a.file.vintage, b.file.vintage)) || descending(a.dated, b.dated) || b.narrow - a.narrow;
+}
+
+/** Two files that lie in the data folders, neither of which says that it is the newer. */
+function rivals(a: Candidate, b: Candidate, series: boolean): boolean {
+  return a.file !== b.file && a.named === b.named && byAge(a, b, series) === 0 && a.file.present && b.file.present;
+}
+
+function descending(a: string, b: string): number {
+  return a < b ? 1 : a > b ? -1 : 0;
+}
+
+/** One file in one layer and series, for a unit. */
+interface Candidate {
+  readonly file: LoadedFile;
+  readonly series: string;
+  readonly dated: string;
+  readonly named: boolean;
+  readonly narrow: number;
+  readonly places: readonly string[];
+}
+
+/**
+ * @param unit region code, or 0 for Italy
+ * @param layer without its schema
+ */
+export function inForce(files: readonly LoadedFile[], source: Pick<Source, 'manifest'> & { readonly id: string }, unit: number, layer: string, register: Register): Force {
+  const mine = countable(files).filter(({ sourceId }) => sourceId === source.id);
+  if (mine.length === 0) return NOTHING;
+  const found = resolve(mine, source, unit, layer, register);
+  // The region where the list has a comune goes before the one in whose file it stands, too.
+  const strays = found.files.filter(({ file }) => file.region !== null || file.held.some(({ region }) => region !== null))
+    .flatMap(({ file, places, whole }) => (whole ? placesOf(file, layer, unit, register) : places).flatMap(({ place }) => {
+      const listed = register.get(place);
+      return unit === 0 || listed === undefined || listed === unit ? [] : [{ place, region: listed, file }];
+    }));
+  const elsewhere = strays.filter(({ place, region }) => resolve(mine, source, region, layer, register).owned.has(place));
+  if (elsewhere.length === 0) return { ...found, elsewhere };
+  const gone = new Set(elsewhere.map(({ place }) => place));
+  const rest = resolve(mine, source, unit, layer, register, gone);
+  return { ...rest, elsewhere };
+}
+
+function placesOf(file: LoadedFile, layer: string, unit: number, register: Register): { series: string; place: string }[] {
+  return file.held.filter((held) => held.layer === layer).flatMap((held) => held.places.filter((place) => belongs(file, held, place, unit, register)).map((place) => ({ series: held.series, place })));
+}
+
+/** Whether what a file says of a place is the unit's. */
+function belongs(file: LoadedFile, held: FilePlaces, place: string, unit: number, register: Register): boolean {
+  const region = regionOf(file, held, place, register);
+  return unit === 0 || region === null || region === unit;
+}
+
+/** The region that packaging says; else where the list has the comune; else as the rows, or a person, say. Null: it is of no region, or of all. */
+export function regionOf(file: LoadedFile, held: FilePlaces, place: string, register: Register): number | null {
+  return held.region ?? file.region ?? register.get(place) ?? held.likelyRegion ?? file.assigned;
+}
+
+function resolve(
+  files: readonly LoadedFile[], source: Pick<Source, 'manifest'>, unit: number, layer: string, register: Register, without: ReadonlySet<string> = new Set(),
+): Force & { readonly owned: ReadonlySet<string> } {
+  const isSeries = source.manifest.keep === 'all';
+  const candidates: Candidate[] = [];
+  const total = new Map<number, number>();
+  for (const file of files) {
+    for (const held of file.held) {
+      if (held.layer !== layer) continue;
+      total.set(file.fileId, (total.get(file.fileId) ?? 0) + held.places.length);
+      const places = held.places.filter((place) => !without.has(place) && belongs(file, held, place, unit, register));
+      if (places.length === 0) continue;
+      candidates.push({ file, series: held.series, dated: held.dated ?? file.dated ?? '', named: held.named || file.complete, narrow: narrowness(file), places });
+    }
+  }
+  const order = newestFirst(isSeries);
+  const kept = new Map<LoadedFile, { series: string; place: string }[]>();
+  const ties = new Map<string, Tie & { places: { series: string; place: string }[] }>();
+  const fewer: { file: LoadedFile; before: LoadedFile[]; was: number; now: number; lost: string[] }[] = [];
+  const owned = new Set<string>();
+  for (const [, group] of groupBy(candidates, ({ series, file }) => `${series}\0${isSeries && series === '' ? file.vintage : ''}`)) {
+    const sorted = group.sort(order);
+    // Complete files supersede all older ones of their kind, whatever these reached; those of one tile or scenario, the older ones of it.
+    const last = sorted.findIndex(({ file }) => file.complete && file.place === null);
+    const whole = sorted[last];
+    const standing = whole === undefined ? sorted : sorted.filter((each) => each.file === whole.file || byAge(each, whole, isSeries) < 0 || rivals(each, whole, isSeries));
+    if (whole !== undefined) {
+      const reached = new Set(standing.flatMap(({ places }) => places));
+      const before = sorted.filter((each) => !standing.includes(each));
+      const next = before.find(({ file }) => file.complete);
+      const was = new Set(before.filter((each) => next === undefined || each === next || byAge(each, next, isSeries) < 0).flatMap(({ places }) => places));
+      const lost = [...was].filter((place) => !reached.has(place)).sort();
+      if (was.size > reached.size) fewer.push({ file: whole.file, before: [...new Set(before.map(({ file }) => file))], was: was.size, now: reached.size, lost });
+    }
+    const owner = new Map<string, Candidate>();
+    for (const candidate of standing) {
+      for (const place of candidate.places) {
+        // Where a layer knows no places, files of other tiles and parts of other days add up.
+        const key = place !== '' ? place : candidate.file.place !== null ? `\0${candidate.file.place}` : candidate.file.complete ? '\0' : `\0\0${candidate.file.fileId}`;
+        const first = owner.get(key);
+        if (first === undefined) {
+          owner.set(key, candidate);
+          owned.add(place);
+          const mine = kept.get(candidate.file) ?? [];
+          mine.push({ series: candidate.series, place });
+          kept.set(candidate.file, mine);
+        } else if (rivals(first, candidate, isSeries)) {
+          const pair = `${first.file.fileId} ${candidate.file.fileId}`;
+          const tie = ties.get(pair) ?? { layer, files: [first.file, candidate.file] as const, places: [] };
+          tie.places.push({ series: candidate.series, place });
+          ties.set(pair, tie);
+        }
+      }
+    }
+  }
+  const ranked = candidates.filter(({ file }) => kept.has(file)).sort(order).map(({ file }) => file);
+  return {
+    owned,
+    ties: [...ties.values()],
+    fewer,
+    elsewhere: [],
+    files: [...new Set(ranked)].map((file, index) => {
+      const places = kept.get(file)!;
+      const whole = places.length === total.get(file.fileId);
+      return { file, rank: index + 1, whole, places: whole ? [] : places };
+    }),
+  };
+}
+
+/** Places that a layer's files in force have. */
+export function placesInForce({ files }: Force, layer: string): string[] {
+  return files.flatMap(({ file, whole, places }) => (whole ? file.held.filter((held) => held.layer === layer).flatMap((held) => held.places) : places.map(({ place }) => place)));
+}
+
+/** Files of a workspace with their ranks: 1 is the newest of its source and kind. */
+export function rankFiles(files: readonly LoadedFile[]): { fileId: number; rank: number; vintage: string }[] {
+  const order = newestFirst(false);
+  const candidate = (file: LoadedFile): Candidate => ({ file, series: '', dated: file.dated ?? '', named: true, narrow: narrowness(file), places: [] });
+  return [...groupBy(files, ({ sourceId, role }) => `${sourceId} ${role}`).values()].flatMap((group) => group.map(candidate).sort(order)
+    .map(({ file: { fileId, vintage } }, index) => ({ fileId, rank: index + 1, vintage })));
+}
+
+/** The rows of a layer that are in force, release by release. */
+export function rowsInForce({ files }: Force, all: readonly LoadedFile[], layer: string, columns: PlaceColumns | null): LayerRows {
+  const holders = groupBy(all.filter(({ held }) => held.some((each) => each.layer === layer)), ({ releaseId }) => String(releaseId));
+  const byRelease = groupBy(files, ({ file }) => String(file.releaseId));
+  const releases: number[] = [];
+  const whole: { fileId: number; releaseId: number }[] = [];
+  const parts: { fileId: number; releaseId: number; places: readonly { series: string; place: string }[] }[] = [];
+  for (const [releaseId, mine] of byRelease) {
+    if (mine.every((each) => each.whole) && mine.length === holders.get(releaseId)?.length) {
+      releases.push(Number(releaseId));
+      continue;
+    }
+    for (const { file: { fileId }, whole: isWhole, places } of mine) {
+      if (isWhole) whole.push({ fileId, releaseId: Number(releaseId) });
+      else parts.push({ fileId, releaseId: Number(releaseId), places });
+    }
+  }
+  return { releases, files: whole, parts, columns };
+}
+
+function groupBy<T>(items: readonly T[], key: (item: T) => string): Map<string, T[]> {
+  const groups = new Map<string, T[]>();
+  for (const item of items) {
+    const found = groups.get(key(item));
+    if (found === undefined) groups.set(key(item), [item]);
+    else found.push(item);
+  }
+  return groups;
+}

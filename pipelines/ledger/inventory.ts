@@ -1,0 +1,82 @@
+/** What is loaded, and what of it is in force for each region: read once, asked by every step. */
+import { readRegister } from '../db/catalog.ts';
+import type { Database, Session } from '../db/index.ts';
+import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
+import { tableOf, type Relation } from '../contract/sql-files.ts';
+import { countable, inForce, regionOf, type Force, type LoadedFile, type Register } from './force.ts';
+import { loadedFiles, releases as readReleases, type Release } from './ledger.ts';
+
+/** A region is published when it has parcels or addresses. */
+export const PARCELS: Relation = 'layer.cadastral_parcel';
+export const ADDRESSES: Relation = 'layer.accesso';
+
+const NONE: Force = { files: [], ties: [], elsewhere: [], fewer: [] };
+
+export class Inventory {
+  readonly files: readonly LoadedFile[];
+  readonly releases: ReadonlyMap<number, Release>;
+  readonly register: Register;
+  readonly #sources: readonly RegisteredSource[];
+  readonly #known = new Map<string, Force>();
+
+  constructor(files: readonly LoadedFile[], releases: readonly Release[], register: Register, sources: readonly RegisteredSource[]) {
+    this.files = files;
+    this.releases = new Map(releases.map((release) => [release.releaseId, release]));
+    this.register = register;
+    this.#sources = sources;
+  }
+
+  static async read(database: Database, sources: readonly RegisteredSource[]): Promise<Inventory> {
+    return database.session(async (session) => {
+      const files = await loadedFiles(session);
+      return new Inventory(files, await readReleases(session, 'loaded'), await registerOf(session, files, sources), sources);
+    });
+  }
+
+  /** The same, as it would be with other files: loaded ones that came or left, and ones that are still to be loaded. */
+  with(files: readonly LoadedFile[], releases: readonly Release[] = []): Inventory {
+    return new Inventory(files, [...this.releases.values(), ...releases], this.register, this.#sources);
+  }
+
+  /** @param unit region code, or 0 for Italy */
+  force(unit: number, relation: Relation): Force {
+    const key = `${unit} ${relation}`;
+    let found = this.#known.get(key);
+    if (found === undefined) {
+      const source = sourceOfLayer(this.#sources, relation);
+      found = source === undefined ? NONE : inForce(this.files, source, unit, tableOf(relation), this.register);
+      this.#known.set(key, found);
+    }
+    return found;
+  }
+
+  /** Files in force for a unit, in any layer. */
+  used(unit: number): LoadedFile[] {
+    const layers = this.#sources.flatMap(({ layer }) => layer.writes);
+    return [...new Set(layers.flatMap((layer) => this.force(unit, layer).files.map(({ file }) => file)))];
+  }
+
+  /** Regions of which these layers hold something. */
+  regionsOf(relations: readonly Relation[]): number[] {
+    const layers = new Set(relations.map(tableOf));
+    const found = new Set<number>();
+    for (const file of countable(this.files)) {
+      for (const held of file.held) {
+        if (!layers.has(held.layer)) continue;
+        for (const place of held.places) {
+          const region = regionOf(file, held, place, this.register);
+          if (region !== null) found.add(region);
+        }
+      }
+    }
+    return [...found].sort((a, b) => a - b);
+  }
+}
+
+/** The list of comuni in force; empty where none is loaded. */
+async function registerOf(session: Session, files: readonly LoadedFile[], sources: readonly RegisteredSource[]): Promise<Register> {
+  const source = sourceOfLayer(sources, 'layer.comune_code');
+  if (source === undefined) return new Map();
+  const list = inForce(files, source, 0, 'comune_code', new Map());
+  return readRegister(session, list.files.map(({ file }) => file.fileId));
+}

@@ -1,0 +1,116 @@
+/** What a person should know, or must decide, of the comuni in the files in force. */
+import { digestOfPlaces } from '../db/catalog.ts';
+import type { Database } from '../db/index.ts';
+import { inputError, MappaleError } from '../errors.ts';
+import { group } from '../progress.ts';
+import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
+import { tableOf, type Relation } from '../contract/sql-files.ts';
+import { countable, placesInForce, regionOf, type Force, type LoadedFile } from './force.ts';
+import type { Inventory } from './inventory.ts';
+import { fence, type Acceptance } from './ledger.ts';
+
+interface LayerForce {
+  readonly relation: Relation;
+  readonly force: Force;
+}
+
+/** Comuni named in a message; of more than so many the number is enough. */
+const NAMED = 20;
+
+/**
+ * Two files of one age may both be there when they say the same.
+ * @throws MappaleError `FILES_CONTRADICT` (exit 3), naming both
+ */
+export async function refuseTies(database: Database, sources: readonly RegisteredSource[], layers: readonly LayerForce[]): Promise<void> {
+  for (const { relation, force } of layers) {
+    for (const { files: [a, b], places } of force.ties) {
+      const columns = sourceOfLayer(sources, relation)?.places?.[tableOf(relation)] ?? null;
+      if (columns !== null) {
+        const [first, second] = await Promise.all([a, b].map((file) => digestOfPlaces(database, relation, file, columns, places)));
+        if (first === second) continue;
+      }
+      throw inputError('two files of the same age say different things', {
+        code: 'FILES_CONTRADICT', at: `${a.name}, ${b.name}`,
+        detail: `expected one of them, or the same in both, found two of ${a.sourceId} ${a.vintage}${a.dated === null ? '' : ` dated ${a.dated}`}${describePlaces(places.map(({ place }) => place))}`,
+        hint: 'Keep the one that should count in the data folder, and take the other out of it.',
+      });
+    }
+  }
+}
+
+function describePlaces(places: readonly string[]): string {
+  const named = [...new Set(places)].filter((place) => place !== '').sort();
+  return named.length === 0 ? '' : ` that differ in ${named.slice(0, NAMED).join(', ')}${named.length > NAMED ? ` and ${named.length - NAMED} more` : ''}`;
+}
+
+/**
+ * A file that is packaged as complete and reaches fewer comuni than what it supersedes was cut, unless a person says otherwise.
+ * @throws MappaleError `FEWER_COMUNI` (exit 5)
+ */
+export async function refuseFewer(database: Database, unit: number, name: string, layers: readonly LayerForce[], accept: Acceptance | null): Promise<void> {
+  if (accept !== null) return;
+  const published = await database.query<{ id: number }>(
+    "select c.file_id as id from ledger.publication_file c join ledger.publication p using (publication_id) where p.unit_code = $1 and p.state = 'current'", [unit],
+  );
+  const known = new Set(published.map(({ id }) => id));
+  for (const { relation, force } of layers) {
+    for (const { file, before, was, now, lost } of force.fewer) {
+      // On a first load it is taken for what it reaches.
+      if (known.has(file.fileId) || !before.some(({ fileId }) => known.has(fileId))) continue;
+      throw new MappaleError(`${name}: a complete file reaches fewer comuni than the one in force`, {
+        code: 'FEWER_COMUNI', kind: 'checks', at: file.name, detail: `${tableOf(relation)}: expected at least ${was} comuni, found ${now}: without ${lost.slice(0, NAMED).join(', ')}${lost.length > NAMED ? ` and ${lost.length - NAMED} more` : ''}`,
+        hint: 'The published region is untouched. Download the file again; if the change is real, run again with --accept "the reason".',
+      });
+    }
+  }
+}
+
+/** Files of comuni of which neither packaging nor the list nor their rows say the region. */
+export function unplacedComuni(inventory: Inventory, relations: readonly Relation[]): { file: LoadedFile; places: string[] }[] {
+  const layers = new Set(relations.map(tableOf));
+  return countable(inventory.files).flatMap((file) => {
+    const places = file.held.filter((held) => layers.has(held.layer)).flatMap((held) => held.places.filter((place) => place !== '' && regionOf(file, held, place, inventory.register) === null));
+    return places.length === 0 ? [] : [{ file, places: [...new Set(places)].sort() }];
+  });
+}
+
+/** Notes the region that a person named for these files. */
+export async function assignRegion(database: Database, runId: number, fileIds: readonly number[], region: number): Promise<void> {
+  await database.session((session) => session.transaction(async () => {
+    await fence(session, runId);
+    await session.query('update ledger.file set assigned_region_code = $2 where file_id = any ($1::int4[])', [[...fileIds], region]);
+  }));
+}
+
+/** @returns sentences about comuni that the list lacks or has in another region, by name and number */
+export async function unlistedComuni(database: Database, sources: readonly RegisteredSource[], inventory: Inventory, unit: number, name: string, relations: readonly Relation[]): Promise<string[]> {
+  const notes: string[] = [];
+  if (inventory.register.size === 0) notes.push(`${name}: without the list of comuni (${sourceOfLayer(sources, 'layer.comune_code')?.id ?? 'none is known'}) their names come from the files, and their ISTAT codes are not known`);
+  const rows = await database.query<{ comune: string; name: string | null; parcels: number; addresses: number }>(
+    `select c.belfiore as comune, f.name,
+       (select count(*) from core.parcel p where p.fid >= $1 * 100000000 and p.fid < ($1 + 1) * 100000000 and p.belfiore = c.belfiore) as parcels,
+       (select count(*) from core.access_point a where a.region_code = $1 and a.belfiore = c.belfiore) as addresses
+     from unnest($2::text[]) as c (belfiore) left join core.comune_found f on f.region_code = $1 and f.belfiore = c.belfiore order by 1`,
+    [unit, strange(inventory, unit, relations)],
+  );
+  for (const { comune, name: called, parcels, addresses } of inventory.register.size === 0 ? [] : rows) {
+    const listed = inventory.register.get(comune);
+    const what = [parcels > 0 ? `${group(parcels)} parcels` : '', addresses > 0 ? `${group(addresses)} addresses` : ''].filter((part) => part !== '').join(' and ');
+    notes.push(`${name}: ${comune}${called === null ? '' : ` ${called}`} (${what}) is ${listed === undefined ? 'not in the list of comuni' : `a comune of another region (${listed}) in the list`}; published here as its file says`);
+  }
+  for (const relation of relations) {
+    for (const { place, region, file } of inventory.force(unit, relation).elsewhere) {
+      notes.push(`${name}: ${place} in ${file.name} is left to region ${region}, where the list has it and another file, too`);
+    }
+  }
+  return notes;
+}
+
+/** Comuni in force of a unit that the list does not have in it. */
+function strange(inventory: Inventory, unit: number, relations: readonly Relation[]): string[] {
+  const found = new Set<string>();
+  for (const relation of relations) {
+    for (const place of placesInForce(inventory.force(unit, relation), tableOf(relation))) if (place !== '' && inventory.register.get(place) !== unit) found.add(place);
+  }
+  return [...found].sort();
+}

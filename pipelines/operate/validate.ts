@@ -1,0 +1,299 @@
+/** Does a file still have the shape that is read? The real readers run, on nothing but the file: no database. */
+import { stat } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { MappaleError } from '../errors.ts';
+import { RowWriter } from '../formats/copy.ts';
+import type { MemberFacts, MemberSink, Recognition, Reject, Sink } from '../contract/source.ts';
+import { KeySet } from './key-set.ts';
+import { maskTaxCode } from '../mask-tax-code.ts';
+import { NO_DATA } from '../readers/no-data.ts';
+import { OddText, isOddRecord } from '../formats/odd-text.ts';
+import { ZipArchive, isZip } from '../formats/zip.ts';
+import type { RegisteredSource } from '../contract/registry.ts';
+import type { LocatedFile } from '../contract/survey.ts';
+import { locate } from '../ingest/locate.ts';
+import { TOLERATED, percent, readFile } from '../ingest/stage.ts';
+
+export interface Finding {
+  readonly level: 'error' | 'warn';
+  readonly code: string;
+  readonly message: string;
+  /** `file.zip!inner.csv:12` */
+  readonly at: string;
+  readonly detail?: string | undefined;
+  readonly hint?: string | undefined;
+}
+
+export interface FileVerdict {
+  readonly path: string;
+  /** Null: no source reads it. */
+  readonly source: string | null;
+  readonly role: string | null;
+  readonly vintage: string | null;
+  readonly ok: boolean;
+  readonly records: number;
+  readonly rows: number;
+  readonly rejects: number;
+  readonly duplicates: number;
+  /** True when only the first records were looked at. */
+  readonly sampled: boolean;
+  readonly findings: readonly Finding[];
+}
+
+/** Examples shown of each kind of reject. */
+const EXAMPLES = 3;
+/** Rejects that show that the whole file is not what it should be, however few they are. */
+const SYSTEMATIC = /^(encoding|utf8|not_utf8|columns|header)/;
+
+class SampleReached extends Error {}
+
+/**
+ * Validates files and folders.
+ * @param sample look at this many records of each file; null: at all
+ * @returns a verdict for each file that a source claims, cannot be opened, or was named itself
+ */
+export async function validate(paths: readonly string[], sources: readonly RegisteredSource[], sample: number | null, onFile: (verdict: FileVerdict) => void): Promise<FileVerdict[]> {
+  const verdicts: FileVerdict[] = [];
+  const add = (verdict: FileVerdict): void => {
+    verdicts.push(verdict);
+    onFile(verdict);
+  };
+  const survey = await locate(paths, sources, { get: () => undefined, set() {} });
+  const named = new Set(paths.map(maskTaxCode));
+  for (const { path, error } of survey.broken) add(failed(path, null, error));
+  for (const { path, source, reason } of survey.aside) {
+    // In a folder it may lie beside what is read; who names it wants to know whether it is read.
+    const finding = { level: named.has(path) ? 'error' : 'warn', code: 'LEFT_ASIDE', message: `the file is known and not read: ${reason}`, at: basename(path) } as const;
+    add({
+      ...empty(path), source, ok: !named.has(path),
+      findings: [named.has(path) ? { ...finding, detail: `expected a file that ${source} reads, found one that it leaves aside`, hint: `Take the file that is read instead: see mappale sources ${source}.` } : finding],
+    });
+  }
+  for (const path of survey.unknown) {
+    add(named.has(path)
+      ? {
+        ...empty(path),
+        findings: [{
+          level: 'error', code: 'FILE_UNKNOWN', message: 'no source reads this file', at: basename(path), detail: `expected a file of ${sources.map(({ id }) => id).join(', ')}`,
+          hint: 'If it should be one of them, compare its first lines with the files in that source\'s fixture folder.',
+        }],
+      }
+      : { ...empty(path), ok: true });
+  }
+  for (const { source, files } of survey.releases) for (const file of files) add(await validateFile(source, file, sample));
+  return verdicts.sort((a, b) => (a.path < b.path ? -1 : 1));
+}
+
+function empty(path: string): FileVerdict {
+  return { path, source: null, role: null, vintage: null, ok: false, records: 0, rows: 0, rejects: 0, duplicates: 0, sampled: false, findings: [] };
+}
+
+function failed(path: string, source: string | null, error: MappaleError): FileVerdict {
+  return { ...empty(path), source, findings: [{ level: 'error', code: error.code, message: error.message, at: error.at ?? basename(path), detail: error.detail, hint: error.hint }] };
+}
+
+async function validateFile(source: RegisteredSource, file: LocatedFile, sample: number | null): Promise<FileVerdict> {
+  const sink = new ValidationSink(source, file.name, sample);
+  const facts = { path: file.path, source: source.id, role: file.recognition.role, vintage: file.recognition.vintage };
+  let sampled = false;
+  const findings: Finding[] = [];
+  try {
+    await readFile(source, file, sink);
+  } catch (error) {
+    if (error instanceof SampleReached) sampled = true;
+    else if (error instanceof MappaleError) findings.push(...failed(file.path, source.id, error).findings);
+    else throw error;
+  }
+  if (findings.length === 0) findings.push(...(await strayBytes(file)));
+  // Of a file that could not be read to its end, nothing is said that its end would decide.
+  findings.push(...sink.findings(!sampled && findings.length === 0, file.recognition));
+  return { ...facts, ok: findings.every(({ level }) => level !== 'error'), records: sink.records, rows: sink.rows, rejects: sink.rejects, duplicates: sink.duplicates, sampled, findings };
+}
+
+/** What stands before or behind a zip is passed over: a server's message, or a program that unpacks itself. */
+async function strayBytes({ path, name }: LocatedFile): Promise<Finding[]> {
+  if (!(await isZip(path))) return [];
+  const zip = await ZipArchive.open(path);
+  await zip.close();
+  return zip.strayBytes === 0 ? [] : [{
+    level: 'warn', code: 'ZIP_STRAY_BYTES', message: `${zip.strayBytes} bytes stand around the zip in its file`, at: name, detail: `expected a zip and nothing else, found ${zip.strayBytes} bytes before or behind it`,
+    hint: 'The zip itself is whole and is read. Where the server put them there, download the file again.',
+  }];
+}
+
+/** Counts, keeps examples, remembers keys; writes nothing. */
+class ValidationSink implements Sink {
+  rows = 0;
+  rejects = 0;
+  duplicates = 0;
+  records = 0;
+  readonly #source: RegisteredSource;
+  readonly #name: string;
+  readonly #sample: number | null;
+  readonly #writers = new Map<string, RowWriter>();
+  readonly #keys = new Map<string, KeySet>();
+  readonly #texts: OddText[] = [];
+  readonly #oddRejects: { at: string; message: string }[] = [];
+  readonly #rejectKinds = new Map<string, { count: number; examples: { at: string; message: string }[] }>();
+  readonly #lost: Finding[] = [];
+  #label = '';
+
+  constructor(source: RegisteredSource, name: string, sample: number | null) {
+    this.#source = source;
+    this.#name = name;
+    this.#sample = sample;
+    for (const [table, columns] of Object.entries(source.tables)) {
+      const key = source.keys?.[table];
+      const keys = key === undefined ? null : new KeySet(columns, key);
+      if (keys !== null) this.#keys.set(table, keys);
+      const texts = new OddText(columns);
+      this.#texts.push(texts);
+      this.#writers.set(table, new RowWriter(columns, (chunk) => {
+        keys?.addRows(chunk, this.#label);
+        texts.addRows(chunk, this.#label);
+      }));
+    }
+  }
+
+  async reuse(): Promise<boolean> {
+    return false;
+  }
+
+  progress(): void {}
+
+  async member(facts: MemberFacts): Promise<MemberSink> {
+    this.#label = facts.path === '' ? this.#name : `${this.#name}!${facts.path}`;
+    const label = this.#label;
+    const before = { rows: this.#rowCount(), rejects: this.rejects, duplicates: this.duplicates };
+    const writer = (table: string): RowWriter => {
+      const found = this.#writers.get(table);
+      if (found === undefined) throw new Error(`${this.#source.id}: unknown staging table ${table}`);
+      return found;
+    };
+    return {
+      memberId: 0,
+      writer,
+      row: (table, position, values) => {
+        writer(table).row(position, values);
+        this.#stopAtSample();
+      },
+      reject: (reject) => {
+        this.#reject(label, reject);
+        this.#stopAtSample();
+      },
+      duplicate: () => {
+        this.duplicates += 1;
+      },
+      drain: () => {
+        this.#stopAtSample();
+        return undefined;
+      },
+      close: async (records) => {
+        for (const one of this.#writers.values()) one.flush();
+        this.records += records;
+        this.rows = this.#rowCount();
+        const accounted = this.rows - before.rows + (this.rejects - before.rejects) + (this.duplicates - before.duplicates);
+        if (accounted !== records) {
+          this.#lost.push({ level: 'error', code: 'ACCOUNTING', message: 'records are unaccounted for', at: label, detail: `expected ${records} records = rows + rejects + duplicates, found ${accounted}` });
+        }
+      },
+    };
+  }
+
+  /** @param whole every record was read */
+  findings(whole: boolean, { role, complete }: Recognition): Finding[] {
+    this.rows = this.#rowCount();
+    const findings = [...this.#lost];
+    const seen = this.rows + this.rejects + this.duplicates;
+    const faults = this.rejects - (this.#rejectKinds.get(NO_DATA)?.count ?? 0);
+    const limit = this.#source.manifest.envelope.rejectShare;
+    const tooMany = faults / Math.max(1, seen) > limit && faults > TOLERATED;
+    const allowed = `at most ${TOLERATED} records or ${percent(limit)} of them`;
+    for (const [code, { count, examples }] of this.#rejectKinds) {
+      const systematic = SYSTEMATIC.test(code);
+      const nothing = this.rows === 0;
+      findings.push({
+        level: tooMany || systematic || nothing ? 'error' : 'warn', code, at: examples.map(({ at }) => at).join(', '),
+        message: `${count} record${count === 1 ? '' : 's'} ${code === NO_DATA ? 'without a value' : 'refused'}: ${examples[0]?.message ?? ''}`,
+        detail: code === NO_DATA && !nothing ? `expected a value or nothing, found the sign for "no value" in ${count} of ${seen} records`
+          : nothing ? `expected records that can be used, found ${this.rejects} of ${seen} refused`
+            : systematic ? `expected none in a whole file, found ${count} of ${seen}`
+              : `expected ${allowed} to be refused, found ${faults} of ${seen} (${percent(faults / Math.max(1, seen))})`,
+        hint: tooMany || nothing ? 'Compare these lines with the publisher\'s description.'
+          : systematic ? 'The file was changed after its publisher made it: use it as downloaded.' : 'They are kept aside when the file is loaded; see them then with mappale rejects.',
+      });
+    }
+    for (const writer of this.#writers.values()) writer.flush();
+    findings.push(...this.#encoding());
+    for (const [table, keys] of this.#keys) {
+      if (keys.repeated === 0) continue;
+      findings.push({ level: 'warn', code: 'KEY_REPEATED', message: `${keys.repeated} rows of ${table} repeat the key (${this.#source.keys![table]!.join(', ')})`, at: keys.examples.join(', '), hint: 'One of each is kept when the file is loaded; the others are counted as duplicates, or refused where they contradict it.' });
+    }
+    if (whole && this.records === 0 && this.#lost.length === 0) {
+      findings.push({ level: 'error', code: 'FILE_EMPTY', message: 'the file holds no record', at: this.#name, detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.' });
+    }
+    if (whole && complete) findings.push(...this.#envelope(role));
+    return findings;
+  }
+
+  /**
+   * Bytes of another encoding are an error wherever they stand. Texts like `ForlÃ¬` are one when many different accented texts look so:
+   * the publishers have single ones themselves.
+   */
+  #encoding(): Finding[] {
+    const message = 'text is in another encoding than the publisher uses';
+    const hint = 'Use the file as downloaded; a program that saves it again may change its encoding.';
+    const [refused] = this.#oddRejects;
+    if (refused !== undefined) {
+      return [{ level: 'error', code: 'ENCODING_WRONG', message, at: this.#oddRejects.map(({ at }) => at).join(', '), detail: `expected text, found bytes or signs that are none; ${refused.message}`, hint }];
+    }
+    const odd = this.#texts.reduce((sum, texts) => sum + texts.odd, 0);
+    if (odd === 0) return [];
+    const seen = this.#texts.reduce((sum, texts) => sum + texts.seen, 0);
+    const examples = this.#texts.flatMap((texts) => texts.examples).slice(0, EXAMPLES);
+    const at = examples.map((example) => example.at).join(', ');
+    const like = `${odd} of ${seen} texts beyond ASCII like ${JSON.stringify(examples[0]?.text.slice(0, 60))}`;
+    if (this.#texts.some((texts) => texts.damaged || texts.throughout)) return [{ level: 'error', code: 'ENCODING_WRONG', message, at, detail: `expected text, found ${like}`, hint }];
+    return [{
+      level: 'warn', code: 'ENCODED_TWICE', message: `${odd} text${odd === 1 ? ' was' : 's were'} encoded twice, and the others were not`, at, detail: `expected text, found ${like}`,
+      hint: 'Single ones are the publisher\'s own: they are kept as they are, and found by the letters that they stand for.',
+    }];
+  }
+
+  /** A file that is called the whole, and is as large as none was. */
+  #envelope(role: string): Finding[] {
+    const { min = 0, max = Infinity } = this.#source.manifest.envelope.records?.[role] ?? {};
+    if (this.records >= min && this.records <= max) return [];
+    const few = this.records < min;
+    return [{
+      level: 'warn', code: 'ENVELOPE', message: `the publisher's whole file has ${few ? 'more' : 'fewer'} records`, at: this.#name, detail: `expected at ${few ? `least ${min}` : `most ${max}`}, found ${this.records}`,
+      hint: few ? 'If it was cut short, download it again; if it is a part, give it a name that says so: under this one it replaces older files of other places too.' : 'Compare it with the publisher\'s.',
+    }];
+  }
+
+  #rowCount(): number {
+    let rows = 0;
+    for (const writer of this.#writers.values()) rows += writer.rows;
+    return rows;
+  }
+
+  #reject(label: string, reject: Reject): void {
+    this.rejects += 1;
+    const kind = this.#rejectKinds.get(reject.code) ?? { count: 0, examples: [] };
+    kind.count += 1;
+    if (this.#oddRejects.length < EXAMPLES && isOddRecord(reject.raw)) this.#oddRejects.push({ at: `${label}:${reject.position}`, message: reject.message });
+    if (kind.examples.length < EXAMPLES) kind.examples.push({ at: `${label}:${reject.position}`, message: reject.message });
+    this.#rejectKinds.set(reject.code, kind);
+  }
+
+  #stopAtSample(): void {
+    if (this.#sample !== null && this.#rowCount() + this.rejects >= this.#sample) throw new SampleReached();
+  }
+}
+
+/** A path that was named must exist. @throws MappaleError `FILE_MISSING` (exit 2) */
+export async function mustExist(path: string): Promise<void> {
+  await stat(path).catch(() => {
+    throw new MappaleError('the file does not exist', { code: 'FILE_MISSING', kind: 'usage', at: path, hint: 'Check the path.' });
+  });
+}

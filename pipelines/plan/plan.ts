@@ -1,0 +1,233 @@
+/**
+ * What a refresh has to do, and why: decided from what is known, without a database, a file or a clock. `run` does exactly this, and `mappale plan` prints it.
+ */
+import { whyChanged, type Facts } from '../contract/fingerprint.ts';
+import { unitName } from '../contract/regions.ts';
+import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
+import { sha256, type Relation } from '../contract/sql-files.ts';
+import { pick, type Located, type LocatedFile, type Survey } from '../contract/survey.ts';
+import { bytesKey, logicalKey, type LoadedFile } from '../ledger/force.ts';
+import type { Hold } from '../ledger/hold.ts';
+import { ADDRESSES, PARCELS, type Inventory } from '../ledger/inventory.ts';
+import type { Release } from '../ledger/ledger.ts';
+import type { PublishedTable } from '../ledger/published.ts';
+import { planProducts, productsDigest, type Product } from './products.ts';
+
+/** Italy as a whole is published when there is a list of its comuni. */
+const COMUNI = 'layer.comune_code';
+
+/** What is known before anything is done. */
+export interface Known {
+  readonly sources: readonly RegisteredSource[];
+  /** Versions that decide what is made. */
+  readonly engine: Facts;
+  /** What is loaded. */
+  readonly inventory: Inventory;
+  readonly holds: ReadonlyMap<number, Hold>;
+  /** Tables of the publications in force, by unit: a region's code, or 0 for Italy. */
+  readonly published: ReadonlyMap<number, ReadonlyMap<Relation, PublishedTable>>;
+}
+
+/** A recognised file that no region is made from, and why. */
+export interface UnusedFile {
+  readonly path: string;
+  readonly source: string;
+  readonly reason: string;
+}
+
+/** A file in force that is not in the data folders any more. */
+export interface LeftFile {
+  readonly name: string;
+  readonly source: string;
+  readonly vintage: string;
+}
+
+/** Files to be read as one release. */
+export interface LoadJob {
+  readonly located: Located;
+  /** Of the files, as what they were recognised, and of what reads them. */
+  readonly fingerprint: string;
+  readonly why: string;
+}
+
+/** A region, or Italy, as it would be made now; there is nothing to do where no product of it is stale. */
+export interface BuildJob {
+  readonly unit: number;
+  readonly products: readonly Product[];
+  /** What is in force of it. */
+  readonly published: ReadonlyMap<Relation, PublishedTable>;
+  /** Layers that nothing is loaded of. */
+  readonly missing: readonly Relation[];
+}
+
+export interface Plan {
+  readonly loads: readonly LoadJob[];
+  /** Units that may be made, Italy first; of those that a release is still to be loaded for, the tables that it will change are stale. */
+  readonly builds: readonly BuildJob[];
+  /** Units that a person holds as they are, each with who and why. */
+  readonly held: readonly string[];
+  readonly unused: readonly UnusedFile[];
+  readonly left: readonly LeftFile[];
+  /** Loaded files that lie in the data folders, those of them that came, and how many left. */
+  readonly present: readonly number[];
+  readonly came: readonly number[];
+  readonly gone: number;
+}
+
+/**
+ * @param survey what lies in the data folders; null: they are not looked at, and count as they did
+ * @param regions to bring up to date; null: all that have parcels or addresses, or are published
+ */
+export function plan(known: Known, survey: Survey | null, regions: readonly number[] | null): Plan {
+  const { sources, inventory: before } = known;
+  const releases = survey?.releases ?? [];
+  const here = new Set(releases.flatMap(({ source, files }) => files.map((file) => keyOf(source, file))));
+  const isHere = (file: LoadedFile): boolean => (survey === null ? file.present : here.has(logicalKey(file)));
+  const came = before.files.filter((file) => isHere(file) && !file.present).map(({ fileId }) => fileId);
+  const inventory = before.with(before.files.map((file) => ({ ...file, present: isHere(file), arrived: came.includes(file.fileId) ? NOW : file.arrived })));
+  const loads: LoadJob[] = [];
+  const unused: UnusedFile[] = [];
+  for (const located of releases) {
+    const { source } = located;
+    const fresh: LocatedFile[] = [];
+    for (const file of located.files) {
+      const standing = standingOf(source, file, inventory, releases, regions);
+      if (standing === null) fresh.push(file);
+      else if ('reason' in standing) unused.push({ path: file.path, source: source.id, reason: standing.reason });
+    }
+    if (fresh.length === 0) continue;
+    const release = pick(located, fresh);
+    loads.push({ located: release, fingerprint: fingerprintOf(release), why: whyRead(source, fresh, inventory) });
+  }
+  const coming = comingFiles(loads);
+  const then = inventory.with([...inventory.files, ...coming.files], coming.releases);
+  const builds: BuildJob[] = [];
+  const units: number[] = [];
+  const held: string[] = [];
+  for (const unit of [0, ...(regions ?? unitsOf(known, then, loads))]) {
+    if (unit === 0 && then.force(0, COMUNI).files.length === 0) continue;
+    units.push(unit);
+    const published = known.published.get(unit) ?? new Map<Relation, PublishedTable>();
+    const products = planProducts(unit, sources, then, published, known.engine);
+    const hold = holdOn(known.holds.get(unit), products);
+    if (hold !== null) held.push(hold);
+    else builds.push({ unit, products, published, missing: [...new Set(products.flatMap(({ missing }) => missing))] });
+  }
+  const used = new Set(units.flatMap((unit) => then.used(unit).map(({ fileId }) => fileId)));
+  for (const located of releases) {
+    for (const file of located.files) {
+      const standing = standingOf(located.source, file, inventory, releases, regions);
+      if (standing === null || !('loaded' in standing) || used.has(standing.loaded.fileId)) continue;
+      unused.push({ path: file.path, source: located.source.id, reason: whyUnused(standing.loaded, then, units) });
+    }
+  }
+  return {
+    loads, builds, held,
+    unused: unused.sort((a, b) => (a.path < b.path ? -1 : 1)),
+    left: inventory.files.filter((file) => used.has(file.fileId) && !file.present).map(({ name, sourceId, vintage }) => ({ name, source: sourceId, vintage })),
+    present: inventory.files.filter(({ present }) => present).map(({ fileId }) => fileId),
+    came,
+    gone: before.files.filter((file) => file.present && !isHere(file)).length,
+  };
+}
+
+/** Is there anything to do? */
+export function isDone({ loads, builds }: Plan): boolean {
+  return loads.length === 0 && builds.every(({ products }) => staleOf(products).length === 0);
+}
+
+/** What of a unit must be made again. */
+export function staleOf(products: readonly Product[]): { readonly relation: Relation; readonly why: string }[] {
+  return products.flatMap(({ relation, stale }) => (stale === null ? [] : [{ relation, why: stale }]));
+}
+
+/** Digest of a release: its files, as what they were recognised, and what reads them. */
+function fingerprintOf({ source, files }: Located): string {
+  return sha256([source.reader, ...files.map((file) => keyOf(source, file)).sort()].join('\n'));
+}
+
+/** What is known of a located file before it is read. */
+function keyOf(source: RegisteredSource, { recognition, sha256: digest }: LocatedFile): string {
+  const { role, vintage, dated, region, complete, place } = recognition;
+  return logicalKey({ sourceId: source.id, role, vintage, dated: dated ?? null, region, complete, place: place ?? null, sha256: digest });
+}
+
+/** Whether a file was loaded before: as the same thing, or, by an earlier version, the same bytes as another. */
+function isSame(source: RegisteredSource, file: LocatedFile, loaded: LoadedFile): boolean {
+  return logicalKey(loaded) === keyOf(source, file) || bytesKey(loaded) === bytesKey({ sourceId: source.id, name: file.name, sha256: file.sha256 });
+}
+
+/** Why a located file need not be read; null: it must be. */
+type Standing = { readonly loaded: LoadedFile } | { readonly reason: string } | null;
+
+function standingOf(source: RegisteredSource, file: LocatedFile, inventory: Inventory, releases: readonly Located[], regions: readonly number[] | null): Standing {
+  const key = keyOf(source, file);
+  const { region, vintage, dated, role, place } = file.recognition;
+  const readings = inventory.files.filter((each) => logicalKey(each) === key);
+  const loaded = readings.find(({ reader }) => reader === source.reader) ?? inventory.files.find((each) => each.forgotten && isSame(source, file, each));
+  if (loaded !== undefined) return { loaded };
+  if (regions !== null && region !== null && !regions.includes(region)) return { reason: `it is of ${unitName(region)}, which was not asked for` };
+  if (source.manifest.keep === 'all') return null;
+  const newer = releases.filter((release) => release.source.id === source.id).flatMap(({ files }) => files).find(({ recognition: other, name }) =>
+    name !== file.name && other.role === role && other.complete && (other.place ?? null) === null && (place ?? null) === null && (other.region === null || other.region === region)
+    && (other.vintage > vintage || (other.vintage === vintage && (other.dated ?? '') > (dated ?? ''))));
+  return newer === undefined ? null : { reason: `${newer.name} is newer (${newer.recognition.vintage}) and has all that it has` };
+}
+
+/** Why files are read: in words, beside the last reading of the same bytes. */
+function whyRead(source: RegisteredSource, files: readonly LocatedFile[], inventory: Inventory): string {
+  const before = inventory.files.filter((each) => files.some((file) => isSame(source, file, each))).at(-1);
+  if (before === undefined) return 'not loaded yet';
+  if (before.reader === 'retry') return 'its rejects are to be tried again';
+  return whyChanged(inventory.releases.get(before.releaseId)?.inputs ?? null, source.facts) ?? 'what reads it changed';
+}
+
+function whyUnused(file: LoadedFile, inventory: Inventory, units: readonly number[]): string {
+  if (file.forgotten) return 'it was forgotten (mappale forget --undo takes it back)';
+  if (file.held.length === 0) return 'nothing of it could be used';
+  if (file.region !== null && !units.includes(file.region)) return `it is of ${unitName(file.region)}, which is neither asked for nor published`;
+  const newer = units.flatMap((unit) => inventory.used(unit)).find((other) => other.sourceId === file.sourceId && other.role === file.role);
+  return newer === undefined ? 'its places are of no region that is asked for or published' : `${newer.name} (${newer.vintage}) counts in its stead`;
+}
+
+/** Files that are still to be read, as if they were loaded: of what places they speak is not known yet. */
+function comingFiles(loads: readonly LoadJob[]): { files: LoadedFile[]; releases: Release[] } {
+  const files: LoadedFile[] = [];
+  const made: Release[] = [];
+  for (const [index, { located, fingerprint }] of loads.entries()) {
+    const releaseId = 2_000_000_000 + index;
+    made.push({
+      releaseId, sourceId: located.source.id, vintage: located.vintage, region: located.region, complete: located.complete, state: 'loaded',
+      fingerprint, records: null, rows: null, rejects: null, duplicates: null, layers: null, inputs: null,
+    });
+    for (const { name, sha256: digest, recognition } of located.files) {
+      const { role, vintage, dated, region, complete, place } = recognition;
+      files.push({
+        fileId: 2_000_000_000 + files.length, releaseId, sourceId: located.source.id, role, vintage, dated: dated ?? null, region, complete, place: place ?? null, assigned: null,
+        name, sha256: digest, reader: located.source.reader, present: true, arrived: NOW, forgotten: false,
+        held: located.source.layer.writes.map((layer) => ({ layer: layer.slice('layer.'.length), series: '', region: null, likelyRegion: null, dated: null, named: true, places: [''] })),
+      });
+    }
+  }
+  return { files, releases: made };
+}
+
+/** Regions that have parcels or addresses, and those already published. */
+function unitsOf({ sources, published }: Known, inventory: Inventory, loads: readonly LoadJob[]): number[] {
+  const readers = new Set([PARCELS, ADDRESSES].map((relation) => sourceOfLayer(sources, relation)?.id));
+  const found = loads.flatMap(({ located: { source, region } }) => (readers.has(source.id) && region !== null ? [region] : []));
+  return [...new Set([...[...published.keys()].filter((unit) => unit > 0), ...inventory.regionsOf([PARCELS, ADDRESSES]), ...found])].sort((a, b) => a - b);
+}
+
+/** Why a unit is left as it is although its inputs may differ; null: it is not. */
+function holdOn(hold: Hold | undefined, products: readonly Product[]): string | null {
+  if (hold === undefined) return null;
+  const name = unitName(hold.unit);
+  const who = `by ${hold.heldBy} on ${hold.heldAt.slice(0, 10)}${hold.reason === null ? '' : `: ${hold.reason}`}`;
+  if (hold.kind === 'pinned') return `${name} is pinned ${who} (mappale unpin ${name})`;
+  if (hold.kind === 'withdrawn') return `${name} was withdrawn ${who} (mappale unpin ${name})`;
+  return hold.fingerprint === productsDigest(products) ? `${name} was rolled back ${who}; it stays so until its files change (or mappale unpin ${name})` : null;
+}
+
+/** Later than any run. */
+const NOW = Number.MAX_SAFE_INTEGER;

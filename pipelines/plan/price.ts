@@ -1,0 +1,65 @@
+/** What a refresh will cost: minutes, disk and memory, from what earlier runs on this database took. */
+import { MappaleError } from '../errors.ts';
+import type { Experience } from '../ledger/experience.ts';
+import { staleOf, type Plan } from './plan.ts';
+
+/**
+ * Where nothing was measured yet, what an invented region of 200,000 parcels took on two cores with PostgreSQL: compressed bytes read per
+ * second, what each release and each region costs however small it is, bytes of layer per byte of file.
+ */
+const ASSUMED = { bytesPerSecond: 2_000_000, secondsPerRelease: 0.15, layerPerByte: 12, secondsPerRegion: 2.5, secondsPerParcel: 200e-6, bytesPerParcel: 1500 } as const;
+/** How much longer the embedded database takes. */
+const EMBEDDED = 2.5;
+/** This process: readers, buffers and the largest geometry. The server needs its own. */
+const MEMORY_BYTES = 400 * 1024 * 1024;
+/** A full disk is worse than a refused run. */
+const SPARE = 1.2;
+
+export interface Price {
+  readonly seconds: number;
+  readonly diskBytes: number;
+  readonly memoryBytes: number;
+  /** Room on the database's disk; null when it is on another machine. */
+  readonly freeBytes: number | null;
+  /** Share of the estimate that comes from measurements on this database, 0–1. */
+  readonly measured: number;
+}
+
+/** @returns the price of a plan; parcels of regions that are not loaded yet are guessed from the size of their files */
+export function price({ loads, builds }: Plan, { bySource, all, perParcel: each, parcels: published, embedded, freeBytes }: Experience): Price {
+  const slower = embedded ? EMBEDDED : 1;
+  let seconds = 0;
+  let disk = 0;
+  let measured = 0;
+  for (const { located } of loads) {
+    const bytes = located.files.reduce((sum, { size }) => sum + size, 0);
+    const known = bySource.get(located.source.id);
+    const cost = known !== undefined ? bytes / known.bytesPerSecond : slower * (ASSUMED.secondsPerRelease + bytes / ASSUMED.bytesPerSecond);
+    seconds += cost;
+    if (known !== undefined) measured += cost;
+    disk += bytes * ((known ?? all)?.layerPerByte ?? ASSUMED.layerPerByte);
+  }
+  // About 200 bytes of nested zip a parcel.
+  const coming = loads.filter(({ located }) => located.source.layer.writes.includes('layer.cadastral_parcel')).reduce((sum, { located }) => sum + located.files.reduce((bytes, { size }) => bytes + size, 0), 0) / 200;
+  const stale = builds.filter(({ products }) => staleOf(products).length > 0).map(({ unit }) => unit);
+  const parcels = Math.max(stale.reduce((sum, unit) => sum + (published.get(unit) ?? 0), 0), coming);
+  const regions = stale.filter((unit) => unit > 0).length;
+  const build = each !== null ? parcels * each.seconds : slower * (regions * ASSUMED.secondsPerRegion + parcels * ASSUMED.secondsPerParcel);
+  seconds += build;
+  if (each !== null) measured += build;
+  disk += parcels * (each?.bytes ?? ASSUMED.bytesPerParcel);
+  return { seconds, diskBytes: disk, memoryBytes: MEMORY_BYTES, freeBytes, measured: seconds === 0 ? 1 : measured / seconds };
+}
+
+/** @throws MappaleError `NO_ROOM` (exit 2) when the disk would fill up, unless forced */
+export function refuseWithoutRoom(cost: Price, force: boolean): void {
+  if (force || cost.freeBytes === null || cost.diskBytes * SPARE <= cost.freeBytes) return;
+  throw new MappaleError('there is not enough room for this load', {
+    code: 'NO_ROOM', kind: 'usage', detail: `expected ${gib(cost.diskBytes * SPARE)} free (the estimate and a fifth), found ${gib(cost.freeBytes)}`,
+    hint: 'Free room (mappale prune), use another disk, or run again with --force.',
+  });
+}
+
+export function gib(bytes: number): string {
+  return bytes < 100 * 1024 ** 2 ? `${Math.ceil(bytes / 1024 ** 2)} MiB` : `${(bytes / 1024 ** 3).toFixed(1)} GiB`;
+}

@@ -1,0 +1,133 @@
+/** What a unit is made of, what of it is stale, and why: decided from fingerprints alone, before anything is built. */
+import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
+import { digestOfFacts, sqlFacts, whyChanged, type Facts } from '../contract/fingerprint.ts';
+import { readSqlFolder, schemaOf, sha256, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
+import type { InForce } from '../ledger/force.ts';
+import type { Inventory } from '../ledger/inventory.ts';
+import type { Release } from '../ledger/ledger.ts';
+import type { PublishedTable } from '../ledger/published.ts';
+
+/** A table of a unit: what makes it, what from, and whether what is published still holds. */
+export interface Product {
+  readonly relation: Relation;
+  readonly file: SqlFile;
+  /** Digest of the SQL and of everything read, down to the files. */
+  readonly fingerprint: string;
+  /** Relation or release → its fingerprint. */
+  readonly inputs: Readonly<Record<string, string>>;
+  /** Releases of the layers read, directly or through other tables. */
+  readonly releases: readonly Release[];
+  /** What its values come from: not the parcels' own, nor the codes and boundaries of comuni, which every table stands on. */
+  readonly cited: readonly { readonly sourceId: string; readonly vintage: string }[];
+  /** Layers directly read that have no release. */
+  readonly missing: readonly Relation[];
+  /** Why it must be made again; null when what is published is current. */
+  readonly stale: string | null;
+  /** Of what it is made from only the parcels differ from what was published: rows of the others may be carried over. */
+  readonly carry: boolean;
+  /** Table that is published now, without its schema. */
+  readonly published: string | null;
+}
+
+/** Files that make tables of this unit, each after what it reads. @throws Error for a cycle: a bug of the headers */
+export function productFiles(unit: number): SqlFile[] {
+  const files = [...readSqlFolder('sql/core'), ...readSqlFolder('sql/sections')].filter((file) => (file.unit === 'italy') === (unit === 0));
+  const makers = new Map(files.map((file) => [file.writes[0]!, file]));
+  const sorted: SqlFile[] = [];
+  const visiting = new Set<SqlFile>();
+  const visit = (file: SqlFile): void => {
+    if (sorted.includes(file)) return;
+    if (visiting.has(file)) throw new Error(`${file.file}: reads what is made from it`);
+    visiting.add(file);
+    for (const relation of file.reads) {
+      const maker = makers.get(relation);
+      if (maker !== undefined && maker !== file) visit(maker);
+    }
+    sorted.push(file);
+  };
+  for (const file of files) visit(file);
+  return sorted;
+}
+
+/** Decides what is stale, and says why. Pure: nothing is read but its arguments. */
+export function planProducts(unit: number, sources: readonly RegisteredSource[], inventory: Inventory, published: ReadonlyMap<Relation, PublishedTable>, engine: Facts): Product[] {
+  const products = new Map<Relation, Product>();
+  for (const file of productFiles(unit)) {
+    const relation = file.writes[0]!;
+    const inputs: Record<string, string> = { ...sqlFacts(file), ...engine };
+    const used = new Map<number, Release>();
+    const cited = new Map<string, Product['cited'][number]>();
+    const missing: Relation[] = [];
+    for (const read of file.reads) {
+      if (schemaOf(read) === 'layer') {
+        const source = sourceOfLayer(sources, read);
+        const { files } = inventory.force(unit, read);
+        if (files.length === 0) missing.push(read);
+        for (const { file } of files) {
+          const release = inventory.releases.get(file.releaseId);
+          if (release === undefined) continue;
+          used.set(release.releaseId, release);
+          if (source?.manifest.reference !== true) cited.set(`${file.sourceId} ${file.vintage}`, file);
+        }
+        Object.assign(inputs, inputsOf(files, read));
+      } else {
+        const made = products.get(read);
+        if (made === undefined) continue; // what a file both reads and keeps, as the register of fids
+        inputs[read] = made.fingerprint;
+        for (const release of made.releases) used.set(release.releaseId, release);
+        if (read !== 'core.parcel') for (const each of made.cited) cited.set(`${each.sourceId} ${each.vintage}`, each);
+      }
+    }
+    const fingerprint = digestOfFacts(inputs);
+    const before = published.get(relation);
+    const isStale = before !== undefined && before.fingerprint !== fingerprint;
+    products.set(relation, {
+      relation, file, fingerprint, inputs, missing,
+      carry: isStale && differOnly(before.inputs, inputs, mayDiffer(file, sources, products)),
+      releases: [...used.values()].sort((a, b) => a.releaseId - b.releaseId),
+      cited: [...cited.values()],
+      stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'what it is made from is noted in another way' : null,
+      published: before?.stands ?? null,
+    });
+  }
+  return [...products.values()];
+}
+
+/** Digest of all that a unit would be made from now. */
+export function productsDigest(products: readonly Pick<Product, 'relation' | 'fingerprint'>[]): string {
+  return sha256(products.map(({ relation, fingerprint }) => `${relation} ${fingerprint}`).sort().join('\n'));
+}
+
+/** Digests of the files of a layer, by source, vintage and region: of their bytes, of what read them, of the places that count, and of their order. */
+function inputsOf(files: readonly InForce[], layer: Relation): Record<string, string> {
+  const lines = new Map<string, string[]>();
+  for (const { file, rank, whole, places } of files) {
+    const key = `${file.sourceId} ${file.vintage}${file.region === null ? '' : ` region ${file.region}`}`;
+    const mine = lines.get(key) ?? [];
+    mine.push(JSON.stringify([layer, rank, file.sha256, file.reader, whole, places.map(({ series, place }) => `${series} ${place}`).sort()]));
+    lines.set(key, mine);
+  }
+  return Object.fromEntries([...lines].map(([key, mine]) => [`${key} ${tableOf(layer)}`, sha256(mine.sort().join('\n'))]));
+}
+
+/** Inputs in which a table that carries rows over may differ from the published one: what its unchanged rows do not depend on. */
+function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: ReadonlyMap<Relation, Product>): (input: string) => boolean {
+  const { carries } = file;
+  if (carries === null || carries.by === 'content') return () => false;
+  if (carries.by === 'members') {
+    const source = sourceOfLayer(sources, carries.layer);
+    return (input) => source !== undefined && input.startsWith(`${source.id} `);
+  }
+  return (input) => {
+    if (input === 'core.parcel') return true;
+    const read = made.get(input as Relation);
+    // Whether it says the same is seen once it is made.
+    if (read?.file.carries?.by === 'content') return true;
+    // Of both it is the same parcels that are made anew.
+    return carries.by === 'parcels' && read?.carry === true && read.file.carries?.by === 'parcels';
+  };
+}
+
+function differOnly(before: Readonly<Record<string, string>>, now: Readonly<Record<string, string>>, may: (input: string) => boolean): boolean {
+  return [...new Set([...Object.keys(before), ...Object.keys(now)])].every((input) => before[input] === now[input] || may(input));
+}

@@ -1,0 +1,42 @@
+/**
+ * What a file's packaging says of it: whether its publisher calls it the whole, and which day it was made. Decided by names and by
+ * what is written inside, never by how much there is.
+ */
+import type { Probe } from '../contract/source.ts';
+import type { ZipEntry } from '../formats/zip.ts';
+
+/** What an archive carries when its packer noted no day. */
+const NO_DAY = '1980-01-01';
+
+/** File name without folders, ending, and what a browser or a desktop adds to a second copy: `MOLISE (1).zip` → `MOLISE`. */
+export function stemOf(path: string): string {
+  return path.split('/').at(-1)!.replace(/\.[^.]*$/, '').replace(/(?: ?\(\d+\)| - Cop(?:y|ia)(?: ?\(\d+\))?)$/, '');
+}
+
+/** How a publisher names a file of all Italy or of a whole region, and how every name begins that copies it. */
+export interface WholeName {
+  /** Of the whole: matched against `stemOf`. */
+  readonly whole: RegExp;
+  /** Of the whole and of its parts: `Mosaicatura_ISPRA_2024_…_molise` is one, and says itself that it is not the whole. */
+  readonly stated: RegExp;
+}
+
+/** @param names from the outside in: the file, then entries of the zip; the first that speaks decides */
+export function isWhole(names: readonly string[], { whole, stated }: WholeName): boolean {
+  const speaking = names.map(stemOf).find((stem) => stated.test(stem) || whole.test(stem));
+  return speaking !== undefined && whole.test(speaking);
+}
+
+/** Newest day of a zip's entries; undefined for a plain file, and where the packer wrote none. */
+export function newestEntry(entries: readonly ZipEntry[] | null): string | undefined {
+  const newest = (entries ?? []).reduce((day, { modified, isFolder }) => (!isFolder && modified > day ? modified : day), NO_DAY);
+  return newest === NO_DAY ? undefined : newest;
+}
+
+/** When a workbook was last saved, as its properties say (`2025-03-14T09:26:53Z`); else the newest day of its entries. */
+export async function workbookDate(probe: Probe, inner: string = ''): Promise<string | undefined> {
+  const entries = inner === '' ? probe.entries ?? [] : await probe.entriesOf(inner);
+  if (!entries.some(({ path }) => path === 'docProps/core.xml')) return newestEntry(entries);
+  const properties = (await probe.headOf(`${inner === '' ? '' : `${inner}/`}docProps/core.xml`)).toString('utf8');
+  return /<dcterms:modified[^>]*>\s*(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z?)\s*</.exec(properties)?.[1] ?? newestEntry(entries);
+}

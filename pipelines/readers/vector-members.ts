@@ -1,0 +1,195 @@
+/**
+ * Reads every spatial layer of a vector file, plain or zipped, into one staging table: a member per layer, columns by name,
+ * geometry last. What differs between sources is the columns and what a record means.
+ */
+import { expectColumns, normaliseHeader, type ExpectedColumns } from '../formats/csv.ts';
+import { degreesUnderMetres, geometryOutsideItaly, isInDegrees } from './italy.ts';
+import type { Refusal } from './refusal.ts';
+import { inputError, type InputFile, type MemberFacts, type MemberSink, type Probe, type Sink } from '../contract/source.ts';
+import { openVector, type VectorDataset, type VectorFeature, type VectorLayer, type VectorValue } from '../formats/vector.ts';
+import { isZip, type ZipArchive, type ZipEntry } from '../formats/zip.ts';
+
+export interface VectorReading<K extends string> {
+  /** Staging table; its last column is the geometry. */
+  readonly table: string;
+  /** Kind of geometry that a record must have; `multi…` counts as the same. */
+  readonly geometry: 'polygon' | 'line';
+  readonly columns: Omit<ExpectedColumns<K>, 'at'>;
+  /**
+   * One record: the values of the staging columns before the geometry, or why it is refused.
+   * @param fields by our names; null for an optional column that is not there
+   * @param layer name of the layer: file name without extension, table of a GeoPackage
+   */
+  row(fields: Readonly<Record<K, VectorValue>>, layer: string): { readonly values: readonly unknown[] } | Refusal;
+}
+
+const VECTOR_FILE = /\.(?:shp|gpkg|geojson)$/i;
+/** After this much geometry or this many records the database is given time to take them. */
+const DRAIN_BYTES = 1_048_576;
+const DRAIN_RECORDS = 500;
+/** EWKB types by kind, simple and multi. */
+const TYPES = { polygon: [3, 6], line: [2, 5] } as const;
+
+/** Paths of the vector files of a zip, without the shadow files that macOS adds. */
+export function vectorEntries(entries: readonly ZipEntry[]): string[] {
+  return entries.filter((entry) => !entry.isFolder && VECTOR_FILE.test(entry.path) && !entry.path.startsWith('__MACOSX/')).map((entry) => entry.path);
+}
+
+/** How to read a layer, or null to leave it aside; for files whose layers differ. */
+export type VectorReadings<K extends string> = VectorReading<K> | ((layer: VectorLayer) => VectorReading<K> | null);
+
+/**
+ * Streams one file into the sink.
+ * @throws input errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without one
+ */
+export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>): Promise<void> {
+  if (!(await isZip(file.path))) {
+    await readDataset(await openVector(file.path), '', {}, file.size, sink, reading);
+    return;
+  }
+  const zip = await file.zip();
+  try {
+    const paths = vectorEntries(zip.entries);
+    if (paths.length === 0) {
+      throw inputError('zip holds no vector file', { code: 'VECTOR_MISSING', at: file.name, detail: `expected .shp, .gpkg or .geojson, found ${zip.entries.map((entry) => entry.path).slice(0, 5).join(', ') || 'nothing'}` });
+    }
+    for (const path of paths) {
+      const parts = partsOf(zip, path);
+      const { size } = zip.entry(path);
+      const crc32 = parts.reduce((crc, part) => (Math.imul(crc, 31) + part.crc32) >>> 0, 0);
+      const weight = parts.reduce((size, part) => size + part.compressedSize, 0);
+      // One layer per file is known before opening it, except in a GeoPackage; only then can unpacking be saved.
+      if (!path.toLowerCase().endsWith('.gpkg') && (await sink.reuse({ path, crc32, size }))) continue;
+      await readDataset(await openVector({ zip, entry: path }), path, { crc32, size }, weight, sink, reading);
+    }
+  } finally {
+    await zip.close();
+  }
+}
+
+/** The entries that make one vector file: same folder and name, any extension. */
+function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
+  const stem = path.replace(VECTOR_FILE, '.').toLowerCase();
+  return zip.entries.filter((entry) => entry.path.toLowerCase().startsWith(stem) && !entry.path.slice(stem.length).includes('/'));
+}
+
+async function readDataset<K extends string>(dataset: VectorDataset, path: string, entry: Pick<MemberFacts, 'crc32' | 'size'>, weight: number, sink: Sink, readings: VectorReadings<K>): Promise<void> {
+  try {
+    // Tables without geometry (styles, metadata) come with GeoPackages and hold nothing that is read.
+    const layers = dataset.layers.filter((layer) => layer.spatial);
+    if (layers.length === 0) throw inputError('vector file has no layer with geometry', { code: 'LAYER_MISSING', at: dataset.label, detail: `found ${dataset.layers.map((layer) => layer.name).join(', ') || 'no layer'}` });
+    const total = layers.reduce((sum, layer) => sum + layer.featureCount, 0);
+    for (const layer of layers) {
+      const reading = typeof readings === 'function' ? readings(layer) : readings;
+      if (reading === null) continue;
+      const facts = { path: layers.length === 1 ? path : `${path}#${layer.name}`, ...entry };
+      if (layers.length > 1 && (await sink.reuse(facts))) continue;
+      const member = await sink.member(facts);
+      await readLayer(dataset, layer, member, reading, (records) => sink.progress((weight * records) / Math.max(1, total)));
+    }
+  } finally {
+    await dataset.close();
+  }
+}
+
+async function readLayer<K extends string>(dataset: VectorDataset, layer: VectorLayer, member: MemberSink, reading: VectorReading<K>, progress: (records: number) => void): Promise<void> {
+  const names = layer.fields.map((field) => field.name);
+  const indexes = expectColumns(names, { ...reading.columns, at: `${dataset.label}, layer ${layer.name}` });
+  const keys = Object.keys(indexes) as K[];
+  let bytes = 0;
+  let records = 0;
+  for await (const feature of dataset.features(layer)) {
+    const fields = {} as Record<K, VectorValue>;
+    for (const key of keys) fields[key] = indexes[key] === -1 ? null : (feature.properties[names[indexes[key]]!] ?? null);
+    const refusal = place(feature, fields, layer.name, member, reading);
+    if (refusal !== null) member.reject({ position: feature.position, ...refusal, raw: JSON.stringify(feature.properties) });
+    bytes += feature.ewkb?.length ?? 0;
+    records += 1;
+    if (bytes >= DRAIN_BYTES || records >= DRAIN_RECORDS) {
+      progress(records);
+      bytes = 0;
+      records = 0;
+      const full = member.drain();
+      if (full !== undefined) await full;
+    }
+  }
+  progress(records);
+  await member.close(layer.featureCount);
+}
+
+/** Writes the record as a row. @returns why not, or null */
+function place<K extends string>(feature: VectorFeature, fields: Readonly<Record<K, VectorValue>>, layer: string, member: MemberSink, reading: VectorReading<K>): Refusal | null {
+  if (feature.geometryError !== null) return { code: 'geometry_unreadable', message: `expected a geometry, found: ${feature.geometryError}` };
+  const { ewkb } = feature;
+  if (ewkb === null) return { code: 'geometry_missing', message: `expected a ${reading.geometry}, found no geometry` };
+  const type = ewkb.readUInt32LE(1) & 0xff;
+  if (!(TYPES[reading.geometry] as readonly number[]).includes(type)) {
+    return { code: `geometry_not_${reading.geometry}`, message: `expected a ${reading.geometry} or several, found geometry type ${type}` };
+  }
+  if (ewkb.readUInt32LE(9) === 0) return { code: 'geometry_empty', message: `expected a ${reading.geometry}, found an empty one` };
+  const misplaced = isInDegrees(ewkb.readUInt32LE(5)) ? geometryOutsideItaly(ewkb) : degreesUnderMetres(ewkb);
+  if (misplaced !== null) return misplaced;
+  const row = reading.row(fields, layer);
+  if ('code' in row) return row;
+  member.row(reading.table, feature.position, [...row.values, ewkb]);
+  return null;
+}
+
+// --- recognising ---------------------------------------------------------------------------------------------------
+
+export interface VectorLook {
+  /** Path inside the zip, or the file's name. */
+  readonly path: string;
+  /** Field names, normalised as by `normaliseHeader`; null where they cannot be seen in the first bytes (GeoPackage). */
+  readonly fields: readonly string[] | null;
+  /** First bytes of a GeoPackage or GeoJSON, where its columns' names stand as text. */
+  readonly head: Buffer;
+}
+
+/** What can be seen of the vector files in a probe without opening them; empty when there is none. */
+export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
+  if (probe.entries === null) {
+    if (!VECTOR_FILE.test(probe.name)) return [];
+    const dbf = probe.siblings.find((name) => name.toLowerCase() === `${probe.name.slice(0, -4).toLowerCase()}.dbf`);
+    return [await look(probe.name, probe.head, async () => (dbf === undefined ? null : probe.headOfSibling(dbf)))];
+  }
+  const looks: VectorLook[] = [];
+  for (const path of vectorEntries(probe.entries)) {
+    const dbf = probe.entries.find((entry) => entry.path.toLowerCase() === `${path.slice(0, -4).toLowerCase()}.dbf`);
+    looks.push(await look(path, await probe.headOf(path), async () => (dbf === undefined ? null : probe.headOf(dbf.path))));
+  }
+  return looks;
+}
+
+async function look(path: string, head: Buffer, table: () => Promise<Buffer | null>): Promise<VectorLook> {
+  if (!path.toLowerCase().endsWith('.shp')) return { path, fields: null, head };
+  const dbf = await table();
+  return { path, fields: dbf === null ? null : dbfFields(dbf), head };
+}
+
+/** Names of a dBASE table's fields: descriptors of 32 bytes from byte 32, ended by 0x0D. */
+function dbfFields(head: Buffer): string[] {
+  const names: string[] = [];
+  for (let at = 32; at + 32 <= head.length && head[at] !== 0x0d; at += 32) {
+    const end = head.indexOf(0, at);
+    names.push(normaliseHeader(head.toString('latin1', at, end === -1 || end > at + 11 ? at + 11 : end)));
+  }
+  return names;
+}
+
+/** The other files of a plain shapefile. */
+export function sidecarsOf(probe: Probe): string[] {
+  if (!/\.shp$/i.test(probe.name)) return [];
+  const stem = probe.name.slice(0, -4).toLowerCase();
+  return probe.siblings.filter((name) => /\.(?:dbf|shx|prj|cpg|qix|qpj|sbn|sbx|xml)$/i.test(name) && name.toLowerCase().startsWith(`${stem}.`));
+}
+
+/**
+ * Year or years of an edition as publishers write them into names: `…_2020_2021_…` → `2020_2021`, `…2024…` → `2024`.
+ * @returns the last one found, or null
+ */
+export function editionOf(name: string): string | null {
+  const found = [...name.matchAll(/(?<!\d)(20\d\d)(?:[_-](20\d\d))?(?!\d)/g)].at(-1);
+  if (found === undefined) return null;
+  return found[2] === undefined ? found[1]! : `${found[1]}_${found[2]}`;
+}

@@ -1,0 +1,87 @@
+/** The way of a small workbook into its staging table: the sheet with the table, every row through the source's schema, refusals with their reason. */
+import { expectColumns, fieldsOf, resembles, type Editions } from '../formats/csv.ts';
+import type { CsvRows } from './csv-rows.ts';
+import { refusalOf } from './refusal.ts';
+import { inputError, type InputFile, type Probe, type Sink } from '../contract/source.ts';
+import { Workbook, XlsxRowCounter, firstRows, type XlsxRow, type XlsxSheet } from '../formats/xlsx.ts';
+
+export type XlsxRows<K extends string> = Pick<CsvRows<K>, 'table' | 'columns' | 'schema' | 'mapped' | 'optional' | 'ignored'> & { readonly editions: Editions };
+
+/** Titles and notes may stand above the header. */
+const HEADER_WITHIN = 20;
+
+const valuesOf = ({ cells }: XlsxRow): string[] => cells.map((cell) => cell ?? '');
+const filled = (values: readonly string[]): number => values.filter((value) => value.trim() !== '').length;
+
+/** Header of the first sheet that looks like one of these editions, and the names of all sheets; null when the probe is no such workbook. */
+export async function peekWorkbook(probe: Probe, editions: Editions): Promise<{ readonly sheets: string; readonly header: readonly string[] } | null> {
+  const entries = probe.entries ?? [];
+  if (!entries.some(({ path }) => path === 'xl/workbook.xml')) return null;
+  const texts = entries.some(({ path }) => path === 'xl/sharedStrings.xml') ? await probe.headOf('xl/sharedStrings.xml') : null;
+  const names = [...(await probe.headOf('xl/workbook.xml')).toString('utf8').matchAll(/<(?:\w+:)?sheet\s[^>]*?name="([^"]*)"/g)].map((match) => match[1] ?? '');
+  for (const { path } of entries.filter((entry) => /^xl\/worksheets\/[^/]+\.xml$/.test(entry.path))) {
+    const header = firstRows(await probe.headOf(path), texts, HEADER_WITHIN).map(valuesOf).find((values) => resembles(values, editions));
+    if (header !== undefined) return { sheets: names.join(' '), header };
+  }
+  return null;
+}
+
+/** The table's sheet and the number of its header row. */
+async function findTable(workbook: Workbook, editions: Editions): Promise<{ readonly sheet: XlsxSheet; readonly header: readonly string[]; readonly row: number } | null> {
+  for (const sheet of workbook.sheets) {
+    for await (const { rows } of workbook.rows(sheet)) {
+      const found = rows.slice(0, HEADER_WITHIN).find((row) => resembles(valuesOf(row), editions));
+      if (found !== undefined) return { sheet, header: valuesOf(found), row: found.number };
+      break;
+    }
+  }
+  return null;
+}
+
+/**
+ * Reads the table of a workbook as one member. Position = number of the row in its sheet. Rows of a single filled cell are titles and
+ * footnotes, and no records.
+ * @throws input errors `XLSX_UNREADABLE`, `COLUMNS_CHANGED`
+ */
+export async function readXlsxRows<K extends string>(file: InputFile, sink: Sink, options: XlsxRows<K>): Promise<void> {
+  const archive = await file.zip();
+  try {
+    const workbook = await Workbook.open(archive);
+    const table = await findTable(workbook, options.editions);
+    if (table === null) {
+      throw inputError('the workbook holds no table that is known', {
+        code: 'COLUMNS_CHANGED', at: file.name, detail: `expected a sheet with the columns of one of the editions ${Object.keys(options.editions).join(', ')}, found ${workbook.sheets.map(({ name }) => name).join(', ')}`,
+        hint: 'Compare its first rows with the files in the source\'s fixture folder; a new set of columns is a new edition.',
+      });
+    }
+    const { sheet } = table;
+    const header = table.header.slice(0, table.header.findLastIndex((name) => name.trim() !== '') + 1);
+    const indexes = expectColumns(header, { ...options, at: `${file.name}, sheet ${sheet.name}, row ${table.row}` });
+    const member = await sink.member({ path: '', size: file.size });
+    const fields = Object.keys(options.columns);
+    const counter = new XlsxRowCounter();
+    let apart = 0;
+    for await (const { rows } of workbook.rows(sheet, counter)) {
+      for (const row of rows) {
+        const values = valuesOf(row);
+        if (row.number <= table.row || filled(values) <= 1) {
+          apart += 1;
+          continue;
+        }
+        const raw = values.join('\t');
+        if (filled(values.slice(header.length)) > 0) {
+          member.reject({ position: row.number, code: 'column_count', message: `expected ${header.length} cells, found a value behind them`, raw });
+          continue;
+        }
+        const published = fieldsOf(values, indexes);
+        const parsed = options.schema.safeParse(published);
+        if (parsed.success) member.row(options.table, row.number, fields.map((field) => parsed.data[field]));
+        else member.reject({ position: row.number, ...refusalOf(published, parsed.error), raw });
+      }
+      await member.drain();
+    }
+    await member.close(counter.rows - apart);
+  } finally {
+    await archive.close();
+  }
+}

@@ -1,0 +1,352 @@
+/** The whole way: what is here, what is stale, make it, check it, publish it, region by region. */
+import pLimit, { type LimitFunction } from 'p-limit';
+import { check } from '../build/check.ts';
+import { gate } from '../build/gate.ts';
+import { dropBuild, join, leftBuilds } from '../build/join.ts';
+import { publish } from '../build/publish.ts';
+import { unitName } from '../contract/regions.ts';
+import { onEngine, sourceOfLayer } from '../contract/registry.ts';
+import type { MemberFacts } from '../contract/source.ts';
+import type { Relation } from '../contract/sql-files.ts';
+import type { Located, Survey } from '../contract/survey.ts';
+import { dropSchema } from '../db/catalog.ts';
+import { leftStaging, stagingSchema } from '../db/workspace.ts';
+import { EXIT, inputError, MappaleError } from '../errors.ts';
+import { load, recoverStaging, Repetition } from '../ingest/load.ts';
+import { locate } from '../ingest/locate.ts';
+import { stage, type Reusable } from '../ingest/stage.ts';
+import { holds, releaseHold } from '../ledger/hold.ts';
+import { ADDRESSES, Inventory, PARCELS } from '../ledger/inventory.ts';
+import { failRelease, noteFiles, openRuns, SeenFileLedger, withRun, type Acceptance, type Run } from '../ledger/ledger.ts';
+import { assignRegion, refuseFewer, refuseTies, unlistedComuni, unplacedComuni } from '../ledger/places.ts';
+import { readExperience } from '../ledger/experience.ts';
+import { publications } from '../ledger/published.ts';
+import { isDone, plan, staleOf, type BuildJob, type Known, type LeftFile, type LoadJob, type Plan, type UnusedFile } from '../plan/plan.ts';
+import { price, refuseWithoutRoom, type Price } from '../plan/price.ts';
+import { duration, group } from '../progress.ts';
+import { VERSION, type Context } from './context.ts';
+
+export interface RefreshOptions {
+  /** For the ledger. */
+  readonly command: string;
+  /** Data folders; null: what lies there is not looked at, and counts as it did. */
+  readonly data: readonly string[] | null;
+  /** Regions to bring up to date; null: all that have parcels or addresses, or are published. */
+  readonly regions: readonly number[] | null;
+  /** How many releases or regions at the same time. */
+  readonly parallel: number;
+  /** Who accepts what the quality gate refuses, and why. */
+  readonly accept: Acceptance | null;
+  /** Start although the estimate says that the disk will not do. */
+  readonly force: boolean;
+}
+
+export interface ReleaseReport {
+  readonly source: string;
+  readonly vintage: string;
+  readonly region: number | null;
+  readonly files: readonly string[];
+  readonly records: number;
+  readonly rows: number;
+  readonly rejects: number;
+  readonly duplicates: number;
+  readonly seconds: number;
+}
+
+export interface UnitReport {
+  readonly unit: number;
+  readonly name: string;
+  readonly publicationId: number | null;
+  readonly built: readonly { readonly relation: Relation; readonly rows: number; readonly why: string }[];
+  readonly missing: readonly string[];
+  /** What a person should know of the comuni in its files. */
+  readonly notes: readonly string[];
+  readonly seconds: number;
+}
+
+export interface RefreshReport {
+  readonly runId: number | null;
+  readonly survey: Pick<Survey, 'aside' | 'unknown'> & { readonly broken: readonly { readonly path: string; readonly error: unknown }[] };
+  readonly unused: readonly UnusedFile[];
+  readonly left: readonly LeftFile[];
+  readonly loaded: readonly ReleaseReport[];
+  readonly units: readonly UnitReport[];
+  /** Regions that a person holds as they are. */
+  readonly held: readonly string[];
+  readonly failures: readonly MappaleError[];
+  readonly seconds: number;
+  /** What was expected before it started; null when there was nothing to do. */
+  readonly estimate: Price | null;
+}
+
+/** What a refresh would do now, and what it would cost; nothing is written. */
+export interface Outlook {
+  readonly survey: Survey;
+  readonly plan: Plan;
+  readonly price: Price;
+}
+
+/** @throws MappaleError `DATA_MISSING` and `DATA_EMPTY` (exit 2) */
+export async function outlook(context: Context, options: Pick<RefreshOptions, 'data' | 'regions'>): Promise<Outlook> {
+  const { survey, planned } = await look(context, options);
+  return { survey: survey ?? NO_SURVEY, plan: planned, price: price(planned, await readExperience(context.database)) };
+}
+
+const NO_SURVEY: Survey = { releases: [], aside: [], unknown: [], broken: [] };
+
+async function look(context: Context, { data, regions }: Pick<RefreshOptions, 'data' | 'regions'>): Promise<{ survey: Survey | null; seen: SeenFileLedger; planned: Plan }> {
+  const { database, sources, engine } = context;
+  const seen = await SeenFileLedger.read(database, context.recogniser);
+  const survey = data === null ? null : await locate(data, onEngine(sources, engine), seen);
+  return { survey, seen, planned: plan(await known(context, await Inventory.read(database, sources)), survey, regions) };
+}
+
+async function known({ database, sources, engine }: Context, inventory: Inventory): Promise<Known> {
+  return { sources, engine, inventory, holds: await holds(database), published: await publications(database) };
+}
+
+/**
+ * Brings the asked regions up to date. Failures of one release or region do not stop the others; a region whose release failed is
+ * left as it is published.
+ * @returns the report; `failures` is not empty when something could not be done
+ */
+export async function refresh(context: Context, options: RefreshOptions): Promise<RefreshReport> {
+  const startedAt = performance.now();
+  const { database, log } = context;
+  const { survey: found, seen, planned } = await look(context, options);
+  const survey = found ?? NO_SURVEY;
+  await seen.write(database);
+  for (const { path, error } of survey.broken) log.warn(`${path}: ${error.message} [${error.code}]: ${error.detail ?? ''}`);
+  const failures: MappaleError[] = survey.broken.map(({ path, error }) => atPath(error, path));
+  const { unused, left, held, came, present, gone } = planned;
+  const seconds = (): number => (performance.now() - startedAt) / 1000;
+  if (isDone(planned)) {
+    if (came.length > 0 || gone > 0) await withRun(database, aboutRun(context, options), (run) => run.step('look', 'data folders', () => noteFiles(database, run.runId, present, came)));
+    await tidy(context, options, planned.builds.map(({ unit }) => unit));
+    return { runId: null, survey, unused, left, held, loaded: [], units: [], failures: [...failures, ...(await nothingPublished(context, options))], seconds: seconds(), estimate: null };
+  }
+  const estimate = price(planned, await readExperience(database));
+  refuseWithoutRoom(estimate, options.force);
+  return withRun(database, aboutRun(context, options), async (run) => {
+    log.runId = run.runId;
+    const leftovers = await run.step('recover', 'workspaces', () => recoverStaging(database));
+    if (leftovers.length > 0) log.info(`an interrupted run left ${leftovers.length} workspace(s); they were removed and their releases are read again`);
+    if (options.data !== null) await noteFiles(database, run.runId, present, came);
+    const loaded: ReleaseReport[] = [];
+    const failedReleases: Located[] = [];
+    const limit = pLimit(Math.max(1, Math.min(options.parallel, database.parallel)));
+    await together(limit, planned.loads, async (job) => {
+      try {
+        loaded.push(await loadRelease(context, run, job));
+      } catch (error) {
+        if (!(error instanceof MappaleError)) throw error;
+        failures.push(error);
+        failedReleases.push(job.located);
+        log.warn(error.report());
+        if (error.kind === 'database') throw error;
+      }
+    });
+    // What the files hold is known now: planned again, of what is loaded.
+    const inventory = await placed(context, run, options, failures);
+    const then = plan(await known(context, inventory), null, options.regions);
+    for (const each of then.held) log.info(each);
+    const units: UnitReport[] = [];
+    const build = async (job: BuildJob): Promise<void> => {
+      const { unit } = job;
+      const blocking = failedReleases.filter(({ source, region }) => (unit === 0 ? source.manifest.reference === true : region === null || region === unit));
+      if (blocking.length > 0) {
+        log.warn(`${unitName(unit)} is left as it is published: ${blocking.map(({ source, vintage }) => `${source.id} ${vintage}`).join(', ')} could not be loaded`);
+        return;
+      }
+      try {
+        const report = await buildUnit(context, run, job, inventory, options);
+        if (report !== null) units.push(report);
+      } catch (error) {
+        if (!(error instanceof MappaleError)) throw error;
+        failures.push(error);
+        log.warn(error.report());
+        if (error.kind === 'database') throw error;
+      }
+    };
+    // Italy first: regions look things up in it.
+    for (const job of then.builds.filter(({ unit }) => unit === 0)) await build(job);
+    await together(limit, then.builds.filter(({ unit }) => unit > 0), build);
+    if (failures.length === 0) failures.push(...(await nothingPublished(context, options)));
+    return {
+      runId: run.runId, survey, unused, left, held: [...then.held].sort(), loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), failures, seconds: seconds(), estimate,
+    };
+  });
+}
+
+function aboutRun(context: Context, options: RefreshOptions): { command: string; arguments: unknown; version: string; host: string } {
+  return { command: options.command, arguments: { ...options }, version: VERSION, host: context.config.host };
+}
+
+/** What is loaded now, each comune in a region. Those of which no region is known are the one's that the command names, or a failure. */
+async function placed(context: Context, run: Run, options: RefreshOptions, failures: MappaleError[]): Promise<Inventory> {
+  const { database, sources } = context;
+  const inventory = await Inventory.read(database, sources);
+  const unplaced = unplacedComuni(inventory, [PARCELS]);
+  if (unplaced.length === 0) return inventory;
+  const [region, ...others] = options.regions ?? [];
+  if (region !== undefined && others.length === 0) {
+    await assignRegion(database, run.runId, unplaced.map(({ file }) => file.fileId), region);
+    return Inventory.read(database, sources);
+  }
+  for (const { file, places } of unplaced) {
+    failures.push(inputError('a file is of a comune of which no region is known', {
+      code: 'COMUNE_REGION_UNKNOWN', at: file.name, detail: `expected comuni of the ISTAT list, or a file of a region, found ${places.join(', ')}`,
+      hint: 'Name its region: mappale load-region REGION --data FOLDER. Or load the list of comuni that has it.',
+    }));
+  }
+  return inventory;
+}
+
+/** Files came, or a region was asked for, and nothing is published of it: that is no success. */
+async function nothingPublished(context: Context, options: RefreshOptions): Promise<MappaleError[]> {
+  const rows = await context.database.query<{ unit: number }>("select unit_code::int4 as unit from ledger.publication where state = 'current' and unit_code > 0");
+  const published = new Set(rows.map(({ unit }) => unit));
+  const held = await holds(context.database);
+  const missing = options.regions === null ? (published.size === 0 && held.size === 0 ? [null] : []) : options.regions.filter((unit) => !published.has(unit) && !held.has(unit));
+  return missing.map((unit) => noParcels(context, unit));
+}
+
+function noParcels(context: Context, unit: number | null): MappaleError {
+  const titles = [PARCELS, ADDRESSES].map((relation) => sourceOfLayer(context.sources, relation)).filter((source) => source !== undefined);
+  return inputError(unit === null ? 'there are no parcels and no addresses of any region' : `there are no parcels and no addresses of ${unitName(unit)}`, {
+    code: 'NO_PARCELS', detail: `expected a file of ${titles.map(({ manifest }) => manifest.title).join(', or of ')}, found none with a row of it`,
+    hint: `Download it (${titles[0]?.manifest.downloads[0]?.url ?? 'see the source\'s manifest'}) into a data folder and run the same command again. mappale plan --data FOLDER says what each file is.`,
+  });
+}
+
+/**
+ * Works side by side. After a failure nothing new begins, and what has begun ends before it is thrown: the writer's lock is not given
+ * back while something still writes.
+ */
+async function together<T>(limit: LimitFunction, items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
+  const failures: unknown[] = [];
+  await Promise.all(items.map((item) => limit(async () => {
+    if (failures.length > 0) return;
+    try {
+      await work(item);
+    } catch (error) {
+      failures.push(error);
+    }
+  })));
+  if (failures.length > 0) throw failures[0];
+}
+
+/** Removes what a killed run left behind, when nothing else is to do. While another run works, what lies there is its own. */
+async function tidy(context: Context, options: RefreshOptions, units: readonly number[]): Promise<void> {
+  const { database } = context;
+  const left = await database.session(async (session) => [...(await leftStaging(session)), ...(await leftBuilds(session, units)), ...(await openRuns(session))]);
+  if (left.length === 0) return;
+  try {
+    await withRun(database, aboutRun(context, options), (run) => run.step('recover', 'workspaces', async () => {
+      await recoverStaging(database);
+      for (const unit of units) await dropBuild(database, unit);
+    }));
+  } catch (error) {
+    if (!(error instanceof MappaleError) || error.kind !== 'locked') throw error;
+  }
+}
+
+function atPath(error: MappaleError, path: string): MappaleError {
+  return new MappaleError(error.message, { code: error.code, kind: error.kind, at: error.at ?? path, detail: error.detail, hint: error.hint, cause: error });
+}
+
+function byRelease(a: ReleaseReport, b: ReleaseReport): number {
+  return a.source < b.source ? -1 : a.source > b.source ? 1 : a.vintage < b.vintage ? -1 : 1;
+}
+
+async function loadRelease(context: Context, run: Run, { located, fingerprint }: LoadJob): Promise<ReleaseReport> {
+  const { database, log } = context;
+  const subject = `${located.source.id} ${located.vintage}${located.region === null ? '' : ` ${unitName(located.region)}`}`;
+  const startedAt = performance.now();
+  const reusable = await reusableMembers(context, located);
+  /** Members that are read although an earlier release has them. */
+  const again = new Set<string>();
+  let done;
+  try {
+    while (done === undefined) {
+      const staged = await run.step('stage', subject, () => stage(database, located, fingerprint, (facts) => (again.has(facts.path) ? undefined : reusable(facts)), log));
+      try {
+        done = await run.step('load', subject, () => load(database, staged, run.runId, log));
+      } catch (error) {
+        if (!(error instanceof Repetition)) throw error;
+        for (const path of error.paths) again.add(path);
+        await dropSchema(database, staged.schema);
+      }
+    }
+  } catch (error) {
+    // Without the database there is nothing to be noted: the next run recovers.
+    if (error instanceof MappaleError && error.kind !== 'database') {
+      const failed = await failRelease(database, fingerprint, error);
+      if (failed !== null) await database.session((session) => dropSchema(session, stagingSchema(failed)));
+    }
+    throw error;
+  }
+  const seconds = (performance.now() - startedAt) / 1000;
+  log.info(`${subject}: ${group(done.records)} records = ${group(done.rows)} rows + ${group(done.rejects)} rejects + ${group(done.duplicates)} duplicates, ${duration(seconds)}`);
+  return {
+    source: located.source.id, vintage: located.vintage, region: located.region, files: located.files.map(({ name }) => name),
+    records: done.records, rows: done.rows, rejects: done.rejects, duplicates: done.duplicates, seconds,
+  };
+}
+
+/** Members of earlier releases, read by the same code, by name, size and CRC: a zip may be packed otherwise than it was. */
+async function reusableMembers(context: Context, located: Located): Promise<Reusable> {
+  const rows = await context.database.query<{ path: string; crc32: number; size: number; memberId: number; releaseId: number; readAs: number; records: number; rows: number; rejects: number; duplicates: number }>(
+    `select m.path, m.crc32, m.size, m.member_id as "memberId", m.release_id as "releaseId", coalesce(m.taken_from, m.member_id) as "readAs", m.records, m.rows, m.rejects, m.duplicates
+     from ledger.member m join ledger.release r using (release_id)
+     where r.source_id = $1 and r.region_code is not distinct from $2 and r.reader = $3 and r.state = 'loaded' and m.crc32 is not null and m.alone
+     order by m.release_id, m.member_id`,
+    [located.source.id, located.region, located.source.reader],
+  );
+  const key = (path: string, crc32: number | undefined, size: number | undefined): string => `${path.slice(path.lastIndexOf('/') + 1)} ${crc32 ?? ''} ${size ?? ''}`;
+  const known = new Map(rows.map((row) => [key(row.path, row.crc32, row.size), row]));
+  return (facts: MemberFacts) => known.get(key(facts.path, facts.crc32, facts.size));
+}
+
+/** @returns null when nothing of the unit is stale */
+async function buildUnit(context: Context, run: Run, { unit, products, published, missing }: BuildJob, inventory: Inventory, options: RefreshOptions): Promise<UnitReport | null> {
+  const { database, sources, log } = context;
+  const startedAt = performance.now();
+  const stale = staleOf(products);
+  if (stale.length === 0) {
+    await dropBuild(database, unit);
+    return null;
+  }
+  const name = unitName(unit);
+  if (unit !== 0 && inventory.force(unit, PARCELS).files.length === 0 && inventory.force(unit, ADDRESSES).files.length === 0) {
+    if (published.size === 0) throw noParcels(context, unit);
+    throw new MappaleError(`${name} would be published without parcels and addresses`, {
+      code: 'NOTHING_LEFT', kind: 'checks', detail: 'expected a file in force with its parcels or addresses, found none', hint: `To take it out of publication: mappale withdraw ${name}`,
+    });
+  }
+  const layers = [...new Set(products.flatMap(({ file }) => file.reads))].filter((relation) => relation.startsWith('layer.'));
+  await refuseTies(database, sources, layers.map((relation) => ({ relation, force: inventory.force(unit, relation) })));
+  log.info(`${name}: building ${stale.map(({ relation }) => relation).join(', ')}`);
+  const joined = await run.step('join', name, () => join(database, unit, products, published, sources, inventory, log));
+  const checked = await run.step('check', name, () => check(database, joined, name, log));
+  const gated = await run.step('gate', name, () => gate(database, checked, name, options.accept, log));
+  // After the gate, which says more: a comune too small for its figures may be missing, too.
+  await refuseFewer(database, unit, name, layers.map((relation) => ({ relation, force: inventory.force(unit, relation) })), options.accept);
+  const made = await run.step('publish', name, () => publish(database, gated, sources, run.runId));
+  await releaseHold(database, unit, 'rolled_back');
+  const rows = new Map(made.tables.map((table) => [table.relation, table.rows]));
+  const notes = unit === 0 ? [] : await unlistedComuni(database, sources, inventory, unit, name, [PARCELS, ADDRESSES]);
+  for (const note of notes) log.warn(note);
+  const seconds = (performance.now() - startedAt) / 1000;
+  log.info(`${name}: published as ${made.publicationId}, ${duration(seconds)}`);
+  return {
+    unit, name, publicationId: made.publicationId, notes, seconds,
+    built: joined.built.map(({ relation, stale }) => ({ relation, rows: rows.get(relation) ?? 0, why: stale! })),
+    missing: missing.map((relation) => sourceOfLayer(sources, relation)?.id ?? relation).filter((id, index, all) => all.indexOf(id) === index),
+  };
+}
+
+/** The exit code of a run: 0, or that of its first failure. */
+export function exitCodeOf(report: RefreshReport): number {
+  return report.failures[0]?.exitCode ?? EXIT.done;
+}

@@ -1,0 +1,24 @@
+/** What a source says of the synthetic region. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ROOT } from '../config.ts';
+import type { World, WorldParcel } from './world.ts';
+
+/** Files and truth of an synthetic region (a source's `synthetic.ts`, default export). */
+export interface Synthetic {
+  /**
+   * Writes this source's files for the synthetic region, in the publisher's exact format, quirks included.
+   * @param folder where to write; it exists.
+   */
+  write(world: World, folder: string): Promise<void>;
+  /**
+   * The right answer of each parcel as far as this source decides it, computed without PostGIS: section → field → value.
+   * The returned function is called once per parcel.
+   */
+  truth?(world: World): (parcel: WorldParcel) => Record<string, unknown>;
+}
+
+/** The writer of a source's synthetic files. */
+export async function loadSynthetic(id: string): Promise<Synthetic> {
+  return ((await import(pathToFileURL(join(ROOT, 'sources', id, 'synthetic.ts')).href)) as { default: Synthetic }).default;
+}
