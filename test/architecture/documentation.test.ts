@@ -156,4 +156,10 @@ describe('the documents', () => {
     });
     expect(wrong).toEqual([]);
   });
+
+  it('names every room of the machine', () => {
+    const rooms = [...new Set(FILES.flatMap((file) => /^pipelines\/([^/]+)\//.exec(file)?.[1] ?? []))].sort();
+    const named = [...read('docs/architecture.md').matchAll(/^\| `([a-z]+)\/` \|/gm)].map((match) => match[1]!).sort();
+    expect(named).toEqual(rooms);
+  });
 });

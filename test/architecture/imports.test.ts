@@ -135,6 +135,14 @@ describe('imports', () => {
     expect(files.filter((file) => !file.startsWith('pipelines/db/') && !file.startsWith('test/faults/'))).toEqual([]);
   });
 
+  it('of what only plans are of what neither a database nor a file nor a clock is needed for', () => {
+    const files = TYPESCRIPT.filter((file) => file.startsWith('pipelines/plan/'));
+    expect(files.length).toBeGreaterThan(2);
+    const used = files.flatMap((file) => importsOf(file, read(file)).filter(({ typeOnly, specifier }) => !typeOnly && /^node:|\/db\//.test(specifier)).map(({ specifier }) => `${file}: ${specifier}`));
+    expect(used).toEqual([]);
+    expect(files.filter((file) => /\b(Date|performance)\b/.test(read(file)))).toEqual([]);
+  });
+
   it('make no circle', () => {
     const edges = new Map(
       TYPESCRIPT.map((file) => [file, importsOf(file, read(file)).filter((each) => isLocal(each) && !each.typeOnly).map((each) => target(file, each))]),

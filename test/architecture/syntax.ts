@@ -21,8 +21,16 @@ function walk(source: ts.SourceFile, visit: (node: ts.Node, line: number) => voi
   step(source);
 }
 
-/** Every way to name another module: import, export … from, import(), require(), require.resolve(), import('…').Type. */
+const known = new Map<string, Import[]>();
+
+/** Every way to name another module: import, export … from, import(), require(), require.resolve(), import('…').Type. A text is parsed once. */
 export function importsOf(file: string, text: string): Import[] {
+  let found = known.get(text);
+  if (found === undefined) known.set(text, found = readImports(file, text));
+  return found;
+}
+
+function readImports(file: string, text: string): Import[] {
   const found: Import[] = [];
   walk(parse(file, text), (node, line) => {
     const add = (specifier: ts.Node | undefined, typeOnly: boolean): void => {

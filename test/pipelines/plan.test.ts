@@ -1,0 +1,147 @@
+/** What a refresh has to do, on plain objects: no database, no file, no clock. */
+import { describe, expect, it } from 'vitest';
+import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
+import type { Located, LocatedFile, Survey } from '../../pipelines/contract/survey.ts';
+import type { Experience } from '../../pipelines/ledger/experience.ts';
+import type { FilePlaces, LoadedFile } from '../../pipelines/ledger/force.ts';
+import type { Hold } from '../../pipelines/ledger/hold.ts';
+import { Inventory } from '../../pipelines/ledger/inventory.ts';
+import type { PublishedTable } from '../../pipelines/ledger/published.ts';
+import { isDone, plan, staleOf, type Known, type Plan } from '../../pipelines/plan/plan.ts';
+import { price, refuseWithoutRoom } from '../../pipelines/plan/price.ts';
+import { productsDigest } from '../../pipelines/plan/products.ts';
+
+const MOLISE = 14;
+const SOURCES = await loadSources();
+const PARCELS = SOURCES.find(({ layer }) => layer.writes.includes('layer.cadastral_parcel'))!;
+const ENGINE = { PostgreSQL: '15' };
+const NOTHING: Experience = { bySource: new Map(), all: null, perParcel: null, parcels: new Map(), embedded: false, freeBytes: null };
+
+function located(source: RegisteredSource, name: string, more: Partial<LocatedFile['recognition']> = {}): Located {
+  const recognition = { role: 'zip', vintage: '2026-01-01', region: MOLISE, complete: true, ...more };
+  const file: LocatedFile = { path: `/data/${name}`, name, size: 4_000_000, parts: [], sha256: `sha of ${name}`, recognition };
+  return { state: 'located', source, vintage: recognition.vintage, region: recognition.region, complete: recognition.complete, files: [file], content: `content of ${name}` };
+}
+
+function survey(...releases: Located[]): Survey {
+  return { releases, aside: [], unknown: [], broken: [] };
+}
+
+/** As the ledger has them once they were read. */
+function loaded(releases: readonly Located[], more: Partial<LoadedFile> = {}): Inventory {
+  const held = ({ source }: Located): FilePlaces[] => source.layer.writes.map((layer) => ({
+    layer: layer.slice('layer.'.length), series: '', region: null, likelyRegion: null, dated: null, named: true, places: ['H833'],
+  }));
+  const files = releases.flatMap((release, index) => release.files.map(({ name, sha256, recognition: { role, vintage, dated, region, complete, place } }): LoadedFile => ({
+    fileId: index + 1, releaseId: index + 1, sourceId: release.source.id, role, vintage, dated: dated ?? null, region, complete, place: place ?? null, assigned: null, name, sha256,
+    reader: release.source.reader, present: true, arrived: 1, forgotten: false, held: held(release), ...more,
+  })));
+  return new Inventory(files, releases.map((release, index) => ({
+    releaseId: index + 1, sourceId: release.source.id, vintage: release.vintage, region: release.region, fingerprint: `${index}`, complete: release.complete, state: 'loaded',
+    records: 1, rows: 1, rejects: 0, duplicates: 0, layers: {}, inputs: release.source.facts,
+  })), new Map([['H833', MOLISE]]), SOURCES);
+}
+
+function known(inventory: Inventory, more: Partial<Known> = {}): Known {
+  return { sources: SOURCES, engine: ENGINE, inventory, holds: new Map(), published: new Map(), ...more };
+}
+
+/** Everything that a plan builds, published as it says. */
+function published({ builds }: Plan): Known['published'] {
+  return new Map(builds.map(({ unit, products }) => [unit, new Map(products.map(({ relation, fingerprint, inputs }): [typeof relation, PublishedTable] => [
+    relation, { relation, partition: `${relation}_${unit}`, stands: `${relation}_${unit}`, fingerprint, inputs, rows: 1_000, digest: 'd' },
+  ]))]));
+}
+
+const zip = located(PARCELS, 'MOLISE.zip');
+
+describe('a plan', () => {
+  it('of an empty database and an empty folder has nothing to do', () => {
+    const found = plan(known(loaded([])), survey(), null);
+    expect([found.loads, found.builds, found.unused]).toEqual([[], [], []]);
+    expect(isDone(found)).toBe(true);
+  });
+
+  it('reads what is not loaded, and builds its region from it', () => {
+    const found = plan(known(loaded([])), survey(zip), null);
+    expect(found.loads.map(({ located: { source }, why }) => [source.id, why])).toEqual([[PARCELS.id, 'not loaded yet']]);
+    expect(found.builds.map(({ unit }) => unit)).toEqual([MOLISE]);
+    expect(staleOf(found.builds[0]!.products).map(({ relation }) => relation)).toContain('core.parcel');
+    expect(found.builds[0]!.missing).not.toContain('layer.cadastral_parcel');
+  });
+
+  it('builds a region that was asked for, even where it is not the one of the files, and says that these are not used', () => {
+    const found = plan(known(loaded([])), survey(zip), [15]);
+    expect(found.loads).toEqual([]);
+    expect(found.unused).toEqual([{ path: '/data/MOLISE.zip', source: PARCELS.id, reason: 'it is of Molise, which was not asked for' }]);
+  });
+
+  it('is done where what is published was made from what is loaded, whether the folder is looked at or not', () => {
+    const inventory = loaded([zip]);
+    const state = known(inventory, { published: published(plan(known(inventory), survey(zip), null)) });
+    for (const folder of [survey(zip), null]) expect(isDone(plan(state, folder, null))).toBe(true);
+  });
+
+  it('of files that were loaded is the plan of the same files before, but for the reading', () => {
+    const before = plan(known(loaded([])), survey(zip), null);
+    const after = plan(known(loaded([zip])), null, null);
+    expect(after.loads).toEqual([]);
+    expect(after.builds.map(({ unit, products }) => [unit, staleOf(products)])).toEqual(before.builds.map(({ unit, products }) => [unit, staleOf(products)]));
+  });
+
+  it('makes again what was made by another engine, and says by which', () => {
+    const inventory = loaded([zip]);
+    const state = known(inventory, { published: published(plan(known(inventory), null, null)), engine: { PostgreSQL: '16' } });
+    const { builds: [build] } = plan(state, null, null);
+    expect(new Set(staleOf(build!.products).map(({ why }) => why.split(';')[0]))).toEqual(new Set(['PostgreSQL 15 → 16']));
+  });
+
+  it('leaves alone what a person pinned, and what was rolled back until its files change', () => {
+    const inventory = loaded([zip]);
+    const free = plan(known(inventory), null, null);
+    const hold = (kind: Hold['kind'], fingerprint: string | null): Known['holds'] => new Map([[MOLISE, { unit: MOLISE, kind, fingerprint, reason: 'wrong prices', heldBy: 'ada@host', heldAt: '2026-05-01T00:00:00Z' }]]);
+    for (const holds of [hold('pinned', null), hold('rolled_back', productsDigest(free.builds[0]!.products))]) {
+      const found = plan(known(inventory, { holds }), null, null);
+      expect(found.builds).toEqual([]);
+      expect(found.held.join()).toMatch(/^Molise .* by ada@host on 2026-05-01: wrong prices.*mappale unpin Molise/);
+    }
+    expect(plan(known(inventory, { holds: hold('rolled_back', 'made from other files') }), null, null).builds).toHaveLength(1);
+  });
+
+  it('names files in force that left the folder, and keeps them in force', () => {
+    const inventory = loaded([zip]);
+    const found = plan(known(inventory, { published: published(plan(known(inventory), null, null)) }), survey(), null);
+    expect([found.left.map(({ name }) => name), found.gone, found.present]).toEqual([['MOLISE.zip'], 1, []]);
+    expect(isDone(found)).toBe(true);
+  });
+
+  it('does not read an older file beside a newer one that has all that it has', () => {
+    const newer = located(PARCELS, 'MOLISE-new.zip', { vintage: '2026-07-01' });
+    const found = plan(known(loaded([])), survey(zip, newer), null);
+    expect(found.loads.map(({ located: { files } }) => files[0]!.name)).toEqual(['MOLISE-new.zip']);
+    expect(found.unused.map(({ reason }) => reason)).toEqual(['MOLISE-new.zip is newer (2026-07-01) and has all that it has']);
+  });
+});
+
+describe('the price of a plan', () => {
+  it('is nothing where nothing is to be done', () => {
+    expect(price(plan(known(loaded([])), survey(), null), NOTHING)).toMatchObject({ seconds: 0, diskBytes: 0, measured: 1, freeBytes: null });
+  });
+
+  it('follows what earlier runs took, and says how much of it does', () => {
+    const found = plan(known(loaded([])), survey(zip), null);
+    const guessed = price(found, NOTHING);
+    expect(guessed.measured).toBe(0);
+    expect(price(found, { ...NOTHING, embedded: true }).seconds).toBeCloseTo(guessed.seconds * 2.5);
+    const rate = { bytesPerSecond: 1_000_000, layerPerByte: 10 };
+    const measured = price(found, { ...NOTHING, bySource: new Map([[PARCELS.id, rate]]), all: rate, perParcel: { seconds: 0.001, bytes: 500 } });
+    // 4 MB of file are 4 s; 200 bytes of nested zip a parcel make 20,000 parcels of a millisecond each.
+    expect(measured).toMatchObject({ seconds: 24, diskBytes: 50_000_000, measured: 1 });
+  });
+
+  it('refuses to begin where the disk would fill up, unless it is forced', () => {
+    const cost = price(plan(known(loaded([])), survey(zip), null), { ...NOTHING, freeBytes: 1_000_000 });
+    expect(() => refuseWithoutRoom(cost, false)).toThrow(expect.objectContaining({ code: 'NO_ROOM' }) as Error);
+    expect(() => refuseWithoutRoom(cost, true)).not.toThrow();
+  });
+});
