@@ -290,8 +290,8 @@ export class Story {
     if (container === undefined) return;
     const outer = await ZipArchive.open(join(this.folder, container));
     const province = container === 'MOLISE.zip' ? await outer.archive(outer.entries[pick % outer.entries.length]!.path) : outer;
-    // The sea is no comune: alone it would be refused as a whole.
-    const comuni = province.entries.filter(({ path }) => !path.startsWith('A000'));
+    // Some lie there as drawings that are not zipped. The sea is no comune: alone it would be refused as a whole.
+    const comuni = province.entries.filter(({ path }) => path.endsWith('.zip') && !path.startsWith('A000'));
     const entry = comuni[pick % comuni.length]!;
     const path = join(this.folder, entry.path);
     await writeFile(path, await province.buffer(entry.path));
