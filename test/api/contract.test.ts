@@ -414,6 +414,22 @@ describeEngines('the read interface', (engine) => {
       expect(new Set(digests.map(({ digest }) => digest)).size).toBe(digests.length);
     });
 
+    it('carry another ETag from a database that was built from other files: one that takes this one\'s place is not answered 304', async () => {
+      const other = await regionService(engine, 40, 12, 2);
+      try {
+        const numbers = async ({ database }: Service): Promise<unknown> => database.query("select publication_id, unit_code, run_id from ledger.publication where state = 'current' order by 1");
+        expect(await numbers(other)).toEqual(await numbers(service));
+        const [mine, its] = [key, await other.token()];
+        for (const path of ['/admin/regions', '/admin/municipalities', '/geocode/search?q=Roma', '/parcels/locate?lat=41.5&lng=14.5']) {
+          const tag = (await service.ask(path, { key: mine })).headers['etag']!;
+          const answered = await other.ask(path, { key: its, headers: { 'if-none-match': tag } });
+          expect([answered.status, answered.headers['etag'] === tag], path).toEqual([200, false]);
+        }
+      } finally {
+        await other.close();
+      }
+    });
+
     it('say of every answer what it varies by, and under which number it was logged', async () => {
       const seen = new Set<string | undefined>();
       for (const [path, options] of [[`/parcels/${parcel.fid}`, { key }], ['/parcels/x', { key }], ['/parcels/1', {}], ['/nothing', {}], ['/health', {}], ['/openapi.json', {}], ['/docs', {}], ['/map/map.js', {}], ['/%zz', {}], ['/health', { method: 'POST' }], ['/health', { method: 'OPTIONS' }]] as const) {
