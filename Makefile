@@ -10,7 +10,7 @@ mappale := node pipelines/mappale.mjs
 vitest := npx --no-install vitest run
 options = $(REGION) $(foreach folder,$(DATA),--data $(folder)) $(ARGS)
 
-.PHONY: help setup load-region plan refresh status validate serve test test-faults test-long bench typecheck
+.PHONY: help setup load-region plan refresh status validate serve unit test test-faults test-long bench typecheck
 
 help: ## What can be typed
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -35,6 +35,9 @@ validate: setup ## Do FILES still have the shape that is read? Needs no database
 
 serve: setup ## The HTTP interface on localhost
 	@$(mappale) serve $(ARGS)
+
+unit: setup ## Tests that need no database, in seconds
+	@$(vitest) --project unit $(ARGS)
 
 test: setup ## Every test, on the databases that this machine offers
 	@$(vitest) $(ARGS)

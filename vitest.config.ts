@@ -1,27 +1,21 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
+import { lanes, type Lane } from './test/harness/lanes.ts';
 import Summary from './test/harness/summary.ts';
 
-const faults = 'test/faults/**/*.test.ts';
+const files = lanes(import.meta.dirname);
+
+/** Faults run after all others: what is injected may not hide behind another test. Each worker may hold an embedded database of 1 GB. */
+function project(name: Lane, order: number, maxWorkers: number) {
+  return { test: { name, include: [...files[name]], testTimeout: 300_000, hookTimeout: 300_000, sequence: { groupOrder: order }, maxWorkers } };
+}
+
+const workers = Math.min(8, availableParallelism());
 
 export default defineConfig({
   test: {
     globalSetup: ['test/harness/global-setup.ts'],
     reporters: ['default', new Summary()],
-    // A fault that is injected may not hide behind another test: faults run last, each file on databases or a server of its own.
-    projects: [
-      {
-        test: {
-          name: 'main', include: ['test/**/*.test.ts'], exclude: [faults], testTimeout: 300_000, hookTimeout: 300_000, sequence: { groupOrder: 0 },
-          // Each worker may hold an embedded database of 1 GB.
-          maxWorkers: Math.min(8, availableParallelism()),
-        },
-      },
-      {
-        test: {
-          name: 'faults', include: [faults], maxWorkers: 2, testTimeout: 300_000, hookTimeout: 300_000, sequence: { groupOrder: 1 },
-        },
-      },
-    ],
+    projects: [project('unit', 0, workers), project('database', 0, workers), project('real', 0, workers), project('faults', 1, 2)],
   },
 });

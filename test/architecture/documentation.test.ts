@@ -1,7 +1,9 @@
 /** What the documents and the help tell people to type exists, and takes those options. */
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
 import { program } from '../../pipelines/cli/main.ts';
+import { serverAddress } from '../../pipelines/db/server-address.ts';
 import { FILES, isData, read } from './project.ts';
 
 const DOCUMENTS = FILES.filter((file) => file.endsWith('.md') && !isData(file));
@@ -112,6 +114,42 @@ describe('the Makefile', () => {
     const known = new Set(program().commands.map((command) => command.name()));
     expect(called.length).toBeGreaterThan(5);
     expect(called.filter((name) => !known.has(name))).toEqual([]);
+  });
+});
+
+describe('the files for containers and the forge', () => {
+  interface Service {
+    readonly build?: string;
+    readonly command?: readonly string[];
+    readonly environment?: Readonly<Record<string, string>>;
+  }
+  const { services } = parse(read('compose.yaml')) as { services: Readonly<Record<string, Service>> };
+  const image = read('Dockerfile');
+
+  it('give the program commands that it takes', async () => {
+    const given = [/^CMD (\[.*\])$/m.exec(image)?.[1] ?? '', ...Object.values(services).flatMap(({ build, command }) => (build === undefined || command === undefined ? [] : [JSON.stringify(command)]))];
+    expect(given.length).toBe(2);
+    for (const each of given) expect([each, await refusal(JSON.parse(each) as string[])]).toEqual([each, null]);
+  });
+
+  it('name the database as the program reads it', () => {
+    const urls = Object.values(services).flatMap(({ environment }) => environment?.['DATABASE_URL'] ?? []);
+    expect(urls.length).toBe(2);
+    for (const url of urls) expect(serverAddress(url).label).toBe('postgres database:5432, database italy, user postgres');
+  });
+
+  it('copy what is there, and everything that the program is made of', () => {
+    const copied = [...image.matchAll(/^COPY (?!--from)(.*) \S+$/gm)].flatMap((match) => match[1]!.split(' '));
+    expect(copied.filter((path) => !FILES.some((file) => file === path || file.startsWith(`${path}/`)))).toEqual([]);
+    const imported = ['api', 'pipelines', 'sources', 'sql', 'package.json'];
+    expect(imported.filter((path) => !copied.includes(path))).toEqual([]);
+    expect(image).toMatch(/^USER (?!root)/m);
+    expect(image).toMatch(/^HEALTHCHECK /m);
+  });
+
+  it('run on the forge what runs here', () => {
+    const { jobs } = parse(read('.github/workflows/ci.yml')) as { jobs: Readonly<Record<string, { steps: readonly { run?: string }[] }>> };
+    expect(Object.values(jobs).flatMap(({ steps }) => steps.flatMap(({ run }) => run ?? []))).toContain('.ci/run');
   });
 });
 

@@ -1,0 +1,34 @@
+/** Which tests need a database, faults or publishers' files: told from where they lie and what they import, so that no list must be kept. */
+import { readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, relative } from 'node:path';
+
+/** `unit` needs no database and is over in seconds; `database` is the rest, but for `faults` and `real`. */
+export type Lane = 'unit' | 'database' | 'faults' | 'real';
+
+/** Tests that need no database and yet are no matter of seconds: whole sets of mutated files, the compiler, large files. */
+const SLOW = /^test\/(architecture\/style|contract\/(fuzz|hostile|columns|damaged|zip-prefix|no-data|sources|packaging)|sources\/ade-cadastre-(scan|threads)|pipelines\/(validate|vector|make-world))/;
+
+/** @returns test files by lane, paths from the root */
+export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {
+  const found: Record<Lane, string[]> = { unit: [], database: [], faults: [], real: [] };
+  for (const folder of ['test', 'sources', 'sql']) {
+    for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
+      if (!entry.isFile() || !entry.name.endsWith('.test.ts')) continue;
+      const file = relative(root, join(entry.parentPath, entry.name));
+      if (file.startsWith('test/faults/')) found.faults.push(file);
+      else if (file.startsWith('test/real/')) found.real.push(file);
+      else if (SLOW.test(file) || reaches(root, file, 'test/harness/database.ts')) found.database.push(file);
+      else found.unit.push(file);
+    }
+  }
+  return found;
+}
+
+/** Does this file import that one, directly or through others of `test`? */
+function reaches(root: string, file: string, wanted: string, seen = new Set<string>()): boolean {
+  if (file === wanted) return true;
+  if (seen.has(file)) return false;
+  seen.add(file);
+  const imports = [...readFileSync(join(root, file), 'utf8').matchAll(/^(?:import|export|\}).* from '(\.[^']+)'/gm)].map((match) => relative(root, join(root, dirname(file), match[1]!)));
+  return imports.some((each) => each.startsWith('test/') && reaches(root, each, wanted, seen));
+}
