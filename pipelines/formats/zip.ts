@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline as joined, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { constants, crc32, createInflateRaw, type InflateRaw } from 'node:zlib';
+import { crc32, createInflateRaw } from 'node:zlib';
 import yauzl from 'yauzl';
 import { MappaleError, inputError } from '../errors.ts';
 import { freeBytes } from './disk.ts';
@@ -246,54 +246,15 @@ function opened(stretch: Stretch): Readable {
   return start === end ? Readable.from([]) : createReadStream(path, { start, end: end - 1, highWaterMark: 262_144 });
 }
 
-/** The part of Node's inflater behind its own synchronous functions. It is not in the documentation, but npm itself stands on it. */
-interface Inflater extends InflateRaw {
-  readonly _handle: { writeSync?(flush: number, input: Uint8Array, from: number, size: number, output: Uint8Array, to: number, room: number): void };
-  /** Bytes left over after a write: of the output, of the input. */
-  readonly _writeState: Uint32Array;
-}
-
-/**
- * Inflates into the same memory again and again. The documented stream makes new memory for each chunk and inflates in yet another
- * thread: for a hot reader the garbage collector and the change of threads cost three times as much as the inflating.
- */
-async function* inflateInPlace(compressed: AsyncIterable<Uint8Array>, inflater: Inflater): AsyncGenerator<Buffer, void, undefined> {
-  const output = Buffer.allocUnsafeSlow(INFLATED_BYTES);
-  // It is thrown below; as an event it would end the process.
-  inflater.on('error', () => undefined);
-  try {
-    for await (const input of compressed) {
-      let left = input.length;
-      let room = 0;
-      // With room left over, all of the input is used up.
-      while (room === 0) {
-        inflater._handle.writeSync!(constants.Z_SYNC_FLUSH, input, input.length - left, left, output, 0, output.length);
-        if (inflater.errored !== null) throw inflater.errored;
-        [room, left] = inflater._writeState as unknown as [number, number];
-        if (room < output.length) yield output.subarray(0, output.length - room);
-      }
-    }
-  } finally {
-    inflater.destroy();
-  }
-}
-
-/** @param lent each chunk is used before the next one is asked for, and no longer */
-function inflate(compressed: Readable, lent: boolean): AsyncIterable<Buffer> {
-  const inflater = createInflateRaw({ chunkSize: INFLATED_BYTES }) as Inflater;
-  if (lent && inflater._handle?.writeSync !== undefined) return inflateInPlace(compressed, inflater);
-  // What fails comes out of the last stream; the callback has nothing to add.
-  return joined(compressed, inflater, () => undefined);
-}
-
 /**
  * Inflated bytes of an entry, verified: it ends well only when they are those that the central directory promises.
- * @param lent each chunk is used before the next one is asked for, and no longer
  * @throws input errors `ZIP_DAMAGED`, `ZIP_UNREADABLE`
  */
-export async function* inflated(extent: EntryExtent, lent: boolean = false): AsyncGenerator<Buffer, void, undefined> {
+export async function* inflated(extent: EntryExtent): AsyncGenerator<Buffer, void, undefined> {
   const { at, deflated, size } = extent;
   const compressed = opened(extent.compressed);
+  // What fails comes out of the last stream; the callback has nothing to add.
+  const content: AsyncIterable<Buffer> = deflated ? joined(compressed, createInflateRaw({ chunkSize: INFLATED_BYTES }), () => undefined) : compressed;
   let seen = 0;
   let crc = 0;
   const damaged = (): MappaleError => inputError('zip entry is damaged', {
@@ -303,7 +264,7 @@ export async function* inflated(extent: EntryExtent, lent: boolean = false): Asy
     hint: 'Download the file again and compare its size with the publisher\'s.',
   });
   try {
-    for await (const chunk of deflated ? inflate(compressed, lent) : compressed as AsyncIterable<Buffer>) {
+    for await (const chunk of content) {
       seen += chunk.length;
       crc = crc32(chunk, crc);
       if (seen > size) throw damaged();

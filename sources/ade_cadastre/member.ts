@@ -26,7 +26,7 @@ export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, pro
   const { from } = input;
   const entry = typeof from === 'function' ? null : from;
   const verified = entry !== null;
-  const open = typeof from === 'function' ? from : (): AsyncIterable<Buffer> => inflated(from, true);
+  const open = typeof from === 'function' ? from : (): AsyncIterable<Buffer> => inflated(from);
   const document = new GmlDocument({ at: input.at });
   const lines = new Lines(open);
   let member: MemberSink | null = null;

@@ -1,0 +1,63 @@
+/** What comes out of a zip's entries is what was packed, or an error. */
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { MappaleError } from '../../pipelines/errors.ts';
+import { inflated, ZipArchive, type EntryExtent } from '../../pipelines/formats/zip.ts';
+import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+
+const LINES = Array.from({ length: 200_000 }, (_none, i) => `${i},${(i * 7919) % 1_000_003}\n`).join('');
+const CONTENTS: Readonly<Record<string, string>> = { 'deflated.csv': LINES, 'stored.csv': LINES, 'empty.csv': '' };
+
+let folder: string;
+let archive: ZipArchive;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-inflated-'));
+  const path = join(folder, 'a.zip');
+  const zip = await ZipWriter.create(path);
+  for (const [name, content] of Object.entries(CONTENTS)) await zip.add(name, content, { stored: name === 'stored.csv' });
+  await zip.close();
+  archive = await ZipArchive.open(path);
+});
+afterAll(async () => {
+  await archive.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+async function read(extent: EntryExtent): Promise<string> {
+  const pieces: string[] = [];
+  for await (const chunk of inflated(extent)) pieces.push(chunk.toString('latin1'));
+  return pieces.join('');
+}
+
+it.each(Object.keys(CONTENTS))('%s is what was packed', async (name) => {
+  expect((await read(await archive.extent(name))) === CONTENTS[name]).toBe(true);
+});
+
+it('damage is an error', async () => {
+  const extent = await archive.extent('deflated.csv');
+  const { path, start, end } = extent.compressed as { path: string; start: number; end: number };
+  const cases: [EntryExtent, string][] = [
+    [{ ...extent, crc32: extent.crc32 ^ 1 }, 'ZIP_DAMAGED'],
+    [{ ...extent, size: extent.size - 1 }, 'ZIP_DAMAGED'],
+    [{ ...extent, size: extent.size + 1 }, 'ZIP_DAMAGED'],
+    [{ ...extent, size: 100 }, 'ZIP_DAMAGED'],
+    // It is no stream of the inflater's from here on.
+    [{ ...extent, compressed: Buffer.alloc(1000, 0xff) }, 'ZIP_UNREADABLE'],
+    [{ ...extent, compressed: { path: `${path}.gone`, start, end } }, 'ZIP_UNREADABLE'],
+  ];
+  for (const [broken, code] of cases) {
+    const error: unknown = await read(broken).then(() => null, (reason: unknown) => reason);
+    expect(error).toBeInstanceOf(MappaleError);
+    expect(error).toMatchObject({ code, at: 'a.zip!deflated.csv' });
+  }
+  expect(await read({ ...extent, compressed: { path, start, end: end - 1000 } }).then(() => null, (reason: MappaleError) => reason.kind)).toBe('input');
+});
+
+it('a reader may stop early', async () => {
+  for await (const chunk of inflated(await archive.extent('deflated.csv'))) {
+    expect(chunk.toString('latin1', 0, 4)).toBe('0,0\n');
+    break;
+  }
+});
