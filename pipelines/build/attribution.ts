@@ -3,7 +3,7 @@ import type { Database, Session } from '../db/index.ts';
 import { inWorkspace } from '../db/catalog.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { SECTIONS, type Section } from '../contract/sections.ts';
-import { readSqlFolder, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
+import { readSectionFiles, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import type { Joined } from './join.ts';
 
 /** A source that values of a section come from, and of when. */
@@ -25,7 +25,7 @@ function sectionOf(relation: Relation): Section | null {
 
 /**
  * The sources of a unit's sections, while its tables lie in the workspace. What a table was made from is used as a whole, except where
- * `sql/attribution` says which vintages the rows are of.
+ * `attribution.sql` says which vintages the rows are of.
  */
 export async function citationsOf(database: Database, joined: Joined, sources: readonly RegisteredSource[]): Promise<Citation[]> {
   const { unit, products } = joined;
@@ -43,7 +43,7 @@ export async function citationsOf(database: Database, joined: Joined, sources: r
     for (const { sourceId, vintage } of products.find(({ relation }) => relation === 'core.comune')!.releases) for (const section of NAMING) cite(section, sourceId, vintage);
     return [...cited.values()];
   }
-  const files = new Map(readSqlFolder('sql/attribution').map((file) => [file.name, file]));
+  const files = new Map(readSectionFiles('attribution').map((file) => [file.section, file]));
   await inWorkspace(database, joined.schema, async (session) => {
     for (const product of products) {
       const section = sectionOf(product.relation);

@@ -1,5 +1,5 @@
 /**
- * Step 4: layers × parcels → the tables of a region. Each SQL file under sql/core and sql/sections makes one table; its
+ * Step 4: layers × parcels → the tables of a region. Each file of sql/core and each `build.sql` of a section makes one table; its
  * header says what it reads and writes, and that is the whole dependency graph.
  */
 import type { Database, Session } from '../db/index.ts';

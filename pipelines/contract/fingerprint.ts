@@ -2,9 +2,9 @@
  * What makes something what it is: versions, files, SQL without comments and layout, and the engine. Kept as named facts, so that a difference can be
  * told in words; the digest of all is the fingerprint.
  */
-import { calledFunctions, effectiveDigest, sha256, type SqlFile } from './sql-files.ts';
+import { calledFunctions, effectiveDigest, factName, sha256, type SqlFile } from './sql-files.ts';
 
-/** Name of a thing → what it was: `GEOS` → `3.11`, `sql/sections/risk.sql` → a digest, `version of sql/sections/risk.sql` → `3`. */
+/** Name of a thing → what it was: `GEOS` → `3.11`, `sql/sections/risk.sql` (see `factName`) → a digest, `version of sql/sections/risk.sql` → `3`. */
 export type Facts = Readonly<Record<string, string>>;
 
 /** Of everything that was made since engines are noted. */
@@ -17,8 +17,8 @@ export function digestOfFacts(facts: Facts): string {
 /** A file of SQL, with the functions that it calls. */
 export function sqlFacts(...files: readonly SqlFile[]): Facts {
   return Object.fromEntries(files.flatMap((file) => [
-    ...(file.version === null ? [] : [[`version of ${file.file}`, String(file.version)]]),
-    ...[file, ...calledFunctions(file)].map((each) => [each.file, effectiveDigest(each)]),
+    ...(file.version === null ? [] : [[`version of ${factName(file)}`, String(file.version)]]),
+    ...[file, ...calledFunctions(file)].map((each) => [factName(each), effectiveDigest(each)]),
   ]));
 }
 

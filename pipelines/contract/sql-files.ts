@@ -1,7 +1,7 @@
 /** SQL files as the machine sees them: plain text with a header that says what they read and write. */
 import { createHash } from 'node:crypto';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
-import { basename, join, relative } from 'node:path';
+import { join, relative } from 'node:path';
 import { ROOT } from '../config.ts';
 import { effectiveSql, normalSql } from './sql-text.ts';
 
@@ -26,8 +26,8 @@ export type Carries =
 export interface SqlFile {
   /** Path from the project's root. */
   readonly file: string;
-  /** File name without `.sql`. */
-  readonly name: string;
+  /** Of a file in a section's folder: the section. */
+  readonly section: string | null;
   readonly purpose: string;
   readonly reads: readonly Relation[];
   readonly writes: readonly Relation[];
@@ -36,10 +36,10 @@ export interface SqlFile {
   readonly carries: Carries | null;
   /** Of a file that makes a published table: raised by one with every change of what it makes. Null: other files. */
   readonly version: number | null;
-  /** For `sql/explain`: the tables whose files run before, on one parcel alone, or on all parcels of its comune. */
+  /** For a section's `explain.sql`: the tables whose files run before, on one parcel alone, or on all parcels of its comune. */
   readonly reruns: readonly Relation[];
   readonly parcels: 'one' | 'comune';
-  /** For `sql/attribution`: the sources of which it says what was used. */
+  /** For a section's `attribution.sql`: the sources of which it says what was used. */
   readonly cites: readonly string[];
   readonly text: string;
   /** Of the bytes. */
@@ -80,7 +80,7 @@ export function parseSqlFile(file: string, text: string): SqlFile {
   };
   return {
     file,
-    name: basename(file, '.sql'),
+    section: /^sql\/sections\/([^/]+)\//.exec(file)?.[1] ?? null,
     purpose: line('purpose') ?? '',
     reads: list('reads'),
     writes: list('writes'),
@@ -114,6 +114,35 @@ export function readSqlFolder(folder: string): SqlFile[] {
   const path = join(ROOT, folder);
   if (!existsSync(path)) return [];
   return readdirSync(path).filter((name) => name.endsWith('.sql')).sort().map((name) => readSqlFile(join(path, name)));
+}
+
+/** Folder of the sections, each in a folder of its own. */
+const SECTIONS = 'sql/sections';
+
+/** Names of the sections' folders. */
+export function sectionFolders(): string[] {
+  return readdirSync(join(ROOT, SECTIONS), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name).sort();
+}
+
+/**
+ * The files of one kind of all sections, by section: `build.sql` makes the section's table and `build_<name>.sql` another one that would go with it,
+ * `record.sql` the functions of its block, `explain.sql`, `attribution.sql` and `checks.sql` what these words say.
+ */
+export function readSectionFiles(kind: 'build' | 'record' | 'explain' | 'attribution' | 'checks'): SqlFile[] {
+  return sectionFolders().flatMap((folder) => readSqlFolder(`${SECTIONS}/${folder}`)).filter(({ file }) => new RegExp(`/${kind}(_[a-z0-9_]+)?\\.sql$`).test(file));
+}
+
+/** All files that make published tables. */
+export function tableFiles(): SqlFile[] {
+  return [...readSqlFolder('sql/core'), ...readSectionFiles('build')];
+}
+
+/**
+ * What the ledger calls a file that makes a table: by the table, wherever the file stands, so that nothing becomes stale when it moves.
+ * `sql/sections/risk/build.sql`, which makes `section.risk`, is `sql/sections/risk.sql`.
+ */
+export function factName({ file, section, writes }: SqlFile): string {
+  return section === null ? file : `${SECTIONS}/${tableOf(writes[0]!)}.sql`;
 }
 
 const digests = new Map<string, string>();

@@ -2,7 +2,7 @@
 import { MappaleError } from '../errors.ts';
 import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
-import { readSqlFolder, type SqlFile } from '../contract/sql-files.ts';
+import { readSectionFiles, readSqlFolder, type SqlFile } from '../contract/sql-files.ts';
 import type { Reader } from './reader.ts';
 import type { Session } from './types.ts';
 
@@ -22,12 +22,13 @@ interface AppliedFile {
 export type Applied = ReadonlyMap<string, AppliedFile>;
 
 export function partsOf(sources: readonly RegisteredSource[]): Part[] {
-  const folder = (path: string, kind: Part['kind']): Part[] => readSqlFolder(path).map((file) => ({ kind, file, source: null }));
+  const all = (files: readonly SqlFile[], kind: Part['kind']): Part[] => files.map((file) => ({ kind, file, source: null }));
   return [
-    ...folder('sql/migrations', 'migration'),
+    ...all(readSqlFolder('sql/migrations'), 'migration'),
     ...sources.map((source): Part => ({ kind: 'layer', file: source.layer, source })),
-    ...folder('sql/functions', 'function'),
-    ...folder('sql/api', 'interface'),
+    ...all(readSqlFolder('sql/functions'), 'function'),
+    // The last of them says what the server's role may execute of all.
+    ...all([...readSectionFiles('record'), ...readSqlFolder('sql/api')], 'interface'),
   ];
 }
 

@@ -7,7 +7,7 @@ import type { Context } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
 import { findRegion } from '../contract/regions.ts';
 import type { Section } from '../contract/sections.ts';
-import { readSqlFolder, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
+import { readSectionFiles, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import { productFiles } from '../plan/products.ts';
 import { publishedTables } from '../ledger/published.ts';
 import { rankFiles, rowsInForce } from '../ledger/force.ts';
@@ -57,11 +57,11 @@ export async function explain(context: Context, fid: number, section: Section): 
   const region = findRegion(unit);
   const published = await publishedTables(database, unit);
   const parcels = published.get('core.parcel');
-  const file = readSqlFolder('sql/explain').find(({ name }) => name === section);
+  const file = readSectionFiles('explain').find((each) => each.section === section);
   if (region === undefined || parcels === undefined) {
     throw new MappaleError(`there is no parcel ${fid}`, { code: 'NOT_FOUND', kind: 'usage', hint: 'See which regions are published: mappale status' });
   }
-  if (file === undefined) throw new Error(`sql/explain has no file for the section ${section}`);
+  if (file === undefined) throw new Error(`sql/sections/${section} has no explain.sql`);
   const makers = new Map(productFiles(unit).map((maker) => [maker.writes[0]!, maker]));
   const rules = file.reruns.map((relation) => makers.get(relation)!);
   const isBasic = rules.some(({ writes }) => writes[0] === 'core.parcel');

@@ -1,7 +1,7 @@
 /** What a unit is made of, what of it is stale, and why: decided from fingerprints alone, before anything is built. */
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { digestOfFacts, sqlFacts, whyChanged, type Facts } from '../contract/fingerprint.ts';
-import { readSqlFolder, schemaOf, sha256, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
+import { schemaOf, sha256, tableFiles, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import type { InForce } from '../ledger/force.ts';
 import type { Inventory } from '../ledger/inventory.ts';
 import type { Release } from '../ledger/ledger.ts';
@@ -31,7 +31,7 @@ export interface Product {
 
 /** Files that make tables of this unit, each after what it reads. @throws Error for a cycle: a bug of the headers */
 export function productFiles(unit: number): SqlFile[] {
-  const files = [...readSqlFolder('sql/core'), ...readSqlFolder('sql/sections')].filter((file) => (file.unit === 'italy') === (unit === 0));
+  const files = tableFiles().filter((file) => (file.unit === 'italy') === (unit === 0));
   const makers = new Map(files.map((file) => [file.writes[0]!, file]));
   const sorted: SqlFile[] = [];
   const visiting = new Set<SqlFile>();

@@ -22,7 +22,7 @@ export const FILES: readonly string[] = readdirSync(ROOT, { withFileTypes: true 
 
 /** Inputs and expected outputs of tests: publishers' bytes, not code. */
 export function isData(file: string): boolean {
-  return /^(sources\/[^/]+\/(fixture|golden)|test\/migration\/fixture|test\/sections\/golden)\//.test(file);
+  return /^(sources\/[^/]+\/(fixture|golden)|sql\/sections\/[^/]+\/golden|test\/migration\/fixture|test\/sections\/golden)\//.test(file);
 }
 
 export function read(file: string): string {
@@ -36,5 +36,7 @@ export function lineAt(text: string, offset: number): number {
 
 export const TYPESCRIPT: readonly string[] = FILES.filter((file) => file.endsWith('.ts') && !isData(file));
 export const SQL: readonly string[] = FILES.filter((file) => file.endsWith('.sql') && !isData(file));
+/** Folders of `sql/sections/`. */
+export const SECTION_FOLDERS: readonly string[] = [...new Set(FILES.flatMap((file) => /^sql\/sections\/([^/]+)\//.exec(file)?.[1] ?? []))];
 /** Folders of `sources/`. */
 export const SOURCES: readonly string[] = [...new Set(FILES.flatMap((file) => /^sources\/([^/]+)\//.exec(file)?.[1] ?? []))];

@@ -78,7 +78,7 @@ describe('an SQL file', () => {
         const by = carriesOf(value!, file)!.by;
         if (by === 'members') return file === 'sql/core/parcel.sql' ? [] : ['only the parcels are carried by members'];
         if (by === 'content') return file.startsWith('sql/core/') ? [] : ['only core tables are made whole to be compared'];
-        return /^sql\/(sections|checks)\//.test(file) && /\bfid\b/.test(code(text)) ? [] : ['only sections and their checks are carried by parcels'];
+        return /^sql\/sections\//.test(file) && /\bfid\b/.test(code(text)) ? [] : ['only sections and their checks are carried by parcels'];
       }, carrying),
     ).toEqual([]);
     expect(() => carriesOf('rows of comuni', 'x.sql')).toThrow('x.sql: expected');
@@ -108,7 +108,7 @@ describe('an SQL file', () => {
   });
 
   it('never changes in place what is served', () => {
-    const building = SQL.filter((file) => /^sql\/(core|sections)\//.test(file) || /^sources\/[^/]+\/load\.sql$/.test(file));
+    const building = SQL.filter((file) => /^sql\/(core\/|sections\/[^/]+\/build)/.test(file) || /^sources\/[^/]+\/load\.sql$/.test(file));
     expect(everywhere((text) => [...code(text).matchAll(/\b(update\s+\w+(\.\w+)?\s+(as\s+)?(\w+\s+)?set|on\s+conflict)\b/g)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), building)).toEqual([]);
   });
 });
@@ -137,13 +137,13 @@ describe('migrations', () => {
 
 describe('functions of the interface', () => {
   it('have bodies that are bound when they run, so that no table is held', () => {
-    const files = SQL.filter((file) => /^sql\/(api|functions)\//.test(file));
+    const files = SQL.filter((file) => /^sql\/(api\/|functions\/|sections\/[^/]+\/record)/.test(file));
     expect(everywhere((text) => [...code(text).matchAll(/\bbegin\s+atomic\b|\bcreate\s+(or\s+replace\s+)?view\b/g)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), files)).toEqual([]);
   });
 });
 
 describe('checks', () => {
-  const files = SQL.filter((file) => file.startsWith('sql/checks/') || /^sources\/[^/]+\/checks\.sql$/.test(file));
+  const files = SQL.filter((file) => /^(sources|sql\/sections)\/[^/]+\/checks\.sql$/.test(file));
   const checks = files.flatMap((file) =>
     read(file)
       .split(/^(?=-- check:)/m)

@@ -3,7 +3,7 @@ import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { FILES, isData, lineAt, read, ROOT, SOURCES } from './project.ts';
+import { FILES, isData, lineAt, read, ROOT, SECTION_FOLDERS, SOURCES } from './project.ts';
 
 /** Longer than this, a file holds more than one thing. */
 const MOST_LINES = 750;
@@ -28,9 +28,10 @@ describe('names', () => {
     expect(wrong).toEqual([]);
   });
 
-  it('of folders are kebab-case, of sources <publisher>_<dataset>', () => {
+  it('of folders are kebab-case, of sources <publisher>_<dataset>, of sections as the record has them', () => {
     const folders = new Set(OWN.flatMap((file) => file.split('/').slice(0, -1).map((_part, index, parts) => parts.slice(0, index + 1).join('/'))));
-    expect([...folders].filter((folder) => !/^sources\/[^/]+$/.test(folder) && !/^\.?[a-z0-9]+(-[a-z0-9]+)*$/.test(basename(folder)))).toEqual([]);
+    expect([...folders].filter((folder) => !/^(sources|sql\/sections)\/[^/]+$/.test(folder) && !/^\.?[a-z0-9]+(-[a-z0-9]+)*$/.test(basename(folder)))).toEqual([]);
+    expect(SECTION_FOLDERS.filter((name) => !/^[a-z]+(_[a-z]+)*$/.test(name))).toEqual([]);
     expect(SOURCES.filter((id) => !/^[a-z0-9]+(_[a-z0-9]+)+$/.test(id))).toEqual([]);
   });
 });

@@ -8,8 +8,9 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import { readSqlFolder, schemaOf, sha256, tableOf } from '../../pipelines/contract/sql-files.ts';
+import { sha256, tableFiles } from '../../pipelines/contract/sql-files.ts';
 import { ROOT } from '../architecture/project.ts';
+import { goldenOf } from '../harness/golden.ts';
 
 /** Of the invented region behind the golden files of tables. Raised when its files change, and no rule does. */
 const INVENTED = 1;
@@ -37,7 +38,7 @@ function digest(...texts: readonly (string | Buffer)[]): string {
 
 async function found(): Promise<{ versions: Versions; upstream: Upstream }> {
   const sources = await loadSources();
-  const makers = [...readSqlFolder('sql/core'), ...readSqlFolder('sql/sections')];
+  const makers = tableFiles();
   const upstream = new Map(makers.map((file) => {
     const reached = new Set<string>();
     const follow = (each: typeof file): void => each.reads.forEach((read) => {
@@ -65,8 +66,8 @@ async function found(): Promise<{ versions: Versions; upstream: Upstream }> {
         return [id, { version: manifest.version, goldens: Object.fromEntries(goldens) }] as const;
       })),
       tables: Object.fromEntries(makers.map((file) => {
-        const name = `${schemaOf(file.writes[0]!)}-${tableOf(file.writes[0]!)}.json`;
-        return [file.file, { version: file.version!, goldens: { [name]: digest(readFileSync(join(ROOT, 'test/sections/golden', name))) } }] as const;
+        const golden = goldenOf(file);
+        return [file.file, { version: file.version!, goldens: { [golden]: digest(readFileSync(join(ROOT, golden))) } }] as const;
       })),
     },
   };
@@ -94,7 +95,7 @@ function offences(was: Versions, now: Versions, upstream: Upstream): string[] {
     if (before === undefined || raised(before, after) || isNew) continue;
     for (const [name, text] of Object.entries(after.goldens)) {
       if (before.goldens[name] === text) continue;
-      told.push(`what ${file} makes changed (test/sections/golden/${name}) while its version is still ${after.version}: raise its \`-- version:\` to ${after.version + 1}; `
+      told.push(`what ${file} makes changed (${name}) while its version is still ${after.version}: raise its \`-- version:\` to ${after.version + 1}; `
         + `where only the invented files changed, raise INVENTED in test/contract/versions.test.ts to ${now.invented + 1}`);
     }
   }
@@ -120,9 +121,9 @@ describe('the rule', () => {
   const record: Versions = {
     invented: 1,
     sources: { a: { version: 3, goldens: { 'x.json': 'in1 out1', 'y.json': 'in2 out2' } }, b: { version: 1, goldens: {} } },
-    tables: { 'sql/core/t.sql': { version: 2, goldens: { 'core-t.json': 'g1' } }, 'sql/sections/s.sql': { version: 5, goldens: { 'section-s.json': 'g2' } } },
+    tables: { 'sql/core/t.sql': { version: 2, goldens: { 'test/sections/golden/core-t.json': 'g1' } }, 'sql/sections/s/build.sql': { version: 5, goldens: { 'sql/sections/s/golden/s.json': 'g2' } } },
   };
-  const above: Upstream = new Map([['sql/core/t.sql', ['a']], ['sql/sections/s.sql', ['sql/core/t.sql', 'a']]]);
+  const above: Upstream = new Map([['sql/core/t.sql', ['a']], ['sql/sections/s/build.sql', ['sql/core/t.sql', 'a']]]);
   const source = (change: Partial<Recorded>): Versions => ({ ...record, sources: { ...record.sources, a: { ...record.sources['a']!, ...change } } });
   const table = (name: string, change: Partial<Recorded>, from = record): Versions => ({ ...from, tables: { ...from.tables, [name]: { ...from.tables[name]!, ...change } } });
 
@@ -130,15 +131,15 @@ describe('the rule', () => {
     expect(offences(record, source({ goldens: { 'x.json': 'in1 other', 'y.json': 'in2 out2' } }), above)).toEqual([
       'what sources/a makes of the same files changed (golden/x.json) while its version is still 3: raise `version` in sources/a/manifest.ts to 4',
     ]);
-    expect(offences(record, table('sql/sections/s.sql', { goldens: { 'section-s.json': 'other' } }), above)).toEqual([
-      'what sql/sections/s.sql makes changed (test/sections/golden/section-s.json) while its version is still 5: raise its `-- version:` to 6; '
+    expect(offences(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }), above)).toEqual([
+      'what sql/sections/s/build.sql makes changed (sql/sections/s/golden/s.json) while its version is still 5: raise its `-- version:` to 6; '
         + 'where only the invented files changed, raise INVENTED in test/contract/versions.test.ts to 2',
     ]);
   });
 
   it('is content when the version is raised, and says so when it is lowered', () => {
     expect(offences(record, source({ version: 4, goldens: { 'x.json': 'in1 other', 'y.json': 'in2 out2' } }), above)).toEqual([]);
-    expect(offences(record, table('sql/sections/s.sql', { version: 6, goldens: { 'section-s.json': 'other' } }), above)).toEqual([]);
+    expect(offences(record, table('sql/sections/s/build.sql', { version: 6, goldens: { 'sql/sections/s/golden/s.json': 'other' } }), above)).toEqual([]);
     expect(offences(record, source({ version: 2 }), above)).toEqual(['the version of sources/a was 3 and is 2: versions only rise']);
     expect(offences(record, table('sql/core/t.sql', { version: 1 }), above)).toEqual(['the version of sql/core/t.sql was 2 and is 1: versions only rise']);
   });
@@ -146,13 +147,13 @@ describe('the rule', () => {
   it('asks nothing of what is new: a fixture, a source, other invented files, or what a table is made from', () => {
     expect(offences(record, source({ goldens: { 'x.json': 'in9 other', 'y.json': 'in2 out2', 'z.json': 'in3 out3' } }), above)).toEqual([]);
     expect(offences(record, { ...record, sources: { ...record.sources, c: { version: 1, goldens: { 'x.json': 'in out' } } } }, above)).toEqual([]);
-    expect(offences(record, { ...table('sql/core/t.sql', { goldens: { 'core-t.json': 'other' } }), invented: 2 }, above)).toEqual([]);
-    expect(offences(record, table('sql/sections/s.sql', { goldens: { 'section-s.json': 'other' } }, table('sql/core/t.sql', { version: 3 })), above)).toEqual([]);
-    expect(offences(record, table('sql/sections/s.sql', { goldens: { 'section-s.json': 'other' } }, source({ version: 4 })), above)).toEqual([]);
+    expect(offences(record, { ...table('sql/core/t.sql', { goldens: { 'test/sections/golden/core-t.json': 'other' } }), invented: 2 }, above)).toEqual([]);
+    expect(offences(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }, table('sql/core/t.sql', { version: 3 })), above)).toEqual([]);
+    expect(offences(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }, source({ version: 4 })), above)).toEqual([]);
   });
 
   it('follows a change down to what is made from it, and no further', () => {
-    const changed = table('sql/sections/s.sql', { version: 6 }, table('sql/core/t.sql', { goldens: { 'core-t.json': 'other' } }));
+    const changed = table('sql/sections/s/build.sql', { version: 6 }, table('sql/core/t.sql', { goldens: { 'test/sections/golden/core-t.json': 'other' } }));
     expect(offences(record, changed, above)).toHaveLength(1);
   });
 });

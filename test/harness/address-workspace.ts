@@ -8,14 +8,14 @@ export const ADDRESS_SOURCES: readonly string[] = ['istat_comuni', 'istat_soppre
 
 /** What `sectionWorkspace` needs beside the core. */
 export const ADDRESS_SQL: readonly string[] = [
-  'sql/migrations/0017_address.sql', 'sql/migrations/0018_comune_register.sql', 'sql/api/address_json.sql', 'sql/api/section_address.sql', 'sql/api/geocode_comune.sql',
+  'sql/migrations/0017_address.sql', 'sql/migrations/0018_comune_register.sql', 'sql/api/address_json.sql', 'sql/sections/address/record.sql', 'sql/api/geocode_comune.sql',
   'sql/api/geocode_search.sql', 'sql/api/geocode_reverse.sql',
 ];
 
 const TABLES: readonly (readonly [string, string])[] = [
   ['sql/core/access_point.sql', 'core.access_point'], ['sql/core/street.sql', 'core.street'], ['sql/core/token.sql', 'core.token'],
   ['sql/core/street_name.sql', 'core.street_name'], ['sql/core/comune_register.sql', 'core.comune_register'], ['sql/core/comune_found.sql', 'core.comune_found'], ['sql/core/comune_name.sql', 'core.comune_name'], ['sql/core/place_name.sql', 'core.place_name'],
-  ['sql/sections/address.sql', 'section.address'],
+  ['sql/sections/address/build.sql', 'section.address'],
 ];
 
 /** Builds and publishes; `core.comune` and `core.region` are those of the invented region. */

@@ -7,7 +7,7 @@ import type { Context } from '../../pipelines/run/context.ts';
 import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { SECTIONS, type Section } from '../../pipelines/contract/sections.ts';
-import { readSqlFolder } from '../../pipelines/contract/sql-files.ts';
+import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
 import { periodOf } from '../../pipelines/build/attribution.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
@@ -27,9 +27,8 @@ describe('the manifests of all sources', () => {
   });
 
   it('are all cited by some section, but for the tables of codes and boundaries', () => {
-    const cited = new Set(readSqlFolder('sql/attribution').flatMap(({ cites }) => cites));
+    const cited = new Set(readSectionFiles('attribution').flatMap(({ cites }) => cites));
     expect([...cited].filter((id) => !sources.some((source) => source.id === id))).toEqual([]);
-    expect(readSqlFolder('sql/attribution').map(({ name }) => name).filter((name) => !(SECTIONS as readonly string[]).includes(name))).toEqual([]);
   });
 });
 
@@ -120,7 +119,7 @@ describeDatabase('the licences of a record', (engine) => {
           create table member_in_force as
           select member_id, vintage from (values (1, '2018_2022'), (2, '2019_2023'), (3, '2020_2024')) as v (member_id, vintage);
           ${setup}`, 'test');
-        const text = readFileSync(new URL(`../../sql/attribution/${file}.sql`, import.meta.url), 'utf8');
+        const text = readFileSync(new URL(`../../sql/sections/${file}/attribution.sql`, import.meta.url), 'utf8');
         return (await session.query<{ source_id: string; vintage: string }>(text)).map(({ source_id: source, vintage }) => `${source} ${vintage}`).sort();
       } finally {
         await session.script('rollback', 'test');

@@ -3,14 +3,14 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { digestOfFacts, readerFacts, sqlFacts, whyChanged, type Facts } from '../../pipelines/contract/fingerprint.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import { parseSqlFile, readSqlFolder, type Relation, type SqlFile } from '../../pipelines/contract/sql-files.ts';
+import { factName, parseSqlFile, tableFiles, type Relation, type SqlFile } from '../../pipelines/contract/sql-files.ts';
 import { isDone, staleOf, type Plan } from '../../pipelines/plan/plan.ts';
 import { outlook, refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 
 const SOURCES = await loadSources();
-const MAKERS = [...readSqlFolder('sql/core'), ...readSqlFolder('sql/sections')];
+const MAKERS = tableFiles();
 
 describe('facts', () => {
   const engine: Facts = { PostgreSQL: '15', PostGIS: '3.3', GEOS: '3.11', PROJ: '9.1' };
@@ -29,8 +29,14 @@ describe('facts', () => {
     expect(MAKERS.filter(({ version }) => version === null || !Number.isInteger(version) || version < 1).map(({ file }) => file)).toEqual([]);
     for (const file of MAKERS) {
       const raised = parseSqlFile(file.file, file.text.replace(/^-- version: .*$/m, `-- version: ${file.version! + 1}`));
-      expect(whyChanged({ ...sqlFacts(file), ...engine }, { ...sqlFacts(raised), ...engine })).toBe(`version of ${file.file} ${file.version} → ${file.version! + 1}`);
+      expect(whyChanged({ ...sqlFacts(file), ...engine }, { ...sqlFacts(raised), ...engine })).toBe(`version of ${factName(file)} ${file.version} → ${file.version! + 1}`);
     }
+  });
+
+  it('of a table keep the name that its file has in databases, wherever the file stands', () => {
+    const names = MAKERS.map(factName);
+    expect(new Set(names).size).toBe(names.length);
+    expect(MAKERS.map(({ writes: [table] }) => table!.replace(/^core\./, 'sql/core/').replace(/^section\./, 'sql/sections/')).map((name) => `${name}.sql`)).toEqual(names);
   });
 
   it('of a reader are its version and its SQL: code is told by the version alone', () => {
@@ -116,9 +122,9 @@ describeDatabase('a loaded region', (engine) => {
   });
 
   it('is stale in one table where the version of its SQL says so', async () => {
-    const [file] = MAKERS.filter(({ name }) => name === 'risk') as [SqlFile];
+    const [file] = MAKERS.filter(({ writes }) => writes[0] === 'section.risk') as [SqlFile];
     await context.database.query(`update ledger.publication_table set inputs = inputs || '{"version of sql/sections/risk.sql": "0"}', fingerprint = 'another' where relation = 'section.risk'`);
-    expect(staleIn(await planned())).toEqual({ 'section.risk': `version of ${file.file} 0 → ${file.version}` });
+    expect(staleIn(await planned())).toEqual({ 'section.risk': `version of ${factName(file)} 0 → ${file.version}` });
     await refresh(context, loadOptions([invented.folder], null));
     expect(staleIn(await planned())).toEqual({});
   });

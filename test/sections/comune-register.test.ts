@@ -179,7 +179,7 @@ describeDatabase('the register of ISTAT codes', (engine) => {
       insert into comune_postal_code (belfiore, istat_code, cap, edition) values ('Z101', null, '86001', '2025'), (null, '094002', '86002', '2025'), (null, '070801', '86003', '2025'), (null, '094003', '86004', '2024');
       create table postal_code_area (member_id int4, position int8, cap text, edition text, geom geometry)`, async (session) => {
       await rowsOf(session);
-      await session.script(sql('sections/postal_code.sql'), 'sql/sections/postal_code.sql');
+      await session.script(sql('sections/basic/build_postal_code.sql'), 'sql/sections/basic/build_postal_code.sql');
       return session.query('select fid, cap from postal_code order by fid');
     });
     // Z103 is in an earlier edition only, which is the newest that has it.

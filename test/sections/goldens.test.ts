@@ -1,17 +1,18 @@
 /**
- * What every table of a small invented region holds, row by row, on both engines: `golden/` shows what a change of its SQL changes.
+ * What every table of a small invented region holds, row by row, on both engines: the golden files show what a change of its SQL changes.
  * `npx vitest run test/sections/goldens.test.ts -u` writes them; `test/contract/versions.test.ts` then says which version is to be raised.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ROOT } from '../../pipelines/config.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { ident } from '../../pipelines/db/index.ts';
 import { tableOf } from '../../pipelines/contract/sql-files.ts';
 import { productFiles } from '../../pipelines/plan/products.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
+import { goldenOf } from '../harness/golden.ts';
 import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 
 /** Numbers of this database, and what a record has them from. */
@@ -19,8 +20,6 @@ const OWN: readonly string[] = ['release_id', 'member_id', 'file_id', 'position'
 
 /** Empty where the lists of comuni are whole, as here; its tests have others. */
 const EMPTY: readonly string[] = ['core.comune_found'];
-
-const GOLDEN = fileURLToPath(new URL('golden/', import.meta.url));
 
 /** A number with as many digits as anyone needs: degrees to a centimetre, everything else to a ten-thousandth. */
 function rounded(value: unknown, key = ''): unknown {
@@ -57,7 +56,7 @@ describeEngines('the tables of an invented region', (engine) => {
       const rows = await context.database.query<{ row: unknown }>(`select to_jsonb(t) as row from ${ident(relation.split('.')[0]!, tableOf(relation))} t`);
       const lines = rows.map(({ row }) => JSON.stringify(rounded(row))).sort();
       expect(lines.length > 0).toBe(!EMPTY.includes(relation));
-      const path = join(GOLDEN, `${relation.replace('.', '-')}.json`);
+      const path = join(ROOT, goldenOf(file));
       const [before, now] = [existsSync(path) ? readFileSync(path, 'utf8') : null, `[\n${lines.join(',\n')}\n]\n`];
       await expect(before !== null && close(JSON.parse(before), JSON.parse(now)) ? before : now).toMatchFileSnapshot(path);
     });

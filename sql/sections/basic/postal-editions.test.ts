@@ -1,11 +1,11 @@
 /** Which edition's postal code a parcel has, and to which parcel an access point goes, on tables written by hand. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { contextOn } from '../harness/region.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { contextOn } from '../../../test/harness/region.ts';
 
-const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 
 describeDatabase('a parcel\'s postal code and addresses', (engine) => {
   let database: Database;
@@ -34,7 +34,7 @@ describeDatabase('a parcel\'s postal code and addresses', (engine) => {
     create table comune_postal_code (member_id int4, edition text, belfiore text, istat_code text, cap text);
     create table postal_code_area (member_id int4, position int8, edition text, cap text, geom geometry(multipolygon, 4326));
     create table member_in_force as select n::int4 as member_id, 1 as release_id, n::int4 as file_id, n::int4 as rank from generate_series(1, 9) as n;
-    ${rows}`, 'sql/sections/postal_code.sql', 'select fid, cap, edition from postal_code order by fid');
+    ${rows}`, 'sql/sections/basic/build_postal_code.sql', 'select fid, cap, edition from postal_code order by fid');
   const area = (member: number, edition: string, cap: string, fid: number): string =>
     `insert into postal_code_area values (${member}, 1, '${edition}', '${cap}', st_multi(st_expand(st_setsrid(st_point(14 + ${fid} * 0.01, 41), 4326), 0.001)));`;
 
@@ -61,7 +61,7 @@ describeDatabase('a parcel\'s postal code and addresses', (engine) => {
         (${fids[1]}, 'Z001', 'land', 'Z001_000100.10', 100, st_multi(st_makeenvelope(14.0001, 41, 14.0002, 41.0001, 4326)));
       create table access_point (address_id int8, belfiore text, geom geometry(point, 4326));
       insert into access_point values (1, 'Z001', st_setsrid(st_point(14.0001, 41.00005), 4326)), (2, 'Z001', st_setsrid(st_point(14.0001, 41.00015), 4326));`,
-    'sql/sections/address.sql', 'select a.address_id, a.inside, p.reference from address a join parcel p using (fid) order by a.address_id');
+    'sql/sections/address/build.sql', 'select a.address_id, a.inside, p.reference from address a join parcel p using (fid) order by a.address_id');
     const first = [{ address_id: 1, inside: true, reference: 'Z001_000100.10' }, { address_id: 2, inside: false, reference: 'Z001_000100.10' }];
     expect(await owners([1, 2])).toEqual(first);
     expect(await owners([2, 1])).toEqual(first);

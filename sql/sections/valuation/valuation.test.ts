@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
-import synthetic from '../../sources/omi_quotations/synthetic.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { makeWorld } from '../../../pipelines/synthetic/make-world.ts';
+import synthetic from '../../../sources/omi_quotations/synthetic.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { sectionWorkspace, worldFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 2_400, seed: 5, comuni: 6 });
 
@@ -31,9 +31,9 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     workspace = await sectionWorkspace(database, {
       world,
       sources: ['istat_comuni', 'omi_quotations'],
-      sql: ['sql/migrations/0013_valuation.sql', 'sql/migrations/0037_quotations.sql', 'sql/api/section_valuation.sql', 'sql/api/section_valuation_history.sql'],
+      sql: ['sql/migrations/0013_valuation.sql', 'sql/migrations/0037_quotations.sql', 'sql/sections/valuation/record.sql', 'sql/sections/valuation_history/record.sql'],
     });
-    for (const file of ['core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'sections/valuation_history', 'sections/valuation']) await workspace.run(`sql/${file}.sql`);
+    for (const file of ['core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'sections/valuation_history/build', 'sections/valuation/build']) await workspace.run(`sql/${file}.sql`);
     await workspace.publish('quotation_zone', 'core.quotation_zone');
     await workspace.publish('quotation', 'core.quotation');
     await workspace.publish('valuation_history', 'section.valuation_history');
@@ -117,7 +117,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
 
   it('find parcels from the zones: pieces of perimeters drive, points follow through their index', async () => {
     const plan = await workspace.session(async (session) => {
-      const file = readFileSync(new URL('../../sql/sections/valuation_history.sql', import.meta.url), 'utf8');
+      const file = readFileSync(new URL('../../../sql/sections/valuation_history/build.sql', import.meta.url), 'utf8');
       // As in the file up to the pieces; then the join is explained, not run.
       const upTo = file.indexOf('-- Parcels that lie in the same shapes');
       await session.script(file.slice(0, upTo).replaceAll('create table ', 'create temporary table '), 'valuation_history.sql');

@@ -1,11 +1,10 @@
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
-import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import type { WorldParcel } from '../../pipelines/synthetic/world.ts';
-import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { makeWorld } from '../../../pipelines/synthetic/make-world.ts';
+import { loadSynthetic, type Synthetic } from '../../../pipelines/synthetic/synthetic.ts';
+import type { WorldParcel } from '../../../pipelines/synthetic/world.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { sectionWorkspace, worldFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 6_000, seed: 7 });
 const SOURCES = ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'dpc_seismic', 'ispra_flood', 'ispra_landslide', 'ingv_mps04'];
@@ -32,10 +31,10 @@ describeDatabase('the section risk', (engine) => {
 
   beforeAll(async () => {
     database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, { world, sources: SOURCES, sql: ['sql/api/section_risk.sql'] });
+    workspace = await sectionWorkspace(database, { world, sources: SOURCES, sql: ['sql/sections/risk/record.sql'] });
     await workspace.run('sql/core/comune_register.sql');
     await workspace.run('sql/core/coverage.sql');
-    await workspace.run('sql/sections/risk.sql');
+    await workspace.run('sql/sections/risk/build.sql');
     await workspace.publish('risk', 'section.risk');
     await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { comuneKey } from '../../pipelines/address/normalise.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
-import synthetic from '../../sources/anncsu_addresses/synthetic.ts';
-import { ADDRESS_SOURCES, ADDRESS_SQL, buildAddresses } from '../harness/address-workspace.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { createFunctions } from '../harness/functions.ts';
-import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { comuneKey } from '../../../pipelines/address/normalise.ts';
+import { makeWorld } from '../../../pipelines/synthetic/make-world.ts';
+import synthetic from '../../../sources/anncsu_addresses/synthetic.ts';
+import { ADDRESS_SOURCES, ADDRESS_SQL, buildAddresses } from '../../../test/harness/address-workspace.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { createFunctions } from '../../../test/harness/functions.ts';
+import { sectionWorkspace, worldFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 2_000, seed: 11 });
 
@@ -50,7 +50,7 @@ describeDatabase('the section address', (engine) => {
   });
 
   it('finds parcels through their index and measures only what the boxes meet', async () => {
-    const text = readFileSync(new URL('../../sql/sections/address.sql', import.meta.url), 'utf8');
+    const text = readFileSync(new URL('../../../sql/sections/address/build.sql', import.meta.url), 'utf8');
     const near = /create table point_near as\n([\s\S]*?);\n/.exec(text)![1]!.replace('select from point_inside i where i.address_id = a.address_id', 'select from address i where i.address_id = a.address_id and i.inside');
     const plan = await workspace.session(async (session) => {
       await session.query('set enable_seqscan to off');

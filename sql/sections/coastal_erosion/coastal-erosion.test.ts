@@ -1,9 +1,9 @@
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
-import synthetic from '../../sources/ispra_shoreline/synthetic.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { makeWorld } from '../../../pipelines/synthetic/make-world.ts';
+import synthetic from '../../../sources/ispra_shoreline/synthetic.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { sectionWorkspace, worldFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 6_000, seed: 7 });
 
@@ -22,9 +22,9 @@ describeDatabase('the section coastal_erosion', (engine) => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, {
       world, sources: ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'ispra_shoreline'],
-      sql: ['sql/api/section_coastal_erosion.sql'],
+      sql: ['sql/sections/coastal_erosion/record.sql'],
     });
-    for (const file of ['core/comune_register', 'core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion']) await workspace.run(`sql/${file}.sql`);
+    for (const file of ['core/comune_register', 'core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion/build']) await workspace.run(`sql/${file}.sql`);
     await workspace.publish('coastal_erosion', 'section.coastal_erosion');
     await workspace.publish('coast_coverage', 'core.coast_coverage');
     await workspace.publish('parcel', 'core.parcel');

@@ -1,12 +1,12 @@
 /** Which year's incomes a parcel has, on tables written by hand and against a model in plain TypeScript. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { randomOf } from '../../pipelines/synthetic/random.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { contextOn } from '../harness/region.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { randomOf } from '../../../pipelines/synthetic/random.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { contextOn } from '../../../test/harness/region.ts';
 
-const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 
 /** A row of the ministry's tables: of a comune, or of one of its postal codes. */
 interface Income {
@@ -68,7 +68,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
         await session.query("insert into parcel values ($1, $2, 'land')", [1_400_000_000 + index, belfiore]);
         if (cap !== null) await session.query('insert into postal_code values ($1, $2)', [1_400_000_000 + index, cap]);
       }
-      for (const file of ['sql/core/declared_income.sql', 'sql/sections/economics.sql']) await session.script(sql(file), file);
+      for (const file of ['sql/core/declared_income.sql', 'sql/sections/economics/build.sql']) await session.script(sql(file), file);
       await session.script(`
         create table core.declared_income_14 partition of core.declared_income for values in (14);
         create table section.economics_14 partition of section.economics for values from (1400000000) to (1500000000);

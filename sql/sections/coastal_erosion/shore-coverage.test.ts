@@ -1,13 +1,13 @@
 /** Which comuni the shore's files cover, which of several files counts where, and in which tiles of ground motion a parcel lies. Drawn by hand. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
-import type { Database, Row } from '../../pipelines/db/index.ts';
-import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { createTables } from '../harness/functions.ts';
+import type { Database, Row } from '../../../pipelines/db/index.ts';
+import { laeaEurope } from '../../../pipelines/synthetic/map-projection.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { createTables } from '../../../test/harness/functions.ts';
 
-const sql = (path: string): string => readFileSync(new URL(`../../sql/${path}.sql`, import.meta.url), 'utf8');
-const SHORE = ['core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion'].map(sql).join('\n');
+const sql = (path: string): string => readFileSync(new URL(`../../../sql/${path}.sql`, import.meta.url), 'utf8');
+const SHORE = ['core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion/build'].map(sql).join('\n');
 
 /**
  * Comuni along a shore at 42° N, each 0.05 degree (4.1 km) long from 14° E, the sea to the north; Z009 lies behind Z001, and Z101 beside Z003 in
@@ -71,7 +71,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     database = await engine.openDatabase();
     await database.session(createTables);
     await database.session(async (session) => {
-      for (const file of ['api/section_coastal_erosion', 'api/section_subsidence']) await session.script(sql(file), file);
+      for (const file of ['sections/coastal_erosion/record', 'sections/subsidence/record']) await session.script(sql(file), file);
     });
   });
 

@@ -1,12 +1,12 @@
 /** Which half-year's quotations a parcel has, and through which perimeter: on tables written by hand, and against a model in plain TypeScript. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { randomOf } from '../../pipelines/synthetic/random.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { contextOn } from '../harness/region.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { randomOf } from '../../../pipelines/synthetic/random.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { contextOn } from '../../../test/harness/region.ts';
 
-const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 /** Half-years as numbers: `h(2025, 2)`. */
 const h = (year: number, half: 1 | 2): number => year * 2 + half - 1;
 const text = (half: number): string => `${Math.floor(half / 2)}_${(half % 2) + 1}`;
@@ -137,7 +137,7 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
         ${insert('omi_perimeter', `${known}, belfiore, zona, made_valid, geom`, perimeters.map(({ half, belfiore, zona, cells }, index) =>
           `(1, 0, ${index + 1}, '${text(half)}', ${half}, '${belfiore}', '${zona}', false, st_multi(st_union(array[${cells.map(box).join(', ')}])))`))}
         ${insert('parcel', 'fid, belfiore, kind, point', parcels.map((belfiore, cell) => `(${1_400_000_000 + cell}, '${belfiore}', 'land', st_centroid(${box(cell)}))`))}`, 'test');
-      for (const file of ['core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'sections/valuation_history', 'sections/valuation']) await session.script(sql(`sql/${file}.sql`), file);
+      for (const file of ['core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'sections/valuation_history/build', 'sections/valuation/build']) await session.script(sql(`sql/${file}.sql`), file);
       for (const table of ['core.quotation_zone', 'core.quotation', 'section.valuation_history', 'section.valuation']) {
         const name = table.split('.')[1]!;
         const columns = (await session.query<{ name: string }>('select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped order by attnum', [table])).map((each) => each.name).join(', ');

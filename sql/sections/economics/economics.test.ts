@@ -1,11 +1,11 @@
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
-import mef from '../../sources/mef_income/synthetic.ts';
-import omi from '../../sources/omi_quotations/synthetic.ts';
-import postal from '../../sources/postal_codes/synthetic.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { makeWorld } from '../../../pipelines/synthetic/make-world.ts';
+import mef from '../../../sources/mef_income/synthetic.ts';
+import omi from '../../../sources/omi_quotations/synthetic.ts';
+import postal from '../../../sources/postal_codes/synthetic.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { sectionWorkspace, worldFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 2_000, seed: 7 });
 
@@ -31,9 +31,9 @@ describeDatabase('the section economics', (engine) => {
     workspace = await sectionWorkspace(database, {
       world,
       sources: ['istat_comuni', 'istat_soppressi', 'omi_quotations', 'mef_income', 'postal_codes'],
-      sql: ['sql/migrations/0013_valuation.sql', 'sql/migrations/0014_postal_code.sql', 'sql/migrations/0015_economics.sql', 'sql/migrations/0016_demographics.sql', 'sql/migrations/0018_comune_register.sql', 'sql/migrations/0036_editions.sql', 'sql/migrations/0037_quotations.sql', 'sql/api/section_economics.sql'],
+      sql: ['sql/migrations/0013_valuation.sql', 'sql/migrations/0014_postal_code.sql', 'sql/migrations/0015_economics.sql', 'sql/migrations/0016_demographics.sql', 'sql/migrations/0018_comune_register.sql', 'sql/migrations/0036_editions.sql', 'sql/migrations/0037_quotations.sql', 'sql/sections/economics/record.sql'],
     });
-    const files = ['core/comune_register', 'core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'core/declared_income', 'sections/valuation_history', 'sections/valuation', 'sections/postal_code', 'sections/economics'];
+    const files = ['core/comune_register', 'core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'core/declared_income', 'sections/valuation_history/build', 'sections/valuation/build', 'sections/basic/build_postal_code', 'sections/economics/build'];
     for (const file of files) await workspace.run(`sql/${file}.sql`);
     await workspace.publish('declared_income', 'core.declared_income');
     await workspace.publish('postal_code', 'section.postal_code');

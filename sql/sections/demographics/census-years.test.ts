@@ -1,11 +1,11 @@
 /** Which year's figures a census section has, on tables written by hand. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { contextOn } from '../harness/region.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { contextOn } from '../../../test/harness/region.ts';
 
-const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
+const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 
 /** Two comuni of three sections each, as the bases number them, and one more of a single section. */
 const SECTIONS = ['940010000001', '940010000002', '940010000003', '940020000001', '940020000002', '940020000003', '940030000001'] as const;

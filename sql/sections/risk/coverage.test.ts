@@ -1,12 +1,12 @@
 /** Where the maps of hazards reach: what a part covers, what a map of Italy covers, and which of several files speaks. Comuni and areas drawn by hand. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { randomOf } from '../../pipelines/synthetic/random.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { createFunctions } from '../harness/functions.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { randomOf } from '../../../pipelines/synthetic/random.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { createFunctions } from '../../../test/harness/functions.ts';
 
-const sql = (path: string): string => readFileSync(new URL(`../../sql/${path}.sql`, import.meta.url), 'utf8');
+const sql = (path: string): string => readFileSync(new URL(`../../../sql/${path}.sql`, import.meta.url), 'utf8');
 const COVERAGE = sql('core/coverage');
 
 /** Six comuni in a row, squares of 0.1 degree from 14° E 41° N; two parcels in each, in its middle and in a corner. Z006 is in no list. */

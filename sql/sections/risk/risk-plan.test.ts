@@ -1,11 +1,11 @@
 /** The joins of the section risk at a size at which a wrong plan would show: 210,000 parcels, pieces of all Italy. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { createFunctions } from '../harness/functions.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { createFunctions } from '../../../test/harness/functions.ts';
 
-const RISK = readFileSync(new URL('../../sql/sections/risk.sql', import.meta.url), 'utf8');
+const RISK = readFileSync(new URL('../../../sql/sections/risk/build.sql', import.meta.url), 'utf8');
 
 /** The query of one `create table … as` or `create view … as` of the file. */
 function queryOf(table: string): string {
@@ -90,7 +90,7 @@ describeDatabase('the joins of the section risk', (engine) => {
   const planOf = (table: string, before = ''): Promise<string> => database.session(async (session) => {
     await session.script(`set search_path to plan, public; create table region_box as ${queryOf('region_box')}; create table cell as ${queryOf('cell')}; analyze cell;
       ${TABLES.map((name) => `create table ${name} as ${queryOf(name)};`).join('\n')}
-      ${VIEWS.map((view) => `create view ${view} as ${queryOf(view)};`).join('\n')} ${before}`, 'sql/sections/risk.sql');
+      ${VIEWS.map((view) => `create view ${view} as ${queryOf(view)};`).join('\n')} ${before}`, 'sql/sections/risk/build.sql');
     try {
       const lines = await session.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${queryOf(table)}`);
       return lines.map((line) => line['QUERY PLAN']).join('\n');

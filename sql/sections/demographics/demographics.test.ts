@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
-import synthetic from '../../sources/istat_census/synthetic.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { makeWorld } from '../../../pipelines/synthetic/make-world.ts';
+import synthetic from '../../../sources/istat_census/synthetic.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { sectionWorkspace, worldFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 4_400, seed: 5 });
 
@@ -15,10 +15,10 @@ describeDatabase('the section demographics', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, {
-      world, sources: ['istat_census'], sql: ['sql/migrations/0016_demographics.sql', 'sql/api/section_demographics.sql'],
+      world, sources: ['istat_census'], sql: ['sql/migrations/0016_demographics.sql', 'sql/sections/demographics/record.sql'],
     });
     await workspace.run('sql/core/census_figures.sql');
-    await workspace.run('sql/sections/demographics.sql');
+    await workspace.run('sql/sections/demographics/build.sql');
     await workspace.publish('census_figures', 'core.census_figures');
     await workspace.publish('demographics', 'section.demographics');
     await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
@@ -77,7 +77,7 @@ describeDatabase('the section demographics', (engine) => {
 
   it('lets sections drive and looks parcels up by the index of their points', async () => {
     const plan = await workspace.session(async (session) => {
-      const file = readFileSync(new URL('../../sql/sections/demographics.sql', import.meta.url), 'utf8');
+      const file = readFileSync(new URL('../../../sql/sections/demographics/build.sql', import.meta.url), 'utf8');
       const query = /create table demographics as([\s\S]*?);\n\n/.exec(file)![1]!;
       return (await session.query<{ 'QUERY PLAN': string }>(`explain ${query}`)).map((line) => line['QUERY PLAN']).join('\n');
     });
@@ -108,7 +108,7 @@ describeDatabase('the section demographics', (engine) => {
         await session.query(`insert into census_indicator select * from layer.census_indicator where not exists (select from census_indicator) and right(section_id, 7) < '5' limit 1`);
         await session.query(`update census_indicator set reference_year = ${year}, section_id = (select max(section_id) from census_section)`);
         await session.query("update census_section set population = 7 where section_id = (select section_id from census_section order by section_id offset 1 limit 1)");
-        await session.script(readFileSync(new URL('../../sql/core/census_figures.sql', import.meta.url), 'utf8'), 'census_figures.sql');
+        await session.script(readFileSync(new URL('../../../sql/core/census_figures.sql', import.meta.url), 'utf8'), 'census_figures.sql');
         return session.query('select section_id, population_total, reference_year from census_figures order by section_id');
       };
       const in2021 = await run(2021);

@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
-import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
-import synthetic from '../../sources/egms_vertical/synthetic.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { sectionWorkspace, worldFid, type SectionWorkspace } from '../harness/section-workspace.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { makeWorld } from '../../../pipelines/synthetic/make-world.ts';
+import synthetic from '../../../sources/egms_vertical/synthetic.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { sectionWorkspace, worldFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
 const world = makeWorld({ parcels: 2_000, seed: 11 });
 
@@ -15,9 +15,9 @@ describeDatabase('the section subsidence', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, {
-      world, sources: ['egms_vertical'], sql: ['sql/api/section_subsidence.sql'],
+      world, sources: ['egms_vertical'], sql: ['sql/sections/subsidence/record.sql'],
     });
-    await workspace.run('sql/sections/subsidence.sql');
+    await workspace.run('sql/sections/subsidence/build.sql');
     await workspace.publish('subsidence', 'section.subsidence');
     await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
@@ -60,7 +60,7 @@ describeDatabase('the section subsidence', (engine) => {
 
   it('joins cells by their integers: hashed or merged, never cell by cell through geometry', async () => {
     const lines = await workspace.session((session) => {
-      const file = readFileSync(new URL('../../sql/sections/subsidence.sql', import.meta.url), 'utf8');
+      const file = readFileSync(new URL('../../../sql/sections/subsidence/build.sql', import.meta.url), 'utf8');
       const query = /create table subsidence as([\s\S]*?);\n\n/.exec(file)![1]!;
       return session.query<{ 'QUERY PLAN': string }>(`explain ${query}`);
     });

@@ -1,11 +1,11 @@
 /** The rules of the section risk at their limits, on parcels and layers written by hand. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
-import type { Database, Session } from '../../pipelines/db/index.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { createFunctions } from '../harness/functions.ts';
+import type { Database, Session } from '../../../pipelines/db/index.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { createFunctions } from '../../../test/harness/functions.ts';
 
-const RISK = readFileSync(new URL('../../sql/sections/risk.sql', import.meta.url), 'utf8');
+const RISK = readFileSync(new URL('../../../sql/sections/risk/build.sql', import.meta.url), 'utf8');
 
 // Lattice nodes every 0.02°. A degree of longitude at 42° north is 82,853 m, one of latitude 111,071 m (GRS80).
 const SETUP = `
@@ -93,7 +93,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     try {
       await session.script(SETUP, 'setup');
       await session.script(statements, 'test');
-      await session.script(RISK, 'sql/sections/risk.sql');
+      await session.script(RISK, 'sql/sections/risk/build.sql');
       return new Map((await session.query<Row & Record<string, unknown>>('select * from risk order by fid')).map((row) => [row.fid, row]));
     } finally {
       await session.script('rollback', 'test');
