@@ -1,7 +1,7 @@
 /** The endpoints that need a key: one table from which the routes, the document and the tests are made. */
 import type { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
-import { SECTIONS } from '../pipelines/contract/sections.ts';
+import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import * as answers from './answers.ts';
 import type { ErrorCode } from './errors.ts';
 import { ApiError, invalidParameter } from './errors.ts';
@@ -161,11 +161,11 @@ export const ENDPOINTS: readonly Endpoint[] = [
     pathParameters: parcelPath,
     answer: answers.parcel,
     errors: ['NOT_FOUND', 'GONE'],
-    example: { id: '1400000000', include: 'basic,risk' },
+    example: { id: '1400000000', include: SECTION_NAMES.slice(0, 2).join(',') },
     otherExamples: {},
     refused: { include: 'basic,rsk' },
     lookup: async (reader, { include }, { id }) => {
-      const sections = SECTIONS.filter((section) => include === undefined || include.length === 0 || include.includes(section));
+      const sections = SECTION_NAMES.filter((section) => include === undefined || include.length === 0 || include.includes(section));
       const found = await reader.call<Answer & Record<string, unknown>>('select publication, answer from api.parcel_answer($1, $2)', [id, sections]);
       if (found.answer !== null) return found;
       const { retired } = await reader.call<{ retired: Retired | null }>('select retired_parcel as retired from api.retired_parcel($1)', [id]);

@@ -1,8 +1,9 @@
-/** Pages for people: the document to try, and a map. Every file is named here and read once; nothing comes from elsewhere. */
+/** Pages for people: the document to try, and a map. Everything is named here and read once; nothing comes from elsewhere. */
 import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
+import { SECTIONS } from '../pipelines/contract/sections.ts';
 import { BASE } from './openapi.ts';
 import { prepare, sendPrepared, type Prepared } from './prepared.ts';
 
@@ -12,20 +13,25 @@ const HTML = 'text/html; charset=utf-8';
 const SCRIPT = 'text/javascript; charset=utf-8';
 const STYLE = 'text/css; charset=utf-8';
 
-function own(name: string): string {
-  return fileURLToPath(new URL(`pages/${name}`, import.meta.url));
+function own(name: string): () => Promise<Buffer> {
+  return () => readFile(fileURLToPath(new URL(`pages/${name}`, import.meta.url)));
 }
 
-const FILES: readonly { readonly path: string; readonly type: string; readonly file: string }[] = [
-  { path: '/docs', type: HTML, file: own('docs.html') },
-  { path: '/docs/start.js', type: SCRIPT, file: own('docs.js') },
-  { path: '/docs/swagger-ui.js', type: SCRIPT, file: require.resolve('swagger-ui-dist/swagger-ui-bundle.js') },
-  { path: '/docs/swagger-ui.css', type: STYLE, file: require.resolve('swagger-ui-dist/swagger-ui.css') },
-  { path: '/map', type: HTML, file: own('map.html') },
-  { path: '/map/map.js', type: SCRIPT, file: own('map.js') },
-  { path: '/map/map.css', type: STYLE, file: own('map.css') },
-  { path: '/map/leaflet.js', type: SCRIPT, file: require.resolve('leaflet/dist/leaflet.js') },
-  { path: '/map/leaflet.css', type: STYLE, file: require.resolve('leaflet/dist/leaflet.css') },
+function library(name: string): () => Promise<Buffer> {
+  return () => readFile(require.resolve(name));
+}
+
+const FILES: readonly { readonly path: string; readonly type: string; readonly read: () => Promise<Buffer> }[] = [
+  { path: '/docs', type: HTML, read: own('docs.html') },
+  { path: '/docs/start.js', type: SCRIPT, read: own('docs.js') },
+  { path: '/docs/swagger-ui.js', type: SCRIPT, read: library('swagger-ui-dist/swagger-ui-bundle.js') },
+  { path: '/docs/swagger-ui.css', type: STYLE, read: library('swagger-ui-dist/swagger-ui.css') },
+  { path: '/map', type: HTML, read: own('map.html') },
+  { path: '/map/map.js', type: SCRIPT, read: own('map.js') },
+  { path: '/map/sections.js', type: SCRIPT, read: sectionPanels },
+  { path: '/map/map.css', type: STYLE, read: own('map.css') },
+  { path: '/map/leaflet.js', type: SCRIPT, read: library('leaflet/dist/leaflet.js') },
+  { path: '/map/leaflet.css', type: STYLE, read: library('leaflet/dist/leaflet.css') },
 ];
 
 /** Only what this server sends, and only its own interface; the two libraries set styles from their scripts. */
@@ -34,16 +40,21 @@ const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-
 /** Read and compressed when the first server of the process is made. */
 const contents = new Map<string, Promise<Prepared>>();
 
-function contentOf(file: string): Promise<Prepared> {
-  let content = contents.get(file);
-  if (content === undefined) contents.set(file, content = readFile(file).then(prepare));
+function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared> {
+  let content = contents.get(path);
+  if (content === undefined) contents.set(path, content = read().then(prepare));
   return content;
+}
+
+/** How the map tells each section, as the sections state it. */
+async function sectionPanels(): Promise<Buffer> {
+  return Buffer.from(`export const SECTIONS = ${JSON.stringify(Object.fromEntries(SECTIONS.map(({ name, title, map }) => [name, { title: title.en, ...map }])), null, 1)};\n`);
 }
 
 /** Serves the pages below the base address, and leads there from the root. */
 export async function pages(app: FastifyInstance): Promise<void> {
-  for (const { path, type, file } of FILES) {
-    const content = await contentOf(file);
+  for (const { path, type, read } of FILES) {
+    const content = await contentOf(path, read);
     app.get(BASE + path, async (request, reply) => sendPrepared(request, reply.headers({
       'content-type': type, 'cache-control': 'no-cache', 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer',
     }), content));

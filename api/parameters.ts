@@ -3,7 +3,7 @@
  * never trimmed to it. Each schema's `description` is `what it is for; what is allowed`, for the document and for error messages alike.
  */
 import { z } from 'zod';
-import { SECTIONS } from '../pipelines/contract/sections.ts';
+import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import { ApiError, invalidParameter } from './errors.ts';
 
 /** Degrees, EPSG:4326. Italy with its seas. */
@@ -83,8 +83,8 @@ export const parcelPath = z.strictObject({ id: whole(0, LARGEST_FID, 'fid of the
 
 export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
-    .pipe(z.array(z.enum(SECTIONS)))
-    .describe(`Sections of the record, basic is always there; names separated by commas: ${SECTIONS.join(', ')}; none: all`).optional(),
+    .pipe(z.array(z.enum(SECTION_NAMES)))
+    .describe(`Sections of the record, basic is always there; names separated by commas: ${SECTION_NAMES.join(', ')}; none: all`).optional(),
 });
 
 export const noParameters = z.strictObject({});

@@ -1,39 +1,11 @@
 // @ts-check
 /* global L */
-/** The map page: searches, draws the parcels themselves, and tells their record as tables. It knows only the interface below. */
+/** The map page: searches, draws the parcels themselves, and tells their record as tables. It knows only the interface below, and how each section is told. */
+import { SECTIONS } from './sections.js';
 
 /** Degrees around a place in which parcels are looked for: about 40 m. */
 const MARGIN = 0.0004;
 const COLOURS = { land: '#e9e4d6', road: '#d3d6da', water: '#bcd9ec' };
-
-const TITLES = {
-  basic: 'Parcel', risk: 'Risk', subsidence: 'Ground motion', coastal_erosion: 'Coastal erosion', valuation: 'Property values (OMI)',
-  valuation_history: 'Property values since 2015', economics: 'Declared incomes', demographics: 'Census 2021', address: 'Addresses',
-};
-
-/** Words for fields whose name does not say enough. */
-const WORDS = {
-  area_m2: 'Area', pga: 'Peak ground acceleration', velocity_mm_year: 'Vertical velocity', acceleration_mm_year2: 'Acceleration',
-  avg_change_m_year: 'Average change', distance_m: 'Distance', parcel_share: 'Parcel\'s share of the section', gml_id: 'Identifier (gml:id)', fid: 'Identifier (fid)',
-  avg_residential_price_m2: 'Average residential price', affordability_index: 'Years of income for 80 m²', gini_index: 'Gini index', flood_level: 'Flood hazard', flood_share: 'Share of the parcel in it', landslide_level: 'Landslide hazard', landslide_share: 'Share of the parcel in it',
-  comune_code: 'Cadastral code', cadastral: 'Cadastre', sheet: 'foglio', section: 'sezione', attachment: 'allegato', development: 'sviluppo', label: 'Particella', lat: 'latitude', lng: 'longitude',
-  eu: 'EU', non_eu: 'non-EU', lte_zero: 'zero or less', over_120k: 'over 120,000 €', taxpayers: 'Taxpayers', gross_yield_pct: 'Gross yield', mid_eur_m2: 'middle', min_eur_m2: 'from', max_eur_m2: 'to',
-};
-const UNITS = [
-  [/^area_m2$/, 'm²'], [/^pga$/, 'g'], [/_mm_year$/, 'mm/year'], [/_mm_year2$/, 'mm/year²'], [/_m_year$/, 'm/year'], [/^distance_m$/, 'm'], [/^avg_residential_price_m2$/, '€/m²'],
-  [/^(average_income|total_income|net_tax)$/, '€'], [/_pct$/, '%'], [/_apt_size_m2$/, 'm²'],
-];
-
-/** What a reader wants first; the rest keeps its order behind it. */
-const FIRST = [
-  'cadastral', 'sheet', 'section', 'label', 'kind', 'area_m2', 'cadastral_reference', 'centroid', 'fid', 'gml_id',
-  'seismic_zone', 'seismic_zone_label', 'seismic_zone_exact', 'pga', 'flood_level', 'flood_share', 'landslide_level', 'landslide_share', 'landslide_attention', 'coverage', 'velocity_mm_year', 'acceleration_mm_year2', 'direction', 'trend', 'risk_class', 'risk_label', 'cells',
-  'average_income', 'taxpayers', 'total_income', 'net_tax', 'tax_year', 'gini_index', 'avg_residential_price_m2', 'affordability_index', 'affordability_apt_size_m2', 'level', 'income_brackets',
-  'lte_zero', 'from_0_to_10k', 'from_10k_to_15k', 'from_15k_to_26k', 'from_26k_to_55k', 'from_55k_to_75k', 'from_75k_to_120k', 'over_120k',
-  'population_total', 'male', 'female', 'age_brackets', '0_4', '5_9', 'foreigners', 'households', 'dwellings', 'employed', 'education', 'section_id', 'parcel_share', 'total', 'no_title', 'elementary', 'middle_school',
-  'zone_current', 'municipality_code', 'property_type', 'condition',
-];
-const rank = (field) => (FIRST.includes(field) ? FIRST.indexOf(field) : FIRST.length);
 
 const $ = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
 const map = L.map('map', { attributionControl: false, zoomControl: true, minZoom: 5, maxZoom: 22 }).setView([42.2, 12.7], 6);
@@ -199,21 +171,20 @@ function element(name, attributes = {}, children = []) {
 }
 
 /** `from_15k_to_26k`, `5_9`, `75_plus`, `2_members`: numbers in names. */
-function plainWords(field) {
-  return WORDS[field] ?? field.replace(/^from_(\d+)k?_to_(\d+)k$/, (_, from, to) => `${from === '0' ? '0' : `${from},000`}–${to},000 €`).replace(/^(\d+)_(\d+)$/, '$1–$2').replace(/_plus\b/, ' and more').replaceAll('_', ' ');
+function plainWords(field, panel) {
+  return panel.words?.[field] ?? field.replace(/^from_(\d+)k?_to_(\d+)k$/, (_, from, to) => `${from === '0' ? '0' : `${from},000`}–${to},000 €`).replace(/^(\d+)_(\d+)$/, '$1–$2').replace(/_plus\b/, ' and more').replaceAll('_', ' ');
 }
 
-function wordsOf(field) {
-  const words = plainWords(field);
+function wordsOf(field, panel) {
+  const words = plainWords(field, panel);
   return words[0].toUpperCase() + words.slice(1);
 }
 
-function valueOf(field, value) {
+function valueOf(field, value, panel) {
   if (value === null) return '–';
   if (typeof value === 'number') {
-    const isCode = /^(fid|tax_year|address_id|section_id)$/.test(field);
-    const unit = UNITS.find(([pattern]) => pattern.test(field))?.[1];
-    return element('span', { class: 'value' }, [`${isCode ? value : value.toLocaleString('en-GB', { maximumFractionDigits: 7 })}${unit === undefined ? '' : ` ${unit}`}`]);
+    const unit = panel.units?.[field];
+    return element('span', { class: 'value' }, [`${panel.codes?.includes(field) ? value : value.toLocaleString('en-GB', { maximumFractionDigits: 7 })}${unit === undefined ? '' : ` ${unit}`}`]);
   }
   return breakable(String(value).replaceAll('not_mapped', 'not mapped'));
 }
@@ -224,13 +195,15 @@ function breakable(text) {
 }
 
 /** Rows of an object; objects inside it get their name in front. */
-function rowsOf(block, prefix = '') {
-  return Object.entries(block).sort(([a], [b]) => rank(a) - rank(b)).flatMap(([field, value]) => {
+function rowsOf(block, panel, prefix = '') {
+  const rank = (field) => ((panel.first?.indexOf(field) ?? -1) + 1 || Infinity);
+  const order = ([a], [b]) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b));
+  return Object.entries(block).sort(order).flatMap(([field, value]) => {
     if (['source', 'geometry', 'municipality'].includes(field) && typeof block === 'object' && prefix === '') return [];
-    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return rowsOf(value, `${prefix}${wordsOf(field)}: `);
+    if (value !== null && typeof value === 'object' && !Array.isArray(value)) return rowsOf(value, panel, `${prefix}${wordsOf(field, panel)}: `);
     if (Array.isArray(value)) return [];
-    const name = prefix === '' ? wordsOf(field) : prefix + (prefix.startsWith('Coverage') ? field : plainWords(field));
-    return [element('tr', {}, [element('th', { scope: 'row' }, [name]), element('td', {}, [valueOf(field, value)])])];
+    const name = prefix === '' ? wordsOf(field, panel) : prefix + (prefix.startsWith('Coverage') ? field : plainWords(field, panel));
+    return [element('tr', {}, [element('th', { scope: 'row' }, [name]), element('td', {}, [valueOf(field, value, panel)])])];
   });
 }
 
@@ -238,37 +211,35 @@ function flat(row, prefix = '') {
   return Object.entries(row).flatMap(([field, value]) => (value !== null && typeof value === 'object' ? flat(value, `${prefix}${field}.`) : [[`${prefix}${field}`, value]]));
 }
 
-/** Columns that differ or matter, for arrays of rows. */
-const COLUMNS = {
-  coastal_erosion: ['dynamic', 'avg_change_m_year', 'severity_index', 'distance_m'],
-  valuation: ['property_type', 'condition', 'purchase.min_eur_m2', 'purchase.max_eur_m2', 'rental.min_eur_m2', 'rental.max_eur_m2'],
-  semesters: ['semester', 'zone', 'purchase.min_eur_m2', 'purchase.max_eur_m2', 'rental.min_eur_m2', 'rental.max_eur_m2', 'gross_yield_pct'],
-  address: ['formatted_address', 'locality', 'address_id'],
-};
-const HEADINGS = {
-  'purchase.min_eur_m2': 'Sale from, €/m²', 'purchase.max_eur_m2': 'to', 'rental.min_eur_m2': 'Rent from, €/m² month', 'rental.max_eur_m2': 'to', gross_yield_pct: 'Yield, %',
-  avg_change_m_year: 'Change, m/year', distance_m: 'Distance, m', address_id: 'ANNCSU id', formatted_address: 'Address',
-};
-
-function tableOf(rows, columns, caption) {
+/** @param columns heading of each */
+function tableOf(rows, columns, codes, caption) {
   const flatRows = rows.map((row) => new Map(flat(row)));
-  const isNumber = columns.map((column) => flatRows.some((row) => typeof row.get(column) === 'number') && column !== 'address_id');
+  const shown = Object.entries(columns).map(([column, heading]) => ({ column, heading, isNumber: flatRows.some((row) => typeof row.get(column) === 'number') && !codes.includes(column) }));
   const cellOf = (value) => (value === null || value === undefined || value === '' ? '–' : typeof value === 'number' ? value.toLocaleString('en-GB', { useGrouping: value >= 10000 && value < 1e8 }) : String(value).replace(/^(\d{4})_([12])$/, '$1/$2'));
   return element('div', { class: 'wide' }, [element('table', { 'aria-label': caption }, [
-    element('thead', {}, [element('tr', {}, columns.map((column, index) => element('th', { scope: 'col', ...(isNumber[index] ? { class: 'number' } : {}) }, [HEADINGS[column] ?? wordsOf(column)])))]),
-    element('tbody', {}, flatRows.map((row) => element('tr', {}, columns.map((column, index) => element('td', isNumber[index] ? { class: 'number' } : typeof row.get(column) === 'number' ? { class: 'value' } : {}, [cellOf(row.get(column))]))))),
+    element('thead', {}, [element('tr', {}, shown.map(({ heading, isNumber }) => element('th', { scope: 'col', ...(isNumber ? { class: 'number' } : {}) }, [heading])))]),
+    element('tbody', {}, flatRows.map((row) => element('tr', {}, shown.map(({ column, isNumber }) => element('td', isNumber ? { class: 'number' } : typeof row.get(column) === 'number' ? { class: 'value' } : {}, [cellOf(row.get(column))]))))),
   ])]);
 }
 
+/** A sentence with the values of a row. */
+function noteOf(note, row) {
+  return note.replace(/\{(\w+)\}/g, (_, field) => String(row[field] ?? '').replace(/^(\d{4})_([12])$/, '$1, half-year $2'));
+}
+
 function sectionOf(name, block, licenses) {
-  const parts = [element('h3', {}, [TITLES[name] ?? wordsOf(name)])];
+  const panel = SECTIONS[name];
+  const { list, codes = [] } = panel;
+  const parts = [element('h3', {}, [panel.title])];
+  const rows = list?.field === undefined ? block : block?.[list.field];
   if (block === null || (Array.isArray(block) && block.length === 0)) parts.push(element('p', { class: 'none' }, ['No data for this place.']));
-  else if (Array.isArray(block)) {
-    if (name === 'valuation') parts.push(element('p', { class: 'none' }, [`Zone ${block[0].zone}, ${block[0].zone_description ?? ''} ${block[0].semester.replace('_', ', half-year ')}`]));
-    parts.push(tableOf(block, COLUMNS[name] ?? flat(block[0]).map(([field]) => field), TITLES[name] ?? name));
-  } else {
-    parts.push(element('table', { 'aria-label': TITLES[name] ?? name }, [element('tbody', {}, rowsOf(block))]));
-    if (Array.isArray(block.semesters)) parts.push(tableOf([...block.semesters].reverse(), COLUMNS.semesters, 'Half-years, latest first'));
+  else {
+    if (!Array.isArray(block)) parts.push(element('table', { 'aria-label': panel.title }, [element('tbody', {}, rowsOf(block, panel))]));
+    if (list?.note !== undefined) parts.push(element('p', { class: 'none' }, [noteOf(list.note, rows[0])]));
+    if (Array.isArray(rows)) {
+      const columns = list?.columns ?? Object.fromEntries(flat(rows[0]).map(([field]) => [field, wordsOf(field, panel)]));
+      parts.push(tableOf(list?.latestFirst ? [...rows].reverse() : rows, columns, codes, list?.caption ?? panel.title));
+    }
   }
   const source = block?.source ?? licenses.filter((license) => license.section === name).map(({ source: title, reference_period: period }) => (period === null ? title : `${title} (${period})`)).join('; ');
   if (source) parts.push(element('p', { class: 'source' }, [`Source: ${source}`]));

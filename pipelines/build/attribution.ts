@@ -2,25 +2,16 @@
 import type { Database, Session } from '../db/index.ts';
 import { inWorkspace } from '../db/catalog.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
-import { SECTIONS, type Section } from '../contract/sections.ts';
-import { readSectionFiles, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
+import { SECTIONS, tableOfSection } from '../contract/sections.ts';
+import { readSectionFiles } from '../contract/sql-files.ts';
 import type { Joined } from './join.ts';
 
 /** A source that values of a section come from, and of when. */
 export interface Citation {
   /** `*`: shown with every answer. */
-  readonly section: Section | '*';
+  readonly section: string;
   readonly source: RegisteredSource;
   readonly vintages: ReadonlySet<string>;
-}
-
-/** Sections that name comuni, as the table of Italy's comuni does. */
-const NAMING: readonly Section[] = ['basic', 'address'];
-
-/** The section of the record that a table answers for; null for tables that only serve others. */
-function sectionOf(relation: Relation): Section | null {
-  if (relation === 'core.parcel') return 'basic';
-  return (schemaOf(relation) === 'section' ? SECTIONS.find((section) => section === tableOf(relation)) : undefined) ?? null;
 }
 
 /**
@@ -29,8 +20,8 @@ function sectionOf(relation: Relation): Section | null {
  */
 export async function citationsOf(database: Database, joined: Joined, sources: readonly RegisteredSource[]): Promise<Citation[]> {
   const { unit, products } = joined;
-  const cited = new Map<string, { section: Section; source: RegisteredSource; vintages: Set<string> }>();
-  const cite = (section: Section, sourceId: string, vintage: string): void => {
+  const cited = new Map<string, { section: string; source: RegisteredSource; vintages: Set<string> }>();
+  const cite = (section: string, sourceId: string, vintage: string): void => {
     const source = sources.find(({ id }) => id === sourceId);
     // Its folder may be gone; what was made from it is no more to be said.
     if (source === undefined) return;
@@ -40,14 +31,15 @@ export async function citationsOf(database: Database, joined: Joined, sources: r
     citation.vintages.add(vintage);
   };
   if (unit === 0) {
-    for (const { sourceId, vintage } of products.find(({ relation }) => relation === 'core.comune')!.releases) for (const section of NAMING) cite(section, sourceId, vintage);
+    for (const { sourceId, vintage } of products.find(({ relation }) => relation === 'core.comune')!.releases) for (const { name } of SECTIONS.filter(({ namesComuni }) => namesComuni)) cite(name, sourceId, vintage);
     return [...cited.values()];
   }
   const files = new Map(readSectionFiles('attribution').map((file) => [file.section, file]));
   await inWorkspace(database, joined.schema, async (session) => {
     for (const product of products) {
-      const section = sectionOf(product.relation);
-      if (section === null) continue;
+      const section = SECTIONS.find(({ name }) => tableOfSection(name) === product.relation)?.name;
+      // Other tables only serve these.
+      if (section === undefined) continue;
       const file = files.get(section);
       for (const { sourceId, vintage } of product.cited) if (file?.cites.includes(sourceId) !== true) cite(section, sourceId, vintage);
       if (file === undefined) continue;

@@ -3,7 +3,7 @@
  * cannot be, whatever is published.
  */
 import type { FieldFigures, Figures, IdentityFigures } from '../db/figures.ts';
-import { identityName, sliceName, type Quantity, type TableGate } from '../contract/gates.ts';
+import { identityName, sliceName, type Quantity, type TableGate } from '../contract/gate.ts';
 import type { Relation } from '../contract/sql-files.ts';
 
 /** A figure that is refused. */

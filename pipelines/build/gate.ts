@@ -5,7 +5,8 @@ import { measure, WHOLE, type Figures, type IdentityFigures, type Measured } fro
 import type { Database, Session } from '../db/index.ts';
 import { ROOT } from '../config.ts';
 import { MappaleError } from '../errors.ts';
-import { gateOf, identityName, sliceName, type TableGate } from '../contract/gates.ts';
+import { identityName, sliceName, type TableGate } from '../contract/gate.ts';
+import { gateOf } from '../contract/gates.ts';
 import type { Log } from '../log.ts';
 import { readSqlFile, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { textTable } from '../text-table.ts';
@@ -28,7 +29,7 @@ export interface Gated {
 const SHOWN = 6;
 
 /**
- * Measures every watched table that was built and compares it with its published predecessor (`pipelines/contract/gates.ts` says what is watched).
+ * Measures every watched table that was built and compares it with its published predecessor (`pipelines/gates.ts` has what is watched).
  * @param acceptance the operator's word to publish nevertheless
  * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place, figure before and after; as `data` for machines
  */

@@ -1,14 +1,14 @@
 import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { withContext } from '../run/context.ts';
-import { parseInclude } from '../contract/sections.ts';
+import { parseInclude, SECTION_NAMES } from '../contract/sections.ts';
 import { explain, type Explanation } from '../operate/explain.ts';
 import { command, print } from './command.ts';
 import { findParcel } from './parcel.ts';
 
 export function explainCommand(): Command {
   return command('explain', 'Where the values of one section of one parcel come from: file, place, release, rule, overlap or distance.', [
-    'mappale explain 1400000000 risk',
+    `mappale explain 1400000000 ${SECTION_NAMES[1]!}`,
     'mappale explain H833_001300.594 basic --json',
   ])
     .argument('<id>', 'fid, or national cadastral reference')

@@ -4,7 +4,7 @@ import type { Command } from 'commander';
 import { expandPath } from '../config.ts';
 import { withContext, type Context } from '../run/context.ts';
 import { duration, group } from '../progress.ts';
-import { SECTIONS } from '../contract/sections.ts';
+import { SECTION_NAMES } from '../contract/sections.ts';
 import { exitCodeOf, refresh, type RefreshReport } from '../run/refresh.ts';
 import { acceptance, collectPaths, command, describeUnknown, parseCount, parseRegion, print, table } from './command.ts';
 import { writeSynthetic } from './synth.ts';
@@ -50,7 +50,7 @@ async function anyParcel(context: Context, region: number): Promise<Record<strin
   const [row] = await context.database.query<{ record: Record<string, unknown> | null }>(
     `select api.parcel(p.fid, $2) as record from core.parcel p
      where p.fid >= $1 and p.fid < $1 + 100000000 and p.kind = 'land' order by p.fid limit 1`,
-    [region * 100_000_000, SECTIONS],
+    [region * 100_000_000, SECTION_NAMES],
   );
   return row?.record ?? null;
 }

@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
 import { withContext, type Context } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
-import { parseInclude } from '../contract/sections.ts';
+import { parseInclude, SECTION_NAMES } from '../contract/sections.ts';
 import { command } from './command.ts';
 
 export function parcelCommand(): Command {
   return command('parcel', 'Print one parcel\'s record, as the server answers it.', [
     'mappale parcel 1400000000',
-    'mappale parcel H833_001300.594 --include basic,risk',
+    `mappale parcel H833_001300.594 --include ${SECTION_NAMES.slice(0, 2).join(',')}`,
   ])
     .argument('<id>', 'fid, or national cadastral reference CCCCZFFFFAS.label')
     .option('--include <sections>', 'comma-separated names; none: all')

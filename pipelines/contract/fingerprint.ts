@@ -4,7 +4,7 @@
  */
 import { calledFunctions, effectiveDigest, factName, sha256, type SqlFile } from './sql-files.ts';
 
-/** Name of a thing → what it was: `GEOS` → `3.11`, `sql/sections/risk.sql` (see `factName`) → a digest, `version of sql/sections/risk.sql` → `3`. */
+/** Name of a thing → what it was: `GEOS` → `3.11`, the `factName` of a file → a digest, `version of …` → `3`. */
 export type Facts = Readonly<Record<string, string>>;
 
 /** Of everything that was made since engines are noted. */

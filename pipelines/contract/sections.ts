@@ -1,20 +1,35 @@
-/** The sections of a parcel's record, in the order of the contract; `address` is this project's addition. */
+/** The sections of a parcel's record, in its order: found by listing their folders, nothing is registered by hand. */
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ROOT } from '../config.ts';
+import type { Section } from './section.ts';
 import { MappaleError } from '../errors.ts';
+import { SECTIONS as FOLDER, sectionFolders, type Relation } from './sql-files.ts';
 
-export const SECTIONS = [
-  'basic', 'risk', 'subsidence', 'coastal_erosion', 'valuation', 'valuation_history', 'economics', 'demographics', 'address',
-] as const;
+export const SECTIONS: readonly Section[] = (await Promise.all(sectionFolders().map(loadSection))).sort((a, b) => a.position - b.position);
 
-export type Section = (typeof SECTIONS)[number];
+/** Their names, in the same order. */
+export const SECTION_NAMES: readonly string[] = SECTIONS.map(({ name }) => name);
+
+async function loadSection(folder: string): Promise<Section> {
+  const { default: section } = (await import(pathToFileURL(join(ROOT, FOLDER, folder, 'section.ts')).href)) as { default: Section };
+  if (section.name !== folder) throw new Error(`${FOLDER}/${folder}: the section's name is ${section.name}`);
+  return section;
+}
+
+/** The table that says which parcels have a section; of `basic` every parcel that is published. */
+export function tableOfSection(name: string): Relation {
+  return name === 'basic' ? 'core.parcel' : `section.${name}`;
+}
 
 /** @param text comma-separated names; empty: all. @throws MappaleError `SECTION_UNKNOWN` (exit 2) */
-export function parseInclude(text: string | undefined): Section[] {
-  if (text === undefined || text.trim() === '') return [...SECTIONS];
+export function parseInclude(text: string | undefined): string[] {
+  if (text === undefined || text.trim() === '') return [...SECTION_NAMES];
   const names = text.split(',').map((name) => name.trim());
   for (const name of names) {
-    if (!(SECTIONS as readonly string[]).includes(name)) {
-      throw new MappaleError(`there is no section ${name}`, { code: 'SECTION_UNKNOWN', kind: 'usage', detail: `expected names of ${SECTIONS.join(', ')}` });
+    if (!SECTION_NAMES.includes(name)) {
+      throw new MappaleError(`there is no section ${name}`, { code: 'SECTION_UNKNOWN', kind: 'usage', detail: `expected names of ${SECTION_NAMES.join(', ')}` });
     }
   }
-  return SECTIONS.filter((section) => names.includes(section));
+  return SECTION_NAMES.filter((name) => names.includes(name));
 }

@@ -117,7 +117,7 @@ export function readSqlFolder(folder: string): SqlFile[] {
 }
 
 /** Folder of the sections, each in a folder of its own. */
-const SECTIONS = 'sql/sections';
+export const SECTIONS = 'sql/sections';
 
 /** Names of the sections' folders. */
 export function sectionFolders(): string[] {
@@ -139,7 +139,7 @@ export function tableFiles(): SqlFile[] {
 
 /**
  * What the ledger calls a file that makes a table: by the table, wherever the file stands, so that nothing becomes stale when it moves.
- * `sql/sections/risk/build.sql`, which makes `section.risk`, is `sql/sections/risk.sql`.
+ * `sql/sections/<section>/build.sql`, which makes `section.<name>`, is `sql/sections/<name>.sql`.
  */
 export function factName({ file, section, writes }: SqlFile): string {
   return section === null ? file : `${SECTIONS}/${tableOf(writes[0]!)}.sql`;

@@ -2,7 +2,7 @@
  * Figures of a table by place, in one pass: what the quality gate compares. Text of SQL is put together here from the names of declared columns, quoted;
  * no value is.
  */
-import { identityName, type FieldGate, type Identity, type TableGate } from '../contract/gates.ts';
+import { identityName, type FieldGate, type Identity, type TableGate } from '../contract/gate.ts';
 import type { Place } from './catalog.ts';
 import { ident, type Session } from './types.ts';
 

@@ -4,6 +4,7 @@ import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { readSectionFiles, readSqlFolder, type SqlFile } from '../contract/sql-files.ts';
 import type { Reader } from './reader.ts';
+import { sectionFunctions } from './section-functions.ts';
 import type { Session } from './types.ts';
 
 export interface Part {
@@ -28,7 +29,7 @@ export function partsOf(sources: readonly RegisteredSource[]): Part[] {
     ...sources.map((source): Part => ({ kind: 'layer', file: source.layer, source })),
     ...all(readSqlFolder('sql/functions'), 'function'),
     // The last of them says what the server's role may execute of all.
-    ...all([...readSectionFiles('record'), ...readSqlFolder('sql/api')], 'interface'),
+    ...all([...readSectionFiles('record'), sectionFunctions(), ...readSqlFolder('sql/api')], 'interface'),
   ];
 }
 

@@ -6,7 +6,7 @@ import { inWorkspace, provideLayer, provideMembers, provideParcels, providePubli
 import type { Context } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
 import { findRegion } from '../contract/regions.ts';
-import type { Section } from '../contract/sections.ts';
+import { tableOfSection } from '../contract/sections.ts';
 import { readSectionFiles, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import { productFiles } from '../plan/products.ts';
 import { publishedTables } from '../ledger/published.ts';
@@ -36,7 +36,7 @@ export interface Evidence {
 
 export interface Explanation {
   readonly fid: number;
-  readonly section: Section;
+  readonly section: string;
   /** The files whose SQL ran again. */
   readonly rules: readonly string[];
   /** Rows that the rule gives now, and whether the published ones are the same. */
@@ -51,7 +51,7 @@ class Undo extends Error {}
 /**
  * @throws MappaleError `NOT_FOUND` (exit 2) for a fid of a region that is not published
  */
-export async function explain(context: Context, fid: number, section: Section): Promise<Explanation> {
+export async function explain(context: Context, fid: number, section: string): Promise<Explanation> {
   const { database, sources } = context;
   const unit = Math.floor(fid / 100_000_000);
   const region = findRegion(unit);
@@ -86,10 +86,10 @@ export async function explain(context: Context, fid: number, section: Section): 
       // The parcel itself is published as it was read: its rule is the fid register, which an explanation must not touch.
       if (!isBasic) for (const rule of rules) await session.script(rule.text, rule.file);
       await session.script(file.text, file.file);
-      const table = isBasic ? 'parcel' : tableOf(`section.${section}`);
-      const rows = await rowsOf(session, schema, table, fid);
-      const standing = published.get(isBasic ? 'core.parcel' : `section.${section}`);
-      const before = standing === undefined ? [] : await rowsOf(session, isBasic ? 'core' : 'section', standing.partition, fid);
+      const relation = tableOfSection(section);
+      const rows = await rowsOf(session, schema, tableOf(relation), fid);
+      const standing = published.get(relation);
+      const before = standing === undefined ? [] : await rowsOf(session, schemaOf(relation), standing.partition, fid);
       const evidence = await session.query<Evidence & Record<string, unknown>>(
         `select e.field, e.value, e.rule, e.measure, e.unit, r.source_id as source, r.vintage, e.release_id as release,
            f.path as file, f.sha256, m.path as member, e.position

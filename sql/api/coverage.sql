@@ -38,15 +38,9 @@ comment on function api.comune_coverage(int4, text, text) is 'mapped: the files 
 create or replace function api.section_coverage(p_region int4, p_belfiore text, p_point geometry, p_section text, p_linked bool) returns text
 language plpgsql stable as $$
 declare
-  v_reached text;
-begin
   -- Tiles and segments reach across the borders of what they cover: what is found says nothing of the rest.
-  v_reached := case p_section
-    -- A parcel that is published is drawn on the map that it was read from.
-    when 'basic' then 'mapped'
-    when 'subsidence' then api.coverage_subsidence(p_region, p_point)
-    when 'coastal_erosion' then api.coverage_coastal_erosion(p_region, p_belfiore)
-  end;
+  v_reached constant text := api.section_reached(p_section, p_region, p_belfiore, p_point);
+begin
   return case
     when v_reached <> 'not_loaded' then v_reached
     when p_linked then 'mapped'

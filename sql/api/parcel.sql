@@ -77,43 +77,34 @@ language plpgsql volatile as $$
 declare
   v_include text[] := array['basic'] || array_remove(p_include, 'basic');
   v_region constant int4 := p_fid / 100000000;
-  v_basic json;
-  v_belfiore text;
-  v_point geometry;
+  v_covered constant text[] := api.covered_sections();
+  v_basic record;
   v_section text;
-  v_value json;
-  v_linked bool;
+  v_found record;
   v_record text;
   v_coverage text := '';
 begin
   -- One consistent publication: a swap waits until this transaction has read every section, and this call waits for a swap
   -- before it reads the first.
   perform api.hold_publication();
-  select b.value, b.belfiore, b.point into v_basic, v_belfiore, v_point from api.section_basic(p_fid) b;
-  if v_basic is null then
+  v_basic := api.section_basic(p_fid);
+  if v_basic.value is null then
     return null;
   end if;
   -- json keeps the order of the contract where jsonb sorts, and costs a third less; put together as text.
-  v_record := '{"fid":' || p_fid || ',"municipality":' || (v_basic -> 'municipality');
+  v_record := '{"fid":' || p_fid || ',"municipality":' || (v_basic.value -> 'municipality');
   foreach v_section in array v_include loop
-    v_linked := null;
-    -- Named one by one: what is put together at run time is planned anew at every call.
-    case v_section
-      when 'basic' then v_value := v_basic;
-      when 'risk' then v_value := api.section_risk(p_fid);
-      when 'subsidence' then v_value := api.section_subsidence(p_fid);
-      when 'coastal_erosion' then v_value := api.section_coastal_erosion(p_fid);
-      when 'valuation' then select x.value, x.linked into v_value, v_linked from api.section_valuation(p_fid) x;
-      when 'valuation_history' then select x.value, x.linked into v_value, v_linked from api.section_valuation_history(p_fid) x;
-      when 'economics' then v_value := api.section_economics(p_fid);
-      when 'demographics' then select x.value, x.linked into v_value, v_linked from api.section_demographics(p_fid) x;
-      when 'address' then v_value := api.section_address(p_fid);
-    end case;
-    v_record := v_record || ',' || to_json(v_section) || ':' || coalesce(v_value::text, 'null');
-    -- Of risk each level says it for itself.
-    if v_section <> 'risk' then
-      v_linked := coalesce(v_linked, nullif(v_value::text not in ('null', '[]'), false));
-      v_coverage := v_coverage || ',' || to_json(v_section) || ':' || to_json(api.section_coverage(v_region, v_belfiore, v_point, v_section, v_linked));
+    if v_section = 'basic' then
+      v_found := v_basic;
+    else
+      v_found := api.section_record(v_section, p_fid);
+    end if;
+    v_record := v_record || ',' || to_json(v_section) || ':' || coalesce(v_found.value::text, 'null');
+    -- Of the others the block says it itself.
+    if v_section = any (v_covered) then
+      v_coverage := v_coverage || ',' || to_json(v_section) || ':' || to_json(
+        api.section_coverage(v_region, v_basic.belfiore, v_basic.point, v_section, coalesce(v_found.linked, nullif(v_found.value::text not in ('null', '[]'), false)))
+      );
     end if;
   end loop;
   return (

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS, SCOPES } from '../../api/endpoints.ts';
 import type { WorldParcel } from '../../pipelines/synthetic/world.ts';
 import { readParameters } from '../../api/parameters.ts';
-import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { describeEngines } from '../harness/database.ts';
 import { BASE, DOCUMENT, offencesOf, regionService, VERSION, type Answered } from './harness.ts';
 import { STATEMENTS } from './statements.ts';
@@ -128,16 +128,16 @@ describeEngines('the read interface', (engine) => {
     it('has all sections when none are named, in the order of the contract', async () => {
       for (const path of [`/parcels/${parcel.fid}`, `/parcels/${parcel.fid}?include=`]) {
         const { body } = await ask(path);
-        expect(Object.keys(body!)).toEqual(['fid', 'municipality', ...SECTIONS, 'meta']);
-        expect((body!['meta'] as Json)['sections_included']).toEqual([...SECTIONS]);
+        expect(Object.keys(body!)).toEqual(['fid', 'municipality', ...SECTION_NAMES, 'meta']);
+        expect((body!['meta'] as Json)['sections_included']).toEqual([...SECTION_NAMES]);
       }
     });
 
     it('has exactly the sections that are named, and basic always', async () => {
-      const combinations = [...SECTIONS.map((section) => [section]), ['basic', 'economics', 'demographics'], ['risk', 'subsidence', 'coastal_erosion'], ['address', 'risk', 'risk']];
+      const combinations = [...SECTION_NAMES.map((section) => [section]), ['basic', 'economics', 'demographics'], ['risk', 'subsidence', 'coastal_erosion'], ['address', 'risk', 'risk']];
       for (const names of combinations) {
         const { body } = await ask(`/parcels/${parcel.fid}?include=${names.join(',')}`);
-        const expected = SECTIONS.filter((section) => section === 'basic' || names.includes(section));
+        const expected = SECTION_NAMES.filter((section) => section === 'basic' || names.includes(section));
         expect(Object.keys(body!)).toEqual(['fid', 'municipality', ...expected, 'meta']);
         for (const section of expected) expect(body![section], section).toEqual(parcel.record[section]);
       }

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.ts';
-import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { offencesOf, regionService } from './harness.ts';
 
@@ -42,7 +42,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   foglio: mostly(fc.integer({ min: 0, max: 20 }).map(String)),
   label: mostly(fc.integer({ min: 0, max: 60 }).map(String), fc.constantFrom('STRADA001', 'A')),
   sezione: mostly(fc.constantFrom('A', 'b')),
-  include: mostly(fc.subarray([...SECTIONS]).map((names) => names.join(','))),
+  include: mostly(fc.subarray([...SECTION_NAMES]).map((names) => names.join(','))),
   region: mostly(fc.constantFrom('Molise', '14', 'MOLISE')),
   province: mostly(fc.constantFrom('IS', 'Isernia', '094')),
 };

@@ -1,6 +1,6 @@
 /** What the interface promises of parcels: how they are found, and what their records hold. */
 import { expect } from 'vitest';
-import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { ascending, cornersOf, fids, meetings, metaOf, query, roughArea, some, type Basic, type Json, type Statement } from './trial.ts';
 
 const OF_LOCATE = 'locating parcels';
@@ -272,8 +272,8 @@ export const PARCELS: readonly Statement[] = [
     about: OF_RECORD, says: 'has the sections that are named and basic always; all when none is named',
     holds: async (trial) => {
       const { fid } = await trial.parcel();
-      for (const include of ['', '?include=', '?include=%20']) expect(Object.keys(await trial.get(`/parcels/${fid}${include}`))).toEqual(['fid', 'municipality', ...SECTIONS, 'meta']);
-      for (const section of SECTIONS) {
+      for (const include of ['', '?include=', '?include=%20']) expect(Object.keys(await trial.get(`/parcels/${fid}${include}`))).toEqual(['fid', 'municipality', ...SECTION_NAMES, 'meta']);
+      for (const section of SECTION_NAMES) {
         const record = await trial.get(`/parcels/${fid}?include=${section}`);
         const expected = [...new Set(['basic', section])];
         expect(Object.keys(record)).toEqual(['fid', 'municipality', ...expected, 'meta']);
@@ -285,7 +285,7 @@ export const PARCELS: readonly Statement[] = [
     about: OF_RECORD, says: 'has licenses and attribution_required in meta, the three mandatory attributions whatever is asked',
     holds: async (trial) => {
       const { fid } = await trial.parcel();
-      for (const include of ['basic', 'risk', SECTIONS.join(',')]) {
+      for (const include of ['basic', 'risk', SECTION_NAMES.join(',')]) {
         const meta = metaOf(await trial.get(`/parcels/${fid}?include=${include}`));
         expect(meta['attribution_required']).toBe(true);
         const words = (meta['licenses'] as Json[]).map(({ attribution }) => attribution).join('\n');
@@ -298,7 +298,7 @@ export const PARCELS: readonly Statement[] = [
     holds: async (trial) => {
       const record = (await trial.records()).find(({ basic }) => (basic as Basic).cadastral.postal_code !== null)!;
       const licenses = metaOf(record)['licenses'] as { section: string; source: string; reference_period: string | null }[];
-      for (const section of SECTIONS) expect(licenses.filter((license) => license.section === section).length, section).toBeGreaterThan(0);
+      for (const section of SECTION_NAMES) expect(licenses.filter((license) => license.section === section).length, section).toBeGreaterThan(0);
       expect(licenses.filter(({ section, source }) => section === 'basic' && /CAP|postal/i.test(source))).toHaveLength(1);
       expect(licenses.filter(({ section, reference_period: period }) => section === 'basic' && period !== null).length).toBeGreaterThan(0);
     },
@@ -411,7 +411,7 @@ export const PARCELS: readonly Statement[] = [
     about: OF_COVERAGE, says: 'is told of every section: of risk by level, of the others in meta',
     holds: async (trial) => {
       for (const { risk, meta } of await trial.records()) {
-        expect(Object.keys((meta as Json)['coverage'] as Json)).toEqual(SECTIONS.filter((section) => section !== 'risk'));
+        expect(Object.keys((meta as Json)['coverage'] as Json)).toEqual(SECTION_NAMES.filter((section) => section !== 'risk'));
         expect(Object.keys((risk as Json)['coverage'] as Json)).toEqual(['pga', 'flood', 'landslide']);
       }
       const { fid } = await trial.parcel();

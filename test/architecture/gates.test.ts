@@ -2,7 +2,8 @@
 import { expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
-import { GATES, type TableGate } from '../../pipelines/contract/gates.ts';
+import type { TableGate } from '../../pipelines/contract/gate.ts';
+import { GATES } from '../../pipelines/contract/gates.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import type { Relation } from '../../pipelines/contract/sql-files.ts';
 import { productFiles } from '../../pipelines/plan/products.ts';

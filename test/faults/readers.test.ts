@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
-import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
@@ -19,7 +19,7 @@ async function records(database: Database, fids: readonly number[]): Promise<Map
     await session.query("select set_config('lock_timeout', $1, false)", [READER_LOCK_TIMEOUT]);
     const found = new Map<number, string>();
     for (const fid of fids) {
-      const [row] = await session.query<{ record: string }>('select api.parcel($1, $2)::text as record', [fid, SECTIONS]);
+      const [row] = await session.query<{ record: string }>('select api.parcel($1, $2)::text as record', [fid, SECTION_NAMES]);
       found.set(fid, row!.record);
     }
     return found;
@@ -62,7 +62,7 @@ describeEngines('a region that is published again and again', (engine) => {
     truth.push(await records(reader, all.filter((fid) => known.has(fid))));
     const differ = (fid: number): number => {
       const [one, two] = truth.map((version) => JSON.parse(version.get(fid) ?? 'null') as Record<string, unknown> | null);
-      return one == null || two == null ? 0 : SECTIONS.filter((section) => JSON.stringify(one[section]) !== JSON.stringify(two[section])).length;
+      return one == null || two == null ? 0 : SECTION_NAMES.filter((section) => JSON.stringify(one[section]) !== JSON.stringify(two[section])).length;
     };
     const fids = all.filter((fid) => differ(fid) >= 3).slice(0, PARCELS);
     expect(fids).toHaveLength(PARCELS);

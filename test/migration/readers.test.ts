@@ -11,7 +11,7 @@ import { main, program } from '../../pipelines/cli/main.ts';
 import { openDatabase, type Session } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { serviceOn } from '../api/harness.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contentOf, FIXTURES, fixture, shapeOf } from './fixture.ts';
@@ -50,7 +50,7 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   rollback: { typed: null },
   validate: { typed: ({ data }) => [['validate', join(data, 'Elenco-comuni-italiani.csv')]], alone: true },
   diff: { typed: () => [['diff', 'molise']] },
-  explain: { typed: () => SECTIONS.map((section) => ['explain', PARCEL, section]) },
+  explain: { typed: () => SECTION_NAMES.map((section) => ['explain', PARCEL, section]) },
 };
 
 function leaves(command: Command, path: readonly string[] = []): string[] {

@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import { SECTIONS, type Section } from '../../pipelines/contract/sections.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
 import { periodOf } from '../../pipelines/build/attribution.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
@@ -55,12 +55,12 @@ describeDatabase('the licences of a record', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof inventedFiles>>;
 
-  const licenses = async (include: readonly Section[]): Promise<License[]> => {
+  const licenses = async (include: readonly string[]): Promise<License[]> => {
     const [row] = await context.database.query<{ json: { meta: { licenses: License[] } } }>('select api.parcel((select min(fid) from core.parcel), $1) as json', [include]);
     return row!.json.meta.licenses;
   };
   /** Section → source → period. */
-  const cited = async (include: readonly Section[]): Promise<Record<string, Record<string, string | null>>> => {
+  const cited = async (include: readonly string[]): Promise<Record<string, Record<string, string | null>>> => {
     const found: Record<string, Record<string, string | null>> = {};
     for (const { section, source, reference_period: period } of await licenses(include)) {
       found[section] = { ...found[section], [sources.find(({ manifest }) => manifest.title === source)!.id]: period };
@@ -78,7 +78,7 @@ describeDatabase('the licences of a record', (engine) => {
   afterAll(() => files?.remove());
 
   it('cite every source whose values are returned, the postal code and the names of comuni too, with what made this region\'s values', async () => {
-    expect(await cited(SECTIONS)).toEqual({
+    expect(await cited(SECTION_NAMES)).toEqual({
       basic: { ade_cadastre: '2026-07-01', istat_comuni: '2026', postal_codes: '2025' },
       risk: { dpc_seismic: '2025', ingv_mps04: '2004', ispra_flood: '2020', ispra_landslide: '2024' },
       subsidence: { egms_vertical: '2020_2024' },
@@ -94,7 +94,7 @@ describeDatabase('the licences of a record', (engine) => {
   });
 
   it('name Agenzia delle Entrate (OMI), MEF and ISTAT in every answer: in the section that shows their data, else by themselves', async () => {
-    for (const include of [['basic'], ['economics'], ['address', 'demographics'], SECTIONS] as const) {
+    for (const include of [['basic'], ['economics'], ['address', 'demographics'], SECTION_NAMES] as const) {
       const found = await licenses(include);
       for (const { manifest } of sources.filter((source) => source.manifest.attribution.mandatory === true)) {
         const { holder, license } = manifest.attribution;
@@ -141,7 +141,7 @@ describeDatabase('the licences of a record', (engine) => {
     for (const name of ['cap_2025.csv', 'cap_2019.json', 'zone_cap_2025.geojson']) await rm(join(files.folder, name));
     await context.database.query("delete from ledger.release where source_id = 'postal_codes'");
     await run();
-    const found = await cited(SECTIONS);
+    const found = await cited(SECTION_NAMES);
     expect(Object.keys(found['basic']!)).toEqual(['ade_cadastre', 'istat_comuni']);
     // Without its postal code a parcel has the incomes of its comune.
     expect(found['economics']).toEqual({ mef_income: '2022–2024', omi_quotations: '2018_2, 2025_2' });

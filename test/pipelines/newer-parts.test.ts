@@ -3,7 +3,7 @@ import { readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
-import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
@@ -26,7 +26,7 @@ describeDatabase('a newer file of one comune', (engine) => {
   /** Land parcels by reference: what newer parts may change, and whether it is there. */
   const records = async (): Promise<Map<string, Record>> => {
     const rows = await context.database.query<{ comune: string; reference: string; json: Omit<Record, 'comune' | 'reference'> }>(
-      "select belfiore as comune, reference, api.parcel(fid, $1) as json from core.parcel where kind = 'land' order by reference", [SECTIONS],
+      "select belfiore as comune, reference, api.parcel(fid, $1) as json from core.parcel where kind = 'land' order by reference", [SECTION_NAMES],
     );
     return new Map(rows.map(({ comune, reference, json: { basic, valuation, economics, address, meta } }) => [
       reference, { comune, reference, basic, valuation, economics: economics === null ? null : { ...economics, source: '' }, address, meta: { coverage: meta.coverage } },

@@ -3,7 +3,7 @@ import { readFile, rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
-import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { diff } from '../../pipelines/operate/diff.ts';
 import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
@@ -31,7 +31,7 @@ function changed(before: Record<string, string>, after: Record<string, string>):
 }
 
 async function record(context: Context, reference: string): Promise<string> {
-  const [row] = await context.database.query<{ record: unknown }>('select api.parcel(api.parcel_by_reference($1), $2) as record', [reference, SECTIONS]);
+  const [row] = await context.database.query<{ record: unknown }>('select api.parcel(api.parcel_by_reference($1), $2) as record', [reference, SECTION_NAMES]);
   return JSON.stringify(row!.record);
 }
 

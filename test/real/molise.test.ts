@@ -9,7 +9,7 @@ import type { Database } from '../../pipelines/db/index.ts';
 import { polygonsAreaM2 } from '../../pipelines/synthetic/plane-geometry.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { realData } from '../harness/real-data.ts';
@@ -27,7 +27,7 @@ async function contextOn(database: Database): Promise<Context> {
 }
 
 async function readAll(database: Database): Promise<Map<number, string>> {
-  const rows = await database.query<{ fid: number; record: unknown }>('select p.fid, api.parcel(p.fid, $1) as record from core.parcel p order by p.fid', [SECTIONS]);
+  const rows = await database.query<{ fid: number; record: unknown }>('select p.fid, api.parcel(p.fid, $1) as record from core.parcel p order by p.fid', [SECTION_NAMES]);
   return new Map(rows.map(({ fid, record }) => [fid, JSON.stringify(record)]));
 }
 

@@ -8,7 +8,7 @@ import { covers } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { World, WorldParcel } from '../../pipelines/synthetic/world.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { SECTIONS, type Section } from '../../pipelines/contract/sections.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
@@ -140,13 +140,13 @@ describeEngines(`an invented region of ${PARCELS} parcels with every source`, (e
 
   it('answers every field of every section of every parcel with the truth', async () => {
     const wrong = new Map<string, { count: number; example: string }>();
-    const seen = new Map<Section, number>();
+    const seen = new Map<string, number>();
     const lines: string[] = [];
     const batch: WorldParcel[] = [];
     const compare = async (): Promise<void> => {
       const rows = await context.database.query<{ reference: string; record: JsonObject }>(
         'select x.reference, api.parcel(api.parcel_by_reference(x.reference), $2) as record from unnest($1::text[]) as x (reference)',
-        [batch.map(({ reference }) => reference), SECTIONS],
+        [batch.map(({ reference }) => reference), SECTION_NAMES],
       );
       const records = new Map(rows.map(({ reference, record }) => [reference, record]));
       for (const parcel of batch) {
@@ -155,7 +155,7 @@ describeEngines(`an invented region of ${PARCELS} parcels with every source`, (e
         const found = record === undefined || record === null ? ['record: missing'] : basicDifferences(files.world, parcel, expected, record);
         if (record !== undefined && record !== null) {
           lines.push(JSON.stringify({ ...record, meta: null }));
-          for (const section of SECTIONS) {
+          for (const section of SECTION_NAMES) {
             if (section === 'basic') continue;
             const wanted = told(expected[section]) ?? (Array.isArray(record[section]) ? [] : null);
             const empty = wanted === null || (Array.isArray(wanted) && wanted.length === 0);
@@ -182,7 +182,7 @@ describeEngines(`an invented region of ${PARCELS} parcels with every source`, (e
     await compare();
     expect(Object.fromEntries(wrong)).toEqual({});
     // A comparison of nothing with nothing proves nothing: every section must speak for many parcels.
-    for (const section of SECTIONS.filter((name) => name !== 'basic')) expect(seen.get(section) ?? 0, section).toBeGreaterThan(100);
+    for (const section of SECTION_NAMES.filter((name) => name !== 'basic')) expect(seen.get(section) ?? 0, section).toBeGreaterThan(100);
     answers.set(engine.name, lines);
   }, 900_000);
 });

@@ -23,7 +23,7 @@ describeDatabase('the section address', (engine) => {
 
   it('holds the invented truth of every parcel, of land, roads and water', async () => {
     const truth = synthetic.truth!(world);
-    const rows = await database.query<{ fid: number; json: unknown[] }>(`select p.fid, api.section_address(p.fid) as json from ${workspace.schema}.parcel p order by p.fid`);
+    const rows = await database.query<{ fid: number; json: unknown[] }>(`select p.fid, (api.section_address(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(world.parcelCount);
     const expected = [...world.parcels()].map((parcel) => ({ fid: worldFid(world, parcel.index), json: (truth(parcel) as { address: Record<string, unknown>[] }).address }));
     expect(rows).toEqual(expected);

@@ -4,10 +4,10 @@
 -- grain: one array per parcel, one element per access point, at most 20
 -- crs: EPSG:4326
 
-create or replace function api.section_address(p_fid int4) returns json
+create or replace function api.section_address(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
 begin
-  return (
+  value := (
     select coalesce(
       json_agg(api.address_json((p_fid / 100000000)::int2, x.address_id) order by x.ordinal),
       '[]'::json

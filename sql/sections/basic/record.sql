@@ -1,10 +1,10 @@
--- purpose: the section basic of one parcel
+-- purpose: the section basic of one parcel, and that its source covers the place
 -- reads: core.parcel, section.postal_code
--- writes: api.section_basic
--- grain: one object
+-- writes: api.section_basic, api.coverage_basic
+-- grain: one object, or null where there is no such parcel; one word
 -- crs: EPSG:4326, longitude latitude
 
-create or replace function api.section_basic(p_fid int4, out value json, out belfiore text, out point geometry)
+create or replace function api.section_basic(p_fid int4, out value json, out linked bool, out belfiore text, out point geometry)
 language plpgsql stable as $$
 begin
   select
@@ -34,4 +34,11 @@ begin
   where p.fid = p_fid;
 end
 $$;
-comment on function api.section_basic(int4) is 'The section basic of a parcel, with what its coverage hangs on: its comune and its representative point (EPSG:4326); nulls when there is no such parcel';
+comment on function api.section_basic(int4) is 'The section basic of a parcel as JSON, with what every record hangs on, read once: its comune and its representative point (EPSG:4326); nulls when there is no such parcel';
+
+create or replace function api.coverage_basic(p_region int4, p_belfiore text, p_point geometry) returns text
+language sql immutable parallel safe as $$
+  -- A parcel that is published is drawn on the map that it was read from.
+  select 'mapped'
+$$;
+comment on function api.coverage_basic(int4, text, geometry) is 'mapped: of every parcel that there is';

@@ -4,10 +4,10 @@
 -- grain: one array, [] where no segment is near; one word
 -- crs: none
 
-create or replace function api.section_coastal_erosion(p_fid int4) returns json
+create or replace function api.section_coastal_erosion(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
 begin
-  return (
+  value := (
     select coalesce(
       json_agg(
         json_build_object(
@@ -27,7 +27,7 @@ end
 $$;
 comment on function api.section_coastal_erosion(int4) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first; [] where there is none';
 
-create or replace function api.coverage_coastal_erosion(p_region int4, p_belfiore text) returns text
+create or replace function api.coverage_coastal_erosion(p_region int4, p_belfiore text, p_point geometry) returns text
 language plpgsql stable as $$
 begin
   return (
@@ -39,4 +39,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_coastal_erosion(int4, text) is 'mapped: no segment means none of low coast near; not_mapped: the files loaded do not reach the comune; not_loaded: none is loaded';
+comment on function api.coverage_coastal_erosion(int4, text, geometry) is 'mapped: no segment means none of low coast near; not_mapped: the files loaded do not reach the comune; not_loaded: none is loaded';

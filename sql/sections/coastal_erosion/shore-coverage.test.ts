@@ -158,7 +158,7 @@ describeDatabase('the coverage of the shore', (engine) => {
     const said = (files: readonly File[]): Promise<string[]> => inCase(`${written(files)} ${SHORE}
       create table core.coast_coverage_14 partition of core.coast_coverage for values in (14);
       insert into core.coast_coverage_14 select * from coast_coverage;`, async (query) =>
-      (await query<{ coverage: string }>('select api.coverage_coastal_erosion(14, belfiore) as coverage from parcel order by fid')).map(({ coverage }) => coverage));
+      (await query<{ coverage: string }>('select api.coverage_coastal_erosion(14, belfiore, null) as coverage from parcel order by fid')).map(({ coverage }) => coverage));
     expect(await said([{ rank: 1, segments: [{ west: 14.07, east: 14.08 }] }])).toEqual(['not_mapped', 'mapped', 'not_mapped', 'not_mapped']);
     expect(await said([])).toEqual(['not_loaded', 'not_loaded', 'not_loaded', 'not_loaded']);
   });
@@ -172,7 +172,7 @@ describeDatabase('the coverage of the shore', (engine) => {
       ${sql('core/motion_tile')}
       create table core.motion_tile_14 partition of core.motion_tile for values in (14);
       insert into core.motion_tile_14 select * from motion_tile;`, async (query) =>
-      (await query<{ coverage: string }>(`select api.coverage_subsidence(14, st_setsrid(st_point(${lon} + x * 0.0001, ${lat} + y * 0.0001), 4326)) as coverage
+      (await query<{ coverage: string }>(`select api.coverage_subsidence(14, null, st_setsrid(st_point(${lon} + x * 0.0001, ${lat} + y * 0.0001), 4326)) as coverage
          from (values (1, -1, -1), (2, 1, -1), (3, -1, 1), (4, 1, 1)) as side (n, x, y) order by n`)).map(({ coverage }) => coverage));
     expect(await said('insert into egms_tile values (1, 1, 1, 46, 20);')).toEqual(['mapped', 'not_mapped', 'not_mapped', 'not_mapped']);
     expect(await said('insert into egms_tile values (1, 1, 1, 47, 21), (1, 2, 1, 46, 21);')).toEqual(['not_mapped', 'not_mapped', 'mapped', 'mapped']);

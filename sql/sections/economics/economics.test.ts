@@ -49,7 +49,7 @@ describeDatabase('the section economics', (engine) => {
   });
 
   it('holds the invented incomes of every parcel, by postal code where the comune has several', async () => {
-    const rows = await database.query<{ fid: number; json: Record<string, unknown> | null }>(`select p.fid, api.section_economics(p.fid) as json from ${workspace.schema}.parcel p order by p.fid`);
+    const rows = await database.query<{ fid: number; json: Record<string, unknown> | null }>(`select p.fid, (api.section_economics(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     const shown = expected.map(({ fid, economics, price }) => ({ fid, json: economics === null ? null : { ...economics, avg_residential_price_m2: price, source: 'test' } }));
     const without = rows.map(({ fid, json }) => {
       if (json === null) return { fid, json };
@@ -61,7 +61,7 @@ describeDatabase('the section economics', (engine) => {
 
   it('states the affordability with four decimals: the price of 80 square metres in years of average income', async () => {
     const rows = await database.query<{ fid: number; index: number | null }>(
-      `select p.fid, (api.section_economics(p.fid)->>'affordability_index')::float8 as index from ${workspace.schema}.parcel p order by p.fid`,
+      `select p.fid, ((api.section_economics(p.fid)).value->>'affordability_index')::float8 as index from ${workspace.schema}.parcel p order by p.fid`,
     );
     const cents = (euro: number): bigint => BigInt(Math.round(euro * 100));
     const wanted = expected.map(({ fid, economics, price }) => {

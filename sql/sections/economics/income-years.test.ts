@@ -74,7 +74,7 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
         create table section.economics_14 partition of section.economics for values from (1400000000) to (1500000000);
         insert into core.declared_income_14 select * from declared_income;
         insert into section.economics_14 select * from economics;`, 'test');
-      const rows = await session.query<{ json: Found | null }>('select api.section_economics(fid) as json from parcel order by fid');
+      const rows = await session.query<{ json: Found | null }>('select (api.section_economics(fid)).value as json from parcel order by fid');
       return rows.map(({ json }) => json);
     } finally {
       await session.script('rollback', 'test');

@@ -4,10 +4,10 @@
 -- grain: one object per parcel
 -- crs: none
 
-create or replace function api.section_economics(p_fid int4) returns json
+create or replace function api.section_economics(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
 begin
-  return (
+  value := (
     select json_build_object(
       'average_income', trim_scale(i.average_income),
       'taxpayers', i.taxpayers,

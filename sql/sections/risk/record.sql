@@ -4,10 +4,10 @@
 -- grain: one object
 -- crs: none
 
-create or replace function api.section_risk(p_fid int4) returns json
+create or replace function api.section_risk(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
 begin
-  return (
+  value := (
     select json_build_object(
       'seismic_zone', r.seismic_zone,
       'seismic_zone_label', r.seismic_zone_label,

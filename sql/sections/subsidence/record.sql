@@ -4,10 +4,10 @@
 -- grain: one object, or null where no cell was measured; one word
 -- crs: tiles are squares of EPSG:3035
 
-create or replace function api.section_subsidence(p_fid int4) returns json
+create or replace function api.section_subsidence(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
 begin
-  return (
+  value := (
     select json_build_object(
       'velocity_mm_year', trim_scale(round(s.velocity_mm_year::numeric, 2)),
       'acceleration_mm_year2', trim_scale(round(s.acceleration_mm_year2::numeric, 2)),
@@ -25,7 +25,7 @@ end
 $$;
 comment on function api.section_subsidence(int4) is 'Section subsidence as JSON: velocity mm/year and acceleration mm/year² with 2 decimals; null where no cell was measured';
 
-create or replace function api.coverage_subsidence(p_region int4, p_point geometry) returns text
+create or replace function api.coverage_subsidence(p_region int4, p_belfiore text, p_point geometry) returns text
 language plpgsql stable as $$
 declare
   v_point constant geometry := st_transform(p_point, 3035);
@@ -41,4 +41,4 @@ begin
   );
 end
 $$;
-comment on function api.coverage_subsidence(int4, geometry) is 'mapped: the representative point (EPSG:4326) lies in a tile that is loaded, so that no section means no measured cell; not_mapped: in none of those loaded; not_loaded: none is';
+comment on function api.coverage_subsidence(int4, text, geometry) is 'mapped: the representative point (EPSG:4326) lies in a tile that is loaded, so that no section means no measured cell; not_mapped: in none of those loaded; not_loaded: none is';

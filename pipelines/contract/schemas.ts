@@ -1,0 +1,61 @@
+/** What answers say in the same words, in sections and elsewhere, as zod schemas. */
+import { z } from 'zod';
+
+/** @param meaning of the value, and of null */
+export const nullable = <S extends z.ZodType>(schema: S, meaning: string): z.ZodType => z.union([schema, z.null()]).describe(meaning);
+
+export const whole = z.int();
+/** Part of a whole. */
+export const share = z.number().min(0).max(1);
+export const latitude = z.number().min(-90).max(90).describe('Degrees, EPSG:4326');
+export const longitude = z.number().min(-180).max(180).describe('Degrees, EPSG:4326');
+export const belfiore = z.string().regex(/^[A-Z]\d{3}$/).describe('Cadastral code of the comune: a letter and three digits');
+/** Half-year as it is shown, 2025_1. */
+export const semester = z.string().regex(/^\d{4}_[12]$/);
+export const source = z.string().describe('What the block was made from, with the periods');
+export const euroPerM2 = nullable(z.number().min(0), 'Euro per square metre; null: not quoted');
+export const euroPerM2Month = nullable(z.number().min(0), 'Euro per square metre and month; null: not quoted');
+
+export const municipality = z.strictObject({
+  code: belfiore,
+  name: nullable(z.string(), 'Name; null: the comune is no longer in force'),
+  province: nullable(z.string(), 'Name of the province; null: as name'),
+  region: nullable(z.string(), 'Name of the region; null: as name'),
+}).meta({ id: 'Municipality', description: 'Comune' });
+
+const centroid = z.strictObject({ lat: latitude, lng: longitude }).meta({ id: 'Centroid', description: 'A point inside the parcel, 7 decimals' });
+
+const position = z.array(z.number()).min(2).max(2).describe('Longitude, latitude');
+const ring = z.array(position).min(4);
+export const geometry = z.union([
+  z.strictObject({ type: z.literal('Polygon').describe('One polygon'), coordinates: z.array(ring).min(1).describe('Rings: the outer one, then holes') }),
+  z.strictObject({ type: z.literal('MultiPolygon').describe('Several polygons'), coordinates: z.array(z.array(ring).min(1)).min(1).describe('Polygons, each of rings: the outer one, then holes') }),
+]).meta({ id: 'Geometry', description: 'GeoJSON of RFC 7946: longitude, latitude, 7 decimals, outer rings counter-clockwise' });
+
+export const kind = z.enum(['land', 'road', 'water']).describe('Land, or the strips of road and water that are mapped like parcels');
+
+/** What every answer says of a parcel. */
+export const parcelFacts = {
+  fid: whole.describe('Identifier, stable through reloads'),
+  gml_id: z.string().describe('Identifier of the feature as published (gml:id)'),
+  label: z.string().describe('Number of the parcel (particella)'),
+  cadastral_reference: z.string().describe('CCCCZFFFFAS.label'),
+  municipality,
+  area_m2: z.number().min(0).describe('True ground area'),
+  centroid,
+};
+
+/** What every answer says of an access point. */
+export const addressFacts = {
+  address_id: whole.describe('PROGRESSIVO_ACCESSO of ANNCSU'),
+  street_name: z.string().describe('In title case'),
+  street_number: z.string().describe('Civico with its exponent: 12/A, 12 ROSSO, KM 3+200, SNC; empty: none'),
+  locality: z.string().describe('In title case; empty: not known'),
+  municipality_code: belfiore,
+  municipality_name: nullable(z.string(), 'In Italian; null: the list of comuni lacks it, and no file names it'),
+  province: nullable(z.string(), 'Name of the province; null: the list of comuni lacks the comune'),
+  region: nullable(z.string(), 'Name of the region; null: not known'),
+  latitude,
+  longitude,
+  formatted_address: z.string().describe('Street and number, locality or else comune, province'),
+};

@@ -1,0 +1,73 @@
+/** What a section is: a block of a parcel's record, with the tables that it stands in. Everything else of it is SQL beside its `section.ts`. */
+import type { z } from 'zod';
+import type { Relation } from './sql-files.ts';
+import type { FieldGate } from './gate.ts';
+
+export interface Section {
+  /** Name of its folder, and of its block in the record. */
+  readonly name: string;
+  /** Sections stand in the record in the order of these numbers. */
+  readonly position: number;
+  readonly title: { readonly en: string; readonly it: string };
+  /** The block as it is answered: an object, a list, or null. */
+  readonly block: z.ZodType;
+  /** Kinds of parcel that may have it. */
+  readonly kinds: readonly ('land' | 'road' | 'water')[];
+  /** Where the record says whether its sources reach the place: in `meta.coverage`, or field by field in the block itself. */
+  readonly coverage: 'meta' | 'block';
+  /** It says names of comuni: their list is cited with it. */
+  readonly namesComuni?: true;
+  /** The tables that its `build` files make. */
+  readonly tables: Readonly<Record<Relation, Table>>;
+  readonly map: MapPanel;
+}
+
+/** A published table with the rows of parcels, one partition per region. */
+export interface Table {
+  /** What a row is, and what it means that there is none. */
+  readonly description: string;
+  /** Columns of the primary key, `fid` first. */
+  readonly key: readonly string[];
+  readonly columns: Readonly<Record<string, Column>>;
+}
+
+export interface Column {
+  readonly type: 'int2' | 'int4' | 'int8' | 'float8' | 'text' | 'bool';
+  readonly description: string;
+  /** Of numbers that have one. */
+  readonly unit?: string;
+  /** What it means that there is no value; without it there always is one. */
+  readonly null?: string;
+  /** What the quality gate watches of it, or why it does not. */
+  readonly gate?: FieldGate | string;
+}
+
+/** How the map's page tells the block. Fields that say enough by their names need nothing. */
+export interface MapPanel {
+  /** Words for names of fields. */
+  readonly words?: Readonly<Record<string, string>>;
+  readonly units?: Readonly<Record<string, string>>;
+  /** Numbers that are names: shown digit by digit. */
+  readonly codes?: readonly string[];
+  /** What a reader wants first; the rest keeps its order behind it. */
+  readonly first?: readonly string[];
+  /** Where the block is a list, or has one in a field. */
+  readonly list?: {
+    /** The list's field; without it the block is the list. */
+    readonly field?: string;
+    readonly caption?: string;
+    readonly latestFirst?: true;
+    /** Sentence above the table, with fields of its first row in braces. */
+    readonly note?: string;
+    /** Fields shown, a dot leading into objects, each with its heading. */
+    readonly columns: Readonly<Record<string, string>>;
+  };
+}
+
+/** @returns the section as it was given, checked by its type */
+export function defineSection(section: Section): Section {
+  return section;
+}
+
+/** The key of tables that are kept by parcel. */
+export const FID: Column = { type: 'int4', description: 'Parcel identifier', gate: 'a key' };

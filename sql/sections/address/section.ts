@@ -1,0 +1,43 @@
+/** The addresses of a parcel: this project's addition to the contract. */
+import { z } from 'zod';
+import { quantity, truth } from '../../../pipelines/contract/gate.ts';
+import { addressFacts } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const address = z.array(z.strictObject(addressFacts).meta({ id: 'Address' })).max(20)
+  .meta({ id: 'ParcelAddresses', description: 'Access points inside the parcel, or within 15 m where it is the nearest land parcel' });
+
+export default defineSection({
+  name: 'address',
+  position: 90,
+  title: { en: 'Addresses', it: 'Indirizzi' },
+  block: address,
+  kinds: ['land'],
+  coverage: 'meta',
+  namesComuni: true,
+  tables: {
+    'section.address': {
+      description: 'Access points of a parcel: those inside it, else those within 15 m that have no nearer land parcel in their comune; at most 20 per parcel',
+      key: ['fid', 'ordinal'],
+      columns: {
+        fid: FID,
+        ordinal: {
+          type: 'int2',
+          description: 'Place in the answer, from 1: inside before near, near by distance, then by address_id',
+          gate: 'the place in an order',
+        },
+        address_id: { type: 'int8', description: 'Access (core.access_point)', gate: 'a key' },
+        inside: { type: 'bool', description: 'True: the point lies in the parcel or on its border', gate: truth },
+        distance_m: {
+          type: 'float8',
+          description: 'Geodesic distance from the parcel, 2 decimals; 0 inside',
+          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points lie inside or within centimetres' } }),
+        },
+      },
+    },
+  },
+  map: {
+    codes: ['address_id'],
+    list: { columns: { formatted_address: 'Address', locality: 'Locality', address_id: 'ANNCSU id' } },
+  },
+});

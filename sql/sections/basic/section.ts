@@ -1,0 +1,52 @@
+/** What and where a parcel is, as the cadastre has it; its rows are those of `core.parcel`, and the postal code beside them. */
+import { z } from 'zod';
+import { belfiore, geometry, kind, nullable, parcelFacts } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const basic = z.strictObject({
+  ...parcelFacts,
+  kind,
+  geometry,
+  cadastral: z.strictObject({
+    sheet: nullable(z.string(), 'Foglio, without leading zeros; null: the cadastre of the place has none'),
+    section: nullable(z.string(), 'Sezione censuaria; null: the comune has none'),
+    attachment: nullable(z.string(), 'Allegato; null: none'),
+    development: nullable(z.string(), 'Sviluppo; null: none'),
+    comune_code: belfiore,
+    postal_code: nullable(z.string().regex(/^\d{5}$/), 'CAP; null: not known'),
+  }).describe('What the cadastre calls it'),
+}).meta({ id: 'Basic', description: 'What and where the parcel is' });
+
+export default defineSection({
+  name: 'basic',
+  position: 10,
+  title: { en: 'Parcel', it: 'Particella' },
+  block: basic,
+  kinds: ['land', 'road', 'water'],
+  coverage: 'meta',
+  namesComuni: true,
+  tables: {
+    'section.postal_code': {
+      description: 'Postal code of a parcel, from what the operator supplied: the only one of its comune, else the one whose area contains the representative point. No row: not known',
+      key: ['fid'],
+      columns: {
+        fid: FID,
+        cap: { type: 'text', description: 'Postal code (CAP), 5 digits, text' },
+        edition: {
+          type: 'text',
+          description: 'Edition of the table or of the areas that give the code, from the file\'s name',
+          null: 'none said', gate: 'a year, of the table that the code is from',
+        },
+      },
+    },
+  },
+  map: {
+    words: {
+      area_m2: 'Area', gml_id: 'Identifier (gml:id)', fid: 'Identifier (fid)', comune_code: 'Cadastral code', cadastral: 'Cadastre', sheet: 'foglio', section: 'sezione',
+      attachment: 'allegato', development: 'sviluppo', label: 'Particella', lat: 'latitude', lng: 'longitude',
+    },
+    units: { area_m2: 'm²' },
+    codes: ['fid'],
+    first: ['cadastral', 'label', 'kind', 'area_m2', 'cadastral_reference', 'centroid', 'fid', 'gml_id'],
+  },
+});

@@ -1,0 +1,50 @@
+/** How the shore near a parcel moved. */
+import { z } from 'zod';
+import { quantity } from '../../../pipelines/contract/gate.ts';
+import { nullable, whole } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const coastalErosion = z.array(z.strictObject({
+  dynamic: z.enum(['erosion', 'accretion', 'stable']).describe('What the shore does'),
+  avg_change_m_year: nullable(z.number(), 'Negative: erosion; null: not published, and not stable'),
+  severity_index: nullable(whole.min(0).max(4), 'Null: as avg_change_m_year'),
+  distance_m: z.number().min(0).max(1000).describe('True ground distance from the parcel'),
+})).max(5).meta({ id: 'CoastalErosion', description: 'Shoreline within 1,000 m, nearest first' });
+
+export default defineSection({
+  name: 'coastal_erosion',
+  position: 40,
+  title: { en: 'Coastal erosion', it: 'Erosione costiera' },
+  block: coastalErosion,
+  kinds: ['land', 'road', 'water'],
+  coverage: 'meta',
+  tables: {
+    'section.coastal_erosion': {
+      description: 'How the shore near a parcel moved, nearest segment first. No row: no segment of low coast within 1,000 m of which anything is known',
+      key: ['fid', 'ordinal'],
+      columns: {
+        fid: FID,
+        ordinal: { type: 'int2', description: 'Place in the order by distance, 1–5', gate: 'the place in an order' },
+        dynamic: { type: 'text', description: 'erosion, accretion (more than 5 m between the surveys) or stable' },
+        avg_change_m_year: {
+          type: 'float8',
+          description: 'Mean change of the shoreline, positive seaward, 2 decimals',
+          unit: 'm/year', null: 'not published', gate: quantity({ within: [-100, 100], moves: { step: 0.5, why: 'most shores hardly move: a quarter of nothing is noise' } }),
+        },
+        severity_index: {
+          type: 'int2',
+          description: 'By the mean change: not negative 0, above −0.5 m/year 1, above −1 2, above −2 3, else 4',
+          null: 'mean change not published', gate: 'follows from the mean change',
+        },
+        distance_m: {
+          type: 'float8',
+          description: 'Distance from the parcel (0 where the shore crosses it) on the ellipsoid, 2 decimals',
+          unit: 'm', gate: quantity({ within: [0, 1000] }),
+        },
+      },
+    },
+  },
+  map: {
+    list: { columns: { dynamic: 'Dynamic', avg_change_m_year: 'Change, m/year', severity_index: 'Severity index', distance_m: 'Distance, m' } },
+  },
+});

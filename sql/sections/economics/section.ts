@@ -1,0 +1,68 @@
+/** What the people of a parcel's comune or postal code declare to earn, beside what dwellings cost. */
+import { z } from 'zod';
+import { presence, quantity } from '../../../pipelines/contract/gate.ts';
+import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const count = nullable(whole.min(0), 'Null: withheld or not published');
+const money = nullable(z.number(), 'Euro; null: withheld');
+
+const economics = z.strictObject({
+  average_income: nullable(z.number(), 'total_income over earners, euro; null: withheld'),
+  taxpayers: count,
+  earners: nullable(whole.min(0), 'Taxpayers with a total income; before 2023 the sum of the brackets; null: withheld'),
+  total_income: money,
+  net_tax: money,
+  tax_year: whole.describe('Year in which the income was earned: of this level the newest that was published of the comune'),
+  gini_index: nullable(z.number().min(0).max(1), 'Null: withheld'),
+  affordability_index: nullable(z.number(), 'Years of average income for affordability_apt_size_m2; null: no price or no income'),
+  affordability_apt_size_m2: whole.describe('Size of the dwelling that affordability_index is of'),
+  avg_residential_price_m2: money,
+  income_brackets: z.strictObject({
+    lte_zero: count, from_0_to_10k: count, from_10k_to_15k: count, from_15k_to_26k: count, from_26k_to_55k: count, from_55k_to_75k: count,
+    from_75k_to_120k: count, over_120k: count,
+  }).describe('Taxpayers'),
+  level: z.enum(['cap', 'comune']).describe('What the figures are of'),
+  source,
+}).meta({ id: 'Economics', description: 'Declared incomes' });
+
+export default defineSection({
+  name: 'economics',
+  position: 70,
+  title: { en: 'Declared incomes', it: 'Redditi dichiarati' },
+  block: nullable(economics, 'Null: no data'),
+  kinds: ['land'],
+  coverage: 'meta',
+  tables: {
+    'section.economics': {
+      description: 'Which row of core.declared_income is a parcel\'s, and the price of dwellings around it. No row: no incomes are published for the comune, or the parcel is a road or water',
+      key: ['fid'],
+      columns: {
+        fid: FID,
+        belfiore: { type: 'text', description: 'Cadastral code of the comune' },
+        cap: {
+          type: 'text',
+          description: 'Postal code whose incomes are the parcel\'s (level cap)',
+          null: 'those of the whole comune (level comune)', gate: presence(),
+        },
+        avg_residential_price_m2: {
+          type: 'float8',
+          description: 'Mean middle price of the residential types (1, 19, 20, 21, 22) in their prevalent state in the parcel\'s OMI zone, 2 decimals',
+          unit: '€/m²', null: 'none quoted', gate: quantity({ within: [1, 100_000] }),
+        },
+      },
+    },
+  },
+  map: {
+    words: {
+      avg_residential_price_m2: 'Average residential price', affordability_index: 'Years of income for 80 m²', gini_index: 'Gini index', taxpayers: 'Taxpayers',
+      lte_zero: 'zero or less', over_120k: 'over 120,000 €',
+    },
+    units: { average_income: '€', total_income: '€', net_tax: '€', avg_residential_price_m2: '€/m²', affordability_apt_size_m2: 'm²' },
+    codes: ['tax_year'],
+    first: [
+      'average_income', 'taxpayers', 'total_income', 'net_tax', 'tax_year', 'gini_index', 'avg_residential_price_m2', 'affordability_index', 'affordability_apt_size_m2', 'level',
+      'income_brackets',
+    ],
+  },
+});

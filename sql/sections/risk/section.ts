@@ -1,0 +1,113 @@
+/** Natural hazards at a parcel: earthquakes, floods, landslides. */
+import { z } from 'zod';
+import { presence, quantity, truth } from '../../../pipelines/contract/gate.ts';
+import { nullable, share, source, whole } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const LEVEL = presence({ keeps: { share: 0.5, why: 'a tenth of the land lies in hazard areas: to lose all of it moves the share by less than 0.2' } });
+const SHARE = quantity({ within: [0, 1], moves: { step: 0.2, why: 'most parcels lie wholly in an area: of the few that do not one is a quarter soon' } });
+
+const coverage = z.enum(['mapped', 'not_mapped']).describe('mapped: the source covers this place, and a null level means none here; not_mapped: the source says nothing');
+
+const floodCoverage = z.enum(['mapped', 'partial', 'not_mapped'])
+  .describe('mapped: all three scenarios cover the comune; partial: not all, but P1 or P2, or an area was found all the same: the level is a lower bound; not_mapped: nobody has said');
+
+const risk = z.strictObject({
+  seismic_zone: nullable(whole.min(1).max(4), 'Most severe zone of the comune, 1–4; null: not classified'),
+  seismic_zone_label: nullable(z.string(), 'As published'),
+  seismic_zone_exact: nullable(z.boolean(), 'False: the comune has several zones, or was merged from comuni of several; null: not classified'),
+  pga: nullable(z.number(), 'Peak ground acceleration in g, 10 % in 50 years; null: no node within 5 km'),
+  flood_level: nullable(z.enum(['P1', 'P2', 'P3', 'HPH']), 'Worst class that shares area with the parcel; HPH: a hazard without class; null: see coverage'),
+  flood_share: nullable(share, 'Part of the parcel in areas of this class, each place counted once; null: no level'),
+  landslide_level: nullable(z.enum(['P4', 'P3', 'P2', 'P1', 'AA']), 'Worst class that shares area with the parcel; null: see coverage'),
+  landslide_share: nullable(share, 'Part of the parcel in areas of this class, each place counted once; null: no level'),
+  landslide_attention: nullable(z.boolean(), 'True: an area of attention (AA) overlaps, whatever the level; null: none does, and nobody has mapped the place'),
+  coverage: z.strictObject({ pga: coverage, flood: floodCoverage, landslide: coverage }).describe('Whether the sources cover this place'),
+  source,
+}).meta({ id: 'Risk', description: 'Natural hazards' });
+
+export default defineSection({
+  name: 'risk',
+  position: 20,
+  title: { en: 'Risk', it: 'Rischi naturali' },
+  block: nullable(risk, 'Null: no data'),
+  kinds: ['land', 'road', 'water'],
+  coverage: 'block',
+  tables: {
+    'section.risk': {
+      description: 'Seismic, flood and landslide hazard of each parcel: land, roads and water',
+      key: ['fid'],
+      columns: {
+        fid: FID,
+        seismic_zone: {
+          type: 'int2',
+          description: 'Seismic zone of the comune, 1 (most severe) to 4: the most severe digit of the label',
+          null: 'the comune is not in the classification loaded', gate: quantity({ within: [1, 4] }),
+        },
+        seismic_zone_label: {
+          type: 'text',
+          description: 'Seismic zone as published, with its subzones: 2B, 2A-3A-3B',
+          null: 'as seismic_zone', gate: presence(),
+        },
+        pga_g: {
+          type: 'float8',
+          description: 'Peak ground acceleration at the representative point, 10 % in 50 years on rock, 4 decimals',
+          unit: 'g', null: 'more than 5 km from any node of the model', gate: quantity({ within: [0, 1] }),
+        },
+        flood_level: {
+          type: 'text',
+          description: 'Worst flood hazard class that shares area with the parcel: P3 high, P2 medium, P1 low, HPH an area without a class',
+          null: 'none known, see flood_mapped', gate: LEVEL,
+        },
+        landslide_level: {
+          type: 'text',
+          description: 'Worst landslide hazard class that shares area with the parcel: P4, P3, P2, P1, AA',
+          null: 'none known, see landslide_mapped', gate: LEVEL,
+        },
+        pga_mapped: { type: 'bool', description: 'False: the model does not cover the place', gate: truth },
+        flood_mapped: {
+          type: 'bool',
+          description: 'True: all three scenarios were mapped in the comune, so that a null flood_level means no flood hazard',
+          gate: truth,
+        },
+        landslide_mapped: {
+          type: 'bool',
+          description: 'True: a null landslide_level means no landslide hazard; false: nobody has said, or only areas of undetermined class are here',
+          gate: truth,
+        },
+        seismic_zone_exact: {
+          type: 'bool',
+          description: 'False: the comune has several zones, or was merged from comuni of several, so that the zone of this place may be a milder one',
+          null: 'as seismic_zone', gate: truth,
+        },
+        flood_partial: {
+          type: 'bool',
+          description: 'True: not all three scenarios were mapped, but P1 or P2 was, or an area is here all the same: flood_level is a lower bound. Where neither this nor flood_mapped is true nobody has said',
+          gate: 'falls where more is mapped: each scenario is watched in core.coverage',
+        },
+        flood_share: {
+          type: 'float8',
+          description: 'Part of the parcel, 0–1, 6 decimals, that lies in areas of the class flood_level, each place counted once',
+          null: 'no level', gate: SHARE,
+        },
+        landslide_share: {
+          type: 'float8',
+          description: 'Part of the parcel, 0–1, 6 decimals, that lies in areas of the class landslide_level, each place counted once',
+          null: 'no level', gate: SHARE,
+        },
+        landslide_attention: {
+          type: 'bool',
+          description: 'True: an area of attention (AA) overlaps, whatever the level; false: none does',
+          null: 'none does, and nobody has mapped the place', gate: truth,
+        },
+      },
+    },
+  },
+  map: {
+    words: {
+      pga: 'Peak ground acceleration', flood_level: 'Flood hazard', flood_share: 'Share of the parcel in it', landslide_level: 'Landslide hazard',
+      landslide_share: 'Share of the parcel in it',
+    },
+    units: { pga: 'g' },
+  },
+});

@@ -1,0 +1,65 @@
+/** How the ground under a parcel moves up or down. */
+import { z } from 'zod';
+import { quantity } from '../../../pipelines/contract/gate.ts';
+import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const subsidence = z.strictObject({
+  velocity_mm_year: z.number().describe('Negative: the ground sinks'),
+  acceleration_mm_year2: z.number().describe('Millimetres per year, per year'),
+  cells: whole.min(1).describe('Measured 100 m cells under the parcel'),
+  risk_class: whole.min(1).max(5).describe('1 negligible … 5 very high, by the amount of the velocity'),
+  risk_label: z.enum(['trascurabile', 'basso', 'medio', 'alto', 'elevato']).describe('Word of the class'),
+  trend: z.enum(['stable', 'accelerating', 'decelerating']).describe('By the acceleration'),
+  direction: z.enum(['stabile', 'subsidenza', 'sollevamento']).describe('Stable, sinking or rising'),
+  source,
+}).meta({ id: 'Subsidence', description: 'Vertical ground motion' });
+
+export default defineSection({
+  name: 'subsidence',
+  position: 30,
+  title: { en: 'Ground motion', it: 'Movimento del suolo' },
+  block: nullable(subsidence, 'Null: no measured cell'),
+  kinds: ['land', 'road', 'water'],
+  coverage: 'meta',
+  tables: {
+    'section.subsidence': {
+      description: 'Vertical ground motion (EGMS L3): mean over the measured 100 m cells that the parcel covers, weighted by the area it covers of each. No row: no measured cell, which does not mean that the ground is stable',
+      key: ['fid'],
+      columns: {
+        fid: FID,
+        velocity_mm_year: {
+          type: 'float8',
+          description: 'Mean vertical velocity, 2 decimals; negative: the ground sinks, positive: it rises',
+          unit: 'mm/year', gate: quantity({ within: [-300, 300], moves: { step: 2, why: 'the ground hardly moves: a quarter of nothing is noise, 2 mm/year are another direction' } }),
+        },
+        acceleration_mm_year2: {
+          type: 'float8',
+          description: 'Mean vertical acceleration, 2 decimals; positive is upwards',
+          unit: 'mm/year²', gate: quantity({ within: [-300, 300], moves: { step: 1, why: 'the ground hardly moves: a quarter of nothing is noise' } }),
+        },
+        cells: {
+          type: 'int4',
+          description: 'Number of measured cells under the parcel',
+          gate: quantity({ within: [1, null], moves: { step: 2, why: 'most parcels cover one to three cells' } }),
+        },
+        risk_class: {
+          type: 'int2',
+          description: 'Class of the sinking speed (−velocity): below 2 mm/year 1, below 5 2, below 10 3, below 20 4, else 5',
+          gate: 'follows from the velocity',
+        },
+        risk_label: { type: 'text', description: 'Name of the class: trascurabile, basso, medio, alto, elevato' },
+        trend: {
+          type: 'text',
+          description: 'stable: |acceleration| at most 0.1 mm/year²; else accelerating when it points the way the ground moves (for ground at rest: any way), decelerating when it points against it',
+        },
+        direction: { type: 'text', description: 'stabile: velocity from −2 to +2 mm/year, both included; else subsidenza or sollevamento' },
+      },
+    },
+  },
+  map: {
+    words: { velocity_mm_year: 'Vertical velocity', acceleration_mm_year2: 'Acceleration' },
+    units: { velocity_mm_year: 'mm/year', acceleration_mm_year2: 'mm/year²' },
+    first: ['velocity_mm_year', 'acceleration_mm_year2', 'direction', 'trend', 'risk_class', 'risk_label', 'cells'],
+  },
+});

@@ -1,0 +1,64 @@
+/** What real estate of a parcel's OMI zone is quoted at. */
+import { z } from 'zod';
+import { presence } from '../../../pipelines/contract/gate.ts';
+import { euroPerM2, euroPerM2Month, nullable, semester, whole } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const purchase = z.strictObject({ min_eur_m2: euroPerM2, max_eur_m2: euroPerM2 }).describe('Prices');
+const rental = z.strictObject({ min_eur_m2: euroPerM2Month, max_eur_m2: euroPerM2Month }).describe('Rents');
+
+const valuation = z.array(z.strictObject({
+  zone: z.string().describe('OMI zone'),
+  fascia: nullable(z.string(), 'Band: B central … R rural'),
+  microzona: nullable(whole, 'Null: not published'),
+  zone_description: nullable(z.string(), 'Null: not published'),
+  municipality: z.string().describe('Name (cadastral code)'),
+  property_type: z.string().describe('As published: Abitazioni civili, Negozi …'),
+  condition: nullable(z.string(), 'State of conservation; null: not published'),
+  purchase,
+  rental,
+  previous_semester: z.strictObject({ purchase, rental }).describe('The same in the half-year before'),
+  semester: semester.describe('Newest half-year that was quoted of the comune'),
+  zone_perimeter_semester: nullable(semester, 'Half-year of the perimeter that places the parcel; null: published by a version that did not say'),
+})).meta({ id: 'Valuation', description: 'Quotations of the OMI zone, one element per type and state' });
+
+export default defineSection({
+  name: 'valuation',
+  position: 50,
+  title: { en: 'Property values (OMI)', it: 'Valori immobiliari (OMI)' },
+  block: valuation,
+  kinds: ['land'],
+  coverage: 'meta',
+  tables: {
+    'section.valuation': {
+      description: 'OMI zone of a parcel now and in the half-year before; the quotations are in core.quotation. No row: the representative point lies in no zone, no perimeters tell, or the parcel is a road or water',
+      key: ['fid'],
+      columns: {
+        fid: FID,
+        belfiore: { type: 'text', description: 'Comune of the zone, as OMI has it' },
+        zona: { type: 'text', description: 'Zone in the half-year that is quoted; where that could not be told, as its perimeter names it' },
+        half_year: {
+          type: 'int2',
+          description: 'Newest half-year with quotations of the comune: year × 2 + (half − 1)',
+          null: 'the zone of the perimeter could not be found in it', gate: presence(),
+        },
+        previous_belfiore: { type: 'text', description: 'Comune of the zone in the half-year before', null: 'no zone then', gate: 'there with previous_zona' },
+        previous_zona: { type: 'text', description: 'Zone in the half-year before', null: 'none', gate: presence() },
+        perimeter_half_year: {
+          type: 'int2',
+          description: 'Half-year of the perimeter that contains the representative point',
+          null: 'published by a version that did not say', gate: 'a half-year: figures of different ones are not compared',
+        },
+      },
+    },
+  },
+  map: {
+    list: {
+      note: 'Zone {zone}, {zone_description} {semester}',
+      columns: {
+        property_type: 'Property type', condition: 'Condition', 'purchase.min_eur_m2': 'Sale from, €/m²', 'purchase.max_eur_m2': 'to', 'rental.min_eur_m2': 'Rent from, €/m² month',
+        'rental.max_eur_m2': 'to',
+      },
+    },
+  },
+});
