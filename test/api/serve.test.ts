@@ -11,7 +11,7 @@ import { main } from '../../pipelines/cli/main.ts';
 import type { Reader } from '../../pipelines/db/reader.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { SILENT } from '../../pipelines/log.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { BASE, offencesOf, VERSION, type Answered } from './harness.ts';
 
 const PROGRAM = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
@@ -69,7 +69,9 @@ describeEngines('mappale serve and mappale token', (engine) => {
     expect((await mappale(url, 'token', 'revoke', String(id))).code).toBe(0);
     expect(JSON.parse((await mappale(url, 'token', 'list', '--json')).stdout)).toMatchObject([{ id, state: 'revoked' }]);
   });
+});
 
+describeDatabase('mappale serve and mappale token, typed wrongly,', (engine) => {
   it('say what is wrong with what was typed, with exit code 2', async () => {
     const url = await engine.createDatabase();
     for (const [args, code] of [
