@@ -1,9 +1,12 @@
 /** Who may ask: the key of a request is looked up and counted in the database, which all servers share. */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../pipelines/db/reader.ts';
-import type { Scope } from './endpoints.ts';
 import { ApiError, unavailable } from './errors.ts';
 import { Turns } from './turns.ts';
+
+export const SCOPES = ['geocoding:read', 'admin_data:read', 'parcels:read'] as const;
+
+export type Scope = (typeof SCOPES)[number];
 
 /** A key is `mpl_` and 32 random bytes in base64url. */
 const KEY = /^mpl_[A-Za-z0-9_-]{43}$/;

@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import type { Reader } from '../pipelines/db/reader.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
+import type { Scope } from './access.ts';
 import * as answers from './answers.ts';
 import type { ErrorCode } from './errors.ts';
 import { ApiError, invalidParameter } from './errors.ts';
@@ -9,10 +10,6 @@ import { comuniNamed, search } from './geocoding.ts';
 import {
   locateParameters, municipalityParameters, noParameters, parcelParameters, parcelPath, parcelSearchParameters, provinceParameters, readPlace, requireInBounds, reverseParameters, searchParameters,
 } from './parameters.ts';
-
-export const SCOPES = ['geocoding:read', 'admin_data:read', 'parcels:read'] as const;
-
-export type Scope = (typeof SCOPES)[number];
 
 /** What a function of the database answers. */
 export interface Answer {

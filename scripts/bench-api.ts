@@ -17,7 +17,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import autocannon from 'autocannon';
-import { SCOPES } from '../api/endpoints.ts';
+import { SCOPES } from '../api/access.ts';
 import { hashOf } from '../api/access.ts';
 import { writeSynthetic } from '../pipelines/cli/synth.ts';
 import { withContext } from '../pipelines/run/context.ts';

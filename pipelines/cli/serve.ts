@@ -1,6 +1,5 @@
 import type { Command } from 'commander';
 import { trusting } from '../../api/callers.ts';
-import { buildServer } from '../../api/server.ts';
 import { readConfig } from '../config.ts';
 import { VERSION } from '../run/context.ts';
 import { openDatabase } from '../db/index.ts';
@@ -59,6 +58,8 @@ export function serveCommand(): Command {
 /** Listens until told to stop. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
 async function serve({ host, port, trustProxy }: ServeOptions, reader: Reader, log: Log): Promise<void> {
   warnOfRights(reader, log);
+  // Half of what the program loads is the server: other commands begin without it.
+  const { buildServer } = await import('../../api/server.ts');
   const app = await buildServer({ reader, version: VERSION, log, trustedProxies: trustProxy ?? [] });
   const stopped = stopSignal();
   try {

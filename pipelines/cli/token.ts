@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
-import { hashOf } from '../../api/access.ts';
-import { SCOPES, type Scope } from '../../api/endpoints.ts';
+import { hashOf, SCOPES, type Scope } from '../../api/access.ts';
 import { withContext } from '../run/context.ts';
 import type { Session } from '../db/index.ts';
 import { MappaleError } from '../errors.ts';

@@ -2,7 +2,8 @@
 import { gunzipSync } from 'node:zlib';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { ENDPOINTS, SCOPES } from '../../api/endpoints.ts';
+import { ENDPOINTS } from '../../api/endpoints.ts';
+import { SCOPES } from '../../api/access.ts';
 import type { WorldParcel } from '../../pipelines/synthetic/world.ts';
 import { readParameters } from '../../api/parameters.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';

@@ -2,8 +2,8 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import type { FastifyInstance } from 'fastify';
 import { document } from '../../api/openapi.ts';
-import type { Scope } from '../../api/endpoints.ts';
-import { SCOPES } from '../../api/endpoints.ts';
+import type { Scope } from '../../api/access.ts';
+import { SCOPES } from '../../api/access.ts';
 import { buildServer, type ServerOptions } from '../../api/server.ts';
 import { createToken } from '../../pipelines/cli/token.ts';
 import type { Database } from '../../pipelines/db/index.ts';

@@ -1,6 +1,7 @@
 /** What the interface promises, statement by statement, each with how it is tried over HTTP on a served region. */
 import { expect } from 'vitest';
-import { ENDPOINTS, SCOPES, type Scope } from '../../api/endpoints.ts';
+import { ENDPOINTS } from '../../api/endpoints.ts';
+import { SCOPES, type Scope } from '../../api/access.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { BASE, DOCUMENT, offencesOf, VERSION, type Answered } from './harness.ts';
 import { PARCELS } from './statements-parcels.ts';
