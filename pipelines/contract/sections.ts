@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { ROOT } from '../config.ts';
 import type { Section } from './section.ts';
 import { MappaleError } from '../errors.ts';
-import { SECTIONS as FOLDER, sectionFolders, type Relation } from './sql-files.ts';
+import { SECTION_FOLDER, sectionFolders, type Relation } from './sql-files.ts';
 
 export const SECTIONS: readonly Section[] = (await Promise.all(sectionFolders().map(loadSection))).sort((a, b) => a.position - b.position);
 
@@ -12,8 +12,8 @@ export const SECTIONS: readonly Section[] = (await Promise.all(sectionFolders().
 export const SECTION_NAMES: readonly string[] = SECTIONS.map(({ name }) => name);
 
 async function loadSection(folder: string): Promise<Section> {
-  const { default: section } = (await import(pathToFileURL(join(ROOT, FOLDER, folder, 'section.ts')).href)) as { default: Section };
-  if (section.name !== folder) throw new Error(`${FOLDER}/${folder}: the section's name is ${section.name}`);
+  const { default: section } = (await import(pathToFileURL(join(ROOT, SECTION_FOLDER, folder, 'section.ts')).href)) as { default: Section };
+  if (section.name !== folder) throw new Error(`${SECTION_FOLDER}/${folder}: the section's name is ${section.name}`);
   return section;
 }
 

@@ -117,11 +117,11 @@ export function readSqlFolder(folder: string): SqlFile[] {
 }
 
 /** Folder of the sections, each in a folder of its own. */
-export const SECTIONS = 'sql/sections';
+export const SECTION_FOLDER = 'sql/sections';
 
 /** Names of the sections' folders. */
 export function sectionFolders(): string[] {
-  return readdirSync(join(ROOT, SECTIONS), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name).sort();
+  return readdirSync(join(ROOT, SECTION_FOLDER), { withFileTypes: true }).filter((entry) => entry.isDirectory()).map(({ name }) => name).sort();
 }
 
 /**
@@ -129,7 +129,7 @@ export function sectionFolders(): string[] {
  * `record.sql` the functions of its block, `explain.sql`, `attribution.sql` and `checks.sql` what these words say.
  */
 export function readSectionFiles(kind: 'build' | 'record' | 'explain' | 'attribution' | 'checks'): SqlFile[] {
-  return sectionFolders().flatMap((folder) => readSqlFolder(`${SECTIONS}/${folder}`)).filter(({ file }) => new RegExp(`/${kind}(_[a-z0-9_]+)?\\.sql$`).test(file));
+  return sectionFolders().flatMap((folder) => readSqlFolder(`${SECTION_FOLDER}/${folder}`)).filter(({ file }) => new RegExp(`/${kind}(_[a-z0-9_]+)?\\.sql$`).test(file));
 }
 
 /** All files that make published tables. */
@@ -142,7 +142,7 @@ export function tableFiles(): SqlFile[] {
  * `sql/sections/<section>/build.sql`, which makes `section.<name>`, is `sql/sections/<name>.sql`.
  */
 export function factName({ file, section, writes }: SqlFile): string {
-  return section === null ? file : `${SECTIONS}/${tableOf(writes[0]!)}.sql`;
+  return section === null ? file : `${SECTION_FOLDER}/${tableOf(writes[0]!)}.sql`;
 }
 
 const digests = new Map<string, string>();

@@ -1,5 +1,5 @@
 /**
- * Brings a database to this version: numbered migrations once, functions and layer tables whenever what their file says changed. Only commands that
+ * Brings a database to this version: numbered migrations once, functions and tables of sections and layers whenever what their file says changed. Only commands that
  * write do that; the others ask whether it was done.
  */
 import { existsSync } from 'node:fs';
@@ -100,16 +100,21 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
   };
   // Applied byte for byte by a version that noted bytes: from now on layout does not count.
   for (const part of parts) if (!open.includes(part) && before.get(part.file.file)!.digest !== part.file.digest) await note(part);
-  for (const part of open.filter(({ kind }) => kind === 'migration')) {
-    if (before.has(part.file.file)) {
-      throw new MappaleError('a migration was changed after it was applied', {
-        code: 'MIGRATION_CHANGED', kind: 'database', at: part.file.file, hint: 'Put the change into a new migration with the next number.',
-      });
-    }
-    await session.script(part.file.text, part.file.file);
-    await note(part);
-    steps.push(`${part.file.file}: ${part.file.purpose}`);
+  const changed = open.find(({ kind, file }) => kind === 'migration' && before.has(file.file));
+  if (changed !== undefined) {
+    throw new MappaleError('a migration was changed after it was applied', {
+      code: 'MIGRATION_CHANGED', kind: 'database', at: changed.file.file, hint: 'Put the change into a new migration with the next number.',
+    });
   }
+  const run = async (kind: Part['kind']): Promise<void> => {
+    for (const part of open.filter((each) => each.kind === kind)) {
+      await session.script(part.file.text, part.file.file);
+      await note(part);
+      steps.push(`${part.file.file}: ${part.file.purpose}`);
+    }
+  };
+  await run('migration');
+  await run('section');
   steps.push(...(await alignPrevious(session)));
   for (const part of open.filter(({ kind }) => kind === 'layer')) {
     const found = await applyLayer(session, part.file, part.source!, before.has(part.file.file), lose);
@@ -119,11 +124,7 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
   }
   // Functions set a parameter of pg_trgm, which only a superuser may while its library is not loaded.
   await session.query("select similarity('', '')");
-  for (const part of open.filter(({ kind }) => kind === 'function')) {
-    await session.script(part.file.text, part.file.file);
-    await note(part);
-    steps.push(`${part.file.file}: ${part.file.purpose}`);
-  }
+  await run('function');
   if (open.some(({ kind }) => kind === 'interface')) {
     // Imported anew as a whole: arguments and results may have changed.
     await session.script('drop schema if exists api cascade; create schema api; comment on schema api is \'The only functions that the server may execute\';', 'sql/api');

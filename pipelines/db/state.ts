@@ -2,13 +2,15 @@
 import { MappaleError } from '../errors.ts';
 import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
+import { SECTIONS } from '../contract/sections.ts';
 import { readSectionFiles, readSqlFolder, type SqlFile } from '../contract/sql-files.ts';
 import type { Reader } from './reader.ts';
 import { sectionFunctions } from './section-functions.ts';
+import { sectionTables } from './section-tables.ts';
 import type { Session } from './types.ts';
 
 export interface Part {
-  readonly kind: 'migration' | 'function' | 'interface' | 'layer';
+  readonly kind: 'migration' | 'section' | 'function' | 'interface' | 'layer';
   readonly file: SqlFile;
   /** Of a layer. */
   readonly source: RegisteredSource | null;
@@ -26,6 +28,7 @@ export function partsOf(sources: readonly RegisteredSource[]): Part[] {
   const all = (files: readonly SqlFile[], kind: Part['kind']): Part[] => files.map((file) => ({ kind, file, source: null }));
   return [
     ...all(readSqlFolder('sql/migrations'), 'migration'),
+    ...all(SECTIONS.map(sectionTables), 'section'),
     ...sources.map((source): Part => ({ kind: 'layer', file: source.layer, source })),
     ...all(readSqlFolder('sql/functions'), 'function'),
     // The last of them says what the server's role may execute of all.

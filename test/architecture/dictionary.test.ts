@@ -1,7 +1,9 @@
 /** What the database says of itself: every table and column of what is served and kept has its comment. */
 import { expect, it } from 'vitest';
+import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
+import { commentOf } from '../../pipelines/db/section-tables.ts';
 import { describeDatabase } from '../harness/database.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 
@@ -55,6 +57,20 @@ describeDatabase('the data dictionary', (engine) => {
        order by 1`,
     );
     expect(columns.map(({ name }) => name)).toEqual([]);
+  });
+
+  it.each(SECTIONS)('has the tables of the section $name as it states them: columns, types, key, and what they say', async ({ tables }) => {
+    const database = await migrated();
+    for (const [relation, { description, key, columns }] of Object.entries(tables)) {
+      const found = await database.query(
+        `select a.attname as name, t.typname as type, not a.attnotnull as nullable, col_description(a.attrelid, a.attnum) as comment
+         from pg_attribute a join pg_type t on t.oid = a.atttypid where a.attrelid = to_regclass($1) and a.attnum > 0 and not a.attisdropped order by a.attname`, [relation],
+      );
+      const stated = Object.entries(columns).map(([name, column]) => ({ name, type: column.type, nullable: column.null !== undefined, comment: commentOf(column) }));
+      expect(found, relation).toEqual(stated.sort((a, b) => (a.name < b.name ? -1 : 1)));
+      expect(await database.query("select obj_description(to_regclass($1), 'pg_class') as comment, pg_get_constraintdef(c.oid) as key, pg_get_partkeydef(to_regclass($1)) as parts from pg_constraint c where c.conrelid = to_regclass($1) and c.contype = 'p'", [relation]))
+        .toEqual([{ comment: description, key: `PRIMARY KEY (${key.join(', ')})`, parts: 'RANGE (fid)' }]);
+    }
   });
 
   it('says the CRS of every geometry of what is published, in its type', async () => {

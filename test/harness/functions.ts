@@ -1,8 +1,10 @@
 /** The project's SQL functions on a database that has nothing else of it. */
 import { join } from 'node:path';
 import { ROOT } from '../../pipelines/config.ts';
+import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { hasRelation } from '../../pipelines/db/catalog.ts';
 import type { Session } from '../../pipelines/db/index.ts';
+import { sectionTables } from '../../pipelines/db/section-tables.ts';
 import { readSqlFile, readSqlFolder } from '../../pipelines/contract/sql-files.ts';
 
 async function functions(session: Session): Promise<void> {
@@ -24,5 +26,5 @@ export async function createFunctions(session: Session): Promise<void> {
 export async function createTables(session: Session): Promise<void> {
   await functions(session);
   await session.query('create schema if not exists ledger');
-  for (const { text, file } of readSqlFolder('sql/migrations')) await session.script(text, file);
+  for (const { text, file } of [...readSqlFolder('sql/migrations'), ...SECTIONS.map(sectionTables)]) await session.script(text, file);
 }

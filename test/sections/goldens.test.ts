@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { ident } from '../../pipelines/db/index.ts';
+import { SECTIONS, tableOfSection } from '../../pipelines/contract/sections.ts';
 import { tableOf } from '../../pipelines/contract/sql-files.ts';
 import { productFiles } from '../../pipelines/plan/products.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
@@ -49,6 +50,12 @@ describeEngines('the tables of an invented region', (engine) => {
     expect((await refresh(context, loadOptions([files.folder], null))).failures).toEqual([]);
   });
   afterAll(() => files.remove());
+
+  it.each(SECTIONS)('the section $name stands at parcels of the kinds that it says, and at no others', async ({ name, kinds }) => {
+    const found = await context.database.query<{ kind: string }>(`select distinct p.kind from core.parcel p join ${tableOfSection(name)} s using (fid)`);
+    expect(found.length).toBeGreaterThan(0);
+    expect(found.filter(({ kind }) => !(kinds as readonly string[]).includes(kind))).toEqual([]);
+  });
 
   for (const file of [...productFiles(0), ...productFiles(14)]) {
     const relation = file.writes[0]!;
