@@ -9,10 +9,10 @@ import { FILES, isData, lineAt, read, ROOT, SECTION_FOLDERS, SOURCES } from './p
 const MOST_LINES = 750;
 
 /** Names that tools ask for. */
-const GIVEN = /^(Makefile|LICENSE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|package-lock\.json)$/;
+const GIVEN = /^(Makefile|LICENSE|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|SECURITY\.md|Dockerfile|package-lock\.json)$/;
 
-/** Named after a source or a publisher, as those are written: `ade_cadastre_synthetic.test.ts`. */
-const TESTS_OF_SOURCES = /^test\/(sources|real)\/[a-z0-9]+([_-][a-z0-9]+)*\.test\.ts$/;
+/** Named after a source, as its folder is: `mef_income.test.ts`. */
+const TESTS_OF_SOURCES = /^(sources\/[a-z0-9_]+|test\/real)\/[a-z0-9]+(_[a-z0-9]+)*\.test\.ts$/;
 
 const OWN = FILES.filter((file) => !isData(file));
 const CODE = OWN.filter((file) => /\.(ts|mjs|sh|sql)$/.test(file));

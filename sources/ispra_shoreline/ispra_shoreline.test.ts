@@ -7,14 +7,14 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
 import { writeGeoPackage } from '../../pipelines/formats/vector.ts';
-import { yearsOf } from '../../sources/ispra_shoreline/schema.ts';
-import source from '../../sources/ispra_shoreline/source.ts';
-import synthetic from '../../sources/ispra_shoreline/synthetic.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { loaded } from '../harness/loaded.ts';
-import { goldenOf, trial } from '../harness/trial.ts';
+import { yearsOf } from './schema.ts';
+import source from './source.ts';
+import synthetic from './synthetic.ts';
+import { describeDatabase } from '../../test/harness/database.ts';
+import { loaded } from '../../test/harness/loaded.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
 
-const FOLDER = fileURLToPath(new URL('../../sources/ispra_shoreline/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
 let folder: string;
 beforeAll(async () => {

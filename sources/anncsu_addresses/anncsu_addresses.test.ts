@@ -9,15 +9,15 @@ import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import type { Random } from '../../pipelines/synthetic/world.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
-import { INDIR_COLUMNS, INDIR_STREET_COLUMNS, STRAD_COLUMNS, indirAccess, indirStreet, record } from '../../sources/anncsu_addresses/schema.ts';
-import source from '../../sources/anncsu_addresses/source.ts';
-import synthetic from '../../sources/anncsu_addresses/synthetic.ts';
-import { collect, inputFile } from '../harness/collect.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { loaded } from '../harness/loaded.ts';
-import { goldenOf, trial } from '../harness/trial.ts';
+import { INDIR_COLUMNS, INDIR_STREET_COLUMNS, STRAD_COLUMNS, indirAccess, indirStreet, record } from './schema.ts';
+import source from './source.ts';
+import synthetic from './synthetic.ts';
+import { collect, inputFile } from '../../test/harness/collect.ts';
+import { describeDatabase } from '../../test/harness/database.ts';
+import { loaded } from '../../test/harness/loaded.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
 
-const FOLDER = fileURLToPath(new URL('../../sources/anncsu_addresses/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 const HEADER = `${INDIR_COLUMNS.join(';')}\n`;
 
 let folder: string;

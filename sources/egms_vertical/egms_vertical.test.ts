@@ -9,15 +9,15 @@ import type { Recognition } from '../../pipelines/contract/source.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import type { RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { recognise } from '../../pipelines/ingest/locate.ts';
-import { LineCounter } from '../../sources/egms_vertical/read.ts';
-import { FIELDS, egmsRow } from '../../sources/egms_vertical/schema.ts';
-import source from '../../sources/egms_vertical/source.ts';
-import { collect, type Collected } from '../harness/collect.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { loaded } from '../harness/loaded.ts';
+import { LineCounter } from './read.ts';
+import { FIELDS, egmsRow } from './schema.ts';
+import source from './source.ts';
+import { collect, type Collected } from '../../test/harness/collect.ts';
+import { describeDatabase } from '../../test/harness/database.ts';
+import { loaded } from '../../test/harness/loaded.ts';
 
-const FIXTURE = fileURLToPath(new URL('../../sources/egms_vertical/fixture/', import.meta.url));
-const GOLDEN = fileURLToPath(new URL('../../sources/egms_vertical/golden/', import.meta.url));
+const FIXTURE = fileURLToPath(new URL('./fixture/', import.meta.url));
+const GOLDEN = fileURLToPath(new URL('./golden/', import.meta.url));
 const fixture = (name: string): string => join(FIXTURE, name);
 
 let folder: string;

@@ -11,11 +11,11 @@ import { writeXlsx, type XlsxValue } from '../../pipelines/synthetic/xlsx-writer
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import type { RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { recognise } from '../../pipelines/ingest/locate.ts';
-import source from '../../sources/istat_census/source.ts';
-import { collect, type Collected } from '../harness/collect.ts';
+import source from './source.ts';
+import { collect, type Collected } from '../../test/harness/collect.ts';
 
-const FIXTURE = fileURLToPath(new URL('../../sources/istat_census/fixture/', import.meta.url));
-const GOLDEN = fileURLToPath(new URL('../../sources/istat_census/golden/', import.meta.url));
+const FIXTURE = fileURLToPath(new URL('./fixture/', import.meta.url));
+const GOLDEN = fileURLToPath(new URL('./golden/', import.meta.url));
 const fixture = (name: string): string => join(FIXTURE, name);
 /** What `recognise` needs of a registered source. */
 const registered = { ...source, id: source.manifest.id } as RegisteredSource;

@@ -5,11 +5,11 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
-import source from '../../sources/istat_comuni/source.ts';
-import synthetic from '../../sources/istat_comuni/synthetic.ts';
-import { goldenOf, trial } from '../harness/trial.ts';
+import source from './source.ts';
+import synthetic from './synthetic.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
 
-const FOLDER = fileURLToPath(new URL('../../sources/istat_comuni/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
 let folder: string;
 beforeAll(async () => {

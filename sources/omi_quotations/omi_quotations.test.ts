@@ -7,13 +7,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KmlReader, multiPolygon, parseCoordinates, type Placemark } from '../../pipelines/formats/kml.ts';
 import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
 import { maskTaxCode } from '../../pipelines/mask-tax-code.ts';
-import { parseDocumentName, parseTitle } from '../../sources/omi_quotations/schema.ts';
-import source from '../../sources/omi_quotations/source.ts';
-import synthetic from '../../sources/omi_quotations/synthetic.ts';
-import { MixedDecoder, readLines } from '../../sources/omi_quotations/text.ts';
-import { goldenOf, trial } from '../harness/trial.ts';
+import { parseDocumentName, parseTitle } from './schema.ts';
+import source from './source.ts';
+import synthetic from './synthetic.ts';
+import { MixedDecoder, readLines } from './text.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
 
-const FOLDER = fileURLToPath(new URL('../../sources/omi_quotations/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
 let folder: string;
 beforeAll(async () => {

@@ -8,13 +8,13 @@ import type { Database } from '../../pipelines/db/index.ts';
 import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
 import { addShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
-import source from '../../sources/ispra_landslide/source.ts';
-import synthetic from '../../sources/ispra_landslide/synthetic.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { loaded } from '../harness/loaded.ts';
-import { goldenOf, trial } from '../harness/trial.ts';
+import source from './source.ts';
+import synthetic from './synthetic.ts';
+import { describeDatabase } from '../../test/harness/database.ts';
+import { loaded } from '../../test/harness/loaded.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
 
-const FOLDER = fileURLToPath(new URL('../../sources/ispra_landslide/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 const world = makeWorld({ parcels: 2_000, seed: 3 });
 
 let folder: string;

@@ -5,10 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
-import source from '../../sources/ade_cadastre/source.ts';
-import synthetic, { cadastralName, vices } from '../../sources/ade_cadastre/synthetic.ts';
-import type { Collected } from '../harness/collect.ts';
-import { trial } from '../harness/trial.ts';
+import source from './source.ts';
+import synthetic, { cadastralName, vices } from './synthetic.ts';
+import type { Collected } from '../../test/harness/collect.ts';
+import { trial } from '../../test/harness/trial.ts';
 
 const world = makeWorld({ parcels: 2000, seed: 1 });
 let folder: string;

@@ -5,12 +5,12 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
-import { isoDate } from '../../sources/istat_soppressi/schema.ts';
-import source from '../../sources/istat_soppressi/source.ts';
-import synthetic from '../../sources/istat_soppressi/synthetic.ts';
-import { goldenOf, trial } from '../harness/trial.ts';
+import { isoDate } from './schema.ts';
+import source from './source.ts';
+import synthetic from './synthetic.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
 
-const FOLDER = fileURLToPath(new URL('../../sources/istat_soppressi/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
 let folder: string;
 beforeAll(async () => {

@@ -10,13 +10,13 @@ import { boxPolygon, polygonsAreaM2, utm32 } from '../../pipelines/synthetic/pla
 import { writeShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
-import source from '../../sources/istat_boundaries/source.ts';
-import synthetic from '../../sources/istat_boundaries/synthetic.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { loaded } from '../harness/loaded.ts';
-import { goldenOf, trial } from '../harness/trial.ts';
+import source from './source.ts';
+import synthetic from './synthetic.ts';
+import { describeDatabase } from '../../test/harness/database.ts';
+import { loaded } from '../../test/harness/loaded.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
 
-const FOLDER = fileURLToPath(new URL('../../sources/istat_boundaries/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
 let folder: string;
 beforeAll(async () => {

@@ -1,5 +1,5 @@
 /** From staged parcels to layers, on both engines: what SQL mends, drops, refuses and warns of. Expected values are drawn on paper. */
-import { openRun } from '../harness/run.ts';
+import { openRun } from '../../test/harness/run.ts';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,10 +11,10 @@ import { registerSource, type RegisteredSource } from '../../pipelines/contract/
 import { load, type Loaded } from '../../pipelines/ingest/load.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { stage } from '../../pipelines/ingest/stage.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { createTables } from '../harness/functions.ts';
+import { describeDatabase } from '../../test/harness/database.ts';
+import { createTables } from '../../test/harness/functions.ts';
 
-const FIXTURES = fileURLToPath(new URL('../../sources/ade_cadastre/fixture/', import.meta.url));
+const FIXTURES = fileURLToPath(new URL('./fixture/', import.meta.url));
 
 interface Refused {
   readonly code: string;

@@ -5,13 +5,13 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
-import source from '../../sources/mef_income/source.ts';
-import synthetic from '../../sources/mef_income/synthetic.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { createFunctions } from '../harness/functions.ts';
-import { goldenOf, trial } from '../harness/trial.ts';
+import source from './source.ts';
+import synthetic from './synthetic.ts';
+import { describeDatabase } from '../../test/harness/database.ts';
+import { createFunctions } from '../../test/harness/functions.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
 
-const FOLDER = fileURLToPath(new URL('../../sources/mef_income/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
 let folder: string;
 beforeAll(async () => {

@@ -11,14 +11,14 @@ import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
 import type { LonLat } from '../../pipelines/synthetic/world.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import type { MemberSink } from '../../pipelines/contract/source.ts';
-import { readGml } from '../../sources/ingv_mps04/gml.ts';
-import source from '../../sources/ingv_mps04/source.ts';
-import synthetic from '../../sources/ingv_mps04/synthetic.ts';
-import { describeDatabase } from '../harness/database.ts';
-import { loaded } from '../harness/loaded.ts';
-import { goldenOf, trial } from '../harness/trial.ts';
+import { readGml } from './gml.ts';
+import source from './source.ts';
+import synthetic from './synthetic.ts';
+import { describeDatabase } from '../../test/harness/database.ts';
+import { loaded } from '../../test/harness/loaded.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
 
-const FOLDER = fileURLToPath(new URL('../../sources/ingv_mps04/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
 let folder: string;
 beforeAll(async () => {

@@ -10,12 +10,12 @@ import { MappaleError } from '../../pipelines/errors.ts';
 import { RowWriter } from '../../pipelines/formats/copy.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import type { Random } from '../../pipelines/synthetic/world.ts';
-import { GmlDocument, type Problem } from '../../sources/ade_cadastre/document.ts';
-import { ParcelScanner } from '../../sources/ade_cadastre/scan.ts';
-import { Refusal } from '../../sources/ade_cadastre/strict.ts';
-import { tables } from '../../sources/ade_cadastre/tables.ts';
+import { GmlDocument, type Problem } from './document.ts';
+import { ParcelScanner } from './scan.ts';
+import { Refusal } from './strict.ts';
+import { tables } from './tables.ts';
 
-const fixture = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`../../sources/ade_cadastre/fixture/${name}.gml`, import.meta.url)));
+const fixture = (name: string): Buffer => readFileSync(fileURLToPath(new URL(`./fixture/${name}.gml`, import.meta.url)));
 
 interface Outcome {
   /** COPY bytes of both tables, in hex: strings are compared at once. */

@@ -6,12 +6,12 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
 import { formerIstatCode, mergedComuni } from '../../pipelines/synthetic/world-former-codes.ts';
-import { mostSevere } from '../../sources/dpc_seismic/schema.ts';
-import source from '../../sources/dpc_seismic/source.ts';
-import synthetic from '../../sources/dpc_seismic/synthetic.ts';
-import { goldenOf, trial } from '../harness/trial.ts';
+import { mostSevere } from './schema.ts';
+import source from './source.ts';
+import synthetic from './synthetic.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
 
-const FOLDER = fileURLToPath(new URL('../../sources/dpc_seismic/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
 let folder: string;
 beforeAll(async () => {

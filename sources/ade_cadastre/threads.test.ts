@@ -13,12 +13,12 @@ import { registerSource } from '../../pipelines/contract/registry.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { stage } from '../../pipelines/ingest/stage.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
-import { readIn } from '../../sources/ade_cadastre/read.ts';
-import source from '../../sources/ade_cadastre/source.ts';
-import { collect, inputFile, type Collected } from '../harness/collect.ts';
-import { describeDatabase } from '../harness/database.ts';
+import { readIn } from './read.ts';
+import source from './source.ts';
+import { collect, inputFile, type Collected } from '../../test/harness/collect.ts';
+import { describeDatabase } from '../../test/harness/database.ts';
 
-const FIXTURES = fileURLToPath(new URL('../../sources/ade_cadastre/fixture/', import.meta.url));
+const FIXTURES = fileURLToPath(new URL('./fixture/', import.meta.url));
 const ZIPS = readdirSync(FIXTURES).filter((name) => name.endsWith('.zip'));
 
 let folder: string;

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RowWriter } from '../../pipelines/formats/copy.ts';
 import type { Reject } from '../../pipelines/contract/source.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
-import { regionOfSigla } from '../../sources/ade_cadastre/provinces.ts';
-import { parseReference } from '../../sources/ade_cadastre/reference.ts';
-import source from '../../sources/ade_cadastre/source.ts';
-import { collect, inputFile } from '../harness/collect.ts';
-import { goldenOf, trial } from '../harness/trial.ts';
+import { regionOfSigla } from './provinces.ts';
+import { parseReference } from './reference.ts';
+import source from './source.ts';
+import { collect, inputFile } from '../../test/harness/collect.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
 
-const FOLDER = fileURLToPath(new URL('../../sources/ade_cadastre/', import.meta.url));
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 const FIXTURES = readdirSync(join(FOLDER, 'fixture'));
 const fixture = (name: string): string => join(FOLDER, 'fixture', name);
 
