@@ -18,7 +18,7 @@ help: ## What can be typed
 setup: ## Install what is missing; nothing when nothing is
 	@scripts/setup.sh
 
-load-region: setup ## Files of one REGION from DATA into the database; without both, the invented demo region
+load-region: setup ## Files of one REGION from DATA into the database; without both, the synthetic demo region
 	@$(mappale) load-region $(options)
 
 plan: setup ## What a refresh would do, and why; changes nothing

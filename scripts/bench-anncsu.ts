@@ -1,5 +1,5 @@
 /**
- * How fast addresses are read: an INDIR file is invented, read by the source's reader into a sink that takes the bytes, then
+ * How fast addresses are read: a synthetic INDIR file is read by the source's reader into a sink that takes the bytes, then
  * into PostgreSQL when there is one, and held against psql's raw `\copy` of the same file in the same run.
  */
 import { execFile } from 'node:child_process';
@@ -72,7 +72,7 @@ function sinkOf(take: Take, drain: () => Promise<void> | undefined, done: (rows:
     writer: (table) => writers.get(table)!,
     row: (table, position, values) => writers.get(table)!.row(position, values),
     reject: (reject) => {
-      throw new Error(`the invented file has no bad lines, found ${reject.code} in line ${reject.position}: ${reject.message}`);
+      throw new Error(`the synthetic file has no bad lines, found ${reject.code} in line ${reject.position}: ${reject.message}`);
     },
     duplicate: () => undefined,
     drain,

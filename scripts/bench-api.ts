@@ -1,5 +1,5 @@
 /**
- * How fast the server answers: an invented region in PostgreSQL, the server in a process of its own, autocannon against it.
+ * How fast the server answers: a synthetic region in PostgreSQL, the server in a process of its own, autocannon against it.
  *
  *   npx tsx scripts/bench-api.ts postgres://… [parcels] [seconds]
  *
@@ -29,7 +29,7 @@ import { refresh } from '../pipelines/run/refresh.ts';
 export interface BenchApiOptions {
   /** A PostgreSQL database that may be filled; one with a published region is used as it is. */
   readonly databaseUrl: string;
-  /** Size of the invented region when the database is empty; addresses are about as many. */
+  /** Size of the synthetic region when the database is empty; addresses are about as many. */
   readonly parcels: number;
   /** Of each measurement. */
   readonly seconds: number;

@@ -1,5 +1,5 @@
 /**
- * How fast cadastral parcels reach PostgreSQL. The same invented parcels, in the publisher's dialect, go three ways in one run,
+ * How fast cadastral parcels reach PostgreSQL. The same synthetic parcels, in the publisher's dialect, go three ways in one run,
  * turn and turn about, and the medians are compared:
  * - stage: this program's own step, from the region's zip of zips to rows in an unlogged table, checksums and accounts included;
  * - ogr2ogr: GDAL with COPY into an unlogged table without index, from the unpacked document, its .gfs made beforehand;
@@ -217,7 +217,7 @@ async function scan(gml: string, into: string): Promise<number> {
   parcels.flush();
   for (const piece of full) out.write(piece);
   await new Promise<void>((resolve) => out.end(resolve));
-  if (reader.problems.length > 0) throw new Error(`the invented parcels are good, but ${reader.problems[0]!.code}`);
+  if (reader.problems.length > 0) throw new Error(`the synthetic parcels are good, but ${reader.problems[0]!.code}`);
   return spent / 1000;
 }
 

@@ -1,5 +1,5 @@
 /**
- * How fast a ground motion tile is read: a CSV of the published width is invented, read plain and zipped by the source's reader
+ * How fast a ground motion tile is read: a synthetic CSV of the published width is read plain and zipped by the source's reader
  * into a sink that takes the bytes, and the rows that come out are copied into PostgreSQL when there is one, in the same run.
  */
 import { createReadStream, createWriteStream } from 'node:fs';
@@ -63,7 +63,7 @@ function taker(keep: boolean): Taken {
       writer: () => writer,
       row: (_table, position, values) => writer.row(position, values),
       reject: (reject) => {
-        throw new Error(`the invented tile has no bad rows, found ${reject.code} in line ${reject.position}`);
+        throw new Error(`the synthetic tile has no bad rows, found ${reject.code} in line ${reject.position}`);
       },
       duplicate: () => undefined,
       drain: () => undefined,

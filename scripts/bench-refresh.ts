@@ -1,6 +1,6 @@
 /**
  * What a scheduled refresh costs beside a full load: with nothing to do, after one comune in a hundred of the cadastre was written anew and says the
- * same, and after the parcels of one in a hundred changed. An invented region is written, loaded, and refreshed after each change.
+ * same, and after the parcels of one in a hundred changed. A synthetic region is written, loaded, and refreshed after each change.
  */
 import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,4 @@
-/** Every reader on the invented files of its source, against a plain binary COPY of the very rows that it made. */
+/** Every reader on the synthetic files of its source, against a plain binary COPY of the very rows that it made. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -15,7 +15,7 @@ import { inputFile } from '../pipelines/ingest/stage.ts';
 export interface SourcesBenchOptions {
   /** A PostgreSQL server; a schema of it is made and dropped. */
   readonly databaseUrl: string;
-  /** Size of the invented region. */
+  /** Size of the synthetic region. */
   readonly parcels: number;
 }
 

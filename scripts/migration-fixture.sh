@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Makes what test/migration holds every later version to: a small invented region, loaded into PostgreSQL by the program of a commit, and what that
+# Makes what test/migration holds every later version to: a small synthetic region, loaded into PostgreSQL by the program of a commit, and what that
 # program answered.
 #
 #   DATABASE_URL=postgres://… scripts/migration-fixture.sh COMMIT FOLDER

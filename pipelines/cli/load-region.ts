@@ -9,16 +9,16 @@ import { exitCodeOf, refresh, type RefreshReport } from '../run/refresh.ts';
 import { acceptance, collectPaths, command, describeUnknown, parseCount, parseRegion, print, table } from './command.ts';
 import { writeSynthetic } from './synth.ts';
 
-/** The invented region that a newcomer sees: small enough for a minute, large enough for every section. */
+/** The synthetic region that a newcomer sees: small enough for a minute, large enough for every section. */
 export const DEMO = { parcels: 2000, seed: 1, region: 14 } as const;
 
 export function loadRegionCommand(): Command {
-  return command('load-region', 'Load one region: raw files in, published database out. Without arguments: the invented demo region.', [
+  return command('load-region', 'Load one region: raw files in, published database out. Without arguments: the synthetic demo region.', [
     'mappale load-region',
     'mappale load-region molise --data ~/downloads',
     'DATABASE_URL=postgres://me@localhost/italy mappale load-region molise --data ~/cadastre --data ~/istat',
   ])
-    .argument('[region]', 'name or ISTAT code; none: the invented demo region')
+    .argument('[region]', 'name or ISTAT code; none: the synthetic demo region')
     .option('--data <folder>', 'folder with downloaded files, searched recursively; may be given more than once', collectPaths)
     .option('--parallel <n>', 'releases to read at the same time', parseCount, 2)
     .option('--accept <reason>', 'publish although the quality gate refuses; who, why and the figures are kept in the ledger')
@@ -40,7 +40,7 @@ export function loadRegionCommand(): Command {
 async function writeDemo(context: Context): Promise<string> {
   const folder = join('.mappale', 'demo');
   await mkdir(folder, { recursive: true });
-  context.log.info(`writing the raw files of an invented region (${DEMO.parcels} parcels, seed ${DEMO.seed}) to ${folder}`);
+  context.log.info(`writing the raw files of a synthetic region (${DEMO.parcels} parcels, seed ${DEMO.seed}) to ${folder}`);
   await writeSynthetic(context.sources, folder, DEMO.parcels, DEMO.seed);
   return folder;
 }

@@ -8,9 +8,9 @@ import { loadSynthetic } from '../synthetic/synthetic.ts';
 import { collectPaths, command, parseCount, print } from './command.ts';
 
 export function synthCommand(): Command {
-  return command('synth', 'Write the files of an invented region in the publishers\' exact formats, vices included.', [
-    'mappale synth --out /tmp/invented --parcels 20000 --seed 7',
-    'mappale synth --out /tmp/invented-large --parcels 1000000',
+  return command('synth', 'Write the files of a synthetic region in the publishers\' exact formats, quirks included.', [
+    'mappale synth --out /tmp/synthetic --parcels 20000 --seed 7',
+    'mappale synth --out /tmp/synthetic-large --parcels 1000000',
   ])
     .requiredOption('--out <folder>', 'where to write; made when missing')
     .option('--parcels <n>', 'how many parcels', parseCount, 2000)

@@ -63,7 +63,7 @@ export function requireApplied(applied: Applied | null, sources: readonly Regist
 export function emptyDatabase(at?: string): MappaleError {
   return new MappaleError('the database is empty', {
     code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected what a load makes, found none of it; this command only looks',
-    hint: 'Load a region first: mappale load-region molise --data FOLDER, or without arguments the invented one.',
+    hint: 'Load a region first: mappale load-region molise --data FOLDER, or without arguments the synthetic one.',
   });
 }
 

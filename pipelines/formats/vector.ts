@@ -691,7 +691,7 @@ export interface GeoPackageLayer {
   readonly features: Iterable<{ readonly values: readonly VectorValue[]; readonly geometry: { readonly type: string; readonly coordinates: unknown } | null }>;
 }
 
-/** Writes a GeoPackage for fixtures and invented regions: the same input gives the same bytes. @throws `GDAL_MISSING` */
+/** Writes a GeoPackage for fixtures and synthetic regions: the same input gives the same bytes. @throws `GDAL_MISSING` */
 export async function writeGeoPackage(path: string, layers: readonly GeoPackageLayer[]): Promise<void> {
   const gdal = await loadGdal();
   await rm(path, { force: true });

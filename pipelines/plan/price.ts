@@ -4,7 +4,7 @@ import type { Experience } from '../ledger/experience.ts';
 import { staleOf, type Plan } from './plan.ts';
 
 /**
- * Where nothing was measured yet, what an invented region of 200,000 parcels took on two cores with PostgreSQL: compressed bytes read per
+ * Where nothing was measured yet, what a synthetic region of 200,000 parcels took on two cores with PostgreSQL: compressed bytes read per
  * second, what each release and each region costs however small it is, bytes of layer per byte of file.
  */
 const ASSUMED = { bytesPerSecond: 2_000_000, secondsPerRelease: 0.15, layerPerByte: 12, secondsPerRegion: 2.5, secondsPerParcel: 200e-6, bytesPerParcel: 1500 } as const;

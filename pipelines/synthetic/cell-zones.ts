@@ -1,5 +1,5 @@
 /**
- * Areas over the invented region, drawn so that the truth is arithmetic: their edges run through the middles of cells, and corners of
+ * Areas over the synthetic region, drawn so that the truth is arithmetic: their edges run through the middles of cells, and corners of
  * parcels stray from the lattice by at most 15 % of a cell, so an area takes a quarter of a cell or more of every parcel that it
  * meets, and nothing of the others. Coordinates are cells, counted from the region's south-west corner.
  */

@@ -1,5 +1,5 @@
 /**
- * Makes the invented region: comuni on a lattice of boxes, each filled with sheets, each sheet a block of 12 × 10 cells
+ * Makes the synthetic region: comuni on a lattice of boxes, each filled with sheets, each sheet a block of 12 × 10 cells
  * whose cells are grouped into exactly 100 parcels. Sheets are generated when they are asked for, so ten million parcels
  * need no more memory than ten.
  *

@@ -1,5 +1,5 @@
 /**
- * Geometry for the invented region's truth, without PostGIS: areas, containment, intersections and distances of general
+ * Geometry for the synthetic region's truth, without PostGIS: areas, containment, intersections and distances of general
  * polygons (not convex, with holes, of many parts). Straight edges in the plane of the coordinates that are given;
  * functions whose names end in `M2` or `M` take degrees and answer in metres.
  */
@@ -122,7 +122,7 @@ const yAt = (edge: Edge, x: number): number => edge.y1 + (edge.y2 - edge.y1) * (
 /**
  * The common part of two sets of polygons, cut into trapezoids with upright sides. The plane is divided into slabs at
  * every corner and crossing; inside a slab no edges cross, so they can be ordered and walked from below (even-odd rule).
- * Time grows with the square of the edges that meet the common box: meant for parcels and invented zones.
+ * Time grows with the square of the edges that meet the common box: meant for parcels and synthetic zones.
  */
 export function* intersectionTrapezoids(a: MultiPolygon, b: MultiPolygon): Generator<Ring> {
   const boxA = boxOf(a);

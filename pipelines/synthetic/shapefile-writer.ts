@@ -1,5 +1,5 @@
 /**
- * Writes shapefiles for invented regions and fixtures: .shp, .shx, .dbf, .prj and .cpg, as bytes.
+ * Writes shapefiles for synthetic regions and fixtures: .shp, .shx, .dbf, .prj and .cpg, as bytes.
  * Format: "ESRI Shapefile Technical Description", July 1998; dBASE III table. A layer is built in memory.
  */
 import { mkdir, writeFile } from 'node:fs/promises';

@@ -1,4 +1,4 @@
-/** Which comuni of the invented region had other codes: known to the lists of comuni and to the sources that still use those codes. */
+/** Which comuni of the synthetic region had other codes: known to the lists of comuni and to the sources that still use those codes. */
 import type { WorldComune } from './world.ts';
 
 /** A comune that is no more. */

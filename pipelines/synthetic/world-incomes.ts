@@ -1,4 +1,4 @@
-/** Where the invented region has no incomes: known to the source that writes them and to those whose truth depends on them. */
+/** Where the synthetic region has no incomes: known to the source that writes them and to those whose truth depends on them. */
 import type { WorldComune } from './world.ts';
 
 /** The fourth comune was founded after the tax returns were published. */

@@ -1,4 +1,4 @@
-/** Where the postal codes of the invented region lie: known to the source that writes them and to those whose truth depends on them. */
+/** Where the postal codes of the synthetic region lie: known to the source that writes them and to those whose truth depends on them. */
 import type { WorldParcel, WorldSheet } from './world.ts';
 
 /**

@@ -1,5 +1,5 @@
 /**
- * An invented region, from which every source's `synthetic.ts` writes its files and computes the truth.
+ * A synthetic region, from which every source's `synthetic.ts` writes its files and computes the truth.
  * Everything follows from (parcels, seed): the same two numbers give the same bytes. Nothing here uses PostGIS.
  */
 
@@ -16,7 +16,7 @@ export interface WorldProvince {
 
 export interface WorldComune {
   readonly index: number;
-  /** Cadastral code: `Z001`… invented codes start with Z, which the publishers use for foreign states only. */
+  /** Cadastral code: `Z001`… synthetic codes start with Z, which the publishers use for foreign states only. */
   readonly belfiore: string;
   /** ISTAT code, 6 digits. */
   readonly istatCode: string;
@@ -83,7 +83,7 @@ export interface Random {
 
 export interface World {
   readonly seed: number;
-  /** ISTAT region code and name that the invented region borrows. */
+  /** ISTAT region code and name that the synthetic region borrows. */
   readonly region: { readonly code: number; readonly name: string };
   readonly provinces: readonly WorldProvince[];
   readonly comuni: readonly WorldComune[];

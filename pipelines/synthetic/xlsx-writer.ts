@@ -1,4 +1,4 @@
-/** Writes an Excel workbook of one sheet for invented regions and fixtures, in the form that spreadsheet programs write. */
+/** Writes an Excel workbook of one sheet for synthetic regions and fixtures, in the form that spreadsheet programs write. */
 import { ZipWriter } from './zip-writer.ts';
 
 /** A number becomes a number cell, a string a shared text, null an empty cell. */

@@ -1,5 +1,5 @@
 /**
- * Writes zips for invented regions and fixtures: streaming, so that an entry may be larger than memory, and with a fixed
+ * Writes zips for synthetic regions and fixtures: streaming, so that an entry may be larger than memory, and with a fixed
  * date, so that the same content gives the same bytes on one version of zlib.
  * Format: PKWARE APPNOTE 6.3; sizes follow each entry in a data descriptor. No zip64: entries and archive stay below 4 GiB.
  */

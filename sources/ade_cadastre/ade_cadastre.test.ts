@@ -1,4 +1,4 @@
-/** The cadastre's reader, vice by vice: fixtures are named after what the publisher's files do. */
+/** The cadastre's reader, quirk by quirk: fixtures are named after what the publisher's files do. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
 import source from './source.ts';
-import synthetic, { cadastralName, vices } from './synthetic.ts';
+import synthetic, { cadastralName, quirks } from './synthetic.ts';
 import type { Collected } from '../../test/harness/collect.ts';
 import { trial } from '../../test/harness/trial.ts';
 
@@ -37,8 +37,8 @@ function coordinates(ewkb: Buffer): [number, number][][][] {
   });
 }
 
-describe('the invented cadastral map', () => {
-  test('holds every parcel of the world with its very corners, and the vices beside them', () => {
+describe('the synthetic cadastral map', () => {
+  test('holds every parcel of the world with its very corners, and the quirks beside them', () => {
     const staged = new Map<string, [number, number][][][][]>();
     for (const { reference, geom } of collected.rows['raw_parcel']!) staged.set(String(reference), [...(staged.get(String(reference)) ?? []), coordinates(geom as Buffer)]);
     const repeated: string[] = [];
@@ -50,7 +50,7 @@ describe('the invented cadastral map', () => {
     }
     expect(repeated).toEqual(['repeated', 'contradicted']);
     // What is left: the comune that does not exist, the ring to be repaired, and the one that encloses nothing, which only the database can tell.
-    const { pseudoComune, repaired } = vices(world);
+    const { pseudoComune, repaired } = quirks(world);
     expect([...staged.keys()].sort()).toEqual([pseudoComune, repaired, 'Z001_000100.9004'].sort());
   });
 
@@ -58,12 +58,12 @@ describe('the invented cadastral map', () => {
     const sheets = world.comuni.flatMap((comune) => [...world.sheets(comune)].map(({ reference }) => reference));
     const staged = collected.rows['raw_sheet']!.map(({ reference }) => String(reference));
     expect(new Set(staged)).toEqual(new Set(sheets));
-    expect(staged.length - sheets.length).toBe(vices(world).duplicates - 1);
+    expect(staged.length - sheets.length).toBe(quirks(world).duplicates - 1);
   });
 
   test('has one member that is not well-formed, which costs nothing but itself', () => {
     const rejects = collected.members.flatMap(({ rejects: found }) => found.map(({ code }) => code));
-    expect(rejects).toEqual(Array<string>(vices(world).rejects.xml_malformed).fill('xml_malformed'));
+    expect(rejects).toEqual(Array<string>(quirks(world).rejects.xml_malformed).fill('xml_malformed'));
   });
 
   test('lies in zips of provinces and comuni whose names have backticks', () => {

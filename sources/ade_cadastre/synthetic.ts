@@ -1,8 +1,8 @@
 /**
- * The invented region's cadastral map: `MOLISE.zip` › `CB.zip` › `Z001_CASTEL DELL`INVENTATO.zip` › `_map.gml` and `_ple.gml`,
+ * The synthetic region's cadastral map: `MOLISE.zip` › `CB.zip` › `Z001_CASTEL DELL`INVENTATO.zip` › `_map.gml` and `_ple.gml`,
  * in the dialect of the publisher's MapServer. Written as a stream; the largest thing held is one feature.
  *
- * The vices are extra to the world's parcels and, where they have a place of their own, lie west of the region, so that no
+ * The quirks are extra to the world's parcels and, where they have a place of their own, lie west of the region, so that no
  * zone of another source reaches them.
  */
 import { createReadStream } from 'node:fs';
@@ -21,7 +21,7 @@ const SRS = 'urn:ogc:def:crs:EPSG::6706';
 const PSEUDO = 'A000';
 
 /** What the files hold beyond the world's parcels and sheets, so that a test knows what must become of it. */
-export interface Vices {
+export interface Quirks {
   /** Members that must be refused, by the code of the reject. */
   readonly rejects: Readonly<Record<'xml_malformed' | 'geometry_empty' | 'reference_conflict' | 'comune_unknown', number>>;
   /** Members that say again what an earlier one said: a parcel byte by byte, and the sheets of a map that lies in the zip twice. */
@@ -32,7 +32,7 @@ export interface Vices {
   readonly pseudoComune: string;
 }
 
-export function vices(world: World): Vices {
+export function quirks(world: World): Quirks {
   return {
     rejects: { xml_malformed: 1, geometry_empty: 1, reference_conflict: 1, comune_unknown: 1 },
     duplicates: 1 + sheetCount(world, strayComune(world)),
@@ -97,7 +97,7 @@ function geometryText(id: string, polygons: MultiPolygon): string {
   return `${text}        </CP:msGeometry>\n`;
 }
 
-/** @param label as it is to stand in the file, which for one vice is not well-formed */
+/** @param label as it is to stand in the file, which for one quirk is not well-formed */
 function parcelMember(reference: string, label: string, belfiore: string, polygons: MultiPolygon): string {
   const id = `CadastralParcel.IT.AGE.PLA.${reference}`;
   return `    <wfs:member>\n      <CP:CadastralParcel gml:id="${id}">\n${envelope(polygons, '        ')}${geometryText(id, polygons)}`

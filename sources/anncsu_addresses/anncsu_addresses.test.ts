@@ -281,8 +281,8 @@ describeDatabase('loading ANNCSU', (engine) => {
   });
 });
 
-describe('the invented addresses', () => {
-  it('are read with exactly the vices that were put in', async () => {
+describe('the synthetic addresses', () => {
+  it('are read with exactly the quirks that were put in', async () => {
     const world = makeWorld({ parcels: 900, seed: 5 });
     await synthetic.write(world, folder);
     const indir = await trial(source, join(folder, 'indirizzarioMolise20260602.zip'));

@@ -1,5 +1,5 @@
 /**
- * STRAD and INDIR of the invented region in the publisher's format, with its vices, and which access points each parcel owns.
+ * STRAD and INDIR of the synthetic region in the publisher's format, with its quirks, and which access points each parcel owns.
  * Points lie in the middle of parcels, on roads near them and far from them; which is which is measured in plain TypeScript.
  */
 import { join } from 'node:path';

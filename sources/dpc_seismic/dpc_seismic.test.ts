@@ -29,7 +29,7 @@ describe('the seismic classification', () => {
     expect(mostSevere(label)).toBe(zone);
   });
 
-  test('the invented region comes back as its truth says', async () => {
+  test('the synthetic region comes back as its truth says', async () => {
     const world = makeWorld({ parcels: 30_000, seed: 2 });
     await synthetic.write(world, folder);
     const { recognition, collected } = await trial(source, join(folder, 'classificazione-sismica-aggiornata-maggio-2025.csv'));

@@ -1,5 +1,5 @@
 /**
- * The seismic classification of the invented region in the layout of 2024, with labels of every kind and a repeated row. It is older than the list of
+ * The seismic classification of the synthetic region in the layout of 2024, with labels of every kind and a repeated row. It is older than the list of
  * comuni: one comune has its former code, and of one that was merged the parts stand in it.
  */
 import { writeFile } from 'node:fs/promises';

@@ -1,5 +1,5 @@
 /**
- * Invented tiles over the invented region, as the Explorer delivers them: one zip per tile, a loose CSV beside, the east
+ * Synthetic tiles over the synthetic region, as the Explorer delivers them: one zip per tile, a loose CSV beside, the east
  * component of one tile, and a tile of an older release. Every value follows from the cell's place and the seed.
  */
 import { createWriteStream } from 'node:fs';
@@ -144,8 +144,8 @@ const tileName = (tx: number, ty: number, component: string, release: string): s
 async function writeTile(folder: string, name: string, lines: Iterable<string>): Promise<void> {
   const zip = await ZipWriter.create(join(folder, `${name}.zip`));
   await zip.add(`${name}.csv`, lines);
-  await zip.add(`${name}.tiff`, 'II*\u0000 raster of the same cells, invented');
-  await zip.add(`${name}.xml`, '<?xml version="1.0" encoding="UTF-8"?>\n<metadata>invented</metadata>\n');
+  await zip.add(`${name}.tiff`, 'II*\u0000 raster of the same cells, synthetic');
+  await zip.add(`${name}.xml`, '<?xml version="1.0" encoding="UTF-8"?>\n<metadata>synthetic</metadata>\n');
   await zip.close();
 }
 

@@ -71,7 +71,7 @@ describe('the grid of ground acceleration', () => {
     expect((await trial(source, path)).recognition?.ignored).toContain('italia_ag_002_txt.zip');
   });
 
-  it('of the invented region comes back, the repeated node and the blank line included', async () => {
+  it('of the synthetic region comes back, the repeated node and the blank line included', async () => {
     const world = makeWorld({ parcels: 600, seed: 3 });
     await synthetic.write(world, folder);
     const { collected } = await trial(source, join(folder, 'italia_ag_002_txt.zip'));

@@ -1,5 +1,5 @@
 /**
- * The invented region's grid of ground acceleration, as INGV packs it: one text file, blanks between columns, in a zip. Where a
+ * The synthetic region's grid of ground acceleration, as INGV packs it: one text file, blanks between columns, in a zip. Where a
  * node is missing the other corners of the cell count; beside it stand a node given twice and a blank line.
  */
 import { join } from 'node:path';
@@ -83,7 +83,7 @@ const synthetic: Synthetic = {
         sum += agOf(world.seed, x, y) / Math.max(distance, 1e-6);
         weights += 1 / Math.max(distance, 1e-6);
       }
-      if (weights === 0) throw new Error('the invented grid leaves a parcel without a node around it');
+      if (weights === 0) throw new Error('the synthetic grid leaves a parcel without a node around it');
       return { risk: { pga: Math.round((sum / weights) * 10_000) / 10_000, coverage: { pga: 'mapped' } } };
     };
   },

@@ -1,6 +1,6 @@
 /**
- * The invented region's flood mosaic, as ISPRA packs it: a folder with one shapefile per scenario and the licence. Along every
- * valley run three nested, jagged areas of many vertices across the whole region; between the valleys lie the vices. Each comune
+ * The synthetic region's flood mosaic, as ISPRA packs it: a folder with one shapefile per scenario and the licence. Along every
+ * valley run three nested, jagged areas of many vertices across the whole region; between the valleys lie the quirks. Each comune
  * has an area of each scenario, which is how a map of a part of Italy says that it covers it.
  */
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { LonLat, World, WorldComune, WorldParcel } from '../../pipelines/synthetic/world.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
-/** The vices repeat in blocks of 40 × 40 cells; so does the valley, over the southern 16 rows of each. */
+/** The quirks repeat in blocks of 40 × 40 cells; so does the valley, over the southern 16 rows of each. */
 const BLOCK = 40;
 const FOLDER = 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica';
 
@@ -42,7 +42,7 @@ function valley(south: number, west: number, east: number): Zone[] {
 }
 
 /** What lies between the valleys, in the block whose south-west cell is (x, y). */
-function vices(x: number, y: number): Zone[] {
+function quirks(x: number, y: number): Zone[] {
   const P = (level: 'P1' | 'P2' | 'P3', area: CellArea, ascii = true): Zone => ({ class: level, area, scenario: scenario(level, ascii) });
   return [
     // A parcel inside the hole is not in the area.
@@ -71,7 +71,7 @@ function* zones(world: World): Generator<Zone> {
   for (let y = 0; y < grid.rows; y += BLOCK) {
     // They leave the region on both sides.
     yield* valley(y, -10.5, grid.columns + 10.5);
-    for (let x = 0; x < grid.columns; x += BLOCK) yield* vices(x, y);
+    for (let x = 0; x < grid.columns; x += BLOCK) yield* quirks(x, y);
   }
   for (const comune of world.comuni) yield* brook(grid, comune);
 }
@@ -109,7 +109,7 @@ const synthetic: Synthetic = {
     await addShapefile(zip, name('MPH_', 'media'), layer(world, 'P2', null));
     await addShapefile(zip, name('LPH_', 'bassa'), layer(world, 'P1', 'latin1'));
     await addShapefile(zip, name('', 'senza_scenario'), layer(world, 'HPH', 'utf-8'));
-    await zip.add(`${FOLDER}/Licenza_Condizioni_Uso.pdf`, '%PDF-1.4\n% invented\n');
+    await zip.add(`${FOLDER}/Licenza_Condizioni_Uso.pdf`, '%PDF-1.4\n% synthetic\n');
     await zip.close();
   },
 
@@ -121,7 +121,7 @@ const synthetic: Synthetic = {
       const key = `${x} ${y}`;
       let found = blocks.get(key);
       // Of the valley what the block's cells can meet: corners lie where they do in the whole.
-      if (found === undefined) blocks.set(key, (found = [...valley(y, x - 2.5, x + BLOCK + 2.5), ...vices(x, y)]));
+      if (found === undefined) blocks.set(key, (found = [...valley(y, x - 2.5, x + BLOCK + 2.5), ...quirks(x, y)]));
       return found;
     };
     return (parcel) => {
@@ -130,7 +130,7 @@ const synthetic: Synthetic = {
       const drawn = isDrawn(grid, parcel);
       const level = ORDER.find((each) => (each === 'P2' && drawn) || [...met].some((zone) => zone.class === each)) ?? null;
       const share = level === null ? null : level === 'P2' && drawn ? 1 : grid.shareOf(parcel, [...met].filter((zone) => zone.class === level).map(({ area }) => area));
-      // The invented region is none of the provinces without a scenario.
+      // The synthetic region is none of the provinces without a scenario.
       return { risk: { flood_level: level, flood_share: share, coverage: { flood: 'mapped' } } };
     };
   },

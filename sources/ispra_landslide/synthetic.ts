@@ -1,5 +1,5 @@
 /**
- * The invented region's landslide mosaic in both forms: the shapefile of 2020–2021, which is older and must not be served, and the edition of
+ * The synthetic region's landslide mosaic in both forms: the shapefile of 2020–2021, which is older and must not be served, and the edition of
  * 2024, a shapefile too where no GeoPackage can be written. Classes exclude one another by polygon, but polygons of two
  * authorities overlap and disagree. Each comune has an area of each class, which is how a map of a part of Italy says that it covers it.
  */

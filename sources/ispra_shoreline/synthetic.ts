@@ -1,5 +1,5 @@
 /**
- * The invented region's shore, its northern edge, as ISPRA's layer of shoreline change: a shapefile in a zip. Segments of every class, with
+ * The synthetic region's shore, its northern edge, as ISPRA's layer of shoreline change: a shapefile in a zip. Segments of every class, with
  * means at and beside the limits of the severity, without information, of two lines, and one in the sea that nobody is near.
  */
 import { join } from 'node:path';

@@ -96,7 +96,7 @@ describe('the boundaries', () => {
     expect((await trial(source, join(folder, 'x.geojson'))).recognition).toBeNull();
   });
 
-  test('the invented region comes back: a boundary per comune, province and region', async () => {
+  test('the synthetic region comes back: a boundary per comune, province and region', async () => {
     const world = makeWorld({ parcels: 20_000, seed: 1 });
     await synthetic.write(world, folder);
     const { recognition, collected, error } = await trial(source, join(folder, 'Limiti01012026_g.zip'));

@@ -1,6 +1,6 @@
 /**
- * The boundaries of the invented region as Istat publishes them: one zip with a folder per level, shapefiles in UTM zone 32.
- * Vices: a code that lost its zero, a polygon with a spike (not valid), the level that is left aside.
+ * The boundaries of the synthetic region as Istat publishes them: one zip with a folder per level, shapefiles in UTM zone 32.
+ * Quirks: a code that lost its zero, a polygon with a spike (not valid), the level that is left aside.
  */
 import { join } from 'node:path';
 import { utm32, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';

@@ -1,5 +1,5 @@
 /**
- * Invented sections and indicators. Sections follow the borders of cadastral sheets, so that a parcel's representative point is
+ * Synthetic sections and indicators. Sections follow the borders of cadastral sheets, so that a parcel's representative point is
  * beyond doubt: single sheets, pairs, one section of two separate sheets, one drawn with a spike (not valid), one with a hole that
  * another section fills exactly — that one has the shape of a parcel. Some sheets lie in no section.
  */
@@ -190,7 +190,7 @@ function row(world: World, comune: WorldComune, id: string, figures: Readonly<Re
   ];
 }
 
-/** Rows of the region's workbook, codes as text cells, vices included. */
+/** Rows of the region's workbook, codes as text cells, quirks included. */
 function* indicatorRows(world: World): Generator<XlsxValue[]> {
   yield [...HEADER];
   for (const comune of world.comuni) {

@@ -29,7 +29,7 @@ describe('the list of comuni', () => {
     expect(await trial(source, path)).toEqual({ recognition: null, collected: null, error: null });
   });
 
-  test('the invented region comes back with its accents, apostrophes and second names', async () => {
+  test('the synthetic region comes back with its accents, apostrophes and second names', async () => {
     const world = makeWorld({ parcels: 20_000, seed: 1 });
     await synthetic.write(world, folder);
     const { recognition, collected } = await trial(source, join(folder, 'Elenco-comuni-italiani.csv'));

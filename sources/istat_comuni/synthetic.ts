@@ -1,5 +1,5 @@
 /**
- * The list of comuni of the invented region, in the layout of 2026: windows-1252, CRLF, two header fields over two lines, and a comune
+ * The list of comuni of the synthetic region, in the layout of 2026: windows-1252, CRLF, two header fields over two lines, and a comune
  * that had another code until 2025.
  */
 import { createWriteStream } from 'node:fs';

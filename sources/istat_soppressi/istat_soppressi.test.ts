@@ -28,7 +28,7 @@ describe('the list of suppressed comuni', () => {
     expect(isoDate(text)).toBe(iso);
   });
 
-  test('the invented region tells of mergers, one of them in two steps, a division and a cession', async () => {
+  test('the synthetic region tells of mergers, one of them in two steps, a division and a cession', async () => {
     await synthetic.write(makeWorld({ parcels: 2000, seed: 1 }), folder);
     const { recognition, collected } = await trial(source, join(folder, 'comuni-soppressi.csv'));
     expect(recognition).toEqual({ role: 'soppressi', vintage: '2020-01-01', region: null, complete: true });

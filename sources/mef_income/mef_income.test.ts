@@ -25,7 +25,7 @@ describe('MEF files', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
-  it('of every invented year are read to the last row', async () => {
+  it('of every synthetic year are read to the last row', async () => {
     await synthetic.write(makeWorld({ parcels: 2_000, seed: 3 }), folder);
     const found = [];
     for (const name of readdirSync(folder).sort()) {

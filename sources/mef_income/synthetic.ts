@@ -1,5 +1,5 @@
 /**
- * Invented incomes over the invented region, in the formats of four tax years: 2020 by postal code with zeros dropped, 2022 without a
+ * Synthetic incomes over the synthetic region, in the formats of four tax years: 2020 by postal code with zeros dropped, 2022 without a
  * total, 2023 at both levels, 2024 by comune only. The second comune is missing from 2024, the third from 2023, too. Economics must take
  * 2023 by postal code, the newest that has it, and of whole comuni the newest year of each: 2024, 2023 or 2022.
  */

@@ -1,5 +1,5 @@
 /**
- * Invented zones and quotations over the invented region, in the formats of the Agenzia delle Entrate: 23 half-years of VALORI and
+ * Synthetic zones and quotations over the synthetic region, in the formats of the Agenzia delle Entrate: 23 half-years of VALORI and
  * ZONE, perimeters of three of them (and of an older format), zones that are drawn anew twice, a comune that changes its code, one
  * whose perimeters were not drawn again since 2018.
  *

@@ -1,4 +1,4 @@
-/** Invented postal codes: a table with the vices of such tables, an older one that must not count, and areas for the comune that has several. */
+/** Synthetic postal codes: a table with the quirks of such tables, an older one that must not count, and areas for the comune that has several. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';

@@ -1,4 +1,4 @@
-/** The server held to its contract: every endpoint, error, header, bound and the order of checks, on an invented region. */
+/** The server held to its contract: every endpoint, error, header, bound and the order of checks, on a synthetic region. */
 import { gunzipSync } from 'node:zlib';
 import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -193,7 +193,7 @@ describeEngines('the read interface', (engine) => {
   });
 
   describe('the lists', () => {
-    it('hold every region, province and comune of the invented region', async () => {
+    it('hold every region, province and comune of the synthetic region', async () => {
       expect(dataOf(await ask('/admin/regions')).map(({ name }) => name)).toEqual([service.world.region.name]);
       expect(new Set(dataOf(await ask('/admin/provinces')).map(({ name }) => name))).toEqual(new Set(service.world.provinces.map(({ name }) => name)));
       expect(new Set(dataOf(await ask('/admin/municipalities')).map(({ code }) => code))).toEqual(new Set(service.world.comuni.map(({ belfiore }) => belfiore)));

@@ -60,7 +60,7 @@ describeEngines('searching an address', (engine) => {
     return best === undefined ? 'nothing' : `${best.street_name} | ${best.street_number} | ${best.municipality_code} | ${best.match_type}`;
   };
 
-  it('gives the fields of the interface, as the truth of the invented region has them', async () => {
+  it('gives the fields of the interface, as the truth of the synthetic region has them', async () => {
     const truth = synthetic.truth!(world);
     const known = new Map<number, Record<string, unknown>>();
     for (const parcel of world.parcels()) for (const address of (truth(parcel) as { address: Record<string, unknown>[] }).address) known.set(address['address_id'] as number, address);

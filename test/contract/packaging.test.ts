@@ -14,15 +14,15 @@ import { recognise } from '../../pipelines/ingest/locate.ts';
 
 const ROOT = fileURLToPath(new URL('../../', import.meta.url));
 const sources = await loadSources();
-const invented = mkdtempSync(join(tmpdir(), 'mappale-packaging-'));
+const synthetic = mkdtempSync(join(tmpdir(), 'mappale-packaging-'));
 const renamed = mkdtempSync(join(tmpdir(), 'mappale-packaging-'));
 
 beforeAll(async () => {
   const world = makeWorld({ parcels: 600, seed: 11 });
-  for (const { id } of sources) await (await loadSynthetic(id)).write(world, invented);
+  for (const { id } of sources) await (await loadSynthetic(id)).write(world, synthetic);
 });
 afterAll(() => {
-  rmSync(invented, { recursive: true, force: true });
+  rmSync(synthetic, { recursive: true, force: true });
   rmSync(renamed, { recursive: true, force: true });
 });
 
@@ -33,12 +33,12 @@ async function recognised(name: string, content: Buffer | string): Promise<Recog
 }
 
 const fixture = (path: string): Buffer => readFileSync(join(ROOT, 'sources', path));
-const file = (name: string): Buffer => readFileSync(join(invented, name));
+const file = (name: string): Buffer => readFileSync(join(synthetic, name));
 const FLOOD = 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica';
 const LANDSLIDE = 'Mosaicatura_ISPRA_2020_2021_aree_pericolosita_frana_PAI';
 const MEF = 'Redditi_e_principali_variabili_IRPEF_su_base';
 
-describe('the few records of an invented region', () => {
+describe('the few records of a synthetic region', () => {
   it.each([
     ['ade_cadastre', () => fixture('ade_cadastre/fixture/MOLISE.zip'), ['MOLISE.zip', 'MOLISE (1).zip', 'VALLE-AOSTA.zip'], ['molise di marzo.zip', 'CB_IS.zip']],
     ['anncsu_addresses', () => fixture('anncsu_addresses/fixture/INDIR_MOLI_20260602.csv'), ['INDIR_MOLI_20260602.csv', 'indirizzarioMolise20260602.csv', 'INDIR_ITA_20260602.csv'], ['Campobasso_20260602.csv']],

@@ -103,14 +103,14 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
     }
   });
 
-  it('recognises its own invented files, which no other source claims', async () => {
+  it('recognises its own synthetic files, which no other source claims', async () => {
     const survey = await locate([folder], sources, { get: () => undefined, set() {} });
     const mine = survey.releases.filter((release) => release.source.id === source.id);
     expect(mine.length).toBeGreaterThan(0);
     expect(survey.broken).toEqual([]);
   });
 
-  it('reads its invented files to the last record, and again to the same', async () => {
+  it('reads its synthetic files to the last record, and again to the same', async () => {
     const survey = await locate([folder], sources, { get: () => undefined, set() {} });
     const paths = survey.releases.filter((release) => release.source.id === source.id).flatMap(({ files }) => files.map((file) => file.path));
     const read = async (): Promise<unknown> => (await validate(paths, [source], null, () => undefined)).map(({ path: _path, ...verdict }) => verdict);
@@ -125,7 +125,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
   });
 });
 
-it('no invented file is unknown to every source', async () => {
+it('no synthetic file is unknown to every source', async () => {
   const survey = await locate([folder], sources, { get: () => undefined, set() {} });
   expect(survey.unknown).toEqual([]);
 });

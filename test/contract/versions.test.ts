@@ -12,8 +12,8 @@ import { sha256, tableFiles } from '../../pipelines/contract/sql-files.ts';
 import { ROOT } from '../architecture/project.ts';
 import { goldenOf } from '../harness/golden.ts';
 
-/** Of the invented region behind the golden files of tables. Raised when its files change, and no rule does. */
-const INVENTED = 1;
+/** Of the synthetic region behind the golden files of tables. Raised when its files change, and no rule does. */
+const SYNTHETIC = 1;
 
 interface Recorded {
   readonly version: number;
@@ -22,7 +22,7 @@ interface Recorded {
 }
 
 interface Versions {
-  readonly invented: number;
+  readonly synthetic: number;
   /** By manifest. */
   readonly sources: Readonly<Record<string, Recorded>>;
   /** By SQL file. */
@@ -55,7 +55,7 @@ async function found(): Promise<{ versions: Versions; upstream: Upstream }> {
   return {
     upstream,
     versions: {
-      invented: INVENTED,
+      synthetic: SYNTHETIC,
       sources: Object.fromEntries(sources.map(({ id, folder, manifest }) => {
         const fixtures = readdirSync(join(ROOT, folder, 'fixture')).sort();
         const goldens = readdirSync(join(ROOT, folder, 'golden')).sort().map((name) => {
@@ -91,12 +91,12 @@ function offences(was: Versions, now: Versions, upstream: Upstream): string[] {
   for (const [file, after] of Object.entries(now.tables)) {
     const before = was.tables[file];
     told.push(...lowered(file, before, after));
-    const isNew = now.invented > was.invented || (upstream.get(file) ?? []).some((name) => raised(was.tables[name] ?? was.sources[name], now.tables[name] ?? now.sources[name]));
+    const isNew = now.synthetic > was.synthetic || (upstream.get(file) ?? []).some((name) => raised(was.tables[name] ?? was.sources[name], now.tables[name] ?? now.sources[name]));
     if (before === undefined || raised(before, after) || isNew) continue;
     for (const [name, text] of Object.entries(after.goldens)) {
       if (before.goldens[name] === text) continue;
       told.push(`what ${file} makes changed (${name}) while its version is still ${after.version}: raise its \`-- version:\` to ${after.version + 1}; `
-        + `where only the invented files changed, raise INVENTED in test/contract/versions.test.ts to ${now.invented + 1}`);
+        + `where only the synthetic files changed, raise SYNTHETIC in test/contract/versions.test.ts to ${now.synthetic + 1}`);
     }
   }
   return told;
@@ -119,7 +119,7 @@ describe('what is made', () => {
 
 describe('the rule', () => {
   const record: Versions = {
-    invented: 1,
+    synthetic: 1,
     sources: { a: { version: 3, goldens: { 'x.json': 'in1 out1', 'y.json': 'in2 out2' } }, b: { version: 1, goldens: {} } },
     tables: { 'sql/core/t.sql': { version: 2, goldens: { 'test/sections/golden/core-t.json': 'g1' } }, 'sql/sections/s/build.sql': { version: 5, goldens: { 'sql/sections/s/golden/s.json': 'g2' } } },
   };
@@ -133,7 +133,7 @@ describe('the rule', () => {
     ]);
     expect(offences(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }), above)).toEqual([
       'what sql/sections/s/build.sql makes changed (sql/sections/s/golden/s.json) while its version is still 5: raise its `-- version:` to 6; '
-        + 'where only the invented files changed, raise INVENTED in test/contract/versions.test.ts to 2',
+        + 'where only the synthetic files changed, raise SYNTHETIC in test/contract/versions.test.ts to 2',
     ]);
   });
 
@@ -144,10 +144,10 @@ describe('the rule', () => {
     expect(offences(record, table('sql/core/t.sql', { version: 1 }), above)).toEqual(['the version of sql/core/t.sql was 2 and is 1: versions only rise']);
   });
 
-  it('asks nothing of what is new: a fixture, a source, other invented files, or what a table is made from', () => {
+  it('asks nothing of what is new: a fixture, a source, other synthetic files, or what a table is made from', () => {
     expect(offences(record, source({ goldens: { 'x.json': 'in9 other', 'y.json': 'in2 out2', 'z.json': 'in3 out3' } }), above)).toEqual([]);
     expect(offences(record, { ...record, sources: { ...record.sources, c: { version: 1, goldens: { 'x.json': 'in out' } } } }, above)).toEqual([]);
-    expect(offences(record, { ...table('sql/core/t.sql', { goldens: { 'test/sections/golden/core-t.json': 'other' } }), invented: 2 }, above)).toEqual([]);
+    expect(offences(record, { ...table('sql/core/t.sql', { goldens: { 'test/sections/golden/core-t.json': 'other' } }), synthetic: 2 }, above)).toEqual([]);
     expect(offences(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }, table('sql/core/t.sql', { version: 3 })), above)).toEqual([]);
     expect(offences(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }, source({ version: 4 })), above)).toEqual([]);
   });

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
-import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { inForce, orphans, recount } from './published.ts';
 import { REGION, smallRegion, type Region } from './region.ts';
 
@@ -32,7 +32,7 @@ describeEngines('releases and regions side by side', (engine) => {
 
   it('and so do regions that are built side by side', async () => {
     // Nothing but the map: without a list of comuni the same one may lie in two regions.
-    const { folder, remove } = await inventedFiles(600, 11, ['ade_cadastre']);
+    const { folder, remove } = await syntheticFiles(600, 11, ['ade_cadastre']);
     try {
       await copyFile(join(folder, 'MOLISE.zip'), join(folder, 'ABRUZZO.zip'));
       const contents: Record<string, string>[] = [];

@@ -1,7 +1,7 @@
-/** A small invented region, and versions of its files in which three sources differ. */
+/** A small synthetic region, and versions of its files in which three sources differ. */
 import { cp, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { inventedFiles, keepFewSemesters } from '../harness/region.ts';
+import { syntheticFiles, keepFewSemesters } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 export const REGION = 14;
@@ -15,7 +15,7 @@ export interface Region {
 
 /** @param parcels small, so that a whole load takes seconds */
 export async function smallRegion(parcels = 600): Promise<Region> {
-  const files = await inventedFiles(parcels, 11);
+  const files = await syntheticFiles(parcels, 11);
   await keepFewSemesters(files.folder);
   const whole = join(files.folder, '..', `${files.folder}-versions`);
   return {

@@ -1,9 +1,9 @@
-/** The address tables of an invented region, built by the project's SQL and put where the api functions look for them. */
+/** The address tables of a synthetic region, built by the project's SQL and put where the api functions look for them. */
 import type { Database } from '../../pipelines/db/index.ts';
 import type { World } from '../../pipelines/synthetic/world.ts';
 import type { SectionWorkspace } from './section-workspace.ts';
 
-/** Their invented files. */
+/** Their synthetic files. */
 export const ADDRESS_SOURCES: readonly string[] = ['istat_comuni', 'istat_soppressi', 'postal_codes', 'anncsu_addresses'];
 
 /** What `sectionWorkspace` needs beside the core. */
@@ -18,7 +18,7 @@ const TABLES: readonly (readonly [string, string])[] = [
   ['sql/sections/address/build.sql', 'section.address'],
 ];
 
-/** Builds and publishes; `core.comune` and `core.region` are those of the invented region. */
+/** Builds and publishes; `core.comune` and `core.region` are those of the synthetic region. */
 export async function buildAddresses(workspace: SectionWorkspace, database: Database, world: World): Promise<void> {
   for (const [file] of TABLES) await workspace.run(file);
   for (const [, relation] of TABLES) await workspace.publish(relation.split('.')[1]!, relation);

@@ -128,11 +128,11 @@ interface Seed {
 }
 
 async function seedsOf(source: RegisteredSource): Promise<Seed[]> {
-  const invented = join(root, source.id);
-  mkdirSync(invented);
-  await (await loadSynthetic(source.id)).write(makeWorld({ parcels: 40, seed: 3 }), invented);
+  const synthetic = join(root, source.id);
+  mkdirSync(synthetic);
+  await (await loadSynthetic(source.id)).write(makeWorld({ parcels: 40, seed: 3 }), synthetic);
   const seeds: Seed[] = [];
-  for (const folder of [join(ROOT, source.folder, 'fixture'), invented]) {
+  for (const folder of [join(ROOT, source.folder, 'fixture'), synthetic]) {
     const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile());
     for (const name of names) {
       const path = join(folder, name);

@@ -1,4 +1,4 @@
-/** Where the rows stand that a table of the small invented region must have. */
+/** Where the rows stand that a table of the small synthetic region must have. */
 import { dirname } from 'node:path';
 import { tableOf, type SqlFile } from '../../pipelines/contract/sql-files.ts';
 

@@ -1,4 +1,4 @@
-/** An invented region, written by every source and loaded by the machine as a user would load it. */
+/** A synthetic region, written by every source and loaded by the machine as a user would load it. */
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,8 +24,8 @@ export function loadOptions(data: readonly string[], regions: readonly number[] 
   return { command: 'test', data, regions, parallel: 2, accept: null, force: false, ...more };
 }
 
-/** Files of an invented region in a folder of their own; remove it afterwards. */
-export async function inventedFiles(parcels: number, seed: number, only?: readonly string[], comuni?: number): Promise<{ folder: string; world: World; remove(): Promise<void> }> {
+/** Files of a synthetic region in a folder of their own; remove it afterwards. */
+export async function syntheticFiles(parcels: number, seed: number, only?: readonly string[], comuni?: number): Promise<{ folder: string; world: World; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-region-'));
   const sources = (await loadSources()).filter(({ id }) => only === undefined || only.includes(id));
   const world = await writeSynthetic(sources, folder, parcels, seed, comuni);

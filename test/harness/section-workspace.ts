@@ -1,5 +1,5 @@
 /**
- * A region's workspace with the parcels of an invented region and the layers of chosen sources, loaded by the machine's own steps: for
+ * A region's workspace with the parcels of a synthetic region and the layers of chosen sources, loaded by the machine's own steps: for
  * testing one section without the cadastre's files and without publishing.
  */
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -39,14 +39,14 @@ export interface SectionWorkspace {
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
 }
 
-/** fid of a parcel of the invented region, in the region's own range. */
+/** fid of a parcel of the synthetic region, in the region's own range. */
 export function worldFid(world: World, index: number): number {
   return world.region.code * 100_000_000 + index;
 }
 
 export interface SectionWorkspaceOptions {
   readonly world: World;
-  /** Sources whose invented files are written, read and loaded. */
+  /** Sources whose synthetic files are written, read and loaded. */
   readonly sources: readonly string[];
   /** Files of `sql/` that the section needs beside the ledger, the core tables and the functions: its migration. */
   readonly sql: readonly string[];

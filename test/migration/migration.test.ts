@@ -103,7 +103,7 @@ for (const name of FIXTURES) {
         try {
           const fids = (): Promise<{ reference: string; fid: number }[]> => database.query('select reference, fid from core.parcel order by fid');
           const had = await fids();
-          // Rules changed since: a person has looked at what became of the values, and at the zones of these invented files that no value is of.
+          // Rules changed since: a person has looked at what became of the values, and at the zones of these synthetic files that no value is of.
           const options = loadOptions([files.folder], null, { accept: { who: 'test', why: 'the rules of this version' } });
           expect((await refresh(context, options)).failures).toEqual([]);
           const now = new Map((await fids()).map(({ reference, fid }) => [reference, fid]));

@@ -17,7 +17,7 @@ import { Inventory } from '../../pipelines/ledger/inventory.ts';
 import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { raisePrices, seismicZones } from '../faults/region.ts';
-import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 
 export const REGION = 14;
 /** What is tried is which files count, not the figures that the gate looks at. */
@@ -94,7 +94,7 @@ export interface Start {
 
 /** A very small region of four comuni in two provinces, with files of every source, loaded into this database. */
 export async function smallStart(url: string): Promise<Start> {
-  const files = await inventedFiles(160, 3, undefined, 4);
+  const files = await syntheticFiles(160, 3, undefined, 4);
   await keepFewSemesters(files.folder);
   const kept = await mkdtemp(join(tmpdir(), 'mappale-start-'));
   const archive = new Archive(kept);

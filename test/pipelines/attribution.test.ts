@@ -11,7 +11,7 @@ import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
 import { periodOf } from '../../pipelines/build/attribution.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 
 const sources = await loadSources();
 
@@ -53,7 +53,7 @@ interface License {
 
 describeDatabase('the licences of a record', (engine) => {
   let context: Context;
-  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
 
   const licenses = async (include: readonly string[]): Promise<License[]> => {
     const [row] = await context.database.query<{ json: { meta: { licenses: License[] } } }>('select api.parcel((select min(fid) from core.parcel), $1) as json', [include]);
@@ -70,7 +70,7 @@ describeDatabase('the licences of a record', (engine) => {
   const run = async (): Promise<void> => expect((await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'a test', why: 'it takes files away' } }))).failures).toEqual([]);
 
   beforeAll(async () => {
-    files = await inventedFiles(1200, 5, undefined, 6);
+    files = await syntheticFiles(1200, 5, undefined, 6);
     await keepFewSemesters(files.folder);
     context = await contextOn(await engine.openDatabase());
     await run();

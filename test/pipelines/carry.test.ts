@@ -13,7 +13,7 @@ import { refresh } from '../../pipelines/run/refresh.ts';
 import { inForce, orphans, recount } from '../faults/published.ts';
 import { seismicZones } from '../faults/region.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
@@ -22,7 +22,7 @@ const REGION = 14;
 const CARRYING = productFiles(REGION).filter(({ carries }) => carries !== null && carries.by !== 'content').map(({ writes }) => writes[0]!).sort();
 /** Those that are always made whole, and stand where they say the same. */
 const COMPARED = productFiles(REGION).filter(({ carries }) => carries?.by === 'content').map(({ writes }) => writes[0]!).sort();
-/** Of these tables a change of parcels shows in any comune of the invented region. */
+/** Of these tables a change of parcels shows in any comune of the synthetic region. */
 const EVERYWHERE = ['core.parcel', 'section.demographics', 'section.economics', 'section.postal_code', 'section.risk', 'section.valuation', 'section.valuation_history'];
 
 /** Rewrites the parcels of one comune, member by member: null leaves one out. */
@@ -51,7 +51,7 @@ function twin(member: string): string {
 
 describeDatabase('a refresh that carries rows over', (engine) => {
   let context: Context;
-  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
   /** Relation → how it was made in the last run. */
   let made: Record<string, string> = {};
   /** Ends the run where this line would be said. */
@@ -98,7 +98,7 @@ describeDatabase('a refresh that carries rows over', (engine) => {
   };
 
   beforeAll(async () => {
-    files = await inventedFiles(1200, 5, undefined, 12);
+    files = await syntheticFiles(1200, 5, undefined, 12);
     await keepFewSemesters(files.folder);
     context = { ...(await contextOn(await engine.openDatabase())), log };
     await run();
@@ -214,7 +214,7 @@ describeDatabase('a refresh that carries rows over', (engine) => {
   // A whole load more: the engines' contents are held together elsewhere.
   if (engine.name === 'postgres') it('gives what a database gives that never saw other files', async () => {
     const folder = `${files.folder}-moved`;
-    const fresh = await inventedFiles(1200, 5, undefined, 12);
+    const fresh = await syntheticFiles(1200, 5, undefined, 12);
     try {
       context = { ...(await contextOn(await engine.openDatabase())), log };
       const kept = files;

@@ -4,7 +4,7 @@ import type { Database } from '../../pipelines/db/index.ts';
 import { describeEngines } from '../harness/database.ts';
 import { createFunctions } from '../harness/functions.ts';
 
-// Two polygons of an invented region whose borders cross so closely that GEOS gives up floating precision, by an exception.
+// Two polygons of a synthetic region whose borders cross so closely that GEOS gives up floating precision, by an exception.
 const CLOSE = [
   'POLYGON((14.088942250000002 41.994395780000005,14.08923549 41.99435101,14.089528720000002 41.99437747000002,14.089499180000004 41.99474923000001,14.089282110000001 41.99481305000003,'
     + '14.089065030000004 41.99480035000002,14.088942250000002 41.994395780000005))',

@@ -11,7 +11,7 @@ import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const REGION = 14;
@@ -65,7 +65,7 @@ const DAMAGES: readonly Damage[] = [
 
 describeDatabase('the quality gate', (engine) => {
   let context: Context;
-  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
   /** What was in the files before they were damaged. */
   const whole = new Map<string, Buffer>();
   const options = (more = {}): ReturnType<typeof loadOptions> => loadOptions([files.folder], [REGION], more);
@@ -84,7 +84,7 @@ describeDatabase('the quality gate', (engine) => {
   };
 
   beforeAll(async () => {
-    files = await inventedFiles(900, 3);
+    files = await syntheticFiles(900, 3);
     context = await contextOn(await engine.openDatabase());
     const report = await refresh(context, options());
     expect(report.failures).toEqual([]);
@@ -166,7 +166,7 @@ describeDatabase('the quality gate', (engine) => {
   });
 
   it('refuses a cut VALORI although what it no longer has stays in force from the one before', async () => {
-    const larger = await inventedFiles(900, 3, ['ade_cadastre', 'istat_comuni', 'omi_quotations'], 6);
+    const larger = await syntheticFiles(900, 3, ['ade_cadastre', 'istat_comuni', 'omi_quotations'], 6);
     try {
       await keepFewSemesters(larger.folder);
       const second = await contextOn(await engine.openDatabase());

@@ -15,7 +15,7 @@ import { explain } from '../../pipelines/operate/explain.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { inForce, recount } from '../faults/published.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const FLOOD = 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica';
@@ -78,7 +78,7 @@ interface Seen extends Record<string, unknown> {
 }
 
 describeDatabase('hazard files of a part of Italy', (engine) => {
-  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
   let context: Context;
   let made: Record<string, string> = {};
   const log: Log = {
@@ -119,7 +119,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     Object.fromEntries(files.world.comuni.map(({ belfiore }) => [belfiore, [comuni.includes(belfiore) ? here : elsewhere]]));
 
   beforeAll(async () => {
-    files = await inventedFiles(600, 5, SOURCES, 6);
+    files = await syntheticFiles(600, 5, SOURCES, 6);
     const { comuni } = files.world;
     const scenario = (word: string): string => `Pericolosità idraulica - ${word}ProbabilityHazard`;
     await areas(files.folder, FLOOD, [
@@ -188,7 +188,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
 
   it('without boundaries the comuni are those whose parcels the areas hold; what is copied hangs on no parcel', async () => {
     const before = { files, context };
-    const fresh = await inventedFiles(600, 5, SOURCES.filter((id) => id !== 'istat_boundaries'), 6);
+    const fresh = await syntheticFiles(600, 5, SOURCES.filter((id) => id !== 'istat_boundaries'), 6);
     try {
       for (const name of [FLOOD, FRANE, SHORE]) await cp(join(files.folder, `${name}.zip`), join(fresh.folder, `${name}.zip`));
       files = fresh;

@@ -9,7 +9,7 @@ import { refresh } from '../../pipelines/run/refresh.ts';
 import { serviceOn, offencesOf, type Answered, type Service } from '../api/harness.ts';
 import { recount, inForce } from '../faults/published.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 import { openRun } from '../harness/run.ts';
 
@@ -58,7 +58,7 @@ function twin(member: string): string {
 
 describeDatabase('a parcel whose comune changes code or region', (engine) => {
   let context: Context;
-  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
   let service: Service;
   let key: string;
   let lines: string[] = [];
@@ -92,7 +92,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
   let twins: { was: number[]; now: number[] };
 
   beforeAll(async () => {
-    files = await inventedFiles(800, 3, ['ade_cadastre'], 10);
+    files = await syntheticFiles(800, 3, ['ade_cadastre'], 10);
     aside = `${files.folder}-aside.zip`;
     const url = await engine.createDatabase();
     const database = await engine.openDatabase(url);

@@ -10,7 +10,7 @@ function fingerprint(world: World): string {
   return hash.digest('hex');
 }
 
-describe('the invented region', () => {
+describe('the synthetic region', () => {
   test.each([2, 3, 399, 801, 2000, 12_345])('has exactly %d parcels, numbered without gaps, each with its own reference', (parcels) => {
     const world = makeWorld({ parcels, seed: 7 });
     const references = new Set<string>();

@@ -5,7 +5,7 @@ import { expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
 it('an error names the file without the tax code', () => {
   expect(new MappaleError('zip cannot be read', { code: 'X', kind: 'input', at: 'QIP12_RSSMRA80A01H501U.zip' }).report()).not.toContain('RSSMRA');
@@ -13,7 +13,7 @@ it('an error names the file without the tax code', () => {
 
 describeDatabase('a file whose name holds a tax code', (engine) => {
   it('is loaded, and no table of the ledger holds the code', async () => {
-    const files = await inventedFiles(600, 4);
+    const files = await syntheticFiles(600, 4);
     const folder = mkdtempSync(join(tmpdir(), 'mappale-mask-'));
     try {
       for (const name of readdirSync(files.folder)) {

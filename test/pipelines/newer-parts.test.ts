@@ -6,7 +6,7 @@ import type { Context } from '../../pipelines/run/context.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 
 interface Record {
   readonly comune: string;
@@ -20,7 +20,7 @@ interface Record {
 
 describeDatabase('a newer file of one comune', (engine) => {
   let context: Context;
-  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
 
   const run = async (): Promise<void> => expect((await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'a test', why: 'it adds one comune' } }))).failures).toEqual([]);
   /** Land parcels by reference: what newer parts may change, and whether it is there. */
@@ -40,7 +40,7 @@ describeDatabase('a newer file of one comune', (engine) => {
   };
 
   beforeAll(async () => {
-    files = await inventedFiles(900, 5, undefined, 3);
+    files = await syntheticFiles(900, 5, undefined, 3);
     await keepFewSemesters(files.folder);
     context = await contextOn(await engine.openDatabase());
     await run();

@@ -12,7 +12,7 @@ import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { rollback, withdraw } from '../../pipelines/build/publish.ts';
 import { exitCodeOf, outlook, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
 
 const MOLISE = 14;
@@ -56,7 +56,7 @@ async function unpack(from: string, into: string): Promise<string[]> {
 const withoutOneParcel = (path: string, content: Buffer): Buffer => (path.endsWith('_ple.gml') ? Buffer.from(content.toString('utf8').replace(/<wfs:member>[\s\S]*?<\/wfs:member>\s*/, '')) : content);
 
 describeDatabase('files of a region', (engine) => {
-  let made: Awaited<ReturnType<typeof inventedFiles>>;
+  let made: Awaited<ReturnType<typeof syntheticFiles>>;
   let folder: string;
   let context: Context;
   const at = (name: string): string => join(folder, name);
@@ -73,7 +73,7 @@ describeDatabase('files of a region', (engine) => {
   const LISTS = [/^Elenco/, /^comuni-sopp/];
 
   beforeAll(async () => {
-    made = await inventedFiles(300, 4, SOURCES, 4);
+    made = await syntheticFiles(300, 4, SOURCES, 4);
   });
   afterAll(() => made.remove());
   beforeEach(async () => {

@@ -11,7 +11,7 @@ import { rollback } from '../../pipelines/build/publish.ts';
 import { staleOf } from '../../pipelines/plan/plan.ts';
 import { outlook, refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
-import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
@@ -37,12 +37,12 @@ async function record(context: Context, reference: string): Promise<string> {
 
 describeEngines('a refresh', (engine) => {
   let context: Context;
-  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
   const options = (more = {}): ReturnType<typeof loadOptions> => loadOptions([files.folder], [REGION], more);
   const path = (name: string): string => join(files.folder, name);
 
   beforeAll(async () => {
-    files = await inventedFiles(900, 3);
+    files = await syntheticFiles(900, 3);
     context = await contextOn(await engine.openDatabase());
   });
   afterAll(() => files.remove());

@@ -7,7 +7,7 @@ import { factName, parseSqlFile, tableFiles, type Relation, type SqlFile } from 
 import { isDone, staleOf, type Plan } from '../../pipelines/plan/plan.ts';
 import { outlook, refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 
 const SOURCES = await loadSources();
 const MAKERS = tableFiles();
@@ -79,18 +79,18 @@ function dependents(layers: readonly Relation[]): Relation[] {
 }
 
 describeDatabase('a loaded region', (engine) => {
-  let invented: Awaited<ReturnType<typeof inventedFiles>>;
+  let synthetic: Awaited<ReturnType<typeof syntheticFiles>>;
   let context: Context;
-  const planned = async (changed: Partial<Context> = {}): Promise<Plan> => (await outlook({ ...context, ...changed }, loadOptions([invented.folder], null))).plan;
+  const planned = async (changed: Partial<Context> = {}): Promise<Plan> => (await outlook({ ...context, ...changed }, loadOptions([synthetic.folder], null))).plan;
   const staleIn = ({ builds }: Plan): Record<string, string> => Object.fromEntries(builds.flatMap(({ products }) => staleOf(products).map(({ relation, why }) => [relation, why])));
 
   beforeAll(async () => {
-    invented = await inventedFiles(40, 5, undefined, 2);
-    await keepFewSemesters(invented.folder);
+    synthetic = await syntheticFiles(40, 5, undefined, 2);
+    await keepFewSemesters(synthetic.folder);
     context = await contextOn(await engine.openDatabase());
-    await refresh(context, loadOptions([invented.folder], null));
+    await refresh(context, loadOptions([synthetic.folder], null));
   });
-  afterAll(() => invented.remove());
+  afterAll(() => synthetic.remove());
 
   it('is not stale', async () => {
     const found = await planned();
@@ -125,7 +125,7 @@ describeDatabase('a loaded region', (engine) => {
     const [file] = MAKERS.filter(({ writes }) => writes[0] === 'section.risk') as [SqlFile];
     await context.database.query(`update ledger.publication_table set inputs = inputs || '{"version of sql/sections/risk.sql": "0"}', fingerprint = 'another' where relation = 'section.risk'`);
     expect(staleIn(await planned())).toEqual({ 'section.risk': `version of ${factName(file)} 0 → ${file.version}` });
-    await refresh(context, loadOptions([invented.folder], null));
+    await refresh(context, loadOptions([synthetic.folder], null));
     expect(staleIn(await planned())).toEqual({});
   });
 });

@@ -1,4 +1,4 @@
-/** The invented files are written in the dialect of the real ones: the same bytes, but for values. */
+/** The synthetic files are written in the dialect of the real ones: the same bytes, but for values. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -27,7 +27,7 @@ async function skeleton(file: string, province: string, suffix: string): Promise
     .replace(/-?\d+\.\d{6} -?\d+\.\d{6}/g, '<corner>');
 }
 
-describe('the dialect of the invented cadastral map', () => {
+describe('the dialect of the synthetic cadastral map', () => {
   it.skipIf(path === null).each(['_ple.gml', '_map.gml'])('%s is that of the real file', async (suffix) => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
     try {

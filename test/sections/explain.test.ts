@@ -8,17 +8,17 @@ import { SECTION_NAMES, tableOfSection } from '../../pipelines/contract/sections
 import { explain } from '../../pipelines/operate/explain.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
 /** Rows that have what is worth explaining. */
 const WHERE: Readonly<Record<string, string>> = { risk: 'where flood_level is not null and pga_g is not null', economics: 'where avg_residential_price_m2 is not null' };
 
 describeDatabase('an explanation', (engine) => {
   let context: Context;
-  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
 
   beforeAll(async () => {
-    files = await inventedFiles(900, 9);
+    files = await syntheticFiles(900, 9);
     context = await contextOn(await engine.openDatabase());
     expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);
   });

@@ -1,5 +1,5 @@
 /**
- * What every table of a small invented region holds, row by row, on both engines: the golden files show what a change of its SQL changes.
+ * What every table of a small synthetic region holds, row by row, on both engines: the golden files show what a change of its SQL changes.
  * `npx vitest run test/sections/goldens.test.ts -u` writes them; `test/contract/versions.test.ts` then says which version is to be raised.
  */
 import { existsSync, readFileSync } from 'node:fs';
@@ -14,7 +14,7 @@ import { productFiles } from '../../pipelines/plan/products.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { goldenOf } from '../harness/golden.ts';
-import { contextOn, inventedFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
 
 /** Numbers of this database, and what a record has them from. */
 const OWN: readonly string[] = ['release_id', 'member_id', 'file_id', 'position'];
@@ -39,12 +39,12 @@ function close(one: unknown, other: unknown, key = ''): boolean {
     && keys.every((each) => each in other && close((one as Record<string, unknown>)[each], (other as Record<string, unknown>)[each], Array.isArray(one) ? key : each));
 }
 
-describeEngines('the tables of an invented region', (engine) => {
+describeEngines('the tables of a synthetic region', (engine) => {
   let context: Context;
-  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
 
   beforeAll(async () => {
-    files = await inventedFiles(40, 11, undefined, 2);
+    files = await syntheticFiles(40, 11, undefined, 2);
     await keepFewSemesters(files.folder);
     context = await contextOn(await engine.openDatabase());
     expect((await refresh(context, loadOptions([files.folder], null))).failures).toEqual([]);

@@ -5,7 +5,7 @@ import type { Context } from '../../pipelines/run/context.ts';
 import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 const COVERED = SECTIONS.filter(({ name, coverage }) => name !== 'basic' && coverage === 'meta').map(({ name }) => name);
@@ -96,9 +96,9 @@ describeDatabase('the coverage of a section', (engine) => {
   });
 
   describe('in the record', () => {
-    let files: Awaited<ReturnType<typeof inventedFiles>>;
+    let files: Awaited<ReturnType<typeof syntheticFiles>>;
     beforeAll(async () => {
-      files = await inventedFiles(300, 3, ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'istat_census', 'anncsu_addresses'], 2);
+      files = await syntheticFiles(300, 3, ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'istat_census', 'anncsu_addresses'], 2);
       expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);
     });
     afterAll(() => files?.remove());

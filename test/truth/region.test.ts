@@ -1,5 +1,5 @@
 /**
- * Every field of every section of every parcel of an invented region, held against the truth that its generator computed without
+ * Every field of every section of every parcel of a synthetic region, held against the truth that its generator computed without
  * PostGIS: the whole way from the publishers' files to the record.
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
@@ -11,7 +11,7 @@ import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
-import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
 const PARCELS = 4_000;
 const SEED = 5;
@@ -112,14 +112,14 @@ function affordability(expected: JsonObject): Json {
 
 const answers = new Map<string, string[]>();
 
-describeEngines(`an invented region of ${PARCELS} parcels with every source`, (engine) => {
-  let files: Awaited<ReturnType<typeof inventedFiles>>;
+describeEngines(`a synthetic region of ${PARCELS} parcels with every source`, (engine) => {
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
   let truth: (parcel: WorldParcel) => JsonObject;
   let context: Context;
   let report: RefreshReport;
 
   beforeAll(async () => {
-    files = await inventedFiles(PARCELS, SEED);
+    files = await syntheticFiles(PARCELS, SEED);
     const parts = (await Promise.all((await loadSources()).map(({ id }) => loadSynthetic(id)))).flatMap((synthetic) => (synthetic.truth === undefined ? [] : [synthetic.truth(files.world)]));
     truth = (parcel) => parts.map((part) => part(parcel) as JsonObject).reduce(merge, {});
     context = await contextOn(await engine.openDatabase());
@@ -133,7 +133,7 @@ describeEngines(`an invented region of ${PARCELS} parcels with every source`, (e
   });
 
   it('holds exactly the parcels that were published', async () => {
-    // The map also holds parcels that are written as a vice and can be repaired; they are no part of the invented truth.
+    // The map also holds parcels that are written as a quirk and can be repaired; they are no part of the synthetic truth.
     const [row] = await context.database.query<{ good: number; repaired: number }>('select count(*) filter (where not made_valid) as good, count(*) filter (where made_valid) as repaired from core.parcel');
     expect(row).toEqual({ good: files.world.parcelCount, repaired: 1 });
   });

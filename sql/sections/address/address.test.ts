@@ -21,7 +21,7 @@ describeDatabase('the section address', (engine) => {
     await buildAddresses(workspace, database, world);
   });
 
-  it('holds the invented truth of every parcel, of land, roads and water', async () => {
+  it('holds the synthetic truth of every parcel, of land, roads and water', async () => {
     const truth = synthetic.truth!(world);
     const rows = await database.query<{ fid: number; json: unknown[] }>(`select p.fid, (api.section_address(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(world.parcelCount);

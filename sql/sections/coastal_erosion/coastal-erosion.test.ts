@@ -30,7 +30,7 @@ describeDatabase('the section coastal_erosion', (engine) => {
     await workspace.publish('parcel', 'core.parcel');
   });
 
-  it('holds the invented truth of every parcel: the five nearest within 1,000 m, nearest first', async () => {
+  it('holds the synthetic truth of every parcel: the five nearest within 1,000 m, nearest first', async () => {
     const truth = synthetic.truth!(world);
     const rows = await database.query<{ fid: number; json: Shore[] }>(`select p.fid, (api.section_coastal_erosion(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(world.parcelCount);

@@ -24,7 +24,7 @@ describeDatabase('the section demographics', (engine) => {
     await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
-  it('holds the invented truth of every parcel', async () => {
+  it('holds the synthetic truth of every parcel', async () => {
     const truth = synthetic.truth!(world);
     const rows = await database.query<{ fid: number; json: Record<string, unknown> | null }>(
       `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_demographics(p.fid) x order by p.fid`,
@@ -35,7 +35,7 @@ describeDatabase('the section demographics', (engine) => {
     });
     expect(rows).toEqual(expected);
     const objects = expected.flatMap(({ json }) => (json === null ? [] : [json as Record<string, unknown>]));
-    // The invented region must hold every case, or the comparison says less than it seems to.
+    // The synthetic region must hold every case, or the comparison says less than it seems to.
     expect(objects.length).toBeGreaterThan(3_000);
     expect(expected.length - objects.length).toBeGreaterThan(100);
     expect(objects.some((json) => json['population_total'] === 0)).toBe(true);

@@ -39,7 +39,7 @@ describeDatabase('the section risk', (engine) => {
     await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
-  it('holds the invented truth of every parcel, of land, roads and water', async () => {
+  it('holds the synthetic truth of every parcel, of land, roads and water', async () => {
     const truth = await truthOf(SOURCES);
     const rows = await database.query<{ fid: number; json: Record<string, unknown> }>(`select p.fid, (api.section_risk(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(world.parcelCount);
@@ -52,7 +52,7 @@ describeDatabase('the section risk', (engine) => {
       return Math.abs((found ?? 0) - (wanted ?? 0)) <= 1e-4 ? [] : [`${fid} ${field}: expected ${wanted}, found ${found}`];
     }));
     expect(off).toEqual([]);
-    // The invented region must hold every case, or the comparison says less than it seems to.
+    // The synthetic region must hold every case, or the comparison says less than it seems to.
     const seen = (field: string): Set<unknown> => new Set(expected.map(({ json }) => json[field]));
     expect(seen('flood_level')).toEqual(new Set([null, 'P1', 'P2', 'P3', 'HPH']));
     expect(seen('landslide_level')).toEqual(new Set([null, 'AA', 'P1', 'P2', 'P3', 'P4']));

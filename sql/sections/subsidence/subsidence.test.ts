@@ -22,7 +22,7 @@ describeDatabase('the section subsidence', (engine) => {
     await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
-  it('holds the invented truth of every parcel, of land, roads and water', async () => {
+  it('holds the synthetic truth of every parcel, of land, roads and water', async () => {
     const truth = synthetic.truth!(world);
     const rows = await database.query<{ fid: number; json: Record<string, unknown> | null }>(
       `select p.fid, (api.section_subsidence(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`,
@@ -33,7 +33,7 @@ describeDatabase('the section subsidence', (engine) => {
       return { fid: worldFid(world, parcel.index), json: subsidence === null ? null : { ...subsidence, source: 'test' } };
     });
     expect(rows).toEqual(expected);
-    // The invented region must hold every case, or the comparison says less than it seems to.
+    // The synthetic region must hold every case, or the comparison says less than it seems to.
     const seen = (field: string): Set<unknown> => new Set(expected.map(({ json }) => (json as Record<string, unknown> | null)?.[field] ?? null));
     expect(seen('risk_class')).toEqual(new Set([null, 1, 2, 3, 4, 5]));
     expect(seen('direction')).toEqual(new Set([null, 'stabile', 'subsidenza', 'sollevamento']));

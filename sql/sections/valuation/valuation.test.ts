@@ -41,7 +41,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
-  it('quote every parcel as the invented region does', async () => {
+  it('quote every parcel as the synthetic region does', async () => {
     const rows = await database.query<{ fid: number; json: unknown }>(`select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_valuation(p.fid) x order by p.fid`);
     expect(rows).toEqual(expected.map(({ fid, truth }) => ({ fid, json: truth.valuation })));
   });
