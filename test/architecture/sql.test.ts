@@ -78,7 +78,7 @@ describe('an SQL file', () => {
         const by = carriesOf(value!, file)!.by;
         if (by === 'members') return file === 'sql/core/parcel.sql' ? [] : ['only the parcels are carried by members'];
         if (by === 'content') return file.startsWith('sql/core/') ? [] : ['only core tables are made whole to be compared'];
-        return /^sql\/sections\//.test(file) && /\bfid\b/.test(code(text)) ? [] : ['only sections and their checks are carried by parcels'];
+        return /^(sql|test)\/sections\//.test(file) && /\bfid\b/.test(code(text)) ? [] : ['only sections and their checks are carried by parcels'];
       }, carrying),
     ).toEqual([]);
     expect(() => carriesOf('rows of comuni', 'x.sql')).toThrow('x.sql: expected');

@@ -1,14 +1,14 @@
 /**
- * What a reader or a table's SQL makes changes together with its version: else what was made before would not be made again. `versions.json` has, for each,
+ * What a reader or a table's SQL makes changes together with its version: else what was made before would not be made again. Files `versions.json` have, for each,
  * the version and what it made; a golden file that differs while the version does not is an offence, and named with the number to raise.
  *
  * Then: `npx vitest run test/contract/versions.test.ts -u`
  */
-import { readdirSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import { sha256, tableFiles } from '../../pipelines/contract/sql-files.ts';
+import { SECTION_FOLDER, sectionFolders, sha256, tableFiles } from '../../pipelines/contract/sql-files.ts';
 import { ROOT } from '../architecture/project.ts';
 import { goldenOf } from '../harness/golden.ts';
 
@@ -102,18 +102,33 @@ function offences(was: Versions, now: Versions, upstream: Upstream): string[] {
   return told;
 }
 
-const RECORD = join(ROOT, 'test/contract/versions.json');
+/** Where it stands: of a section's tables in the section's folder, so that it goes with them. */
+const RECORD = 'test/contract/versions.json';
+const recordsOf = (section: string): string => `${SECTION_FOLDER}/${section}/golden/versions.json`;
 const { versions, upstream } = await found();
+
+function recorded(): Versions {
+  const read = (file: string): unknown => (existsSync(join(ROOT, file)) ? JSON.parse(readFileSync(join(ROOT, file), 'utf8')) : {});
+  const common = read(RECORD) as Versions;
+  return { ...common, tables: Object.assign({}, common.tables, ...sectionFolders().map((section) => read(recordsOf(section)) as object)) as Versions['tables'] };
+}
+
+/** File → what is to stand in it. */
+function records(): Map<string, unknown> {
+  const tables = Object.entries(versions.tables);
+  const of = (section: string | null): Versions['tables'] => Object.fromEntries(tables.filter(([file]) => (section === null ? !file.startsWith(SECTION_FOLDER) : file.startsWith(`${SECTION_FOLDER}/${section}/`))));
+  return new Map<string, unknown>([[RECORD, { ...versions, tables: of(null) }], ...sectionFolders().map((section) => [recordsOf(section), of(section)] as const)]);
+}
 
 describe('what is made', () => {
   it('changed only where a version was raised', () => {
-    expect(offences(JSON.parse(readFileSync(RECORD, 'utf8')) as Versions, versions, upstream)).toEqual([]);
+    expect(offences(recorded(), versions, upstream)).toEqual([]);
   });
 
   it('is recorded with its version in versions.json (npx vitest run test/contract/versions.test.ts -u)', async () => {
     // Not before the above: a record would hide what it found.
-    if (offences(JSON.parse(readFileSync(RECORD, 'utf8')) as Versions, versions, upstream).length > 0) throw new Error('first raise the versions that are named');
-    await expect(`${JSON.stringify(versions, null, 1)}\n`).toMatchFileSnapshot(RECORD);
+    if (offences(recorded(), versions, upstream).length > 0) throw new Error('first raise the versions that are named');
+    for (const [file, record] of records()) await expect(`${JSON.stringify(record, null, 1)}\n`).toMatchFileSnapshot(join(ROOT, file));
   });
 });
 

@@ -78,7 +78,7 @@ describeDatabase('the licences of a record', (engine) => {
   afterAll(() => files?.remove());
 
   it('cite every source whose values are returned, the postal code and the names of comuni too, with what made this region\'s values', async () => {
-    expect(await cited(SECTION_NAMES)).toEqual({
+    const expected = {
       basic: { ade_cadastre: '2026-07-01', istat_comuni: '2026', postal_codes: '2025' },
       risk: { dpc_seismic: '2025', ingv_mps04: '2004', ispra_flood: '2020', ispra_landslide: '2024' },
       subsidence: { egms_vertical: '2020_2024' },
@@ -90,7 +90,8 @@ describeDatabase('the licences of a record', (engine) => {
       economics: { mef_income: '2022–2024', omi_quotations: '2018_2, 2025_2', postal_codes: '2025' },
       demographics: { istat_census: '2021' },
       address: { anncsu_addresses: '2026-06-02', istat_comuni: '2026' },
-    });
+    };
+    expect(await cited(Object.keys(expected))).toEqual(expected);
   });
 
   it('name Agenzia delle Entrate (OMI), MEF and ISTAT in every answer: in the section that shows their data, else by themselves', async () => {

@@ -1,0 +1,117 @@
+/**
+ * A section is one folder: the checkout is copied, the folder `shaking` is put among its sections, and everything that a section has is there.
+ * `docs/adding-a-section.md` walks the same way.
+ */
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { ROOT } from '../../pipelines/config.ts';
+import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
+import { describeDatabase } from '../harness/database.ts';
+import { childEnvironment } from '../harness/environment.ts';
+import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+
+const SOURCES = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'ingv_mps04', 'istat_census'];
+/** What another checkout has of its own. */
+const LEFT = ['node_modules', '.git', '.mappale'];
+
+describeDatabase('a section that is added as one folder', (engine) => {
+  let copy: string;
+  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  let url: string;
+  let loaded: { built: readonly string[] };
+
+  const options = (): { cwd: string; env: NodeJS.ProcessEnv } => ({ cwd: copy, env: childEnvironment({ DATABASE_URL: url }) });
+  const mappale = async (...words: readonly string[]): Promise<string> =>
+    (await promisify(execFile)(process.execPath, [join(copy, 'pipelines/mappale.mjs'), ...words], { ...options(), maxBuffer: 1 << 26 })).stdout;
+  const look = async <T>(work: (database: Database) => Promise<T>): Promise<T> => {
+    // Closed at once: an embedded database has one process at a time.
+    const database = await openDatabase(url);
+    try {
+      return await work(database);
+    } finally {
+      await database.close();
+    }
+  };
+
+  beforeAll(async () => {
+    files = await inventedFiles(60, 4, SOURCES, 2);
+    url = await engine.createDatabase();
+    await look(async (database) => expect((await refresh(await contextOn(database), loadOptions([files.folder], [14]))).failures).toEqual([]));
+    copy = await mkdtemp(join(tmpdir(), 'mappale-copy-'));
+    await cp(ROOT, copy, { recursive: true, filter: (path) => !LEFT.includes(relative(ROOT, path)) });
+    await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
+    await cp(join(ROOT, 'test/sections/shaking'), join(copy, 'sql/sections/shaking'), { recursive: true });
+    const report = JSON.parse(await mappale('load-region', 'molise', '--data', files.folder, '--json')) as { units: { built: { relation: string }[] }[] };
+    loaded = { built: report.units.flatMap(({ built }) => built.map(({ relation }) => relation)) };
+  });
+  afterAll(async () => {
+    await files?.remove();
+    if (copy !== undefined) await rm(copy, { recursive: true, force: true });
+  });
+
+  it('is all that is made in a database that was loaded before: nothing else became stale', () => {
+    expect(loaded.built).toEqual(['section.shaking']);
+  });
+
+  it('is what the nodes of the model say, at every parcel', async () => {
+    const [parcels, nodes] = await look(async (database) => [
+      await database.query<{ fid: number; x: number; y: number; json: { ag_min: number; ag_max: number; corners: number } | null }>(
+        'select fid, st_x(point) as x, st_y(point) as y, (api.section_shaking(fid)).value as json from core.parcel order by fid'),
+      await database.query<{ ix: number; iy: number; ag: number; spacing: number }>('select ix, iy, ag_g as ag, spacing_deg as spacing from layer.pga_node'),
+    ]);
+    const at = new Map(nodes.map(({ ix, iy, ag }) => [`${ix} ${iy}`, ag]));
+    const { spacing } = nodes[0]!;
+    expect(parcels.length).toBeGreaterThan(50);
+    for (const { fid, x, y, json } of parcels) {
+      const corners = [0, 1].flatMap((dx) => [0, 1].flatMap((dy) => at.get(`${Math.floor(x / spacing) + dx} ${Math.floor(y / spacing) + dy}`) ?? []));
+      expect(json, String(fid)).toMatchObject({ ag_min: Math.min(...corners), ag_max: Math.max(...corners), corners: corners.length });
+    }
+  });
+
+  it('is explained, node by node', async () => {
+    const [{ fid } = { fid: 0 }] = await look((database) => database.query<{ fid: number }>('select min(fid) as fid from section.shaking'));
+    const found = JSON.parse(await mappale('explain', String(fid), 'shaking', '--json')) as { reproduced: boolean; rules: string[]; evidence: { source: string; value: string }[] };
+    expect(found).toMatchObject({ reproduced: true, rules: ['sql/sections/shaking/build.sql'] });
+    expect(new Set(found.evidence.map(({ source }) => source))).toEqual(new Set(['ingv_mps04']));
+    expect(found.evidence.length).toBeGreaterThan(2);
+  });
+
+  it('is measured by the quality gate and told by the data dictionary', async () => {
+    const [measured, dictionary] = await look(async (database) => [
+      await database.query<{ field: string }>("select distinct jsonb_object_keys(fields) as field from ledger.figure where relation = 'section.shaking' order by 1"),
+      await database.query<{ comment: string }>("select col_description('section.shaking'::regclass, attnum) as comment from pg_attribute where attrelid = 'section.shaking'::regclass and attname = 'ag_max_g'"),
+    ]);
+    expect(measured.map(({ field }) => field)).toEqual(['ag_max_g', 'ag_min_g', 'corners']);
+    expect(dictionary).toEqual([{ comment: 'Greatest acceleration of the corners; unit: g' }]);
+  });
+
+  it('is served: in the record with its coverage and its licence, in include, in the document and on the map', async () => {
+    const token = (await mappale('token', 'create', '--scopes', 'parcels:read')).trim();
+    const server: ChildProcess = spawn(process.execPath, [join(copy, 'pipelines/mappale.mjs'), 'serve', '--port', '0'], { ...options(), stdio: ['ignore', 'pipe', 'ignore'] });
+    try {
+      const [said] = (await once(server.stdout!, 'data')) as [Buffer];
+      const base = said.toString().trim();
+      const get = async (path: string): Promise<Response> => fetch(`${base}${path}`, { headers: { 'x-api-key': token } });
+      const record = (await (await get('/parcels/1400000000?include=shaking')).json()) as { shaking: { source: string }; meta: { coverage: unknown; licenses: { section: string; holder: string }[] } };
+      expect(Object.keys(record)).toEqual(['fid', 'municipality', 'basic', 'shaking', 'meta']);
+      expect(record.shaking.source).toMatch(/2004/);
+      expect(record.meta.coverage).toEqual({ basic: 'mapped', shaking: 'mapped' });
+      expect(record.meta.licenses.map(({ section }) => section)).toContain('shaking');
+      const all = (await (await get('/parcels/1400000000')).json()) as Record<string, unknown>;
+      expect(Object.keys(all).at(-2)).toBe('shaking');
+      const document = (await (await get('/openapi.json')).json()) as { paths: Record<string, { get: { parameters: { name: string; schema: { items: { enum: string[] } } }[] } }>; components: { schemas: Record<string, { properties: object }> } };
+      expect(document.paths['/parcels/{id}']!.get.parameters.find(({ name }) => name === 'include')!.schema.items.enum.at(-1)).toBe('shaking');
+      expect(Object.keys(document.components.schemas['Shaking']!.properties)).toEqual(['ag_min', 'ag_max', 'corners', 'source']);
+      expect(await (await get('/map/sections.js')).text()).toContain('"title": "Shaking"');
+    } finally {
+      server.kill('SIGTERM');
+      await once(server, 'exit');
+    }
+  });
+});

@@ -1,0 +1,37 @@
+/** What a walk-through adds: the seismic model's values around a parcel, at the corners of the square of its grid that the parcel lies in. */
+import { z } from 'zod';
+import { quantity } from '../../../pipelines/contract/gate.ts';
+import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const acceleration = z.number().min(0);
+
+const shaking = z.strictObject({
+  ag_min: acceleration.describe('Least acceleration of the corners, g'),
+  ag_max: acceleration.describe('Greatest acceleration of the corners, g'),
+  corners: whole.min(1).max(4).describe('Corners of which the model has a value'),
+  source,
+}).meta({ id: 'Shaking', description: 'The seismic model around the parcel' });
+
+export default defineSection({
+  name: 'shaking',
+  position: 900,
+  title: { en: 'Shaking', it: 'Scuotimento' },
+  block: nullable(shaking, 'Null: the model has no value around the place'),
+  kinds: ['land', 'road', 'water'],
+  coverage: 'meta',
+  tables: {
+    'section.shaking': {
+      description: 'Seismic model around each parcel: its values at the corners of the square of the grid that holds the representative point. No row: none',
+      key: ['fid'],
+      columns: {
+        fid: FID,
+        ag_min_g: { type: 'float8', description: 'Least acceleration of the corners', unit: 'g', gate: quantity({ within: [0, 1] }) },
+        ag_max_g: { type: 'float8', description: 'Greatest acceleration of the corners', unit: 'g', gate: quantity({ within: [0, 1] }) },
+        corners: { type: 'int2', description: 'Corners of which the model has a value, 1–4', gate: quantity({ within: [1, 4] }) },
+        vintage: { type: 'text', description: 'Edition of the model' },
+      },
+    },
+  },
+  map: { units: { ag_min: 'g', ag_max: 'g' } },
+});
