@@ -14,7 +14,7 @@ import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
-import { contextOn, inventedFiles, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
 const SOURCES = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'ingv_mps04', 'istat_census'];
 /** What another checkout has of its own. */
@@ -22,7 +22,7 @@ const LEFT = ['node_modules', '.git', '.mappale'];
 
 describeDatabase('a section that is added as one folder', (engine) => {
   let copy: string;
-  let files: Awaited<ReturnType<typeof inventedFiles>>;
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
   let url: string;
   let loaded: { built: readonly string[] };
 
@@ -40,7 +40,7 @@ describeDatabase('a section that is added as one folder', (engine) => {
   };
 
   beforeAll(async () => {
-    files = await inventedFiles(60, 4, SOURCES, 2);
+    files = await syntheticFiles(60, 4, SOURCES, 2);
     url = await engine.createDatabase();
     await look(async (database) => expect((await refresh(await contextOn(database), loadOptions([files.folder], [14]))).failures).toEqual([]));
     copy = await mkdtemp(join(tmpdir(), 'mappale-copy-'));
