@@ -2,33 +2,24 @@
  * A section is one folder: the checkout is copied, the folder `shaking` is put among its sections, and everything that a section has is there.
  * `docs/adding-a-section.md` walks the same way.
  */
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
-import { promisify } from 'node:util';
+import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { ROOT } from '../../pipelines/config.ts';
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
+import { copyCheckout, type Checkout } from '../harness/checkout.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
 const SOURCES = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'ingv_mps04', 'istat_census'];
-/** What another checkout has of its own. */
-const LEFT = ['node_modules', '.git', '.mappale'];
-
 describeDatabase('a section that is added as one folder', (engine) => {
-  let copy: string;
+  let copy: Checkout;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
   let url: string;
   let loaded: { built: readonly string[] };
 
-  const options = (): { cwd: string; env: NodeJS.ProcessEnv } => ({ cwd: copy, env: childEnvironment({ DATABASE_URL: url }) });
-  const mappale = async (...words: readonly string[]): Promise<string> =>
-    (await promisify(execFile)(process.execPath, [join(copy, 'pipelines/mappale.mjs'), ...words], { ...options(), maxBuffer: 1 << 26 })).stdout;
   const look = async <T>(work: (database: Database) => Promise<T>): Promise<T> => {
     // Closed at once: an embedded database has one process at a time.
     const database = await openDatabase(url);
@@ -43,16 +34,13 @@ describeDatabase('a section that is added as one folder', (engine) => {
     files = await syntheticFiles(60, 4, SOURCES, 2);
     url = await engine.createDatabase();
     await look(async (database) => expect((await refresh(await contextOn(database), loadOptions([files.folder], [14]))).failures).toEqual([]));
-    copy = await mkdtemp(join(tmpdir(), 'mappale-copy-'));
-    await cp(ROOT, copy, { recursive: true, filter: (path) => !LEFT.includes(relative(ROOT, path)) });
-    await symlink(join(ROOT, 'node_modules'), join(copy, 'node_modules'));
-    await cp(join(ROOT, 'test/sections/shaking'), join(copy, 'sql/sections/shaking'), { recursive: true });
-    const report = JSON.parse(await mappale('load-region', 'molise', '--data', files.folder, '--json')) as { units: { built: { relation: string }[] }[] };
+    copy = await copyCheckout(['test/sections/shaking', 'sql/sections/shaking']);
+    const report = JSON.parse(await copy.mappale(url, 'load-region', 'molise', '--data', files.folder, '--json')) as { units: { built: { relation: string }[] }[] };
     loaded = { built: report.units.flatMap(({ built }) => built.map(({ relation }) => relation)) };
   });
   afterAll(async () => {
     await files?.remove();
-    if (copy !== undefined) await rm(copy, { recursive: true, force: true });
+    await copy?.remove();
   });
 
   it('is all that is made in a database that was loaded before: nothing else became stale', () => {
@@ -76,7 +64,7 @@ describeDatabase('a section that is added as one folder', (engine) => {
 
   it('is explained, node by node', async () => {
     const [{ fid } = { fid: 0 }] = await look((database) => database.query<{ fid: number }>('select min(fid) as fid from section.shaking'));
-    const found = JSON.parse(await mappale('explain', String(fid), 'shaking', '--json')) as { reproduced: boolean; rules: string[]; evidence: { source: string; value: string }[] };
+    const found = JSON.parse(await copy.mappale(url, 'explain', String(fid), 'shaking', '--json')) as { reproduced: boolean; rules: string[]; evidence: { source: string; value: string }[] };
     expect(found).toMatchObject({ reproduced: true, rules: ['sql/sections/shaking/build.sql'] });
     expect(new Set(found.evidence.map(({ source }) => source))).toEqual(new Set(['ingv_mps04']));
     expect(found.evidence.length).toBeGreaterThan(2);
@@ -92,8 +80,8 @@ describeDatabase('a section that is added as one folder', (engine) => {
   });
 
   it('is served: in the record with its coverage and its licence, in include, in the document and on the map', async () => {
-    const token = (await mappale('token', 'create', '--scopes', 'parcels:read')).trim();
-    const server: ChildProcess = spawn(process.execPath, [join(copy, 'pipelines/mappale.mjs'), 'serve', '--port', '0'], { ...options(), stdio: ['ignore', 'pipe', 'ignore'] });
+    const token = (await copy.mappale(url, 'token', 'create', '--scopes', 'parcels:read')).trim();
+    const server: ChildProcess = spawn(process.execPath, [join(copy.folder, 'pipelines/mappale.mjs'), 'serve', '--port', '0'], { cwd: copy.folder, env: childEnvironment({ DATABASE_URL: url }), stdio: ['ignore', 'pipe', 'ignore'] });
     try {
       const [said] = (await once(server.stdout!, 'data')) as [Buffer];
       const base = said.toString().trim();

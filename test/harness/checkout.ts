@@ -1,0 +1,35 @@
+/** A copy of the checkout, to which a test adds what a person would add. */
+import { execFile } from 'node:child_process';
+import { cp, mkdtemp, rm, symlink } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative } from 'node:path';
+import { promisify } from 'node:util';
+import { ROOT } from '../../pipelines/config.ts';
+import { childEnvironment } from './environment.ts';
+
+/** What another checkout has of its own. */
+const LEFT = ['node_modules', '.git', '.mappale'];
+
+export interface Checkout {
+  readonly folder: string;
+  /** Runs one of its programs. @returns what it printed */
+  run(command: string, words: readonly string[], environment?: Readonly<Record<string, string>>): Promise<string>;
+  /** Runs its command line on a database. */
+  mappale(url: string, ...words: readonly string[]): Promise<string>;
+  remove(): Promise<void>;
+}
+
+/** @param added a folder of this checkout, and where it stands in the copy */
+export async function copyCheckout(added: readonly [from: string, to: string]): Promise<Checkout> {
+  const folder = await mkdtemp(join(tmpdir(), 'mappale-copy-'));
+  await cp(ROOT, folder, { recursive: true, filter: (path) => !LEFT.includes(relative(ROOT, path)) });
+  await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+  await cp(join(ROOT, added[0]), join(folder, added[1]), { recursive: true });
+  const run: Checkout['run'] = async (command, words, environment = {}) =>
+    (await promisify(execFile)(command, words, { cwd: folder, env: childEnvironment(environment), maxBuffer: 1 << 26 })).stdout;
+  return {
+    folder, run,
+    mappale: (url, ...words) => run(process.execPath, [join(folder, 'pipelines/mappale.mjs'), ...words], { DATABASE_URL: url }),
+    remove: () => rm(folder, { recursive: true, force: true }),
+  };
+}
