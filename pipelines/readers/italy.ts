@@ -27,8 +27,17 @@ export function outsideItaly(lon: number, lat: number, margin: number = 0): Refu
 /** Degrees never are so large, and metres on a map of Italy never so small. */
 const METRES = 1000;
 
-/** Why an EWKB geometry in metres cannot be meant: degrees were written under its reference system. It asks the first position, as the others are like it. */
-export function degreesUnderMetres(ewkb: Buffer): Refusal | null {
+/** Are these metres in Italy? On the map of Europe (EPSG:3035) it lies east of a false origin; on all others Italy's northings are those from the equator. */
+function holdsMetres(srid: number, x: number, y: number): boolean {
+  return srid === 3035 ? x >= 3.9e6 && x <= 5.3e6 && y >= 1.3e6 && y <= 2.9e6 : y >= 3.8e6 && y <= 6.1e6;
+}
+
+/**
+ * Why an EWKB geometry in metres cannot be meant: degrees were written under its reference system, or its axes are exchanged. It asks the first position, as
+ * the others are like it.
+ */
+export function metresMisplaced(ewkb: Buffer): Refusal | null {
+  const srid = ewkb.readUInt32LE(5);
   let at = 0;
   for (;;) {
     const type = ewkb.readUInt32LE(at + 1);
@@ -38,7 +47,9 @@ export function degreesUnderMetres(ewkb: Buffer): Refusal | null {
     if ((type & 0xff) === 2 || (type & 0xff) === 3) break;
   }
   const [x, y] = [ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)];
-  return Math.abs(x) > METRES || Math.abs(y) > METRES ? null : { code: 'coordinates_in_degrees', message: `expected metres, as the file's reference system has them, found ${x} and ${y}: degrees?` };
+  const expected = `expected metres, as the file's reference system has them, found ${x} and ${y}`;
+  if (Math.abs(x) <= METRES && Math.abs(y) <= METRES) return { code: 'coordinates_in_degrees', message: `${expected}: degrees?` };
+  return !holdsMetres(srid, x, y) && holdsMetres(srid, y, x) ? { code: 'coordinates_swapped', message: `${expected}: swapped?` } : null;
 }
 
 /** Why an EWKB geometry in degrees cannot be meant: the first of its positions that is outside. Little-endian, XY, simple features. */

@@ -3,7 +3,7 @@
  * geometry last. What differs between sources is the columns and what a record means.
  */
 import { expectColumns, normaliseHeader, type ExpectedColumns } from '../formats/csv.ts';
-import { degreesUnderMetres, geometryOutsideItaly, isInDegrees } from './italy.ts';
+import { geometryOutsideItaly, isInDegrees, metresMisplaced } from './italy.ts';
 import type { Refusal } from './refusal.ts';
 import { inputError, type InputFile, type MemberFacts, type MemberSink, type Probe, type Sink } from '../contract/source.ts';
 import { openVector, type VectorDataset, type VectorFeature, type VectorLayer, type VectorValue } from '../formats/vector.ts';
@@ -127,7 +127,7 @@ function place<K extends string>(feature: VectorFeature, fields: Readonly<Record
     return { code: `geometry_not_${reading.geometry}`, message: `expected a ${reading.geometry} or several, found geometry type ${type}` };
   }
   if (ewkb.readUInt32LE(9) === 0) return { code: 'geometry_empty', message: `expected a ${reading.geometry}, found an empty one` };
-  const misplaced = isInDegrees(ewkb.readUInt32LE(5)) ? geometryOutsideItaly(ewkb) : degreesUnderMetres(ewkb);
+  const misplaced = isInDegrees(ewkb.readUInt32LE(5)) ? geometryOutsideItaly(ewkb) : metresMisplaced(ewkb);
   if (misplaced !== null) return misplaced;
   const row = reading.row(fields, layer);
   if ('code' in row) return row;

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ROOT, readConfig } from '../../pipelines/config.ts';
-import { degreesUnderMetres, outsideItaly } from '../../pipelines/readers/italy.ts';
+import { metresMisplaced, outsideItaly } from '../../pipelines/readers/italy.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { validate, type FileVerdict } from '../../pipelines/operate/validate.ts';
 
@@ -98,11 +98,11 @@ describe('coordinates', () => {
     expect(await verdictOn(FLOOD, moved((x, y) => [x, y, 812.5]))).toMatchObject({ ok: true, rejects: 0 });
   });
 
-  it('in degrees under metres are refused, at the first position of any shape', () => {
-    const ring = (x: number, y: number): Buffer => {
+  it('in degrees under metres, or with their axes exchanged, are refused, at the first position of any shape', () => {
+    const ring = (x: number, y: number, srid = 32_633): Buffer => {
       const bytes = Buffer.alloc(9 + 4 + 9 + 4 + 16);
       let at = bytes.writeUInt32LE(0x20000006, 1);
-      at = bytes.writeUInt32LE(32_633, at);
+      at = bytes.writeUInt32LE(srid, at);
       at = bytes.writeUInt32LE(1, at);
       at = bytes.writeUInt32LE(3, at + 1);
       at = bytes.writeUInt32LE(1, at);
@@ -110,8 +110,12 @@ describe('coordinates', () => {
       bytes.writeDoubleLE(y, bytes.writeDoubleLE(x, at));
       return bytes;
     };
-    expect(degreesUnderMetres(ring(14.5, 41.7))).toMatchObject({ code: 'coordinates_in_degrees', message: expect.stringContaining('found 14.5 and 41.7: degrees?') });
-    expect(degreesUnderMetres(ring(480_000, 4_617_000))).toBeNull();
+    expect(metresMisplaced(ring(14.5, 41.7))).toMatchObject({ code: 'coordinates_in_degrees', message: expect.stringContaining('found 14.5 and 41.7: degrees?') });
+    // San Felice del Molise on the maps that publishers use: UTM 32 and 33, Gauss-Boaga west and east, Italy's own two, Europe's, and that of web maps.
+    for (const [srid, x, y] of [[32_632, 977_000, 4_658_000], [32_633, 474_000, 4_637_000], [3003, 1_977_000, 4_658_000], [3004, 2_494_000, 4_637_000], [6875, 7_223_000, 4_640_000], [6876, 3_223_000, 4_640_000], [3035, 4_712_000, 2_108_000], [3857, 1_638_000, 5_142_000]] as const) {
+      expect(metresMisplaced(ring(x, y, srid)), `EPSG:${srid}`).toBeNull();
+      expect(metresMisplaced(ring(y, x, srid)), `EPSG:${srid}`).toMatchObject({ code: 'coordinates_swapped', message: expect.stringContaining('swapped?') });
+    }
     expect(outsideItaly(100, 20)?.message).not.toContain('metres');
   });
 });
