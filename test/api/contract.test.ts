@@ -415,7 +415,8 @@ describeEngines('the read interface', (engine) => {
       expect(new Set(digests.map(({ digest }) => digest)).size).toBe(digests.length);
     });
 
-    it('carry another ETag from a database that was built from other files: one that takes this one\'s place is not answered 304', async () => {
+    // Made in the same way on either engine.
+    it.runIf(engine.name === 'postgres')('carry another ETag from a database that was built from other files: one that takes this one\'s place is not answered 304', async () => {
       const other = await regionService(engine, 40, 12, 2);
       try {
         const numbers = async ({ database }: Service): Promise<unknown> => database.query("select publication_id, unit_code, run_id from ledger.publication where state = 'current' order by 1");

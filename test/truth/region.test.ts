@@ -13,7 +13,7 @@ import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
-const PARCELS = 4_000;
+const PARCELS = 3_000;
 const SEED = 5;
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
