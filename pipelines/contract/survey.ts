@@ -57,9 +57,7 @@ export interface Survey {
 }
 
 /** What an earlier run found a file to be; lets an unchanged file be skipped. */
-export interface SeenFile {
-  readonly size: number;
-  readonly modifiedMs: number;
+export interface SeenFile extends Omit<Stamp, 'changedUs'> {
   /** Null: it was seen before this was noted. */
   readonly changedUs: number | null;
   readonly sha256: string | null;

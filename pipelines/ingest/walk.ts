@@ -2,7 +2,7 @@
 import { lstatSync, readdirSync, realpathSync, statSync, type Stats } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
-import type { BrokenEntry, FoundFile, Stamp } from '../contract/survey.ts';
+import type { BrokenEntry, FoundFile, SeenFile, Stamp } from '../contract/survey.ts';
 import { fileError, notAFile } from '../formats/file-error.ts';
 
 export class Folders {
@@ -142,8 +142,7 @@ function stampOf(info: Stats): Stamp {
   return { size: info.size, modifiedMs: Math.floor(info.mtimeMs), changedUs: Math.floor(info.ctimeMs * 1000) };
 }
 
-/** @param before what was noted of it; older notes lack the time of the change */
-export function isUntouched(before: Omit<Stamp, 'changedUs'> & { readonly changedUs: number | null }, now: Stamp): boolean {
+export function isUntouched(before: Stamp | SeenFile, now: Stamp): boolean {
   return before.size === now.size && before.modifiedMs === now.modifiedMs && before.changedUs === now.changedUs;
 }
 

@@ -87,6 +87,8 @@ export function plan(known: Known, survey: Survey | null, regions: readonly numb
   const inventory = before.with(before.files.map((file) => ({ ...file, present: isHere(file), arrived: came.includes(file.fileId) ? NOW : file.arrived })));
   const loads: LoadJob[] = [];
   const unused: UnusedFile[] = [];
+  /** Files that were loaded before. */
+  const again: { readonly path: string; readonly loaded: LoadedFile }[] = [];
   for (const located of releases) {
     const { source } = located;
     const fresh: LocatedFile[] = [];
@@ -94,6 +96,7 @@ export function plan(known: Known, survey: Survey | null, regions: readonly numb
       const standing = standingOf(source, file, inventory, releases, regions);
       if (standing === null) fresh.push(file);
       else if ('reason' in standing) unused.push({ path: file.path, source: source.id, reason: standing.reason });
+      else again.push({ path: file.path, loaded: standing.loaded });
     }
     if (fresh.length === 0) continue;
     const release = pick(located, fresh);
@@ -114,13 +117,7 @@ export function plan(known: Known, survey: Survey | null, regions: readonly numb
     else builds.push({ unit, products, published, missing: [...new Set(products.flatMap(({ missing }) => missing))] });
   }
   const used = new Set(units.flatMap((unit) => then.used(unit).map(({ fileId }) => fileId)));
-  for (const located of releases) {
-    for (const file of located.files) {
-      const standing = standingOf(located.source, file, inventory, releases, regions);
-      if (standing === null || !('loaded' in standing) || used.has(standing.loaded.fileId)) continue;
-      unused.push({ path: file.path, source: located.source.id, reason: whyUnused(standing.loaded, then, units) });
-    }
-  }
+  for (const { path, loaded } of again) if (!used.has(loaded.fileId)) unused.push({ path, source: loaded.sourceId, reason: whyUnused(loaded, then, units) });
   return {
     loads, builds, held,
     unused: unused.sort((a, b) => (a.path < b.path ? -1 : 1)),

@@ -1,7 +1,7 @@
 /** A source is one folder: the checkout is copied, `test/stations` is put among its sources, and everything that a source has is there. `sources/README.md` walks the same way. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase, type Database } from '../../pipelines/db/index.ts';
-import { copyCheckout, type Checkout } from '../harness/checkout.ts';
+import type { Database } from '../../pipelines/db/index.ts';
+import { copyCheckout, onDatabase, type Checkout } from '../harness/checkout.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { syntheticFiles } from '../harness/region.ts';
 import synthetic from '../stations/synthetic.ts';
@@ -14,15 +14,7 @@ describeDatabase('a source that is added as one folder', (engine) => {
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
   let url: string;
 
-  const look = async <T>(work: (database: Database) => Promise<T>): Promise<T> => {
-    // Closed at once: an embedded database has one process at a time.
-    const database = await openDatabase(url);
-    try {
-      return await work(database);
-    } finally {
-      await database.close();
-    }
-  };
+  const look = <T>(work: (database: Database) => Promise<T>): Promise<T> => onDatabase(url, work);
 
   beforeAll(async () => {
     files = await syntheticFiles(40, 4, LISTS, 3);

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../../pipelines/config.ts';
+import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { childEnvironment } from './environment.ts';
 
 /** What another checkout has of its own. */
@@ -17,6 +18,16 @@ export interface Checkout {
   /** Runs its command line on a database. */
   mappale(url: string, ...words: readonly string[]): Promise<string>;
   remove(): Promise<void>;
+}
+
+/** Opens a database for one piece of work: an embedded one has one process at a time, and the copy's programs want it next. */
+export async function onDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase(url);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
 }
 
 /** @param added a folder of this checkout, and where it stands in the copy */

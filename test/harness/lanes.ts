@@ -1,4 +1,4 @@
-/** Which tests need a database, faults or publishers' files: told from where they lie and what they import, so that no list must be kept. */
+/** Which tests need a database, faults or publishers' files: told from where they lie and what they import; only what is slow without a database is named. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 

@@ -6,9 +6,9 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import type { Database } from '../../pipelines/db/index.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
-import { copyCheckout, type Checkout } from '../harness/checkout.ts';
+import { copyCheckout, onDatabase, type Checkout } from '../harness/checkout.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
@@ -20,15 +20,7 @@ describeDatabase('a section that is added as one folder', (engine) => {
   let url: string;
   let loaded: { built: readonly string[] };
 
-  const look = async <T>(work: (database: Database) => Promise<T>): Promise<T> => {
-    // Closed at once: an embedded database has one process at a time.
-    const database = await openDatabase(url);
-    try {
-      return await work(database);
-    } finally {
-      await database.close();
-    }
-  };
+  const look = <T>(work: (database: Database) => Promise<T>): Promise<T> => onDatabase(url, work);
 
   beforeAll(async () => {
     files = await syntheticFiles(60, 4, SOURCES, 2);
