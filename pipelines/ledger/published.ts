@@ -16,15 +16,24 @@ export interface PublishedTable {
 
 /** The publication in force of a unit, by relation. */
 export async function publishedTables(session: Session, unit: number, state: 'current' | 'previous' = 'current'): Promise<Map<Relation, PublishedTable>> {
-  const rows = await session.query<PublishedTable & Record<string, unknown>>(
-    `select t.relation, t.partition, t.fingerprint, t.inputs, t.rows, t.digest from ledger.publication_table t
-     join ledger.publication p using (publication_id) where p.unit_code = $1 and p.state = $2`, [unit, state],
-  );
-  return new Map(rows.map((row) => [row.relation, { ...row, stands: unit === 0 && state === 'current' ? tableOf(row.relation) : row.partition }]));
+  return (await tablesOf(session, unit, state)).get(unit) ?? new Map<Relation, PublishedTable>();
 }
 
 /** All publications in force, by unit. */
-export async function publications(session: Session): Promise<Map<number, Map<Relation, PublishedTable>>> {
-  const units = await session.query<{ unit: number }>("select unit_code::int4 as unit from ledger.publication where state = 'current' order by 1");
-  return new Map(await Promise.all(units.map(async ({ unit }) => [unit, await publishedTables(session, unit)] as const)));
+export function publications(session: Session): Promise<Map<number, Map<Relation, PublishedTable>>> {
+  return tablesOf(session, null, 'current');
+}
+
+/** @param unit null: all */
+async function tablesOf(session: Session, unit: number | null, state: 'current' | 'previous'): Promise<Map<number, Map<Relation, PublishedTable>>> {
+  const rows = await session.query<Omit<PublishedTable, 'stands'> & { unit: number }>(
+    `select p.unit_code::int4 as unit, t.relation, t.partition, t.fingerprint, t.inputs, t.rows, t.digest from ledger.publication_table t
+     join ledger.publication p using (publication_id) where ($1::int4 is null or p.unit_code = $1) and p.state = $2 order by 1`, [unit, state],
+  );
+  const found = new Map<number, Map<Relation, PublishedTable>>();
+  for (const { unit: of, ...table } of rows) {
+    const tables = found.get(of) ?? new Map<Relation, PublishedTable>();
+    found.set(of, tables.set(table.relation, { ...table, stands: of === 0 && state === 'current' ? tableOf(table.relation) : table.partition }));
+  }
+  return found;
 }
