@@ -95,8 +95,8 @@ export async function benchApi({ databaseUrl, parcels, seconds, connections = 50
     if (!published!.there) {
       const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
       try {
-        const world = await writeSynthetic(context.sources, folder, parcels, 1);
-        const report = await refresh(context, { command: 'bench-api', data: [folder], regions: [world.region.code], parallel: 2, accept: null, force: false });
+        const region = await writeSynthetic(context.sources, folder, parcels, 1);
+        const report = await refresh(context, { command: 'bench-api', data: [folder], regions: [region.code], parallel: 2, accept: null, force: false });
         if (report.failures.length > 0) throw report.failures[0]!;
       } finally {
         await rm(folder, { recursive: true, force: true });

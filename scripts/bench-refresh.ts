@@ -55,22 +55,22 @@ export async function benchRefresh(options: RefreshBenchOptions): Promise<Refres
   const sources = await loadSources();
   const database = await openDatabase(options.databaseUrl);
   try {
-    const world = await writeSynthetic(sources, folder, parcels, options.seed ?? 1, options.comuni ?? 100);
+    const region = await writeSynthetic(sources, folder, parcels, options.seed ?? 1, options.comuni ?? 100);
     await migrate(database, sources);
     const context = await contextOf(readConfig({}), sources, database, SILENT);
     const timed = async (): Promise<{ seconds: number; report: RefreshReport }> => {
       const startedAt = performance.now();
-      const report = await refresh(context, { command: 'bench', data: [folder], regions: [world.region.code], parallel: 2, accept: null, force: true });
+      const report = await refresh(context, { command: 'bench', data: [folder], regions: [region.code], parallel: 2, accept: null, force: true });
       if (report.failures.length > 0) throw report.failures[0]!;
       return { seconds: (performance.now() - startedAt) / 1000, report };
     };
     const load = await timed();
     const noop = await timed();
     if (noop.report.runId !== null) throw new Error('a refresh without a change did something');
-    const changedComuni = Math.max(1, Math.round(world.comuni.length * (options.share ?? 0.01)));
+    const changedComuni = Math.max(1, Math.round(region.comuni.length * (options.share ?? 0.01)));
     // Neither the first, which is the largest, nor only those of a corner of the region.
-    const every = Math.floor(world.comuni.length / changedComuni);
-    const chosen = (offset: number): Set<string> => new Set(world.comuni.filter(({ index }) => index % every === offset % every).slice(0, changedComuni).map(({ belfiore }) => belfiore));
+    const every = Math.floor(region.comuni.length / changedComuni);
+    const chosen = (offset: number): Set<string> => new Set(region.comuni.filter(({ index }) => index % every === offset % every).slice(0, changedComuni).map(({ belfiore }) => belfiore));
     const cadastre = join(folder, 'MOLISE.zip');
     await rewriteComuni(cadastre, chosen(Math.floor(every / 2)), writtenAnew);
     const same = await timed();
@@ -81,7 +81,7 @@ export async function benchRefresh(options: RefreshBenchOptions): Promise<Refres
        where m.taken_from is null and p.release_id = (select max(release_id) from ledger.release where source_id = 'ade_cadastre')`,
     );
     return {
-      parcels: world.parcelCount, comuni: world.comuni.length, changedComuni, changedParcels: read!.parcels, loadSeconds: load.seconds, noopSeconds: noop.seconds,
+      parcels: region.parcelCount, comuni: region.comuni.length, changedComuni, changedParcels: read!.parcels, loadSeconds: load.seconds, noopSeconds: noop.seconds,
       sameSeconds: same.seconds, refreshSeconds: again.seconds, share: again.seconds / load.seconds, rebuilt: again.report.units.flatMap(({ built }) => built.map(({ relation }) => relation)),
     };
   } finally {

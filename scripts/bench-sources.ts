@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { openDatabase, type Database } from '../pipelines/db/index.ts';
 import { createSchema, dropSchema, inWorkspace } from '../pipelines/db/catalog.ts';
 import { RowWriter } from '../pipelines/formats/copy.ts';
-import { makeWorld } from '../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../pipelines/synthetic/make-region.ts';
 import type { MemberSink, Sink } from '../pipelines/contract/source.ts';
 import { loadSources, type RegisteredSource } from '../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../pipelines/synthetic/synthetic.ts';
@@ -37,8 +37,8 @@ export async function benchSources({ databaseUrl, parcels }: SourcesBenchOptions
   const database = await openDatabase(databaseUrl);
   try {
     const sources = await loadSources();
-    const world = makeWorld({ parcels, seed: 1 });
-    for (const { id } of sources) await (await loadSynthetic(id)).write(world, folder);
+    const region = makeRegion({ parcels, seed: 1 });
+    for (const { id } of sources) await (await loadSynthetic(id)).write(region, folder);
     const survey = await locate([folder], sources, { get: () => undefined, set() {} });
     const results: ReaderBench[] = [];
     for (const source of sources) {

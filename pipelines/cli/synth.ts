@@ -1,8 +1,8 @@
 import { mkdir } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { expandPath } from '../config.ts';
-import { makeWorld } from '../synthetic/make-world.ts';
-import type { World } from '../synthetic/world.ts';
+import { makeRegion } from '../synthetic/make-region.ts';
+import type { SyntheticRegion } from '../synthetic/region.ts';
 import { loadSources, type RegisteredSource } from '../contract/registry.ts';
 import { loadSynthetic } from '../synthetic/synthetic.ts';
 import { collectPaths, command, parseCount, print } from './command.ts';
@@ -22,15 +22,15 @@ export function synthCommand(): Command {
       const out = expandPath(options.out);
       await mkdir(out, { recursive: true });
       const sources = (await loadSources()).filter(({ id }) => options.source === undefined || options.source.includes(id));
-      const world = await writeSynthetic(sources, out, options.parcels, options.seed, options.comuni);
-      print(options.json, { folder: out, parcels: world.parcelCount, comuni: world.comuni.length, sources: sources.map(({ id }) => id) },
-        () => `${world.parcelCount} parcels in ${world.comuni.length} comuni, files of ${sources.length} sources in ${out}`);
+      const region = await writeSynthetic(sources, out, options.parcels, options.seed, options.comuni);
+      print(options.json, { folder: out, parcels: region.parcelCount, comuni: region.comuni.length, sources: sources.map(({ id }) => id) },
+        () => `${region.parcelCount} parcels in ${region.comuni.length} comuni, files of ${sources.length} sources in ${out}`);
     });
 }
 
 /** Each source writes its own files; the same (parcels, seed, comuni) give the same bytes. */
-export async function writeSynthetic(sources: readonly RegisteredSource[], folder: string, parcels: number, seed: number, comuni?: number): Promise<World> {
-  const world = makeWorld({ parcels, seed, ...(comuni === undefined ? {} : { comuni }) });
-  for (const { id } of sources) await (await loadSynthetic(id)).write(world, folder);
-  return world;
+export async function writeSynthetic(sources: readonly RegisteredSource[], folder: string, parcels: number, seed: number, comuni?: number): Promise<SyntheticRegion> {
+  const region = makeRegion({ parcels, seed, ...(comuni === undefined ? {} : { comuni }) });
+  for (const { id } of sources) await (await loadSynthetic(id)).write(region, folder);
+  return region;
 }

@@ -3,9 +3,9 @@
  * parcels stray from the lattice by at most 15 % of a cell, so an area takes a quarter of a cell or more of every parcel that it
  * meets, and nothing of the others. Coordinates are cells, counted from the region's south-west corner.
  */
-import { CELL_LAT, CELL_LON } from './make-world.ts';
+import { CELL_LAT, CELL_LON } from './make-region.ts';
 import { sharedPart } from './plane-geometry.ts';
-import type { LonLat, World, WorldComune, WorldParcel } from './world.ts';
+import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel } from './region.ts';
 
 /** West, south, east, north in cells; edges end in .5. */
 export type CellBox = readonly [number, number, number, number];
@@ -25,10 +25,10 @@ export class CellGrid {
   readonly #west: number;
   readonly #south: number;
 
-  constructor(world: World) {
-    [this.#west, this.#south] = world.box;
-    this.columns = Math.round((world.box[2] - world.box[0]) / CELL_LON);
-    this.rows = Math.round((world.box[3] - world.box[1]) / CELL_LAT);
+  constructor(region: SyntheticRegion) {
+    [this.#west, this.#south] = region.box;
+    this.columns = Math.round((region.box[2] - region.box[0]) / CELL_LON);
+    this.rows = Math.round((region.box[3] - region.box[1]) / CELL_LAT);
   }
 
   degrees([x, y]: readonly [number, number]): LonLat {
@@ -36,18 +36,18 @@ export class CellGrid {
   }
 
   /** Column and row of a comune's south-western cell; a comune has at least 12 × 10. */
-  cornerOf(comune: WorldComune): [number, number] {
+  cornerOf(comune: SyntheticComune): [number, number] {
     return [Math.round((comune.box[0] - this.#west) / CELL_LON), Math.round((comune.box[1] - this.#south) / CELL_LAT)];
   }
 
   /** Share of a parcel, 0–1 with 6 decimals, that lies in any of some areas. */
-  shareOf(parcel: WorldParcel, areas: readonly CellArea[]): number {
+  shareOf(parcel: SyntheticParcel, areas: readonly CellArea[]): number {
     const drawn = areas.map((area) => area.polygons.map((rings) => rings.map((ring) => ring.map((point) => this.degrees(point)))));
     return Math.round(1e6 * Math.min(1, sharedPart(parcel.polygons, drawn))) / 1e6;
   }
 
   /** Columns and rows of a parcel's cells in the region. */
-  cellsOf(parcel: WorldParcel): [number, number][] {
+  cellsOf(parcel: SyntheticParcel): [number, number][] {
     const x = Math.round((parcel.sheet.box[0] - this.#west) / CELL_LON);
     const y = Math.round((parcel.sheet.box[1] - this.#south) / CELL_LAT);
     return parcel.cells.map(([column, row]) => [x + column, y + row]);

@@ -7,7 +7,7 @@
  * Lambert azimuthal equal area: IOGP Guidance Note 7-2, method 9820, oblique aspect.
  * Geodesic: T. Vincenty, Survey Review 23 (176), 1975.
  */
-import type { LonLat } from './world.ts';
+import type { LonLat } from './region.ts';
 
 /** Easting, northing in metres. */
 export type EastNorth = readonly [number, number];

@@ -4,7 +4,7 @@
  * functions whose names end in `M2` or `M` take degrees and answer in metres.
  */
 import { gaussianRadius, geodesic, laeaEurope } from './map-projection.ts';
-import type { LonLat } from './world.ts';
+import type { LonLat } from './region.ts';
 
 export * from './map-projection.ts';
 

@@ -3,7 +3,7 @@
  * A horizontal line runs half-way between the two corners' heights next to the middle of the box; the point is the middle of the widest stretch
  * of it inside, in the polygon where that stretch is widest.
  */
-import type { LonLat } from './world.ts';
+import type { LonLat } from './region.ts';
 
 type Ring = readonly LonLat[];
 

@@ -1,5 +1,5 @@
 /** Small repeatable random numbers: a 32-bit hash of the key seeds mulberry32. For inventing data, not for secrets. */
-import type { Random } from './world.ts';
+import type { Random } from './region.ts';
 
 /** FNV-1a over UTF-16 code units, finished with murmur3's mixer so that similar keys part. */
 export function hashKey(key: string): number {

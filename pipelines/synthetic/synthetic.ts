@@ -2,7 +2,7 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from '../config.ts';
-import type { World, WorldParcel } from './world.ts';
+import type { SyntheticRegion, SyntheticParcel } from './region.ts';
 
 /** Files and truth of an synthetic region (a source's `synthetic.ts`, default export). */
 export interface Synthetic {
@@ -10,12 +10,12 @@ export interface Synthetic {
    * Writes this source's files for the synthetic region, in the publisher's exact format, quirks included.
    * @param folder where to write; it exists.
    */
-  write(world: World, folder: string): Promise<void>;
+  write(region: SyntheticRegion, folder: string): Promise<void>;
   /**
    * The right answer of each parcel as far as this source decides it, computed without PostGIS: section → field → value.
    * The returned function is called once per parcel.
    */
-  truth?(world: World): (parcel: WorldParcel) => Record<string, unknown>;
+  truth?(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown>;
 }
 
 /** The writer of a source's synthetic files. */

@@ -9,7 +9,7 @@ import { describe, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { RowWriter } from '../../pipelines/formats/copy.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
-import type { Random } from '../../pipelines/synthetic/world.ts';
+import type { Random } from '../../pipelines/synthetic/region.ts';
 import { GmlDocument, type Problem } from './document.ts';
 import { ParcelScanner } from './scan.ts';
 import { Refusal } from './strict.ts';

@@ -4,19 +4,19 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import source from './source.ts';
 import synthetic, { cadastralName, quirks } from './synthetic.ts';
 import type { Collected } from '../../test/harness/collect.ts';
 import { trial } from '../../test/harness/trial.ts';
 
-const world = makeWorld({ parcels: 2000, seed: 1 });
+const region = makeRegion({ parcels: 2000, seed: 1 });
 let folder: string;
 let collected: Collected;
 
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-  await synthetic.write(world, folder);
+  await synthetic.write(region, folder);
   const { recognition, collected: found, error } = await trial(source, join(folder, 'MOLISE.zip'));
   expect(error).toBeNull();
   expect(recognition).toEqual({ role: 'regione', vintage: '2026-07-01', region: 14, complete: true });
@@ -38,11 +38,11 @@ function coordinates(ewkb: Buffer): [number, number][][][] {
 }
 
 describe('the synthetic cadastral map', () => {
-  test('holds every parcel of the world with its very corners, and the quirks beside them', () => {
+  test('holds every parcel of the region with its very corners, and the quirks beside them', () => {
     const staged = new Map<string, [number, number][][][][]>();
     for (const { reference, geom } of collected.rows['raw_parcel']!) staged.set(String(reference), [...(staged.get(String(reference)) ?? []), coordinates(geom as Buffer)]);
     const repeated: string[] = [];
-    for (const parcel of world.parcels()) {
+    for (const parcel of region.parcels()) {
       const found = staged.get(parcel.reference)!;
       expect(found[0]).toEqual(parcel.polygons);
       if (found.length > 1) repeated.push(JSON.stringify(found[1]) === JSON.stringify(found[0]) ? 'repeated' : 'contradicted');
@@ -50,20 +50,20 @@ describe('the synthetic cadastral map', () => {
     }
     expect(repeated).toEqual(['repeated', 'contradicted']);
     // What is left: the comune that does not exist, the ring to be repaired, and the one that encloses nothing, which only the database can tell.
-    const { pseudoComune, repaired } = quirks(world);
+    const { pseudoComune, repaired } = quirks(region);
     expect([...staged.keys()].sort()).toEqual([pseudoComune, repaired, 'Z001_000100.9004'].sort());
   });
 
   test('holds every sheet, those of one comune twice', () => {
-    const sheets = world.comuni.flatMap((comune) => [...world.sheets(comune)].map(({ reference }) => reference));
+    const sheets = region.comuni.flatMap((comune) => [...region.sheets(comune)].map(({ reference }) => reference));
     const staged = collected.rows['raw_sheet']!.map(({ reference }) => String(reference));
     expect(new Set(staged)).toEqual(new Set(sheets));
-    expect(staged.length - sheets.length).toBe(quirks(world).duplicates - 1);
+    expect(staged.length - sheets.length).toBe(quirks(region).duplicates - 1);
   });
 
   test('has one member that is not well-formed, which costs nothing but itself', () => {
     const rejects = collected.members.flatMap(({ rejects: found }) => found.map(({ code }) => code));
-    expect(rejects).toEqual(Array<string>(quirks(world).rejects.xml_malformed).fill('xml_malformed'));
+    expect(rejects).toEqual(Array<string>(quirks(region).rejects.xml_malformed).fill('xml_malformed'));
   });
 
   test('lies in zips of provinces and comuni whose names have backticks', () => {
@@ -74,15 +74,15 @@ describe('the synthetic cadastral map', () => {
 
   test('has the same bytes each time', async () => {
     const again = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-    await synthetic.write(world, again);
+    await synthetic.write(region, again);
     const digest = (path: string): string => createHash('sha256').update(readFileSync(path)).digest('hex');
     expect(digest(join(again, 'MOLISE.zip'))).toBe(digest(join(folder, 'MOLISE.zip')));
     await rm(again, { recursive: true });
   });
 
   test('has a truth of each parcel: its parts and its ground area', () => {
-    const truth = synthetic.truth!(world);
-    for (const parcel of world.parcels(world.comuni[1])) {
+    const truth = synthetic.truth!(region);
+    for (const parcel of region.parcels(region.comuni[1])) {
       const { basic } = truth(parcel) as { basic: { cadastral_reference: string; area_m2: number; cadastral: { comune_code: string; section: string; sheet: string; attachment: string; development: string } } };
       const { comune_code, section, sheet, attachment, development } = basic.cadastral;
       expect(`${comune_code}${section}${sheet}${attachment}${development}`).toBe(parcel.sheet.reference);

@@ -2,7 +2,7 @@
  * The synthetic region's cadastral map: `MOLISE.zip` › `CB.zip` › `Z001_CASTEL DELL`INVENTATO.zip` › `_map.gml` and `_ple.gml`,
  * in the dialect of the publisher's MapServer. Written as a stream; the largest thing held is one feature.
  *
- * The quirks are extra to the world's parcels and, where they have a place of their own, lie west of the region, so that no
+ * The quirks are extra to the region's parcels and, where they have a place of their own, lie west of the region, so that no
  * zone of another source reaches them.
  */
 import { createReadStream } from 'node:fs';
@@ -11,7 +11,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { boxOf, boxPolygon, polygonsAreaM2, type MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import type { World, WorldComune, WorldParcel, WorldSheet } from '../../pipelines/synthetic/world.ts';
+import type { SyntheticRegion, SyntheticComune, SyntheticParcel, SyntheticSheet } from '../../pipelines/synthetic/region.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 /** Day of the release: the date of the zips' entries and the collections' timeStamp. */
@@ -20,34 +20,34 @@ const SRS = 'urn:ogc:def:crs:EPSG::6706';
 /** A comune that does not exist, with which the publisher fills a sliver. */
 const PSEUDO = 'A000';
 
-/** What the files hold beyond the world's parcels and sheets, so that a test knows what must become of it. */
+/** What the files hold beyond the region's parcels and sheets, so that a test knows what must become of it. */
 export interface Quirks {
   /** Members that must be refused, by the code of the reject. */
   readonly rejects: Readonly<Record<'xml_malformed' | 'geometry_empty' | 'reference_conflict' | 'comune_unknown', number>>;
   /** Members that say again what an earlier one said: a parcel byte by byte, and the sheets of a map that lies in the zip twice. */
   readonly duplicates: number;
-  /** Reference of a parcel that is accepted although the world does not have it: its ring crosses itself and is repaired. */
+  /** Reference of a parcel that is accepted although the region does not have it: its ring crosses itself and is repaired. */
   readonly repaired: string;
   /** Members of `comune_unknown`; they are only refused where the list of comuni is loaded. */
   readonly pseudoComune: string;
 }
 
-export function quirks(world: World): Quirks {
+export function quirks(region: SyntheticRegion): Quirks {
   return {
     rejects: { xml_malformed: 1, geometry_empty: 1, reference_conflict: 1, comune_unknown: 1 },
-    duplicates: 1 + sheetCount(world, strayComune(world)),
-    repaired: `${sheetOf(world.comuni[0]!)}.9003`,
+    duplicates: 1 + sheetCount(region, strayComune(region)),
+    repaired: `${sheetOf(region.comuni[0]!)}.9003`,
     pseudoComune: `${PSEUDO}W000200.STRADA001`,
   };
 }
 
 /** The comune whose map lies in the province's zip once more. */
-const strayComune = (world: World): WorldComune => world.comuni.at(-1)!;
-const sheetOf = (comune: WorldComune): string => `${comune.belfiore}_000100`;
+const strayComune = (region: SyntheticRegion): SyntheticComune => region.comuni.at(-1)!;
+const sheetOf = (comune: SyntheticComune): string => `${comune.belfiore}_000100`;
 
-function sheetCount(world: World, comune: WorldComune): number {
+function sheetCount(region: SyntheticRegion, comune: SyntheticComune): number {
   let count = 0;
-  for (const _ of world.sheets(comune)) count += 1;
+  for (const _ of region.sheets(comune)) count += 1;
   return count;
 }
 
@@ -109,9 +109,9 @@ function parcelMember(reference: string, label: string, belfiore: string, polygo
     + '      </CP:CadastralParcel>\n    </wfs:member>\n';
 }
 
-function sheetMember(world: World, sheet: WorldSheet): string {
+function sheetMember(region: SyntheticRegion, sheet: SyntheticSheet): string {
   const id = `CadastralZoning.IT.AGE.MAP.${sheet.reference}`;
-  const random = world.random('cadastre', sheet.reference);
+  const random = region.random('cadastre', sheet.reference);
   const since = random.next() < 0.7 ? `${String(1 + random.below(28)).padStart(2, '0')}/${String(1 + random.below(12)).padStart(2, '0')}/${1998 + random.below(28)}` : '';
   const scale = random.pick(['1000', '2000', '2000', '4000', '']);
   const polygons = [boxPolygon(sheet.box)];
@@ -141,30 +141,30 @@ function* collection(feature: 'CadastralParcel' | 'CadastralZoning', count: numb
 }
 
 /** A quadrangle of some 40 m west of the region, one place per number. */
-function outside(world: World, number: number): MultiPolygon {
-  const west = world.box[0] - 0.01;
-  const south = world.box[3] - 0.001 * number;
+function outside(region: SyntheticRegion, number: number): MultiPolygon {
+  const west = region.box[0] - 0.01;
+  const south = region.box[3] - 0.001 * number;
   const [x, y] = [Math.round(west * 1e8) / 1e8, Math.round(south * 1e8) / 1e8];
   const [x2, y2] = [Math.round((west + 0.0005) * 1e8) / 1e8, Math.round((south + 0.0004) * 1e8) / 1e8];
   return [[[[x, y], [x2, y], [x2, y2], [x, y2], [x, y]]]];
 }
 
 /** Members that one comune's parcels are followed by. */
-function viciousMembers(world: World): string[] {
-  const comune = world.comuni[0]!;
-  const land: WorldParcel[] = [];
-  for (const parcel of world.parcels(comune)) {
+function quirkyMembers(region: SyntheticRegion): string[] {
+  const comune = region.comuni[0]!;
+  const land: SyntheticParcel[] = [];
+  for (const parcel of region.parcels(comune)) {
     if (parcel.kind === 'land') land.push(parcel);
     if (land.length === 2) break;
   }
   const [repeated, contradicted = repeated] = land;
   const sheet = sheetOf(comune);
-  const [[bow]] = outside(world, 3) as [[(readonly [number, number])[]]];
+  const [[bow]] = outside(region, 3) as [[(readonly [number, number])[]]];
   const [a, b, c, d] = bow as [readonly [number, number], readonly [number, number], readonly [number, number], readonly [number, number]];
   return [
     parcelMember(repeated!.reference, repeated!.label, comune.belfiore, repeated!.polygons),
-    parcelMember(contradicted!.reference, contradicted!.label, comune.belfiore, outside(world, 1)),
-    parcelMember(`${sheet}.9001`, '9001 & 9002', comune.belfiore, outside(world, 2)),
+    parcelMember(contradicted!.reference, contradicted!.label, comune.belfiore, outside(region, 1)),
+    parcelMember(`${sheet}.9001`, '9001 & 9002', comune.belfiore, outside(region, 2)),
     // Two opposite corners are swapped: the ring crosses itself.
     parcelMember(`${sheet}.9003`, '9003', comune.belfiore, [[[a, b, d, c, a]]]),
     parcelMember(`${sheet}.9004`, '9004', comune.belfiore, [[[a, b, a]]]),
@@ -172,7 +172,7 @@ function viciousMembers(world: World): string[] {
 }
 
 const synthetic: Synthetic = {
-  async write(world, folder) {
+  async write(region, folder) {
     const temporary = await mkdtemp(join(tmpdir(), 'mappale-cadastre-'));
     const dated = { modified: RELEASE };
     /** Writes a zip beside, then into its parent: the size of an entry must be known to nobody beforehand. */
@@ -184,42 +184,42 @@ const synthetic: Synthetic = {
       await parent.add(name, createReadStream(path, { highWaterMark: 262_144 }), dated);
       await rm(path);
     };
-    const stem = (comune: WorldComune): string => `${comune.belfiore}_${cadastralName(comune.italianName)}`;
-    const map = (comune: WorldComune): Iterable<string> => collection(
-      'CadastralZoning', sheetCount(world, comune), [boxPolygon(comune.box)],
+    const stem = (comune: SyntheticComune): string => `${comune.belfiore}_${cadastralName(comune.italianName)}`;
+    const map = (comune: SyntheticComune): Iterable<string> => collection(
+      'CadastralZoning', sheetCount(region, comune), [boxPolygon(comune.box)],
       (function* () {
-        for (const sheet of world.sheets(comune)) yield sheetMember(world, sheet);
+        for (const sheet of region.sheets(comune)) yield sheetMember(region, sheet);
       })(),
     );
     try {
-      const region = await ZipWriter.create(join(folder, 'MOLISE.zip'));
-      for (const province of world.provinces) {
-        const comuni = world.comuni.filter((comune) => comune.province.code === province.code);
-        await nested(region, `${province.sigla}.zip`, async (provinceZip) => {
+      const outer = await ZipWriter.create(join(folder, 'MOLISE.zip'));
+      for (const province of region.provinces) {
+        const comuni = region.comuni.filter((comune) => comune.province.code === province.code);
+        await nested(outer, `${province.sigla}.zip`, async (provinceZip) => {
           for (const comune of comuni) {
             await nested(provinceZip, `${stem(comune)}.zip`, async (zip) => {
               await zip.add(`${stem(comune)}_map.gml`, map(comune), dated);
-              const extra = comune.index === 0 ? viciousMembers(world) : [];
+              const extra = comune.index === 0 ? quirkyMembers(region) : [];
               await zip.add(`${stem(comune)}_ple.gml`, collection(
                 'CadastralParcel', comune.parcelCount + extra.length, [boxPolygon(comune.box)],
                 (function* () {
-                  for (const parcel of world.parcels(comune)) yield parcelMember(parcel.reference, parcel.label, comune.belfiore, parcel.polygons);
+                  for (const parcel of region.parcels(comune)) yield parcelMember(parcel.reference, parcel.label, comune.belfiore, parcel.polygons);
                   yield* extra;
                 })(),
               ), dated);
             });
           }
-          const stray = strayComune(world);
+          const stray = strayComune(region);
           if (comuni.includes(stray)) await provinceZip.add(`${stem(stray)}_map.gml`, map(stray), dated);
-          if (comuni.includes(world.comuni[0]!)) {
+          if (comuni.includes(region.comuni[0]!)) {
             await nested(provinceZip, `${PSEUDO}_MARE.zip`, async (zip) => {
-              const polygons = outside(world, 5);
+              const polygons = outside(region, 5);
               await zip.add(`${PSEUDO}_MARE_ple.gml`, collection('CadastralParcel', 1, polygons, [parcelMember(`${PSEUDO}W000200.STRADA001`, 'STRADA001', PSEUDO, polygons)]), dated);
             });
           }
         });
       }
-      await region.close();
+      await outer.close();
     } finally {
       await rm(temporary, { recursive: true, force: true });
     }

@@ -5,9 +5,9 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
-import type { Random } from '../../pipelines/synthetic/world.ts';
+import type { Random } from '../../pipelines/synthetic/region.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import { INDIR_COLUMNS, INDIR_STREET_COLUMNS, STRAD_COLUMNS, indirAccess, indirStreet, record } from './schema.ts';
 import source from './source.ts';
@@ -283,8 +283,8 @@ describeDatabase('loading ANNCSU', (engine) => {
 
 describe('the synthetic addresses', () => {
   it('are read with exactly the quirks that were put in', async () => {
-    const world = makeWorld({ parcels: 900, seed: 5 });
-    await synthetic.write(world, folder);
+    const region = makeRegion({ parcels: 900, seed: 5 });
+    await synthetic.write(region, folder);
     const indir = await trial(source, join(folder, 'indirizzarioMolise20260602.zip'));
     expect(indir.recognition).toEqual({ role: 'INDIR', vintage: '2026-06-02', region: 14, complete: true });
     expect(indir.collected!.members[0]!.rejects.map(({ code }) => code)).toEqual(['separator_count', 'civico_malformed', 'metodo_unknown', 'coordinate_malformed', 'encoding_invalid']);

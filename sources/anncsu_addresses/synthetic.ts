@@ -3,10 +3,10 @@
  * Points lie in the middle of parcels, on roads near them and far from them; which is which is measured in plain TypeScript.
  */
 import { join } from 'node:path';
-import { CELL_LAT, CELL_LON } from '../../pipelines/synthetic/make-world.ts';
+import { CELL_LAT, CELL_LON } from '../../pipelines/synthetic/make-region.ts';
 import { placeOf, pointToPolygonsM } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import type { LonLat, Random, World, WorldComune, WorldParcel } from '../../pipelines/synthetic/world.ts';
+import type { LonLat, Random, SyntheticRegion, SyntheticComune, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import { INDIR_COLUMNS, STRAD_COLUMNS } from './schema.ts';
 
@@ -19,7 +19,7 @@ const MOST_PER_PARCEL = 20;
 /** A street as published, and as the answers must show it. */
 interface Street {
   readonly key: number;
-  readonly comune: WorldComune;
+  readonly comune: SyntheticComune;
   readonly odonimo: string;
   readonly name: string;
   readonly localita: string;
@@ -71,7 +71,7 @@ const ADJECTIVES = ['ALTE', 'BASSE', 'CHIARE', 'DORATE', 'FITTE', 'GRANDI', 'LAR
 
 const capital = (word: string): string => word.charAt(0) + word.slice(1).toLowerCase();
 
-function streetsOf(comune: WorldComune): Street[] {
+function streetsOf(comune: SyntheticComune): Street[] {
   const first = 9_000_000 + comune.index * 1_000;
   const streets: Street[] = USUAL.map(([odonimo, name, localita, locality], index) => ({
     key: first + index, comune, odonimo, name, localita, locality, lingua1: comune.otherName !== null && odonimo === 'VIA ROMA' ? 'ROMSTRASSE' : '',
@@ -93,7 +93,7 @@ function streetsOf(comune: WorldComune): Street[] {
 }
 
 /** A point of a cell: the middle moved by a share of the cell, 7 decimals at most. */
-function pointIn(parcel: WorldParcel, cell: readonly [number, number], dx: number, dy: number): LonLat {
+function pointIn(parcel: SyntheticParcel, cell: readonly [number, number], dx: number, dy: number): LonLat {
   const [west, south] = parcel.sheet.box;
   const round = (value: number): number => Math.round(value * 1e7) / 1e7;
   return [round(west + (cell[0] + 0.5 + dx) * CELL_LON), round(south + (cell[1] + 0.5 + dy) * CELL_LAT)];
@@ -108,8 +108,8 @@ interface Placed {
 }
 
 /** The accesses of a comune, each with its point, and whose they are. */
-function place(world: World, comune: WorldComune): Placed {
-  const random = world.random('anncsu', comune.belfiore);
+function place(region: SyntheticRegion, comune: SyntheticComune): Placed {
+  const random = region.random('anncsu', comune.belfiore);
   const streets = streetsOf(comune);
   const accesses: Access[] = [];
   const inside = new Map<number, Access[]>();
@@ -133,11 +133,11 @@ function place(world: World, comune: WorldComune): Placed {
     // The last of the usual streets has no access; the roads are numbered by metres alone.
     return /^VIA FINTA|^STRADA /.test(street.odonimo) ? streets[0]! : street;
   };
-  const own = (parcel: WorldParcel, access: Access): void => {
+  const own = (parcel: SyntheticParcel, access: Access): void => {
     inside.set(parcel.index, [...(inside.get(parcel.index) ?? []), access]);
   };
 
-  let sheet: WorldParcel[] = [];
+  let sheet: SyntheticParcel[] = [];
   const flush = (): void => {
     for (const parcel of sheet) {
       if (parcel.kind === 'land') {
@@ -152,14 +152,14 @@ function place(world: World, comune: WorldComune): Placed {
     }
     sheet = [];
   };
-  const placeInside = (parcel: WorldParcel): void => {
+  const placeInside = (parcel: SyntheticParcel): void => {
     const count = parcel.index % 97 === 13 ? 25 : Math.max(0, random.below(5) - 2);
     for (let i = 0; i < count; i += 1) {
       const point = pointIn(parcel, parcel.cells[0]!, (random.next() - 0.5) * 0.3, (random.next() - 0.5) * 0.3);
       own(parcel, build(pickStreet(), { ...located(point), ...numbering(random) }));
     }
   };
-  const placeBeside = (parcel: WorldParcel, cell: readonly [number, number]): void => {
+  const placeBeside = (parcel: SyntheticParcel, cell: readonly [number, number]): void => {
     const point = pointIn(parcel, cell, (random.next() - 0.5) * 0.8, (random.next() - 0.5) * 0.8);
     const lands = sheet.filter((other) => other.kind === 'land');
     const within = lands.find((other) => placeOf(point, other.polygons) === 'inside');
@@ -180,12 +180,12 @@ function place(world: World, comune: WorldComune): Placed {
     if (nearest.distance < NEAR_M) near.set(nearest.other.index, [...others, { access: shown, distance: nearest.distance }]);
   };
 
-  for (const parcel of world.parcels(comune)) {
+  for (const parcel of region.parcels(comune)) {
     if (sheet.length > 0 && sheet[0]!.sheet.index !== parcel.sheet.index) flush();
     sheet.push(parcel);
   }
   flush();
-  const lands = firstLands(world, comune, 40);
+  const lands = firstLands(region, comune, 40);
   for (const [index, parts] of questions(comune).entries()) {
     const street = streets.find(({ odonimo, localita }) => odonimo === parts.odonimo && localita === (parts.localita ?? ''));
     if (street === undefined) continue;
@@ -205,9 +205,9 @@ function place(world: World, comune: WorldComune): Placed {
   return { accesses, owned };
 }
 
-function firstLands(world: World, comune: WorldComune, most: number): WorldParcel[] {
-  const lands: WorldParcel[] = [];
-  for (const parcel of world.parcels(comune)) {
+function firstLands(region: SyntheticRegion, comune: SyntheticComune, most: number): SyntheticParcel[] {
+  const lands: SyntheticParcel[] = [];
+  for (const parcel of region.parcels(comune)) {
     if (parcel.kind === 'land') lands.push(parcel);
     if (lands.length === most) break;
   }
@@ -228,7 +228,7 @@ function numbering(random: Random): Partial<Access> {
 }
 
 /** What the questions of the tests ask for; numbers above 100 are given to nobody else. */
-function questions(comune: WorldComune): { odonimo: string; localita?: string; access: Partial<Access> }[] {
+function questions(comune: SyntheticComune): { odonimo: string; localita?: string; access: Partial<Access> }[] {
   const number = (odonimo: string, civico: string, esponente = '', specificita = '', localita = ''): { odonimo: string; localita: string; access: Partial<Access> } => ({
     odonimo, localita, access: { civico, esponente, specificita, shown: `${civico}${esponente === '' ? '' : `/${esponente}`}${specificita === '' ? '' : ` ${specificita}`}` },
   });
@@ -247,7 +247,7 @@ function questions(comune: WorldComune): { odonimo: string; localita?: string; a
 }
 
 /** Coordinates that cannot be believed: the address stays, without a point. */
-function unlocated(comune: WorldComune): Partial<Access>[] {
+function unlocated(comune: SyntheticComune): Partial<Access>[] {
   const parts = (civico: string, x: string, y: string, metodo = '4'): Partial<Access> => ({ civico, shown: civico, x, y, metodo });
   return [
     parts('201', '', '', ''),
@@ -286,20 +286,20 @@ function refused(good: Access): (string | Uint8Array)[] {
   ];
 }
 
-function* indirLines(world: World): Generator<string | Uint8Array> {
+function* indirLines(region: SyntheticRegion): Generator<string | Uint8Array> {
   yield `${INDIR_COLUMNS.join(';')}\n`;
-  for (const comune of world.comuni) {
-    const accesses = [...place(world, comune).accesses].sort((a, b) => a.street.key - b.street.key || a.key - b.key);
+  for (const comune of region.comuni) {
+    const accesses = [...place(region, comune).accesses].sort((a, b) => a.street.key - b.street.key || a.key - b.key);
     for (const access of accesses) yield `${accessLine(access)}\n`;
     if (comune.index === 0) yield* refused(accesses[0]!);
   }
 }
 
-function* stradLines(world: World): Generator<string> {
+function* stradLines(region: SyntheticRegion): Generator<string> {
   yield `${STRAD_COLUMNS.join(';')}\n`;
-  for (const comune of world.comuni) {
+  for (const comune of region.comuni) {
     const counts = new Map<number, number>();
-    for (const { street } of place(world, comune).accesses) counts.set(street.key, (counts.get(street.key) ?? 0) + 1);
+    for (const { street } of place(region, comune).accesses) counts.set(street.key, (counts.get(street.key) ?? 0) + 1);
     for (const street of streetsOf(comune)) {
       // One street is known from INDIR alone.
       if (comune.index === 1 && street.odonimo === 'VIALE ROMA') continue;
@@ -309,27 +309,27 @@ function* stradLines(world: World): Generator<string> {
 }
 
 const synthetic: Synthetic = {
-  async write(world, folder) {
-    const area = world.region.name.slice(0, 4).toUpperCase();
-    for (const [long, kind, lines] of [['indirizzario', 'INDIR', indirLines(world)], ['stradario', 'STRAD', stradLines(world)]] as const) {
-      const zip = await ZipWriter.create(join(folder, `${long}${world.region.name}${DATE}.zip`));
+  async write(region, folder) {
+    const area = region.name.slice(0, 4).toUpperCase();
+    for (const [long, kind, lines] of [['indirizzario', 'INDIR', indirLines(region)], ['stradario', 'STRAD', stradLines(region)]] as const) {
+      const zip = await ZipWriter.create(join(folder, `${long}${region.name}${DATE}.zip`));
       await zip.add(`${kind}_${area}_${DATE}.csv`, lines);
       await zip.close();
     }
   },
 
-  truth(world) {
-    let current: { comune: WorldComune; owned: Placed['owned'] } | null = null;
+  truth(region) {
+    let current: { comune: SyntheticComune; owned: Placed['owned'] } | null = null;
     return (parcel) => {
-      if (current?.comune !== parcel.comune) current = { comune: parcel.comune, owned: place(world, parcel.comune).owned };
-      return { address: (current.owned.get(parcel.index) ?? []).map((access) => answer(world, access)) };
+      if (current?.comune !== parcel.comune) current = { comune: parcel.comune, owned: place(region, parcel.comune).owned };
+      return { address: (current.owned.get(parcel.index) ?? []).map((access) => answer(region, access)) };
     };
   },
 };
 export default synthetic;
 
 /** An access as the section `address` must show it. */
-function answer(world: World, { key, street, shown, point }: Access): Record<string, unknown> {
+function answer(region: SyntheticRegion, { key, street, shown, point }: Access): Record<string, unknown> {
   const { comune } = street;
   return {
     address_id: key,
@@ -339,7 +339,7 @@ function answer(world: World, { key, street, shown, point }: Access): Record<str
     municipality_code: comune.belfiore,
     municipality_name: comune.italianName,
     province: comune.province.name,
-    region: world.region.name,
+    region: region.name,
     latitude: point![1],
     longitude: point![0],
     formatted_address: [...new Set([`${street.name} ${shown}`, street.locality === '' ? comune.italianName : street.locality, comune.province.name])].join(', '),

@@ -4,8 +4,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
-import { formerIstatCode, mergedComuni } from '../../pipelines/synthetic/world-former-codes.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
+import { formerIstatCode, mergedComuni } from '../../pipelines/synthetic/former-codes.ts';
 import { mostSevere } from './schema.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
@@ -30,17 +30,17 @@ describe('the seismic classification', () => {
   });
 
   test('the synthetic region comes back as its truth says', async () => {
-    const world = makeWorld({ parcels: 30_000, seed: 2 });
-    await synthetic.write(world, folder);
+    const region = makeRegion({ parcels: 30_000, seed: 2 });
+    await synthetic.write(region, folder);
     const { recognition, collected } = await trial(source, join(folder, 'classificazione-sismica-aggiornata-maggio-2025.csv'));
     expect(recognition).toEqual({ role: 'comuni', vintage: '2025', region: null, complete: true });
     const rows = new Map(collected!.rows['raw_seismic']!.map((row) => [row['istat_code'], row]));
     // One comune stands in it with its two former ones, and one row is there twice.
-    expect(rows.size).toBe(world.comuni.length + 1);
-    expect(collected!.rows['raw_seismic']).toHaveLength(world.comuni.length + 2);
-    const truth = synthetic.truth!(world);
-    for (const comune of world.comuni) {
-      const [parcel] = world.parcels(comune);
+    expect(rows.size).toBe(region.comuni.length + 1);
+    expect(collected!.rows['raw_seismic']).toHaveLength(region.comuni.length + 2);
+    const truth = synthetic.truth!(region);
+    for (const comune of region.comuni) {
+      const [parcel] = region.parcels(comune);
       const codes = mergedComuni(comune).length > 0 ? mergedComuni(comune).map(({ istatCode }) => istatCode) : [formerIstatCode(comune) ?? comune.istatCode];
       const stated = codes.map((code) => rows.get(code)!).sort((a, b) => Number(a['zone']) - Number(b['zone']));
       const [row] = stated;

@@ -5,25 +5,25 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { formerIstatCode, mergedComuni } from '../../pipelines/synthetic/world-former-codes.ts';
-import type { World, WorldComune } from '../../pipelines/synthetic/world.ts';
+import { formerIstatCode, mergedComuni } from '../../pipelines/synthetic/former-codes.ts';
+import type { SyntheticRegion, SyntheticComune } from '../../pipelines/synthetic/region.ts';
 
 /** Label and the zone that counts, side by side, so that the truth is not computed by the reader's rule. */
 const LABELS: readonly (readonly [string, number])[] = [
   ['2', 2], ['3S', 3], ['2A-3A-3B', 2], ['1', 1], ['4', 4], ['1-2A', 1], ['3A-3B', 3], ['2B', 2], ['3', 3], ['2B-3A', 2], ['3A', 3], ['2A', 2],
 ];
 
-function zoneOf(world: World, comune: WorldComune): readonly [string, number] {
-  return comune.index < LABELS.length ? LABELS[comune.index]! : world.random('seismic', comune.belfiore).pick(LABELS);
+function zoneOf(region: SyntheticRegion, comune: SyntheticComune): readonly [string, number] {
+  return comune.index < LABELS.length ? LABELS[comune.index]! : region.random('seismic', comune.belfiore).pick(LABELS);
 }
 
 const synthetic: Synthetic = {
-  async write(world, folder) {
-    const rows = world.comuni.flatMap((comune) => {
+  async write(region, folder) {
+    const rows = region.comuni.flatMap((comune) => {
       const parts = mergedComuni(comune);
       const row = (name: string, code: string, label: string): string =>
-        [world.region.name, comune.province.name, comune.province.sigla, name, String(Number(code)), label].join(';');
-      const [label] = zoneOf(world, comune);
+        [region.name, comune.province.name, comune.province.sigla, name, String(Number(code)), label].join(';');
+      const [label] = zoneOf(region, comune);
       if (parts.length === 0) return [row(comune.italianName, formerIstatCode(comune) ?? comune.istatCode, label)];
       // The last part has the zone that counts, the others the mildest.
       return parts.map(({ name, istatCode }, index) => row(name, istatCode, index === parts.length - 1 ? label : '4'));
@@ -31,9 +31,9 @@ const synthetic: Synthetic = {
     const lines = ['REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA', ...rows, rows[0]!];
     await writeFile(join(folder, 'classificazione-sismica-aggiornata-maggio-2025.csv'), `\ufeff${lines.join('\r\n')}\r\n`);
   },
-  truth(world) {
+  truth(region) {
     return ({ comune }) => {
-      const [label, zone] = zoneOf(world, comune);
+      const [label, zone] = zoneOf(region, comune);
       // Of several zones, or merged from comuni of which one had another: which of them a place is in is not known.
       const exact = !label.includes('-') && (mergedComuni(comune).length === 0 || label === '4');
       return { risk: { seismic_zone: zone, seismic_zone_label: label, seismic_zone_exact: exact } };

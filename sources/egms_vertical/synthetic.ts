@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { boxOf, boxPolygon, intersectionArea, laeaEurope, type Box, type MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import type { World, WorldParcel } from '../../pipelines/synthetic/world.ts';
+import type { SyntheticRegion, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 const RELEASE = '2020_2024_1';
@@ -122,8 +122,8 @@ export function* tileLines({ tile, rows, dates, seed }: TileOptions): Generator<
 }
 
 /** The cells of the region: first column, first row, beyond the last column, beyond the last row. */
-function gridOf(world: World): Box {
-  const [west, south, east, north] = world.box;
+function gridOf(region: SyntheticRegion): Box {
+  const [west, south, east, north] = region.box;
   let [x0, y0, x1, y1] = [Infinity, Infinity, -Infinity, -Infinity];
   // The edges of a box in degrees are curves here: their corners and middles bound them well within the margin.
   for (const lon of [west, (west + east) / 2, east]) {
@@ -149,9 +149,9 @@ async function writeTile(folder: string, name: string, lines: Iterable<string>):
   await zip.close();
 }
 
-async function write(world: World, folder: string): Promise<void> {
-  const { seed } = world;
-  const [x0, y0, x1, y1] = gridOf(world);
+async function write(region: SyntheticRegion, folder: string): Promise<void> {
+  const { seed } = region;
+  const [x0, y0, x1, y1] = gridOf(region);
   const dates = (x1 - x0) * (y1 - y0) > CELLS_WITH_FULL_SERIES ? SHORT_SERIES : DATES;
   const tail = tails(dates);
   const header = `${FIELDS},${dateColumns('2020-01-03', dates)}\n`;
@@ -224,7 +224,7 @@ function classify(velocity: number, acceleration: number): Record<string, unknow
   };
 }
 
-function truthOf(seed: number, parcel: WorldParcel): Record<string, unknown> | null {
+function truthOf(seed: number, parcel: SyntheticParcel): Record<string, unknown> | null {
   const polygons: MultiPolygon = parcel.polygons.map((polygon) => polygon.map((ring) => ring.map((point) => laeaEurope.forward(point))));
   const [west, south, east, north] = boxOf(polygons);
   let area = 0;
@@ -252,6 +252,6 @@ function truthOf(seed: number, parcel: WorldParcel): Record<string, unknown> | n
 const synthetic: Synthetic = {
   write,
   // Every tile that the region has a part in is written.
-  truth: (world) => (parcel) => ({ subsidence: truthOf(world.seed, parcel), coverage: { subsidence: 'mapped' } }),
+  truth: (region) => (parcel) => ({ subsidence: truthOf(region.seed, parcel), coverage: { subsidence: 'mapped' } }),
 };
 export default synthetic;

@@ -6,9 +6,9 @@ import { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
-import type { LonLat } from '../../pipelines/synthetic/world.ts';
+import type { LonLat } from '../../pipelines/synthetic/region.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import type { MemberSink } from '../../pipelines/contract/source.ts';
 import { readGml } from './gml.ts';
@@ -72,8 +72,8 @@ describe('the grid of ground acceleration', () => {
   });
 
   it('of the synthetic region comes back, the repeated node and the blank line included', async () => {
-    const world = makeWorld({ parcels: 600, seed: 3 });
-    await synthetic.write(world, folder);
+    const region = makeRegion({ parcels: 600, seed: 3 });
+    await synthetic.write(region, folder);
     const { collected } = await trial(source, join(folder, 'italia_ag_002_txt.zip'));
     const rows = collected!.rows['raw_pga_node']!;
     expect(rows.length).toBeGreaterThan(20);

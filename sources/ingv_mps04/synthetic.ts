@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { geodesicDistance } from '../../pipelines/synthetic/map-projection.ts';
 import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import type { World } from '../../pipelines/synthetic/world.ts';
+import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 /** Nodes per degree. */
@@ -22,8 +22,8 @@ interface Extent {
   readonly north: number;
 }
 
-function extentOf(world: World): Extent {
-  const [west, south, east, north] = world.box;
+function extentOf(region: SyntheticRegion): Extent {
+  const [west, south, east, north] = region.box;
   return {
     west: Math.floor(west * PER_DEGREE) - MARGIN, south: Math.floor(south * PER_DEGREE) - MARGIN,
     east: Math.ceil(east * PER_DEGREE) + MARGIN, north: Math.ceil(north * PER_DEGREE) + MARGIN,
@@ -44,8 +44,8 @@ function isMissing(extent: Extent, ix: number, iy: number): boolean {
 }
 
 const synthetic: Synthetic = {
-  async write(world, folder) {
-    const extent = extentOf(world);
+  async write(region, folder) {
+    const extent = extentOf(region);
     const zip = await ZipWriter.create(join(folder, 'italia_ag_002_txt.zip'));
     await zip.add('italia_ag_002.txt', (function* () {
       yield 'id lon lat ag 16perc 84perc\r\n';
@@ -55,7 +55,7 @@ const synthetic: Synthetic = {
         for (let ix = extent.west; ix <= extent.east; ix += 1) {
           if (isMissing(extent, ix, iy)) continue;
           id += 1;
-          const ag = agOf(world.seed, ix, iy);
+          const ag = agOf(region.seed, ix, iy);
           const line = `${String(id).padStart(6)}  ${(ix / PER_DEGREE).toFixed(2)} ${(iy / PER_DEGREE).toFixed(2)}  ${ag.toFixed(4)} ${(ag * 0.6).toFixed(4)} ${(ag * 1.15).toFixed(4)}\r\n`;
           yield line;
           if (!repeated) {
@@ -69,8 +69,8 @@ const synthetic: Synthetic = {
     await zip.close();
   },
 
-  truth(world) {
-    const extent = extentOf(world);
+  truth(region) {
+    const extent = extentOf(region);
     return (parcel) => {
       const point = pointOnSurface(parcel.polygons);
       const [ix, iy] = [Math.floor(point[0] * PER_DEGREE), Math.floor(point[1] * PER_DEGREE)];
@@ -80,7 +80,7 @@ const synthetic: Synthetic = {
         if (isMissing(extent, x, y)) continue;
         const distance = geodesicDistance(point, [x / PER_DEGREE, y / PER_DEGREE]);
         if (distance > MAX_DISTANCE_M) continue;
-        sum += agOf(world.seed, x, y) / Math.max(distance, 1e-6);
+        sum += agOf(region.seed, x, y) / Math.max(distance, 1e-6);
         weights += 1 / Math.max(distance, 1e-6);
       }
       if (weights === 0) throw new Error('the synthetic grid leaves a parcel without a node around it');

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { addShapefile, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
@@ -69,8 +69,8 @@ describe('the flood mosaic', () => {
   });
 
   it('has polygons of more than a thousand corners, and each record comes once', async () => {
-    const world = makeWorld({ parcels: 2_000, seed: 3 });
-    await synthetic.write(world, folder);
+    const region = makeRegion({ parcels: 2_000, seed: 3 });
+    await synthetic.write(region, folder);
     const { collected } = await trial(source, join(folder, 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica.zip'));
     const rows = collected!.rows['raw_flood_hazard']!;
     expect(Math.max(...rows.map((row) => (row['geom'] as Buffer).length))).toBeGreaterThan(16 * 1000);

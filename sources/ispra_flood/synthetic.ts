@@ -8,7 +8,7 @@ import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, meetsCell, spike
 import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
 import { addShapefile, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import type { LonLat, World, WorldComune, WorldParcel } from '../../pipelines/synthetic/world.ts';
+import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 /** The quirks repeat in blocks of 40 × 40 cells; so does the valley, over the southern 16 rows of each. */
@@ -61,37 +61,37 @@ function quirks(x: number, y: number): Zone[] {
 }
 
 /** The brook of a comune, in its south-western corner. */
-function brook(grid: CellGrid, comune: WorldComune): Zone[] {
+function brook(grid: CellGrid, comune: SyntheticComune): Zone[] {
   const [x, y] = grid.cornerOf(comune);
   return (['P1', 'P2', 'P3'] as const).map((level, i) => ({ class: level, area: boxArea([x + 0.5, y + 0.5, x + 3.5 - i, y + 1.5]), scenario: scenario(level, false) }));
 }
 
-function* zones(world: World): Generator<Zone> {
-  const grid = new CellGrid(world);
+function* zones(region: SyntheticRegion): Generator<Zone> {
+  const grid = new CellGrid(region);
   for (let y = 0; y < grid.rows; y += BLOCK) {
     // They leave the region on both sides.
     yield* valley(y, -10.5, grid.columns + 10.5);
     for (let x = 0; x < grid.columns; x += BLOCK) yield* quirks(x, y);
   }
-  for (const comune of world.comuni) yield* brook(grid, comune);
+  for (const comune of region.comuni) yield* brook(grid, comune);
 }
 
 /** One parcel per block is an area of its own: its neighbours touch it along their whole borders, and have nothing of it. */
-function isDrawn(grid: CellGrid, parcel: WorldParcel): boolean {
+function isDrawn(grid: CellGrid, parcel: SyntheticParcel): boolean {
   return grid.cellsOf(parcel).some(([column, row]) => column % BLOCK === 6 && row % BLOCK === 24);
 }
 
 const project = (ring: readonly LonLat[]): (readonly [number, number])[] => ring.map((point) => laeaEurope.forward(point));
 
-function layer(world: World, level: Class, encoding: ShapefileLayer['encoding']): ShapefileLayer {
-  const grid = new CellGrid(world);
+function layer(region: SyntheticRegion, level: Class, encoding: ShapefileLayer['encoding']): ShapefileLayer {
+  const grid = new CellGrid(region);
   function* features(): Generator<{ geometry: { type: 'polygon'; polygons: (readonly (readonly [number, number])[])[][] }; values: (string | null)[] }> {
-    for (const zone of zones(world)) {
+    for (const zone of zones(region)) {
       if (zone.class !== level) continue;
       yield { geometry: { type: 'polygon', polygons: zone.area.polygons.map((rings) => rings.map((ring) => project(ring.map((point) => grid.degrees(point))))) }, values: [zone.scenario] };
     }
     if (level !== 'P2') return;
-    for (const parcel of world.parcels()) {
+    for (const parcel of region.parcels()) {
       if (isDrawn(grid, parcel)) yield { geometry: { type: 'polygon', polygons: parcel.polygons.map((rings) => rings.map((ring) => project(ring))) }, values: [scenario('P2', true)] };
     }
   }
@@ -101,20 +101,20 @@ function layer(world: World, level: Class, encoding: ShapefileLayer['encoding'])
 const ORDER: readonly Class[] = ['P3', 'P2', 'P1', 'HPH'];
 
 const synthetic: Synthetic = {
-  async write(world, folder) {
+  async write(region, folder) {
     const zip = await ZipWriter.create(join(folder, `${FOLDER}.zip`));
     const name = (prefix: string, word: string): string => `${FOLDER}/${prefix}Mosaicatura_ISPRA_2020_pericolosita_idraulica_${word}`;
-    await addShapefile(zip, name('HPH_', 'elevata'), layer(world, 'P3', 'utf-8'));
+    await addShapefile(zip, name('HPH_', 'elevata'), layer(region, 'P3', 'utf-8'));
     // An old edition's table: latin1, and no .cpg to say so.
-    await addShapefile(zip, name('MPH_', 'media'), layer(world, 'P2', null));
-    await addShapefile(zip, name('LPH_', 'bassa'), layer(world, 'P1', 'latin1'));
-    await addShapefile(zip, name('', 'senza_scenario'), layer(world, 'HPH', 'utf-8'));
+    await addShapefile(zip, name('MPH_', 'media'), layer(region, 'P2', null));
+    await addShapefile(zip, name('LPH_', 'bassa'), layer(region, 'P1', 'latin1'));
+    await addShapefile(zip, name('', 'senza_scenario'), layer(region, 'HPH', 'utf-8'));
     await zip.add(`${FOLDER}/Licenza_Condizioni_Uso.pdf`, '%PDF-1.4\n% synthetic\n');
     await zip.close();
   },
 
-  truth(world) {
-    const grid = new CellGrid(world);
+  truth(region) {
+    const grid = new CellGrid(region);
     const blocks = new Map<string, Zone[]>();
     const around = (column: number, row: number): Zone[] => {
       const [x, y] = [column - (column % BLOCK), row - (row % BLOCK)];

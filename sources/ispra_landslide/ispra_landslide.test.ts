@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { addShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
@@ -15,12 +15,12 @@ import { loaded } from '../../test/harness/loaded.ts';
 import { goldenOf, trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
-const world = makeWorld({ parcels: 2_000, seed: 3 });
+const region = makeRegion({ parcels: 2_000, seed: 3 });
 
 let folder: string;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
-  await synthetic.write(world, folder);
+  await synthetic.write(region, folder);
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 

@@ -10,7 +10,7 @@ import { addShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { MappaleError } from '../../pipelines/contract/source.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { writeGeoPackage } from '../../pipelines/formats/vector.ts';
-import type { World, WorldComune, WorldParcel } from '../../pipelines/synthetic/world.ts';
+import type { SyntheticRegion, SyntheticComune, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 const BLOCK = 40;
@@ -50,25 +50,25 @@ function zones(x: number, y: number): Zone[] {
 }
 
 /** The slope of a comune, in its south-western corner. */
-function slope(grid: CellGrid, comune: WorldComune): Zone[] {
+function slope(grid: CellGrid, comune: SyntheticComune): Zone[] {
   const [x, y] = grid.cornerOf(comune);
   return (['P4', 'P3', 'P2', 'P1', 'AA'] as const).map((level, i) => ({ class: level, label: LABELS[level], area: boxArea([x + 0.5 + 2 * i, y + 0.5, x + 1.5 + 2 * i, y + 1.5]) }));
 }
 
 /** One parcel per block is a slide of its own, which its neighbours touch along their whole borders. */
-function isDrawn(grid: CellGrid, parcel: WorldParcel): boolean {
+function isDrawn(grid: CellGrid, parcel: SyntheticParcel): boolean {
   return grid.cellsOf(parcel).some(([column, row]) => column % BLOCK === 18 && row % BLOCK === 26);
 }
 
-function* records(world: World): Generator<{ readonly label: string | null; readonly polygons: (readonly (readonly [number, number])[])[][] }> {
-  const grid = new CellGrid(world);
+function* records(region: SyntheticRegion): Generator<{ readonly label: string | null; readonly polygons: (readonly (readonly [number, number])[])[][] }> {
+  const grid = new CellGrid(region);
   const written = ({ label, area }: Zone): { readonly label: string | null; readonly polygons: (readonly (readonly [number, number])[])[][] } =>
     ({ label, polygons: area.polygons.map((rings) => rings.map((ring) => ring.map((point) => utm32.forward(grid.degrees(point))))) });
   for (let y = 0; y < grid.rows; y += BLOCK) {
     for (let x = 0; x < grid.columns; x += BLOCK) yield* zones(x, y).map(written);
   }
-  for (const comune of world.comuni) yield* slope(grid, comune).map(written);
-  for (const parcel of world.parcels()) {
+  for (const comune of region.comuni) yield* slope(grid, comune).map(written);
+  for (const parcel of region.parcels()) {
     if (isDrawn(grid, parcel)) yield { label: LABELS.P4, polygons: parcel.polygons.map((rings) => rings.map((ring) => ring.map((point) => utm32.forward(point)))) };
   }
 }
@@ -78,9 +78,9 @@ const ENGLISH: Readonly<Record<string, string>> = { P4: 'Very high P4', P3: 'Hig
 const english = (label: string | null): string | null => (label === null ? null : (ENGLISH[label.split(' ').at(-1)!] ?? null));
 
 const synthetic: Synthetic = {
-  async write(world, folder) {
+  async write(region, folder) {
     const older = await ZipWriter.create(join(folder, `${OLDER_NAME}.zip`));
-    const grid = new CellGrid(world);
+    const grid = new CellGrid(region);
     // The older edition calls all the region moderate: served by mistake, it would show everywhere.
     const everywhere = utmRing(grid);
     await addShapefile(older, `${OLDER_NAME}/${OLDER_NAME}`, {
@@ -93,7 +93,7 @@ const synthetic: Synthetic = {
         name: NAME, srid: 32632, geometry: 'MultiPolygon',
         fields: [{ name: 'per_fr_ita', type: 'string' }, { name: 'per_fr_eng', type: 'string' }],
         features: (function* () {
-          for (const { label, polygons } of records(world)) yield { values: [label, english(label)], geometry: { type: 'MultiPolygon', coordinates: polygons } };
+          for (const { label, polygons } of records(region)) yield { values: [label, english(label)], geometry: { type: 'MultiPolygon', coordinates: polygons } };
         })(),
       }]);
     } catch (error) {
@@ -102,15 +102,15 @@ const synthetic: Synthetic = {
       await addShapefile(zip, NAME, {
         type: 'polygon', srid: 32632, fields: [{ name: 'per_fr_ita', type: 'text', length: 50 }, { name: 'per_fr_eng', type: 'text', length: 50 }],
         features: (function* () {
-          for (const { label, polygons } of records(world)) yield { geometry: { type: 'polygon' as const, polygons }, values: [label, english(label)] };
+          for (const { label, polygons } of records(region)) yield { geometry: { type: 'polygon' as const, polygons }, values: [label, english(label)] };
         })(),
       });
       await zip.close();
     }
   },
 
-  truth(world) {
-    const grid = new CellGrid(world);
+  truth(region) {
+    const grid = new CellGrid(region);
     const blocks = new Map<string, Zone[]>();
     const around = (column: number, row: number): Zone[] => {
       const [x, y] = [column - (column % BLOCK), row - (row % BLOCK)];

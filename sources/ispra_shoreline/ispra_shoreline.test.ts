@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { writeGeoPackage } from '../../pipelines/formats/vector.ts';
 import { yearsOf } from './schema.ts';
 import source from './source.ts';
@@ -33,8 +33,8 @@ describe('the shoreline change', () => {
   });
 
   it('in a zip: both lines of an interrupted segment, accents of a latin1 table, classes without information', async () => {
-    const world = makeWorld({ parcels: 6_000, seed: 3 });
-    await synthetic.write(world, folder);
+    const region = makeRegion({ parcels: 6_000, seed: 3 });
+    await synthetic.write(region, folder);
     const { recognition, collected } = await trial(source, join(folder, 'Dinamica_Litoranea_2006_2020.zip'));
     expect(recognition).toMatchObject({ role: 'dynamics', vintage: '2020' });
     const rows = collected!.rows['raw_shoreline_segment']!;

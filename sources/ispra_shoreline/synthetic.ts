@@ -7,7 +7,7 @@ import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
 import { nearestOnSegment, polygonsToSegmentM, type Point } from '../../pipelines/synthetic/plane-geometry.ts';
 import { addShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import type { LonLat, World } from '../../pipelines/synthetic/world.ts';
+import type { LonLat, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 const NAME = 'Dinamica_Litoranea_2006_2020';
@@ -40,8 +40,8 @@ function line(west: number, east: number, lat: number): LonLat[] {
   return Array.from({ length: count + 1 }, (_, i) => [west + ((east - west) * i) / count, lat]);
 }
 
-function segments(world: World): Segment[] {
-  const [west, , east, north] = world.box;
+function segments(region: SyntheticRegion): Segment[] {
+  const [west, , east, north] = region.box;
   const lat = north + OFFSHORE;
   const made: Segment[] = [];
   for (let i = 0; west + i * STEP < east; i += 1) {
@@ -85,12 +85,12 @@ const changeOf = ({ dynamic, rate }: Segment): number | null => rate ?? (dynamic
 const severity = (rate: number): number => (rate >= 0 ? 0 : rate > -0.5 ? 1 : rate > -1 ? 2 : rate > -2 ? 3 : 4);
 
 const synthetic: Synthetic = {
-  async write(world, folder) {
+  async write(region, folder) {
     const zip = await ZipWriter.create(join(folder, `${NAME}.zip`));
     await addShapefile(zip, NAME, {
       type: 'line', srid: 32632, encoding: null,
       fields: [{ name: 'OBJECTID', type: 'integer', length: 9 }, { name: 'Dinamica', type: 'text', length: 40 }, { name: 'm_anno', type: 'real', length: 12, decimals: 3 }, { name: 'Shape_Leng', type: 'real', length: 18, decimals: 6 }],
-      features: segments(world).map(({ label, rate, lines }, index) => ({
+      features: segments(region).map(({ label, rate, lines }, index) => ({
         geometry: { type: 'line' as const, lines: lines.map((points) => points.map((point) => utm32.forward(point))) },
         values: [index + 1, label, rate, null],
       })),
@@ -99,9 +99,9 @@ const synthetic: Synthetic = {
   },
 
   /** Distances agree with the database's to a few millimetres: its nearest point is looked for on the sphere. */
-  truth(world) {
-    const all = segments(world);
-    const [west, , , north] = world.box;
+  truth(region) {
+    const all = segments(region);
+    const [west, , , north] = region.box;
     return (parcel) => {
       // A part of Italy: it covers the comuni whose northern edge is the shore, each of which has several segments.
       const coverage = { coastal_erosion: parcel.comune.coastal ? 'mapped' : 'not_mapped' };

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { boxPolygon, polygonsAreaM2, utm32 } from '../../pipelines/synthetic/plane-geometry.ts';
 import { writeShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
@@ -97,15 +97,15 @@ describe('the boundaries', () => {
   });
 
   test('the synthetic region comes back: a boundary per comune, province and region', async () => {
-    const world = makeWorld({ parcels: 20_000, seed: 1 });
-    await synthetic.write(world, folder);
+    const region = makeRegion({ parcels: 20_000, seed: 1 });
+    await synthetic.write(region, folder);
     const { recognition, collected, error } = await trial(source, join(folder, 'Limiti01012026_g.zip'));
     expect(error).toBeNull();
     expect(recognition).toEqual({ role: 'limiti', vintage: '2026-01-01', region: null, sidecars: [], complete: true });
     expect(collected!.members.map(({ rejects }) => rejects)).toEqual([[], [], []]);
     expect(collected!.rows['raw_boundary']!.map(({ kind, code, name }) => [kind, code, name])).toEqual([
-      ...world.comuni.map((comune) => ['comune', comune.istatCode, comune.italianName]),
-      ...world.provinces.map((province) => ['provincia', province.code, province.name]),
+      ...region.comuni.map((comune) => ['comune', comune.istatCode, comune.italianName]),
+      ...region.provinces.map((province) => ['provincia', province.code, province.name]),
       ['regione', '14', 'Molise'],
     ]);
   });
@@ -122,8 +122,8 @@ describeDatabase('boundaries become a layer', (engine) => {
 
   test('reprojected, repaired, each unit once, each with its ground area', async () => {
     // The comune's box, drawn in UTM as the publisher draws it, and its area computed in degrees without PostGIS.
-    const world = makeWorld({ parcels: 2000, seed: 1 });
-    const { box } = world.comuni[0]!;
+    const region = makeRegion({ parcels: 2000, seed: 1 });
+    const { box } = region.comuni[0]!;
     const corners: [number, number][] = [];
     const [west, south, east, north] = box;
     for (let i = 0; i < 20; i += 1) corners.push([west + ((east - west) * i) / 20, south]);

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { utm32, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import { addShapefile, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import type { LonLat, World, WorldComune } from '../../pipelines/synthetic/world.ts';
+import type { LonLat, SyntheticRegion, SyntheticComune } from '../../pipelines/synthetic/region.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
 const EDITION = '01012026';
@@ -20,7 +20,7 @@ function side([x1, y1]: LonLat, [x2, y2]: LonLat): LonLat[] {
 }
 
 /** Outline in degrees of comuni that lie in whole rows of boxes, each row without gaps. */
-function outline(comuni: readonly WorldComune[]): LonLat[] {
+function outline(comuni: readonly SyntheticComune[]): LonLat[] {
   const rows = new Map<number, [number, number, number]>();
   for (const { box: [west, south, east, north] } of comuni) {
     const row = rows.get(north);
@@ -49,7 +49,7 @@ const text = (name: string, length: number): ShapefileField => ({ name, type: 't
 const real = (name: string): ShapefileField => ({ name, type: 'real', length: 19, decimals: 11 });
 
 const synthetic: Synthetic = {
-  async write(world: World, folder: string) {
+  async write(region: SyntheticRegion, folder: string) {
     const zip = await ZipWriter.create(join(folder, `Limiti${EDITION}_g.zip`));
     const path = (level: string): string => `Limiti${EDITION}_g/${level}${EDITION}_g/${level}${EDITION}_g_WGS84`;
     const feature = (polygon: Polygon, values: readonly (string | number | null)[]) => ({ geometry: { type: 'polygon', polygons: [polygon] } as const, values });
@@ -61,12 +61,12 @@ const synthetic: Synthetic = {
           integer('COD_RIP'), integer('COD_REG'), integer('COD_PROV'), integer('COD_CM'), integer('COD_UTS'), integer('PRO_COM'), text('PRO_COM_T', 6),
           text('COMUNE', 100), text('COMUNE_A', 100), integer('CC_UTS'), real('Shape_Leng'), real('Shape_Area'),
         ],
-        features: world.comuni.map((comune) => {
+        features: region.comuni.map((comune) => {
           const polygon = projected(outline([comune]));
           const province = Number(comune.province.code);
           const code = comune.index === 1 ? String(Number(comune.istatCode)) : comune.istatCode;
           return feature(comune.index === 1 ? withSpike(polygon) : polygon, [
-            4, world.region.code, province, 0, province, Number(comune.istatCode), code, comune.italianName, comune.otherName, 0, 0, 0,
+            4, region.code, province, 0, province, Number(comune.istatCode), code, comune.italianName, comune.otherName, 0, 0, 0,
           ]);
         }),
       });
@@ -77,23 +77,23 @@ const synthetic: Synthetic = {
           integer('COD_RIP'), integer('COD_REG'), integer('COD_PROV'), integer('COD_CM'), integer('COD_UTS'), text('DEN_PROV', 50), text('DEN_CM', 50),
           text('DEN_UTS', 50), text('SIGLA', 2), text('TIPO_UTS', 50), real('Shape_Leng'), real('Shape_Area'),
         ],
-        features: world.provinces.map((province) => {
-          const comuni = world.comuni.filter((comune) => comune.province.code === province.code);
+        features: region.provinces.map((province) => {
+          const comuni = region.comuni.filter((comune) => comune.province.code === province.code);
           const code = Number(province.code);
-          return feature(projected(outline(comuni)), [4, world.region.code, code, 0, code, province.name, '-', province.name, province.sigla, 'Provincia', 0, 0]);
+          return feature(projected(outline(comuni)), [4, region.code, code, 0, code, province.name, '-', province.name, province.sigla, 'Provincia', 0, 0]);
         }),
       });
       await addShapefile(zip, path('Reg'), {
         type: 'polygon',
         srid: 32632,
         fields: [integer('COD_RIP'), integer('COD_REG'), text('DEN_REG', 50), real('Shape_Leng'), real('Shape_Area')],
-        features: [feature(projected(outline(world.comuni)), [4, world.region.code, world.region.name, 0, 0])],
+        features: [feature(projected(outline(region.comuni)), [4, region.code, region.name, 0, 0])],
       });
       await addShapefile(zip, path('RipGeo'), {
         type: 'polygon',
         srid: 32632,
         fields: [integer('COD_RIP'), text('DEN_RIP', 50), real('Shape_Leng'), real('Shape_Area')],
-        features: [feature(projected(outline(world.comuni)), [4, 'Sud', 0, 0])],
+        features: [feature(projected(outline(region.comuni)), [4, 'Sud', 0, 0])],
       });
     } finally {
       await zip.close();

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { polygonsAreaM2, utm32, type MultiPolygon, type Point, type Ring } from '../../pipelines/synthetic/plane-geometry.ts';
 import { addShapefile, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import type { LonLat, Random, World, WorldComune, WorldParcel, WorldSheet } from '../../pipelines/synthetic/world.ts';
+import type { LonLat, Random, SyntheticRegion, SyntheticComune, SyntheticParcel, SyntheticSheet } from '../../pipelines/synthetic/region.ts';
 import { writeXlsx, type XlsxValue } from '../../pipelines/synthetic/xlsx-writer.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
@@ -40,8 +40,8 @@ const PARTNER: Readonly<Record<number, number>> = { 2: 1, 6: 4 };
 const SPIKE = 3;
 const ENCLAVE = 5;
 /** Sheets are counted through the comuni, so that a region of small comuni has every case too. */
-const countOf = (sheet: WorldSheet): number => sheet.index + 4 * sheet.comune.index;
-const placeOf = (sheet: WorldSheet): number => countOf(sheet) % GROUP;
+const countOf = (sheet: SyntheticSheet): number => sheet.index + 4 * sheet.comune.index;
+const placeOf = (sheet: SyntheticSheet): number => countOf(sheet) % GROUP;
 /** Every thirteenth sheet is in no section. */
 const isGap = (count: number): boolean => count % 13 === 12;
 
@@ -50,10 +50,10 @@ const FIRST_ENCLAVE = 5_000_000;
 const HOMELESS = 8_888_888;
 const CONTESTED = 9_999_999;
 
-const sectionId = (comune: WorldComune, number: number): string => `${Number(comune.istatCode)}${String(number).padStart(7, '0')}`;
+const sectionId = (comune: SyntheticComune, number: number): string => `${Number(comune.istatCode)}${String(number).padStart(7, '0')}`;
 
 /** Number of the section that a sheet belongs to, enclaves aside; null in a gap. */
-function sectionOfSheet(sheet: WorldSheet): number | null {
+function sectionOfSheet(sheet: SyntheticSheet): number | null {
   const count = countOf(sheet);
   if (isGap(count)) return null;
   const back = placeOf(sheet) - (PARTNER[placeOf(sheet)] ?? placeOf(sheet));
@@ -62,14 +62,14 @@ function sectionOfSheet(sheet: WorldSheet): number | null {
 }
 
 /** The parcel whose own outline is a section, in the sheets that have one: its first land parcel of one cell that touches no border. */
-function enclaveIn(parcels: readonly WorldParcel[]): WorldParcel | null {
+function enclaveIn(parcels: readonly SyntheticParcel[]): SyntheticParcel | null {
   return parcels.find(({ kind, cells }) => kind === 'land' && cells.length === 1 && cells[0]![0] > 0 && cells[0]![0] < 11 && cells[0]![1] > 0 && cells[0]![1] < 9) ?? null;
 }
 
 /** Parcels of one comune by sheet. */
-function* bySheet(world: World, comune: WorldComune): Generator<readonly WorldParcel[]> {
-  let open: WorldParcel[] = [];
-  for (const parcel of world.parcels(comune)) {
+function* bySheet(region: SyntheticRegion, comune: SyntheticComune): Generator<readonly SyntheticParcel[]> {
+  let open: SyntheticParcel[] = [];
+  for (const parcel of region.parcels(comune)) {
     if (open.length > 0 && open[0]!.sheet.index !== parcel.sheet.index) {
       yield open;
       open = [];
@@ -80,7 +80,7 @@ function* bySheet(world: World, comune: WorldComune): Generator<readonly WorldPa
 }
 
 /** The section of each parcel of a sheet, null in a gap. */
-function* membership(parcels: readonly WorldParcel[]): Generator<readonly [WorldParcel, number | null]> {
+function* membership(parcels: readonly SyntheticParcel[]): Generator<readonly [SyntheticParcel, number | null]> {
   const { sheet } = parcels[0]!;
   const enclave = placeOf(sheet) === ENCLAVE && !isGap(countOf(sheet)) ? enclaveIn(parcels) : null;
   for (const parcel of parcels) yield [parcel, parcel === enclave ? FIRST_ENCLAVE + sheet.index : sectionOfSheet(sheet)];
@@ -92,21 +92,21 @@ interface Section {
   readonly polygons: (readonly (readonly LonLat[])[])[];
 }
 
-function ringOf([west, south, east, north]: WorldSheet['box']): LonLat[] {
+function ringOf([west, south, east, north]: SyntheticSheet['box']): LonLat[] {
   return [[west, south], [east, south], [east, north], [west, north], [west, south]];
 }
 
 /** A box whose upper side runs out to a point above it and back: not valid, and the same ground once it is made valid. */
-function spikedRing(box: WorldSheet['box']): LonLat[] {
+function spikedRing(box: SyntheticSheet['box']): LonLat[] {
   const [west, south, east, north] = box;
   const middle = (west + east) / 2;
   return [[west, south], [east, south], [east, north], [middle, north], [middle, north + 0.0005], [middle, north], [west, north], [west, south]];
 }
 
 /** Sections of one comune, without the fictitious ones. */
-function sectionsOf(world: World, comune: WorldComune): Section[] {
+function sectionsOf(region: SyntheticRegion, comune: SyntheticComune): Section[] {
   const sections = new Map<number, Section>();
-  for (const parcels of bySheet(world, comune)) {
+  for (const parcels of bySheet(region, comune)) {
     const { sheet } = parcels[0]!;
     const number = sectionOfSheet(sheet);
     if (number === null) continue;
@@ -177,30 +177,30 @@ interface Known {
   readonly figures: Readonly<Record<string, number>>;
 }
 
-function known(world: World, id: string): Known {
-  const random = world.random('istat_census', id);
+function known(region: SyntheticRegion, id: string): Known {
+  const random = region.random('istat_census', id);
   return { knowledge: knowledgeOf(random), figures: figuresOf(random) };
 }
 
-function row(world: World, comune: WorldComune, id: string, figures: Readonly<Record<string, number>>): XlsxValue[] {
+function row(region: SyntheticRegion, comune: SyntheticComune, id: string, figures: Readonly<Record<string, number>>): XlsxValue[] {
   const { province } = comune;
   return [
-    String(world.region.code), world.region.name, String(Number(province.code)), province.name, String(Number(comune.istatCode.slice(3))), comune.name,
+    String(region.code), region.name, String(Number(province.code)), province.name, String(Number(comune.istatCode.slice(3))), comune.name,
     String(Number(comune.istatCode)), id, '0', '0', '0', ...HEADER.slice(11).map((name) => figures[name]!),
   ];
 }
 
 /** Rows of the region's workbook, codes as text cells, quirks included. */
-function* indicatorRows(world: World): Generator<XlsxValue[]> {
+function* indicatorRows(region: SyntheticRegion): Generator<XlsxValue[]> {
   yield [...HEADER];
-  for (const comune of world.comuni) {
+  for (const comune of region.comuni) {
     let first: XlsxValue[] | null = null;
     let written = 0;
-    for (const section of sectionsOf(world, comune)) {
+    for (const section of sectionsOf(region, comune)) {
       const id = sectionId(comune, section.number);
-      const { knowledge, figures } = known(world, id);
+      const { knowledge, figures } = known(region, id);
       if (knowledge !== 'figures') continue;
-      const cells = row(world, comune, id, figures);
+      const cells = row(region, comune, id, figures);
       first ??= cells;
       // A spreadsheet made numbers of two codes: one keeps its digits, one got a decimal.
       if (written === 1) cells[7] = Number(id);
@@ -208,11 +208,11 @@ function* indicatorRows(world: World): Generator<XlsxValue[]> {
       written += 1;
       yield cells;
     }
-    yield row(world, comune, sectionId(comune, HOMELESS), known(world, sectionId(comune, HOMELESS)).figures);
+    yield row(region, comune, sectionId(comune, HOMELESS), known(region, sectionId(comune, HOMELESS)).figures);
     if (comune.index !== 0) continue;
     // The first section again with other figures, which must not count, and a row that must be refused.
     if (first !== null) yield [...first.slice(0, 11), ...first.slice(11).map(() => 1)];
-    yield row(world, comune, sectionId(comune, 7_777_777), known(world, 'refused').figures).map((cell, i) => (i === 11 ? 'n.d.' : cell));
+    yield row(region, comune, sectionId(comune, 7_777_777), known(region, 'refused').figures).map((cell, i) => (i === 11 ? 'n.d.' : cell));
   }
 }
 
@@ -224,27 +224,27 @@ interface Feature {
   readonly values: readonly number[];
 }
 
-async function write(world: World, folder: string): Promise<void> {
-  const code = String(world.region.code).padStart(2, '0');
+async function write(region: SyntheticRegion, folder: string): Promise<void> {
+  const code = String(region.code).padStart(2, '0');
   const zip = await ZipWriter.create(join(folder, `R${code}_21.zip`));
   function* features(): Generator<Feature> {
-    for (const comune of world.comuni) {
+    for (const comune of region.comuni) {
       const procom = Number(comune.istatCode);
       const feature = (number: number, degrees: Section['polygons'], population: number, households: number): Feature => ({
         geometry: { type: 'polygon', polygons: project(degrees) },
         values: [
-          world.region.code, Number(comune.province.code), procom, number, Number(sectionId(comune, number)), number === HOMELESS ? 100 : 1, 1 + (number % 4),
+          region.code, Number(comune.province.code), procom, number, Number(sectionId(comune, number)), number === HOMELESS ? 100 : 1, 1 + (number % 4),
           procom * 100_000 + 10_001, 0, 0, 0, 0, 0, 0, 0, 0, 0, population, households, households, Math.ceil(households / 2), 1, 1,
         ],
       });
-      for (const section of sectionsOf(world, comune)) {
-        const { knowledge, figures } = known(world, sectionId(comune, section.number));
+      for (const section of sectionsOf(region, comune)) {
+        const { knowledge, figures } = known(region, sectionId(comune, section.number));
         const lives = knowledge !== 'unpopulated';
         yield feature(section.number, section.polygons, lives ? figures['P1']! : 0, lives ? figures['PF1']! : 0);
       }
       // No places: a small figure over the first parcels, and a contested area over the whole comune.
       const [west, south, east, north] = comune.box;
-      const small: WorldSheet['box'] = [west, north - 0.001, west + 0.001, north];
+      const small: SyntheticSheet['box'] = [west, north - 0.001, west + 0.001, north];
       yield feature(HOMELESS, [[ringOf(small)]], 12, 12);
       if (comune.index % 3 === 0) yield feature(CONTESTED, [[ringOf([west, south, east, north])]], 0, 0);
     }
@@ -256,17 +256,17 @@ async function write(world: World, folder: string): Promise<void> {
 
   const data = join(folder, 'Dati_regionali_2021');
   await mkdir(data, { recursive: true });
-  await writeXlsx(join(data, `R${code}_indicatori_2021_sezioni.xlsx`), `R${code}`, indicatorRows(world));
+  await writeXlsx(join(data, `R${code}_indicatori_2021_sezioni.xlsx`), `R${code}`, indicatorRows(region));
   await writeXlsx(join(data, 'TRACCIATO FILE REGIONALI.xlsx'), 'TRACCIATO', [
     ['SEZ21_ID', 'Codice che identifica univocamente la sezione di censimento 2021'], ['P1', 'Popolazione residente - totale'],
   ]);
   // The issue before, under the same name: keyed by sections that are not loaded.
   const old = join(folder, 'Dati_regionali_2021_prima_edizione');
   await mkdir(old, { recursive: true });
-  const first = world.comuni[0]!;
+  const first = region.comuni[0]!;
   await writeXlsx(join(old, `R${code}_indicatori_2021_sezioni.xlsx`), `R${code}`, [
     HEADER.map((name) => (name === 'SEZ21_ID' ? 'SEZ2011' : name)),
-    row(world, first, sectionId(first, 1), known(world, 'old').figures),
+    row(region, first, sectionId(first, 1), known(region, 'old').figures),
   ]);
 }
 
@@ -290,11 +290,11 @@ function demographics(figures: Readonly<Record<string, number>>, id: string, sha
   };
 }
 
-function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
+function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown> {
   const land = new Map<string, number>();
   const sectionOf = new Map<number, string>();
-  for (const comune of world.comuni) {
-    for (const parcels of bySheet(world, comune)) {
+  for (const comune of region.comuni) {
+    for (const parcels of bySheet(region, comune)) {
       for (const [parcel, number] of membership(parcels)) {
         if (number === null || parcel.kind !== 'land') continue;
         const id = sectionId(comune, number);
@@ -306,7 +306,7 @@ function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
   return (parcel) => {
     const id = sectionOf.get(parcel.index);
     if (id === undefined) return { demographics: null };
-    const { knowledge, figures } = known(world, id);
+    const { knowledge, figures } = known(region, id);
     if (knowledge === 'row_missing') return { demographics: null };
     const share = Math.round((polygonsAreaM2(parcel.polygons) / land.get(id)!) * 1e6) / 1e6;
     return { demographics: demographics(knowledge === 'figures' ? figures : {}, id, share) };

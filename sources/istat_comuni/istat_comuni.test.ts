@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { goldenOf, trial } from '../../test/harness/trial.ts';
@@ -30,22 +30,22 @@ describe('the list of comuni', () => {
   });
 
   test('the synthetic region comes back with its accents, apostrophes and second names', async () => {
-    const world = makeWorld({ parcels: 20_000, seed: 1 });
-    await synthetic.write(world, folder);
+    const region = makeRegion({ parcels: 20_000, seed: 1 });
+    await synthetic.write(region, folder);
     const { recognition, collected } = await trial(source, join(folder, 'Elenco-comuni-italiani.csv'));
     expect(recognition).toEqual({ role: 'elenco', vintage: '2026', region: null, complete: true });
     expect(collected!.members[0]!.rejects).toEqual([]);
     expect(collected!.rows['raw_comune']!.map(({ belfiore, istat_code, name, name_other, province_code, sigla, region_code }) => ({ belfiore, istat_code, name, name_other, province_code, sigla, region_code })))
-      .toEqual(world.comuni.map((comune) => ({
+      .toEqual(region.comuni.map((comune) => ({
         belfiore: comune.belfiore, istat_code: comune.istatCode, name: comune.italianName, name_other: comune.otherName, province_code: comune.province.code,
         sigla: comune.province.sigla, region_code: 14,
       })));
   });
 
   test('the truth of a parcel names its comune', () => {
-    const world = makeWorld({ parcels: 2000, seed: 1 });
-    const truth = synthetic.truth!(world);
-    const [parcel] = world.parcels(world.comuni[2]);
+    const region = makeRegion({ parcels: 2000, seed: 1 });
+    const truth = synthetic.truth!(region);
+    const [parcel] = region.parcels(region.comuni[2]);
     expect(truth(parcel!)).toEqual({ municipality: { code: 'Z003', name: 'Borgo Finto', province: 'Campobasso', region: 'Molise' } });
   });
 });

@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { formerIstatCode } from '../../pipelines/synthetic/world-former-codes.ts';
-import type { World, WorldComune } from '../../pipelines/synthetic/world.ts';
+import { formerIstatCode } from '../../pipelines/synthetic/former-codes.ts';
+import type { SyntheticRegion, SyntheticComune } from '../../pipelines/synthetic/region.ts';
 
 const UNIT = 'Unità territoriale sovracomunale';
 const HEADER: readonly string[] = [
@@ -23,32 +23,32 @@ const HEADER: readonly string[] = [
 /** What the encoding has no byte for, the publisher's export turns into question marks. */
 const latin1 = (text: string): Buffer => Buffer.from([...text].map((letter) => (letter.codePointAt(0)! > 0xff ? '?' : letter)).join(''), 'latin1');
 
-function row(world: World, comune: WorldComune, seat: boolean): string {
+function row(region: SyntheticRegion, comune: SyntheticComune, seat: boolean): string {
   const { province } = comune;
   const numeric = String(Number(comune.istatCode));
   const former = String(Number(formerIstatCode(comune) ?? comune.istatCode));
   return [
-    String(world.region.code).padStart(2, '0'), province.code, province.code, ` ${comune.istatCode.slice(3)} `, comune.istatCode, comune.name, comune.italianName,
-    comune.otherName ?? '', '4', 'Sud', world.region.name, province.name, '1', seat ? '1' : '0', province.sigla, numeric,
+    String(region.code).padStart(2, '0'), province.code, province.code, ` ${comune.istatCode.slice(3)} `, comune.istatCode, comune.name, comune.italianName,
+    comune.otherName ?? '', '4', 'Sud', region.name, province.name, '1', seat ? '1' : '0', province.sigla, numeric,
     former, former, former, former, comune.belfiore, 'ITF', 'ITF2', 'ITF2Z', 'ITF', 'ITF2', 'ITF2Z',
   ].join(';');
 }
 
 const synthetic: Synthetic = {
-  async write(world, folder) {
+  async write(region, folder) {
     function* lines(): Generator<Buffer> {
       yield latin1(`${HEADER.join(';')}\r\n`);
       const seats = new Set<string>();
-      for (const comune of world.comuni) {
-        yield latin1(`${row(world, comune, !seats.has(comune.province.code))}\r\n`);
+      for (const comune of region.comuni) {
+        yield latin1(`${row(region, comune, !seats.has(comune.province.code))}\r\n`);
         seats.add(comune.province.code);
       }
     }
     await pipeline(Readable.from(lines()), createWriteStream(join(folder, 'Elenco-comuni-italiani.csv')));
   },
-  truth(world) {
+  truth(region) {
     return ({ comune }) => ({
-      municipality: { code: comune.belfiore, name: comune.italianName, province: comune.province.name, region: world.region.name },
+      municipality: { code: comune.belfiore, name: comune.italianName, province: comune.province.name, region: region.name },
     });
   },
 };

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { isoDate } from './schema.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
@@ -29,7 +29,7 @@ describe('the list of suppressed comuni', () => {
   });
 
   test('the synthetic region tells of mergers, one of them in two steps, a division and a cession', async () => {
-    await synthetic.write(makeWorld({ parcels: 2000, seed: 1 }), folder);
+    await synthetic.write(makeRegion({ parcels: 2000, seed: 1 }), folder);
     const { recognition, collected } = await trial(source, join(folder, 'comuni-soppressi.csv'));
     expect(recognition).toEqual({ role: 'soppressi', vintage: '2020-01-01', region: null, complete: true });
     expect(collected!.rows['raw_suppressed']!.map(({ istat_code, divided, successor_istat_code }) => [istat_code, divided, successor_istat_code])).toEqual([

@@ -2,24 +2,24 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { mergedComuni, type FormerComune } from '../../pipelines/synthetic/world-former-codes.ts';
-import type { WorldComune } from '../../pipelines/synthetic/world.ts';
+import { mergedComuni, type FormerComune } from '../../pipelines/synthetic/former-codes.ts';
+import type { SyntheticComune } from '../../pipelines/synthetic/region.ts';
 
 const HEADER = 'Anno;Sigla Automobilistica;Codice Unità territoriale sovracomunale (Uts);Codice Comune;Denominazione Comune;Comune soppresso per scorporo;Data evento;'
   + 'Codice del Comune associato alla variazione;Denominazione Comune associato alla variazione;Codice Unità territoriale sovracomunale associato alla variazione;'
   + 'Sigla Automobilistica associata alla variazione;;;;;';
 
 const synthetic: Synthetic = {
-  async write(world, folder) {
-    const [first, second] = [world.comuni[0]!, world.comuni[1]!];
-    const line = (year: string, day: string, old: FormerComune, { province }: WorldComune, divided: string, into: FormerComune | null): string => [
+  async write(region, folder) {
+    const [first, second] = [region.comuni[0]!, region.comuni[1]!];
+    const line = (year: string, day: string, old: FormerComune, { province }: SyntheticComune, divided: string, into: FormerComune | null): string => [
       year, province.sigla, province.code, old.istatCode, old.name, divided, `${day}/${year}`,
       into?.istatCode ?? '', into?.name ?? 'Stato estero', into === null ? '-' : into.istatCode.slice(0, 3), into === null ? '-' : province.sigla, '', '', '', '', '',
     ].join(';');
-    const asFormer = ({ istatCode, italianName }: WorldComune): FormerComune => ({ istatCode, name: italianName });
-    const row = (year: string, day: string, code: string, name: string, divided: string, into: WorldComune | null): string =>
+    const asFormer = ({ istatCode, italianName }: SyntheticComune): FormerComune => ({ istatCode, name: italianName });
+    const row = (year: string, day: string, code: string, name: string, divided: string, into: SyntheticComune | null): string =>
       line(year, day, { istatCode: `${first.province.code}${code}`, name }, first, divided, into === null ? null : asFormer(into));
-    const mergers = world.comuni.flatMap((comune) => {
+    const mergers = region.comuni.flatMap((comune) => {
       const parts = mergedComuni(comune);
       const earlier = parts.slice(0, 1).map((into) => line('1950', '01/07', { istatCode: `${comune.province.code}195`, name: 'Fintaria Antica' }, comune, '', into));
       return [...parts.map((part) => line('2020', '01/01', part, comune, '', asFormer(comune))), ...earlier];

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
@@ -26,7 +26,7 @@ describe('MEF files', () => {
   });
 
   it('of every synthetic year are read to the last row', async () => {
-    await synthetic.write(makeWorld({ parcels: 2_000, seed: 3 }), folder);
+    await synthetic.write(makeRegion({ parcels: 2_000, seed: 3 }), folder);
     const found = [];
     for (const name of readdirSync(folder).sort()) {
       const { recognition, collected } = await trial(source, join(folder, name));

@@ -6,9 +6,9 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { hasIncomes } from '../../pipelines/synthetic/world-incomes.ts';
-import { postalCodeOf } from '../../pipelines/synthetic/world-postal-codes.ts';
-import type { Random, World, WorldComune, WorldParcel } from '../../pipelines/synthetic/world.ts';
+import { hasIncomes } from '../../pipelines/synthetic/incomes.ts';
+import { postalCodeOf } from '../../pipelines/synthetic/postal-codes.ts';
+import type { Random, SyntheticRegion, SyntheticComune, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import { BRACKET_NAMES } from './schema.ts';
 
@@ -62,18 +62,18 @@ function declared(random: Random, taxpayers: number, unit: number, year: number)
   };
 }
 
-const taxpayersOf = (comune: WorldComune): number => 200 + 3 * comune.parcelCount;
+const taxpayersOf = (comune: SyntheticComune): number => 200 + 3 * comune.parcelCount;
 
-function ofComune(world: World, comune: WorldComune, year: number): Declared | null {
+function ofComune(region: SyntheticRegion, comune: SyntheticComune, year: number): Declared | null {
   if (!hasIncomes(comune) || (comune.index === 1 && year === 2024) || (comune.index === 2 && year > 2022)) return null;
-  return declared(world.random('mef', comune.belfiore, year), taxpayersOf(comune), comune.index, year);
+  return declared(region.random('mef', comune.belfiore, year), taxpayersOf(comune), comune.index, year);
 }
 
 /** Of the comune that has several postal codes; together they have fewer taxpayers than it. The third one's number of taxpayers is withheld. */
-function ofPostalCode(world: World, comune: WorldComune, cap: string, year: number): Declared | null {
+function ofPostalCode(region: SyntheticRegion, comune: SyntheticComune, cap: string, year: number): Declared | null {
   const number = comune.postalCodes.indexOf(cap);
   if (comune.postalCodes.length === 1 || number === -1) return null;
-  const found = declared(world.random('mef', comune.belfiore, cap, year), Math.floor(taxpayersOf(comune) / 4), number, year);
+  const found = declared(region.random('mef', comune.belfiore, cap, year), Math.floor(taxpayersOf(comune) / 4), number, year);
   return number === 2 ? { ...found, taxpayers: null } : found;
 }
 
@@ -100,14 +100,14 @@ function header({ year, byPostalCode, headerEnd }: Format): string {
   ].join(';') + headerEnd;
 }
 
-function row(world: World, format: Format, comune: WorldComune, cap: string | null, found: Declared, random: Random): string {
+function row(region: SyntheticRegion, format: Format, comune: SyntheticComune, cap: string | null, found: Declared, random: Random): string {
   const code = (text: string): string => (format.unpadded ? text.replace(/^0+/, '') : text);
   const other = (): string[] => (random.below(6) === 0 ? ['', ''] : [String(4 + random.below(900)), String(1000 + random.below(9_000_000))]);
   const cells = [
     String(format.year), ...(cap === null ? [] : [code(cap)]), comune.belfiore, code(comune.istatCode),
     comune.italianName.normalize('NFD').replace(/\p{M}$/u, '\'').replace(/\p{M}/gu, '').toUpperCase(),
     // The plate of Napoli must not be read as "not available".
-    comune.index === 1 ? 'NA' : comune.province.sigla, world.region.name, format.unpadded ? String(world.region.code) : String(world.region.code).padStart(2, '0'),
+    comune.index === 1 ? 'NA' : comune.province.sigla, region.name, format.unpadded ? String(region.code) : String(region.code).padStart(2, '0'),
     found.taxpayers === null ? '' : String(found.taxpayers),
     ...OTHERS.flatMap(other), String(found.taxable[0]), String(found.taxable[1]), String(found.netTax[0]), String(found.netTax[1]),
     ...other(), ...other(), ...other(), ...other(),
@@ -117,31 +117,31 @@ function row(world: World, format: Format, comune: WorldComune, cap: string | nu
   return cells.join(';') + format.rowEnd;
 }
 
-function* table(world: World, format: Format): Generator<string> {
+function* table(region: SyntheticRegion, format: Format): Generator<string> {
   yield `${header(format)}\r\n`;
-  const random = world.random('mef', 'other', format.year, String(format.byPostalCode));
-  for (const comune of world.comuni) {
+  const random = region.random('mef', 'other', format.year, String(format.byPostalCode));
+  for (const comune of region.comuni) {
     if (format.byPostalCode) {
       for (const cap of comune.postalCodes) {
-        const found = ofPostalCode(world, comune, cap, format.year);
-        if (found !== null) yield `${row(world, format, comune, cap, found, random)}\r\n`;
+        const found = ofPostalCode(region, comune, cap, format.year);
+        if (found !== null) yield `${row(region, format, comune, cap, found, random)}\r\n`;
       }
     } else {
-      const found = ofComune(world, comune, format.year);
-      if (found !== null) yield `${row(world, format, comune, null, found, random)}\r\n`;
+      const found = ofComune(region, comune, format.year);
+      if (found !== null) yield `${row(region, format, comune, null, found, random)}\r\n`;
     }
   }
   if (format.byPostalCode || format.year === 2020) return;
   // Taxpayers without a place: kept, and never served.
-  const rest = declared(world.random('mef', 'unplaced', format.year), 300, 0, format.year);
-  const nowhere: WorldComune = { ...world.comuni[0]!, belfiore: '0', istatCode: '0', italianName: '0', index: 0, province: { code: '0', name: '', sigla: '0' } };
-  const cells = row(world, format, nowhere, null, rest, random).split(';');
+  const rest = declared(region.random('mef', 'unplaced', format.year), 300, 0, format.year);
+  const nowhere: SyntheticComune = { ...region.comuni[0]!, belfiore: '0', istatCode: '0', italianName: '0', index: 0, province: { code: '0', name: '', sigla: '0' } };
+  const cells = row(region, format, nowhere, null, rest, random).split(';');
   cells[5] = 'Mancante/errata';
   cells[6] = '0';
   yield `${cells.join(';')}\r\n`;
 }
 
-async function write(world: World, folder: string): Promise<void> {
+async function write(region: SyntheticRegion, folder: string): Promise<void> {
   const name = (format: Format): string => `Redditi_e_principali_variabili_IRPEF_su_base_${format.byPostalCode ? 'subcomunale' : 'comunale'}_CSV_${format.year}`;
   const formats: readonly (Format & { readonly zipped: boolean })[] = [
     { year: 2020, byPostalCode: true, headerEnd: '; ', rowEnd: ';', unpadded: true, zipped: false },
@@ -152,11 +152,11 @@ async function write(world: World, folder: string): Promise<void> {
   ];
   for (const format of formats) {
     if (!format.zipped) {
-      await writeFile(join(folder, `${name(format)}.csv`), [...table(world, format)].join(''));
+      await writeFile(join(folder, `${name(format)}.csv`), [...table(region, format)].join(''));
       continue;
     }
     const zip = await ZipWriter.create(join(folder, `${name(format)}.zip`));
-    await zip.add(`${name(format)}.csv`, table(world, format));
+    await zip.add(`${name(format)}.csv`, table(region, format));
     await zip.close();
   }
 }
@@ -206,13 +206,13 @@ function gini({ brackets, total }: Declared, year: number): number {
 }
 
 /** All of the section but the price, which OMI decides, and the affordability that follows from it. */
-function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
+function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown> {
   const known = new Map<string, Record<string, unknown> | null>();
-  const find = (comune: WorldComune, cap: string | null): { level: 'cap' | 'comune'; year: number; found: Declared } | null => {
-    const byCode = cap === null ? null : ofPostalCode(world, comune, cap, NEWEST_BY_POSTAL_CODE);
+  const find = (comune: SyntheticComune, cap: string | null): { level: 'cap' | 'comune'; year: number; found: Declared } | null => {
+    const byCode = cap === null ? null : ofPostalCode(region, comune, cap, NEWEST_BY_POSTAL_CODE);
     if (byCode !== null) return { level: 'cap', year: NEWEST_BY_POSTAL_CODE, found: byCode };
     for (const year of BY_COMUNE) {
-      const found = ofComune(world, comune, year);
+      const found = ofComune(region, comune, year);
       if (found !== null) return { level: 'comune', year, found };
     }
     return null;

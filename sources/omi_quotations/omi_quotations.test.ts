@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { KmlReader, multiPolygon, parseCoordinates, type Placemark } from '../../pipelines/formats/kml.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { maskTaxCode } from '../../pipelines/mask-tax-code.ts';
 import { parseDocumentName, parseTitle } from './schema.ts';
 import source from './source.ts';
@@ -56,7 +56,7 @@ describe('OMI files', () => {
   });
 
   it('are parts, whatever they hold: what somebody asked for', async () => {
-    await synthetic.write(makeWorld({ parcels: 600, seed: 1 }), folder);
+    await synthetic.write(makeRegion({ parcels: 600, seed: 1 }), folder);
     for (const name of readdirSync(folder).filter((each) => /^(?:QI|Prov|Z)/.test(each))) {
       expect((await trial(source, join(folder, name))).recognition?.complete, name).toBe(false);
     }

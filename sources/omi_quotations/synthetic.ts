@@ -8,10 +8,10 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SHEET_COLUMNS, SHEET_ROWS } from '../../pipelines/synthetic/make-world.ts';
+import { SHEET_COLUMNS, SHEET_ROWS } from '../../pipelines/synthetic/make-region.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { hasIncomes } from '../../pipelines/synthetic/world-incomes.ts';
-import type { LonLat, World, WorldComune, WorldParcel, WorldSheet } from '../../pipelines/synthetic/world.ts';
+import { hasIncomes } from '../../pipelines/synthetic/incomes.ts';
+import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel, SyntheticSheet } from '../../pipelines/synthetic/region.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import { PROPERTY_TYPES } from './schema.ts';
 
@@ -58,8 +58,8 @@ function zoneByLink(link: number, era: Era): string | null {
 }
 
 /** The fifth comune has perimeters of 2018 only. */
-function drawnLast(world: World, comune: WorldComune): boolean {
-  return world.comuni.length < 6 || comune.index !== 4;
+function drawnLast(region: SyntheticRegion, comune: SyntheticComune): boolean {
+  return region.comuni.length < 6 || comune.index !== 4;
 }
 
 function zonesOf(era: Era): readonly string[] {
@@ -67,27 +67,27 @@ function zonesOf(era: Era): readonly string[] {
   return era === 'A' ? blocks : [...blocks, HOLE];
 }
 
-function blockOf(sheet: WorldSheet, era: Era): string {
+function blockOf(sheet: SyntheticSheet, era: Era): string {
   const sheets = Math.ceil(sheet.comune.parcelCount / 100);
   const share = (sheet.index + 0.5) / sheets;
   return ERAS[era].find(([upTo]) => share <= upTo)![1];
 }
 
 /** The comune's code in OMI: the last comune was another one until 2022/2. Y is no letter of real comuni. */
-function codeOf(world: World, comune: WorldComune, halfYear: number): string {
-  const merged = world.comuni.length >= 3 && comune.index === world.comuni.length - 1;
+function codeOf(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): string {
+  const merged = region.comuni.length >= 3 && comune.index === region.comuni.length - 1;
   return merged && halfYear <= LAST_OF_FORMER_CODE ? `Y${comune.belfiore.slice(1)}` : comune.belfiore;
 }
 
 /** OMI's spelling: upper case, accents as a trailing grave accent, the second language between dots. */
-function omiName(comune: WorldComune): string {
+function omiName(comune: SyntheticComune): string {
   const plain = comune.italianName.normalize('NFD').replace(/\p{M}(?=\p{L}|$|\s)/gu, '`').replaceAll(/`(?=\p{L})/gu, '').replaceAll('\'', '`').toUpperCase();
   return comune.otherName === null ? plain : `${plain} .${comune.otherName.toUpperCase()}.`;
 }
 
 /** A parcel of one ring in the middle of the first sheet: its outline is a zone of its own. */
-function holeParcel(world: World, comune: WorldComune): WorldParcel {
-  for (const parcel of world.parcels(comune)) {
+function holeParcel(region: SyntheticRegion, comune: SyntheticComune): SyntheticParcel {
+  for (const parcel of region.parcels(comune)) {
     const inner = parcel.cells.every(([column, row]) => column > 0 && column < SHEET_COLUMNS - 1 && row > 0 && row < SHEET_ROWS - 1);
     if (inner && parcel.kind === 'land' && parcel.polygons.length === 1 && parcel.polygons[0]!.length === 1) return parcel;
   }
@@ -113,7 +113,7 @@ const BASE: Readonly<Record<string, number>> = { B: 3000, C: 2200, D: 1500, E: 1
 type Kind = readonly [number, Quotation['stato'], boolean];
 const RESIDENTIAL: readonly Kind[] = [[20, 'NORMALE', true], [20, 'OTTIMO', false], [21, 'NORMALE', true]];
 
-function kindsOf(comune: WorldComune, zona: string): readonly Kind[] {
+function kindsOf(comune: SyntheticComune, zona: string): readonly Kind[] {
   // Most rural zones are not quoted.
   if (zona.startsWith('R')) return comune.index % 2 === 1 ? [[20, 'NORMALE', true], [1, 'NORMALE', true]] : [];
   const kinds: Kind[] = [...RESIDENTIAL, [5, 'NORMALE', true], [13, null, true]];
@@ -123,7 +123,7 @@ function kindsOf(comune: WorldComune, zona: string): readonly Kind[] {
 }
 
 /** The third comune has no quotations in the last half-year, as after an earthquake. */
-function isQuoted(comune: WorldComune, halfYear: number): boolean {
+function isQuoted(comune: SyntheticComune, halfYear: number): boolean {
   return comune.index !== 2 || halfYear !== LAST;
 }
 
@@ -131,11 +131,11 @@ function isQuoted(comune: WorldComune, halfYear: number): boolean {
  * What OMI says of a zone in a half-year.
  * @param revision 1: a later elaboration of the last half-year says something else of the second comune
  */
-function quotationsOf(world: World, comune: WorldComune, zona: string, halfYear: number, revision: 0 | 1): Quotation[] {
+function quotationsOf(region: SyntheticRegion, comune: SyntheticComune, zona: string, halfYear: number, revision: 0 | 1): Quotation[] {
   if (!isQuoted(comune, halfYear)) return [];
   const quotations: Quotation[] = [];
   for (const [codTip, stato, prevalent] of kindsOf(comune, zona)) {
-    const random = world.random('omi', comune.belfiore, zona, codTip, stato ?? '', halfYear, revision);
+    const random = region.random('omi', comune.belfiore, zona, codTip, stato ?? '', halfYear, revision);
     const missing = random.below(25) === 0;
     const low = Math.round((BASE[zona[0]!]! * (stato === 'OTTIMO' ? 1.3 : 1) * (codTip === 13 ? 0.4 : 1) + (halfYear - FIRST) * 10 + random.below(8) * 50) / 10) * 10;
     const purchase = [low, low + 50 * (1 + random.below(9))] as const;
@@ -151,17 +151,17 @@ function quotationsOf(world: World, comune: WorldComune, zona: string, halfYear:
 }
 
 /** The quotations that count. */
-function quoted(world: World, comune: WorldComune, zona: string, halfYear: number): Quotation[] {
-  return quotationsOf(world, comune, zona, halfYear, comune.index === 1 && halfYear === LAST ? 1 : 0);
+function quoted(region: SyntheticRegion, comune: SyntheticComune, zona: string, halfYear: number): Quotation[] {
+  return quotationsOf(region, comune, zona, halfYear, comune.index === 1 && halfYear === LAST ? 1 : 0);
 }
 
-function describe(comune: WorldComune, zona: string): string {
+function describe(comune: SyntheticComune, zona: string): string {
   // Some descriptions have letters beyond ASCII, in one encoding or the other.
   const words: Readonly<Record<string, string>> = { B: 'CENTRO STORICO, CITTÀ VECCHIA', C: 'SEMICENTRO - VIALE INVENTATO', D: 'PERIFERIA, LOCALITÀ FINTE', E: 'FRAZIONI', R: 'ZONA RURALE' };
   return `${words[zona[0]!]!} (${zona} ${omiName(comune)})`;
 }
 
-const microzonaOf = (comune: WorldComune, zona: string): number | null => (zona.startsWith('R') ? null : 1 + ((comune.index + zona.charCodeAt(0)) % 9));
+const microzonaOf = (comune: SyntheticComune, zona: string): number | null => (zona.startsWith('R') ? null : 1 + ((comune.index + zona.charCodeAt(0)) % 9));
 
 // --- files -------------------------------------------------------------------------------------------------------
 
@@ -174,14 +174,14 @@ function title(what: string, halfYear: number, day: string): string {
   return `Quotazioni Immobiliari : ${what} - Semestre ${text(halfYear, '/')} - elaborazione del ${date}-${MONTHS[Number(month) - 1]!}-${year.slice(2)}`;
 }
 
-function linkZona(comune: WorldComune, zona: string, halfYear: number): string {
+function linkZona(comune: SyntheticComune, zona: string, halfYear: number): string {
   return `${comune.province.sigla}${String((comune.index + 1) * 100 + (LINKS[eraOf(halfYear)][zona] ?? 99)).padStart(8, '0')}`;
 }
 
-function place(world: World, comune: WorldComune, halfYear: number): string {
+function place(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): string {
   // The region's number before the old ISTAT code, and now and then nothing at all.
-  const istat = comune.index % 5 === 4 ? '' : `${world.region.code}${comune.istatCode}`;
-  return `SUD;${world.region.name.toUpperCase()};${comune.province.sigla};${istat};${String.fromCharCode(65 + (comune.index % 26))}2AA; ;${codeOf(world, comune, halfYear)};${omiName(comune)}`;
+  const istat = comune.index % 5 === 4 ? '' : `${region.code}${comune.istatCode}`;
+  return `SUD;${region.name.toUpperCase()};${comune.province.sigla};${istat};${String.fromCharCode(65 + (comune.index % 26))}2AA; ;${codeOf(region, comune, halfYear)};${omiName(comune)}`;
 }
 
 /** Tenths with a comma; the zero before the comma is dropped: `,9`. */
@@ -190,16 +190,16 @@ function tenths(value: number): string {
   return value < 10 ? `,${value}` : `${Math.floor(value / 10)},${value % 10}`;
 }
 
-function* valori(world: World, comuni: readonly WorldComune[], halfYear: number, revision: 0 | 1 = 0): Generator<string> {
+function* valori(region: SyntheticRegion, comuni: readonly SyntheticComune[], halfYear: number, revision: 0 | 1 = 0): Generator<string> {
   yield `${title('Valori di Mercato', halfYear, revision === 1 ? '2026-05-30' : '2026-04-27')}\n${VALORI_HEADER}\n`;
   // Files made between 2014 and 2018 leave the cell empty, the others put a blank into it.
   const blank = halfYear <= half(2018, 2) ? '' : ' ';
   for (const comune of comuni) {
     for (const zona of zonesOf(eraOf(halfYear))) {
-      for (const quotation of quotationsOf(world, comune, zona, halfYear, revision)) {
+      for (const quotation of quotationsOf(region, comune, zona, halfYear, revision)) {
         const { codTip, stato, prevalent, purchase, rental } = quotation;
         const none = quotation.blank ? '' : '0';
-        yield `${place(world, comune, halfYear)};${zona[0]!};${zona};${linkZona(comune, zona, halfYear)};${codTip};${PROPERTY_TYPES.get(codTip)!};${stato ?? ''};${prevalent ? 'P' : blank};`
+        yield `${place(region, comune, halfYear)};${zona[0]!};${zona};${linkZona(comune, zona, halfYear)};${codTip};${PROPERTY_TYPES.get(codTip)!};${stato ?? ''};${prevalent ? 'P' : blank};`
           + `${purchase === null ? '0;0;;' : `${purchase[0]};${purchase[1]};L;`}${rental === null ? `${none};${none};${blank};` : `${tenths(rental[0])};${tenths(rental[1])};${halfYear < half(2025, 1) ? 'N' : 'L'};`}\n`;
       }
     }
@@ -207,8 +207,8 @@ function* valori(world: World, comuni: readonly WorldComune[], halfYear: number,
 }
 
 /** Rows that must be refused, and one that says again what the first one says. */
-function refusals(world: World, first: string): string {
-  const start = `${place(world, world.comuni[0]!, WITH_REFUSALS)};D;D9;${linkZona(world.comuni[0]!, 'D9', WITH_REFUSALS)}`;
+function refusals(region: SyntheticRegion, first: string): string {
+  const start = `${place(region, region.comuni[0]!, WITH_REFUSALS)};D;D9;${linkZona(region.comuni[0]!, 'D9', WITH_REFUSALS)}`;
   return [
     first.trimEnd(),
     `${start};2;Abitazioni immaginarie;NORMALE;P;900;1000;L;3;4;L;`,
@@ -218,7 +218,7 @@ function refusals(world: World, first: string): string {
   ].map((line) => `${line}\n`).join('');
 }
 
-function* zone(world: World, comuni: readonly WorldComune[], halfYear: number): Generator<Buffer> {
+function* zone(region: SyntheticRegion, comuni: readonly SyntheticComune[], halfYear: number): Generator<Buffer> {
   yield Buffer.from(`${title('Informazioni di Zona OMI', halfYear, '2026-04-27')}\n${ZONE_HEADER}\n`);
   const blank = halfYear <= half(2018, 2) ? '' : ' ';
   let number = 0;
@@ -226,7 +226,7 @@ function* zone(world: World, comuni: readonly WorldComune[], halfYear: number): 
     for (const zona of zonesOf(eraOf(halfYear))) {
       const rural = zona.startsWith('R');
       const microzona = microzonaOf(comune, zona) ?? (comune.index % 2 === 0 ? 0 : '');
-      const line = `${place(world, comune, halfYear)};${zona[0]!};'${describe(comune, zona)}';${zona};${linkZona(comune, zona, halfYear)};`
+      const line = `${place(region, comune, halfYear)};${zona[0]!};'${describe(comune, zona)}';${zona};${linkZona(comune, zona, halfYear)};`
         + `${rural ? (comune.index % 2 === 0 ? '101;Seminativo' : '0;Non presente') : isQuoted(comune, halfYear) ? '20;Abitazioni civili' : '0;Non presente'};${rural ? blank : 'N'};${microzona};\n`;
       // Lines in UTF-8 and lines in Latin-1, in one file.
       yield Buffer.from(line, number % 3 === 0 ? 'latin1' : 'utf8');
@@ -242,7 +242,7 @@ type Ring = readonly LonLat[];
 const key = ([lon, lat]: LonLat): string => `${lon.toFixed(6)},${lat.toFixed(6)}`;
 
 /** Outlines of a set of sheets, counter-clockwise; sheets that touch at a corner only stay apart. Blocks of a zone enclose nothing. */
-function outline(sheets: readonly WorldSheet[]): Ring[] {
+function outline(sheets: readonly SyntheticSheet[]): Ring[] {
   const edges = new Map<string, { from: LonLat; to: LonLat }>();
   for (const { box: [west, south, east, north] } of sheets) {
     const corners: readonly LonLat[] = [[west, south], [east, south], [east, north], [west, north]];
@@ -281,18 +281,18 @@ function polygon(outer: Ring, holes: readonly Ring[] = []): string {
 }
 
 /** Rectangle that is nobody's ground, east of all comuni. */
-function away(world: World, comune: WorldComune, number: number, size: number): Ring {
-  const west = world.box[2] + 0.01 + number * 0.002;
+function away(region: SyntheticRegion, comune: SyntheticComune, number: number, size: number): Ring {
+  const west = region.box[2] + 0.01 + number * 0.002;
   const south = comune.box[1] + 0.001;
   return [[west, south], [west + size, south], [west + size, south + size], [west, south + size], [west, south]];
 }
 
 /** The polygons of each zone of a comune, with what publishers add: slivers, a part off Africa, a ring that crosses itself. */
-function perimetersOf(world: World, comune: WorldComune, halfYear: number): Map<string, string[]> {
+function perimetersOf(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): Map<string, string[]> {
   const era = eraOf(halfYear);
-  const hole = holeParcel(world, comune);
-  const blocks = new Map<string, WorldSheet[]>();
-  for (const sheet of world.sheets(comune)) {
+  const hole = holeParcel(region, comune);
+  const blocks = new Map<string, SyntheticSheet[]>();
+  for (const sheet of region.sheets(comune)) {
     const zona = blockOf(sheet, era);
     blocks.set(zona, [...(blocks.get(zona) ?? []), sheet]);
   }
@@ -306,12 +306,12 @@ function perimetersOf(world: World, comune: WorldComune, halfYear: number): Map<
   const first = zones.get(blockOf(hole.sheet, era))!;
   if (comune.index === 0) {
     // A sliver of a few square metres, a ring that is not closed, and a part whose ring has two points.
-    first.push(polygon(away(world, comune, 0, 0.00003)), polygon(away(world, comune, 1, 0.0005).slice(0, 4)), polygon([[14, 41], [14.001, 41], [14, 41]]));
+    first.push(polygon(away(region, comune, 0, 0.00003)), polygon(away(region, comune, 1, 0.0005).slice(0, 4)), polygon([[14, 41], [14.001, 41], [14, 41]]));
   }
   if (comune.index === 1) {
     // A ring that crosses itself, a part off Africa, and a hole of two points.
-    const [a, b, c, d] = away(world, comune, 0, 0.0005) as [LonLat, LonLat, LonLat, LonLat, LonLat];
-    first.push(polygon([a, c, b, d, a]), polygon([[-4.25, 1.17], [-4.24, 1.17], [-4.24, 1.18], [-4.25, 1.17]]), polygon(away(world, comune, 1, 0.0005), [[a, b, a]]));
+    const [a, b, c, d] = away(region, comune, 0, 0.0005) as [LonLat, LonLat, LonLat, LonLat, LonLat];
+    first.push(polygon([a, c, b, d, a]), polygon([[-4.25, 1.17], [-4.24, 1.17], [-4.24, 1.18], [-4.25, 1.17]]), polygon(away(region, comune, 1, 0.0005), [[a, b, a]]));
   }
   // The fourth comune's newest perimeters lack a zone.
   if (comune.index === 3 && halfYear === LAST) zones.delete('D1');
@@ -334,8 +334,8 @@ interface KmlOptions {
   readonly old?: boolean;
 }
 
-function kml(world: World, comune: WorldComune, halfYear: number, { old = false }: KmlOptions = {}): Buffer {
-  const code = codeOf(world, comune, halfYear);
+function kml(region: SyntheticRegion, comune: SyntheticComune, halfYear: number, { old = false }: KmlOptions = {}): Buffer {
+  const code = codeOf(region, comune, halfYear);
   // Names keep their accents here, as Latin-1 under a declaration that says UTF-8; an ampersand stands bare.
   const name = `${comune.italianName.toUpperCase()}${comune.index === 2 ? ' & VILLE D39;INVENZIONE' : ''}`;
   const parts = [
@@ -343,7 +343,7 @@ function kml(world: World, comune: WorldComune, halfYear: number, { old = false 
     `<name>${name} (${comune.province.sigla}) Anno/Semestre ${text(halfYear, '/')} generato il 13/04/2026 15:39</name>\n`,
     '<Style id="style_160_0-0-153_0-0-0_1">\n<LineStyle>\n<color>A0000000</color>\n<width>1</width>\n</LineStyle>\n<PolyStyle>\n<color>A0990000</color>\n</PolyStyle>\n</Style>\n',
   ];
-  for (const [zona, polygons] of perimetersOf(world, comune, halfYear)) {
+  for (const [zona, polygons] of perimetersOf(region, comune, halfYear)) {
     const shown = old ? zona.replace(/\d/, '0$&') : zona;
     parts.push(
       `<Placemark>\n<name>${name} - Zona OMI ${shown}</name>\n<description><![CDATA[<table border="1"><tr><td><b>Cod. Naz. Comune</b></td><td>${code}</td></tr><tr><td><b>Zona OMI</b></td><td>${shown}</td></tr>`
@@ -357,8 +357,8 @@ function kml(world: World, comune: WorldComune, halfYear: number, { old = false 
   return Buffer.from(parts.join(''), 'latin1');
 }
 
-async function write(world: World, folder: string): Promise<void> {
-  const { comuni } = world;
+async function write(region: SyntheticRegion, folder: string): Promise<void> {
+  const { comuni } = region;
   const names = (halfYear: number, request: number, count = 1): [string, string] =>
     ['VALORI', 'ZONE'].map((kind) => `QI_${request}_${count}_${text(halfYear, '')}_${kind}.csv`) as [string, string];
 
@@ -368,48 +368,48 @@ async function write(world: World, folder: string): Promise<void> {
     if (halfYear === WINDOW_FIRST) {
       // Unpacked by hand.
       const [values, zones] = names(halfYear, request);
-      await writeFile(join(folder, values), [...valori(world, comuni, halfYear)].join(''));
-      await writeFile(join(folder, zones), Buffer.concat([...zone(world, comuni, halfYear)]));
+      await writeFile(join(folder, values), [...valori(region, comuni, halfYear)].join(''));
+      await writeFile(join(folder, zones), Buffer.concat([...zone(region, comuni, halfYear)]));
       continue;
     }
     const zip = await ZipWriter.create(join(folder, `QI_${request}.zip`));
     for (const [number, each] of (halfYear === TOGETHER[0] ? TOGETHER : [halfYear]).entries()) {
       const [values, zones] = names(each, request, number + 1);
-      const lines = valori(world, comuni, each);
-      await zip.add(values, each === WITH_REFUSALS ? [...lines].flatMap((line, index) => (index === 1 ? [line, refusals(world, line)] : [line])) : lines);
-      await zip.add(zones, zone(world, comuni, each));
+      const lines = valori(region, comuni, each);
+      await zip.add(values, each === WITH_REFUSALS ? [...lines].flatMap((line, index) => (index === 1 ? [line, refusals(region, line)] : [line])) : lines);
+      await zip.add(zones, zone(region, comuni, each));
     }
     await zip.close();
   }
 
   // With perimeters the zip's name holds the requester's tax code (an impossible one here).
   const newest = await ZipWriter.create(join(folder, 'QIP900098_XXXXXX00X00X000X.zip'));
-  await newest.add(`QI_${text(LAST, '')}_VALORI.csv`, valori(world, comuni, LAST));
-  await newest.add(`QI_${text(LAST, '')}_ZONE.csv`, zone(world, comuni, LAST));
-  for (const comune of comuni.filter((each) => drawnLast(world, each))) await newest.add(`${comune.belfiore}.kml`, kml(world, comune, LAST));
+  await newest.add(`QI_${text(LAST, '')}_VALORI.csv`, valori(region, comuni, LAST));
+  await newest.add(`QI_${text(LAST, '')}_ZONE.csv`, zone(region, comuni, LAST));
+  for (const comune of comuni.filter((each) => drawnLast(region, each))) await newest.add(`${comune.belfiore}.kml`, kml(region, comune, LAST));
   await newest.close();
   // One comune again, elaborated a month later.
-  await writeFile(join(folder, `QI_900099_1_${text(LAST, '')}_VALORI.csv`), [...valori(world, comuni.slice(1, 2), LAST, 1)].join(''));
+  await writeFile(join(folder, `QI_900099_1_${text(LAST, '')}_VALORI.csv`), [...valori(region, comuni.slice(1, 2), LAST, 1)].join(''));
 
-  for (const province of world.provinces) {
+  for (const province of region.provinces) {
     // A comune that changed its province is in both files.
     const members = comuni.filter((comune) => comune.province.code === province.code || comune.index === 1);
     const kmz = await ZipWriter.create(join(folder, `Provincia di ${province.name.toUpperCase()} ${text(PROVINCIAL_PERIMETERS, '-')}.kmz`));
-    const path = (comune: WorldComune): string => `Comuni/Comune di ${omiName(comune)} ${text(PROVINCIAL_PERIMETERS, '-')}.kml`;
+    const path = (comune: SyntheticComune): string => `Comuni/Comune di ${omiName(comune)} ${text(PROVINCIAL_PERIMETERS, '-')}.kml`;
     await kmz.add(
       `Provincia di ${province.name.toUpperCase()} ${text(PROVINCIAL_PERIMETERS, '-')}.kml`,
       `<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">\n<Document>\n<name>${province.name.toUpperCase()}</name><description><![CDATA[<p>Zone OMI estratte il 30 aprile 2026<br>Nro Comuni disponibili: ${members.length}</p>]]></description>`
       + `${members.map((comune) => `<NetworkLink><name>Comune di ${omiName(comune)}</name><Link><href>${path(comune)}</href></Link></NetworkLink>\n`).join('')}</Document>\n</kml>\n`,
     );
-    for (const comune of members) await kmz.add(path(comune), kml(world, comune, PROVINCIAL_PERIMETERS));
+    for (const comune of members) await kmz.add(path(comune), kml(region, comune, PROVINCIAL_PERIMETERS));
     await kmz.close();
   }
   const first = comuni[0]!;
   const single = await ZipWriter.create(join(folder, `${first.belfiore} - Comune di ${omiName(first)} ${text(ONE_COMUNE_PERIMETERS, '-')}.kmz`));
-  await single.add(`${first.belfiore} - Comune di ${omiName(first)} ${text(ONE_COMUNE_PERIMETERS, '-')}.kml`, kml(world, first, ONE_COMUNE_PERIMETERS));
+  await single.add(`${first.belfiore} - Comune di ${omiName(first)} ${text(ONE_COMUNE_PERIMETERS, '-')}.kml`, kml(region, first, ONE_COMUNE_PERIMETERS));
   await single.close();
   const second = comuni[1]!;
-  await writeFile(join(folder, `${second.belfiore}.kml`), kml(world, second, OLD_FORMAT, { old: true }));
+  await writeFile(join(folder, `${second.belfiore}.kml`), kml(region, second, OLD_FORMAT, { old: true }));
 }
 
 // --- truth -------------------------------------------------------------------------------------------------------
@@ -423,28 +423,28 @@ function ratio(n: number, d: number, decimals: number): number {
 
 const euro = (tenth: number): number => tenth / 10;
 
-function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
-  const holes = new Map(world.comuni.map((comune) => [comune.index, holeParcel(world, comune).index]));
-  const byPerimeter = (parcel: WorldParcel, halfYear: number): string | null => {
+function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown> {
+  const holes = new Map(region.comuni.map((comune) => [comune.index, holeParcel(region, comune).index]));
+  const byPerimeter = (parcel: SyntheticParcel, halfYear: number): string | null => {
     const era = eraOf(halfYear);
     if (era !== 'A' && holes.get(parcel.comune.index) === parcel.index) return HOLE;
     const zona = blockOf(parcel.sheet, era);
     return parcel.comune.index === 3 && halfYear === LAST && zona === 'D1' ? null : zona;
   };
-  const drawn = (comune: WorldComune, halfYear: number): boolean =>
-    halfYear === PROVINCIAL_PERIMETERS || (halfYear === LAST && drawnLast(world, comune)) || (halfYear === ONE_COMUNE_PERIMETERS && comune.index === 0);
+  const drawn = (comune: SyntheticComune, halfYear: number): boolean =>
+    halfYear === PROVINCIAL_PERIMETERS || (halfYear === LAST && drawnLast(region, comune)) || (halfYear === ONE_COMUNE_PERIMETERS && comune.index === 0);
   /** By perimeters of then; where there are none, by the LinkZona that the parcel's zone has. */
-  const zoneAt = (parcel: WorldParcel, link: number, halfYear: number): string | null =>
+  const zoneAt = (parcel: SyntheticParcel, link: number, halfYear: number): string | null =>
     drawn(parcel.comune, halfYear) ? byPerimeter(parcel, halfYear) : zoneByLink(link, eraOf(halfYear));
   const range = (values: readonly [number, number] | null): { min_eur_m2: number | null; max_eur_m2: number | null } => ({ min_eur_m2: values?.[0] ?? null, max_eur_m2: values?.[1] ?? null });
   const rentRange = (values: readonly [number, number] | null): ReturnType<typeof range> => range(values === null ? null : [euro(values[0]), euro(values[1])]);
 
   const valuations = new Map<string, unknown>();
-  const valuation = (comune: WorldComune, zona: string, before: string | null, perimeters: number): { elements: unknown[]; price: number | null } => {
+  const valuation = (comune: SyntheticComune, zona: string, before: string | null, perimeters: number): { elements: unknown[]; price: number | null } => {
     const known = valuations.get(`${comune.index} ${zona} ${before}`) as ReturnType<typeof valuation> | undefined;
     if (known !== undefined) return known;
-    const earlier = before === null ? [] : quoted(world, comune, before, LAST - 1);
-    const now = quoted(world, comune, zona, LAST);
+    const earlier = before === null ? [] : quoted(region, comune, before, LAST - 1);
+    const now = quoted(region, comune, zona, LAST);
     const order = (a: Quotation, b: Quotation): number => a.codTip - b.codTip || ((a.stato ?? '') < (b.stato ?? '') ? -1 : 1);
     const elements = [...now].sort(order).map((quotation) => {
       const was = earlier.find((each) => each.codTip === quotation.codTip && each.stato === quotation.stato);
@@ -472,7 +472,7 @@ function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
 
   return (parcel) => {
     const { comune } = parcel;
-    const perimeters = drawnLast(world, comune) ? LAST : PROVINCIAL_PERIMETERS;
+    const perimeters = drawnLast(region, comune) ? LAST : PROVINCIAL_PERIMETERS;
     const placed = parcel.kind === 'land' ? byPerimeter(parcel, perimeters) : null;
     if (placed === null) return { valuation: [], valuation_history: null, economics: parcel.kind === 'land' && hasIncomes(comune) ? { avg_residential_price_m2: null } : null };
     const link = LINKS[eraOf(perimeters)][placed]!;
@@ -481,7 +481,7 @@ function truth(world: World): (parcel: WorldParcel) => Record<string, unknown> {
     const semesters = [];
     for (let halfYear = WINDOW_FIRST; halfYear <= LAST; halfYear += 1) {
       const zona = zoneAt(parcel, link, halfYear);
-      const found = zona === null ? undefined : quoted(world, comune, zona, halfYear).find(({ codTip, stato }) => codTip === 20 && stato === 'NORMALE');
+      const found = zona === null ? undefined : quoted(region, comune, zona, halfYear).find(({ codTip, stato }) => codTip === 20 && stato === 'NORMALE');
       const purchase = found?.purchase ?? null;
       const rental = found?.rental ?? null;
       semesters.push({

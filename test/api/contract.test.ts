@@ -4,7 +4,7 @@ import { Validator } from '@seriousme/openapi-schema-validator';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.ts';
 import { SCOPES } from '../../api/access.ts';
-import type { WorldParcel } from '../../pipelines/synthetic/world.ts';
+import type { SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { readParameters } from '../../api/parameters.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { describeEngines } from '../harness/database.ts';
@@ -66,7 +66,7 @@ describeEngines('the read interface', (engine) => {
       expect(offencesOf('/health', answered)).toEqual([]);
       expect(answered.status).toBe(200);
       const [counts] = await service.database.query<{ parcels: number; addresses: number }>('select (select count(*) from core.parcel) as parcels, (select count(*) from core.access_point) as addresses');
-      expect(answered.body).toMatchObject({ status: 'ok', version: VERSION, database: 'ok', dataset: { ...counts, regions: [{ code: service.world.region.code, name: service.world.region.name }] } });
+      expect(answered.body).toMatchObject({ status: 'ok', version: VERSION, database: 'ok', dataset: { ...counts, regions: [{ code: service.region.code, name: service.region.name }] } });
       expect(Math.abs(Date.now() - Date.parse(String(answered.body!['timestamp'])))).toBeLessThan(60_000);
       expect(RATE.filter((name) => answered.headers[name] !== undefined)).toEqual([]);
     });
@@ -82,8 +82,8 @@ describeEngines('the read interface', (engine) => {
     });
 
     it('finds every parcel of a border point, smallest first', async () => {
-      const corners = new Map<string, WorldParcel[]>();
-      for (const each of service.world.parcels()) {
+      const corners = new Map<string, SyntheticParcel[]>();
+      for (const each of service.region.parcels()) {
         for (const point of new Set(each.polygons[0]![0]!.map((corner) => corner.join(',')))) corners.set(point, [...(corners.get(point) ?? []), each]);
       }
       const [shared, owners] = [...corners].find(([, all]) => all.length >= 3 && new Set(all.map(({ reference }) => reference)).size === all.length)!;
@@ -97,7 +97,7 @@ describeEngines('the read interface', (engine) => {
     it('finds the parcels of a box by fid, says when there are more, and never more than the limit', async () => {
       const box = [parcel.lng - 0.002, parcel.lat - 0.002, parcel.lng + 0.002, parcel.lat + 0.002].map((side) => Number(side.toFixed(7)));
       const [west, south, east, north] = box as [number, number, number, number];
-      const expected = [...service.world.parcels()].filter(({ polygons }) => {
+      const expected = [...service.region.parcels()].filter(({ polygons }) => {
         const ring = polygons.flatMap((rings) => rings[0]!);
         const lngs = ring.map(([lng]) => lng);
         const lats = ring.map(([, lat]) => lat);
@@ -194,20 +194,21 @@ describeEngines('the read interface', (engine) => {
 
   describe('the lists', () => {
     it('hold every region, province and comune of the synthetic region', async () => {
-      expect(dataOf(await ask('/admin/regions')).map(({ name }) => name)).toEqual([service.world.region.name]);
-      expect(new Set(dataOf(await ask('/admin/provinces')).map(({ name }) => name))).toEqual(new Set(service.world.provinces.map(({ name }) => name)));
-      expect(new Set(dataOf(await ask('/admin/municipalities')).map(({ code }) => code))).toEqual(new Set(service.world.comuni.map(({ belfiore }) => belfiore)));
+      expect(dataOf(await ask('/admin/regions')).map(({ name }) => name)).toEqual([service.region.name]);
+      expect(new Set(dataOf(await ask('/admin/provinces')).map(({ name }) => name))).toEqual(new Set(service.region.provinces.map(({ name }) => name)));
+      expect(new Set(dataOf(await ask('/admin/municipalities')).map(({ code }) => code))).toEqual(new Set(service.region.comuni.map(({ belfiore }) => belfiore)));
     });
 
     it('are filtered by name without case and accents, or by code', async () => {
-      const { region, provinces } = service.world;
+      const { region } = service;
+      const { provinces } = region;
       const all = (await ask('/admin/municipalities')).body!['data'];
       for (const name of [region.name, region.name.toUpperCase(), ` ${region.name.toLowerCase()} `, String(region.code), String(region.code).padStart(2, '0')]) {
         expect((await ask(`/admin/municipalities?region=${encodeURIComponent(name)}`)).body!['data'], name).toEqual(all);
         expect(dataOf(await ask(`/admin/provinces?region=${encodeURIComponent(name)}`)), name).toHaveLength(provinces.length);
       }
       for (const province of provinces) {
-        const expected = new Set(service.world.comuni.filter((comune) => comune.province.code === province.code).map(({ belfiore }) => belfiore));
+        const expected = new Set(service.region.comuni.filter((comune) => comune.province.code === province.code).map(({ belfiore }) => belfiore));
         for (const name of [province.name, province.name.normalize('NFD').replace(/\p{M}/gu, '').toUpperCase(), province.code, province.sigla, province.sigla.toLowerCase()]) {
           expect(new Set(dataOf(await ask(`/admin/municipalities?province=${encodeURIComponent(name)}`)).map(({ code }) => code)), name).toEqual(expected);
         }
@@ -286,7 +287,7 @@ describeEngines('the read interface', (engine) => {
     });
 
     it('of a parcel that does not exist lead to 404', async () => {
-      for (const fid of [0, 1, 2_147_483_647, service.world.region.code * 100_000_000 + 99_999_999]) {
+      for (const fid of [0, 1, 2_147_483_647, service.region.code * 100_000_000 + 99_999_999]) {
         const answered = await ask(`/parcels/${fid}`);
         expect(answered.status).toBe(404);
         expect(answered.body).toMatchObject({ error: 'NOT_FOUND', details: { id: fid } });

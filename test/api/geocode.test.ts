@@ -1,7 +1,7 @@
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { parseQuery, type ComuneHit, type FindComune, type ParsedQuery } from '../../pipelines/address/parse-query.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { geodesicDistance } from '../../pipelines/synthetic/plane-geometry.ts';
 import synthetic from '../../sources/anncsu_addresses/synthetic.ts';
 import { ADDRESS_SOURCES, ADDRESS_SQL, buildAddresses } from '../harness/address-workspace.ts';
@@ -34,7 +34,7 @@ const REAL = (
 ).split(';');
 
 /** Comuni: Castel dell'Inventato (Z001, the largest), Forlì Finto, Borgo Finto/Scheindorf, Sant'Illusorio del Nulla, Roccapparente. */
-const world = makeWorld({ parcels: 2_000, seed: 11 });
+const region = makeRegion({ parcels: 2_000, seed: 11 });
 
 describeEngines('searching an address', (engine) => {
   let database: Database;
@@ -42,8 +42,8 @@ describeEngines('searching an address', (engine) => {
 
   beforeAll(async () => {
     database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, { world, sources: ADDRESS_SOURCES, sql: ADDRESS_SQL });
-    await buildAddresses(workspace, database, world);
+    workspace = await sectionWorkspace(database, { region, sources: ADDRESS_SOURCES, sql: ADDRESS_SQL });
+    await buildAddresses(workspace, database, region);
   });
 
   const findComune = async (keys: readonly string[], fuzzy: boolean): Promise<ComuneHit[]> => {
@@ -61,9 +61,9 @@ describeEngines('searching an address', (engine) => {
   };
 
   it('gives the fields of the interface, as the truth of the synthetic region has them', async () => {
-    const truth = synthetic.truth!(world);
+    const truth = synthetic.truth!(region);
     const known = new Map<number, Record<string, unknown>>();
-    for (const parcel of world.parcels()) for (const address of (truth(parcel) as { address: Record<string, unknown>[] }).address) known.set(address['address_id'] as number, address);
+    for (const parcel of region.parcels()) for (const address of (truth(parcel) as { address: Record<string, unknown>[] }).address) known.set(address['address_id'] as number, address);
     const [best] = await search("via roma 112 Castel dell'Inventato");
     const { match_type: type, score, ...fields } = best!;
     expect(fields).toEqual(known.get(best!.address_id));
@@ -115,7 +115,7 @@ describeEngines('searching an address', (engine) => {
   });
 
   it('takes the city by name, by second name, by former name and by code', async () => {
-    for (const city of ['Borgo Finto', 'Scheindorf', 'Z003', 'z003', `borgo finto (${world.comuni[2]!.province.sigla})`, 'BORGO FINTO', 'Borgo Fintto']) {
+    for (const city of ['Borgo Finto', 'Scheindorf', 'Z003', 'z003', `borgo finto (${region.comuni[2]!.province.sigla})`, 'BORGO FINTO', 'Borgo Fintto']) {
       expect(await first('via roma 112', city), city).toBe('Via Roma | 112 | Z003 | number');
     }
     expect(await first('via roma 112', "Nonsò di Sotto")).toBe('Via Roma | 112 | Z001 | number');
@@ -157,7 +157,7 @@ describeEngines('searching an address', (engine) => {
     expect(both.slice(0, 2).map(({ locality }) => locality).sort()).toEqual(['Borgo Basso', "Localita' Piano"]);
     const [basso] = await search('Contrada Fornace 109, Borgo Basso, Roccapparente');
     expect(basso).toMatchObject({ locality: 'Borgo Basso', street_number: '109', match_type: 'number' });
-    expect(basso!.formatted_address).toBe(`Contrada Fornace 109, Borgo Basso, ${world.comuni[4]!.province.name}`);
+    expect(basso!.formatted_address).toBe(`Contrada Fornace 109, Borgo Basso, ${region.comuni[4]!.province.name}`);
   });
 
   it('puts another type of street below the one that was named', async () => {
@@ -169,7 +169,7 @@ describeEngines('searching an address', (engine) => {
 
   it('without a comune gives one address for each, the largest comune first, and the number decides nothing between them', async () => {
     const found = await search('via roma 112');
-    expect(found.filter(({ street_name: name }) => name === 'Via Roma').map(({ municipality_code: code }) => code)).toHaveLength(world.comuni.length);
+    expect(found.filter(({ street_name: name }) => name === 'Via Roma').map(({ municipality_code: code }) => code)).toHaveLength(region.comuni.length);
     expect(found[0]).toMatchObject({ municipality_code: 'Z001', street_number: '112', match_type: 'number' });
     const unknown = await search('via roma 996');
     expect(unknown.map(({ municipality_code: code }) => code).slice(0, 3)).toEqual(found.map(({ municipality_code: code }) => code).slice(0, 3));
@@ -198,7 +198,7 @@ describeEngines('searching an address', (engine) => {
 
   once('never answers another comune than the one that was named, for any that is listed and not loaded', async () => {
     // Neighbours of the loaded names, one letter away, are as bad as it can be.
-    const neighbours = world.comuni.flatMap(({ italianName: name }) => [...name].flatMap((letter, at) => (/[a-z]/.test(letter) && at % 4 === 1 ? [name.slice(0, at) + (letter === 'x' ? 'y' : 'x') + name.slice(at + 1)] : [])));
+    const neighbours = region.comuni.flatMap(({ italianName: name }) => [...name].flatMap((letter, at) => (/[a-z]/.test(letter) && at % 4 === 1 ? [name.slice(0, at) + (letter === 'x' ? 'y' : 'x') + name.slice(at + 1)] : [])));
     const names = [...REAL, ...neighbours];
     await database.query('begin');
     try {
@@ -217,13 +217,13 @@ describeEngines('searching an address', (engine) => {
       const { parsed, codes } = await answersTo(forms);
       expect(forms.filter((_, index) => codes[index]!.length > 0 || parsed[index]!.readings.length === 0)).toEqual([]);
       // A loaded one is found in the same ways, and not where another province is stated.
-      const loaded = world.comuni.map(({ belfiore, italianName: name, province }) => ({ belfiore, forms: [
+      const loaded = region.comuni.map(({ belfiore, italianName: name, province }) => ({ belfiore, forms: [
         [`Via Roma 112, ${name}`, null], ['Via Roma 112', name], [`${name}, Via Roma 112`, null], [`Via Roma 112, ${name} (${province.sigla})`, null], [`Via Roma 112, ${name}, ${province.name}`, null],
         [`Via Roma 112 ${name} ${province.sigla}`, null],
       ] as [string, string | null][] }));
       const found = await answersTo(loaded.flatMap(({ forms: own }) => own));
       expect(found.codes).toEqual(loaded.flatMap(({ belfiore, forms: own }) => own.map(() => [belfiore])));
-      const elsewhere = world.comuni.flatMap(({ italianName: name }): [string, string | null][] => [[`Via Roma 112, ${name} (SA)`, null], [`Via Roma 112 ${name} SA`, null], ['Via Roma 112', `${name} (Salerno)`], [`Via Roma 112, ${name}, SA`, null]]);
+      const elsewhere = region.comuni.flatMap(({ italianName: name }): [string, string | null][] => [[`Via Roma 112, ${name} (SA)`, null], [`Via Roma 112 ${name} SA`, null], ['Via Roma 112', `${name} (Salerno)`], [`Via Roma 112, ${name}, SA`, null]]);
       expect((await answersTo(elsewhere)).codes.flat()).toEqual([]);
     } finally {
       await database.query('rollback');
@@ -257,12 +257,12 @@ describeEngines('searching an address', (engine) => {
 
   once('narrows by postal code, and finds by it alone', async () => {
     const codes = async (query: string): Promise<string[]> => [...new Set((await search(query)).map(({ municipality_code: code }) => code))];
-    for (const { belfiore, postalCodes } of world.comuni) expect(await codes(`Via Roma 112, ${postalCodes[0]!}`), belfiore).toEqual([belfiore]);
+    for (const { belfiore, postalCodes } of region.comuni) expect(await codes(`Via Roma 112, ${postalCodes[0]!}`), belfiore).toEqual([belfiore]);
     expect(await codes('Via Roma 112, 84121')).toEqual([]);
   });
 
   once('finds only streets of the province that was stated', async () => {
-    for (const { sigla, name } of world.provinces) {
+    for (const { sigla, name } of region.provinces) {
       for (const query of [`Via Roma 112 (${sigla})`, `Via Roma 112, prov. di ${name}`]) {
         const found = await search(query, null, 50);
         expect(found.length, query).toBeGreaterThan(0);
@@ -306,7 +306,7 @@ describeEngines('searching an address', (engine) => {
     expect(await count(5)).toBeGreaterThan(0);
     expect(await count(6)).toBe(0);
     const misspelt = ['garibadli', 'leopodlo', 'settembrre', 'vittorrio', 'emanuelle', 'statalle', 'fornacce', 'leopolldo', 'garibalddi'];
-    const places = await database.query<{ place: number }>('select distinct place from api.geocode_tokens($1, array[$2]::int2[], true) order by 1', [misspelt, world.region.code]);
+    const places = await database.query<{ place: number }>('select distinct place from api.geocode_tokens($1, array[$2]::int2[], true) order by 1', [misspelt, region.code]);
     expect(places.length).toBeLessThanOrEqual(6);
     expect(places.length).toBeGreaterThan(2);
   });
@@ -343,8 +343,8 @@ describeEngines('searching an address', (engine) => {
     const all = await database.query<{ id: number; lng: number; lat: number }>(
       'select address_id as id, st_x(geom) as lng, st_y(geom) as lat from core.access_point where geom is not null',
     );
-    const random = world.random('reverse');
-    const [west, south, east, north] = world.box;
+    const random = region.random('reverse');
+    const [west, south, east, north] = region.box;
     for (let i = 0; i < 30; i += 1) {
       const [lng, lat] = [west + random.next() * (east - west), south + random.next() * (north - south)];
       const radius = random.pick([5, 50, 100, 500]);

@@ -9,7 +9,7 @@ import { createToken } from '../../pipelines/cli/token.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { migrate } from '../../pipelines/db/migrate.ts';
 import { openReader, type Reader } from '../../pipelines/db/reader.ts';
-import type { World } from '../../pipelines/synthetic/world.ts';
+import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import type { Log } from '../../pipelines/log.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
@@ -81,18 +81,18 @@ export async function emptyService(engine: TestEngine, options: Pick<ServerOptio
 }
 
 /** The server on a synthetic region, loaded as a user would load it. @param comuni how many share the parcels; by default as many as are natural */
-export async function regionService(engine: TestEngine, parcels = 400, seed = 11, comuni?: number): Promise<Service & { readonly world: World }> {
+export async function regionService(engine: TestEngine, parcels = 400, seed = 11, comuni?: number): Promise<Service & { readonly region: SyntheticRegion }> {
   const url = await engine.createDatabase();
   const database = await engine.openDatabase(url);
   const files = await syntheticFiles(parcels, seed, undefined, comuni);
   try {
     const context = await contextOn(database);
-    const report = await refresh(context, loadOptions([files.folder], [files.world.region.code]));
+    const report = await refresh(context, loadOptions([files.folder], [files.region.code]));
     if (report.failures.length > 0) throw report.failures[0]!;
   } finally {
     await files.remove();
   }
-  return { ...(await serviceOn(database, url)), world: files.world };
+  return { ...(await serviceOn(database, url)), region: files.region };
 }
 
 // --- What the document says ----------------------------------------------------------------------------------------------

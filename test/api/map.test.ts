@@ -92,7 +92,7 @@ describeEngines('the pages', (engine) => {
       await page.getByRole('button', { name: 'Search' }).click();
       const results = page.locator('#results button');
       await expect.poll(() => results.count(), SOON).toBeGreaterThan(1);
-      for (const text of await results.allTextContents()) expect(service.world.comuni.some(({ italianName }) => text.includes(italianName)), text).toBe(true);
+      for (const text of await results.allTextContents()) expect(service.region.comuni.some(({ italianName }) => text.includes(italianName)), text).toBe(true);
       expect(await page.locator('#results').isVisible()).toBe(true);
       expect(await page.locator('.leaflet-marks-pane path').count()).toBe(1);
       await results.nth(1).click();

@@ -67,7 +67,7 @@ export const STATEMENTS: readonly Statement[] = [
       const answered = await service.ask('/health');
       expect(offencesOf('/health', answered)).toEqual([]);
       const [counts] = await service.database.query<Json>('select (select count(*) from core.parcel) as parcels, (select count(*) from core.access_point) as addresses');
-      expect(answered.body).toMatchObject({ status: 'ok', version: VERSION, database: 'ok', dataset: { ...counts, regions: [{ code: 14, name: service.world.region.name }] } });
+      expect(answered.body).toMatchObject({ status: 'ok', version: VERSION, database: 'ok', dataset: { ...counts, regions: [{ code: 14, name: service.region.name }] } });
       expect(Number.isNaN(Date.parse(String(answered.body!['timestamp'])))).toBe(false);
     },
   },
@@ -91,7 +91,7 @@ export const STATEMENTS: readonly Statement[] = [
   {
     about: OF_SEARCH, says: 'takes as city a name in Italian or in the second language, a former name, or a cadastral code',
     holds: async (trial) => {
-      const bilingual = trial.service.world.comuni.find(({ otherName }) => otherName !== null)!;
+      const bilingual = trial.service.region.comuni.find(({ otherName }) => otherName !== null)!;
       const [former] = await trial.service.database.query<{ key: string; belfiore: string }>("select key, belfiore from core.comune_name where kind = 'former' order by key limit 1");
       for (const [city, code] of [
         [bilingual.italianName, bilingual.belfiore], [bilingual.otherName!, bilingual.belfiore], [bilingual.belfiore, bilingual.belfiore],
@@ -142,7 +142,7 @@ export const STATEMENTS: readonly Statement[] = [
   {
     about: OF_SEARCH, says: 'answers the comune that was named, or nothing',
     holds: async (trial) => {
-      const { comuni } = trial.service.world;
+      const { comuni } = trial.service.region;
       for (const comune of comuni) {
         const found = await trial.list(`/geocode/search?${query({ q: `Via Roma 5, ${comune.italianName}` })}`);
         expect([...new Set(found.map(({ municipality_code: code }) => code))].filter((code) => code !== comune.belfiore), comune.name).toEqual([]);
@@ -224,7 +224,7 @@ export const STATEMENTS: readonly Statement[] = [
     holds: async (trial) => {
       const all = await trial.list('/admin/municipalities');
       expect(Object.keys(all[0]!)).toEqual(['code', 'istat_code', 'name', 'province', 'region']);
-      for (const { code, name, sigla } of trial.service.world.provinces) {
+      for (const { code, name, sigla } of trial.service.region.provinces) {
         const expected = all.filter(({ province }) => province === name);
         for (const province of [name, name.toUpperCase(), code, sigla, sigla.toLowerCase()]) expect(await trial.list(`/admin/municipalities?${query({ province })}`), province).toEqual(expected);
       }

@@ -18,7 +18,7 @@ describeDatabase('a source that is added as one folder', (engine) => {
 
   beforeAll(async () => {
     files = await syntheticFiles(40, 4, LISTS, 3);
-    await synthetic.write(files.world, files.folder);
+    await synthetic.write(files.region, files.folder);
     url = await engine.createDatabase();
     copy = await copyCheckout(['test/stations', `sources/${ID}`]);
   });
@@ -42,7 +42,7 @@ describeDatabase('a source that is added as one folder', (engine) => {
       `select s.station_code, s.name, st_astext(s.geom) as place, s.position::int4 as line, f.name as file
        from layer.station s join ledger.member m using (member_id) join ledger.file f using (file_id) order by 1`,
     ));
-    expect(rows).toEqual(files.world.comuni.map(({ name }, index) => ({
+    expect(rows).toEqual(files.region.comuni.map(({ name }, index) => ({
       station_code: `S0000${index}`, name: `Stazione di ${name}`, place: `POINT(${14.5 + index / 100} ${41.5 + index / 100})`, line: index + 2, file: 'stazioni_2026.csv',
     })));
   });

@@ -3,7 +3,7 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
@@ -15,7 +15,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 import { trial } from '../harness/trial.ts';
 
 const sources = await loadSources();
-const world = makeWorld({ parcels: 60, seed: 11 });
+const region = makeRegion({ parcels: 60, seed: 11 });
 const root = mkdtempSync(join(tmpdir(), 'mappale-damaged-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -164,7 +164,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
   it('says of every damaged file what is wrong, where, and what to do', async () => {
     const folder = join(root, id);
     mkdirSync(folder);
-    await (await loadSynthetic(id)).write(world, folder);
+    await (await loadSynthetic(id)).write(region, folder);
     const survey = await locate([folder], [source], { get: () => undefined, set() {} });
     const offences: string[] = [];
     let tried = 0;

@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { isNoData } from '../../pipelines/readers/no-data.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
@@ -134,7 +134,7 @@ function shapeVariants(shp: Buffer): Buffer[] {
 async function materialOf(source: RegisteredSource): Promise<{ readonly path: string; readonly parts: readonly { readonly name: string; readonly content: Buffer }[]; readonly zipped: boolean }[]> {
   const folder = join(root, source.id);
   mkdirSync(folder);
-  await (await loadSynthetic(source.id)).write(makeWorld({ parcels: 200, seed: 5 }), folder);
+  await (await loadSynthetic(source.id)).write(makeRegion({ parcels: 200, seed: 5 }), folder);
   const kinds = new Set<string>();
   const found = [];
   for (const name of readdirSync(folder).sort()) {

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { isWhole, newestEntry, stemOf } from '../../pipelines/readers/packaging.ts';
 import type { Recognition } from '../../pipelines/contract/source.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
@@ -18,8 +18,8 @@ const synthetic = mkdtempSync(join(tmpdir(), 'mappale-packaging-'));
 const renamed = mkdtempSync(join(tmpdir(), 'mappale-packaging-'));
 
 beforeAll(async () => {
-  const world = makeWorld({ parcels: 600, seed: 11 });
-  for (const { id } of sources) await (await loadSynthetic(id)).write(world, synthetic);
+  const region = makeRegion({ parcels: 600, seed: 11 });
+  for (const { id } of sources) await (await loadSynthetic(id)).write(region, synthetic);
 });
 afterAll(() => {
   rmSync(synthetic, { recursive: true, force: true });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ROOT } from '../../pipelines/config.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { readChecks, tableOf } from '../../pipelines/contract/sql-files.ts';
@@ -40,11 +40,11 @@ const manifestSchema = z.strictObject({
 const PG_TYPE: Readonly<Record<string, string>> = { int2: 'int2', int4: 'int4', int8: 'int8', float8: 'float8', bool: 'bool', date: 'date', text: 'text', 'text[]': 'text[]', 'int4[]': 'int4[]', 'float8[]': 'float8[]' };
 
 const sources = await loadSources();
-const world = makeWorld({ parcels: 600, seed: 11 });
+const region = makeRegion({ parcels: 600, seed: 11 });
 const folder = mkdtempSync(join(tmpdir(), 'mappale-contract-'));
 
 beforeAll(async () => {
-  for (const { id } of sources) await (await loadSynthetic(id)).write(world, folder);
+  for (const { id } of sources) await (await loadSynthetic(id)).write(region, folder);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -133,7 +133,7 @@ it('no synthetic file is unknown to every source', async () => {
 it('the same numbers write the same bytes', async () => {
   const again = mkdtempSync(join(tmpdir(), 'mappale-contract-'));
   try {
-    for (const { id } of sources) await (await loadSynthetic(id)).write(makeWorld({ parcels: 600, seed: 11 }), again);
+    for (const { id } of sources) await (await loadSynthetic(id)).write(makeRegion({ parcels: 600, seed: 11 }), again);
     const list = (root: string): string[] => readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(root.length)).sort();
     expect(list(again)).toEqual(list(folder));
     for (const name of list(again)) expect(readFileSync(join(again, name)).equals(readFileSync(join(folder, name))), name).toBe(true);

@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { geometryOutsideItaly, outsideItaly } from '../../pipelines/readers/italy.ts';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { recognise } from '../../pipelines/ingest/locate.ts';
@@ -22,8 +22,8 @@ const sources = await loadSources();
 const folder = mkdtempSync(join(tmpdir(), 'mappale-swapped-'));
 
 beforeAll(async () => {
-  const world = makeWorld({ parcels: 200, seed: 11 });
-  for (const id of ['ade_cadastre', 'omi_quotations', 'postal_codes', 'ingv_mps04']) await (await loadSynthetic(id)).write(world, folder);
+  const region = makeRegion({ parcels: 200, seed: 11 });
+  for (const id of ['ade_cadastre', 'omi_quotations', 'postal_codes', 'ingv_mps04']) await (await loadSynthetic(id)).write(region, folder);
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { ZipArchive, isZip } from '../../pipelines/formats/zip.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
@@ -25,8 +25,8 @@ const folder = mkdtempSync(join(tmpdir(), 'mappale-prefix-'));
 const ZIPS: string[] = [];
 
 beforeAll(async () => {
-  const world = makeWorld({ parcels: 200, seed: 11 });
-  for (const { id } of sources) await (await loadSynthetic(id)).write(world, folder);
+  const region = makeRegion({ parcels: 200, seed: 11 });
+  for (const { id } of sources) await (await loadSynthetic(id)).write(region, folder);
   // One of each kind: half-years and tiles are alike.
   const kinds = new Set<string>();
   for (const name of readdirSync(folder).filter((each) => /\.(?:zip|kmz)$/.test(each)).sort()) {

@@ -1,6 +1,6 @@
 /** The address tables of a synthetic region, built by the project's SQL and put where the api functions look for them. */
 import type { Database } from '../../pipelines/db/index.ts';
-import type { World } from '../../pipelines/synthetic/world.ts';
+import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import type { SectionWorkspace } from './section-workspace.ts';
 
 /** Their synthetic files. */
@@ -19,13 +19,13 @@ const TABLES: readonly (readonly [string, string])[] = [
 ];
 
 /** Builds and publishes; `core.comune` and `core.region` are those of the synthetic region. */
-export async function buildAddresses(workspace: SectionWorkspace, database: Database, world: World): Promise<void> {
+export async function buildAddresses(workspace: SectionWorkspace, database: Database, region: SyntheticRegion): Promise<void> {
   for (const [file] of TABLES) await workspace.run(file);
   for (const [, relation] of TABLES) await workspace.publish(relation.split('.')[1]!, relation);
   await database.query(
     'insert into core.province (code, name, abbreviation, region_code) select distinct province_code, province_name, sigla, region_code from layer.comune_code',
   );
-  await database.query('insert into core.region (code, name) values ($1, $2)', [world.region.code, world.region.name]);
+  await database.query('insert into core.region (code, name) values ($1, $2)', [region.code, region.name]);
   await database.query(
     `insert into core.comune (belfiore, istat_code, name, name_other, province_code, province_name, sigla, region_code)
      select belfiore, istat_code, name, name_other, province_code, province_name, sigla, region_code from layer.comune_code`,

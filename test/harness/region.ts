@@ -6,7 +6,7 @@ import { writeSynthetic } from '../../pipelines/cli/synth.ts';
 import { readConfig } from '../../pipelines/config.ts';
 import { contextOf, type Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
-import type { World } from '../../pipelines/synthetic/world.ts';
+import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { upgrade } from '../../pipelines/run/upgrade.ts';
@@ -25,11 +25,11 @@ export function loadOptions(data: readonly string[], regions: readonly number[] 
 }
 
 /** Files of a synthetic region in a folder of their own; remove it afterwards. */
-export async function syntheticFiles(parcels: number, seed: number, only?: readonly string[], comuni?: number): Promise<{ folder: string; world: World; remove(): Promise<void> }> {
+export async function syntheticFiles(parcels: number, seed: number, only?: readonly string[], comuni?: number): Promise<{ folder: string; region: SyntheticRegion; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-region-'));
   const sources = (await loadSources()).filter(({ id }) => only === undefined || only.includes(id));
-  const world = await writeSynthetic(sources, folder, parcels, seed, comuni);
-  return { folder, world, remove: () => rm(folder, { recursive: true, force: true }) };
+  const region = await writeSynthetic(sources, folder, parcels, seed, comuni);
+  return { folder, region, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
 /** Leaves a few semesters of quotations of the many, where one after the other would teach nothing new: of old perimeters the one that says which zones they are. */

@@ -9,7 +9,7 @@ import type { Database, Session } from '../../pipelines/db/index.ts';
 import { createSchema, inWorkspace, provideLayer, provideMembers, provideRegion } from '../../pipelines/db/catalog.ts';
 import { RowWriter } from '../../pipelines/formats/copy.ts';
 import type { Columns } from '../../pipelines/contract/source.ts';
-import type { LonLat, World } from '../../pipelines/synthetic/world.ts';
+import type { LonLat, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import { createTables } from './functions.ts';
 import { openRun } from './run.ts';
 import { SILENT } from '../../pipelines/log.ts';
@@ -40,12 +40,12 @@ export interface SectionWorkspace {
 }
 
 /** fid of a parcel of the synthetic region, in the region's own range. */
-export function worldFid(world: World, index: number): number {
-  return world.region.code * 100_000_000 + index;
+export function syntheticFid(region: SyntheticRegion, index: number): number {
+  return region.code * 100_000_000 + index;
 }
 
 export interface SectionWorkspaceOptions {
-  readonly world: World;
+  readonly region: SyntheticRegion;
   /** Sources whose synthetic files are written, read and loaded. */
   readonly sources: readonly string[];
   /** Files of `sql/` that the section needs beside the ledger, the core tables and the functions: its migration. */
@@ -53,7 +53,7 @@ export interface SectionWorkspaceOptions {
 }
 
 /** @param database fresh */
-export async function sectionWorkspace(database: Database, { world, sources: ids, sql }: SectionWorkspaceOptions): Promise<SectionWorkspace> {
+export async function sectionWorkspace(database: Database, { region, sources: ids, sql }: SectionWorkspaceOptions): Promise<SectionWorkspace> {
   const sources = await Promise.all(ids.map((id) => registerSource(id)));
   await database.session(async (session) => {
     await createTables(session);
@@ -64,12 +64,12 @@ export async function sectionWorkspace(database: Database, { world, sources: ids
       await session.script(file.text, file.file);
     }
   });
-  const loaded = await loadSynthetics(database, world, sources);
-  const schema = `build_${world.region.code}`;
+  const loaded = await loadSynthetics(database, region, sources);
+  const schema = `build_${region.code}`;
   await createSchema(database, schema);
-  await writeParcels(database, schema, world);
+  await writeParcels(database, schema, region);
   const inventory = await Inventory.read(database, sources);
-  await provideMembers(database, schema, rankFiles(inventory.used(world.region.code)));
+  await provideMembers(database, schema, rankFiles(inventory.used(region.code)));
   return {
     schema,
     loaded,
@@ -82,7 +82,7 @@ export async function sectionWorkspace(database: Database, { world, sources: ids
         const [there] = await session.query<{ there: boolean }>('select to_regclass($1) is not null as there', [`${schema}.${relation.split('.')[1]!}`]);
         if (!there!.there) {
           const table = tableOf(relation);
-          await provideLayer(session, schema, relation, rowsInForce(inventory.force(world.region.code, relation), inventory.files, table, source.places?.[table] ?? null));
+          await provideLayer(session, schema, relation, rowsInForce(inventory.force(region.code, relation), inventory.files, table, source.places?.[table] ?? null));
         }
       }
       await session.script(file.text, file.file);
@@ -92,12 +92,12 @@ export async function sectionWorkspace(database: Database, { world, sources: ids
       const [bound] = await session.query<{ partitioned: string | null }>(
         "select pg_get_partkeydef($1::regclass::oid) as partitioned", [parent],
       );
-      const [low, high] = [world.region.code * 100_000_000, (world.region.code + 1) * 100_000_000];
+      const [low, high] = [region.code * 100_000_000, (region.code + 1) * 100_000_000];
       // Tables of Italy as a whole have no partitions.
       const part = bound!.partitioned === null ? parent : `${parent}_test`;
       if (bound!.partitioned !== null) await session.query(bound!.partitioned.startsWith('RANGE')
         ? `create table ${part} partition of ${parent} for values from (${low}) to (${high})`
-        : `create table ${part} partition of ${parent} for values in (${world.region.code})`);
+        : `create table ${part} partition of ${parent} for values in (${region.code})`);
       const columns = await session.query<{ name: string }>(
         'select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped order by attnum', [parent],
       );
@@ -107,12 +107,12 @@ export async function sectionWorkspace(database: Database, { world, sources: ids
   };
 }
 
-async function loadSynthetics(database: Database, world: World, sources: readonly RegisteredSource[]): Promise<Loaded[]> {
+async function loadSynthetics(database: Database, region: SyntheticRegion, sources: readonly RegisteredSource[]): Promise<Loaded[]> {
   const loaded: Loaded[] = [];
   for (const source of sources) {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-section-'));
     try {
-      await (await loadSynthetic(source.id)).write(world, folder);
+      await (await loadSynthetic(source.id)).write(region, folder);
       const survey = await locate([folder], [source], { get: () => undefined, set: () => undefined });
       if (survey.broken.length > 0) throw survey.broken[0]!.error;
       for (const located of survey.releases) {
@@ -127,7 +127,7 @@ async function loadSynthetics(database: Database, world: World, sources: readonl
 }
 
 /** Table `parcel` as `core.parcel` has it, Hilbert ordered and indexed, and the view `region`. */
-async function writeParcels(database: Database, schema: string, world: World): Promise<void> {
+async function writeParcels(database: Database, schema: string, region: SyntheticRegion): Promise<void> {
   const columns = Object.entries(PARCEL).map(([name, type]) => `${name} ${type}`).join(', ');
   await database.query(`create table ${schema}.raw_parcel (member_id int4, position int8, ${columns})`);
   const copy = await database.copyIn(schema, 'raw_parcel');
@@ -135,10 +135,10 @@ async function writeParcels(database: Database, schema: string, world: World): P
   const writer = new RowWriter(PARCEL, (chunk) => {
     pending = copy.write(chunk) ?? pending;
   });
-  for (const parcel of world.parcels()) {
+  for (const parcel of region.parcels()) {
     const { sheet } = parcel;
     writer.row(parcel.index + 1, [
-      worldFid(world, parcel.index), parcel.comune.belfiore, sheet.section, sheet.sheet, sheet.attachment, sheet.development, parcel.label, parcel.reference,
+      syntheticFid(region, parcel.index), parcel.comune.belfiore, sheet.section, sheet.sheet, sheet.attachment, sheet.development, parcel.label, parcel.reference,
       `gml.${parcel.index}`, parcel.kind, false, ewkbMultiPolygon(parcel.polygons, 4326),
     ]);
     if (pending !== undefined) {
@@ -150,7 +150,7 @@ async function writeParcels(database: Database, schema: string, world: World): P
   await pending;
   await copy.end();
   await inWorkspace(database, schema, async (session) => {
-    await provideRegion(session, schema, world.region.code, world.region.name);
+    await provideRegion(session, schema, region.code, region.name);
     await session.script(
       `create table parcel as
        select fid, belfiore, section, sheet, attachment, development, label, reference, gml_id, kind, st_area(st_transform(geom, 3035)) as area_m2, made_valid,

@@ -196,7 +196,7 @@ describeDatabase('a refresh that carries rows over', (engine) => {
   });
 
   it('makes everything whole when most parcels changed', async () => {
-    for (const { belfiore } of files.world.comuni.slice(0, 6)) await edit(files.folder, belfiore, moved);
+    for (const { belfiore } of files.region.comuni.slice(0, 6)) await edit(files.folder, belfiore, moved);
     await run();
     expect(carried()).toEqual([]);
     expect(carried('nothing changed')).toEqual([]);
@@ -204,7 +204,7 @@ describeDatabase('a refresh that carries rows over', (engine) => {
 
   it('finds the parcels that say the same where every file was written anew', async () => {
     await edit(files.folder, 'Z010', (member, index) => (index === 1 ? moved(member) : member));
-    for (const { belfiore } of files.world.comuni.slice(0, 9)) await edit(files.folder, belfiore, (member) => member.replaceAll('</wfs:member>', '</wfs:member>\n'));
+    for (const { belfiore } of files.region.comuni.slice(0, 9)) await edit(files.folder, belfiore, (member) => member.replaceAll('</wfs:member>', '</wfs:member>\n'));
     await run();
     expect(made['core.parcel']).toBe('');
     expect([...carried(), ...carried('nothing changed')].sort()).toEqual(CARRYING.filter((relation) => relation !== 'core.parcel'));

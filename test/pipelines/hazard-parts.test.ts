@@ -8,7 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
 import { addShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
-import type { LonLat, WorldComune } from '../../pipelines/synthetic/world.ts';
+import type { LonLat, SyntheticComune } from '../../pipelines/synthetic/region.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import type { Log } from '../../pipelines/log.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
@@ -29,7 +29,7 @@ const REGIONS: readonly LonLat[] = [
 const SOURCES = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'istat_boundaries'];
 
 /** The middle of a comune, a strip from its south to its north. */
-function strip({ box: [west, south, east, north] }: WorldComune): LonLat[] {
+function strip({ box: [west, south, east, north] }: SyntheticComune): LonLat[] {
   const [from, to] = [west + (east - west) * 0.4, west + (east - west) * 0.6];
   const [low, high] = [south + (north - south) * 0.05, north - (north - south) * 0.05];
   return [[from, low], [from, high], [to, high], [to, low], [from, low]];
@@ -39,7 +39,7 @@ interface Drawn {
   readonly name: string;
   readonly field: string;
   readonly value: string;
-  readonly comuni: readonly WorldComune[];
+  readonly comuni: readonly SyntheticComune[];
   /** Also a hectare in this many regions of Italy. */
   readonly regions?: number;
 }
@@ -58,7 +58,7 @@ async function areas(folder: string, name: string, layers: readonly Drawn[]): Pr
   await zip.close();
 }
 
-async function shore(folder: string, { box: [west, , east, north] }: WorldComune): Promise<void> {
+async function shore(folder: string, { box: [west, , east, north] }: SyntheticComune): Promise<void> {
   const zip = await ZipWriter.create(join(folder, `${SHORE}.zip`));
   await addShapefile(zip, SHORE, {
     type: 'line', srid: 32632, encoding: 'utf-8', fields: [{ name: 'Dinamica', type: 'text', length: 40 }, { name: 'm_anno', type: 'real', length: 12, decimals: 3 }],
@@ -116,11 +116,11 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     (!path.includes(`/${comune}_`) || !path.endsWith('_ple.gml') ? content : Buffer.from(content.toString('utf8').replace(/(<gml:posList[^>]*>)([^<]*)</g, (_all, tag: string, list: string) =>
       `${tag}${list.trim().split(/\s+/).map((value) => (Number(value) + by).toFixed(8)).join(' ')} <`))));
   const only = (comuni: readonly string[], here: unknown, elsewhere: unknown): Record<string, unknown[]> =>
-    Object.fromEntries(files.world.comuni.map(({ belfiore }) => [belfiore, [comuni.includes(belfiore) ? here : elsewhere]]));
+    Object.fromEntries(files.region.comuni.map(({ belfiore }) => [belfiore, [comuni.includes(belfiore) ? here : elsewhere]]));
 
   beforeAll(async () => {
     files = await syntheticFiles(600, 5, SOURCES, 6);
-    const { comuni } = files.world;
+    const { comuni } = files.region;
     const scenario = (word: string): string => `Pericolosità idraulica - ${word}ProbabilityHazard`;
     await areas(files.folder, FLOOD, [
       { name: 'HPH_elevata', field: 'scenario', value: scenario('High'), comuni: comuni.slice(0, 1) },
@@ -156,7 +156,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
   });
 
   it('a map of Italy that was cut is refused: fewer comuni, with the figures', async () => {
-    const { comuni } = files.world;
+    const { comuni } = files.region;
     const before = await inForce(context.database);
     await areas(files.folder, FRANE, [{ name: FRANE, field: 'per_fr_ita', value: 'Elevata P3', comuni: comuni.slice(3, 6) }]);
     await run();
@@ -215,7 +215,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
   });
 
   it('part newer than national: the part speaks in its comuni, class by class, the map of Italy elsewhere', async () => {
-    const { comuni } = files.world;
+    const { comuni } = files.region;
     const scenario = (word: string): string => `Pericolosità idraulica - ${word}ProbabilityHazard`;
     const kept = ['HPH_elevata', 'MPH_media', 'LPH_bassa'].map((name, i): Drawn => ({ name, field: 'scenario', value: scenario(['High', 'Medium', 'Low'][i]!), comuni: comuni.slice(0, 6), regions: 19 }));
     await areas(files.folder, FLOOD, kept);

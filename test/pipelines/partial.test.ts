@@ -65,7 +65,7 @@ describeDatabase('files of a region', (engine) => {
   const one = async <T>(sql: string, parameters: readonly unknown[] = []): Promise<T> => (await context.database.query<Record<string, unknown>>(sql, parameters))[0]!['v'] as T;
   const parcels = (): Promise<number> => one('select count(*)::int4 as v from core.parcel');
   /** The good ones, and one that is mended. */
-  const whole = (): number => made.world.parcelCount + 1;
+  const whole = (): number => made.region.parcelCount + 1;
   /** Only these files of the region lie in the folder. */
   const only = async (...patterns: RegExp[]): Promise<void> => {
     for (const name of await readdir(made.folder)) if (patterns.some((pattern) => pattern.test(name))) await copyFile(join(made.folder, name), at(name));

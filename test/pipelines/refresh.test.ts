@@ -166,7 +166,7 @@ describeEngines('a refresh', (engine) => {
     const name = (await import('node:fs')).readdirSync(files.folder).find((file) => /classificazione|sismic/i.test(file))!;
     const good = await readFile(path(name));
     await writeFile(path(name), Buffer.from(good.toString('utf8').replace('ZONA_SISMICA', 'ZONA')));
-    const reference = [...files.world.parcels()][0]!.reference;
+    const reference = [...files.region.parcels()][0]!.reference;
     const answer = await record(context, reference);
     const report = await refresh(context, options());
     expect(report.failures.length).toBeGreaterThan(0);

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { makeWorld } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import synthetic from '../../sources/ade_cadastre/synthetic.ts';
 import { realData } from '../harness/real-data.ts';
@@ -31,7 +31,7 @@ describe('the dialect of the synthetic cadastral map', () => {
   it.skipIf(path === null).each(['_ple.gml', '_map.gml'])('%s is that of the real file', async (suffix) => {
     const folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
     try {
-      await synthetic.write(makeWorld({ parcels: 500, seed: 1 }), folder);
+      await synthetic.write(makeRegion({ parcels: 500, seed: 1 }), folder);
       expect(await skeleton(join(folder, 'MOLISE.zip'), 'CB.zip', suffix)).toBe(await skeleton(path!, 'CB.zip', suffix));
     } finally {
       await rm(folder, { recursive: true });

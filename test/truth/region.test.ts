@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { covers } from '../../pipelines/synthetic/plane-geometry.ts';
-import type { World, WorldParcel } from '../../pipelines/synthetic/world.ts';
+import type { SyntheticRegion, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
@@ -75,7 +75,7 @@ function differences(path: string, expected: Json | undefined, found: Json | und
 }
 
 /** The section basic: the published corners to 7 decimals, the area to the centimetre, a point inside. */
-function basicDifferences(world: World, parcel: WorldParcel, expected: JsonObject, record: JsonObject): string[] {
+function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expected: JsonObject, record: JsonObject): string[] {
   const basic = record['basic'] as JsonObject;
   const wanted = expected['basic'] as JsonObject;
   const found: string[] = [];
@@ -98,7 +98,7 @@ function basicDifferences(world: World, parcel: WorldParcel, expected: JsonObjec
   }, basic['cadastral']));
   found.push(...differences('municipality', expected['municipality'], record['municipality']));
   found.push(...differences('basic.municipality', expected['municipality'], basic['municipality']));
-  if (world.region.code !== Math.floor((record['fid'] as number) / 100_000_000)) found.push(`fid: ${String(record['fid'])} is not of region ${world.region.code}`);
+  if (region.code !== Math.floor((record['fid'] as number) / 100_000_000)) found.push(`fid: ${String(record['fid'])} is not of region ${region.code}`);
   return found;
 }
 
@@ -114,16 +114,16 @@ const answers = new Map<string, string[]>();
 
 describeEngines(`a synthetic region of ${PARCELS} parcels with every source`, (engine) => {
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
-  let truth: (parcel: WorldParcel) => JsonObject;
+  let truth: (parcel: SyntheticParcel) => JsonObject;
   let context: Context;
   let report: RefreshReport;
 
   beforeAll(async () => {
     files = await syntheticFiles(PARCELS, SEED);
-    const parts = (await Promise.all((await loadSources()).map(({ id }) => loadSynthetic(id)))).flatMap((synthetic) => (synthetic.truth === undefined ? [] : [synthetic.truth(files.world)]));
+    const parts = (await Promise.all((await loadSources()).map(({ id }) => loadSynthetic(id)))).flatMap((synthetic) => (synthetic.truth === undefined ? [] : [synthetic.truth(files.region)]));
     truth = (parcel) => parts.map((part) => part(parcel) as JsonObject).reduce(merge, {});
     context = await contextOn(await engine.openDatabase());
-    report = await refresh(context, loadOptions([files.folder], [files.world.region.code]));
+    report = await refresh(context, loadOptions([files.folder], [files.region.code]));
   }, 900_000);
   afterAll(() => files?.remove());
 
@@ -135,14 +135,14 @@ describeEngines(`a synthetic region of ${PARCELS} parcels with every source`, (e
   it('holds exactly the parcels that were published', async () => {
     // The map also holds parcels that are written as a quirk and can be repaired; they are no part of the synthetic truth.
     const [row] = await context.database.query<{ good: number; repaired: number }>('select count(*) filter (where not made_valid) as good, count(*) filter (where made_valid) as repaired from core.parcel');
-    expect(row).toEqual({ good: files.world.parcelCount, repaired: 1 });
+    expect(row).toEqual({ good: files.region.parcelCount, repaired: 1 });
   });
 
   it('answers every field of every section of every parcel with the truth', async () => {
     const wrong = new Map<string, { count: number; example: string }>();
     const seen = new Map<string, number>();
     const lines: string[] = [];
-    const batch: WorldParcel[] = [];
+    const batch: SyntheticParcel[] = [];
     const compare = async (): Promise<void> => {
       const rows = await context.database.query<{ reference: string; record: JsonObject }>(
         'select x.reference, api.parcel(api.parcel_by_reference(x.reference), $2) as record from unnest($1::text[]) as x (reference)',
@@ -152,7 +152,7 @@ describeEngines(`a synthetic region of ${PARCELS} parcels with every source`, (e
       for (const parcel of batch) {
         const record = records.get(parcel.reference);
         const expected = truth(parcel);
-        const found = record === undefined || record === null ? ['record: missing'] : basicDifferences(files.world, parcel, expected, record);
+        const found = record === undefined || record === null ? ['record: missing'] : basicDifferences(files.region, parcel, expected, record);
         if (record !== undefined && record !== null) {
           lines.push(JSON.stringify({ ...record, meta: null }));
           for (const section of SECTION_NAMES) {
@@ -175,7 +175,7 @@ describeEngines(`a synthetic region of ${PARCELS} parcels with every source`, (e
       }
       batch.length = 0;
     };
-    for (const parcel of files.world.parcels()) {
+    for (const parcel of files.region.parcels()) {
       batch.push(parcel);
       if (batch.length === 500) await compare();
     }

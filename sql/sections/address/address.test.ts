@@ -2,14 +2,14 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { comuneKey } from '../../../pipelines/address/normalise.ts';
-import { makeWorld } from '../../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/anncsu_addresses/synthetic.ts';
 import { ADDRESS_SOURCES, ADDRESS_SQL, buildAddresses } from '../../../test/harness/address-workspace.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { createFunctions } from '../../../test/harness/functions.ts';
-import { sectionWorkspace, worldFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
-const world = makeWorld({ parcels: 2_000, seed: 11 });
+const region = makeRegion({ parcels: 2_000, seed: 11 });
 
 describeDatabase('the section address', (engine) => {
   let database: Database;
@@ -17,15 +17,15 @@ describeDatabase('the section address', (engine) => {
 
   beforeAll(async () => {
     database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, { world, sources: ADDRESS_SOURCES, sql: ADDRESS_SQL });
-    await buildAddresses(workspace, database, world);
+    workspace = await sectionWorkspace(database, { region, sources: ADDRESS_SOURCES, sql: ADDRESS_SQL });
+    await buildAddresses(workspace, database, region);
   });
 
   it('holds the synthetic truth of every parcel, of land, roads and water', async () => {
-    const truth = synthetic.truth!(world);
+    const truth = synthetic.truth!(region);
     const rows = await database.query<{ fid: number; json: unknown[] }>(`select p.fid, (api.section_address(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
-    expect(rows).toHaveLength(world.parcelCount);
-    const expected = [...world.parcels()].map((parcel) => ({ fid: worldFid(world, parcel.index), json: (truth(parcel) as { address: Record<string, unknown>[] }).address }));
+    expect(rows).toHaveLength(region.parcelCount);
+    const expected = [...region.parcels()].map((parcel) => ({ fid: syntheticFid(region, parcel.index), json: (truth(parcel) as { address: Record<string, unknown>[] }).address }));
     expect(rows).toEqual(expected);
     // The comparison says something only when every case occurs.
     const lengths = expected.map(({ json }) => json.length);
@@ -66,7 +66,7 @@ describeDatabase('the key of a comune', (engine) => {
     const database = await engine.openDatabase();
     await database.session(createFunctions);
     const names = [
-      ...world.comuni.flatMap(({ name, italianName, otherName }) => [name, italianName, otherName ?? '']), ...makeWorld({ parcels: 400_000, seed: 3 }).comuni.map(({ name }) => name),
+      ...region.comuni.flatMap(({ name, italianName, otherName }) => [name, italianName, otherName ?? '']), ...makeRegion({ parcels: 400_000, seed: 3 }).comuni.map(({ name }) => name),
       "Reggio nell'Emilia", 'Reggio di Calabria', 'La Spezia', "L'Aquila", 'Forlì', "FORLI'", 'S. Giorgio a Cremano', 'San Giorgio a Cremano', "Sant'Angelo dei Lombardi", 'SS. Cosma e Damiano',
       'Bolzano/Bozen', 'St. Ulrich in Gröden', 'Weißenbach', 'Duino Aurisina-Devin Nabrežina', "Valle d'Aosta/Vallée d'Aoste", "Canale d'Agordo", 'Aosta', 'Re', 'Ne', 'Lu', 'E', 'San', 'La Valle/Wengen',
       'Ampezzo 2', 'Però', 'ÈÀÒ', '',
@@ -80,8 +80,8 @@ describeDatabase('the key of a comune', (engine) => {
 
 describe('the truth of addresses', () => {
   it('has points inside, beside and far from parcels', () => {
-    const truth = synthetic.truth!(world);
-    const owners = [...world.parcels()].filter((parcel) => (truth(parcel) as { address: unknown[] }).address.length > 0);
+    const truth = synthetic.truth!(region);
+    const owners = [...region.parcels()].filter((parcel) => (truth(parcel) as { address: unknown[] }).address.length > 0);
     expect(owners.length).toBeGreaterThan(300);
     expect(owners.every(({ kind }) => kind === 'land')).toBe(true);
   });

@@ -1,11 +1,11 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
-import { makeWorld } from '../../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/ispra_shoreline/synthetic.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, worldFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
-const world = makeWorld({ parcels: 6_000, seed: 7 });
+const region = makeRegion({ parcels: 6_000, seed: 7 });
 
 interface Shore {
   readonly dynamic: string;
@@ -21,7 +21,7 @@ describeDatabase('the section coastal_erosion', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, {
-      world, sources: ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'ispra_shoreline'],
+      region, sources: ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'ispra_shoreline'],
       sql: ['sql/sections/coastal_erosion/record.sql'],
     });
     for (const file of ['core/comune_register', 'core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion/build']) await workspace.run(`sql/${file}.sql`);
@@ -31,16 +31,16 @@ describeDatabase('the section coastal_erosion', (engine) => {
   });
 
   it('holds the synthetic truth of every parcel: the five nearest within 1,000 m, nearest first', async () => {
-    const truth = synthetic.truth!(world);
+    const truth = synthetic.truth!(region);
     const rows = await database.query<{ fid: number; json: Shore[] }>(`select p.fid, (api.section_coastal_erosion(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
-    expect(rows).toHaveLength(world.parcelCount);
-    const parcels = [...world.parcels()];
+    expect(rows).toHaveLength(region.parcelCount);
+    const parcels = [...region.parcels()];
     const counts = new Set<number>();
     const severities = new Set<unknown>();
     let farthest = 0;
     for (const [index, { fid, json }] of rows.entries()) {
       const expected = truth(parcels[index]!)['coastal_erosion'] as Shore[];
-      expect(fid).toBe(worldFid(world, index));
+      expect(fid).toBe(syntheticFid(region, index));
       expect(json.map(({ dynamic, avg_change_m_year, severity_index }) => [dynamic, avg_change_m_year, severity_index]), `${fid}`)
         .toEqual(expected.map(({ dynamic, avg_change_m_year, severity_index }) => [dynamic, avg_change_m_year, severity_index]));
       // The database looks for the nearest point on the sphere, the truth in the plane: they part by millimetres.

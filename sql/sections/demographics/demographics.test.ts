@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
-import { makeWorld } from '../../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/istat_census/synthetic.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, worldFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
-const world = makeWorld({ parcels: 4_400, seed: 5 });
+const region = makeRegion({ parcels: 4_400, seed: 5 });
 
 describeDatabase('the section demographics', (engine) => {
   let database: Database;
@@ -15,7 +15,7 @@ describeDatabase('the section demographics', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, {
-      world, sources: ['istat_census'], sql: ['sql/migrations/0016_demographics.sql', 'sql/sections/demographics/record.sql'],
+      region, sources: ['istat_census'], sql: ['sql/migrations/0016_demographics.sql', 'sql/sections/demographics/record.sql'],
     });
     await workspace.run('sql/core/census_figures.sql');
     await workspace.run('sql/sections/demographics/build.sql');
@@ -25,13 +25,13 @@ describeDatabase('the section demographics', (engine) => {
   });
 
   it('holds the synthetic truth of every parcel', async () => {
-    const truth = synthetic.truth!(world);
+    const truth = synthetic.truth!(region);
     const rows = await database.query<{ fid: number; json: Record<string, unknown> | null }>(
       `select p.fid, x.value as json from ${workspace.schema}.parcel p cross join lateral api.section_demographics(p.fid) x order by p.fid`,
     );
-    const expected = [...world.parcels()].map((parcel) => {
+    const expected = [...region.parcels()].map((parcel) => {
       const { demographics } = truth(parcel) as { demographics: Record<string, unknown> | null };
-      return { fid: worldFid(world, parcel.index), json: demographics === null ? null : { ...demographics, source: 'test' } };
+      return { fid: syntheticFid(region, parcel.index), json: demographics === null ? null : { ...demographics, source: 'test' } };
     });
     expect(rows).toEqual(expected);
     const objects = expected.flatMap(({ json }) => (json === null ? [] : [json as Record<string, unknown>]));
@@ -96,7 +96,7 @@ describeDatabase('the section demographics', (engine) => {
     await database.session(async (session) => {
       await session.query('create schema rule');
       await session.query('set search_path to rule, public');
-      await session.query(`create view region as select ${world.region.code}::int2 as code, 'x'::text as name`);
+      await session.query(`create view region as select ${region.code}::int2 as code, 'x'::text as name`);
       await session.query('create view member_in_force as select member_id, 1 as rank from ledger.member');
       await session.query('create table census_section as select * from layer.census_section where not fictitious order by section_id limit 3');
       await session.query('update census_section set population = case when section_id = (select min(section_id) from census_section) then 0 else population end');

@@ -1,13 +1,13 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
-import { makeWorld } from '../../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import mef from '../../../sources/mef_income/synthetic.ts';
 import omi from '../../../sources/omi_quotations/synthetic.ts';
 import postal from '../../../sources/postal_codes/synthetic.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, worldFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
-const world = makeWorld({ parcels: 2_000, seed: 7 });
+const region = makeRegion({ parcels: 2_000, seed: 7 });
 
 type Economics = Record<string, unknown> & { readonly average_income: number | null; readonly level: string; readonly income_brackets: Record<string, number | null> };
 
@@ -16,20 +16,20 @@ describeDatabase('the section economics', (engine) => {
   let workspace: SectionWorkspace;
 
   /** Incomes from one truth, the price from the other, and the index as the contract defines it from the two. */
-  const incomes = mef.truth!(world);
-  const prices = omi.truth!(world);
-  const codes = postal.truth!(world);
-  const expected = [...world.parcels()].map((parcel) => {
+  const incomes = mef.truth!(region);
+  const prices = omi.truth!(region);
+  const codes = postal.truth!(region);
+  const expected = [...region.parcels()].map((parcel) => {
     const { economics } = incomes(parcel) as { economics: Economics | null };
     const price = (prices(parcel) as { economics: { avg_residential_price_m2: number | null } | null }).economics?.avg_residential_price_m2 ?? null;
     const { basic: { cadastral: { postal_code: cap } } } = codes(parcel) as { basic: { cadastral: { postal_code: string | null } } };
-    return { parcel, fid: worldFid(world, parcel.index), economics, price, cap };
+    return { parcel, fid: syntheticFid(region, parcel.index), economics, price, cap };
   });
 
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, {
-      world,
+      region,
       sources: ['istat_comuni', 'istat_soppressi', 'omi_quotations', 'mef_income', 'postal_codes'],
       sql: ['sql/migrations/0013_valuation.sql', 'sql/migrations/0014_postal_code.sql', 'sql/migrations/0015_economics.sql', 'sql/migrations/0016_demographics.sql', 'sql/migrations/0018_comune_register.sql', 'sql/migrations/0036_editions.sql', 'sql/migrations/0037_quotations.sql', 'sql/sections/economics/record.sql'],
     });

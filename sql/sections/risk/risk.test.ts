@@ -1,18 +1,18 @@
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
-import { makeWorld } from '../../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import { loadSynthetic, type Synthetic } from '../../../pipelines/synthetic/synthetic.ts';
-import type { WorldParcel } from '../../../pipelines/synthetic/world.ts';
+import type { SyntheticParcel } from '../../../pipelines/synthetic/region.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, worldFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
-const world = makeWorld({ parcels: 6_000, seed: 7 });
+const region = makeRegion({ parcels: 6_000, seed: 7 });
 const SOURCES = ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'dpc_seismic', 'ispra_flood', 'ispra_landslide', 'ingv_mps04'];
 
 /** Truths of several sources about one section, put together field by field. */
-async function truthOf(ids: readonly string[]): Promise<(parcel: WorldParcel) => Record<string, unknown>> {
+async function truthOf(ids: readonly string[]): Promise<(parcel: SyntheticParcel) => Record<string, unknown>> {
   const synthetics: Synthetic[] = await Promise.all(ids.map(loadSynthetic));
-  const parts = synthetics.flatMap(({ truth }) => (truth === undefined ? [] : [truth(world)]));
+  const parts = synthetics.flatMap(({ truth }) => (truth === undefined ? [] : [truth(region)]));
   return (parcel) => {
     const risk: Record<string, unknown> = {};
     let coverage: Record<string, unknown> = {};
@@ -31,7 +31,7 @@ describeDatabase('the section risk', (engine) => {
 
   beforeAll(async () => {
     database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, { world, sources: SOURCES, sql: ['sql/sections/risk/record.sql'] });
+    workspace = await sectionWorkspace(database, { region, sources: SOURCES, sql: ['sql/sections/risk/record.sql'] });
     await workspace.run('sql/core/comune_register.sql');
     await workspace.run('sql/core/coverage.sql');
     await workspace.run('sql/sections/risk/build.sql');
@@ -42,8 +42,8 @@ describeDatabase('the section risk', (engine) => {
   it('holds the synthetic truth of every parcel, of land, roads and water', async () => {
     const truth = await truthOf(SOURCES);
     const rows = await database.query<{ fid: number; json: Record<string, unknown> }>(`select p.fid, (api.section_risk(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
-    expect(rows).toHaveLength(world.parcelCount);
-    const expected = [...world.parcels()].map((parcel) => ({ fid: worldFid(world, parcel.index), json: { ...truth(parcel), source: 'test' } as Record<string, unknown> }));
+    expect(rows).toHaveLength(region.parcelCount);
+    const expected = [...region.parcels()].map((parcel) => ({ fid: syntheticFid(region, parcel.index), json: { ...truth(parcel), source: 'test' } as Record<string, unknown> }));
     // The truth's areas are straight in degrees and the database's in the plane of EPSG:3035, into which PROJ's inverse leads to half a millimetre.
     const withoutShares = ({ fid, json }: { fid: number; json: Record<string, unknown> }): unknown => ({ fid, json: { ...json, flood_share: json['flood_share'] === null, landslide_share: json['landslide_share'] === null } });
     expect(rows.map(withoutShares)).toEqual(expected.map(withoutShares));

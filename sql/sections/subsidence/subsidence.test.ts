@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
-import { makeWorld } from '../../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/egms_vertical/synthetic.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, worldFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
-const world = makeWorld({ parcels: 2_000, seed: 11 });
+const region = makeRegion({ parcels: 2_000, seed: 11 });
 
 describeDatabase('the section subsidence', (engine) => {
   let database: Database;
@@ -15,7 +15,7 @@ describeDatabase('the section subsidence', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, {
-      world, sources: ['egms_vertical'], sql: ['sql/sections/subsidence/record.sql'],
+      region, sources: ['egms_vertical'], sql: ['sql/sections/subsidence/record.sql'],
     });
     await workspace.run('sql/sections/subsidence/build.sql');
     await workspace.publish('subsidence', 'section.subsidence');
@@ -23,14 +23,14 @@ describeDatabase('the section subsidence', (engine) => {
   });
 
   it('holds the synthetic truth of every parcel, of land, roads and water', async () => {
-    const truth = synthetic.truth!(world);
+    const truth = synthetic.truth!(region);
     const rows = await database.query<{ fid: number; json: Record<string, unknown> | null }>(
       `select p.fid, (api.section_subsidence(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`,
     );
-    expect(rows).toHaveLength(world.parcelCount);
-    const expected = [...world.parcels()].map((parcel) => {
+    expect(rows).toHaveLength(region.parcelCount);
+    const expected = [...region.parcels()].map((parcel) => {
       const { subsidence } = truth(parcel) as { subsidence: Record<string, unknown> | null };
-      return { fid: worldFid(world, parcel.index), json: subsidence === null ? null : { ...subsidence, source: 'test' } };
+      return { fid: syntheticFid(region, parcel.index), json: subsidence === null ? null : { ...subsidence, source: 'test' } };
     });
     expect(rows).toEqual(expected);
     // The synthetic region must hold every case, or the comparison says less than it seems to.

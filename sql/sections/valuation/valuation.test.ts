@@ -1,12 +1,12 @@
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
-import { makeWorld } from '../../../pipelines/synthetic/make-world.ts';
+import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
 import synthetic from '../../../sources/omi_quotations/synthetic.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
-import { sectionWorkspace, worldFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
-const world = makeWorld({ parcels: 2_400, seed: 5, comuni: 6 });
+const region = makeRegion({ parcels: 2_400, seed: 5, comuni: 6 });
 
 interface Semester {
   readonly semester: string;
@@ -23,13 +23,13 @@ interface Truth {
 describeDatabase('the sections valuation and valuation_history', (engine) => {
   let database: Database;
   let workspace: SectionWorkspace;
-  const truthOf = synthetic.truth!(world);
-  const expected = [...world.parcels()].map((parcel) => ({ parcel, fid: worldFid(world, parcel.index), truth: truthOf(parcel) as unknown as Truth }));
+  const truthOf = synthetic.truth!(region);
+  const expected = [...region.parcels()].map((parcel) => ({ parcel, fid: syntheticFid(region, parcel.index), truth: truthOf(parcel) as unknown as Truth }));
 
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, {
-      world,
+      region,
       sources: ['istat_comuni', 'omi_quotations'],
       sql: ['sql/migrations/0013_valuation.sql', 'sql/migrations/0037_quotations.sql', 'sql/sections/valuation/record.sql', 'sql/sections/valuation_history/record.sql'],
     });
@@ -112,7 +112,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
       // Two provinces have the comune in 2018/2.
       'select distinct belfiore, half_year, st_isvalid(geom) as valid from layer.omi_perimeter where made_valid order by half_year',
     );
-    expect(repaired).toEqual([2013 * 2 + 1, 2018 * 2 + 1, 2025 * 2 + 1].map((halfYear) => ({ belfiore: world.comuni[1]!.belfiore, half_year: halfYear, valid: true })));
+    expect(repaired).toEqual([2013 * 2 + 1, 2018 * 2 + 1, 2025 * 2 + 1].map((halfYear) => ({ belfiore: region.comuni[1]!.belfiore, half_year: halfYear, valid: true })));
   });
 
   it('find parcels from the zones: pieces of perimeters drive, points follow through their index', async () => {

@@ -1,67 +1,67 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
-import { makeWorld, SHEET_PARCELS } from '../../pipelines/synthetic/make-world.ts';
+import { makeRegion, SHEET_PARCELS } from '../../pipelines/synthetic/make-region.ts';
 import { intersectionAreaM2, polygonsAreaM2, ringArea } from '../../pipelines/synthetic/plane-geometry.ts';
-import type { World } from '../../pipelines/synthetic/world.ts';
+import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 
-function fingerprint(world: World): string {
+function fingerprint(region: SyntheticRegion): string {
   const hash = createHash('sha256');
-  for (const parcel of world.parcels()) hash.update(`${parcel.reference} ${parcel.kind} ${JSON.stringify(parcel.polygons)}\n`);
+  for (const parcel of region.parcels()) hash.update(`${parcel.reference} ${parcel.kind} ${JSON.stringify(parcel.polygons)}\n`);
   return hash.digest('hex');
 }
 
 describe('the synthetic region', () => {
   test.each([2, 3, 399, 801, 2000, 12_345])('has exactly %d parcels, numbered without gaps, each with its own reference', (parcels) => {
-    const world = makeWorld({ parcels, seed: 7 });
+    const region = makeRegion({ parcels, seed: 7 });
     const references = new Set<string>();
     let index = 0;
-    for (const parcel of world.parcels()) {
+    for (const parcel of region.parcels()) {
       expect(parcel.index).toBe(index);
       index += 1;
       references.add(parcel.reference);
     }
     expect(index).toBe(parcels);
-    expect(world.parcelCount).toBe(parcels);
+    expect(region.parcelCount).toBe(parcels);
     expect(references.size).toBe(parcels);
-    expect(world.comuni.reduce((sum, comune) => sum + comune.parcelCount, 0)).toBe(parcels);
+    expect(region.comuni.reduce((sum, comune) => sum + comune.parcelCount, 0)).toBe(parcels);
   });
 
   test('has as many comuni as are asked for', () => {
-    const world = makeWorld({ parcels: 2000, seed: 1, comuni: 20 });
-    expect(world.comuni).toHaveLength(20);
-    expect([...world.parcels()]).toHaveLength(2000);
-    expect(() => makeWorld({ parcels: 10, seed: 1, comuni: 11 })).toThrow(RangeError);
+    const region = makeRegion({ parcels: 2000, seed: 1, comuni: 20 });
+    expect(region.comuni).toHaveLength(20);
+    expect([...region.parcels()]).toHaveLength(2000);
+    expect(() => makeRegion({ parcels: 10, seed: 1, comuni: 11 })).toThrow(RangeError);
   });
 
   test('is the same for the same numbers and another for another seed', () => {
-    const first = fingerprint(makeWorld({ parcels: 1500, seed: 3 }));
-    expect(fingerprint(makeWorld({ parcels: 1500, seed: 3 }))).toBe(first);
-    expect(fingerprint(makeWorld({ parcels: 1500, seed: 4 }))).not.toBe(first);
+    const first = fingerprint(makeRegion({ parcels: 1500, seed: 3 }));
+    expect(fingerprint(makeRegion({ parcels: 1500, seed: 3 }))).toBe(first);
+    expect(fingerprint(makeRegion({ parcels: 1500, seed: 4 }))).not.toBe(first);
   });
 
   test('gives one comune the same parcels alone as among all', () => {
-    const world = makeWorld({ parcels: 2000, seed: 1 });
-    const all = [...world.parcels()];
-    for (const comune of world.comuni) expect([...world.parcels(comune)]).toEqual(all.filter((parcel) => parcel.comune === comune));
+    const region = makeRegion({ parcels: 2000, seed: 1 });
+    const all = [...region.parcels()];
+    for (const comune of region.comuni) expect([...region.parcels(comune)]).toEqual(all.filter((parcel) => parcel.comune === comune));
   });
 
   test('of ten million parcels is described at once and opened anywhere', () => {
-    const world = makeWorld({ parcels: 10_000_000, seed: 1 });
-    const last = world.comuni.at(-1)!;
-    const [parcel] = world.parcels(last);
+    const region = makeRegion({ parcels: 10_000_000, seed: 1 });
+    const last = region.comuni.at(-1)!;
+    const [parcel] = region.parcels(last);
     expect(parcel!.index).toBe(10_000_000 - last.parcelCount);
-    for (const key of ['belfiore', 'istatCode', 'name'] as const) expect(new Set(world.comuni.map((comune) => comune[key])).size).toBe(world.comuni.length);
-    expect(world.comuni.every((comune) => /^Z\d{3}$/.test(comune.belfiore) && /^(070|094)\d{3}$/.test(comune.istatCode))).toBe(true);
-    for (const comune of [world.comuni[1]!, last]) {
-      const references = [...world.sheets(comune)].map((sheet) => sheet.reference);
+    for (const key of ['belfiore', 'istatCode', 'name'] as const) expect(new Set(region.comuni.map((comune) => comune[key])).size).toBe(region.comuni.length);
+    expect(region.comuni.every((comune) => /^Z\d{3}$/.test(comune.belfiore) && /^(070|094)\d{3}$/.test(comune.istatCode))).toBe(true);
+    for (const comune of [region.comuni[1]!, last]) {
+      const references = [...region.sheets(comune)].map((sheet) => sheet.reference);
       expect(new Set(references).size).toBe(references.length);
       expect(references.every((reference) => /^Z\d{3}[A-Z_]\d{4}[0-9A-Z][0-9A-Z]$/.test(reference))).toBe(true);
     }
   });
 
   test('keeps every parcel inside its sheet, its sheet inside its comune, wound the right way, with 8 decimals', () => {
-    const world = makeWorld({ parcels: 2000, seed: 5 });
-    for (const parcel of world.parcels()) {
+    const region = makeRegion({ parcels: 2000, seed: 5 });
+    for (const parcel of region.parcels()) {
       const [west, south, east, north] = parcel.sheet.box;
       const comune = parcel.comune.box;
       expect(west >= comune[0] && south >= comune[1] && east <= comune[2] && north <= comune[3]).toBe(true);
@@ -81,9 +81,9 @@ describe('the synthetic region', () => {
   });
 
   test('fills a whole sheet without gap or overlap', () => {
-    const world = makeWorld({ parcels: 2000, seed: 9 });
-    for (const sheet of [...world.sheets(world.comuni[0]!)].filter((each) => each.parcelCount === SHEET_PARCELS)) {
-      const parcels = [...world.parcels(world.comuni[0]!)].filter((parcel) => parcel.sheet.index === sheet.index);
+    const region = makeRegion({ parcels: 2000, seed: 9 });
+    for (const sheet of [...region.sheets(region.comuni[0]!)].filter((each) => each.parcelCount === SHEET_PARCELS)) {
+      const parcels = [...region.parcels(region.comuni[0]!)].filter((parcel) => parcel.sheet.index === sheet.index);
       const [west, south, east, north] = sheet.box;
       // All sheet corners are parcel corners, so the sum of planar areas is that of the box, up to rounding.
       const sum = parcels.reduce((total, parcel) => total + parcel.polygons.reduce((part, polygon) => part + polygon.reduce((ringSum, ring) => ringSum + ringArea(ring), 0), 0), 0);
@@ -99,9 +99,9 @@ describe('the synthetic region', () => {
   });
 
   test('has every kind of parcel that the cadastre has', () => {
-    const world = makeWorld({ parcels: 2000, seed: 1 });
-    const parcels = [...world.parcels()];
-    const sheets = world.comuni.flatMap((comune) => [...world.sheets(comune)]);
+    const region = makeRegion({ parcels: 2000, seed: 1 });
+    const parcels = [...region.parcels()];
+    const sheets = region.comuni.flatMap((comune) => [...region.sheets(comune)]);
     expect(new Set(parcels.map((parcel) => parcel.kind))).toEqual(new Set(['land', 'road', 'water']));
     expect(parcels.some((parcel) => parcel.polygons.length === 2)).toBe(true);
     expect(parcels.some((parcel) => parcel.polygons[0]!.length === 2)).toBe(true);
@@ -110,26 +110,26 @@ describe('the synthetic region', () => {
     expect(parcels.some((parcel) => parcel.kind === 'road' && parcel.polygons.length === 2)).toBe(true);
     expect(new Set(sheets.map((sheet) => sheet.section))).toEqual(new Set([null, 'A', 'B']));
     expect(sheets.some((sheet) => sheet.attachment !== '0')).toBe(true);
-    expect(world.comuni.some((comune) => comune.name.includes('/'))).toBe(true);
-    expect(world.comuni.some((comune) => comune.name.includes("'"))).toBe(true);
-    expect(world.comuni.some((comune) => comune.coastal) && world.comuni.some((comune) => !comune.coastal)).toBe(true);
-    expect(world.comuni.filter((comune) => comune.postalCodes.length > 1)).toHaveLength(1);
+    expect(region.comuni.some((comune) => comune.name.includes('/'))).toBe(true);
+    expect(region.comuni.some((comune) => comune.name.includes("'"))).toBe(true);
+    expect(region.comuni.some((comune) => comune.coastal) && region.comuni.some((comune) => !comune.coastal)).toBe(true);
+    expect(region.comuni.filter((comune) => comune.postalCodes.length > 1)).toHaveLength(1);
   });
 
   test.each([0, 1, 1.5, 10_000_001, Number.NaN])('refuses %d parcels', (parcels) => {
-    expect(() => makeWorld({ parcels, seed: 1 })).toThrow(RangeError);
+    expect(() => makeRegion({ parcels, seed: 1 })).toThrow(RangeError);
   });
 
   test('gives each key a stream of its own, the same each time', () => {
-    const world = makeWorld({ parcels: 2, seed: 1 });
+    const region = makeRegion({ parcels: 2, seed: 1 });
     const draw = (...key: (string | number)[]): number[] => {
-      const random = world.random(...key);
+      const random = region.random(...key);
       return Array.from({ length: 5 }, () => random.next());
     };
     expect(draw('a', 1)).toEqual(draw('a', 1));
     expect(draw('a', 1)).not.toEqual(draw('a', 2));
     expect(draw('a1')).not.toEqual(draw('a', 1));
-    const random = world.random('mean');
+    const random = region.random('mean');
     const mean = Array.from({ length: 20_000 }, () => random.next()).reduce((sum, value) => sum + value, 0) / 20_000;
     expect(Math.abs(mean - 0.5)).toBeLessThan(0.01);
   });

@@ -8,9 +8,9 @@
  * the sheet's border stay, so a sheet fills its box exactly and never leaves its comune.
  */
 import { randomOf } from './random.ts';
-import type { LonLat, ParcelKind, Random, World, WorldComune, WorldParcel, WorldProvince, WorldSheet } from './world.ts';
+import type { LonLat, ParcelKind, Random, SyntheticRegion, SyntheticComune, SyntheticParcel, SyntheticProvince, SyntheticSheet } from './region.ts';
 
-export interface WorldOptions {
+export interface RegionOptions {
   /** Good parcels, 2 … 10,000,000. */
   readonly parcels: number;
   readonly seed: number;
@@ -37,8 +37,8 @@ const MAX_PARCELS = 10_000_000;
 /** Z001 … Z999. */
 const MAX_COMUNI = 999;
 
-const ISERNIA: WorldProvince = { code: '094', name: 'Isernia', sigla: 'IS' };
-const CAMPOBASSO: WorldProvince = { code: '070', name: 'Campobasso', sigla: 'CB' };
+const ISERNIA: SyntheticProvince = { code: '094', name: 'Isernia', sigla: 'IS' };
+const CAMPOBASSO: SyntheticProvince = { code: '070', name: 'Campobasso', sigla: 'CB' };
 
 /** The first comuni carry the difficult names, so that a small region has them too. */
 const FIRST_NAMES: readonly (readonly [string, string | null])[] = [
@@ -70,7 +70,7 @@ const NAME_TAILS: readonly string[] = [
  * @returns a region that follows from `parcels` and `seed` alone
  * @throws RangeError when `parcels` is not an integer between 2 and 10,000,000, or `comuni` not one between 2 and 999 with a parcel for each
  */
-export function makeWorld({ parcels, seed, comuni: wanted }: WorldOptions): World {
+export function makeRegion({ parcels, seed, comuni: wanted }: RegionOptions): SyntheticRegion {
   if (!Number.isInteger(parcels) || parcels < 2 || parcels > MAX_PARCELS) throw new RangeError(`parcels must be 2 … ${MAX_PARCELS}, got ${parcels}`);
   const size = Math.max(Math.min(8000, Math.max(400, parcels / 12)), parcels / (MAX_COMUNI - 9));
   if (wanted !== undefined && (!Number.isInteger(wanted) || wanted < 2 || wanted > Math.min(MAX_COMUNI, parcels))) {
@@ -87,7 +87,7 @@ export function makeWorld({ parcels, seed, comuni: wanted }: WorldOptions): Worl
   const width = sheetsAcross * SHEET_COLUMNS * CELL_X;
   const height = sheetsDown * SHEET_ROWS * CELL_Y;
 
-  const comuni: WorldComune[] = [];
+  const comuni: SyntheticComune[] = [];
   const perProvince = new Map<string, number>();
   for (let index = 0; index < count; index += 1) {
     const column = index % across;
@@ -114,9 +114,9 @@ export function makeWorld({ parcels, seed, comuni: wanted }: WorldOptions): Worl
     });
   }
 
-  const firstIndex = (comune: WorldComune): number => (comune.index === 0 ? 0 : largest + usual * (comune.index - 1));
+  const firstIndex = (comune: SyntheticComune): number => (comune.index === 0 ? 0 : largest + usual * (comune.index - 1));
 
-  function* sheets(comune: WorldComune): Generator<WorldSheet> {
+  function* sheets(comune: SyntheticComune): Generator<SyntheticSheet> {
     const total = Math.ceil(comune.parcelCount / SHEET_PARCELS);
     const west = WEST + (comune.index % across) * width;
     const north = NORTH - Math.floor(comune.index / across) * height;
@@ -149,7 +149,7 @@ export function makeWorld({ parcels, seed, comuni: wanted }: WorldOptions): Worl
     }
   }
 
-  function* parcelsOf(comune: WorldComune): Generator<WorldParcel> {
+  function* parcelsOf(comune: SyntheticComune): Generator<SyntheticParcel> {
     const first = firstIndex(comune);
     for (const sheet of sheets(comune)) {
       const base = first + sheet.index * SHEET_PARCELS;
@@ -161,13 +161,14 @@ export function makeWorld({ parcels, seed, comuni: wanted }: WorldOptions): Worl
   const down = Math.ceil(count / across);
   return {
     seed,
-    region: { code: 14, name: 'Molise' },
+    code: 14,
+    name: 'Molise',
     provinces: [CAMPOBASSO, ISERNIA],
     comuni,
     parcelCount: parcels,
     box: degrees(WEST, NORTH - down * height, WEST + Math.min(across, count) * width, NORTH),
     sheets,
-    *parcels(comune?: WorldComune): Generator<WorldParcel> {
+    *parcels(comune?: SyntheticComune): Generator<SyntheticParcel> {
       if (comune !== undefined) return yield* parcelsOf(comune);
       for (const each of comuni) yield* parcelsOf(each);
     },
@@ -354,7 +355,7 @@ function outline(cells: readonly number[], points: Lattice): (readonly LonLat[])
   return outers;
 }
 
-function* sheetParcels(sheet: WorldSheet, base: number, random: Random): Generator<WorldParcel> {
+function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Generator<SyntheticParcel> {
   const groups = layout(sheet.index, random);
   const points = lattice(Math.round(sheet.box[0] * UNIT), Math.round(sheet.box[1] * UNIT), random);
   let number = 0;

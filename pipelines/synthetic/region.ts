@@ -6,7 +6,7 @@
 /** Longitude, latitude in degrees (RDN2008, EPSG:6706, which PROJ treats as WGS 84), at most 8 decimals. */
 export type LonLat = readonly [number, number];
 
-export interface WorldProvince {
+export interface SyntheticProvince {
   /** ISTAT province code, 3 digits. */
   readonly code: string;
   readonly name: string;
@@ -14,7 +14,7 @@ export interface WorldProvince {
   readonly sigla: string;
 }
 
-export interface WorldComune {
+export interface SyntheticComune {
   readonly index: number;
   /** Cadastral code: `Z001`… synthetic codes start with Z, which the publishers use for foreign states only. */
   readonly belfiore: string;
@@ -25,7 +25,7 @@ export interface WorldComune {
   /** `Borgo Finto` of `Borgo Finto/Scheindorf`; the name itself where there is one language. */
   readonly italianName: string;
   readonly otherName: string | null;
-  readonly province: WorldProvince;
+  readonly province: SyntheticProvince;
   /** Rectangle that the comune fills: west, south, east, north. */
   readonly box: readonly [number, number, number, number];
   /** True when its northern edge is the coast. */
@@ -36,8 +36,8 @@ export interface WorldComune {
 }
 
 /** A cadastral sheet: a square block of parcels. */
-export interface WorldSheet {
-  readonly comune: WorldComune;
+export interface SyntheticSheet {
+  readonly comune: SyntheticComune;
   /** Number inside the comune, from 0, also the order of writing. */
   readonly index: number;
   /** `CCCCZFFFFAS`. */
@@ -54,11 +54,11 @@ export interface WorldSheet {
 
 export type ParcelKind = 'land' | 'road' | 'water';
 
-export interface WorldParcel {
+export interface SyntheticParcel {
   /** 0 … parcelCount − 1, in the order of writing. */
   readonly index: number;
-  readonly comune: WorldComune;
-  readonly sheet: WorldSheet;
+  readonly comune: SyntheticComune;
+  readonly sheet: SyntheticSheet;
   /** `123`, `12A`, `STRADA001`, `ACQUA001`. */
   readonly label: string;
   /** `Z001_000100.123`, the national cadastral reference. */
@@ -81,19 +81,20 @@ export interface Random {
   pick<T>(values: readonly T[]): T;
 }
 
-export interface World {
+export interface SyntheticRegion {
   readonly seed: number;
-  /** ISTAT region code and name that the synthetic region borrows. */
-  readonly region: { readonly code: number; readonly name: string };
-  readonly provinces: readonly WorldProvince[];
-  readonly comuni: readonly WorldComune[];
+  /** ISTAT code of the region whose code and name it borrows. */
+  readonly code: number;
+  readonly name: string;
+  readonly provinces: readonly SyntheticProvince[];
+  readonly comuni: readonly SyntheticComune[];
   /** Parcels that are written once and are good: what the database must hold. */
   readonly parcelCount: number;
   /** West, south, east, north of all comuni. */
   readonly box: readonly [number, number, number, number];
-  sheets(comune: WorldComune): Iterable<WorldSheet>;
+  sheets(comune: SyntheticComune): Iterable<SyntheticSheet>;
   /** Lazily, in the order of `index`; for one comune or for all. */
-  parcels(comune?: WorldComune): Iterable<WorldParcel>;
+  parcels(comune?: SyntheticComune): Iterable<SyntheticParcel>;
   /** A stream of its own for each key, so that one source's numbers do not move another's. */
   random(...key: readonly (string | number)[]): Random;
 }

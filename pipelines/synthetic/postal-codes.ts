@@ -1,11 +1,11 @@
 /** Where the postal codes of the synthetic region lie: known to the source that writes them and to those whose truth depends on them. */
-import type { WorldParcel, WorldSheet } from './world.ts';
+import type { SyntheticParcel, SyntheticSheet } from './region.ts';
 
 /**
  * Postal code of a sheet. In the comune that has several, each has its share of the sheets; the last sheet lies in no area.
  * @returns null where the codes are several and no area says which
  */
-export function postalCodeOfSheet(sheet: WorldSheet): string | null {
+export function postalCodeOfSheet(sheet: SyntheticSheet): string | null {
   const { postalCodes, parcelCount } = sheet.comune;
   if (postalCodes.length === 1) return postalCodes[0]!;
   const sheets = Math.ceil(parcelCount / 100);
@@ -14,6 +14,6 @@ export function postalCodeOfSheet(sheet: WorldSheet): string | null {
 }
 
 /** Postal code of a parcel, land, road or water; null: not known. */
-export function postalCodeOf(parcel: WorldParcel): string | null {
+export function postalCodeOf(parcel: SyntheticParcel): string | null {
   return postalCodeOfSheet(parcel.sheet);
 }
