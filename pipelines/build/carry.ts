@@ -5,8 +5,9 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import {
   analyze, analyzeRoughly, complete, countRows, createSchema, dropOthers, dropTable, findChanged, findNear, findSharing, inWorkspace, lookIn, pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, repeatsInFiles,
-  replacing, sameRows, setApart, type Place,
+  replacing, sameRows, setApart,
 } from '../db/catalog.ts';
+import type { Place } from '../db/statements.ts';
 import { comuniOfParcels } from '../db/figures.ts';
 import { providePublishedParcels } from '../db/register.ts';
 import type { Database, Session } from '../db/index.ts';

@@ -3,7 +3,7 @@
  * header says what it reads and writes, and that is the whole dependency graph.
  */
 import type { Database, Session } from '../db/index.ts';
-import { analyze, createSchema, dropOthers, dropSchema, dropViews, inWorkspace, provideLayer, provideMembers, providePublished, provideRegion, schemasLike, tablesIn } from '../db/catalog.ts';
+import { analyze, createSchema, dropOthers, dropSchema, inWorkspace, provideLayer, provideMembers, providePublished, provideRegion, schemasLike, tablesIn } from '../db/catalog.ts';
 import { providePublishedParcels } from '../db/register.ts';
 import { MappaleError } from '../errors.ts';
 import { findRegion } from '../contract/regions.ts';
@@ -140,7 +140,7 @@ async function prepare(database: Database, schema: string, unit: number, stale: 
       return;
     }
     await dropSchema(session, carrySchema(unit));
-    await dropViews(session, schema);
+    await dropOthers(session, schema, new Set(await tablesIn(session, schema)));
   });
 }
 

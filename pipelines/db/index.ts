@@ -6,7 +6,7 @@ import type { Database } from './types.ts';
 
 export { databaseError } from './errors.ts';
 export { serverFacts } from './server-facts.ts';
-export { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
+export { ident, one, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
 /** What a command may do with a database. */
 export type Access = 'read' | 'write';

@@ -37,6 +37,13 @@ export interface Database extends Session {
   close(): Promise<void>;
 }
 
+/** The one row of a statement that always gives one. @throws Error when it gave none: a bug of the statement */
+export async function one<T extends Row>(session: Pick<Session, 'query'>, sql: string, parameters: readonly unknown[] = []): Promise<T> {
+  const [row] = await session.query<T>(sql, parameters);
+  if (row === undefined) throw new Error(`expected a row, found none: ${sql.trim().slice(0, 200)}`);
+  return row;
+}
+
 /** Quotes an identifier that the program made itself (schemas of workspaces, names of partitions). */
 export function ident(...parts: readonly string[]): string {
   return parts.map((part) => `"${part.replaceAll('"', '""')}"`).join('.');

@@ -1,0 +1,58 @@
+/**
+ * Statements of the machine, which stand in `sql/statements`. Values are parameters, `$1`. Names that the program makes (of workspaces, releases and
+ * publications) are filled in as in psql: `:"table"` becomes a quoted name, `:"t.columns"` a list of names of `t`. A literal, `:'region'`, is for views,
+ * which take no parameters. An empty list becomes null.
+ */
+import { join } from 'node:path';
+import { ROOT } from '../config.ts';
+import { readSqlFile } from '../contract/sql-files.ts';
+import { ident } from './types.ts';
+
+/** A table by schema and name. */
+export interface Place {
+  readonly schema: string;
+  readonly table: string;
+}
+
+/** A filled statement as part of another one. */
+export interface Part {
+  readonly sql: string;
+}
+
+type Literal = string | number | boolean;
+export type Names = Readonly<Record<string, Literal | readonly Literal[] | Place | Part>>;
+
+const NAME = /(?<!:):(["'])(?:([a-z]+)\.)?([a-z_]+)\1/g;
+
+/**
+ * @param file name of a file of `sql/statements` without its ending; each of its statements follows a line `-- statement: <name>`
+ * @returns gives a statement with its names filled in. @throws Error for what the file or the names lack: a bug of the program
+ */
+export function statementsOf(file: string): (statement: string, names?: Names) => string {
+  let texts: ReadonlyMap<string, string> | undefined;
+  return (statement, names = {}) => {
+    texts ??= read(file);
+    const text = texts.get(statement);
+    if (text === undefined) throw new Error(`sql/statements/${file}.sql has no statement ${statement}`);
+    return text.replace(NAME, (found, quote: string, of: string | undefined, name: string) => {
+      const value = names[name];
+      if (value === undefined) throw new Error(`sql/statements/${file}.sql: ${statement} was given nothing for ${found}`);
+      if (typeof value === 'object' && 'sql' in value) return value.sql;
+      if (typeof value === 'object' && 'schema' in value) return ident(value.schema, value.table);
+      const each = quote === "'" ? literal : (one: Literal): string => (of === undefined ? ident(String(one)) : `${of}.${ident(String(one))}`);
+      return typeof value !== 'object' ? each(value) : value.map(each).join(', ') || 'null';
+    });
+  };
+}
+
+function literal(value: Literal): string {
+  return typeof value === 'string' ? `'${value.replaceAll("'", "''")}'` : String(value);
+}
+
+function read(file: string): Map<string, string> {
+  const { text } = readSqlFile(join(ROOT, 'sql/statements', `${file}.sql`));
+  return new Map(text.split(/^-- statement: */m).slice(1).map((part) => {
+    const end = part.indexOf('\n');
+    return [part.slice(0, end), part.slice(end + 1).replace(/;?\s*$/, '')];
+  }));
+}

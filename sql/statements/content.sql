@@ -1,0 +1,131 @@
+-- purpose: the content of tables: digests, and what differs
+-- reads: ledger.member
+-- writes: none
+-- grain: one row per table, or per comune
+-- crs: none
+
+-- Digests do not depend on the order of rows, nor, where their columns leave it out, on where they were read.
+
+-- statement: digest
+select
+  count(*) as rows,
+  coalesce(sum(hashtextextended(row(:"t.columns")::text, 0)::numeric), 0)::text as digest
+from :"table" t
+
+-- statement: digest_of_places
+select count(*) || ' ' || coalesce(sum(hashtextextended(row(:"l.columns")::text, 0)::numeric), 0) as digest
+from :"table" l
+join ledger.member m using (member_id)
+join unnest($3::text[], $4::text[]) as p (series, place) on p.series = concat_ws(' ', :"l.series")
+  and p.place = coalesce(:"l.place", '')
+where l.release_id = $1
+  and m.file_id = $2
+
+-- statement: same
+with n as materialized (
+  select row(:"t.columns")::text as content
+  from :"now" t
+),
+w as materialized (
+  select row(:"t.columns")::text as content
+  from :"was" t
+)
+select
+  not exists (
+    select content
+    from n
+    except all
+    select content
+    from w
+  ) and not exists (
+    select content
+    from w
+    except all
+    select content
+    from n
+  ) as same
+
+-- statement: replacing
+with n as materialized (
+  select
+    row(:"t.columns")::text as whole,
+    hashtextextended(row(:"t.content")::text, 0)::numeric as hash
+  from :"schema".:"table" t
+),
+w as materialized (
+  select
+    row(:"t.columns")::text as whole,
+    hashtextextended(row(:"t.content")::text, 0)::numeric as hash
+  from :"was" t
+  join :"schema".:"fids" using (fid)
+)
+select
+  not exists (
+    select whole
+    from n
+    except all
+    select whole
+    from w
+  ) and not exists (
+    select whole
+    from w
+    except all
+    select whole
+    from n
+  ) as same,
+  $1::int8 + (select count(*) from n) - (select count(*) from w) as rows,
+  ($2::numeric + (select coalesce(sum(hash), 0) from n) - (select coalesce(sum(hash), 0) from w))::text as digest
+
+-- statement: rows_of_parcel
+select to_jsonb(t) as row
+from :"table" t
+where t.fid = $1
+order by to_jsonb(t)::text
+
+-- statement: parcels_with_one_row
+select
+  t.*,
+  :"comune" as comune_,
+  hashtextextended(row(:"t.columns")::text, 0)::numeric as hash_
+from :"table" t
+join :"parcels" p using (fid)
+
+-- statement: parcels_with_rows
+select
+  t.fid,
+  min(p.belfiore) as comune_,
+  sum(hashtextextended(row(:"t.columns")::text, 0)::numeric) as hash_
+from :"table" t
+join :"parcels" p using (fid)
+group by t.fid
+
+-- statement: rows_by_content
+select
+  hashtextextended(row(:"t.columns")::text, 0)::numeric as fid,
+  :"comune" as comune_,
+  0 as hash_
+from :"table" t
+
+-- statement: changed_field
+:'name', count(*) filter (
+  where w.fid is not null
+    and n.fid is not null
+    and w.:"name" is distinct from n.:"name"
+)
+
+-- statement: differences
+with w as (:"was"),
+n as (:"now")
+select
+  coalesce(n.comune_, w.comune_) as comune,
+  count(*) filter (where w.fid is null) as added,
+  count(*) filter (where n.fid is null) as removed,
+  count(*) filter (where w.fid is not null and n.fid is not null and w.hash_ <> n.hash_) as changed,
+  jsonb_build_object(:"fields") as fields
+from w
+full join n on n.fid = w.fid
+where w.fid is null
+  or n.fid is null
+  or w.hash_ <> n.hash_
+group by 1
+order by 1

@@ -1,0 +1,220 @@
+-- purpose: rows that a build copies instead of making them again, and which parcels' rows it does make
+-- reads: ledger.member
+-- writes: none
+-- grain: a table of a workspace, or a row for a question
+-- crs: EPSG:4326, longitude latitude in degrees
+
+-- statement: members
+insert into :"schema".:"layer" (release_id, member_id, :"columns")
+select
+  $1,
+  m.member_id,
+  :"l.columns"
+from :"from" l
+join unnest($2::int4[], $3::int4[], $4::int4[]) as m (member_id, from_member_id, from_release_id) on m.from_release_id = l.release_id
+  and m.from_member_id = l.member_id
+where l.release_id = any ($4::int4[])
+
+-- statement: counted_members
+select
+  member_id,
+  count(*) as rows
+from :"table"
+group by member_id
+
+-- statement: in_force
+-- All of its rows, and no others, are in force now.
+join (:"counted") i on i.member_id = n.member_id
+  and i.rows = p.rows
+
+-- statement: pair_members
+create table :"schema".carried_member as
+select
+  o.member_id as was,
+  n.member_id as now,
+  n.release_id,
+  p.rows
+from (:"published") p
+join ledger.member o on o.member_id = p.member_id
+join ledger.member n on coalesce(n.taken_from, n.member_id) = coalesce(o.taken_from, o.member_id)
+:"layer"
+where n.release_id in (:'releases');
+analyze :"schema".carried_member;
+
+-- statement: paired_rows
+select coalesce(sum(rows), 0)::int8 as rows
+from :"schema".carried_member
+
+-- statement: repeats_in_files
+select
+  (
+    select count(distinct file_id)
+    from :"schema".member_in_force
+    where release_id in (
+      select release_id
+      from :"layer"
+    )
+  ) > 1 and exists (
+    select
+    from :"layer"
+    group by hashtextextended(reference, 0)
+    having count(*) > 1
+  ) as repeats
+
+-- statement: changed_fid
+-- offset 0: chosen first, then turned into text.
+create table :"schema".:"fids" as
+select fid
+from (
+  select
+    t.fid,
+    row(:"t.columns")::text as content
+  from (
+    select *
+    from :"was" r
+    where not exists (
+      select
+      from :"schema".carried_member m
+      where m.was = r.member_id
+    )
+    offset 0
+  ) t
+) w
+full join (
+  select
+    t.fid,
+    row(:"t.columns")::text as content
+  from (
+    select *
+    from :"now" r
+    where not exists (
+      select
+      from :"schema".carried_member m
+      where m.now = r.member_id
+    )
+    offset 0
+  ) t
+) n using (fid)
+where w.content is distinct from n.content;
+
+-- statement: near_fid
+create table :"schema".:"fids" as
+select fid
+from :"schema".changed_fid
+union
+select p.fid
+from (
+  select geom
+  from :"schema".changed_parcel
+  union all
+  select w.geom
+  from :"was" w
+  join :"schema".changed_fid using (fid)
+) c
+join :"was" p on p.geom && st_expand(c.geom, :'east', :'north');
+
+-- statement: sharing_fid
+create table :"schema".:"fids" as
+select fid
+from :"schema".changed_fid
+union
+select w.fid
+from :"was" w
+where :"w.column" in (
+  select :"column"
+  from :"schema".:"table"
+  union
+  select :"c.column"
+  from :"was" c
+  join :"schema".changed_fid using (fid)
+);
+
+-- statement: known_fids
+alter table :"schema".:"fids" add primary key (fid);
+analyze :"schema".:"fids";
+
+-- statement: changed_parcel
+select t.*
+from :"now" t
+join :"schema".changed_fid c using (fid)
+
+-- statement: near_parcel
+select *
+from :"schema".changed_parcel
+union all
+select p.*
+from :"was" p
+where not exists (
+    select
+    from :"schema".changed_fid c
+    where c.fid = p.fid
+  )
+  and p.fid in (
+    select p.fid
+    from (
+      select geom
+      from :"schema".changed_parcel
+      union all
+      select w.geom
+      from :"was" w
+      join :"schema".:"fids" using (fid)
+    ) c
+    join :"was" p on p.geom && st_expand(c.geom, :'east', :'north')
+  )
+
+-- statement: sharing_parcel
+select *
+from :"schema".changed_parcel
+union all
+select p.*
+from :"parcels" p
+join :"schema".:"fids" using (fid)
+where not exists (
+  select
+  from :"schema".changed_fid c
+  where c.fid = p.fid
+)
+
+-- statement: parcels
+-- In the order and with the indexes that section SQL counts on.
+create table :"schema".:"table" as
+select *
+from (:"rows") q
+order by geom;
+alter table :"schema".:"table" add primary key (fid);
+-- serves: joins by place with what lies on a parcel
+create index on :"schema".:"table" using gist (geom);
+-- serves: joins by place with what a parcel's point lies in
+create index on :"schema".:"table" using gist (point);
+analyze :"schema".:"table";
+
+-- statement: set_apart
+delete from :"schema".:"whole" t
+where not exists (
+  select
+  from :"schema".:"fids" c
+  where c.fid = t.fid
+);
+create table :"schema".:"table" as
+select *
+from :"schema".:"whole";
+analyze :"schema".:"table";
+
+-- statement: complete_by_parcel
+insert into :"schema".:"table" (:"columns")
+select :"t.columns"
+from :"was" t
+where not exists (
+  select
+  from :"schema".:"fids" c
+  where c.fid = t.fid
+)
+
+-- statement: complete_by_member
+insert into :"schema".:"table" (release_id, member_id, :"columns")
+select
+  m.release_id,
+  m.now,
+  :"t.columns"
+from :"was" t
+join :"schema".carried_member m on m.was = t.member_id

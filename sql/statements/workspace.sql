@@ -1,0 +1,157 @@
+-- purpose: what a workspace sees: layers, files, parcels and regions that are in force
+-- reads: ledger.member, ledger.file_place, layer.comune_code
+-- writes: ledger.file_place
+-- grain: a view, a query or a line per file
+-- crs: none
+
+-- statement: view
+create view :"schema".:"view" as
+:"rows"
+
+-- statement: no_rows
+select *
+from :"from"
+where false
+
+-- statement: all_rows
+select *
+from :"from"
+
+-- statement: rows_of_releases
+select l.*
+from :"from" l
+where l.release_id in (:'releases')
+
+-- statement: rows_of_files
+select l.*
+from :"from" l
+where l.release_id in (:'releases')
+  and l.member_id in (
+    select m.member_id
+    from :"schema".member_in_force m
+    where m.file_id in (:'files')
+  )
+
+-- statement: rows_of_places
+select l.*
+from :"from" l
+join :"schema".member_in_force m on m.member_id = l.member_id
+where l.release_id in (:'releases')
+  and exists (
+    select
+    from :"schema".place_in_force p
+    where p.layer = :'layer'
+      and p.file_id = m.file_id
+      and p.series = concat_ws(' ', :"l.series")
+      and p.place = coalesce(:"l.place", '')
+  )
+
+-- statement: note_places
+insert into :"schema".place_in_force (layer, file_id, series, place)
+select
+  $1,
+  *
+from unnest($2::int4[], $3::text[], $4::text[])
+
+-- statement: fresh_rows
+-- Without the members whose rows are copied.
+select l.*
+from :"from" l
+where not exists (
+  select
+  from :"schema".carried_member m
+  where m.now = l.member_id
+)
+
+-- statement: one_parcel
+select *
+from :"from"
+where fid = :'fid'
+
+-- statement: parcels_of_comune
+select *
+from :"from"
+where belfiore = (
+  select belfiore
+  from :"from"
+  where fid = :'fid'
+)
+
+-- statement: region
+select
+  :'code'::int2 as code,
+  :'name'::text as name
+
+-- statement: files_in_force
+drop table if exists :"schema".place_in_force cascade;
+drop table if exists :"schema".file_in_force cascade;
+create table :"schema".place_in_force (
+  layer text not null,
+  file_id int4 not null,
+  series text not null,
+  place text not null
+);
+create table :"schema".file_in_force (
+  file_id int4 not null,
+  rank int4 not null,
+  vintage text not null
+);
+create view :"schema".member_in_force as
+select
+  m.member_id,
+  m.release_id,
+  m.file_id,
+  f.rank,
+  f.vintage
+from ledger.member m
+join :"schema".file_in_force f using (file_id);
+
+-- statement: note_files
+insert into :"schema".file_in_force
+select *
+from unnest($1::int4[], $2::int4[], $3::text[])
+
+-- statement: note_whole_files
+insert into ledger.file_place (file_id, layer, series, named, places)
+select distinct
+  m.file_id,
+  $1,
+  '',
+  true,
+  array['']
+from (
+  select distinct member_id
+  from :"schema".:"layer"
+) l
+join ledger.member m on m.member_id = l.member_id
+  and m.release_id = $2
+
+-- statement: repeating_members
+with hashed as (
+  select
+    l.member_id,
+    m.file_id,
+    hashtextextended(row(:"l.columns")::text, 0) as hash
+  from :"schema".:"layer" l
+  join :"schema".member m using (member_id)
+),
+repeated as (
+  select
+    file_id,
+    hash
+  from hashed
+  group by file_id, hash
+  having count(*) > 1
+)
+select distinct member_id as id
+from hashed
+join repeated using (file_id, hash)
+
+-- statement: listed_regions
+select
+  c.belfiore,
+  c.region_code::int4 as region
+from layer.comune_code c
+join ledger.member m on m.member_id = c.member_id
+where m.file_id = any ($1::int4[])
+order by c.belfiore
