@@ -10,7 +10,7 @@ mappale := node pipelines/mappale.mjs
 vitest := npx --no-install vitest run
 options = $(REGION) $(foreach folder,$(DATA),--data $(folder)) $(ARGS)
 
-.PHONY: help setup load-region plan refresh status validate serve unit test test-faults test-long bench typecheck
+.PHONY: help setup load-region plan refresh status validate serve unit test test-faults test-long bench check
 
 help: ## What can be typed
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -51,5 +51,5 @@ test-long: setup ## Every test on every database, and many more random ones: hou
 bench: setup ## Measure each step on this machine
 	@npm run --silent bench -- $(ARGS)
 
-typecheck: setup ## TypeScript, strict
-	@npm run --silent typecheck
+check: setup ## Types and style of the code
+	@npm run --silent typecheck && npm run --silent lint

@@ -162,7 +162,7 @@ async function paced(
       if (!good) failed += 1;
       resolve();
     };
-    get(new URL(path!, url), { agent, headers: headers as Record<string, string> }, (response) => response.resume().on('end', () => done(response.statusCode === 200))).on('error', () => done(false));
+    get(new URL(path!, url), { agent, headers: headers }, (response) => response.resume().on('end', () => done(response.statusCode === 200))).on('error', () => done(false));
   });
   const startedAt = performance.now();
   const asked: Promise<void>[] = [];
@@ -224,7 +224,7 @@ async function questionsOf(database: Database): Promise<Record<string, string[]>
     'detail, all sections': parcels.map(({ fid }) => `/parcels/${fid}`),
     'detail, basic and risk': parcels.map(({ fid }) => `/parcels/${fid}?include=basic,risk`),
     'locate, point': parcels.map(({ lat, lng }) => `/parcels/locate?lat=${lat}&lng=${lng}`),
-    'reverse': addresses.map(({ lat, lng }) => `/geocode/reverse?lat=${lat}&lng=${lng}`),
+    reverse: addresses.map(({ lat, lng }) => `/geocode/reverse?lat=${lat}&lng=${lng}`),
     'search, exact': addresses.map(({ street, number, belfiore }) => search(`${street} ${number}`, belfiore)),
     'search, a typo': addresses.map(({ street, number, belfiore }) => search(`${mistyped(street)} ${number}`, belfiore)),
   };

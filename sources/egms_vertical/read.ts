@@ -296,7 +296,7 @@ class TileRows {
     if (!(height >= HEIGHT_M[0] && height <= HEIGHT_M[1] && acceleration <= MAX_ACCELERATION_MM_YEAR2 && acceleration >= -MAX_ACCELERATION_MM_YEAR2)) return false;
     const writer = this.#writer;
     writer.begin(this.#number);
-    writer.bytes(buffer, from[0]!, to[0]!);
+    writer.bytes(buffer, from[0], to[0]);
     writer.int4(easting);
     writer.int4(northing);
     writer.float8(height);
@@ -320,7 +320,7 @@ class TileRows {
       return reject('columns_missing', `expected at least ${this.#slots.length} columns, found the end of the line`);
     }
     const text: Record<string, string> = {};
-    for (const [slot, field] of FIELDS.entries()) text[field] = buffer.toString('utf8', this.#from[slot]!, this.#to[slot]!);
+    for (const [slot, field] of FIELDS.entries()) text[field] = buffer.toString('utf8', this.#from[slot], this.#to[slot]);
     const parsed = egmsRow.safeParse(text);
     if (parsed.success) return this.#member.row('raw_egms_cell', this.#number, FIELDS.map((field) => parsed.data[field]));
     const { code, message } = refusal(text, parsed.error);

@@ -86,7 +86,7 @@ function tileOf({ columns }: Header, head: Buffer): string | undefined {
 
 function describe(head: Buffer): string {
   const text = head.toString('latin1', 0, 200).replace(/\s+/g, ' ').trim();
-  return text === '' ? 'an empty file' : `${JSON.stringify(text.slice(0, 80))}`;
+  return text === '' ? 'an empty file' : JSON.stringify(text.slice(0, 80));
 }
 
 export default defineSource({

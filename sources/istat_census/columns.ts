@@ -68,7 +68,7 @@ const SECTION_BASE = [
 
 /** All columns of each issue of the geometry. */
 export const SECTION_EDITIONS = {
-  '2021': [...SECTION_BASE, 'SHAPE_Leng', 'SHAPE_Area'],
+  2021: [...SECTION_BASE, 'SHAPE_Leng', 'SHAPE_Area'],
   '2021 (with dwellings and buildings)': [...SECTION_BASE, 'ABI21', 'EDI21', 'SHAPE_Leng', 'SHAPE_Area'],
 } as const;
 

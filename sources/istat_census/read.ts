@@ -52,7 +52,7 @@ export async function readIndicators(file: InputFile, sink: Sink): Promise<void>
   if (name.endsWith('.csv')) return readCsv(file.open(), file.name, '', file.size, file.region, sink);
   const archive = await file.zip();
   try {
-    if (name.endsWith('.xlsx')) return await readWorkbook(archive, file.name, '', file.size, file.region, sink);
+    if (name.endsWith('.xlsx')) { await readWorkbook(archive, file.name, '', file.size, file.region, sink); return; }
     let done = 0;
     for (const entry of archive.entries) {
       if (!INDICATOR_FILE.test(entry.path)) continue;

@@ -167,6 +167,6 @@ describe('a KML reader', () => {
       eight.writeDoubleLE(value);
       return eight.toString('hex');
     });
-    expect(bytes.toString('hex')).toBe(`0106000020e6100000${'01000000'}0103000000${'01000000'}${'04000000'}${doubles.join('')}`);
+    expect(bytes.toString('hex')).toBe(`0106000020e61000000100000001030000000100000004000000${doubles.join('')}`);
   });
 });

@@ -92,7 +92,7 @@ async function* counted(chunks: AsyncIterable<Buffer>, count: (bytes: number) =>
 type Cell<T> = { readonly ok: true; readonly value: T } | { readonly ok: false; readonly message: string };
 
 /** Cells repeat a lot: each text is parsed once, as long as there are not too many different ones. */
-function remembering<T>(schema: z.ZodType<T, unknown>): (text: string) => Cell<T> {
+function remembering<T>(schema: z.ZodType<T>): (text: string) => Cell<T> {
   const known = new Map<string, Cell<T>>();
   return (text) => {
     const seen = known.get(text);
@@ -109,7 +109,7 @@ type Readers = readonly { readonly column: string; readonly at: number; readonly
 
 /** One reader per mapped column, at its place in this file's header. */
 function readersOf(kind: Kind, header: readonly string[]): Readers {
-  const fields: Readonly<Record<string, z.ZodType<unknown, unknown>>> = kind === 'VALORI' ? valori : zone;
+  const fields: Readonly<Record<string, z.ZodType>> = kind === 'VALORI' ? valori : zone;
   return Object.entries(fields).map(([column, schema]) => ({ column, at: header.indexOf(column), read: remembering(schema) }));
 }
 

@@ -489,11 +489,11 @@ describeEngines('the read interface', (engine) => {
     it('are the same on both engines, to the byte', async () => {
       const other = await service.token();
       const golden: Readonly<Record<string, string>> = {
-        'parcel': `/parcels/${parcel.fid}`, 'parcel-basic-risk': `/parcels/${parcel.fid}?include=basic,risk`, 'locate-point': `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`,
+        parcel: `/parcels/${parcel.fid}`, 'parcel-basic-risk': `/parcels/${parcel.fid}?include=basic,risk`, 'locate-point': `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`,
         'locate-box': `/parcels/locate?bbox=${[parcel.lng - 0.0005, parcel.lat - 0.0005, parcel.lng + 0.0005, parcel.lat + 0.0005].map((side) => side.toFixed(7)).join(',')}&limit=5`,
-        'reverse': `/geocode/reverse?lat=${parcel.lat}&lng=${parcel.lng}&radius=200&limit=3`,
-        'search': `/geocode/search?q=${encodeURIComponent(`${String(address['street_name'])} ${String(address['street_number'])}`)}&city=${String(address['municipality_code'])}&limit=3`,
-        'regions': '/admin/regions', 'provinces': '/admin/provinces', 'municipalities': '/admin/municipalities', 'bad-parameter': '/geocode/reverse?lat=41&lng=14&radius=501', 'not-found': '/parcels/1',
+        reverse: `/geocode/reverse?lat=${parcel.lat}&lng=${parcel.lng}&radius=200&limit=3`,
+        search: `/geocode/search?q=${encodeURIComponent(`${String(address['street_name'])} ${String(address['street_number'])}`)}&city=${String(address['municipality_code'])}&limit=3`,
+        regions: '/admin/regions', provinces: '/admin/provinces', municipalities: '/admin/municipalities', 'bad-parameter': '/geocode/reverse?lat=41&lng=14&radius=501', 'not-found': '/parcels/1',
       };
       for (const [name, path] of Object.entries(golden)) {
         const { status, text } = await service.ask(path, { key: other });

@@ -105,5 +105,4 @@ describeDatabase('generated requests', (engine) => {
     expect(seen.get(200), JSON.stringify([...seen])).toBeGreaterThan(REQUESTS / 8);
     expect(seen.get(400), JSON.stringify([...seen])).toBeGreaterThan(REQUESTS / 8);
   }, 600_000);
-
 });

@@ -118,7 +118,7 @@ describeEngines('searching an address', (engine) => {
     for (const city of ['Borgo Finto', 'Scheindorf', 'Z003', 'z003', `borgo finto (${region.comuni[2]!.province.sigla})`, 'BORGO FINTO', 'Borgo Fintto']) {
       expect(await first('via roma 112', city), city).toBe('Via Roma | 112 | Z003 | number');
     }
-    expect(await first('via roma 112', "Nonsò di Sotto")).toBe('Via Roma | 112 | Z001 | number');
+    expect(await first('via roma 112', 'Nonsò di Sotto')).toBe('Via Roma | 112 | Z001 | number');
   });
 
   it('never puts B before BIS nor BIS before B', async () => {
@@ -274,7 +274,7 @@ describeEngines('searching an address', (engine) => {
 
   once('finds an address by the line that it is shown with', async () => {
     const rows = await database.query<{ shown: Found }>(
-      `select api.address_json(region_code, address_id) as shown from core.access_point where geom is not null and number is not null order by hashint8(address_id) limit 60`,
+      'select api.address_json(region_code, address_id) as shown from core.access_point where geom is not null and number is not null order by hashint8(address_id) limit 60',
     );
     for (const { shown } of rows) {
       const again = await search(shown.formatted_address, null, 50);

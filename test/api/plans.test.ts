@@ -30,17 +30,17 @@ describeEngines('the plans of the read interface', (engine) => {
        where a.number is not null and a.geom is not null order by hashint8(a.address_id) limit 40`,
     );
     questions = {
-      'detail': parcels.map(({ fid }) => `/parcels/${fid}`),
+      detail: parcels.map(({ fid }) => `/parcels/${fid}`),
       'locate by point': parcels.map(({ lat, lng }) => `/parcels/locate?lat=${lat}&lng=${lng}`),
       'locate by box': parcels.map(({ lat, lng }) => `/parcels/locate?bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
       'locate by ten points': [0, 10, 20, 30].map((from) => `/parcels/locate?points=${parcels.slice(from, from + 10).map(({ lat, lng }) => `${lat},${lng}`).join(';')}`),
       'search of a sheet': parcels.map(({ belfiore, sheet }) => `/parcels/search?comune=${belfiore}&foglio=${sheet}`),
       'search of a parcel': parcels.map(({ belfiore, sheet, label }) => `/parcels/search?comune=${belfiore}&foglio=${sheet}&label=${label}`),
-      'reverse': parcels.map(({ lat, lng }) => `/geocode/reverse?lat=${lat}&lng=${lng}`),
+      reverse: parcels.map(({ lat, lng }) => `/geocode/reverse?lat=${lat}&lng=${lng}`),
       'search in a comune': addresses.map(({ text, belfiore }) => `/geocode/search?q=${encodeURIComponent(text)}&city=${belfiore}`),
       'search everywhere': addresses.map(({ text }) => `/geocode/search?q=${encodeURIComponent(text)}`),
       'search with a typo': addresses.map(({ text, belfiore }) => `/geocode/search?q=${encodeURIComponent(text.replace(/(\w\w)(\w)(\w)/, '$1$3$2'))}&city=${belfiore}`),
-      'lists': Array.from({ length: 14 }, () => ['/admin/regions', '/admin/provinces?region=14', '/admin/municipalities?province=IS']).flat(),
+      lists: Array.from({ length: 14 }, () => ['/admin/regions', '/admin/provinces?region=14', '/admin/municipalities?province=IS']).flat(),
     };
   });
   afterAll(() => service?.close());

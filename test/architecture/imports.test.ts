@@ -44,7 +44,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   ...Object.fromEntries(ORDER.map((room, index) => [room, {
     files: new RegExp(`^${roomPath(room)}`), local: [...ORDER.slice(0, index + 1).map(roomPath), ...(room === 'contract' ? ['sql/core/gates.ts'] : [])], packages: PACKAGES[room],
   }])),
-  'synthetic': { files: /^pipelines\/synthetic\//, local: [ORDER[0], 'formats', 'contract', 'readers', 'synthetic'].map(roomPath), packages: [] },
+  synthetic: { files: /^pipelines\/synthetic\//, local: [ORDER[0], 'formats', 'contract', 'readers', 'synthetic'].map(roomPath), packages: [] },
   'a command': { files: /^pipelines\/cli\//, local: ['pipelines/', 'api/'], packages: ['commander', 'p-limit', 'zod'] },
   'the server': {
     files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/(config|errors|log|contract/(schemas|sections|regions))\\.ts$'],
@@ -180,7 +180,7 @@ describe('the environment', () => {
   });
 
   it('is seen in every form', () => {
-    const text = ["const a = process.env['A'];", "const { env } = process;", "import { env as e } from 'node:process';", "process['env'];", 'globalThis.process.env;', 'config.env;'].join('\n');
+    const text = ["const a = process.env['A'];", 'const { env } = process;', "import { env as e } from 'node:process';", "process['env'];", 'globalThis.process.env;', 'config.env;'].join('\n');
     expect(environmentReads('a.ts', text)).toEqual([1, 2, 3, 4, 5]);
   });
 });
@@ -224,7 +224,7 @@ describe('SQL in TypeScript', () => {
       'query(`insert into core.parcel values (${a})`);',
       'query(`\n  with a as (select 1) select ${b}`);',
       'query(`select fid from core.parcel where fid = $1`);',
-      "say(`update ${count} sections`);",
+      'say(`update ${count} sections`);',
       'say(`select a region: ${names}`);',
       "say('create ' + count + ' files');",
       'say(`copy ${from} to ${to}`);',

@@ -118,7 +118,7 @@ describe('the rules above', () => {
     const text = "-- SELECT in a comment\ncreate table a as select 'SELECT' as \"SELECT\";\ncreate function f() as $$\n  SELECT 1 $$;\nselect ST_Area(geom);\n";
     expect(shouted(text).map(({ word, offset }) => `${lineAt(text, offset)} ${word}`)).toEqual(['4 SELECT', '5 ST_Area']);
     expect(created(text)).toEqual(['a', 'f']);
-    expect(qualified("select core.f(x), core.parcel.fid from layer.cell; -- section.risk")).toEqual(['core.parcel', 'layer.cell']);
+    expect(qualified('select core.f(x), core.parcel.fid from layer.cell; -- section.risk')).toEqual(['core.parcel', 'layer.cell']);
     expect(relations('layer.a, core.b')).toEqual(['layer.a', 'core.b']);
     expect(relations('layer.a and others')).toBeNull();
   });
@@ -160,9 +160,9 @@ describe('checks', () => {
     expect(
       checks.flatMap(({ file, text, name }) => {
         const lines = text.split('\n');
-        const well =
-          /^[a-z][a-z0-9_]*$/.test(name) && /^-- level: (error|warn)$/.test(lines[1] ?? '') && /^-- expects: \S/.test(lines[2] ?? '') &&
-          /^\s*(select|with)\b/.test(code(text)) && code(text).trim().split(/;\s*/).filter((part) => part !== '').length === 1;
+        const well
+          = /^[a-z][a-z0-9_]*$/.test(name) && /^-- level: (error|warn)$/.test(lines[1] ?? '') && /^-- expects: \S/.test(lines[2] ?? '')
+            && /^\s*(select|with)\b/.test(code(text)) && code(text).trim().split(/;\s*/).filter((part) => part !== '').length === 1;
         return well ? [] : [`${file}: ${name}`];
       }),
     ).toEqual([]);

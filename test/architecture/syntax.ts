@@ -51,10 +51,10 @@ function readImports(file: string, text: string): Import[] {
 export function environmentReads(file: string, text: string): number[] {
   const lines: number[] = [];
   walk(parse(file, text), (node, line) => {
-    const member =
-      ts.isPropertyAccessExpression(node) ? node.name.text
-      : ts.isElementAccessExpression(node) && ts.isStringLiteralLike(node.argumentExpression) ? node.argumentExpression.text
-      : null;
+    const member
+      = ts.isPropertyAccessExpression(node) ? node.name.text
+        : ts.isElementAccessExpression(node) && ts.isStringLiteralLike(node.argumentExpression) ? node.argumentExpression.text
+          : null;
     if (member === 'env' && /^(globalThis\.)?process$/.test((node as ts.PropertyAccessExpression).expression.getText())) lines.push(line);
     if (ts.isImportSpecifier(node) && (node.propertyName ?? node.name).text === 'env' && /^'(node:)?process'$/.test(node.parent.parent.parent.moduleSpecifier.getText())) lines.push(line);
     if (ts.isBindingElement(node) && (node.propertyName ?? node.name).getText() === 'env' && ts.isVariableDeclaration(node.parent.parent) && node.parent.parent.initializer?.getText() === 'process') lines.push(line);
@@ -99,7 +99,7 @@ export function builtStatements(file: string, text: string): number[] {
   walk(parse(file, text), (node, line) => {
     const built = ts.isTemplateExpression(node) || (isPlus(node) && !isPlus(node.parent));
     if (!built || isPlus(node.parent)) return;
-    const whole = flat(node as ts.Expression);
+    const whole = flat(node);
     if (whole.includes(HOLE) && STATEMENT.test(whole)) lines.push(line);
   });
   return lines;

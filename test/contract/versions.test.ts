@@ -148,7 +148,7 @@ describe('the rule', () => {
     ]);
     expect(offences(record, table('sql/sections/s/build.sql', { goldens: { 'sql/sections/s/golden/s.json': 'other' } }), above)).toEqual([
       'what sql/sections/s/build.sql makes changed (sql/sections/s/golden/s.json) while its version is still 5: raise its `-- version:` to 6; '
-        + 'where only the synthetic files changed, raise SYNTHETIC in test/contract/versions.test.ts to 2',
+      + 'where only the synthetic files changed, raise SYNTHETIC in test/contract/versions.test.ts to 2',
     ]);
   });
 

@@ -136,7 +136,6 @@ describe('zips inside zips', () => {
       expect(await collect(threaded, named, { role: 'regione' }), `${threads} threads`).toEqual(expected);
     }
   });
-
 });
 
 describe('what only looks like it', () => {

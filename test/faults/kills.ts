@@ -76,7 +76,7 @@ class Pair {
       expect(await inForce(database)).toEqual(this.#calm);
       expect(await recount(database)).toEqual(this.#calm);
       expect(await orphans(database)).toEqual([]);
-      const [open] = await database.query<{ n: number }>("select count(*) as n from ledger.run where ended_at is null");
+      const [open] = await database.query<{ n: number }>('select count(*) as n from ledger.run where ended_at is null');
       expect(open!.n).toBe(0);
     });
   }

@@ -87,7 +87,7 @@ export class Server {
   async start(): Promise<void> {
     const keeper = spawn('/bin/sh', ['-c', KEEPER, 'sh', this.#bin, this.folder], { ...this.#as(), stdio: ['pipe', 'pipe', 'ignore'] });
     this.#keeper = keeper;
-    this.#pid = await new Promise<number>((resolve) => keeper.stdout!.once('data', (text: Buffer) => resolve(Number(text.toString()))));
+    this.#pid = await new Promise<number>((resolve) => keeper.stdout.once('data', (text: Buffer) => resolve(Number(text.toString()))));
     await answers(this.url('postgres'), async () => (alive(this.#pid) ? null : 'the server ended at once'));
   }
 

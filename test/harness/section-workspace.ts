@@ -90,7 +90,7 @@ export async function sectionWorkspace(database: Database, { region, sources: id
     }),
     publish: (table, parent) => database.session(async (session) => {
       const [bound] = await session.query<{ partitioned: string | null }>(
-        "select pg_get_partkeydef($1::regclass::oid) as partitioned", [parent],
+        'select pg_get_partkeydef($1::regclass::oid) as partitioned', [parent],
       );
       const [low, high] = [region.code * 100_000_000, (region.code + 1) * 100_000_000];
       // Tables of Italy as a whole have no partitions.

@@ -130,7 +130,7 @@ describeDatabase('layers that hold rows', (engine) => {
     });
 
     it('what a view of an interrupted build looks at', async () => {
-      await database.query(`create schema build_14`);
+      await database.query('create schema build_14');
       await database.query(`create view build_14.seismic_zone as select * from ${LAYER}`);
       expect((await migrate(database, changed(sources, without('sigla')))).steps).toEqual([`${LAYER}: column sigla dropped`]);
     });

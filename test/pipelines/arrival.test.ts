@@ -17,7 +17,7 @@ const happening: fc.Arbitrary<Happening> = fc.oneof(
   { weight: 3, arbitrary: fc.record({ what: fc.constantFrom('split', 'merge', 'move') }) },
   { weight: 5, arbitrary: fc.record({ what: fc.constantFrom('refresh', 'refresh', 'refresh', 'roll back') }) },
   { weight: 1, arbitrary: fc.record({ what: fc.constant('kill'), after: fc.integer({ min: 200, max: 4000 }) }) },
-) as fc.Arbitrary<Happening>;
+);
 
 const { sequences, seed } = testEnvironment();
 

@@ -96,9 +96,9 @@ describe('records', () => {
       throw new Error('disk gone');
     }
     const reader = await openCsv(broken(), { at: 'x.csv', delimiter: ';', encoding: 'utf-8' }).catch((error: unknown) => error);
-    if (reader instanceof Error) return expect(reader.message).toBe('disk gone');
+    if (reader instanceof Error) { expect(reader.message).toBe('disk gone'); return; }
     await expect((async () => {
-      for await (const record of (reader as Awaited<ReturnType<typeof openCsv>>).records()) void record;
+      for await (const record of (reader as Awaited<ReturnType<typeof openCsv>>).records()) record;
     })()).rejects.toThrow('disk gone');
   });
 });

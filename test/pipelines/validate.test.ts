@@ -64,7 +64,7 @@ describe('formats of the report', () => {
     parser.on('error', (error) => {
       throw error;
     });
-    parser.on('opentag', ({ name, attributes }) => tags.push({ name, attributes: { ...attributes } as Record<string, string> }));
+    parser.on('opentag', ({ name, attributes }) => tags.push({ name, attributes: { ...attributes } }));
     parser.on('text', (piece) => (text += piece));
     parser.write(out).close();
     // Files stand in the order of their paths, which differ from checkout to checkout.
@@ -197,7 +197,7 @@ describe('names that were encoded twice', () => {
 
   it('in a list of comuni are kept as well', async () => {
     const path = join(folder, 'zone_doppie_2024.csv');
-    writeFileSync(path, `REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA\r\nMOLISE;Campobasso;CB;Forl\u00c3\u00ac Finto;70001;3\r\n`);
+    writeFileSync(path, 'REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA\r\nMOLISE;Campobasso;CB;Forl\u00c3\u00ac Finto;70001;3\r\n');
     const [verdict] = await validate([path], sources, null, () => undefined);
     expect(verdict).toMatchObject({ ok: true, rows: 1, findings: [{ level: 'warn', code: 'ENCODED_TWICE' }] });
   });

@@ -88,7 +88,7 @@ describeDatabase('searching the addresses of Lamezia', (engine) => {
   beforeAll(async () => {
     if (skipped) return;
     folder = mkdtempSync(join(tmpdir(), 'mappale-real-'));
-    copyFileSync(LAMEZIA!, join(folder, basename(LAMEZIA!)));
+    copyFileSync(LAMEZIA, join(folder, basename(LAMEZIA)));
     database = await engine.openDatabase();
     const [anncsu, comuni, suppressed, postal] = await Promise.all(['anncsu_addresses', 'istat_comuni', 'istat_soppressi', 'postal_codes'].map((id) => registerSource(id)));
     await database.session(async (session) => {
@@ -127,7 +127,7 @@ describeDatabase('searching the addresses of Lamezia', (engine) => {
         const file = readSqlFile(join(ROOT, `sql/core/${table}.sql`));
         await session.script(file.text, file.file);
         if (table !== 'place_name') await session.script(`create table core.${table}_18 partition of core.${table} for values in (18)`, 'test');
-        const columns = await session.query<{ name: string }>("select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 order by attnum", [`core.${table}`]);
+        const columns = await session.query<{ name: string }>('select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 order by attnum', [`core.${table}`]);
         const list = columns.map(({ name }) => name).join(', ');
         await session.query(`insert into core.${table} (${list}) select ${list} from ${table}`);
       }

@@ -85,7 +85,7 @@ describeDatabase('the section demographics', (engine) => {
   });
 
   it('accounts for repeated and refused rows and repairs what was drawn badly', async () => {
-    expect(await database.query("select code, records::int4 as records from ledger.duplicate order by code")).toEqual([{ code: 'section_repeated', records: 1 }]);
+    expect(await database.query('select code, records::int4 as records from ledger.duplicate order by code')).toEqual([{ code: 'section_repeated', records: 1 }]);
     expect(await database.query('select code from ledger.reject')).toEqual([{ code: 'population_total_invalid' }]);
     const [repaired] = await database.query<{ n: number; valid: boolean }>('select count(*) filter (where made_valid)::int4 as n, bool_and(st_isvalid(geom)) as valid from layer.census_section');
     expect(repaired!.n).toBeGreaterThan(0);
@@ -107,7 +107,7 @@ describeDatabase('the section demographics', (engine) => {
         await session.query('create table census_indicator as select * from layer.census_indicator where section_id = (select max(section_id) from census_section)');
         await session.query(`insert into census_indicator select * from layer.census_indicator where not exists (select from census_indicator) and right(section_id, 7) < '5' limit 1`);
         await session.query(`update census_indicator set reference_year = ${year}, section_id = (select max(section_id) from census_section)`);
-        await session.query("update census_section set population = 7 where section_id = (select section_id from census_section order by section_id offset 1 limit 1)");
+        await session.query('update census_section set population = 7 where section_id = (select section_id from census_section order by section_id offset 1 limit 1)');
         await session.script(readFileSync(new URL('../../../sql/core/census_figures.sql', import.meta.url), 'utf8'), 'census_figures.sql');
         return session.query('select section_id, population_total, reference_year from census_figures order by section_id');
       };

@@ -77,7 +77,7 @@ describeDatabase('the section subsidence', (engine) => {
     );
     // What the neighbour's cells are said to be in a tile that repeats them, worse.
     expect(cells).toEqual([{ velocity: -77.7, rows: 3 }]);
-    const duplicates = await database.query<{ code: string; records: number }>("select code, sum(records)::int4 as records from ledger.duplicate group by code");
+    const duplicates = await database.query<{ code: string; records: number }>('select code, sum(records)::int4 as records from ledger.duplicate group by code');
     expect(duplicates).toHaveLength(1);
     expect(duplicates[0]!.code).toBe('cell_repeated');
     expect(duplicates[0]!.records).toBeGreaterThanOrEqual(3);
