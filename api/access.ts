@@ -1,7 +1,7 @@
 /** Who may ask: the key of a request is looked up and counted in the database, which all servers share. */
 import { createHash } from 'node:crypto';
 import type { Reader } from '../pipelines/db/reader.ts';
-import { ApiError, unavailable } from './errors.ts';
+import { ApiError, refusal } from './errors.ts';
 import { Turns } from './turns.ts';
 
 export const SCOPES = ['geocoding:read', 'admin_data:read', 'parcels:read'] as const;
@@ -11,17 +11,14 @@ export type Scope = (typeof SCOPES)[number];
 /** A key is `mpl_` and 32 random bytes in base64url. */
 const KEY = /^mpl_[A-Za-z0-9_-]{43}$/;
 
-interface Admission extends Record<string, unknown> {
+/** What the database says of a key. */
+type Admission = {
   readonly outcome: 'ADMITTED' | 'INVALID_API_KEY' | 'INSUFFICIENT_SCOPE' | 'RATE_LIMITED' | 'TOO_MANY_ATTEMPTS';
-  readonly token_id: number | null;
-  readonly quota: number | null;
-  readonly remaining: number | null;
-  readonly resets_at: number | null;
-  readonly retry_after_seconds: number | null;
-}
+} & Readonly<Record<'token_id' | 'quota' | 'remaining' | 'resets_at' | 'retry_after_seconds', number | null>>;
 
 export interface Caller {
-  readonly tokenId: number;
+  /** Null: not admitted. */
+  readonly tokenId: number | null;
   readonly headers: Readonly<Record<string, string>>;
 }
 
@@ -41,30 +38,35 @@ const PATIENCE_MS = 2_000;
  * @param key value of `x-api-key`
  * @param address of the caller, IPv4 or IPv6
  * @param gone whether the caller left while it waited
- * @param admitted told who asks, before the work
+ * @param identified told who asks, before it is refused or the work begins
  * @throws ApiError 401, 403, 408, 429, 503; MappaleError; what the work throws
  */
 export type Admit = <T>(
-  key: string | readonly string[] | undefined, scope: Scope, address: string, gone: () => boolean, admitted: (caller: Caller) => void, work: () => Promise<T>,
+  key: string | readonly string[] | undefined, scope: Scope, address: string, gone: () => boolean, identified: (caller: Caller) => void, work: () => Promise<T>,
 ) => Promise<T>;
 
 export function admitter(reader: Reader): Admit {
   const turns = new Turns({ perCaller: PER_TOKEN, total: reader.parallel, patienceMs: PATIENCE_MS });
-  return async (key, scope, address, gone, admitted, work) => {
-    if (key === undefined || key.length === 0) throw new ApiError('API_KEY_REQUIRED', 'the header x-api-key with a token is required');
+  return async (key, scope, address, gone, identified, work) => {
+    if (key === undefined || key.length === 0) throw refusal.API_KEY_REQUIRED();
     // What cannot be a key is counted as a bad one, but never compared.
     const hash = typeof key === 'string' && KEY.test(key) ? hashOf(key) : '';
     // By the key, before it is looked up: that is work, too.
     const turn = await turns.take(hash === '' ? address : hash);
     try {
-      if (gone()) throw callerGone();
+      if (gone()) throw refusal.CALLER_GONE();
       // Whose turn did not come is told so after the key and its scope were looked at, and does not use up the hour.
-      const caller = await identify(reader, hash, scope, address, typeof turn === 'function');
-      admitted(caller);
+      const admission = await reader.count<Admission>(
+        'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds from api.admit($1, $2, $3, $4)',
+        [hash, scope, address, typeof turn === 'function'],
+      );
+      identified({ tokenId: admission.outcome === 'ADMITTED' ? admission.token_id : null, headers: rateHeaders(admission) });
+      requireAdmitted(admission, scope);
       if (turn === 'own') {
-        throw new ApiError('RATE_LIMITED', `${PER_TOKEN} requests of this token are being worked on, and no turn came within ${PATIENCE_MS / 1000} seconds; ask again in 1 second`, { retry_after_seconds: 1, limit: PER_TOKEN }, { 'retry-after': '1' });
+        const problem = `${PER_TOKEN} requests of this token are being worked on, and no turn came within ${PATIENCE_MS / 1000} seconds; ask again in 1 second`;
+        throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: PER_TOKEN }, { 'retry-after': '1' });
       }
-      if (turn === 'others') throw unavailable('the server has too much to do');
+      if (turn === 'others') throw refusal.SERVICE_UNAVAILABLE('the server has too much to do');
       return await work();
     } finally {
       if (typeof turn === 'function') turn();
@@ -72,33 +74,17 @@ export function admitter(reader: Reader): Admit {
   };
 }
 
-/** Nobody reads this answer. */
-export function callerGone(): ApiError {
-  return new ApiError('REQUEST_TIMEOUT', 'the connection was closed');
+function rateHeaders({ quota, remaining, resets_at }: Admission): Record<string, string> {
+  return quota === null ? {} : { 'x-ratelimit-limit': String(quota), 'x-ratelimit-remaining': String(remaining), 'x-ratelimit-reset': String(resets_at) };
 }
 
-/** Looks a key up. @param counted whether the request counts in the token's hour @throws ApiError 401, 403, 429; MappaleError */
-async function identify(reader: Reader, hash: string, scope: Scope, address: string, counted: boolean): Promise<Caller> {
-  const found = await reader.count<Admission>('select outcome, token_id, quota, remaining, resets_at, retry_after_seconds from api.admit($1, $2, $3, $4)', [hash, scope, address, counted]);
-  const headers: Record<string, string> = {};
-  if (found.quota !== null) {
-    headers['x-ratelimit-limit'] = String(found.quota);
-    headers['x-ratelimit-remaining'] = String(found.remaining);
-    headers['x-ratelimit-reset'] = String(found.resets_at);
-  }
-  const retry = found.retry_after_seconds;
-  switch (found.outcome) {
-    case 'ADMITTED':
-      return { tokenId: found.token_id!, headers };
-    case 'INVALID_API_KEY':
-      throw new ApiError('INVALID_API_KEY', 'the token in x-api-key is not known, has expired or was revoked');
-    case 'INSUFFICIENT_SCOPE':
-      throw new ApiError('INSUFFICIENT_SCOPE', `the token does not have the scope ${scope}`, { required_scope: scope }, headers);
-    case 'RATE_LIMITED':
-      throw new ApiError('RATE_LIMITED', `more than ${found.quota} requests in an hour; ask again in ${retry} seconds`, { retry_after_seconds: retry, limit: found.quota }, {
-        ...headers, 'retry-after': String(retry),
-      });
-    case 'TOO_MANY_ATTEMPTS':
-      throw new ApiError('TOO_MANY_ATTEMPTS', `too many bad tokens from this address; ask again in ${retry} seconds`, { retry_after_seconds: retry }, { 'retry-after': String(retry) });
+/** @throws ApiError 401, 403, 429 */
+function requireAdmitted({ outcome, quota, retry_after_seconds }: Admission, scope: Scope): void {
+  switch (outcome) {
+    case 'ADMITTED': return;
+    case 'INVALID_API_KEY': throw refusal.INVALID_API_KEY();
+    case 'INSUFFICIENT_SCOPE': throw refusal.INSUFFICIENT_SCOPE(scope);
+    case 'RATE_LIMITED': throw refusal.RATE_LIMITED(quota, retry_after_seconds);
+    case 'TOO_MANY_ATTEMPTS': throw refusal.TOO_MANY_ATTEMPTS(retry_after_seconds);
   }
 }

@@ -8,7 +8,8 @@ import { SECTIONS } from '../pipelines/contract/sections.ts';
 import { STATUS, type ErrorCode } from './errors.ts';
 
 const matched = {
-  match_type: z.enum(['number', 'number_without_exponent', 'nearest_number', 'street']).describe('What of the question was found: the number itself, with another exponent or colour, the nearest one, or the street alone'),
+  match_type: z.enum(['number', 'number_without_exponent', 'nearest_number', 'street'])
+    .describe('What of the question was found: the number itself, with another exponent or colour, the nearest one, or the street alone'),
   score: z.number().min(0).max(1).describe('How much of the question agrees, less where match_type is less'),
 };
 
@@ -34,8 +35,12 @@ export const health = z.strictObject({
   }), 'What is published; null: the database does not answer'),
 }).meta({ id: 'Health', description: 'How the service is' });
 
-/** Sections of which `meta.coverage` speaks, and those whose block says it. */
-const [covered, inBlock] = [SECTIONS.filter(({ coverage }) => coverage === 'meta'), SECTIONS.filter(({ coverage }) => coverage === 'block')];
+/** Sections of which `meta.coverage` speaks, or whose block says it. */
+function coveredIn(place: 'meta' | 'block'): string[] {
+  return SECTIONS.filter(({ coverage }) => coverage === place).map(({ name }) => name);
+}
+
+const coverage = Object.fromEntries(coveredIn('meta').map((name) => [name, z.enum(['mapped', 'not_mapped', 'not_loaded']).optional().describe(`Of ${name}`)]));
 
 export const parcel = z.strictObject({
   fid: parcelFacts.fid,
@@ -43,15 +48,17 @@ export const parcel = z.strictObject({
   ...Object.fromEntries(SECTIONS.map(({ name, block }) => [name, name === 'basic' ? block : block.optional()])),
   meta: z.strictObject({
     sections_included: z.array(z.string()).describe('Sections of this answer'),
-    coverage: z.strictObject(Object.fromEntries(covered.map(({ name }) => [name, z.enum(['mapped', 'not_mapped', 'not_loaded']).optional().describe(`Of ${name}`)])))
-      .describe(`Of each section that was asked for, but ${inBlock.map(({ name }) => name).join(', ')}, which says it by level: mapped: null or [] means none here; not_mapped: the files loaded do not reach here; not_loaded: there are none`),
+    coverage: z.strictObject(coverage)
+      .describe(`Of each section that was asked for, but ${coveredIn('block').join(', ')}, which says it by level: mapped: null or [] means none here; `
+        + 'not_mapped: the files loaded do not reach here; not_loaded: there are none'),
     licenses: z.array(z.strictObject({
       section: z.string().describe('Section whose values are from the source; *: always to be shown'),
       source: z.string().describe('Title of the dataset'),
       holder: z.string().describe('Whose it is'),
       license: z.string().describe('Name of the licence'),
       url: z.string().describe('Text of the licence, or where the dataset is published'),
-      reference_period: nullable(z.string(), 'Years, half-years or days that made the values of this region; null: none of its values come from the source, or it says no date'),
+      reference_period: nullable(z.string(), 'Years, half-years or days that made the values of this region; '
+        + 'null: none of its values come from the source, or it says no date'),
       attribution: z.string().describe('Words to be shown'),
     })).describe('Attributions that must be shown with the data'),
     attribution_required: z.literal(true).describe('Always'),
@@ -91,7 +98,8 @@ const locatedMeta = z.union([
   z.strictObject({ mode: z.literal('point').describe('A point was asked for'), lat: latitude, lng: longitude, ...counts }),
   z.strictObject({
     mode: z.literal('points').describe('Several points were asked for'),
-    points: z.array(z.strictObject({ lat: latitude, lng: longitude, count: counts.count, truncated: counts.truncated })).describe('As asked for, each with what was found there'),
+    points: z.array(z.strictObject({ lat: latitude, lng: longitude, count: counts.count, truncated: counts.truncated }))
+      .describe('As asked for, each with what was found there'),
     ...counts,
   }),
   z.strictObject({
@@ -105,7 +113,9 @@ const locatedMeta = z.union([
 export const located = z.union([
   z.strictObject({ data: z.array(locatedParcel).describe('Smallest first; of a box, by fid'), meta: locatedMeta }),
   z.strictObject({
-    type: z.literal('FeatureCollection').describe('GeoJSON, with format=geojson'), features: z.array(locatedFeature).describe('In the order of data'), meta: locatedMeta,
+    type: z.literal('FeatureCollection').describe('GeoJSON, with format=geojson'),
+    features: z.array(locatedFeature).describe('In the order of data'),
+    meta: locatedMeta,
   }),
 ]).meta({ id: 'LocatedParcels' });
 
@@ -125,7 +135,9 @@ export const found = list('FoundAddresses', z.strictObject({ ...addressFacts, ..
   query: z.string().describe('q as asked for'), city: nullable(z.string(), 'As asked for; null: none was given'),
 });
 
-export const near = list('NearAddresses', z.strictObject({ ...addressFacts, distance_meters: z.number().min(0).describe('True ground distance') }).meta({ id: 'NearAddress' }), 'Nearest first, ties by address_id', {
+const nearAddress = z.strictObject({ ...addressFacts, distance_meters: z.number().min(0).describe('True ground distance') }).meta({ id: 'NearAddress' });
+
+export const near = list('NearAddresses', nearAddress, 'Nearest first, ties by address_id', {
   lat: latitude, lng: longitude, radius_m: whole.describe('As asked for'),
 });
 

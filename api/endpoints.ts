@@ -4,20 +4,20 @@ import type { Reader } from '../pipelines/db/reader.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import type { Scope } from './access.ts';
 import * as answers from './answers.ts';
-import type { ErrorCode } from './errors.ts';
-import { ApiError, invalidParameter } from './errors.ts';
+import { invalidParameter, refusal, type ErrorCode } from './errors.ts';
 import { comuniNamed, search } from './geocoding.ts';
 import {
-  locateParameters, municipalityParameters, noParameters, parcelParameters, parcelPath, parcelSearchParameters, provinceParameters, readPlace, requireInBounds, reverseParameters, searchParameters,
+  locateParameters, municipalityParameters, noParameters, parcelParameters, parcelPath, parcelSearchParameters, provinceParameters, readPlace, requireInBounds,
+  reverseParameters, searchParameters,
 } from './parameters.ts';
 
 /** What a function of the database answers. */
-export interface Answer {
+export type Answer = {
   /** The publications that the answer depends on. */
   readonly publication: string;
   /** JSON text; null: there is no such thing. */
   readonly answer: string | null;
-}
+};
 
 export interface Endpoint {
   /** Below the base address; `{id}` is a path parameter. */
@@ -50,13 +50,16 @@ interface Retired {
   readonly successor_fid: number | null;
 }
 
+/** What need not be said. */
+const NOTHING = { pathParameters: noParameters, errors: [], example: {}, otherExamples: {} };
+
 /** Ties a look-up to the types that its schemas give. */
-function endpoint<Q extends z.ZodObject, P extends z.ZodObject>(
-  facts: Omit<Endpoint, 'parameters' | 'pathParameters' | 'lookup'> & {
-    parameters: Q; pathParameters: P; lookup: (reader: Reader, query: z.output<Q>, path: z.output<P>) => Promise<Answer>;
+function endpoint<Q extends z.ZodObject, P extends z.ZodObject = typeof noParameters>(
+  facts: Omit<Endpoint, keyof typeof NOTHING | 'parameters' | 'lookup'> & Partial<Pick<Endpoint, keyof typeof NOTHING>> & {
+    parameters: Q; pathParameters?: P; lookup: (reader: Reader, query: z.output<Q>, path: z.output<P>) => Promise<Answer>;
   },
 ): Endpoint {
-  return { ...facts, lookup: (reader, { query, path }) => facts.lookup(reader, query as z.output<Q>, path as z.output<P>) };
+  return { ...NOTHING, ...facts, lookup: (reader, { query, path }) => facts.lookup(reader, query as z.output<Q>, path as z.output<P>) };
 }
 
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -65,11 +68,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'searchAddresses',
     scope: 'geocoding:read',
     summary: 'From an address to coordinates',
-    description: 'Best match first, in the place that was named or nowhere. `match_type` says how close it is: `number`, `number_without_exponent`, `nearest_number` or `street`; `score` falls with it. `q` and `city` that name different comuni are refused.',
+    description: 'Best match first, in the place that was named or nowhere. `match_type` says how close it is: `number`, `number_without_exponent`, '
+      + '`nearest_number` or `street`; `score` falls with it. `q` and `city` that name different comuni are refused.',
     parameters: searchParameters,
-    pathParameters: noParameters,
     answer: answers.found,
-    errors: [],
     example: { q: 'Via Roma 5', city: 'Campobasso' },
     otherExamples: { limit: '5' },
     refused: { q: 'Via Roma 5', limit: '51' },
@@ -82,7 +84,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'From coordinates to addresses',
     description: 'Nearest first; `distance_meters` is true ground distance.',
     parameters: reverseParameters,
-    pathParameters: noParameters,
     answer: answers.near,
     errors: ['OUT_OF_BOUNDS'],
     example: { lat: '41.5603', lng: '14.6627' },
@@ -90,7 +91,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     refused: { lat: '41.5603', lng: '14.6627', radius: '501' },
     lookup: (reader, { lat, lng, radius, limit }) => {
       requireInBounds(lat, lng);
-      return reader.call<Answer & Record<string, unknown>>('select publication, answer from api.reverse_answer($1, $2, $3, $4)', [lat, lng, radius, limit]);
+      return reader.call<Answer>('select publication, answer from api.reverse_answer($1, $2, $3, $4)', [lat, lng, radius, limit]);
     },
   }),
   endpoint({
@@ -102,7 +103,6 @@ export const ENDPOINTS: readonly Endpoint[] = [
       + 'A box: the parcels that intersect it, by `fid`; `after` pages through more than `limit`. '
       + 'The border is 1e-7° wide, so that corners as geometries print them, with 7 decimals, find the parcels that meet there.',
     parameters: locateParameters,
-    pathParameters: noParameters,
     answer: answers.located,
     errors: ['OUT_OF_BOUNDS', 'BBOX_TOO_LARGE'],
     example: { lat: '41.5603', lng: '14.6627' },
@@ -112,18 +112,15 @@ export const ENDPOINTS: readonly Endpoint[] = [
     refused: { bbox: '14.66,41.56,14.67' },
     lookup: (reader, query) => {
       const place = readPlace(query);
-      const { limit } = query;
+      const { limit, after = -1 } = query;
       const form = query.format === 'geojson' ? 'feature' : query.geometry ? 'geometry' : 'parcel';
-      switch (place.mode) {
-        case 'point':
-          return reader.call<Answer & Record<string, unknown>>('select publication, answer from api.locate_point($1, $2, $3, $4)', [place.lat, place.lng, limit, form]);
-        case 'points':
-          return reader.call<Answer & Record<string, unknown>>('select publication, answer from api.locate_points($1, $2, $3, $4)', [
-            place.points.map(({ lat }) => lat), place.points.map(({ lng }) => lng), limit, form,
-          ]);
-        case 'bbox':
-          return reader.call<Answer & Record<string, unknown>>('select publication, answer from api.locate_box($1, $2, $3, $4, $5, $6, $7)', [...place.box, place.after ?? -1, limit, form]);
+      if ('point' in place) return reader.call<Answer>('select publication, answer from api.locate_point($1, $2, $3, $4)', [...place.point, limit, form]);
+      if ('box' in place) {
+        return reader.call<Answer>('select publication, answer from api.locate_box($1, $2, $3, $4, $5, $6, $7)', [...place.box, after, limit, form]);
       }
+      return reader.call<Answer>('select publication, answer from api.locate_points($1, $2, $3, $4)', [
+        place.points.map(([lat]) => lat), place.points.map(([, lng]) => lng), limit, form,
+      ]);
     },
   }),
   endpoint({
@@ -133,16 +130,14 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'Parcels by comune, sheet and number',
     description: 'At least `foglio` or `label`. By sheet, then label; `comune` is found as `city` is in a search of addresses.',
     parameters: parcelSearchParameters,
-    pathParameters: noParameters,
     answer: answers.searched,
-    errors: [],
     example: { comune: 'Campobasso', foglio: '12', label: '594' },
     otherExamples: { sezione: 'A', limit: '50' },
     refused: { comune: 'Campobasso', foglio: '12345' },
     lookup: async (reader, { comune, foglio, label, sezione, limit }) => {
-      if (foglio === undefined && label === undefined) throw invalidParameter('foglio', 'at least one of foglio and label', 'is required where there is no label');
+      if ((foglio ?? label) === undefined) throw invalidParameter('foglio', 'at least one of foglio and label', 'is required where there is no label');
       const asked = { mode: 'search', comune, foglio: foglio?.replace(/^0+(?=.)/, '') ?? null, label: label ?? null, sezione: sezione ?? null };
-      return reader.call<Answer & Record<string, unknown>>('select publication, answer from api.search_parcels($1, $2, $3, $4, $5, $6)', [
+      return reader.call<Answer>('select publication, answer from api.search_parcels($1, $2, $3, $4, $5, $6)', [
         await comuniNamed(reader, comune), JSON.stringify(asked), foglio?.padStart(4, '0') ?? null, label ?? null, sezione?.toUpperCase() ?? null, limit,
       ]);
     },
@@ -152,24 +147,21 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'getParcel',
     scope: 'parcels:read',
     summary: 'One parcel\'s record',
-    description: 'The sections that `include` names; `basic`, `fid` and `municipality` are always there. A parcel that was published and no longer is answers 410 `GONE`; '
+    description: 'The sections that `include` names; `basic`, `fid` and `municipality` are always there. '
+      + 'A parcel that was published and no longer is answers 410 `GONE`; '
       + '`details.successor_fid` names the one in force that is drawn the same, null when there is none.',
     parameters: parcelParameters,
     pathParameters: parcelPath,
     answer: answers.parcel,
     errors: ['NOT_FOUND', 'GONE'],
     example: { id: '1400000000', include: SECTION_NAMES.slice(0, 2).join(',') },
-    otherExamples: {},
     refused: { include: 'basic,rsk' },
     lookup: async (reader, { include }, { id }) => {
       const sections = SECTION_NAMES.filter((section) => include === undefined || include.length === 0 || include.includes(section));
-      const found = await reader.call<Answer & Record<string, unknown>>('select publication, answer from api.parcel_answer($1, $2)', [id, sections]);
+      const found = await reader.call<Answer>('select publication, answer from api.parcel_answer($1, $2)', [id, sections]);
       if (found.answer !== null) return found;
       const { retired } = await reader.call<{ retired: Retired | null }>('select retired_parcel as retired from api.retired_parcel($1)', [id]);
-      if (retired === null) throw new ApiError('NOT_FOUND', `there is no parcel ${id}`, { id });
-      const { successor_fid } = retired;
-      // It may come back.
-      throw new ApiError('GONE', `parcel ${id} is no longer published${successor_fid === null ? '' : `; its successor is ${successor_fid}`}`, { id, successor_fid }, { 'cache-control': 'private, no-cache' });
+      throw retired === null ? refusal.NOT_FOUND(id) : refusal.GONE(id, retired.successor_fid);
     },
   }),
   endpoint({
@@ -179,13 +171,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'Regions',
     description: 'By ISTAT code.',
     parameters: noParameters,
-    pathParameters: noParameters,
     answer: answers.regions,
-    errors: [],
-    example: {},
-    otherExamples: {},
     refused: { region: 'Molise' },
-    lookup: (reader) => reader.call<Answer & Record<string, unknown>>('select publication, answer from api.admin_regions()', []),
+    lookup: (reader) => reader.call<Answer>('select publication, answer from api.admin_regions()', []),
   }),
   endpoint({
     path: '/admin/provinces',
@@ -194,13 +182,10 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'Provinces',
     description: 'By ISTAT code; names match without case and accents.',
     parameters: provinceParameters,
-    pathParameters: noParameters,
     answer: answers.provinces,
-    errors: [],
     example: { region: 'Molise' },
-    otherExamples: {},
     refused: { region: '' },
-    lookup: (reader, { region }) => reader.call<Answer & Record<string, unknown>>('select publication, answer from api.admin_provinces($1)', [region ?? null]),
+    lookup: (reader, { region }) => reader.call<Answer>('select publication, answer from api.admin_provinces($1)', [region ?? null]),
   }),
   endpoint({
     path: '/admin/municipalities',
@@ -209,12 +194,12 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'Comuni',
     description: 'By ISTAT code; names match without case and accents.',
     parameters: municipalityParameters,
-    pathParameters: noParameters,
     answer: answers.municipalities,
-    errors: [],
     example: { province: 'CB' },
     otherExamples: { region: 'Molise' },
     refused: { province: '' },
-    lookup: (reader, { province, region }) => reader.call<Answer & Record<string, unknown>>('select publication, answer from api.admin_municipalities($1, $2)', [province ?? null, region ?? null]),
+    lookup: (reader, { province, region }) => reader.call<Answer>(
+      'select publication, answer from api.admin_municipalities($1, $2)', [province ?? null, region ?? null],
+    ),
   }),
 ];

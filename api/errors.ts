@@ -1,4 +1,5 @@
 /** Errors as the interface answers them: `{error, message, details?}` with a status and sometimes headers. */
+import type { MappaleError } from '../pipelines/errors.ts';
 
 /** Codes of the interface and the status that each comes with. */
 export const STATUS = {
@@ -24,18 +25,14 @@ export type ErrorCode = keyof typeof STATUS;
 /** Seconds after which to ask again when the database does not answer. */
 export const RETRY_AFTER_SECONDS = 5;
 
+type Headers = Readonly<Record<string, string>>;
+
 /** An answer that is an error. */
 export class ApiError extends Error {
-  readonly code: ErrorCode;
-  readonly details: Readonly<Record<string, unknown>> | undefined;
-  readonly headers: Readonly<Record<string, string>>;
+  override readonly name = 'ApiError';
 
-  constructor(code: ErrorCode, message: string, details?: Readonly<Record<string, unknown>>, headers: Readonly<Record<string, string>> = {}) {
+  constructor(readonly code: ErrorCode, message: string, readonly details?: Readonly<Record<string, unknown>>, readonly headers: Headers = {}) {
     super(message);
-    this.name = 'ApiError';
-    this.code = code;
-    this.details = details;
-    this.headers = headers;
   }
 
   get status(): number {
@@ -43,28 +40,48 @@ export class ApiError extends Error {
   }
 
   toJSON(): Record<string, unknown> {
-    return { error: this.code, message: this.message, ...(this.details === undefined ? {} : { details: this.details }) };
+    return { error: this.code, message: this.message, details: this.details };
   }
 }
 
-/** @param method that was asked for */
-export function notAllowed(method: string): ApiError {
-  return new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed; allowed: GET`, { allowed: ['GET'] }, { allow: 'GET' });
+function retryAfter(seconds: number | null): Headers {
+  return { 'retry-after': String(seconds) };
 }
+
+/** Refusals by their code, in the words that callers read, and the document shows. Seconds are those to wait. */
+export const refusal = {
+  API_KEY_REQUIRED: () => new ApiError('API_KEY_REQUIRED', 'the header x-api-key with a token is required'),
+  INVALID_API_KEY: () => new ApiError('INVALID_API_KEY', 'the token in x-api-key is not known, has expired or was revoked'),
+  INSUFFICIENT_SCOPE: (scope: string) => new ApiError('INSUFFICIENT_SCOPE', `the token does not have the scope ${scope}`, { required_scope: scope }),
+  NOT_FOUND: (id: number) => new ApiError('NOT_FOUND', `there is no parcel ${id}`, { id }),
+  METHOD_NOT_ALLOWED: (method: string) => new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed; allowed: GET`, { allowed: ['GET'] }, { allow: 'GET' }),
+  /** Nobody reads this answer. */
+  CALLER_GONE: () => new ApiError('REQUEST_TIMEOUT', 'the connection was closed'),
+  /** The parcel may come back. */
+  GONE: (id: number, successor_fid: number | null) => new ApiError(
+    'GONE', `parcel ${id} is no longer published${successor_fid === null ? '' : `; its successor is ${successor_fid}`}`, { id, successor_fid },
+    { 'cache-control': 'private, no-cache' },
+  ),
+  RATE_LIMITED: (limit: number | null, seconds: number | null) => new ApiError(
+    'RATE_LIMITED', `more than ${limit} requests in an hour; ask again in ${seconds} seconds`, { retry_after_seconds: seconds, limit }, retryAfter(seconds),
+  ),
+  TOO_MANY_ATTEMPTS: (seconds: number | null) => new ApiError(
+    'TOO_MANY_ATTEMPTS', `too many bad tokens from this address; ask again in ${seconds} seconds`, { retry_after_seconds: seconds }, retryAfter(seconds),
+  ),
+  INTERNAL_ERROR: (request_id: string) => new ApiError('INTERNAL_ERROR', 'something went wrong here; it was written down under the request_id', { request_id }),
+  SERVICE_UNAVAILABLE: (message: string) => new ApiError(
+    'SERVICE_UNAVAILABLE', message, { retry_after_seconds: RETRY_AFTER_SECONDS }, retryAfter(RETRY_AFTER_SECONDS),
+  ),
+};
 
 /** A parameter that is not what it must be. @param allowed what would be accepted, for people */
 export function invalidParameter(parameter: string, allowed: string, problem = 'is not valid'): ApiError {
   return new ApiError('INVALID_PARAMS', `${parameter} ${problem}; allowed: ${allowed}`, { parameter, allowed });
 }
 
-export function unavailable(message: string): ApiError {
-  return new ApiError('SERVICE_UNAVAILABLE', message, { retry_after_seconds: RETRY_AFTER_SECONDS }, { 'retry-after': String(RETRY_AFTER_SECONDS) });
-}
-
 /** Codes of SQLSTATE and of the network that mean: not now. The rest means that something of ours is wrong. */
 const TRANSIENT = /^SQL_(08|53|57|55P03|40|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|3D000|28|UNKNOWN)/;
 
-/** @param code of a MappaleError of kind `database` */
-export function isTransient(code: string): boolean {
-  return TRANSIENT.test(code);
+export function isTransient({ kind, code }: MappaleError): boolean {
+  return kind === 'database' && TRANSIENT.test(code);
 }

@@ -14,9 +14,10 @@ export async function search(reader: Reader, query: string, city: string | null,
   const { readings, contradiction } = await parseQuery(query, city, gazetteerOf(reader));
   if (contradiction !== null) {
     const [allowed, named] = ['the comune that q names, or no city', { q: contradiction.query, city: contradiction.city }];
-    throw new ApiError('INVALID_PARAMS', `q names the comune ${named.q.join(' or ')}, city names ${named.city.join(' or ')}; allowed: ${allowed}`, { parameter: 'city', allowed, ...named });
+    const problem = `q names the comune ${named.q.join(' or ')}, city names ${named.city.join(' or ')}; allowed: ${allowed}`;
+    throw new ApiError('INVALID_PARAMS', problem, { parameter: 'city', allowed, ...named });
   }
-  return reader.call<Answer & Record<string, unknown>>('select publication, answer from api.search_answer($1, $2, $3, $4)', [JSON.stringify(readings), query, city, limit]);
+  return reader.call<Answer>('select publication, answer from api.search_answer($1, $2, $3, $4)', [JSON.stringify(readings), query, city, limit]);
 }
 
 /** @returns cadastral codes of the comuni that a name or code means, as `city` of a search means them */

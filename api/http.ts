@@ -2,14 +2,12 @@
 import { randomUUID } from 'node:crypto';
 import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { ApiError, notAllowed } from './errors.ts';
-
-export const RATE_HEADERS = ['X-RateLimit-Limit', 'X-RateLimit-Remaining', 'X-RateLimit-Reset'] as const;
+import { ApiError, refusal } from './errors.ts';
 
 export const JSON_TYPE = 'application/json; charset=utf-8';
 
 /** What pages of other origins may read. */
-const EXPOSED_HEADERS = [...RATE_HEADERS, 'Retry-After', 'ETag', 'X-Request-Id'] as const;
+const EXPOSED_HEADERS = 'X-RateLimit-Limit, X-RateLimit-Remaining, X-RateLimit-Reset, Retry-After, ETag, X-Request-Id';
 
 /** Milliseconds. Proxies keep an idle connection for a minute: ours stay a little longer, so that none ends on a question under way. */
 const TIMES = { headersTimeout: 10_000, requestTimeout: 20_000, keepAliveTimeout: 65_000, connectionsCheckingInterval: 1_000 } as const;
@@ -23,7 +21,8 @@ const LINGER_MS = 1_000;
 /** Headers of every answer. @param requestId as the log has it */
 export function commonHeaders(requestId: string): Record<string, string> {
   return {
-    'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS.join(', '), 'x-content-type-options': 'nosniff', 'vary': 'Accept-Encoding, X-Api-Key', 'x-request-id': requestId,
+    'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS, 'x-content-type-options': 'nosniff',
+    'vary': 'Accept-Encoding, X-Api-Key', 'x-request-id': requestId,
   };
 }
 
@@ -43,7 +42,7 @@ export function httpServer(handler: RequestListener, refused: (requestId: string
     const answer = (): void => {
       if (!socket.writable) return void socket.destroy();
       const requestId = randomUUID();
-      socket.end(refusal(error, requestId));
+      socket.end(answerTo(error, requestId));
       refused(requestId, error, why);
       setTimeout(() => socket.destroy(), LINGER_MS).unref();
     };
@@ -59,7 +58,7 @@ export function httpServer(handler: RequestListener, refused: (requestId: string
   });
   server.on('connect', (_request, socket) => {
     socket.on('error', () => undefined);
-    refuse(socket, notAllowed('CONNECT'), 'CONNECT');
+    refuse(socket, refusal.METHOD_NOT_ALLOWED('CONNECT'), 'CONNECT');
   });
   // Nobody is asked for a body: whatever is expected, the answer is that to the request.
   for (const event of ['checkContinue', 'checkExpectation'] as const) server.on(event, (request, response) => server.emit('request', request, response));
@@ -67,9 +66,10 @@ export function httpServer(handler: RequestListener, refused: (requestId: string
 }
 
 function malformed({ code }: NodeJS.ErrnoException): ApiError {
+  const [headers, all] = [TIMES.headersTimeout / 1000, TIMES.requestTimeout / 1000];
   switch (code) {
     case 'ERR_HTTP_REQUEST_TIMEOUT':
-      return new ApiError('REQUEST_TIMEOUT', `the request did not arrive in time; allowed: ${TIMES.headersTimeout / 1000} seconds for its headers, ${TIMES.requestTimeout / 1000} for all of it`);
+      return new ApiError('REQUEST_TIMEOUT', `the request did not arrive in time; allowed: ${headers} seconds for its headers, ${all} for all of it`);
     case 'HPE_HEADER_OVERFLOW':
       return new ApiError('HEADERS_TOO_LARGE', 'path and headers are too long; allowed: 16 KiB');
     default:
@@ -77,11 +77,12 @@ function malformed({ code }: NodeJS.ErrnoException): ApiError {
   }
 }
 
-function refusal(error: ApiError, requestId: string): string {
+function answerTo(error: ApiError, requestId: string): string {
   const body = JSON.stringify(error);
   const headers = {
     ...commonHeaders(requestId), 'cache-control': 'no-store', ...error.headers, 'content-type': JSON_TYPE, 'content-length': String(Buffer.byteLength(body)),
     'date': new Date().toUTCString(), 'connection': 'close',
   };
-  return `HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}\r\n${Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`).join('')}\r\n${body}`;
+  const head = [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status]}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)];
+  return `${head.join('\r\n')}\r\n\r\n${body}`;
 }

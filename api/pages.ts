@@ -35,7 +35,8 @@ const FILES: readonly { readonly path: string; readonly type: string; readonly r
 ];
 
 /** Only what this server sends, and only its own interface; the two libraries set styles from their scripts. */
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
+const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "
+  + "form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Read and compressed when the first server of the process is made. */
 const contents = new Map<string, Promise<Prepared>>();
@@ -48,7 +49,8 @@ function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared>
 
 /** How the map tells each section, as the sections state it. */
 async function sectionPanels(): Promise<Buffer> {
-  return Buffer.from(`export const SECTIONS = ${JSON.stringify(Object.fromEntries(SECTIONS.map(({ name, title, map }) => [name, { title: title.en, ...map }])), null, 1)};\n`);
+  const panels = Object.fromEntries(SECTIONS.map(({ name, title, map }) => [name, { title, ...map }]));
+  return Buffer.from(`export const SECTIONS = ${JSON.stringify(panels, null, 1)};\n`);
 }
 
 /** Serves the pages below the base address, and leads there from the root. */

@@ -7,10 +7,10 @@ import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import { ApiError, invalidParameter } from './errors.ts';
 
 /** Degrees, EPSG:4326. Italy with its seas. */
-export const BOUNDS = { south: 35, north: 47.5, west: 6, east: 19 } as const;
+const BOUNDS = { south: 35, north: 47.5, west: 6, east: 19 } as const;
 
 /** Longest side of a box, in degrees. */
-export const BOX_DEGREES = 0.05;
+const BOX_DEGREES = 0.05;
 
 /** Most points of one question. */
 const POINTS = 10;
@@ -61,13 +61,17 @@ export const reverseParameters = z.strictObject({
 export const locateParameters = z.strictObject({
   lat: latitude.optional(),
   lng: longitude.optional(),
-  points: z.string().transform((value) => value.split(';').map((point) => point.split(','))).pipe(z.array(z.tuple([side, side])).min(1).max(POINTS))
+  // A list of pairs has no style of its own in the document: it is told as the text that arrives.
+  points: z.string().regex(/^-?[0-9.]+,-?[0-9.]+(;-?[0-9.]+,-?[0-9.]+){0,9}$/).transform((value) => value.split(';').map((point) => point.split(',')))
+    .pipe(z.array(z.tuple([side, side])).max(POINTS))
     .describe(`Several points; lat,lng of each in degrees, separated by semicolons, at most ${POINTS}`).optional(),
-  bbox: z.string().transform((value) => value.split(',')).pipe(z.array(side).length(4))
-    .describe(`A box; minLng,minLat,maxLng,maxLat in degrees, each side at most ${BOX_DEGREES}°; without width or height it is a line or a point`).optional(),
+  bbox: z.string().transform((value) => value.split(',')).pipe(z.array(side).length(4)).describe(
+    `A box; minLng,minLat,maxLng,maxLat in degrees, each side at most ${BOX_DEGREES}°; without width or height it is a line or a point`,
+  ).optional(),
   limit: whole(1, 200, 'Most parcels; of each point, where there are several').default(50),
   after: whole(0, LARGEST_FID, 'Only parcels of the box with a larger fid, which is the next page of one that was truncated').optional(),
-  geometry: z.enum(['true', 'false']).transform((value) => value === 'true').pipe(z.boolean()).describe('Whether each parcel comes with its geometry and kind; true or false').default(false),
+  geometry: z.enum(['true', 'false']).transform((value) => value === 'true').pipe(z.boolean())
+    .describe('Whether each parcel comes with its geometry and kind; true or false').default(false),
   format: z.enum(['json', 'geojson']).describe('How parcels are told; json or geojson, a FeatureCollection with their geometries').default('json'),
 });
 
@@ -110,15 +114,17 @@ export function readParameters<S extends z.ZodObject>(schema: S, raw: Readonly<R
   }
   const result = schema.safeParse(raw);
   if (result.success) return result.data;
-  const name = String(result.error.issues[0]!.path[0]);
-  const field = schema.shape[name] as z.ZodType;
-  throw invalidParameter(name, allowedOf(field), raw[name] === undefined ? 'is required' : 'is not valid');
+  const [name = ''] = result.error.issues.map(({ path }) => String(path[0]));
+  throw invalidParameter(name, allowedOf(schema.shape[name] as z.ZodType), raw[name] === undefined ? 'is required' : 'is not valid');
+}
+
+/** Also of what is optional or has a default. */
+export function descriptionOf(field: z.ZodType): string {
+  return field.description ?? (field instanceof z.ZodOptional || field instanceof z.ZodDefault ? descriptionOf(field.def.innerType as z.ZodType) : '');
 }
 
 function allowedOf(field: z.ZodType): string {
-  const { description } = field;
-  if (description !== undefined) return description.slice(description.indexOf('; ') + 2);
-  return (field instanceof z.ZodOptional || field instanceof z.ZodDefault ? allowedOf(field.def.innerType as z.ZodType) : '');
+  return descriptionOf(field).replace(/^.*?; /, '');
 }
 
 /** A name that came from outside, short and printable. */
@@ -129,57 +135,49 @@ function shown(name: string): string {
 /** @throws ApiError `OUT_OF_BOUNDS` */
 export function requireInBounds(lat: number, lng: number): void {
   if (lat < BOUNDS.south || lat > BOUNDS.north || lng < BOUNDS.west || lng > BOUNDS.east) {
-    throw new ApiError('OUT_OF_BOUNDS', `the place is not in Italy; allowed: latitude ${BOUNDS.south}–${BOUNDS.north}, longitude ${BOUNDS.west}–${BOUNDS.east}`, {
-      lat: [BOUNDS.south, BOUNDS.north], lng: [BOUNDS.west, BOUNDS.east],
-    });
+    const allowed = `latitude ${BOUNDS.south}–${BOUNDS.north}, longitude ${BOUNDS.west}–${BOUNDS.east}`;
+    const details = { lat: [BOUNDS.south, BOUNDS.north], lng: [BOUNDS.west, BOUNDS.east] };
+    throw new ApiError('OUT_OF_BOUNDS', `the place is not in Italy; allowed: ${allowed}`, details);
   }
 }
 
-export interface Point {
-  readonly lat: number;
-  readonly lng: number;
-}
-
-export type Place =
-  | { readonly mode: 'point' } & Point
-  | { readonly mode: 'points'; readonly points: readonly Point[] }
-  | { readonly mode: 'bbox'; readonly box: readonly [west: number, south: number, east: number, north: number]; readonly after: number | null };
+type Point = readonly [lat: number, lng: number];
+type Box = readonly [west: number, south: number, east: number, north: number];
 
 /**
  * A point, several or a box, exactly one of them.
  * @throws ApiError `INVALID_PARAMS`, `OUT_OF_BOUNDS`, `BBOX_TOO_LARGE`
  */
-export function readPlace({ lat, lng, points, bbox, after }: z.output<typeof locateParameters>): Place {
+export function readPlace(query: z.output<typeof locateParameters>): { point: Point } | { points: readonly Point[] } | { box: Box } {
+  const { lat, lng, points, bbox, after } = query;
   const allowed = 'one of lat and lng, points, and bbox';
-  if (bbox !== undefined && (lat ?? lng ?? points) !== undefined) throw invalidParameter('bbox', allowed, `does not go with ${points === undefined ? 'lat and lng' : 'points'}`);
+  if (bbox !== undefined && (lat ?? lng ?? points) !== undefined) {
+    throw invalidParameter('bbox', allowed, `does not go with ${points === undefined ? 'lat and lng' : 'points'}`);
+  }
   if (points !== undefined && (lat ?? lng) !== undefined) throw invalidParameter('points', allowed, 'does not go with lat and lng');
   if (after !== undefined && bbox === undefined) throw invalidParameter('after', 'together with bbox', 'pages through a box only');
-  if (bbox !== undefined) return { mode: 'bbox', box: readBox(bbox), after: after ?? null };
+  if (bbox !== undefined) return { box: readBox(bbox) };
   if (points !== undefined) {
-    for (const [latitude, longitude] of points) requireInBounds(latitude, longitude);
-    return { mode: 'points', points: points.map(([latitude, longitude]) => ({ lat: latitude, lng: longitude })) };
+    for (const point of points) requireInBounds(...point);
+    return { points };
   }
   if (lat === undefined) throw invalidParameter('lat', allowed, lng === undefined ? 'is required' : 'is required with lng');
   if (lng === undefined) throw invalidParameter('lng', allowed, 'is required with lat');
   requireInBounds(lat, lng);
-  return { mode: 'point', lat, lng };
+  return { point: [lat, lng] };
 }
 
 /** @param bbox west, south, east, north, degrees @throws ApiError `INVALID_PARAMS`, `OUT_OF_BOUNDS`, `BBOX_TOO_LARGE` */
-export function readBox(bbox: readonly number[]): readonly [number, number, number, number] {
-  const [west, south, east, north] = bbox as readonly [number, number, number, number];
+export function readBox(bbox: readonly number[]): Box {
+  const [west = NaN, south = NaN, east = NaN, north = NaN] = bbox;
   if (west > east || south > north) throw invalidParameter('bbox', 'minLng,minLat,maxLng,maxLat', 'has its corners in another order');
   requireInBounds(south, west);
   requireInBounds(north, east);
   // The tolerance is that of decimal fractions: 7.55 − 7.5 is a little more than 0.05.
   if (east - west > BOX_DEGREES + 1e-9 || north - south > BOX_DEGREES + 1e-9) {
-    throw new ApiError('BBOX_TOO_LARGE', `bbox is too large; allowed: at most ${BOX_DEGREES} degrees on each side`, {
-      max_degrees: BOX_DEGREES, width: rounded(east - west), height: rounded(north - south),
-    });
+    const [width, height] = [east - west, north - south].map((degrees) => Math.round(degrees * 1e7) / 1e7);
+    const problem = `bbox is too large; allowed: at most ${BOX_DEGREES} degrees on each side`;
+    throw new ApiError('BBOX_TOO_LARGE', problem, { max_degrees: BOX_DEGREES, width, height });
   }
   return [west, south, east, north];
-}
-
-function rounded(degrees: number): number {
-  return Math.round(degrees * 1e7) / 1e7;
 }

@@ -18,7 +18,8 @@ export interface Prepared {
 
 export async function prepare(content: string | Buffer): Promise<Prepared> {
   const plain = Buffer.from(content);
-  return { tag: `W/"${digest(plain)}"`, plain, packed: plain.length < WORTH_COMPRESSING ? null : await promisify(gzip)(plain, { level: constants.Z_BEST_COMPRESSION }) };
+  const packed = plain.length < WORTH_COMPRESSING ? null : await promisify(gzip)(plain, { level: constants.Z_BEST_COMPRESSION });
+  return { tag: `W/"${digest(plain)}"`, plain, packed };
 }
 
 /** Sends it in the form that the caller takes, or 304 where the caller has it. */

@@ -11,15 +11,15 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import type { Log } from '../pipelines/log.ts';
-import { admitter, callerGone, type Admit } from './access.ts';
+import { admitter, type Admit } from './access.ts';
 import { plainAddress, trusting } from './callers.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
-import { ApiError, invalidParameter, isTransient, notAllowed, unavailable } from './errors.ts';
+import { ApiError, invalidParameter, isTransient, refusal } from './errors.ts';
 import { commonHeaders, httpServer, JSON_TYPE } from './http.ts';
 import { BASE, document } from './openapi.ts';
 import { pages } from './pages.ts';
 import { readParameters } from './parameters.ts';
-import { digest, matches, prepare, sendForm, sendPrepared, WORTH_COMPRESSING, type Prepared } from './prepared.ts';
+import { digest, matches, prepare, sendForm, sendPrepared, WORTH_COMPRESSING } from './prepared.ts';
 
 export interface ServerOptions {
   readonly reader: Reader;
@@ -65,17 +65,17 @@ export async function buildServer({ reader, version, log, trustedProxies = [] }:
   app.decorateRequest('tokenId', null);
 
   const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
-    const told = toApiError(error);
-    if (told.code === 'INTERNAL_ERROR' || told.code === 'SERVICE_UNAVAILABLE') log.warn(`${request.id}: ${describe(error)}`);
-    const body = told.code === 'INTERNAL_ERROR' ? new ApiError(told.code, told.message, { request_id: request.id }) : told;
+    const told = toApiError(error, request.id);
+    if (told.status >= 500) log.warn(`${request.id}: ${describe(error)}`);
     // What is refused before any hook has run lacks the headers of the others.
-    return reply.code(told.status).headers({ ...commonHeaders(request.id), ...closing(request), 'cache-control': 'no-store', ...told.headers }).type(JSON_TYPE).send(JSON.stringify(body));
+    reply.code(told.status).headers({ ...commonHeaders(request.id), ...closing(request), 'cache-control': 'no-store', ...told.headers });
+    return reply.type(JSON_TYPE).send(JSON.stringify(told));
   };
   app.setErrorHandler(fail);
 
   const paths: RegExp[] = [];
   app.addHook('onRoute', ({ url }) => {
-    if (url !== '*') paths.push(new RegExp(`^${url.split(':id(.+)').map((part) => part.replace(/[.*+?^${}()|[\]\\]/g, '\\$&')).join('[^/]+')}$`));
+    if (url !== '*') paths.push(new RegExp(`^${url.replace(':id(.+)', '[^/]+').replaceAll('.', '\\.')}$`));
   });
   let warned = false;
   app.addHook('onRequest', async (request, reply) => {
@@ -84,25 +84,28 @@ export async function buildServer({ reader, version, log, trustedProxies = [] }:
     // Of a connection that is gone nothing is known.
     if (!warned && peer !== undefined && isForwarded(request) && !trusts(peer)) {
       warned = true;
-      log.warn('a request came with X-Forwarded-For or Forwarded from an address that is not trusted, so the header counts for nothing. If it came through your proxy, all who ask through it count as one: mappale serve --trust-proxy ADDRESS, the one that the proxy connects from');
+      log.warn('a request came with X-Forwarded-For or Forwarded from an address that is not trusted, so the header counts for nothing. '
+        + 'If it came through your proxy, all who ask through it count as one: mappale serve --trust-proxy ADDRESS, the one that the proxy connects from');
     }
     // Before any body is read: path, then method.
     const preflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
     if (request.is404 || request.method === 'OPTIONS') {
       const known = paths.some((path) => path.test(pathOf(request)));
       if (!known) throw new ApiError('NOT_FOUND', 'there is no such path; the document of this interface is openapi.json', { base: BASE });
-      if (!preflight) throw notAllowed(request.method);
+      if (!preflight) throw refusal.METHOD_NOT_ALLOWED(request.method);
     }
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw new ApiError('INVALID_PARAMS', 'the header Host is required');
   });
   await app.register(cors, {
     origin: '*', methods: ['GET'], allowedHeaders: ['x-api-key', 'if-none-match'], maxAge: 86_400, strictPreflight: false,
   });
-  await app.register(compress, { threshold: WORTH_COMPRESSING, encodings: ['gzip', 'identity'], zlibOptions: { level: constants.Z_BEST_SPEED }, globalDecompression: false });
+  await app.register(compress, {
+    threshold: WORTH_COMPRESSING, encodings: ['gzip', 'identity'], zlibOptions: { level: constants.Z_BEST_SPEED }, globalDecompression: false,
+  });
   await app.register(underPressure, {
     // The embedded database works in this very thread: there, a late event loop is only a question that takes its time.
     maxEventLoopDelay: reader.engine === 'pglite' ? 0 : 5000, pressureHandler: (_request, _reply, type, value) => {
-      throw unavailable(`the server has too much to do (${type} ${Math.round(value ?? 0)})`);
+      throw refusal.SERVICE_UNAVAILABLE(`the server has too much to do (${type} ${Math.round(value ?? 0)})`);
     },
   });
   app.addHook('onResponse', async (request, reply) => {
@@ -115,14 +118,15 @@ export async function buildServer({ reader, version, log, trustedProxies = [] }:
   const admit = admitter(reader);
   for (const endpoint of ENDPOINTS) serve(app, endpoint, reader, admit, version);
 
-  const health = remembered(HEALTH_MS, async (): Promise<{ status: number; headers: Readonly<Record<string, string>>; content: Prepared }> => {
+  const health = remembered(HEALTH_MS, async () => {
     const about = { version, timestamp: new Date().toISOString() };
     try {
       const { dataset } = await reader.call<{ dataset: string }>('select dataset from api.health()', []);
-      return { status: 200, headers: {}, content: await prepare(`${JSON.stringify({ status: 'ok', ...about, database: 'ok' }).slice(0, -1)},"dataset":${dataset}}`) };
+      const body = JSON.stringify({ status: 'ok', ...about, database: 'ok' });
+      return { status: 200, headers: {}, content: await prepare(`${body.slice(0, -1)},"dataset":${dataset}}`) };
     } catch (error) {
       log.warn(`health: ${describe(error)}`);
-      const { status, headers } = unavailable('');
+      const { status, headers } = refusal.SERVICE_UNAVAILABLE('');
       return { status, headers, content: await prepare(JSON.stringify({ status: 'unavailable', ...about, database: 'unreachable', dataset: null })) };
     }
   });
@@ -148,7 +152,7 @@ function isForwarded({ headers }: FastifyRequest): boolean {
 
 /** Path of a request as routes are written. */
 function pathOf({ url }: FastifyRequest): string {
-  const path = url.replace(/^https?:\/\/[^/]*/i, '').split('?')[0]!;
+  const path = url.replace(/^https?:\/\/[^/]*/i, '').replace(/\?.*$/s, '');
   try {
     return decodeURI(path);
   } catch {
@@ -175,7 +179,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader, admit: 
   app.get(BASE + endpoint.path.replace('{id}', ':id(.+)'), async (request, reply) => {
     const address = plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress);
     // Only a connection that is gone has none.
-    if (address === null) throw callerGone();
+    if (address === null) throw refusal.CALLER_GONE();
     const { answer, tag } = await admit(request.headers['x-api-key'], endpoint.scope, address, () => request.socket.destroyed, (caller) => {
       request.tokenId = caller.tokenId;
       reply.headers(caller.headers);
@@ -201,20 +205,24 @@ function requireDecodable(url: string): void {
     try {
       decodeURIComponent(pair);
     } catch {
-      const name = pair.split('=')[0]!;
-      throw invalidParameter(/^[\w.-]{1,40}$/.test(name) ? name : 'a parameter', 'text in UTF-8, percent-encoded: %C3%A0 for à, %25 for %', 'is not encoded as URLs are');
+      const [name = ''] = pair.split('=');
+      const shown = /^[\w.-]{1,40}$/.test(name) ? name : 'a parameter';
+      throw invalidParameter(shown, 'text in UTF-8, percent-encoded: %C3%A0 for à, %25 for %', 'is not encoded as URLs are');
     }
   }
 }
 
-function toApiError(error: unknown): ApiError {
+function toApiError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof MappaleError && error.kind === 'database' && isTransient(error.code)) return unavailable('the database does not answer now');
+  if (error instanceof MappaleError && isTransient(error)) return refusal.SERVICE_UNAVAILABLE('the database does not answer now');
   const { code } = error as { code?: string };
   // Refused before a path is looked for.
-  if (code === 'FST_ERR_BAD_URL') return new ApiError('INVALID_PARAMS', 'the path is not encoded as URLs are: a percent sign and two hexadecimal digits for each byte of UTF-8', { parameter: 'path', allowed: 'text in UTF-8, percent-encoded' });
+  if (code === 'FST_ERR_BAD_URL') {
+    const problem = 'the path is not encoded as URLs are: a percent sign and two hexadecimal digits for each byte of UTF-8';
+    return new ApiError('INVALID_PARAMS', problem, { parameter: 'path', allowed: 'text in UTF-8, percent-encoded' });
+  }
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new ApiError('NOT_FOUND', 'there is no such path', { base: BASE });
-  return new ApiError('INTERNAL_ERROR', 'something went wrong here; it was written down under the request_id');
+  return refusal.INTERNAL_ERROR(requestId);
 }
 
 function describe(error: unknown): string {

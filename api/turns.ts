@@ -66,7 +66,7 @@ export class Turns {
       this.#lines.delete(caller);
       this.#lines.set(caller, line);
       let given = true;
-      line.waiting.shift()!(() => {
+      line.waiting.shift()?.(() => {
         if (!given) return;
         given = false;
         line.working -= 1;

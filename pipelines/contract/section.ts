@@ -8,7 +8,7 @@ export interface Section {
   readonly name: string;
   /** Sections stand in the record in the order of these numbers. */
   readonly position: number;
-  readonly title: { readonly en: string; readonly it: string };
+  readonly title: string;
   /** The block as it is answered: an object, a list, or null. */
   readonly block: z.ZodType;
   /** Kinds of parcel that may have it. */

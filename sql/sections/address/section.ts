@@ -10,7 +10,7 @@ const address = z.array(z.strictObject(addressFacts).meta({ id: 'Address' })).ma
 export default defineSection({
   name: 'address',
   position: 90,
-  title: { en: 'Addresses', it: 'Indirizzi' },
+  title: 'Addresses',
   block: address,
   kinds: ['land'],
   coverage: 'meta',

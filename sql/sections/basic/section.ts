@@ -20,7 +20,7 @@ const basic = z.strictObject({
 export default defineSection({
   name: 'basic',
   position: 10,
-  title: { en: 'Parcel', it: 'Particella' },
+  title: 'Parcel',
   block: basic,
   kinds: ['land', 'road', 'water'],
   coverage: 'meta',

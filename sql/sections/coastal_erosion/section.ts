@@ -14,7 +14,7 @@ const coastalErosion = z.array(z.strictObject({
 export default defineSection({
   name: 'coastal_erosion',
   position: 40,
-  title: { en: 'Coastal erosion', it: 'Erosione costiera' },
+  title: 'Coastal erosion',
   block: coastalErosion,
   kinds: ['land', 'road', 'water'],
   coverage: 'meta',

@@ -27,7 +27,7 @@ const demographics = z.strictObject({
 export default defineSection({
   name: 'demographics',
   position: 80,
-  title: { en: 'Census 2021', it: 'Censimento 2021' },
+  title: 'Census 2021',
   block: nullable(demographics, 'Null: in no census section'),
   kinds: ['land'],
   coverage: 'meta',

@@ -29,7 +29,7 @@ const economics = z.strictObject({
 export default defineSection({
   name: 'economics',
   position: 70,
-  title: { en: 'Declared incomes', it: 'Redditi dichiarati' },
+  title: 'Declared incomes',
   block: nullable(economics, 'Null: no data'),
   kinds: ['land'],
   coverage: 'meta',

@@ -29,7 +29,7 @@ const risk = z.strictObject({
 export default defineSection({
   name: 'risk',
   position: 20,
-  title: { en: 'Risk', it: 'Rischi naturali' },
+  title: 'Risk',
   block: nullable(risk, 'Null: no data'),
   kinds: ['land', 'road', 'water'],
   coverage: 'block',

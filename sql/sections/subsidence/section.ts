@@ -18,7 +18,7 @@ const subsidence = z.strictObject({
 export default defineSection({
   name: 'subsidence',
   position: 30,
-  title: { en: 'Ground motion', it: 'Movimento del suolo' },
+  title: 'Ground motion',
   block: nullable(subsidence, 'Null: no measured cell'),
   kinds: ['land', 'road', 'water'],
   coverage: 'meta',

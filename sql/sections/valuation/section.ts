@@ -25,7 +25,7 @@ const valuation = z.array(z.strictObject({
 export default defineSection({
   name: 'valuation',
   position: 50,
-  title: { en: 'Property values (OMI)', it: 'Valori immobiliari (OMI)' },
+  title: 'Property values (OMI)',
   block: valuation,
   kinds: ['land'],
   coverage: 'meta',

@@ -22,7 +22,7 @@ const valuationHistory = z.strictObject({
 export default defineSection({
   name: 'valuation_history',
   position: 60,
-  title: { en: 'Property values since 2015', it: 'Valori immobiliari dal 2015' },
+  title: 'Property values since 2015',
   block: nullable(valuationHistory, 'Null: in no OMI zone'),
   kinds: ['land'],
   coverage: 'meta',

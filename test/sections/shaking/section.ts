@@ -16,7 +16,7 @@ const shaking = z.strictObject({
 export default defineSection({
   name: 'shaking',
   position: 900,
-  title: { en: 'Shaking', it: 'Scuotimento' },
+  title: 'Shaking',
   block: nullable(shaking, 'Null: the model has no value around the place'),
   kinds: ['land', 'road', 'water'],
   coverage: 'meta',
