@@ -2,7 +2,8 @@
 import { availableParallelism } from 'node:os';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { inputError, type InputFile, type MemberFacts, type Sink } from '../../pipelines/contract/source.ts';
-import { ReaderThreads } from '../../pipelines/readers/threads.ts';
+import { Threads } from '../../pipelines/formats/threads.ts';
+import { replay, type SinkMessage } from '../../pipelines/readers/threaded-sink.ts';
 import type { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { readDocument, type Input } from './member.ts';
 
@@ -33,7 +34,7 @@ export async function readIn(threads: number, file: InputFile, sink: Sink): Prom
     return;
   }
   // Started before the zip is opened: a province has to be inflated first, and they are ready by then.
-  const pool = threads === 0 ? null : new ReaderThreads<Input>(new URL('./thread.ts', import.meta.url), threads);
+  const pool = threads === 0 ? null : new Threads<Input, SinkMessage>(new URL('./thread.ts', import.meta.url), threads);
   let archive: ZipArchive | null = null;
   try {
     archive = await file.zip();
@@ -55,7 +56,7 @@ interface Found {
 }
 
 /** @param ahead steps that may be begun before their turn */
-async function readArchive(outermost: ZipArchive, pool: ReaderThreads<Input> | null, ahead: number, sink: Sink): Promise<void> {
+async function readArchive(outermost: ZipArchive, pool: Threads<Input, SinkMessage> | null, ahead: number, sink: Sink): Promise<void> {
   let done = 0;
   const turns: (() => Promise<void>)[] = [];
   for await (const step of steps(outermost)) {
@@ -66,7 +67,7 @@ async function readArchive(outermost: ZipArchive, pool: ReaderThreads<Input> | n
       const begun = pool === null || sink.reusable?.(facts) === true ? null : pool.start(input, input.at);
       turns.push(async () => {
         const progress = (bytes: number): void => sink.progress(Math.round(done + (bytes / Math.max(1, facts.size!)) * weight));
-        if (!(await sink.reuse(facts))) await (begun === null ? readDocument(input, sink, progress) : begun(sink, progress));
+        if (!(await sink.reuse(facts))) await (begun === null ? readDocument(input, sink, progress) : replay(begun, sink, progress));
         done += weight;
         sink.progress(Math.round(done));
       });

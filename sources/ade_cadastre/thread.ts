@@ -1,6 +1,6 @@
 /** What runs in a thread of `read`: the same reading of one document as without threads. */
-import { serve } from '../../pipelines/readers/thread.ts';
+import { serveReader } from '../../pipelines/readers/threaded-sink.ts';
 import { readDocument, type Input } from './member.ts';
 import { tables } from './tables.ts';
 
-serve<Input>(tables, readDocument);
+serveReader<Input>(tables, readDocument);

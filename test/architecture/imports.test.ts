@@ -127,7 +127,7 @@ describe('imports', () => {
   });
 
   it('of gdal-async stand in one file', () => {
-    expect(importers('gdal-async')).toEqual(['pipelines/formats/vector.ts']);
+    expect(importers('gdal-async')).toEqual(['pipelines/formats/gdal.ts']);
   });
 
   it('of pg, its COPY streams and PGlite stand in one folder', () => {

@@ -1,10 +1,10 @@
-/** A thread for tests of `readers/threads.ts`: does what its task says. */
+/** A thread for tests of `formats/threads.ts`: does what its task says. */
 import { threadId } from 'node:worker_threads';
-import { serve } from '../../pipelines/readers/thread.ts';
+import { serveReader } from '../../pipelines/readers/threaded-sink.ts';
 
 export type Misbehaviour = 'exits' | 'throws later' | 'fails with a bug' | 'writes without end' | 'writes one row';
 
-serve<Misbehaviour>({ raw_thing: { a: 'int4' } }, async (task, sink) => {
+serveReader<Misbehaviour>({ raw_thing: { a: 'int4' } }, async (task, sink) => {
   const member = await sink.member({ path: task });
   const writer = member.writer('raw_thing');
   switch (task) {

@@ -4,12 +4,13 @@ import { afterEach, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { RowWriter } from '../../pipelines/formats/copy.ts';
 import type { MemberSink, Sink } from '../../pipelines/contract/source.ts';
-import { ReaderThreads } from '../../pipelines/readers/threads.ts';
+import { Threads } from '../../pipelines/formats/threads.ts';
+import { replay, type SinkMessage } from '../../pipelines/readers/threaded-sink.ts';
 import type { Misbehaviour } from '../harness/thread-that-misbehaves.ts';
 
 const MODULE = new URL('../harness/thread-that-misbehaves.ts', import.meta.url);
 
-let pool: ReaderThreads<Misbehaviour> | null = null;
+let pool: Threads<Misbehaviour, SinkMessage> | null = null;
 afterEach(async () => {
   await pool?.close();
   pool = null;
@@ -31,42 +32,42 @@ function taking(onChunk: (chunk: Buffer) => void = () => undefined, drain: () =>
 const failure = (work: Promise<void>): Promise<unknown> => work.then(() => null, (error: unknown) => error);
 
 it.each(['exits', 'throws later'] as const)('a thread that %s is an error that names what it read', async (what) => {
-  pool = new ReaderThreads(MODULE, 2);
+  pool = new Threads(MODULE, 2);
   const [first, second, third] = [pool.start('writes one row', 'a.zip!1'), pool.start(what, 'a.zip!2'), pool.start('writes one row', 'a.zip!3')];
   const sink = taking();
-  await first(sink, () => undefined);
-  const error = await failure(second(sink, () => undefined));
+  await replay(first, sink, () => undefined);
+  const error = await failure(replay(second, sink, () => undefined));
   expect(error).toBeInstanceOf(MappaleError);
   expect(error).toMatchObject({ code: 'THREAD_ENDED', kind: 'bug', at: 'a.zip!2', hint: expect.stringMatching(/^Run the same command again/) as string });
   // The thread that is left goes on.
-  await third(sink, () => undefined);
+  await replay(third, sink, () => undefined);
   expect(sink.paths.filter((path) => path === 'writes one row')).toHaveLength(2);
 });
 
 it('when no thread is left, what waits fails too', async () => {
-  pool = new ReaderThreads(MODULE, 1);
+  pool = new Threads(MODULE, 1);
   const readings = [pool.start('exits', 'a.zip!1'), pool.start('writes one row', 'a.zip!2')];
   for (const [index, reading] of readings.entries()) {
-    expect(await failure(reading(taking(), () => undefined))).toMatchObject({ code: 'THREAD_ENDED', at: `a.zip!${index + 1}`, detail: expect.stringContaining('exit code 7') as string });
+    expect(await failure(replay(reading, taking(), () => undefined))).toMatchObject({ code: 'THREAD_ENDED', at: `a.zip!${index + 1}`, detail: expect.stringContaining('exit code 7') as string });
   }
-  expect(await failure(pool.start('writes one row', 'a.zip!3')(taking(), () => undefined))).toMatchObject({ code: 'THREAD_ENDED', at: 'a.zip!3' });
+  expect(await failure(replay(pool.start('writes one row', 'a.zip!3'), taking(), () => undefined))).toMatchObject({ code: 'THREAD_ENDED', at: 'a.zip!3' });
 });
 
 it('a module that cannot be loaded is an error', async () => {
-  pool = new ReaderThreads(pathToFileURL(fileURLToPath(new URL('../harness/no-such-module.ts', import.meta.url))), 2);
-  expect(await failure(pool.start('writes one row', 'a.zip!1')(taking(), () => undefined))).toMatchObject({ code: 'THREAD_ENDED', detail: expect.stringContaining('no-such-module') as string });
+  pool = new Threads(pathToFileURL(fileURLToPath(new URL('../harness/no-such-module.ts', import.meta.url))), 2);
+  expect(await failure(replay(pool.start('writes one row', 'a.zip!1'), taking(), () => undefined))).toMatchObject({ code: 'THREAD_ENDED', detail: expect.stringContaining('no-such-module') as string });
 });
 
 it('a bug keeps its kind, its message and its stack', async () => {
-  pool = new ReaderThreads(MODULE, 1);
-  const error = await failure(pool.start('fails with a bug', 'a.zip!1')(taking(), () => undefined));
+  pool = new Threads(MODULE, 1);
+  const error = await failure(replay(pool.start('fails with a bug', 'a.zip!1'), taking(), () => undefined));
   expect(error).toBeInstanceOf(TypeError);
   expect((error as Error).message).toBe('no such thing in thread true');
   expect((error as Error).stack).toContain('thread-that-misbehaves');
 });
 
 it('a thread waits for the one that takes its rows, and a sink that throws ends both', async () => {
-  pool = new ReaderThreads(MODULE, 1);
+  pool = new Threads(MODULE, 1);
   const reading = pool.start('writes without end', 'a.zip!1');
   let taken = 0;
   let most = 0;
@@ -79,7 +80,7 @@ it('a thread waits for the one that takes its rows, and a sink that throws ends 
     await new Promise((resolve) => setTimeout(resolve, 20));
     if (taken > 20_000_000) throw new Error('enough');
   });
-  expect(await failure(reading(sink, () => undefined))).toMatchObject({ message: 'enough' });
+  expect(await failure(replay(reading, sink, () => undefined))).toMatchObject({ message: 'enough' });
   // Without waiting, the thread would have written hundreds of MB in that second.
   expect((most - baseline) / 1e6).toBeLessThan(100);
 });

@@ -5,7 +5,9 @@ import { basename, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
-import { epsgOfWkt, loadGdal, openVector, writeGeoPackage, type VectorFeature, type VectorPath } from '../../pipelines/formats/vector.ts';
+import { epsgOfWkt } from '../../pipelines/formats/crs.ts';
+import { loadGdal } from '../../pipelines/formats/gdal.ts';
+import { openVector, writeGeoPackage, type VectorFeature, type VectorPath } from '../../pipelines/formats/vector.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 
@@ -353,23 +355,67 @@ describe('a file in a zip', () => {
   });
 });
 
+/** Runs a module of its own, which ends by itself. @returns what it printed, as JSON */
+async function alone(script: string): Promise<unknown> {
+  const file = join(await mkdtemp(join(folder, 'alone-')), 'script.mts');
+  const module = pathToFileURL(join(import.meta.dirname, '../../pipelines/formats/vector.ts')).href;
+  await writeFile(file, `const { openVector } = await import(${JSON.stringify(module)});\n${script}`);
+  const done = spawnSync(process.execPath, ['--import', 'tsx', file], { cwd: join(import.meta.dirname, '../..'), encoding: 'utf8' });
+  expect([done.stderr, done.status]).toEqual(['', 0]);
+  return JSON.parse(done.stdout);
+}
+
 describe('a big file', () => {
   it('is streamed: 200,000 features do not stay in memory', async () => {
     const path = await write(Array.from({ length: 200_000 }, (_, i) => row(i % 1000)));
-    const script = `
-      const { openVector } = await import(${JSON.stringify(pathToFileURL(join(import.meta.dirname, '../../pipelines/formats/vector.ts')).href)});
+    const seen = await alone(`
       const dataset = await openVector(${JSON.stringify(path)});
       let n = 0, bytes = 0, peak = 0;
       for await (const f of dataset.features(dataset.layer())) { n += 1; bytes += f.ewkb.length; if (n % 1000 === 0) peak = Math.max(peak, process.memoryUsage().rss); }
       await dataset.close();
-      console.log(JSON.stringify({ n, bytes, peak }));`;
-    const file = join(folder, 'stream.mts');
-    await writeFile(file, script);
-    const done = spawnSync(process.execPath, ['--import', 'tsx', file], { cwd: join(import.meta.dirname, '../..'), encoding: 'utf8' });
-    expect(done.stderr).toBe('');
-    const seen = JSON.parse(done.stdout) as { n: number; bytes: number; peak: number };
+      console.log(JSON.stringify({ n, bytes, peak }));`) as { n: number; bytes: number; peak: number };
     expect([seen.n, seen.bytes]).toEqual([200_000, 200_000 * 97]);
     expect(seen.peak).toBeLessThan(450 * 1024 * 1024);
+  });
+
+  it('leaves the event loop to others while it is opened and read', async () => {
+    const coordinates = [[[[14, 41], [14, 42], [15, 42], [14, 41]]]];
+    const features = Array.from({ length: 30_000 }, (_, n) => ({ type: 'Feature', properties: { n }, geometry: { type: 'MultiPolygon', coordinates } }));
+    const path = join(folder, 'big.geojson');
+    await writeFile(path, JSON.stringify({ type: 'FeatureCollection', features }));
+    await (await openVector(path)).close();
+    let turns = 0;
+    let working = true;
+    const turn = (): void => {
+      turns += 1;
+      if (working) setImmediate(turn);
+    };
+    setImmediate(turn);
+    const dataset = await openVector(path);
+    // GDAL parses the whole file, in which time a loop that nobody blocks turns without end.
+    expect(turns).toBeGreaterThan(100);
+    turns = 0;
+    let records = 0;
+    for await (const feature of dataset.features(dataset.layer())) records += feature.position > 0 ? 1 : 0;
+    working = false;
+    expect(records).toBe(30_000);
+    // Features come in batches of at most 500.
+    expect(turns).toBeGreaterThanOrEqual(60);
+    await dataset.close();
+  });
+
+  it('whose thread dies is an error that names it, and so is every one after it', async () => {
+    const path = await write(Array.from({ length: 5_000 }, (_, i) => row(i)));
+    const errors = await alone(`
+      let thread;
+      process.once('worker', (worker) => (thread = worker));
+      const told = (work) => work.then(() => null, ({ code, kind, at, detail, hint }) => ({ code, kind, at, detail, hint }));
+      const dataset = await openVector(${JSON.stringify(path)});
+      const reading = told((async () => { for await (const f of dataset.features(dataset.layer())) if (f.position === 1) await thread.terminate(); })());
+      console.log(JSON.stringify([await reading, await told(openVector(${JSON.stringify(path)}))]));`);
+    const ended = { code: 'THREAD_ENDED', kind: 'bug', detail: 'expected it to read all that it was given, found: exit code 1', hint: expect.stringMatching(/^Run the same command again/) as string };
+    const stem = basename(path, '.shp');
+    expect(errors).toEqual([{ ...ended, at: `${stem}.shp, layer ${stem}` }, { ...ended, at: `${stem}.shp` }]);
   });
 });
 
@@ -382,7 +428,7 @@ describe('a machine without GDAL', () => {
   });
 
   it('can import the module', async () => {
-    const source = await readFile(new URL('../../pipelines/formats/vector.ts', import.meta.url), 'utf8');
+    const source = await readFile(new URL('../../pipelines/formats/gdal.ts', import.meta.url), 'utf8');
     const imports = source.split('\n').filter((line) => /\bfrom 'gdal-async'/.test(line));
     expect(imports).toEqual(["import type * as Gdal from 'gdal-async';"]);
   });

@@ -1,0 +1,49 @@
+/** Which CRS a file means. */
+/**
+ * EPSG numbers by the names that ESRI, GDAL and OGC writers give a CRS in a .prj without authority; keys are
+ * lower case with everything but letters and digits taken out.
+ */
+const CRS_BY_NAME: Readonly<Record<string, number>> = {
+  gcswgs1984: 4326, wgs84: 4326, wgs1984: 4326, wgs84longitudelatitude: 4326, wgs84crs84: 4326,
+  gcsetrs1989: 4258, etrs89: 4258, etrs1989: 4258,
+  gcsrdn2008: 6706, rdn2008: 6706,
+  gcseuropean1950: 4230, ed50: 4230, europeandatum1950: 4230,
+  gcsmontemario: 4265, montemario: 4265,
+  gcsigm1995: 4670, igm95: 4670,
+  etrs1989laea: 3035, etrs89laea: 3035, etrs89laeaeurope: 3035, etrs89extendedlaeaeurope: 3035, etrs1989laeaeurope: 3035,
+  wgs1984webmercatorauxiliarysphere: 3857, wgs84pseudomercator: 3857,
+  montemarioitaly1: 3003, montemarioitalyzone1: 3003, montemarioitaly2: 3004, montemarioitalyzone2: 3004,
+  rdn2008italyzoneen: 7794, rdn2008zone12en: 7795,
+  rdn2008utmzone32nen: 7791, rdn2008utmzone33nen: 7792, rdn2008utmzone34nen: 7793,
+};
+for (const zone of [32, 33, 34]) {
+  Object.assign(CRS_BY_NAME, {
+    [`wgs1984utmzone${zone}n`]: 32_600 + zone,
+    [`wgs84utmzone${zone}n`]: 32_600 + zone,
+    [`etrs1989utmzone${zone}n`]: 25_800 + zone,
+    [`etrs89utmzone${zone}n`]: 25_800 + zone,
+    [`ed1950utmzone${zone}n`]: 23_000 + zone,
+    [`ed50utmzone${zone}n`]: 23_000 + zone,
+    [`rdn2008utmzone${zone}n`]: 7759 + zone,
+  });
+}
+
+/**
+ * EPSG number of a CRS in WKT 1 (OGC or ESRI) or WKT 2: by the authority at its root, else by its name.
+ * Northing-easting CRSs resolve to their easting-northing twin, because files of this kind store easting first; 3D ones to 2D.
+ * @returns null when neither is known
+ */
+export function epsgOfWkt(wkt: string): number | null {
+  const text = wkt.trim();
+  const root = /(?:AUTHORITY|ID)\s*\[\s*"([A-Za-z]+)"\s*,\s*"?([A-Za-z0-9]+)"?\s*\]\s*\]$/.exec(text);
+  if (root !== null) {
+    if (root[1]!.toUpperCase() === 'EPSG' && /^\d+$/.test(root[2]!)) return SAME_IN_XY[Number(root[2])] ?? Number(root[2]);
+    if (root[1]!.toUpperCase() === 'OGC' && root[2] === 'CRS84') return 4326;
+  }
+  const name = /^[A-Za-z]+\s*\[\s*"([^"]*)"/.exec(text)?.[1];
+  if (name === undefined) return null;
+  return CRS_BY_NAME[name.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? null;
+}
+
+/** RDN2008 (N-E) codes and their (E-N) twins; geographic 3D codes and their 2D ones, because only XY is kept. */
+const SAME_IN_XY: Readonly<Record<number, number>> = { 4979: 4326, 4937: 4258, 6705: 6706, 6707: 7791, 6708: 7792, 6709: 7793, 6875: 7794, 6876: 7795 };

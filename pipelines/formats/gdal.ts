@@ -1,0 +1,233 @@
+/**
+ * All that GDAL does, as calls of plain data: its functions block, so `vector.ts` has them run in a thread. The only file that imports gdal-async, and
+ * lazily: who reads no vector file needs no GDAL. The binding can be loaded once in a process, so there is one such thread, and none after it.
+ */
+import { rm } from 'node:fs/promises';
+import type * as Gdal from 'gdal-async';
+import { MappaleError } from '../errors.ts';
+import type { GeoPackageFeature, GeoPackageLayer, VectorField, VectorValue } from './vector.ts';
+import { checkWkb, toEwkb } from './wkb.ts';
+
+/** A batch ends with the feature that makes it so large, */
+const BATCH_BYTES = 1_048_576;
+/** or with so many. */
+const BATCH_FEATURES = 500;
+
+export interface GdalLayer {
+  readonly name: string;
+  readonly spatial: boolean;
+  readonly fields: readonly VectorField[];
+  readonly featureCount: number;
+  /** WKT of the CRS; null when the file states none. */
+  readonly wkt: string | null;
+}
+
+export interface GdalFeature {
+  readonly fid: number;
+  /** In the order of the layer's fields. */
+  readonly values: readonly VectorValue[];
+  readonly ewkb: Uint8Array | null;
+  /** GDAL says that there is no geometry. */
+  readonly missing: boolean;
+  /** Why `ewkb` is null although there is a geometry. */
+  readonly geometryError: string | null;
+}
+
+export interface GdalBatch {
+  readonly features: readonly GdalFeature[];
+  /** No more will come. */
+  readonly ended: boolean;
+  /** What GDAL threw behind the last feature; null when it did not. */
+  readonly failure: unknown;
+}
+
+type Gdal = typeof Gdal;
+
+let loaded: Gdal | undefined;
+const importGdal = (): Promise<{ readonly default: unknown }> => import('gdal-async');
+
+/**
+ * @param load for tests: how the module is imported
+ * @throws `GDAL_MISSING` (usage) with what to do
+ */
+export async function loadGdal(load: () => Promise<{ readonly default: unknown }> = importGdal): Promise<Gdal> {
+  if (loaded !== undefined && load === importGdal) return loaded;
+  let gdal: Gdal;
+  try {
+    gdal = (await load()).default as Gdal;
+  } catch (error) {
+    throw new MappaleError('vector files cannot be read on this machine', {
+      code: 'GDAL_MISSING',
+      kind: 'usage',
+      detail: `expected the optional package gdal-async, found: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
+      hint: 'Run `npm install --include=optional gdal-async`; where no binary is offered for this platform, '
+        + 'install libgdal-dev and a C++ compiler first and add `--build-from-source --shared_gdal`.',
+      cause: error,
+    });
+  }
+  // What GDAL would print is found again by the checks of `vector.ts` and told with its place.
+  gdal.quiet();
+  // GeoPackages are stamped with this instead of the clock.
+  gdal.config.set('OGR_CURRENT_DATE', '2000-01-01T00:00:00.000Z');
+  if (load === importGdal) loaded = gdal;
+  return gdal;
+}
+
+/** Open datasets by their numbers. */
+const datasets = new Map<number, Gdal.Dataset>();
+let opened = 0;
+
+function datasetOf(number: number): Gdal.Dataset {
+  const dataset = datasets.get(number);
+  if (dataset === undefined) throw new Error(`no open dataset ${number}`);
+  return dataset;
+}
+
+function keep(dataset: Gdal.Dataset): number {
+  datasets.set((opened += 1), dataset);
+  return opened;
+}
+
+/** What the thread can be asked. Datasets go by their numbers, layers by their places. */
+export const calls = {
+  async version(): Promise<string> {
+    return (await loadGdal()).version;
+  },
+
+  /** @param encoding of a shapefile's text; null where the format fixes it */
+  async open(path: string, drivers: readonly string[], encoding: string | null): Promise<{ readonly dataset: number; readonly layers: readonly GdalLayer[] }> {
+    const gdal = await loadGdal();
+    gdal.config.set('SHAPE_ENCODING', encoding);
+    const dataset = gdal.open(path, 'r', drivers.filter((name) => gdal.drivers.getNames().includes(name)));
+    gdal.config.set('SHAPE_ENCODING', null);
+    return { dataset: keep(dataset), layers: dataset.layers.map((layer) => layerFacts(gdal, layer)) };
+  },
+
+  /** The next features of a layer. @param first begins with its first one. @param srid is stamped on the geometries */
+  async read(dataset: number, index: number, srid: number, first: boolean): Promise<GdalBatch> {
+    const gdal = await loadGdal();
+    const layer = datasetOf(dataset).layers.get(index);
+    const spatial = layer.geomType !== gdal.wkbNone;
+    const features: GdalFeature[] = [];
+    let bytes = 0;
+    try {
+      while (features.length < BATCH_FEATURES && bytes < BATCH_BYTES) {
+        const raw = first && features.length === 0 ? layer.features.first() : layer.features.next();
+        if (raw === null) return { features, ended: true, failure: null };
+        const feature = { fid: raw.fid, values: (raw.fields.toArray() as unknown[]).map(plainValue), ...(spatial ? geometryOf(gdal, raw, srid) : { ewkb: null, missing: false, geometryError: null }) };
+        features.push(feature);
+        bytes += feature.ewkb?.length ?? 0;
+      }
+    } catch (failure) {
+      return { features, ended: true, failure };
+    }
+    return { features, ended: false, failure: null };
+  },
+
+  close(dataset: number): void {
+    datasetOf(dataset).close();
+    datasets.delete(dataset);
+  },
+
+  /** A new GeoPackage in place of what was there. */
+  async create(path: string): Promise<number> {
+    const gdal = await loadGdal();
+    await rm(path, { force: true });
+    return keep(gdal.open(path, 'w', 'GPKG'));
+  },
+
+  async addLayer(dataset: number, { name, srid, geometry, fields }: Omit<GeoPackageLayer, 'features'>): Promise<void> {
+    const gdal = await loadGdal();
+    const types = { string: gdal.OFTString, integer: gdal.OFTInteger64, real: gdal.OFTReal };
+    const layer = datasetOf(dataset).layers.create(name, gdal.SpatialReference.fromEPSG(srid), gdal[`wkb${geometry}`]);
+    for (const field of fields) layer.fields.add(new gdal.FieldDefn(field.name, types[field.type]));
+  },
+
+  /** @param last none will come behind these */
+  async addFeatures(dataset: number, layerName: string, features: readonly GeoPackageFeature[], last: boolean): Promise<void> {
+    const gdal = await loadGdal();
+    const layer = datasetOf(dataset).layers.get(layerName);
+    for (const { values, geometry } of features) {
+      const feature = new gdal.Feature(layer);
+      for (const [index, value] of values.entries()) feature.fields.set(index, value);
+      if (geometry !== null) feature.setGeometry(gdal.Geometry.fromGeoJson(geometry));
+      layer.features.add(feature);
+    }
+    if (last) layer.flush();
+  },
+};
+
+type Calls = typeof calls;
+
+/** What the thread is asked. */
+export interface Call<Name extends keyof Calls = keyof Calls> {
+  readonly name: Name;
+  readonly args: Parameters<Calls[Name]>;
+}
+
+export type Answer<Name extends keyof Calls> = Awaited<ReturnType<Calls[Name]>>;
+
+function layerFacts(gdal: Gdal, layer: Gdal.Layer): GdalLayer {
+  let wkt: string | null = null;
+  try {
+    wkt = layer.srs?.toWKT() ?? null;
+  } catch {
+    // As good as none.
+  }
+  return {
+    name: layer.name,
+    spatial: layer.geomType !== gdal.wkbNone,
+    fields: layer.fields.map((field) => ({ name: field.name, type: fieldType(gdal, field.type) })),
+    featureCount: layer.features.count(true),
+    wkt,
+  };
+}
+
+function fieldType(gdal: Gdal, type: string): VectorField['type'] {
+  switch (type) {
+    case gdal.OFTString:
+      return 'string';
+    case gdal.OFTInteger:
+    case gdal.OFTInteger64:
+      return 'integer';
+    case gdal.OFTReal:
+      return 'real';
+    case gdal.OFTDate:
+      return 'date';
+    case gdal.OFTDateTime:
+      return 'datetime';
+    default:
+      return 'other';
+  }
+}
+
+function geometryOf(gdal: Gdal, raw: Gdal.Feature, srid: number): Pick<GdalFeature, 'ewkb' | 'missing' | 'geometryError'> {
+  try {
+    const geometry = raw.getGeometry() as Gdal.Geometry | null;
+    if (geometry === null) {
+      const error = gdal.lastError as { readonly message?: string } | null;
+      gdal.lastError = null as never;
+      return { ewkb: null, missing: true, geometryError: error?.message ?? null };
+    }
+    geometry.flattenTo2D();
+    const wkb = geometry.toWKB('LSB', 'ISO');
+    const geometryError = checkWkb(wkb);
+    return { ewkb: geometryError === null ? toEwkb(wkb, srid) : null, missing: false, geometryError };
+  } catch (error) {
+    // gdal-async has no class for curves and surfaces of TIN type and throws on them.
+    return { ewkb: null, missing: false, geometryError: error instanceof Error ? error.message : String(error) };
+  }
+}
+
+function plainValue(value: unknown): VectorValue {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'number') return value;
+  if (typeof value === 'object' && 'year' in value) {
+    const date = value as { year: number; month: number; day: number; hour?: number; minute?: number; second?: number };
+    const two = (part: number): string => String(Math.trunc(part)).padStart(2, '0');
+    const day = `${String(date.year).padStart(4, '0')}-${two(date.month)}-${two(date.day)}`;
+    return date.hour === undefined ? day : `${day}T${two(date.hour)}:${two(date.minute ?? 0)}:${two(date.second ?? 0)}`;
+  }
+  return JSON.stringify(value);
+}

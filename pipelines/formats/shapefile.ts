@@ -1,0 +1,192 @@
+/**
+ * What GDAL does not say of a damaged shapefile: the headers of its files are held against one another and against their sizes, and the encoding is
+ * settled. Facts: ESRI Shapefile Technical Description (1998); dBASE III file structure.
+ */
+import { isAscii } from 'node:buffer';
+import { open, stat } from 'node:fs/promises';
+import { basename, dirname, extname, join } from 'node:path';
+import { inputError, type MappaleError } from '../errors.ts';
+import { notAFile } from './file-error.ts';
+import { isUtf8 } from './utf8.ts';
+
+export interface Shapefile {
+  /** Of its text, as GDAL calls it. */
+  readonly encoding: string;
+  /** Records that are not flagged as deleted. */
+  readonly features: number;
+  /** Of the .prj; null when there is none. */
+  readonly wkt: string | null;
+  /** Path of the .shp, and of its index. */
+  readonly shp: string;
+  readonly shx: string;
+}
+
+/** Read at a time. */
+const BATCH_BYTES = 1_048_576;
+const DELETED = 0x2a;
+const HEADER_BYTES = 100;
+const FILE_CODE = 9994;
+
+/**
+ * @param path of the .shp
+ * @param label how it is named in messages
+ * @throws input errors `SIDECAR_MISSING`, `SHAPEFILE_TRUNCATED`, `SHAPEFILE_INCONSISTENT`, `DBF_HEADER`, `VECTOR_UNREADABLE`, `ENCODING_UNKNOWN`, `NOT_A_FILE`
+ */
+export async function inspectShapefile(path: string, label: string): Promise<Shapefile> {
+  const needed = async (part: string): Promise<string> => {
+    const found = await sidecar(path, part);
+    if (found !== null) return found;
+    throw inputError('shapefile is not complete', {
+      code: 'SIDECAR_MISSING', at: label, detail: `expected a ${part} beside it, found none`, hint: 'Give all files of the shapefile: .shp, .shx, .dbf, .prj.',
+    });
+  };
+  const shx = await needed('.shx');
+  const dbf = await needed('.dbf');
+  const main = await bytesAt(path, 0, HEADER_BYTES);
+  if (main.length < HEADER_BYTES || main.readInt32BE(0) !== FILE_CODE) {
+    const found = main.length < 4 ? `${main.length} bytes` : main.readInt32BE(0);
+    throw inputError('shapefile cannot be read', {
+      code: 'VECTOR_UNREADABLE', at: label, detail: `expected a header of 100 bytes that starts with 9994, found ${found}`, hint: 'Download the file again.',
+    });
+  }
+  // Lengths count 16-bit words; files above 4 GiB wrap, and are then only checked by their index.
+  const declared = main.readUInt32BE(24) * 2;
+  const shpSize = (await stat(path)).size;
+  if (shpSize < declared) throw truncated(label, `expected ${declared} bytes by its header, found ${shpSize}`);
+  const index = await bytesAt(shx, 0, HEADER_BYTES);
+  if (index.length < HEADER_BYTES || index.readInt32BE(0) !== FILE_CODE) {
+    throw truncated(label, `expected an index (.shx) of at least 100 bytes, found ${index.length}`);
+  }
+  const indexDeclared = index.readUInt32BE(24) * 2;
+  const shxSize = (await stat(shx)).size;
+  if (shxSize < indexDeclared) throw truncated(label, `expected ${indexDeclared} bytes of .shx by its header, found ${shxSize}`);
+  const records = (indexDeclared - HEADER_BYTES) / 8;
+  const table = await inspectDbf(dbf, label);
+  if (table.records !== records) {
+    throw inputError('files of the shapefile disagree', {
+      code: 'SHAPEFILE_INCONSISTENT', at: label, detail: `expected as many records in .dbf as in .shx, found ${table.records} and ${records}`,
+      hint: 'The files are not of one delivery. Download all of them again.',
+    });
+  }
+  const cpg = (await sidecarText(path, '.cpg', 64, 'latin1'))?.trim() ?? '';
+  return {
+    encoding: cpg === '' ? (LANGUAGE_DRIVER[table.languageDriver] ?? (table.utf8 ? 'UTF-8' : 'CP1252')) : encodingName(cpg, label),
+    features: records - table.deleted,
+    wkt: (await sidecarText(path, '.prj', 65_536, 'utf8'))?.replace(/^\uFEFF/, '') ?? null,
+    shp: path,
+    shx,
+  };
+}
+
+/** Why GDAL gave a record without geometry; null when it really has none. @param record from 0 */
+export async function whyNoGeometry({ shp, shx }: Shapefile, record: number): Promise<string | null> {
+  const index = await bytesAt(shx, HEADER_BYTES + record * 8, 8);
+  const header = await bytesAt(shp, index.readUInt32BE(0) * 2, 12);
+  if (header.length < 12) return `record ${record + 1} lies outside the file`;
+  const type = header.readInt32LE(8);
+  return type === 0 ? null : `record ${record + 1} (shape type ${type}) cannot be read`;
+}
+
+/** At most `count` bytes of a file. */
+export async function bytesAt(path: string, position: number, count: number): Promise<Buffer> {
+  const handle = await open(path, 'r');
+  try {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(count), 0, count, position);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
+/**
+ * Path of the sibling with this extension in either case, as GDAL looks for it.
+ * @throws input error `NOT_A_FILE`: GDAL would wait for a pipe
+ */
+async function sidecar(path: string, extension: string): Promise<string | null> {
+  const stem = basename(path, extname(path));
+  for (const name of [stem + extension, stem + extension.toUpperCase()]) {
+    const info = await stat(join(dirname(path), name)).catch(() => null);
+    if (info?.isFile() === false) throw notAFile(info, name);
+    if (info !== null) return join(dirname(path), name);
+  }
+  return null;
+}
+
+async function sidecarText(path: string, extension: string, most: number, encoding: BufferEncoding): Promise<string | null> {
+  const found = await sidecar(path, extension);
+  return found === null ? null : (await bytesAt(found, 0, most)).toString(encoding);
+}
+
+/** dBASE language driver ids that say something; 0x00 says nothing and 0x57 only "the writer's ANSI". */
+const LANGUAGE_DRIVER: Readonly<Record<number, string>> = { 0x01: 'CP437', 0x02: 'CP850', 0x03: 'CP1252' };
+
+function encodingName(cpg: string, label: string): string {
+  const name = cpg.toUpperCase().replace(/^(ANSI|OEM|CP|WINDOWS)[ _-]*(?=\d)/, '');
+  if (/^(UTF-?8|65001|(US-?)?ASCII)$/.test(name)) return 'UTF-8';
+  const iso = /^(?:ISO[ _-]*)?8859[-_ ]*(\d{1,2})$/.exec(name);
+  // The bytes 0x80–0x9F are controls in ISO 8859-1 and letters in what Windows programs call by that name.
+  if (iso !== null) return iso[1] === '1' ? 'CP1252' : `ISO-8859-${iso[1]}`;
+  if (/^(437|850|852|1250|1252)$/.test(name)) return `CP${name}`;
+  throw inputError('encoding of the shapefile is not known', {
+    code: 'ENCODING_UNKNOWN', at: label, detail: `expected UTF-8, 1252, 1250, 850, 437 or ISO 8859-n in .cpg, found ${JSON.stringify(cpg)}`, hint: 'Correct the .cpg file.',
+  });
+}
+
+interface DbfFacts {
+  readonly records: number;
+  readonly deleted: number;
+  readonly languageDriver: number;
+  /** Every text is valid UTF-8, but for a character that the field's width cut. */
+  readonly utf8: boolean;
+}
+
+async function inspectDbf(path: string, label: string): Promise<DbfFacts> {
+  const { size } = await stat(path);
+  const header = await bytesAt(path, 0, 32);
+  if (header.length < 32) throw truncated(label, `expected a .dbf header of 32 bytes, found ${header.length}`);
+  const records = header.readUInt32LE(4);
+  const start = header.readUInt16LE(8);
+  const length = header.readUInt16LE(10);
+  // A record has at least its mark of deletion.
+  if (length === 0 || start < 33) {
+    throw inputError('table of the shapefile cannot be read', {
+      code: 'DBF_HEADER', at: label, detail: `expected a .dbf with a header and records, found a header of ${start} and records of ${length} bytes`,
+      hint: 'The file is damaged. Download it again.',
+    });
+  }
+  if (size < start + records * length) {
+    const whole = Math.max(0, Math.floor((size - start) / length));
+    throw truncated(label, `expected ${records} records of ${length} bytes in .dbf, found ${whole}: it ends in record ${whole + 1}`);
+  }
+  const texts = textFields(await bytesAt(path, 0, start));
+  let deleted = 0;
+  let utf8 = true;
+  const batch = Math.max(1, Math.floor(BATCH_BYTES / length));
+  for (let first = 0; first < records; first += batch) {
+    const bytes = await bytesAt(path, start + first * length, Math.min(batch, records - first) * length);
+    for (let at = 0; at < bytes.length; at += length) {
+      const record = bytes.subarray(at, at + length);
+      if (record[0] === DELETED) deleted += 1;
+      utf8 &&= isAscii(record) || texts.every(({ from, to }) => isUtf8(record.subarray(from, to), true));
+    }
+  }
+  return { records, deleted, languageDriver: header.readUInt8(29), utf8 };
+}
+
+/** Where text stands in a record: field descriptors of 32 bytes from byte 32, ended by 0x0D. */
+function textFields(header: Buffer): { readonly from: number; readonly to: number }[] {
+  const fields: { from: number; to: number }[] = [];
+  let offset = 1;
+  for (let at = 32; at + 32 <= header.length && header[at] !== 0x0d; at += 32) {
+    const width = header.readUInt8(at + 16);
+    if (header[at + 11] === 0x43) fields.push({ from: offset, to: offset + width });
+    offset += width;
+  }
+  return fields;
+}
+
+function truncated(label: string, detail: string): MappaleError {
+  return inputError('shapefile is cut short', {
+    code: 'SHAPEFILE_TRUNCATED', at: label, detail, hint: 'The download was probably cut short. Download the file again.',
+  });
+}

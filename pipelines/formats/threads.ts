@@ -1,0 +1,119 @@
+/**
+ * Work in threads: each does one task after another, and works ahead of whoever takes what it posts. How far it may be ahead is bounded in bytes.
+ * Threads without a task do not keep the process from ending.
+ */
+import { fileURLToPath } from 'node:url';
+import { Worker } from 'node:worker_threads';
+import { MappaleError } from '../errors.ts';
+import type { Order, Posted } from './thread.ts';
+
+/** One task, and what came of it so far. */
+class Part<Task, Message> {
+  readonly task: Task;
+  /** How errors name it. */
+  readonly at: string;
+  readonly taken = new Int32Array(new SharedArrayBuffer(4));
+  readonly #posted: Posted<Message>[] = [];
+  #wake: () => void = () => undefined;
+
+  constructor(task: Task, at: string) {
+    this.task = task;
+    this.at = at;
+  }
+
+  add(posted: Posted<Message>): void {
+    this.#posted.push(posted);
+    this.#wake();
+  }
+
+  async *messages(): AsyncGenerator<Message, void, undefined> {
+    for (;;) {
+      for (const posted of this.#posted.splice(0)) {
+        if (posted.kind === 'done') return;
+        if (posted.kind === 'failed') throw posted.facts === null ? posted.error : new MappaleError(String(posted.error), posted.facts);
+        yield posted.message;
+        // Taken when the next one is asked for.
+        Atomics.add(this.taken, 0, posted.kib);
+        Atomics.notify(this.taken, 0);
+      }
+      if (this.#posted.length === 0) await new Promise<void>((resolve) => (this.#wake = resolve));
+    }
+  }
+}
+
+/** Threads that run one module. Close them, or let them end with the process. */
+export class Threads<Task, Message> {
+  /** What each living thread works at. */
+  readonly #threads = new Map<Worker, Part<Task, Message> | null>();
+  readonly #waiting: Part<Task, Message>[] = [];
+  /** Why the last thread that ended did so. */
+  #reason = '';
+
+  /** @param module calls `serve` of `thread.ts` */
+  constructor(module: URL, count: number) {
+    for (let i = 0; i < count; i += 1) {
+      const thread = new Worker(new URL('./thread.mjs', import.meta.url), { workerData: { module: fileURLToPath(module) }, execArgv: [] });
+      thread.unref();
+      this.#threads.set(thread, null);
+      thread.on('message', (posted: Posted<Message>) => {
+        this.#threads.get(thread)?.add(posted);
+        if (posted.kind === 'message') return;
+        this.#threads.set(thread, null);
+        thread.unref();
+        this.#assign();
+      });
+      thread.on('error', (error) => this.#ended(thread, error instanceof Error ? error.message : String(error)));
+      thread.on('exit', (code) => this.#ended(thread, `exit code ${code}`));
+    }
+  }
+
+  /**
+   * Begins a task as soon as a thread is free, in the order of the calls.
+   * @param at how errors name it
+   * @returns what it posts; an error of the task comes out there
+   */
+  start(task: Task, at: string): AsyncGenerator<Message, void, undefined> {
+    const part = new Part<Task, Message>(task, at);
+    this.#waiting.push(part);
+    this.#assign();
+    return part.messages();
+  }
+
+  async close(): Promise<void> {
+    const threads = [...this.#threads.keys()];
+    this.#threads.clear();
+    await Promise.all(threads.map((thread) => thread.terminate()));
+  }
+
+  #assign(): void {
+    for (const [thread, part] of this.#threads) {
+      if (part !== null) continue;
+      const next = this.#waiting.shift();
+      if (next === undefined) return;
+      this.#threads.set(thread, next);
+      thread.ref();
+      thread.postMessage({ task: next.task, taken: next.taken } satisfies Order<Task>);
+    }
+    if (this.#threads.size === 0) for (const part of this.#waiting.splice(0)) this.#fail(part);
+  }
+
+  /** A thread that ended takes its task with it; the others go on, so that the error names the right one. */
+  #ended(thread: Worker, reason: string): void {
+    const part = this.#threads.get(thread);
+    if (!this.#threads.delete(thread)) return;
+    this.#reason = reason;
+    if (part !== null && part !== undefined) this.#fail(part);
+    this.#assign();
+  }
+
+  #fail(part: Part<Task, Message>): void {
+    part.add({
+      kind: 'failed',
+      error: 'a thread that reads files ended',
+      facts: {
+        code: 'THREAD_ENDED', kind: 'bug', at: part.at, detail: `expected it to read all that it was given, found: ${this.#reason}`,
+        hint: 'Run the same command again, with more memory if there is any. If it fails again, please report it with the file.',
+      },
+    });
+  }
+}

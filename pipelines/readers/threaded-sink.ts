@@ -1,0 +1,93 @@
+/**
+ * A source's reader in a thread: there it sees an ordinary sink, whose rows are posted as finished COPY chunks; here they are handed to the real sink
+ * when their turn comes, so that it sees what one thread would have shown it, with nothing to do per row but stamp the member on it.
+ */
+import { RowWriter } from '../formats/copy.ts';
+import { serve, type Outbox } from '../formats/thread.ts';
+import type { Columns, MemberFacts, MemberSink, Reject, Sink } from '../contract/source.ts';
+
+/** Rows are posted in chunks of this many: each one wakes the other side. */
+const POSTED_BYTES = 262_144;
+
+/** What the reader did, in its order. */
+export type SinkMessage =
+  | { readonly kind: 'member'; readonly facts: MemberFacts }
+  | { readonly kind: 'rows'; readonly table: string; readonly buffer: ArrayBuffer; readonly length: number; readonly progress: number }
+  | { readonly kind: 'reject'; readonly reject: Omit<Reject, 'raw'> & { readonly raw: string | Uint8Array }; readonly progress: number }
+  | { readonly kind: 'duplicate'; readonly position: number; readonly code: string }
+  | { readonly kind: 'close'; readonly records: number };
+
+/** Takes bytes that are done of a document. */
+type Progress = (bytes: number) => void;
+
+/**
+ * Serves tasks in a thread.
+ * @param read like `Source.read`, of one task
+ */
+export function serveReader<Task>(tables: Readonly<Record<string, Columns>>, read: (task: Task, sink: Pick<Sink, 'member'>, progress: Progress) => Promise<void>): void {
+  serve<Task, SinkMessage>((task, out) => {
+    let done = 0;
+    return read(task, { member: async (facts) => postingMember(facts, tables, out, () => done) }, (bytes) => (done = bytes));
+  });
+}
+
+function postingMember(facts: MemberFacts, tables: Readonly<Record<string, Columns>>, out: Outbox<SinkMessage>, progress: () => number): MemberSink {
+  out.post({ kind: 'member', facts });
+  const writers = new Map(Object.entries(tables).map(([table, columns]) => [table, new RowWriter(columns, (chunk) => {
+    const buffer = chunk.buffer as ArrayBuffer;
+    out.post({ kind: 'rows', table, buffer, length: chunk.length, progress: progress() }, buffer.byteLength, [buffer]);
+  }, POSTED_BYTES)]));
+  const writer = (table: string): RowWriter => {
+    const found = writers.get(table);
+    if (found === undefined) throw new Error(`unknown staging table ${table}`);
+    return found;
+  };
+  return {
+    // The machine's: it is stamped on the rows where they are taken.
+    memberId: 0,
+    writer,
+    row: (table, position, values) => writer(table).row(position, values),
+    reject: (reject) => {
+      // A copy of its own: of a view the whole memory under it would be posted.
+      const raw = typeof reject.raw === 'string' ? reject.raw : Uint8Array.from(reject.raw);
+      out.post({ kind: 'reject', reject: { ...reject, raw }, progress: progress() }, raw.length);
+    },
+    duplicate: (position, code) => out.post({ kind: 'duplicate', position, code }),
+    drain: () => out.wait() as undefined,
+    close: async (records) => {
+      for (const each of writers.values()) each.flush();
+      out.post({ kind: 'close', records });
+    },
+  };
+}
+
+/** Hands what a reader did in a thread to the sink. */
+export async function replay(messages: AsyncIterable<SinkMessage>, sink: Pick<Sink, 'member'>, progress: Progress): Promise<void> {
+  let open: MemberSink | null = null;
+  for await (const message of messages) {
+    if (message.kind === 'member') {
+      open = await sink.member(message.facts);
+      continue;
+    }
+    if (open === null) throw new Error(`a reader in a thread began with ${message.kind}: expected a member`);
+    switch (message.kind) {
+      case 'rows':
+        open.writer(message.table).append(Buffer.from(message.buffer, 0, message.length));
+        break;
+      case 'reject': {
+        const { raw } = message.reject;
+        open.reject({ ...message.reject, raw: typeof raw === 'string' ? raw : Buffer.from(raw.buffer, raw.byteOffset, raw.length) });
+        break;
+      }
+      case 'duplicate':
+        open.duplicate(message.position, message.code);
+        continue;
+      case 'close':
+        await open.close(message.records);
+        continue;
+    }
+    progress(message.progress);
+    const full = open.drain();
+    if (full !== undefined) await full;
+  }
+}
