@@ -1,9 +1,9 @@
 /**
- * The rule of the quality gate, without a database: which figures moved further from what is published than they may, and which values or sums
- * cannot be, whatever is published.
+ * The rule of the quality gate, without a database: every watched figure of a place has one limit, either of how far it may move from what is published
+ * or of what it may be at all.
  */
-import type { FieldFigures, Figures, IdentityFigures } from '../db/figures.ts';
-import { identityName, sliceName, type Quantity, type TableGate } from '../contract/gate.ts';
+import { WHOLE, type FieldFigures, type Figures, type IdentityFigures } from '../db/figures.ts';
+import { identityName, sliceName, type FieldGate, type Quantity, type TableGate } from '../contract/gate.ts';
 import type { Relation } from '../contract/sql-files.ts';
 
 /** A figure that is refused. */
@@ -36,8 +36,8 @@ const ROUNDING = 1e-9;
 export interface Comparison {
   readonly relation: Relation;
   readonly gate: TableGate;
-  /** Null: nothing is published. */
-  readonly before: readonly Figures[] | null;
+  /** None: nothing is published. */
+  readonly before: readonly Figures[];
   readonly after: readonly Figures[];
   /** Province of a comune today; empty: not listed. */
   readonly provinceOf: (comune: string) => string;
@@ -47,158 +47,183 @@ export interface Comparison {
   readonly among: (comuni: readonly string[]) => Promise<{ readonly before: readonly Figures[]; readonly after: readonly Figures[] }>;
 }
 
-/** What is refused, before it is said of which place and table. */
-type Finding = Pick<Offence, 'figure' | 'before' | 'after' | 'limit'>;
-
-/** What can be added up over comuni. */
-interface Sum {
-  readonly rows: number;
-  readonly values: (field: string) => number;
-  readonly outside: (field: string) => number;
-  readonly identity: (name: string) => IdentityFigures;
+/** One figure, and when a place is refused for what became of it. */
+interface Limit {
+  readonly figure: string;
+  readonly limit: string;
+  /** Null: the place has none. */
+  readonly of: (place: Figures) => number | null;
+  readonly refuses: (before: Figures, after: Figures) => boolean;
 }
 
 /** @returns what is refused, slice by slice and province by province */
-export async function compare(comparison: Comparison): Promise<Offence[]> {
-  const { relation, gate, after, provinceOf, nameOf } = comparison;
-  const before = comparison.before ?? [];
+export async function compare({ relation, gate, before, after, provinceOf, nameOf, among }: Comparison): Promise<Offence[]> {
+  const fields = Object.entries(gate.fields);
+  const quantities = fields.flatMap(([name, field]) => (field.kind === 'quantity' ? [{ name, limits: quantiles(name, field) }] : []));
+  const shares = fields.flatMap(([name, field]) => filled(name, field));
+  const bounds = [
+    ...fields.flatMap(([name, field]) => outside(name, field)),
+    ...(gate.identities ?? []).map((each) => broken(`rows without ${identityName(each)}`, identityName(each), each.most)),
+    ...fields.flatMap(([name, field]) => typical(name, field)),
+  ];
   const offences: Offence[] = [];
+  const hold = (limits: readonly Limit[], slice: string, province: string, comune: string | null, from: Figures, to: Figures): void => {
+    const place = [nameOf(province, comune), sliceName(gate, slice)].filter((part) => part !== '').join(', ');
+    for (const { figure, limit, of, refuses } of limits) {
+      if (refuses(from, to)) offences.push({ section: gate.section, relation, place, figure, before: of(from), after: of(to), limit });
+    }
+  };
   for (const slice of [...new Set([...before, ...after].map((figures) => figures.slice))].sort()) {
     const was = comuniOf(before, slice);
     const now = comuniOf(after, slice);
-    const offend = (province: string, comune: string | null, found: readonly Finding[]): void => {
-      const place = [nameOf(province, comune), sliceName(gate, slice)].filter((part) => part !== '').join(', ');
-      offences.push(...found.map((finding) => ({ section: gate.section, relation, place, ...finding })));
-    };
     for (const province of [...new Set([...was.keys(), ...now.keys()].map(provinceOf))].sort()) {
       const mine = (comuni: ReadonlyMap<string, Figures>): Figures[] => [...comuni.values()].filter(({ comune }) => provinceOf(comune) === province);
       const [old, current] = [mine(was), mine(now)];
-      offend(province, null, [...impossible(gate, sum(old), sum(current)), ...untypical(gate, wholeOf(before, slice, province), wholeOf(after, slice, province))]);
-      if (old.length === 0) continue;
+      const [whole, wholeNow] = [together(gate, old, find(before, slice, province)), together(gate, current, find(after, slice, province))];
+      hold([...bounds, ROWS], slice, province, null, whole, wholeNow);
+      // Of rows in places that are there before and after.
       const common = old.filter(({ comune }) => now.has(comune));
-      offend(province, null, [
-        ...rowsLost(sum(old).rows, sum(current).rows),
-        ...sharesLost(gate, sum(common), sum(common.map(({ comune }) => now.get(comune)!))),
-        ...(await movedInProvince(comparison, slice, province, old, current)),
-      ]);
+      hold(shares, slice, province, null, together(gate, common), together(gate, common.flatMap(({ comune }) => now.get(comune) ?? [])));
+      // What is kept of the province was measured when it had these comuni.
+      const stands = before.every((each) => each.slice !== slice || each.comune === '' || (each.province === province) === old.includes(each));
+      for (const { name, limits } of quantities) {
+        const had = old.filter((place) => valuesOf(place, name) > 0);
+        const have = new Set(current.filter((place) => valuesOf(place, name) > 0).map(({ comune }) => comune));
+        const both = had.map(({ comune }) => comune).filter((comune) => have.has(comune)).sort();
+        if (both.length === 0) continue;
+        const isSame = stands && both.length === had.length && both.length === have.size;
+        const measured = isSame ? null : await among(both);
+        const [from, to] = measured === null ? [whole, wholeNow] : [find(measured.before, slice), find(measured.after, slice)];
+        hold(limits, slice, province, null, from, to);
+      }
       for (const each of old.filter(({ rows }) => rows >= COMUNE_ROWS)) {
-        const same = now.get(each.comune);
-        offend(province, each.comune, same === undefined ? rowsLost(each.rows, 0) : [
-          ...rowsLost(each.rows, same.rows), ...sharesLost(gate, sum([each]), sum([same])),
-          ...quantities(gate).flatMap(([name, field]) => moved(name, field, each.fields[name]!, same.fields[name]!)),
-        ]);
+        hold([ROWS, ...shares, ...quantities.flatMap(({ limits }) => limits)], slice, province, each.comune, each, now.get(each.comune) ?? NOTHING);
       }
     }
   }
+  const answers = (gate.queries ?? []).map(({ name, most }) => broken(name, name, most));
+  for (const each of after) if (each.province === WHOLE) hold(answers, each.slice, '', WHOLE, find(before, each.slice, WHOLE), each);
   return offences;
+}
+
+/** Figures of a place without rows. */
+const NOTHING: Figures = { slice: '', province: '', comune: '', rows: 0, fields: {}, identities: {} };
+
+function fieldOf({ fields }: Figures, name: string): FieldFigures {
+  return fields[name] ?? { values: 0, median: null, p95: null, outside: 0 };
+}
+
+function identityOf({ identities }: Figures, name: string): IdentityFigures {
+  return identities[name] ?? { known: 0, broken: 0 };
+}
+
+function valuesOf(place: Figures, name: string): number {
+  return fieldOf(place, name).values;
 }
 
 function comuniOf(figures: readonly Figures[], slice: string): Map<string, Figures> {
   return new Map(figures.filter((each) => each.slice === slice && each.comune !== '').map((each) => [each.comune, each]));
 }
 
-function wholeOf(figures: readonly Figures[], slice: string, province: string): Figures | undefined {
-  return figures.find((each) => each.slice === slice && each.province === province && each.comune === '');
+/** What was measured of a province as a whole; of the only one, or of the table. */
+function find(figures: readonly Figures[], slice: string, province?: string): Figures {
+  return figures.find((each) => each.slice === slice && each.comune === '' && each.province === (province ?? each.province)) ?? NOTHING;
 }
 
-function quantities(gate: TableGate): [string, Quantity][] {
-  return Object.entries(gate.fields).filter((entry): entry is [string, Quantity] => entry[1].kind === 'quantity');
-}
-
-function sum(figures: readonly Figures[]): Sum {
-  const add = (of: (each: Figures) => number): number => figures.reduce((total, each) => total + of(each), 0);
+/** Places added up. Quantiles cannot be: they are those of what was measured as a whole. */
+function together(gate: TableGate, places: readonly Figures[], measured: Figures = NOTHING): Figures {
+  const add = (of: (place: Figures) => number): number => places.reduce((total, place) => total + of(place), 0);
   return {
+    ...measured,
     rows: add(({ rows }) => rows),
-    values: (field) => add(({ fields }) => fields[field]!.values),
-    outside: (field) => add(({ fields }) => fields[field]!.outside),
-    identity: (name) => ({ known: add(({ identities }) => identities[name]!.known), broken: add(({ identities }) => identities[name]!.broken) }),
+    fields: Object.fromEntries(Object.keys(gate.fields).map((name) => [name, {
+      ...fieldOf(measured, name), values: add((place) => valuesOf(place, name)), outside: add((place) => fieldOf(place, name).outside),
+    }])),
+    identities: Object.fromEntries((gate.identities ?? []).map(identityName).map((name) => [name, {
+      known: add((place) => identityOf(place, name).known), broken: add((place) => identityOf(place, name).broken),
+    }])),
   };
 }
 
-/** A tenth of the rows, and more than one of them. */
-function rowsLost(before: number, after: number): Finding[] {
-  const lost = before - after;
-  if (lost < ROWS_LOST * before - ROUNDING || lost <= 0 || (lost < LOST_ROWS && after > 0)) return [];
-  return [{ figure: 'rows', before, after, limit: percent(-ROWS_LOST) }];
+function isPattern(lost: number, left: number): boolean {
+  return lost >= LOST_ROWS - ROUNDING || left === 0;
 }
 
-/** Of rows in places that are there before and after. */
-function sharesLost(gate: TableGate, before: Sum, after: Sum): Finding[] {
-  if (before.rows === 0 || after.rows === 0) return [];
-  return Object.entries(gate.fields).flatMap(([name, field]): Finding[] => {
-    const [was, now] = [before.values(name), after.values(name)];
-    const [share, left] = [was / before.rows, now / after.rows];
-    const lost = share * after.rows - now;
-    if (share - left >= SHARE_LOST - ROUNDING && (lost >= LOST_ROWS - ROUNDING || now === 0)) return [{ figure: `${name}, share of ${field.kind === 'truth' ? 'true' : 'non-null'}`, before: share, after: left, limit: `−${SHARE_LOST.toFixed(2)}` }];
-    const keeps = field.kind === 'quantity' ? undefined : field.keeps;
-    const few = field.kind === 'truth' ? 0 : RARE;
-    if (keeps !== undefined && was >= few && now < keeps.share * was) return [{ figure: `${name}, ${field.kind === 'truth' ? 'rows that are true' : 'values'}`, before: was, after: now, limit: percent(keeps.share - 1) }];
-    return [];
-  });
+/** A tenth of the rows, and more than one of them. */
+const ROWS: Limit = {
+  figure: 'rows', limit: percent(-ROWS_LOST), of: ({ rows }) => rows,
+  refuses: ({ rows: before }, { rows: after }) => before > after && before - after >= ROWS_LOST * before - ROUNDING && isPattern(before - after, after),
+};
+
+/** A fifth of the rows no longer has a value; or, of rare ones, more of the values are lost than may be. */
+function filled(name: string, field: FieldGate): Limit[] {
+  const isTruth = field.kind === 'truth';
+  const shareOf = (place: Figures): number => (place.rows === 0 ? NaN : valuesOf(place, name) / place.rows);
+  const share: Limit = {
+    figure: `${name}, share of ${isTruth ? 'true' : 'non-null'}`, limit: `−${SHARE_LOST.toFixed(2)}`, of: shareOf,
+    refuses: (before, after) => shareOf(before) - shareOf(after) >= SHARE_LOST - ROUNDING
+      && isPattern(shareOf(before) * after.rows - valuesOf(after, name), valuesOf(after, name)),
+  };
+  const keeps = field.kind === 'quantity' ? undefined : field.keeps;
+  if (keeps === undefined) return [share];
+  return [share, {
+    figure: `${name}, ${isTruth ? 'rows that are true' : 'values'}`, limit: percent(keeps.share - 1), of: (place) => valuesOf(place, name),
+    refuses: (before, after) => after.rows > 0 && !share.refuses(before, after)
+      && valuesOf(before, name) >= (isTruth ? 0 : RARE) && valuesOf(after, name) < keeps.share * valuesOf(before, name),
+  }];
 }
 
 /** Median and 95th percentile. */
-function moved(name: string, { moves }: Quantity, before: FieldFigures, after: FieldFigures): Finding[] {
-  if (before.values === 0 || after.values === 0 || after.values > GROWN * before.values) return [];
-  const by = moves?.by ?? MOVED;
-  return ([['median', before.median!, after.median!], ['95th percentile', before.p95!, after.p95!]] as const).flatMap(([figure, was, now]): Finding[] => {
-    const far = Math.abs(now - was);
-    // Said so that what is no number is far, too.
-    if (far === 0 || far < by * Math.abs(was) - ROUNDING * Math.abs(was) || far < (moves?.step ?? 0)) return [];
-    return [{ figure: `${name}, ${figure}`, before: was, after: now, limit: `±${Math.round(by * 100)} %${moves?.step === undefined ? '' : ` and ±${moves.step}`}` }];
-  });
+function quantiles(name: string, { moves }: Quantity): Limit[] {
+  const { by = MOVED, step } = moves ?? {};
+  return ([['median', 'median'], ['p95', '95th percentile']] as const).map(([key, figure]) => ({
+    figure: `${name}, ${figure}`, limit: `±${Math.round(by * 100)} %${step === undefined ? '' : ` and ±${step}`}`, of: (place) => fieldOf(place, name)[key],
+    refuses: (before, after) => {
+      const [was, now] = [fieldOf(before, name), fieldOf(after, name)];
+      if (was.values === 0 || now.values === 0 || now.values > GROWN * was.values) return false;
+      const from = was[key] ?? NaN;
+      const far = Math.abs((now[key] ?? NaN) - from);
+      // Said so that what is no number is far, too.
+      return !(far === 0 || far < (by - ROUNDING) * Math.abs(from) || far < (step ?? 0));
+    },
+  }));
 }
 
-/** The province's quantiles where the comuni with values are the same; else those of the comuni that have some before and after. */
-async function movedInProvince({ gate, before, after, among }: Comparison, slice: string, province: string, old: readonly Figures[], current: readonly Figures[]): Promise<Finding[]> {
-  const wholes = { before: wholeOf(before!, slice, province), after: wholeOf(after, slice, province) };
-  // What is kept of the province was measured when it had these comuni.
-  const stands = before!.every((each) => each.slice !== slice || each.comune === '' || (each.province === province) === old.includes(each));
-  const findings: Finding[] = [];
-  for (const [name, field] of quantities(gate)) {
-    const filled = (figures: readonly Figures[]): Set<string> => new Set(figures.filter(({ fields }) => fields[name]!.values > 0).map(({ comune }) => comune));
-    const [was, now] = [filled(old), filled(current)];
-    const common = [...was].filter((comune) => now.has(comune)).sort();
-    if (common.length === 0) continue;
-    const isSame = stands && common.length === was.size && common.length === now.size;
-    const found = isSame ? wholes : await among(common).then((both) => ({ before: both.before.find((each) => each.slice === slice && each.comune === ''), after: both.after.find((each) => each.slice === slice && each.comune === '') }));
-    findings.push(...moved(name, field, found.before!.fields[name]!, found.after!.fields[name]!));
-  }
-  return findings;
+/** Values outside their bounds, unless as many are published: they were accepted then. */
+function outside(name: string, field: FieldGate): Limit[] {
+  const within = field.kind === 'truth' ? undefined : field.within;
+  if (within === undefined) return [];
+  return [{
+    figure: `${name}, values outside ${within[0] ?? ''} … ${within[1] ?? ''}`.trimEnd(), limit: 'none',
+    of: (place) => (place.rows === 0 ? null : fieldOf(place, name).outside),
+    refuses: (before, after) => fieldOf(after, name).outside > fieldOf(before, name).outside,
+  }];
 }
 
-/** Values outside their bounds and rows whose parts do not make the whole, unless as many are published: they were accepted then. */
-function impossible(gate: TableGate, before: Sum, after: Sum): Finding[] {
-  const outside = Object.entries(gate.fields).flatMap(([name, field]): Finding[] => {
-    const within = field.kind === 'truth' ? undefined : field.within;
-    if (within === undefined || after.outside(name) <= before.outside(name)) return [];
-    return [{ figure: `${name}, values outside ${within[0] ?? ''} … ${within[1] ?? ''}`.trimEnd(), before: before.rows === 0 ? null : before.outside(name), after: after.outside(name), limit: 'none' }];
-  });
-  const broken = (gate.identities ?? []).flatMap((identity) => {
-    const name = identityName(identity);
-    return brokenIdentity(`rows without ${name}`, identity.most, before.identity(name), after.identity(name));
-  });
-  return [...outside, ...broken];
+/** A median that no province has, unless what is published has one, too. */
+function typical(name: string, field: FieldGate): Limit[] {
+  const usual = field.kind === 'quantity' ? field.typical : undefined;
+  if (usual === undefined) return [];
+  const of = (place: Figures): number | null => fieldOf(place, name).median;
+  const isUsual = (value: number | null): boolean => value === null || (value >= usual[0] && value <= usual[1]);
+  return [{
+    figure: `${name}, median`, limit: `${usual[0]} … ${usual[1]}`, of, refuses: (before, after) => !isUsual(of(after)) && isUsual(of(before)),
+  }];
 }
 
-/** More of the rows than may break it, and more than one, and a larger share than is published: that was accepted. */
-export function brokenIdentity(figure: string, most: number, before: IdentityFigures, after: IdentityFigures): Finding[] {
-  const share = ({ known, broken }: IdentityFigures): number => (known === 0 ? 0 : broken / known);
-  if (after.broken < LOST_ROWS && after.broken < after.known) return [];
-  if (share(after) <= most + ROUNDING || share(after) <= share(before) + ROUNDING) return [];
-  return [{ figure: `${figure}, share`, before: before.known === 0 ? null : share(before), after: share(after), limit: most.toFixed(2) }];
-}
-
-/** Medians that no province has, unless what is published has one, too. */
-function untypical(gate: TableGate, before: Figures | undefined, after: Figures | undefined): Finding[] {
-  return quantities(gate).flatMap(([name, { typical }]): Finding[] => {
-    const median = after?.fields[name]!.median ?? null;
-    if (typical === undefined || median === null) return [];
-    const isUsual = (value: number): boolean => value >= typical[0] && value <= typical[1];
-    const was = before?.fields[name]!.median ?? null;
-    if (isUsual(median) || (was !== null && !isUsual(was))) return [];
-    return [{ figure: `${name}, median`, before: was, after: median, limit: `${typical[0]} … ${typical[1]}` }];
-  });
+/** More of the rows break an identity than may, and more than one, and a larger share than is published: that was accepted. */
+function broken(figure: string, identity: string, most: number): Limit {
+  const share = (place: Figures): number | null => {
+    const { known, broken: count } = identityOf(place, identity);
+    return known === 0 ? null : count / known;
+  };
+  return {
+    figure: `${figure}, share`, limit: most.toFixed(2), of: share,
+    refuses: (before, after) => {
+      const { known, broken: count } = identityOf(after, identity);
+      return isPattern(count, known - count) && (share(after) ?? 0) > Math.max(most, share(before) ?? 0) + ROUNDING;
+    },
+  };
 }
 
 function percent(share: number): string {

@@ -18,9 +18,8 @@ import type { Product } from '../plan/products.ts';
 import type { PublishedTable } from '../ledger/published.ts';
 import { buildSchema, carrySchema } from '../db/workspace.ts';
 
-/** State 4: the stale tables of a unit lie finished in its workspace. */
+/** The stale tables of a unit lie finished in its workspace. */
 export interface Joined {
-  readonly state: 'joined';
   readonly unit: number;
   readonly schema: string;
   /** Files in force. */
@@ -84,7 +83,7 @@ export async function join(database: Database, unit: number, products: readonly 
     }
     return carry;
   });
-  return { state: 'joined', unit, schema, files: inventory.used(unit).map(({ fileId }) => fileId), products, built: stale.filter(({ relation }) => carrying?.results.get(relation)?.stands !== true), carrying };
+  return { unit, schema, files: inventory.used(unit).map(({ fileId }) => fileId), products, built: stale.filter(({ relation }) => carrying?.results.get(relation)?.stands !== true), carrying };
 }
 
 /**

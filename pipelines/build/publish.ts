@@ -8,7 +8,7 @@ import type { RegisteredSource } from '../contract/registry.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { attribute, citationsOf } from './attribution.ts';
 import type { Gated } from './gate.ts';
-import { dropWorkspaces } from './join.ts';
+import { dropWorkspaces, type Joined } from './join.ts';
 import { holds, releaseHold, setHold } from '../ledger/hold.ts';
 import { productsDigest } from '../plan/products.ts';
 import { publishedTables, type PublishedTable } from '../ledger/published.ts';
@@ -18,9 +18,7 @@ import { addFigures, fence } from '../ledger/ledger.ts';
 const LOCK_TIMEOUT_MS = 2000;
 const TRIES = 15;
 
-/** State 6. */
 export interface Published {
-  readonly state: 'published';
   readonly publicationId: number;
   readonly unit: number;
   readonly tables: readonly Omit<PublishedTable, 'stands'>[];
@@ -30,8 +28,7 @@ export interface Published {
  * Publishes a unit that was checked and passed the quality gate.
  * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) when readers held the tables through every try
  */
-export async function publish(database: Database, gated: Gated, sources: readonly RegisteredSource[], runId: number): Promise<Published> {
-  const { joined } = gated.checked;
+export async function publish(database: Database, joined: Joined, gated: Gated, sources: readonly RegisteredSource[], runId: number): Promise<Published> {
   const { unit, schema } = joined;
   const splits = new Map<Relation, Split>();
   const digests = new Map<Relation, { rows: number; digest: string }>();
@@ -88,7 +85,7 @@ export async function publish(database: Database, gated: Gated, sources: readonl
     return { publicationId, tables };
   });
   await database.session((session) => dropWorkspaces(session, unit));
-  return { state: 'published', unit, ...published };
+  return { unit, ...published };
 }
 
 function byRelation(a: { relation: Relation }, b: { relation: Relation }): number {

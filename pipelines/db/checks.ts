@@ -1,6 +1,7 @@
 /** Queries whose rows are offences, run in a workspace. */
 import type { Check } from '../contract/sql-files.ts';
 import { MappaleError } from '../errors.ts';
+import type { Log } from '../log.ts';
 import type { Session } from './types.ts';
 
 export interface Offence extends Check {
@@ -28,12 +29,18 @@ export async function runChecks(session: Session, checks: readonly Check[]): Pro
   return offences;
 }
 
-/** @returns the error (exit 5) that names every offence with examples */
-export function offencesError(subject: string, offences: readonly Offence[]): MappaleError {
-  return new MappaleError(`${subject}: checks failed`, {
+/** Says what was found that is to be looked at. @throws MappaleError `CHECKS_FAILED` (exit 5), naming what may not be, with examples */
+export function refuseOffences(subject: string, offences: readonly Offence[], log: Log): void {
+  for (const { level, expects, rows, name } of offences) {
+    if (level === 'warn') log.warn(`${subject}: ${expects}: ${rows} rows say otherwise`, { check: name });
+  }
+  const errors = offences.filter(({ level }) => level === 'error');
+  if (errors.length === 0) return;
+  throw new MappaleError(`${subject}: checks failed`, {
     code: 'CHECKS_FAILED', kind: 'checks',
-    at: [...new Set(offences.map(({ file }) => file))].join(', '),
-    detail: offences.map(({ name, expects, rows, samples }) => `${name}: expected ${expects}, found ${rows}${rows === COUNTED ? ' or more' : ''} rows, e.g. ${JSON.stringify(samples[0])}`).join('\n          '),
+    at: [...new Set(errors.map(({ file }) => file))].join(', '),
+    detail: errors.map(({ name, expects, rows, samples }) =>
+      `${name}: expected ${expects}, found ${rows}${rows === COUNTED ? ' or more' : ''} rows, e.g. ${JSON.stringify(samples[0])}`).join('\n          '),
     hint: 'Nothing of it is published. Look at the rows named; the queries stand in the files named.',
   });
 }

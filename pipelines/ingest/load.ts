@@ -8,7 +8,7 @@ import { NO_DATA } from '../readers/no-data.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { readChecks, tableOf } from '../contract/sql-files.ts';
 import type { Log } from '../log.ts';
-import { offencesError, runChecks } from '../db/checks.ts';
+import { refuseOffences, runChecks } from '../db/checks.ts';
 import { leftStaging, stagingSchema } from '../db/workspace.ts';
 import { lost, refuseRejects, type MemberCount, type Staged } from './stage.ts';
 import { fence } from '../ledger/ledger.ts';
@@ -54,10 +54,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
        where code = $2 and member_id in (select coalesce(taken_from, member_id) from ledger.member where release_id = $1)`, [releaseId, NO_DATA],
     );
     refuseRejects(staged.located, records, rejects - (without?.records ?? 0));
-    const offences = await runChecks(session, readChecks(source.checks));
-    for (const offence of offences) if (offence.level === 'warn') log.warn(`${source.id}: ${offence.expects}: ${offence.rows} rows say otherwise`, { check: offence.name });
-    const errors = offences.filter(({ level }) => level === 'error');
-    if (errors.length > 0) throw offencesError(source.id, errors);
+    refuseOffences(source.id, await runChecks(session, readChecks(source.checks)), log);
     if (staged.located.complete && counts.every(({ rows }) => rows === 0)) throw withoutRecords(staged);
     await recordPlaces(session, schema, source, releaseId);
     return { held, records, rejects, rows: counts.reduce((sum, count) => sum + count.rows, 0), duplicates: counts.reduce((sum, count) => sum + count.duplicates, 0) };

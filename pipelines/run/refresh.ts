@@ -328,11 +328,11 @@ async function buildUnit(context: Context, run: Run, { unit, products, published
   await refuseTies(database, sources, layers.map((relation) => ({ relation, force: inventory.force(unit, relation) })));
   log.info(`${name}: building ${stale.map(({ relation }) => relation).join(', ')}`);
   const joined = await run.step('join', name, () => join(database, unit, products, published, sources, inventory, log));
-  const checked = await run.step('check', name, () => check(database, joined, name, log));
-  const gated = await run.step('gate', name, () => gate(database, checked, name, options.accept, log));
+  await run.step('check', name, () => check(database, joined, name, log));
+  const gated = await run.step('gate', name, () => gate(database, joined, name, options.accept, log));
   // After the gate, which says more: a comune too small for its figures may be missing, too.
   await refuseFewer(database, unit, name, layers.map((relation) => ({ relation, force: inventory.force(unit, relation) })), options.accept);
-  const made = await run.step('publish', name, () => publish(database, gated, sources, run.runId));
+  const made = await run.step('publish', name, () => publish(database, joined, gated, sources, run.runId));
   await releaseHold(database, unit, 'rolled_back');
   const rows = new Map(made.tables.map((table) => [table.relation, table.rows]));
   const notes = unit === 0 ? [] : await unlistedComuni(database, sources, inventory, unit, name, [PARCELS, ADDRESSES]);

@@ -156,7 +156,7 @@ async function tables(database: Database): Promise<{ fill(before: readonly Line[
       await write('was', before);
       await write('now', after);
       return {
-        relation: 'core.test', gate: GATE, before: before.length === 0 ? null : await of('was'), after: await of('now'), provinceOf,
+        relation: 'core.test', gate: GATE, before: await of('was'), after: await of('now'), provinceOf,
         nameOf: (province, comune) => comune ?? `province ${province}`, among: async (comuni) => ({ before: await of('was', comuni), after: await of('now', comuni) }),
       };
     },
