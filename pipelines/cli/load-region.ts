@@ -4,6 +4,7 @@ import type { Command } from 'commander';
 import { expandPath } from '../config.ts';
 import { withContext, type Context } from '../run/context.ts';
 import { duration, group } from '../progress.ts';
+import { firstFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import { exitCodeOf, refresh, type RefreshReport } from '../run/refresh.ts';
 import { acceptance, collectPaths, command, describeUnknown, parseCount, parseRegion, print, table } from './command.ts';
@@ -49,8 +50,8 @@ async function writeDemo(context: Context): Promise<string> {
 async function anyParcel(context: Context, region: number): Promise<Record<string, unknown> | null> {
   const [row] = await context.database.query<{ record: Record<string, unknown> | null }>(
     `select api.parcel(p.fid, $2) as record from core.parcel p
-     where p.fid >= $1 and p.fid < $1 + 100000000 and p.kind = 'land' order by p.fid limit 1`,
-    [region * 100_000_000, SECTION_NAMES],
+     where p.fid >= $1 and p.fid < $3 and p.kind = 'land' order by p.fid limit 1`,
+    [firstFid(region), SECTION_NAMES, firstFid(region + 1)],
   );
   return row?.record ?? null;
 }

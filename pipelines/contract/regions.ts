@@ -41,9 +41,17 @@ export function findRegion(text: string | number): Region | undefined {
   return BY_KEY.get(key(digits));
 }
 
-/** First fid of a region's range; the range holds 100,000,000. */
-export function fidBase(region: number): number {
-  return region * 100_000_000;
+/** Parcels for which a region has room. SQL says the same in `core.region_of`, and where fids are given. */
+const FIDS_OF_REGION = 100_000_000;
+
+/** First fid of a region's range, which ends before the next region's first. */
+export function firstFid(region: number): number {
+  return region * FIDS_OF_REGION;
+}
+
+/** @returns the code of the region whose range a fid lies in; of fids that no region has, a number that is no code */
+export function regionOfFid(fid: number): number {
+  return Math.floor(fid / FIDS_OF_REGION);
 }
 
 /** @param unit a region's code, or 0 for Italy */

@@ -1,4 +1,5 @@
 /** Schemas, tables, partitions and views, whose names the program makes itself (workspaces, releases, publications). */
+import { firstFid } from '../contract/regions.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { statementsOf, type Names, type Place } from './statements.ts';
 import { ident, one, type Database, type Row, type Session } from './types.ts';
@@ -301,7 +302,7 @@ export async function partitionKey(session: Session, schema: string, table: stri
 
 function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: string; bound: string } {
   if (split === 'fid') {
-    const [from, to] = [key * 100_000_000, (key + 1) * 100_000_000];
+    const [from, to] = [firstFid(key), firstFid(key + 1)];
     return { check: `fid >= ${from} and fid < ${to}`, bound: `for values from (${from}) to (${to})` };
   }
   return { check: `${split === 'release' ? 'release_id' : 'region_code'} = ${key}`, bound: `for values in (${key})` };

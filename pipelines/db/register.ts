@@ -1,4 +1,5 @@
 /** The register of fids: what a build sees of the parcels that it takes the place of, and what becomes of those that leave. */
+import { firstFid } from '../contract/regions.ts';
 import { statementsOf, type Part, type Place } from './statements.ts';
 import type { Session } from './types.ts';
 
@@ -33,5 +34,5 @@ export async function retireParcels(session: Session, region: number, now: Place
     parcels.push(register('parcels_on', { table: leaving }));
     moved.push(register('is_on', { table: leaving, unless: part('unless', { table: now }) }));
   }
-  await session.query(register('name_successors', { now, parcels: { sql: parcels.join(' union all ') }, moved: { sql: moved.join(' or ') } }), [region]);
+  await session.query(register('name_successors', { now, parcels: { sql: parcels.join(' union all ') }, moved: { sql: moved.join(' or ') } }), [firstFid(region), firstFid(region + 1)]);
 }

@@ -3,6 +3,7 @@ import { digestOfPlaces } from '../db/catalog.ts';
 import type { Database } from '../db/index.ts';
 import { inputError, MappaleError } from '../errors.ts';
 import { group } from '../progress.ts';
+import { firstFid } from '../contract/regions.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import { countable, placesInForce, regionOf, type Force, type LoadedFile } from './force.ts';
@@ -88,10 +89,10 @@ export async function unlistedComuni(database: Database, sources: readonly Regis
   if (inventory.register.size === 0) notes.push(`${name}: without the list of comuni (${sourceOfLayer(sources, 'layer.comune_code')?.id ?? 'none is known'}) their names come from the files, and their ISTAT codes are not known`);
   const rows = await database.query<{ comune: string; name: string | null; parcels: number; addresses: number }>(
     `select c.belfiore as comune, f.name,
-       (select count(*) from core.parcel p where p.fid >= $1 * 100000000 and p.fid < ($1 + 1) * 100000000 and p.belfiore = c.belfiore) as parcels,
+       (select count(*) from core.parcel p where p.fid >= $3 and p.fid < $4 and p.belfiore = c.belfiore) as parcels,
        (select count(*) from core.access_point a where a.region_code = $1 and a.belfiore = c.belfiore) as addresses
      from unnest($2::text[]) as c (belfiore) left join core.comune_found f on f.region_code = $1 and f.belfiore = c.belfiore order by 1`,
-    [unit, strange(inventory, unit, relations)],
+    [unit, strange(inventory, unit, relations), firstFid(unit), firstFid(unit + 1)],
   );
   for (const { comune, name: called, parcels, addresses } of inventory.register.size === 0 ? [] : rows) {
     const listed = inventory.register.get(comune);

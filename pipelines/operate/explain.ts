@@ -5,7 +5,7 @@ import { sourceOfLayer } from '../contract/registry.ts';
 import { inWorkspace, provideLayer, provideMembers, provideParcels, providePublished, provideRegion, rowsOf } from '../db/catalog.ts';
 import type { Context } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
-import { findRegion } from '../contract/regions.ts';
+import { findRegion, regionOfFid } from '../contract/regions.ts';
 import { tableOfSection } from '../contract/sections.ts';
 import { readSectionFiles, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import { productFiles } from '../plan/products.ts';
@@ -53,7 +53,7 @@ class Undo extends Error {}
  */
 export async function explain(context: Context, fid: number, section: string): Promise<Explanation> {
   const { database, sources } = context;
-  const unit = Math.floor(fid / 100_000_000);
+  const unit = regionOfFid(fid);
   const region = findRegion(unit);
   const published = await publishedTables(database, unit);
   const parcels = published.get('core.parcel');

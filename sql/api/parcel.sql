@@ -11,7 +11,7 @@ begin
     select string_agg(a.source || case when a.reference_period = '' then '' else ' (' || a.reference_period || ')' end, '; ' order by a.source_id collate "C")
     from ledger.publication u
     join ledger.attribution a using (publication_id)
-    where u.unit_code = p_fid / 100000000
+    where u.unit_code = core.region_of(p_fid)
       and u.state = 'current'
       and a.section = p_section
   );
@@ -76,7 +76,7 @@ create or replace function api.parcel(p_fid int4, p_include text[]) returns json
 language plpgsql volatile as $$
 declare
   v_include text[] := array['basic'] || array_remove(p_include, 'basic');
-  v_region constant int4 := p_fid / 100000000;
+  v_region constant int4 := core.region_of(p_fid);
   v_covered constant text[] := api.covered_sections();
   v_basic record;
   v_section text;
@@ -148,7 +148,7 @@ begin
   return (
     select json_build_object('successor_fid', r.successor_fid)
     from core.parcel_register r
-    where r.region_code = p_fid / 100000000
+    where r.region_code = core.region_of(p_fid)
       and r.fid = p_fid
       and r.retired_on is not null
     limit 1

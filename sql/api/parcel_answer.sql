@@ -10,7 +10,7 @@ set search_path to public, pg_temp
 as $$
 begin
   perform api.hold_publication();
-  publication := api.publication_tag(p_fid / 100000000);
+  publication := api.publication_tag(core.region_of(p_fid));
   answer := api.parcel(p_fid, p_include)::text;
 end
 $$;

@@ -84,8 +84,8 @@ standing as not materialized (
     fid,
     geom
   from core.parcel
-  where fid < $1 * 100000000
-    or fid >= ($1 + 1) * 100000000
+  where fid < $1
+    or fid >= $2
   union all
   select
     fid,

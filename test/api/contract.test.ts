@@ -6,6 +6,7 @@ import { ENDPOINTS } from '../../api/endpoints.ts';
 import { SCOPES } from '../../api/access.ts';
 import type { SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { readParameters } from '../../api/parameters.ts';
+import { firstFid } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { describeEngines } from '../harness/database.ts';
 import { BASE, DOCUMENT, offencesOf, regionService, VERSION, type Answered } from './harness.ts';
@@ -287,7 +288,7 @@ describeEngines('the read interface', (engine) => {
     });
 
     it('of a parcel that does not exist lead to 404', async () => {
-      for (const fid of [0, 1, 2_147_483_647, service.region.code * 100_000_000 + 99_999_999]) {
+      for (const fid of [0, 1, 2_147_483_647, firstFid(service.region.code + 1) - 1]) {
         const answered = await ask(`/parcels/${fid}`);
         expect(answered.status).toBe(404);
         expect(answered.body).toMatchObject({ error: 'NOT_FOUND', details: { id: fid } });

@@ -1,5 +1,6 @@
 /** SQL files say what they read, write and hold, and what they say is so. */
 import { describe, expect, it } from 'vitest';
+import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
 import { carriesOf } from '../../pipelines/contract/sql-files.ts';
 import { lineAt, read, SQL } from './project.ts';
 import { code, created, header, headerValues, qualified, relations, shouted } from './sql-text.ts';
@@ -110,6 +111,15 @@ describe('an SQL file', () => {
   it('never changes in place what is served', () => {
     const building = SQL.filter((file) => /^sql\/(core\/|sections\/[^/]+\/build)/.test(file) || /^sources\/[^/]+\/load\.sql$/.test(file));
     expect(everywhere((text) => [...code(text).matchAll(/\b(update\s+\w+(\.\w+)?\s+(as\s+)?(\w+\s+)?set|on\s+conflict)\b/g)].map((match) => `line ${lineAt(text, match.index)}: ${match[0]}`), building)).toEqual([]);
+  });
+});
+
+describe('the range of fids of a region', () => {
+  it('is written where fids are given and in one function, and is what the program says', () => {
+    const written = SQL.flatMap((file) => [...code(read(file)).matchAll(/\b\d{8,}\b/g)].map(([digits]) => ({ file, digits })));
+    expect([...new Set(written.filter(({ digits }) => Number(digits) === firstFid(1)).map(({ file }) => file))].sort()).toEqual(['sql/core/parcel.sql', 'sql/functions/region_of.sql']);
+    expect(regionOfFid(firstFid(14))).toBe(14);
+    expect(regionOfFid(firstFid(15) - 1)).toBe(14);
   });
 });
 

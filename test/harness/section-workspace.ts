@@ -13,6 +13,7 @@ import type { LonLat, SyntheticRegion } from '../../pipelines/synthetic/region.t
 import { createTables } from './functions.ts';
 import { openRun } from './run.ts';
 import { SILENT } from '../../pipelines/log.ts';
+import { firstFid } from '../../pipelines/contract/regions.ts';
 import { registerSource, sourceOfLayer, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { readSqlFile, schemaOf, tableOf, type SqlFile } from '../../pipelines/contract/sql-files.ts';
@@ -41,7 +42,7 @@ export interface SectionWorkspace {
 
 /** fid of a parcel of the synthetic region, in the region's own range. */
 export function syntheticFid(region: SyntheticRegion, index: number): number {
-  return region.code * 100_000_000 + index;
+  return firstFid(region.code) + index;
 }
 
 export interface SectionWorkspaceOptions {
@@ -92,7 +93,7 @@ export async function sectionWorkspace(database: Database, { region, sources: id
       const [bound] = await session.query<{ partitioned: string | null }>(
         'select pg_get_partkeydef($1::regclass::oid) as partitioned', [parent],
       );
-      const [low, high] = [region.code * 100_000_000, (region.code + 1) * 100_000_000];
+      const [low, high] = [firstFid(region.code), firstFid(region.code + 1)];
       // Tables of Italy as a whole have no partitions.
       const part = bound!.partitioned === null ? parent : `${parent}_test`;
       if (bound!.partitioned !== null) await session.query(bound!.partitioned.startsWith('RANGE')

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
+import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { serviceOn, offencesOf, type Answered, type Service } from '../api/harness.ts';
 import { recount, inForce } from '../faults/published.ts';
@@ -208,7 +209,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     const gone = [...before.values()].filter((fid) => !after.has(fid));
     expect(gone).toHaveLength(1);
     expect(await successor(gone[0]!)).toBeNull();
-    const never = await ask(MOLISE * 100_000_000 + 99_999_999);
+    const never = await ask(firstFid(MOLISE + 1) - 1);
     expect([never.status, never.body!['error']]).toEqual([404, 'NOT_FOUND']);
   });
 
@@ -237,7 +238,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
       [MOLISE, [...before.values()]],
     );
     expect(retired).toEqual([...after].map(([reference, fid]) => ({ reference, successor: fid })));
-    expect([...after.values()].every((fid) => Math.floor(fid / 100_000_000) === region)).toBe(true);
+    expect([...after.values()].every((fid) => regionOfFid(fid) === region)).toBe(true);
     const [reference, fid] = [...before][0]!;
     expect(await successor(fid)).toBe(after.get(reference));
   }

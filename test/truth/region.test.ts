@@ -8,6 +8,7 @@ import { covers } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { SyntheticRegion, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { regionOfFid } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
@@ -98,7 +99,7 @@ function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expe
   }, basic['cadastral']));
   found.push(...differences('municipality', expected['municipality'], record['municipality']));
   found.push(...differences('basic.municipality', expected['municipality'], basic['municipality']));
-  if (region.code !== Math.floor((record['fid'] as number) / 100_000_000)) found.push(`fid: ${String(record['fid'])} is not of region ${region.code}`);
+  if (region.code !== regionOfFid(record['fid'] as number)) found.push(`fid: ${String(record['fid'])} is not of region ${region.code}`);
   return found;
 }
 

@@ -9,7 +9,7 @@ language plpgsql stable as $$
 begin
   value := (
     select coalesce(
-      json_agg(api.address_json((p_fid / 100000000)::int2, x.address_id) order by x.ordinal),
+      json_agg(api.address_json(core.region_of(p_fid), x.address_id) order by x.ordinal),
       '[]'::json
     )
     from section.address x

@@ -63,7 +63,7 @@ begin
   into value, linked
   from section.demographics d
   left join core.census_figures f
-    on f.region_code = (d.fid / 100000000)::int2
+    on f.region_code = core.region_of(d.fid)
     and f.section_id = d.section_id
   where d.fid = p_fid;
 end

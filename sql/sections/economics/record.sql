@@ -38,7 +38,7 @@ begin
         e.avg_residential_price_m2::numeric as price,
         round(d.total_income_eur::numeric / nullif(d.earners, 0), 2) as average_income
       from section.economics e
-      join core.declared_income d on d.region_code = p_fid / 100000000
+      join core.declared_income d on d.region_code = core.region_of(p_fid)
         and d.belfiore = e.belfiore
         and d.cap is not distinct from e.cap
       where e.fid = p_fid

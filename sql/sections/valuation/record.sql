@@ -46,15 +46,15 @@ begin
     bool_or(v.half_year is not null)
   into value, linked
   from section.valuation v
-  left join core.quotation_zone z on z.region_code = p_fid / 100000000
+  left join core.quotation_zone z on z.region_code = core.region_of(p_fid)
     and z.belfiore = v.belfiore
     and z.zona = v.zona
     and z.half_year = v.half_year
-  left join core.quotation q on q.region_code = p_fid / 100000000
+  left join core.quotation q on q.region_code = core.region_of(p_fid)
     and q.belfiore = v.belfiore
     and q.zona = v.zona
     and q.half_year = v.half_year
-  left join core.quotation b on b.region_code = p_fid / 100000000
+  left join core.quotation b on b.region_code = core.region_of(p_fid)
     and b.belfiore = v.previous_belfiore
     and b.zona = v.previous_zona
     and b.half_year = v.half_year - 1

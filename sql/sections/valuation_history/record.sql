@@ -34,7 +34,7 @@ begin
         o.rental_min_eur_m2_month,
         o.rental_max_eur_m2_month
       from core.quotation o
-      where o.region_code = p_fid / 100000000
+      where o.region_code = core.region_of(p_fid)
         and o.belfiore = r.then_belfiore
         and o.zona = r.then_zona
         and o.half_year = h.half_year

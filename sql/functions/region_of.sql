@@ -1,0 +1,13 @@
+-- purpose: the region of a parcel, by its fid
+-- reads: none
+-- writes: core.region_of
+-- grain: one call per fid
+-- crs: none
+
+-- Without "strict" or a search path it is inlined, so that partitions are found and indexes used.
+create or replace function core.region_of(p_fid int4) returns int2
+language sql immutable parallel safe
+as $$
+  select (p_fid / 100000000)::int2
+$$;
+comment on function core.region_of(int4) is 'ISTAT code of the region whose range of 100,000,000 fids a fid lies in; of fids that no region has, a number that is no code';
