@@ -15,7 +15,7 @@ import { openDatabase, type CopyIn, type Database } from '../pipelines/db/index.
 import { RowWriter } from '../pipelines/formats/copy.ts';
 import { randomOf } from '../pipelines/synthetic/random.ts';
 import type { MemberSink, Sink } from '../pipelines/contract/source.ts';
-import { ZipWriter } from '../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../pipelines/synthetic/zip-writer.ts';
 import { ZipArchive } from '../pipelines/formats/zip.ts';
 import { readSqlFile } from '../pipelines/contract/sql-files.ts';
 import { INDIR_COLUMNS } from '../sources/anncsu_addresses/schema.ts';
@@ -118,9 +118,7 @@ export async function benchAnncsu(options: AnncsuBenchOptions = {}): Promise<Ann
     const csv = join(folder, 'INDIR_ITA_20260602.csv');
     await pipeline(indirLines(rows), createWriteStream(csv, { highWaterMark: 1_048_576 }));
     const zip = csv.replace(/csv$/, 'zip');
-    const writer = await ZipWriter.create(zip);
-    await writer.add(basename(csv), createReadStream(csv, { highWaterMark: 1_048_576 }), { level: 6 });
-    await writer.close();
+    await writeZip(zip, [[basename(csv), createReadStream(csv, { highWaterMark: 1_048_576 }), { level: 6 }]]);
     let peak = 0;
     const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 50);
     const read = (path: string) => (): Promise<number> => timed(() => readInto(path, sinkOf(() => undefined, () => undefined, () => undefined)));

@@ -18,7 +18,7 @@ import { openDatabase, type Database } from '../pipelines/db/index.ts';
 import { migrate } from '../pipelines/db/migrate.ts';
 import { RowWriter } from '../pipelines/formats/copy.ts';
 import { randomOf } from '../pipelines/synthetic/random.ts';
-import { ZipWriter } from '../pipelines/synthetic/zip-writer.ts';
+import { writeZip, zipStream, type ZipEntry } from '../pipelines/synthetic/zip-writer.ts';
 import { SILENT } from '../pipelines/log.ts';
 import { registerSource } from '../pipelines/contract/registry.ts';
 import { locate } from '../pipelines/ingest/locate.ts';
@@ -175,22 +175,14 @@ function parcel(index: number, lat: number, lon: number): string {
 
 /** `MOLISE.zip` › `CB.zip` › `Z001_INVENTATO.zip` › `Z001_INVENTATO_ple.gml`, each level deflated. */
 async function writeRegion(path: string, parcels: number): Promise<void> {
-  const province = `${path}.province`;
-  const comuni = await ZipWriter.create(province);
-  for (let first = 0; first < parcels; first += COMUNE_PARCELS) {
-    const code = `Z${String(1 + first / COMUNE_PARCELS).padStart(3, '0')}`;
-    const comune = `${path}.comune`;
-    const inner = await ZipWriter.create(comune);
-    await inner.add(`${code}_INVENTATO_ple.gml`, document(first, Math.min(COMUNE_PARCELS, parcels - first)), { level: 6 });
-    await inner.close();
-    await comuni.add(`${code}_INVENTATO.zip`, createReadStream(comune), { level: 6 });
-    await rm(comune);
+  const level = { level: 6 };
+  function* comuni(): Generator<ZipEntry> {
+    for (let first = 0; first < parcels; first += COMUNE_PARCELS) {
+      const stem = `Z${String(1 + first / COMUNE_PARCELS).padStart(3, '0')}_INVENTATO`;
+      yield [`${stem}.zip`, zipStream([[`${stem}_ple.gml`, document(first, Math.min(COMUNE_PARCELS, parcels - first)), level]]), level];
+    }
   }
-  await comuni.close();
-  const region = await ZipWriter.create(path);
-  await region.add('CB.zip', createReadStream(province), { level: 6 });
-  await region.close();
-  await rm(province);
+  await writeZip(path, [['CB.zip', zipStream(comuni()), level]]);
 }
 
 // --- The three ways ------------------------------------------------------------------------------------------------

@@ -12,7 +12,7 @@ import { ROOT } from '../pipelines/config.ts';
 import { openDatabase } from '../pipelines/db/index.ts';
 import { RowWriter } from '../pipelines/formats/copy.ts';
 import type { MemberSink, Sink } from '../pipelines/contract/source.ts';
-import { ZipWriter } from '../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../pipelines/synthetic/zip-writer.ts';
 import { ZipArchive } from '../pipelines/formats/zip.ts';
 import { readSqlFile } from '../pipelines/contract/sql-files.ts';
 import source from '../sources/egms_vertical/source.ts';
@@ -108,9 +108,7 @@ export async function benchEgms(options: EgmsBenchOptions = {}): Promise<EgmsBen
     const lines = (): Iterable<string> => tileLines({ tile: [46, 20], rows, dates: options.dates ?? 303, seed: 1 });
     await pipeline(lines, createWriteStream(csv, { highWaterMark: 1_048_576 }));
     const zip = csv.replace(/csv$/, 'zip');
-    const writer = await ZipWriter.create(zip);
-    await writer.add(basename(csv), createReadStream(csv, { highWaterMark: 1_048_576 }), { level: 6 });
-    await writer.close();
+    await writeZip(zip, [[basename(csv), createReadStream(csv, { highWaterMark: 1_048_576 }), { level: 6 }]]);
     const csvBytes = (await stat(csv)).size;
     const drain = async (stream: AsyncIterable<Buffer>): Promise<number> => {
       let bytes = 0;

@@ -2,7 +2,7 @@
  * What a scheduled refresh costs beside a full load: with nothing to do, after one comune in a hundred of the cadastre was written anew and says the
  * same, and after the parcels of one in a hundred changed. A synthetic region is written, loaded, and refreshed after each change.
  */
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
@@ -11,7 +11,7 @@ import { readConfig } from '../pipelines/config.ts';
 import { contextOf } from '../pipelines/run/context.ts';
 import { openDatabase } from '../pipelines/db/index.ts';
 import { migrate } from '../pipelines/db/migrate.ts';
-import { ZipWriter } from '../pipelines/synthetic/zip-writer.ts';
+import { writeZip, zipStream, type ZipEntry } from '../pipelines/synthetic/zip-writer.ts';
 import { ZipArchive } from '../pipelines/formats/zip.ts';
 import { SILENT } from '../pipelines/log.ts';
 import { loadSources } from '../pipelines/contract/registry.ts';
@@ -105,27 +105,21 @@ function changed(gml: string): string {
 
 /** Rewrites the parcels of these comuni. */
 async function rewriteComuni(path: string, comuni: ReadonlySet<string>, edit: (gml: string) => string): Promise<void> {
-  const rewrite = async (archive: ZipArchive, target: string): Promise<void> => {
-    const writer = await ZipWriter.create(target);
-    for (const [index, entry] of archive.entries.entries()) {
-      const name = entry.path;
+  async function* rewritten(archive: ZipArchive): AsyncGenerator<ZipEntry> {
+    for (const { path: name, modified } of archive.entries) {
       if (name.endsWith('.zip')) {
         const inner = await archive.archive(name);
-        const part = `${target}.${index}`;
-        await rewrite(inner, part);
+        yield [name, zipStream(rewritten(inner)), { modified, level: 0 }];
         await inner.close();
-        await writer.add(name, await readFile(part), { modified: entry.modified, stored: true });
-        await rm(part);
         continue;
       }
       const content = await archive.buffer(name);
       const changes = name.endsWith('_ple.gml') && comuni.has(name.slice(0, 4));
-      await writer.add(name, changes ? Buffer.from(edit(content.toString('utf8'))) : content, { modified: entry.modified });
+      yield [name, changes ? edit(content.toString('utf8')) : content, { modified }];
     }
-    await writer.close();
-  };
+  }
   const archive = await ZipArchive.open(path);
-  await rewrite(archive, `${path}.part`);
+  await writeZip(`${path}.part`, rewritten(archive));
   await archive.close();
   await rename(`${path}.part`, path);
 }

@@ -5,7 +5,7 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { MultiPolygon, Point } from './plane-geometry.ts';
-import type { ZipWriter } from './zip-writer.ts';
+import type { ZipEntry } from './zip-writer.ts';
 
 export type ShapefileField =
   /** Text of at most `length` bytes, 1–254. */
@@ -215,7 +215,7 @@ export async function writeShapefile(folder: string, name: string, layer: Shapef
   for (const [extension, bytes] of named(shapefileParts(layer))) await writeFile(join(folder, `${name}.${extension}`), bytes);
 }
 
-/** Adds `<path>.shp` and its sidecars to a zip. */
-export async function addShapefile(zip: ZipWriter, path: string, layer: ShapefileLayer): Promise<void> {
-  for (const [extension, bytes] of named(shapefileParts(layer))) await zip.add(`${path}.${extension}`, bytes);
+/** `<path>.shp` and its sidecars as entries of a zip. */
+export function shapefileEntries(path: string, layer: ShapefileLayer): ZipEntry[] {
+  return named(shapefileParts(layer)).map(([extension, bytes]) => [`${path}.${extension}`, bytes]);
 }

@@ -1,5 +1,5 @@
 /** Writes an Excel workbook of one sheet for synthetic regions and fixtures, in the form that spreadsheet programs write. */
-import { ZipWriter } from './zip-writer.ts';
+import { writeZip } from './zip-writer.ts';
 
 /** A number becomes a number cell, a string a shared text, null an empty cell. */
 export type XlsxValue = string | number | null;
@@ -19,18 +19,6 @@ function columnName(index: number): string {
 
 /** Rows are streamed into the sheet; the distinct texts are held in memory until the end. */
 export async function writeXlsx(path: string, sheet: string, rows: Iterable<readonly XlsxValue[]>): Promise<void> {
-  const zip = await ZipWriter.create(path);
-  await zip.add('[Content_Types].xml', `${HEAD}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">`
-    + '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>'
-    + '<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
-    + '<Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>'
-    + '<Override PartName="/xl/sharedStrings.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"/></Types>');
-  await zip.add('_rels/.rels', `${HEAD}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`
-    + `<Relationship Id="rId1" Type="${RELATIONS}/officeDocument" Target="xl/workbook.xml"/></Relationships>`);
-  await zip.add('xl/workbook.xml', `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><sheets><sheet name="${escape(sheet)}" sheetId="1" r:id="rId1"/></sheets></workbook>`);
-  await zip.add('xl/_rels/workbook.xml.rels', `${HEAD}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`
-    + `<Relationship Id="rId1" Type="${RELATIONS}/worksheet" Target="worksheets/sheet1.xml"/>`
-    + `<Relationship Id="rId2" Type="${RELATIONS}/sharedStrings" Target="sharedStrings.xml"/></Relationships>`);
   const texts = new Map<string, number>();
   let used = 0;
   function* xml(): Generator<string> {
@@ -55,12 +43,24 @@ export async function writeXlsx(path: string, sheet: string, rows: Iterable<read
     }
     yield '</sheetData></worksheet>';
   }
-  await zip.add('xl/worksheets/sheet1.xml', xml());
   function* shared(): Generator<string> {
     yield `${HEAD}<sst xmlns="${MAIN}" count="${used}" uniqueCount="${texts.size}">`;
     for (const text of texts.keys()) yield `<si><t${text.trim() === text ? '' : ' xml:space="preserve"'}>${escape(text)}</t></si>`;
     yield '</sst>';
   }
-  await zip.add('xl/sharedStrings.xml', shared());
-  await zip.close();
+  await writeZip(path, [
+    ['[Content_Types].xml', `${HEAD}<Types xmlns="http://schemas.openxmlformats.org/package/2006/content-types">`
+      + '<Default Extension="rels" ContentType="application/vnd.openxmlformats-package.relationships+xml"/><Default Extension="xml" ContentType="application/xml"/>'
+      + '<Override PartName="/xl/workbook.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sheet.main+xml"/>'
+      + '<Override PartName="/xl/worksheets/sheet1.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.worksheet+xml"/>'
+      + '<Override PartName="/xl/sharedStrings.xml" ContentType="application/vnd.openxmlformats-officedocument.spreadsheetml.sharedStrings+xml"/></Types>'],
+    ['_rels/.rels', `${HEAD}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`
+      + `<Relationship Id="rId1" Type="${RELATIONS}/officeDocument" Target="xl/workbook.xml"/></Relationships>`],
+    ['xl/workbook.xml', `${HEAD}<workbook xmlns="${MAIN}" xmlns:r="${RELATIONS}"><sheets><sheet name="${escape(sheet)}" sheetId="1" r:id="rId1"/></sheets></workbook>`],
+    ['xl/_rels/workbook.xml.rels', `${HEAD}<Relationships xmlns="http://schemas.openxmlformats.org/package/2006/relationships">`
+      + `<Relationship Id="rId1" Type="${RELATIONS}/worksheet" Target="worksheets/sheet1.xml"/>`
+      + `<Relationship Id="rId2" Type="${RELATIONS}/sharedStrings" Target="sharedStrings.xml"/></Relationships>`],
+    ['xl/worksheets/sheet1.xml', xml()],
+    ['xl/sharedStrings.xml', shared()],
+  ]);
 }

@@ -7,7 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RowWriter } from '../../pipelines/formats/copy.ts';
 import type { Reject } from '../../pipelines/contract/source.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { regionOfSigla } from './provinces.ts';
 import { parseReference } from './reference.ts';
 import source from './source.ts';
@@ -43,17 +43,13 @@ describe('a file of the cadastre', () => {
 
   it('has the newest date of the entries of the outer zip, whatever the inner ones say', async () => {
     const path = join(folder, 'undated.zip');
-    const zip = await ZipWriter.create(path);
-    await zip.add('CB.zip', readFileSync(fixture('PS.zip')), { stored: true });
-    await zip.close();
+    await writeZip(path, [['CB.zip', readFileSync(fixture('PS.zip')), { level: 0 }]]);
     expect((await trial(source, path)).recognition).toEqual({ role: 'regione', vintage: '1980-01-01', region: 14, complete: false });
   });
 
   it('gives the same rows when provinces are stored instead of deflated', async () => {
     const path = join(folder, 'stored.zip');
-    const zip = await ZipWriter.create(path);
-    await zip.add('CB.zip', readFileSync(fixture('PS.zip')), { stored: true });
-    await zip.close();
+    await writeZip(path, [['CB.zip', readFileSync(fixture('PS.zip')), { level: 0 }]]);
     const stored = await collect(source, path, { role: 'regione' });
     const alone = await collect(source, fixture('PS.zip'), { role: 'provincia' });
     expect(stored.rows).toEqual(alone.rows);

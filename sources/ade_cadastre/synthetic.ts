@@ -5,17 +5,15 @@
  * The quirks are extra to the region's parcels and, where they have a place of their own, lie west of the region, so that no
  * zone of another source reaches them.
  */
-import { createReadStream } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { boxOf, boxPolygon, polygonsAreaM2, type MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import type { SyntheticRegion, SyntheticComune, SyntheticParcel, SyntheticSheet } from '../../pipelines/synthetic/region.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import type { SyntheticRegion, SyntheticComune, SyntheticParcel, SyntheticProvince, SyntheticSheet } from '../../pipelines/synthetic/region.ts';
+import { writeZip, zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
 /** Day of the release: the date of the zips' entries and the collections' timeStamp. */
 const RELEASE = '2026-07-01';
+const DATED = { modified: RELEASE };
 const SRS = 'urn:ogc:def:crs:EPSG::6706';
 /** A comune that does not exist, with which the publisher fills a sliver. */
 const PSEUDO = 'A000';
@@ -171,58 +169,42 @@ function quirkyMembers(region: SyntheticRegion): string[] {
   ];
 }
 
+const stem = (comune: SyntheticComune): string => `${comune.belfiore}_${cadastralName(comune.italianName)}`;
+
+function map(region: SyntheticRegion, comune: SyntheticComune): ZipEntry {
+  function* members(): Generator<string> {
+    for (const sheet of region.sheets(comune)) yield sheetMember(region, sheet);
+  }
+  return [`${stem(comune)}_map.gml`, collection('CadastralZoning', sheetCount(region, comune), [boxPolygon(comune.box)], members()), DATED];
+}
+
+function parcels(region: SyntheticRegion, comune: SyntheticComune): ZipEntry {
+  const extra = comune.index === 0 ? quirkyMembers(region) : [];
+  function* members(): Generator<string> {
+    for (const parcel of region.parcels(comune)) yield parcelMember(parcel.reference, parcel.label, comune.belfiore, parcel.polygons);
+    yield* extra;
+  }
+  return [`${stem(comune)}_ple.gml`, collection('CadastralParcel', comune.parcelCount + extra.length, [boxPolygon(comune.box)], members()), DATED];
+}
+
+/** What lies in a province's zip. */
+function* comuneZips(region: SyntheticRegion, province: SyntheticProvince): Generator<ZipEntry> {
+  const comuni = region.comuni.filter((comune) => comune.province.code === province.code);
+  for (const comune of comuni) yield [`${stem(comune)}.zip`, zipStream([map(region, comune), parcels(region, comune)]), DATED];
+  const stray = strayComune(region);
+  if (comuni.includes(stray)) yield map(region, stray);
+  if (comuni.some(({ index }) => index === 0)) {
+    const polygons = outside(region, 5);
+    const sliver = parcelMember(`${PSEUDO}W000200.STRADA001`, 'STRADA001', PSEUDO, polygons);
+    yield [`${PSEUDO}_MARE.zip`, zipStream([[`${PSEUDO}_MARE_ple.gml`, collection('CadastralParcel', 1, polygons, [sliver]), DATED]]), DATED];
+  }
+}
+
 const synthetic: Synthetic = {
   async write(region, folder) {
-    const temporary = await mkdtemp(join(tmpdir(), 'mappale-cadastre-'));
-    const dated = { modified: RELEASE };
-    /** Writes a zip beside, then into its parent: the size of an entry must be known to nobody beforehand. */
-    const nested = async (parent: ZipWriter, name: string, fill: (zip: ZipWriter) => Promise<void>): Promise<void> => {
-      const path = join(temporary, name.replaceAll('/', '_'));
-      const zip = await ZipWriter.create(path);
-      await fill(zip);
-      await zip.close();
-      await parent.add(name, createReadStream(path, { highWaterMark: 262_144 }), dated);
-      await rm(path);
-    };
-    const stem = (comune: SyntheticComune): string => `${comune.belfiore}_${cadastralName(comune.italianName)}`;
-    const map = (comune: SyntheticComune): Iterable<string> => collection(
-      'CadastralZoning', sheetCount(region, comune), [boxPolygon(comune.box)],
-      (function* () {
-        for (const sheet of region.sheets(comune)) yield sheetMember(region, sheet);
-      })(),
-    );
-    try {
-      const outer = await ZipWriter.create(join(folder, 'MOLISE.zip'));
-      for (const province of region.provinces) {
-        const comuni = region.comuni.filter((comune) => comune.province.code === province.code);
-        await nested(outer, `${province.sigla}.zip`, async (provinceZip) => {
-          for (const comune of comuni) {
-            await nested(provinceZip, `${stem(comune)}.zip`, async (zip) => {
-              await zip.add(`${stem(comune)}_map.gml`, map(comune), dated);
-              const extra = comune.index === 0 ? quirkyMembers(region) : [];
-              await zip.add(`${stem(comune)}_ple.gml`, collection(
-                'CadastralParcel', comune.parcelCount + extra.length, [boxPolygon(comune.box)],
-                (function* () {
-                  for (const parcel of region.parcels(comune)) yield parcelMember(parcel.reference, parcel.label, comune.belfiore, parcel.polygons);
-                  yield* extra;
-                })(),
-              ), dated);
-            });
-          }
-          const stray = strayComune(region);
-          if (comuni.includes(stray)) await provinceZip.add(`${stem(stray)}_map.gml`, map(stray), dated);
-          if (comuni.includes(region.comuni[0]!)) {
-            await nested(provinceZip, `${PSEUDO}_MARE.zip`, async (zip) => {
-              const polygons = outside(region, 5);
-              await zip.add(`${PSEUDO}_MARE_ple.gml`, collection('CadastralParcel', 1, polygons, [parcelMember(`${PSEUDO}W000200.STRADA001`, 'STRADA001', PSEUDO, polygons)]), dated);
-            });
-          }
-        });
-      }
-      await outer.close();
-    } finally {
-      await rm(temporary, { recursive: true, force: true });
-    }
+    await writeZip(join(folder, 'MOLISE.zip'), (function* (): Generator<ZipEntry> {
+      for (const province of region.provinces) yield [`${province.sigla}.zip`, zipStream(comuneZips(region, province)), DATED];
+    })());
   },
 
   truth() {

@@ -1,13 +1,13 @@
 /** The cadastre read by threads gives what it gives without them: members, rows, refusals and errors, in one order. */
 import { readdirSync } from 'node:fs';
-import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
 import type { Source } from '../../pipelines/contract/source.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip, zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { registerSource } from '../../pipelines/contract/registry.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
@@ -32,18 +32,15 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 
 /** Comuni of these many parcels; some of them are refused. */
 async function writeRegion(path: string, sizes: readonly number[]): Promise<void> {
-  const outer = await ZipWriter.create(path);
-  const province = await ZipWriter.create(`${path}.province`);
-  for (const [index, size] of sizes.entries()) {
+  await writeZip(path, [province(sizes)]);
+}
+
+function province(sizes: readonly number[]): ZipEntry {
+  const modified = '2026-07-01';
+  return ['CB.zip', zipStream(sizes.map((size, index): ZipEntry => {
     const code = `Z${String(index + 1).padStart(3, '0')}`;
-    const comune = await ZipWriter.create(`${path}.comune`);
-    await comune.add(`${code}_INVENTATO_ple.gml`, document(code, size), { modified: '2026-07-01' });
-    await comune.close();
-    await province.add(`${code}_INVENTATO.zip`, await readFile(`${path}.comune`), { modified: '2026-07-01', stored: index % 2 === 0 });
-  }
-  await province.close();
-  await outer.add('CB.zip', await readFile(`${path}.province`), { modified: '2026-07-01' });
-  await outer.close();
+    return [`${code}_INVENTATO.zip`, zipStream([[`${code}_INVENTATO_ple.gml`, document(code, size), { modified }]]), { modified, level: index % 2 }];
+  })), { modified }];
 }
 
 function* document(code: string, size: number): Generator<string> {
@@ -108,12 +105,7 @@ describe('a zip of the cadastre', () => {
 
   it('that ends in something unknown is read up to there first', async () => {
     const path = join(folder, 'with-a-page.zip');
-    const zip = await ZipWriter.create(path);
-    const small = join(folder, 'small.zip');
-    await writeRegion(small, [50, 3, 20]);
-    await zip.add('CB.zip', await readFile(`${small}.province`));
-    await zip.add('README.txt', 'not of the publisher');
-    await zip.close();
+    await writeZip(path, [province([50, 3, 20]), ['README.txt', 'not of the publisher']]);
     const threaded = await outcome(2, path);
     expect(threaded.failure).toMatchObject({ error: 'ENTRY_UNEXPECTED', at: 'with-a-page.zip!README.txt' });
     expect(threaded.members).toHaveLength(3);

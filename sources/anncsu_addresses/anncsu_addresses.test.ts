@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import type { Random } from '../../pipelines/synthetic/region.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { INDIR_COLUMNS, INDIR_STREET_COLUMNS, STRAD_COLUMNS, indirAccess, indirStreet, record } from './schema.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
@@ -34,9 +34,7 @@ function written(name: string, content: string | Buffer): string {
 
 async function zipped(name: string, entry: string, content: string | Buffer): Promise<string> {
   const path = join(folder, name);
-  const zip = await ZipWriter.create(path);
-  await zip.add(entry, content);
-  await zip.close();
+  await writeZip(path, [[entry, content]]);
   return path;
 }
 

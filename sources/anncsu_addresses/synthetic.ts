@@ -7,7 +7,7 @@ import { CELL_LAT, CELL_LON } from '../../pipelines/synthetic/make-region.ts';
 import { placeOf, pointToPolygonsM } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { LonLat, Random, SyntheticRegion, SyntheticComune, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { INDIR_COLUMNS, STRAD_COLUMNS } from './schema.ts';
 
 const DATE = '20260602';
@@ -312,9 +312,7 @@ const synthetic: Synthetic = {
   async write(region, folder) {
     const area = region.name.slice(0, 4).toUpperCase();
     for (const [long, kind, lines] of [['indirizzario', 'INDIR', indirLines(region)], ['stradario', 'STRAD', stradLines(region)]] as const) {
-      const zip = await ZipWriter.create(join(folder, `${long}${region.name}${DATE}.zip`));
-      await zip.add(`${kind}_${area}_${DATE}.csv`, lines);
-      await zip.close();
+      await writeZip(join(folder, `${long}${region.name}${DATE}.zip`), [[`${kind}_${area}_${DATE}.csv`, lines]]);
     }
   },
 

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import type { Recognition } from '../../pipelines/contract/source.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import type { RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { recognise } from '../../pipelines/ingest/locate.ts';
 import { LineCounter } from './read.ts';
@@ -48,9 +48,7 @@ function summary({ members, rows }: Collected): unknown {
 
 async function zipped(name: string, entries: Readonly<Record<string, Buffer | string>>): Promise<string> {
   const path = join(folder, name);
-  const zip = await ZipWriter.create(path);
-  for (const [entry, content] of Object.entries(entries)) await zip.add(entry, content);
-  await zip.close();
+  await writeZip(path, Object.entries(entries));
   return path;
 }
 

@@ -8,7 +8,7 @@ import { pipeline } from 'node:stream/promises';
 import { boxOf, boxPolygon, intersectionArea, laeaEurope, type Box, type MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { SyntheticRegion, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const RELEASE = '2020_2024_1';
 const OLDER_RELEASE = '2018_2022_1';
@@ -142,11 +142,11 @@ const tileName = (tx: number, ty: number, component: string, release: string): s
   `EGMS_L3_E${String(tx).padStart(2, '0')}N${String(ty).padStart(2, '0')}_100km_${component}_${release}`;
 
 async function writeTile(folder: string, name: string, lines: Iterable<string>): Promise<void> {
-  const zip = await ZipWriter.create(join(folder, `${name}.zip`));
-  await zip.add(`${name}.csv`, lines);
-  await zip.add(`${name}.tiff`, 'II*\u0000 raster of the same cells, synthetic');
-  await zip.add(`${name}.xml`, '<?xml version="1.0" encoding="UTF-8"?>\n<metadata>synthetic</metadata>\n');
-  await zip.close();
+  await writeZip(join(folder, `${name}.zip`), [
+    [`${name}.csv`, lines],
+    [`${name}.tiff`, 'II*\u0000 raster of the same cells, synthetic'],
+    [`${name}.xml`, '<?xml version="1.0" encoding="UTF-8"?>\n<metadata>synthetic</metadata>\n'],
+  ]);
 }
 
 async function write(region: SyntheticRegion, folder: string): Promise<void> {

@@ -9,7 +9,7 @@ import type { Database } from '../../pipelines/db/index.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
 import type { LonLat } from '../../pipelines/synthetic/region.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import type { MemberSink } from '../../pipelines/contract/source.ts';
 import { readGml } from './gml.ts';
 import source from './source.ts';
@@ -34,13 +34,11 @@ describe('the grid of ground acceleration', () => {
 
   it('in a zip is found among other files, and a large one claims to be complete', async () => {
     const path = join(folder, 'italia.zip');
-    const zip = await ZipWriter.create(path);
-    await zip.add('leggimi.txt', 'Griglia dei valori di ag\r\n');
-    await zip.add('italia_ag_002.txt', (function* () {
+    function* lines(): Generator<string> {
       yield 'id lon lat ag 16perc 84perc\r\n';
       for (let i = 0; i < 60_000; i += 1) yield `${i + 1} ${(7 + (i % 500) * 0.02).toFixed(2)} ${(38 + Math.floor(i / 500) * 0.02).toFixed(2)} 0.1234 0.0800 0.1500\r\n`;
-    })());
-    await zip.close();
+    }
+    await writeZip(path, [['leggimi.txt', 'Griglia dei valori di ag\r\n'], ['italia_ag_002.txt', lines()]]);
     const { recognition, collected } = await trial(source, path);
     expect(recognition).toEqual({ role: 'grid', vintage: '2004', region: null, complete: true });
     expect(collected!.members.map(({ path: member, records }) => [member, records])).toEqual([['italia_ag_002.txt', 60_000]]);
@@ -65,9 +63,7 @@ describe('the grid of ground acceleration', () => {
 
   it('as a spreadsheet is left aside by name', async () => {
     const path = join(folder, 'italia_ag_002_xls.zip');
-    const zip = await ZipWriter.create(path);
-    await zip.add('italia_ag_002.xls', Buffer.from([0xd0, 0xcf, 0x11, 0xe0]));
-    await zip.close();
+    await writeZip(path, [['italia_ag_002.xls', Buffer.from([0xd0, 0xcf, 0x11, 0xe0])]]);
     expect((await trial(source, path)).recognition?.ignored).toContain('italia_ag_002_txt.zip');
   });
 

@@ -7,7 +7,7 @@ import { geodesicDistance } from '../../pipelines/synthetic/map-projection.ts';
 import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 /** Nodes per degree. */
 const PER_DEGREE = 50;
@@ -46,8 +46,7 @@ function isMissing(extent: Extent, ix: number, iy: number): boolean {
 const synthetic: Synthetic = {
   async write(region, folder) {
     const extent = extentOf(region);
-    const zip = await ZipWriter.create(join(folder, 'italia_ag_002_txt.zip'));
-    await zip.add('italia_ag_002.txt', (function* () {
+    function* lines(): Generator<string> {
       yield 'id lon lat ag 16perc 84perc\r\n';
       let id = 0;
       let repeated = false;
@@ -65,8 +64,8 @@ const synthetic: Synthetic = {
           }
         }
       }
-    })());
-    await zip.close();
+    }
+    await writeZip(join(folder, 'italia_ag_002_txt.zip'), [['italia_ag_002.txt', lines()]]);
   },
 
   truth(region) {

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
-import { addShapefile, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { shapefileEntries, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
@@ -41,13 +41,13 @@ describe('the flood mosaic', () => {
 
   it('is one zip of three shapefiles: a member each, with the class of the name where the text is blank, in any encoding', async () => {
     const path = join(folder, 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica.zip');
-    const zip = await ZipWriter.create(path);
-    await addShapefile(zip, 'Mosaicatura/HPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_elevata', layer(['Pericolosità idraulica elevata - HighProbabilityHazard', null], 1_200_000));
-    await addShapefile(zip, 'Mosaicatura/MPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_media', layer(['Pericolosità idraulica media - MediumProbabilityHazard', null], 1_200_000, null));
-    await addShapefile(zip, 'Mosaicatura/LPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_bassa', layer(["Pericolosita' idraulica bassa - LowProbabilityHazard", null], 1_200_000, 'latin1'));
-    await zip.add('Mosaicatura/Licenza.pdf', '%PDF');
-    await zip.add('__MACOSX/Mosaicatura/._HPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_elevata.shp', 'shadow');
-    await zip.close();
+    await writeZip(path, [
+      ...shapefileEntries('Mosaicatura/HPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_elevata', layer(['Pericolosità idraulica elevata - HighProbabilityHazard', null], 1_200_000)),
+      ...shapefileEntries('Mosaicatura/MPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_media', layer(['Pericolosità idraulica media - MediumProbabilityHazard', null], 1_200_000, null)),
+      ...shapefileEntries('Mosaicatura/LPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_bassa', layer(["Pericolosita' idraulica bassa - LowProbabilityHazard", null], 1_200_000, 'latin1')),
+      ['Mosaicatura/Licenza.pdf', '%PDF'],
+      ['__MACOSX/Mosaicatura/._HPH_Mosaicatura_ISPRA_2020_pericolosita_idraulica_elevata.shp', 'shadow'],
+    ]);
     const { recognition, collected } = await trial(source, path);
     // As wide as Italy: then the bounds on the number of rows hold.
     expect(recognition).toMatchObject({ vintage: '2020', region: null, complete: true });
@@ -62,9 +62,7 @@ describe('the flood mosaic', () => {
 
   it('of one scenario, or of a part of Italy, is a part', async () => {
     const path = join(folder, 'part_2020.zip');
-    const zip = await ZipWriter.create(path);
-    await addShapefile(zip, 'HPH_Mosaicatura', layer([null, null], 1_200_000));
-    await zip.close();
+    await writeZip(path, shapefileEntries('HPH_Mosaicatura', layer([null, null], 1_200_000)));
     expect((await trial(source, path)).recognition).toMatchObject({ vintage: '2020', complete: false });
   });
 

@@ -6,10 +6,10 @@
 import { join } from 'node:path';
 import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, meetsCell, spikedArea, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';
 import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
-import { addShapefile, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { shapefileEntries, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
 /** The quirks repeat in blocks of 40 × 40 cells; so does the valley, over the southern 16 rows of each. */
 const BLOCK = 40;
@@ -102,15 +102,15 @@ const ORDER: readonly Class[] = ['P3', 'P2', 'P1', 'HPH'];
 
 const synthetic: Synthetic = {
   async write(region, folder) {
-    const zip = await ZipWriter.create(join(folder, `${FOLDER}.zip`));
     const name = (prefix: string, word: string): string => `${FOLDER}/${prefix}Mosaicatura_ISPRA_2020_pericolosita_idraulica_${word}`;
-    await addShapefile(zip, name('HPH_', 'elevata'), layer(region, 'P3', 'utf-8'));
-    // An old edition's table: latin1, and no .cpg to say so.
-    await addShapefile(zip, name('MPH_', 'media'), layer(region, 'P2', null));
-    await addShapefile(zip, name('LPH_', 'bassa'), layer(region, 'P1', 'latin1'));
-    await addShapefile(zip, name('', 'senza_scenario'), layer(region, 'HPH', 'utf-8'));
-    await zip.add(`${FOLDER}/Licenza_Condizioni_Uso.pdf`, '%PDF-1.4\n% synthetic\n');
-    await zip.close();
+    await writeZip(join(folder, `${FOLDER}.zip`), (function* (): Generator<ZipEntry> {
+      yield* shapefileEntries(name('HPH_', 'elevata'), layer(region, 'P3', 'utf-8'));
+      // An old edition's table: latin1, and no .cpg to say so.
+      yield* shapefileEntries(name('MPH_', 'media'), layer(region, 'P2', null));
+      yield* shapefileEntries(name('LPH_', 'bassa'), layer(region, 'P1', 'latin1'));
+      yield* shapefileEntries(name('', 'senza_scenario'), layer(region, 'HPH', 'utf-8'));
+      yield [`${FOLDER}/Licenza_Condizioni_Uso.pdf`, '%PDF-1.4\n% synthetic\n'];
+    })());
   },
 
   truth(region) {

@@ -6,8 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
-import { addShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
@@ -42,9 +42,7 @@ describe('the landslide mosaic', () => {
   it('of 2024 in a zip is the same', async () => {
     const plain = await trial(source, join(folder, 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.gpkg'));
     const path = join(folder, 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.zip');
-    const zip = await ZipWriter.create(path);
-    await zip.add('Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.gpkg', readFileSync(join(folder, 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.gpkg')));
-    await zip.close();
+    await writeZip(path, [['Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.gpkg', readFileSync(join(folder, 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.gpkg'))]]);
     const { recognition, collected } = await trial(source, path);
     expect(recognition).toMatchObject({ vintage: '2024' });
     expect(collected!.rows).toEqual(plain.collected!.rows);
@@ -60,12 +58,10 @@ describe('the landslide mosaic', () => {
 
   it('is known by its column, under any name of the file', async () => {
     const path = join(folder, 'frane_2024.zip');
-    const zip = await ZipWriter.create(path);
-    await addShapefile(zip, 'x', {
+    await writeZip(path, shapefileEntries('x', {
       type: 'polygon', srid: 32632, fields: [{ name: 'PER_FR_ITA', type: 'text', length: 50 }],
       features: [{ geometry: { type: 'polygon', polygons: [[[[500_000, 4_600_000], [500_000, 4_600_010], [500_010, 4_600_010], [500_000, 4_600_000]]]] }, values: ['Elevata P3'] }],
-    });
-    await zip.close();
+    }));
     const { recognition, collected } = await trial(source, path);
     expect(recognition).toMatchObject({ vintage: '2024' });
     expect(collected!.rows['raw_landslide_hazard']![0]).toMatchObject({ class: 'P3', label: 'Elevata P3' });

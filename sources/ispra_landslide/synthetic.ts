@@ -6,12 +6,12 @@
 import { join } from 'node:path';
 import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, meetsCell, spikedArea, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
-import { addShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { MappaleError } from '../../pipelines/contract/source.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { writeGeoPackage } from '../../pipelines/formats/vector.ts';
 import type { SyntheticRegion, SyntheticComune, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const BLOCK = 40;
 const NAME = 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI';
@@ -79,15 +79,13 @@ const english = (label: string | null): string | null => (label === null ? null 
 
 const synthetic: Synthetic = {
   async write(region, folder) {
-    const older = await ZipWriter.create(join(folder, `${OLDER_NAME}.zip`));
     const grid = new CellGrid(region);
     // The older edition calls all the region moderate: served by mistake, it would show everywhere.
     const everywhere = utmRing(grid);
-    await addShapefile(older, `${OLDER_NAME}/${OLDER_NAME}`, {
+    await writeZip(join(folder, `${OLDER_NAME}.zip`), shapefileEntries(`${OLDER_NAME}/${OLDER_NAME}`, {
       type: 'polygon', srid: 32632, encoding: null, fields: [{ name: 'per_fr_ita', type: 'text', length: 50 }],
       features: [{ geometry: { type: 'polygon', polygons: [[everywhere]] }, values: [LABELS.P1] }],
-    });
-    await older.close();
+    }));
     try {
       await writeGeoPackage(join(folder, `${NAME}.gpkg`), [{
         name: NAME, srid: 32632, geometry: 'MultiPolygon',
@@ -98,14 +96,12 @@ const synthetic: Synthetic = {
       }]);
     } catch (error) {
       if (!(error instanceof MappaleError) || error.code !== 'GDAL_MISSING') throw error;
-      const zip = await ZipWriter.create(join(folder, `${NAME}.zip`));
-      await addShapefile(zip, NAME, {
+      await writeZip(join(folder, `${NAME}.zip`), shapefileEntries(NAME, {
         type: 'polygon', srid: 32632, fields: [{ name: 'per_fr_ita', type: 'text', length: 50 }, { name: 'per_fr_eng', type: 'text', length: 50 }],
         features: (function* () {
           for (const { label, polygons } of records(region)) yield { geometry: { type: 'polygon' as const, polygons }, values: [label, english(label)] };
         })(),
-      });
-      await zip.close();
+      }));
     }
   },
 

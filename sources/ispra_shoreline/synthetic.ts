@@ -5,10 +5,10 @@
 import { join } from 'node:path';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
 import { nearestOnSegment, polygonsToSegmentM, type Point } from '../../pipelines/synthetic/plane-geometry.ts';
-import { addShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { LonLat, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const NAME = 'Dinamica_Litoranea_2006_2020';
 const RADIUS_M = 1000;
@@ -86,16 +86,14 @@ const severity = (rate: number): number => (rate >= 0 ? 0 : rate > -0.5 ? 1 : ra
 
 const synthetic: Synthetic = {
   async write(region, folder) {
-    const zip = await ZipWriter.create(join(folder, `${NAME}.zip`));
-    await addShapefile(zip, NAME, {
+    await writeZip(join(folder, `${NAME}.zip`), shapefileEntries(NAME, {
       type: 'line', srid: 32632, encoding: null,
       fields: [{ name: 'OBJECTID', type: 'integer', length: 9 }, { name: 'Dinamica', type: 'text', length: 40 }, { name: 'm_anno', type: 'real', length: 12, decimals: 3 }, { name: 'Shape_Leng', type: 'real', length: 18, decimals: 6 }],
       features: segments(region).map(({ label, rate, lines }, index) => ({
         geometry: { type: 'line' as const, lines: lines.map((points) => points.map((point) => utm32.forward(point))) },
         values: [index + 1, label, rate, null],
       })),
-    });
-    await zip.close();
+    }));
   },
 
   /** Distances agree with the database's to a few millimetres: its nearest point is looked for on the sphere. */

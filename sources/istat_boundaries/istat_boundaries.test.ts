@@ -9,7 +9,7 @@ import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { boxPolygon, polygonsAreaM2, utm32 } from '../../pipelines/synthetic/plane-geometry.ts';
 import { writeShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
@@ -39,12 +39,12 @@ describe('the boundaries', () => {
       const target = join(folder, name);
       await mkdir(dirname(target), { recursive: true });
       const archive = await ZipArchive.open(EDITION);
-      const writer = await ZipWriter.create(target);
-      for (const entry of archive.entries) {
-        const to = path(entry.path);
-        if (to !== null) await writer.add(to, await archive.buffer(entry.path), { modified: '2026-03-20' });
-      }
-      await writer.close();
+      await writeZip(target, (async function* (): AsyncGenerator<ZipEntry> {
+        for (const entry of archive.entries) {
+          const to = path(entry.path);
+          if (to !== null) yield [to, await archive.buffer(entry.path), { modified: '2026-03-20' }];
+        }
+      })());
       await archive.close();
       return target;
     }

@@ -4,10 +4,10 @@
  */
 import { join } from 'node:path';
 import { utm32, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
-import { addShapefile, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { shapefileEntries, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { LonLat, SyntheticRegion, SyntheticComune } from '../../pipelines/synthetic/region.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const EDITION = '01012026';
 /** A side of a box is straight in degrees, so it has a corner every 0.005° (some 500 m) in UTM. */
@@ -50,11 +50,10 @@ const real = (name: string): ShapefileField => ({ name, type: 'real', length: 19
 
 const synthetic: Synthetic = {
   async write(region: SyntheticRegion, folder: string) {
-    const zip = await ZipWriter.create(join(folder, `Limiti${EDITION}_g.zip`));
     const path = (level: string): string => `Limiti${EDITION}_g/${level}${EDITION}_g/${level}${EDITION}_g_WGS84`;
     const feature = (polygon: Polygon, values: readonly (string | number | null)[]) => ({ geometry: { type: 'polygon', polygons: [polygon] } as const, values });
-    try {
-      await addShapefile(zip, path('Com'), {
+    await writeZip(join(folder, `Limiti${EDITION}_g.zip`), [
+      ...shapefileEntries(path('Com'), {
         type: 'polygon',
         srid: 32632,
         fields: [
@@ -69,8 +68,8 @@ const synthetic: Synthetic = {
             4, region.code, province, 0, province, Number(comune.istatCode), code, comune.italianName, comune.otherName, 0, 0, 0,
           ]);
         }),
-      });
-      await addShapefile(zip, path('ProvCM'), {
+      }),
+      ...shapefileEntries(path('ProvCM'), {
         type: 'polygon',
         srid: 32632,
         fields: [
@@ -82,22 +81,20 @@ const synthetic: Synthetic = {
           const code = Number(province.code);
           return feature(projected(outline(comuni)), [4, region.code, code, 0, code, province.name, '-', province.name, province.sigla, 'Provincia', 0, 0]);
         }),
-      });
-      await addShapefile(zip, path('Reg'), {
+      }),
+      ...shapefileEntries(path('Reg'), {
         type: 'polygon',
         srid: 32632,
         fields: [integer('COD_RIP'), integer('COD_REG'), text('DEN_REG', 50), real('Shape_Leng'), real('Shape_Area')],
         features: [feature(projected(outline(region.comuni)), [4, region.code, region.name, 0, 0])],
-      });
-      await addShapefile(zip, path('RipGeo'), {
+      }),
+      ...shapefileEntries(path('RipGeo'), {
         type: 'polygon',
         srid: 32632,
         fields: [integer('COD_RIP'), text('DEN_RIP', 50), real('Shape_Leng'), real('Shape_Area')],
         features: [feature(projected(outline(region.comuni)), [4, 'Sud', 0, 0])],
-      });
-    } finally {
-      await zip.close();
-    }
+      }),
+    ]);
   },
 };
 export default synthetic;

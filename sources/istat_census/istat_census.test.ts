@@ -8,7 +8,7 @@ import { utm32, type MultiPolygon } from '../../pipelines/synthetic/plane-geomet
 import { writeShapefile, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Recognition } from '../../pipelines/contract/source.ts';
 import { writeXlsx, type XlsxValue } from '../../pipelines/synthetic/xlsx-writer.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 import type { RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { recognise } from '../../pipelines/ingest/locate.ts';
 import source from './source.ts';
@@ -66,15 +66,15 @@ describe('reading indicators', () => {
   });
 
   it('a zip of all regions gives a member per region, and leaves the list of fields', async () => {
-    const zip = await ZipWriter.create(join(folder, 'Dati_regionali_2021.zip'));
+    const entries: ZipEntry[] = [];
     for (const name of ['R02_indicatori_2021_sezioni', 'later-issue-of-2021']) {
       const path = join(folder, `${name}.xlsx`);
       await writeXlsx(path, 'R02', cells(`${name}.csv`));
-      await zip.add(`Dati_regionali_2021/${name.startsWith('R02') ? name : 'R03_indicatori_2021_sezioni'}.xlsx`, readFileSync(path));
+      entries.push([`Dati_regionali_2021/${name.startsWith('R02') ? name : 'R03_indicatori_2021_sezioni'}.xlsx`, readFileSync(path)]);
     }
-    await zip.add('Dati_regionali_2021/TRACCIATO FILE REGIONALI.xlsx', readFileSync(join(folder, 'later-issue-of-2021.xlsx')));
-    await zip.close();
+    entries.push(['Dati_regionali_2021/TRACCIATO FILE REGIONALI.xlsx', readFileSync(join(folder, 'later-issue-of-2021.xlsx'))]);
     const path = join(folder, 'Dati_regionali_2021.zip');
+    await writeZip(path, entries);
     expect(await recognition(path)).toEqual({ role: 'indicators', vintage: '2021', region: null, complete: true });
     const { members, rows } = await collect(source, path, { role: 'indicators' });
     expect(members.map(({ path: member, records, rows: count }) => [member, records, count])).toEqual([
@@ -143,10 +143,10 @@ describe('reading geometry', () => {
     });
     await shapefile('R09_11_WGS84', [[9, 1]], ['COD_REG', 'SEZ2011']);
     expect(await recognition(join(folder, 'R09_11_WGS84.shp'))).toMatchObject({ ignored: expect.stringContaining('SEZ21_ID') });
-    const zip = await ZipWriter.create(join(folder, 'R09_21.zip'));
-    for (const extension of ['shp', 'shx', 'dbf', 'prj', 'cpg']) await zip.add(`SHP/R09_21_WGS84.${extension}`, readFileSync(join(folder, `R09_21_WGS84.${extension}`)));
-    await zip.add('TAB/ASC1_R09_21.csv', readFileSync(fixture('ASC1_R02_21.csv')));
-    await zip.close();
+    await writeZip(join(folder, 'R09_21.zip'), [
+      ...['shp', 'shx', 'dbf', 'prj', 'cpg'].map((extension): ZipEntry => [`SHP/R09_21_WGS84.${extension}`, readFileSync(join(folder, `R09_21_WGS84.${extension}`))]),
+      ['TAB/ASC1_R09_21.csv', readFileSync(fixture('ASC1_R02_21.csv'))],
+    ]);
     expect(await recognition(join(folder, 'R09_21.zip'))).toMatchObject({ role: 'sections', region: 9 });
     const { members } = await collect(source, join(folder, 'R09_21.zip'), { role: 'sections', region: 9 });
     expect(members).toMatchObject([{ path: 'SHP/R09_21_WGS84.shp', records: 1, rows: 1 }]);

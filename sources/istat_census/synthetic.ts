@@ -6,11 +6,11 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { polygonsAreaM2, utm32, type MultiPolygon, type Point, type Ring } from '../../pipelines/synthetic/plane-geometry.ts';
-import { addShapefile, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { shapefileEntries, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { LonLat, Random, SyntheticRegion, SyntheticComune, SyntheticParcel, SyntheticSheet } from '../../pipelines/synthetic/region.ts';
 import { writeXlsx, type XlsxValue } from '../../pipelines/synthetic/xlsx-writer.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const BANDS = ['0_4', '5_9', '10_14', '15_19', '20_24', '25_29', '30_34', '35_39', '40_44', '45_49', '50_54', '55_59', '60_64', '65_69', '70_74', '75_plus'];
 
@@ -226,7 +226,6 @@ interface Feature {
 
 async function write(region: SyntheticRegion, folder: string): Promise<void> {
   const code = String(region.code).padStart(2, '0');
-  const zip = await ZipWriter.create(join(folder, `R${code}_21.zip`));
   function* features(): Generator<Feature> {
     for (const comune of region.comuni) {
       const procom = Number(comune.istatCode);
@@ -249,10 +248,11 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
       if (comune.index % 3 === 0) yield feature(CONTESTED, [[ringOf([west, south, east, north])]], 0, 0);
     }
   }
-  await addShapefile(zip, `SHP/R${code}_21_WGS84`, { type: 'polygon', fields: TABLE, srid: 32632, features: features() });
-  await zip.add(`TAB/ASC1_R${code}_21.csv`, Buffer.from('\ufeffCOD_REG\tCOD_UTS\tPRO_COM\tCOM_ASC_1\r\n', 'utf16le'));
-  await zip.add(`TAB/SEZ_R${code}_21.csv`, Buffer.from('\ufeffCOD_REG\tCOD_UTS\tPRO_COM\tSEZ21\tSEZ21_ID\r\n', 'utf16le'));
-  await zip.close();
+  await writeZip(join(folder, `R${code}_21.zip`), [
+    ...shapefileEntries(`SHP/R${code}_21_WGS84`, { type: 'polygon', fields: TABLE, srid: 32632, features: features() }),
+    [`TAB/ASC1_R${code}_21.csv`, Buffer.from('\ufeffCOD_REG\tCOD_UTS\tPRO_COM\tCOM_ASC_1\r\n', 'utf16le')],
+    [`TAB/SEZ_R${code}_21.csv`, Buffer.from('\ufeffCOD_REG\tCOD_UTS\tPRO_COM\tSEZ21\tSEZ21_ID\r\n', 'utf16le')],
+  ]);
 
   const data = join(folder, 'Dati_regionali_2021');
   await mkdir(data, { recursive: true });

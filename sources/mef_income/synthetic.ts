@@ -9,7 +9,7 @@ import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { hasIncomes } from '../../pipelines/synthetic/incomes.ts';
 import { postalCodeOf } from '../../pipelines/synthetic/postal-codes.ts';
 import type { Random, SyntheticRegion, SyntheticComune, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { BRACKET_NAMES } from './schema.ts';
 
 /** From this year on the total is published, and no bracket is withheld alone. */
@@ -151,13 +151,9 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
     { year: 2024, byPostalCode: false, headerEnd: '; ', rowEnd: '', unpadded: false, zipped: true },
   ];
   for (const format of formats) {
-    if (!format.zipped) {
-      await writeFile(join(folder, `${name(format)}.csv`), [...table(region, format)].join(''));
-      continue;
-    }
-    const zip = await ZipWriter.create(join(folder, `${name(format)}.zip`));
-    await zip.add(`${name(format)}.csv`, table(region, format));
-    await zip.close();
+    const [file, lines] = [`${name(format)}.csv`, table(region, format)];
+    if (format.zipped) await writeZip(join(folder, `${name(format)}.zip`), [[file, lines]]);
+    else await writeFile(join(folder, file), [...lines].join(''));
   }
 }
 

@@ -12,7 +12,7 @@ import { SHEET_COLUMNS, SHEET_ROWS } from '../../pipelines/synthetic/make-region
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { hasIncomes } from '../../pipelines/synthetic/incomes.ts';
 import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel, SyntheticSheet } from '../../pipelines/synthetic/region.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 import { PROPERTY_TYPES } from './schema.ts';
 
 /** Half-years as numbers: year × 2 + (half − 1). */
@@ -372,42 +372,40 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
       await writeFile(join(folder, zones), Buffer.concat([...zone(region, comuni, halfYear)]));
       continue;
     }
-    const zip = await ZipWriter.create(join(folder, `QI_${request}.zip`));
-    for (const [number, each] of (halfYear === TOGETHER[0] ? TOGETHER : [halfYear]).entries()) {
+    await writeZip(join(folder, `QI_${request}.zip`), (halfYear === TOGETHER[0] ? TOGETHER : [halfYear]).flatMap((each, number): ZipEntry[] => {
       const [values, zones] = names(each, request, number + 1);
       const lines = valori(region, comuni, each);
-      await zip.add(values, each === WITH_REFUSALS ? [...lines].flatMap((line, index) => (index === 1 ? [line, refusals(region, line)] : [line])) : lines);
-      await zip.add(zones, zone(region, comuni, each));
-    }
-    await zip.close();
+      return [
+        [values, each === WITH_REFUSALS ? [...lines].flatMap((line, index) => (index === 1 ? [line, refusals(region, line)] : [line])) : lines],
+        [zones, zone(region, comuni, each)],
+      ];
+    }));
   }
 
   // With perimeters the zip's name holds the requester's tax code (an impossible one here).
-  const newest = await ZipWriter.create(join(folder, 'QIP900098_XXXXXX00X00X000X.zip'));
-  await newest.add(`QI_${text(LAST, '')}_VALORI.csv`, valori(region, comuni, LAST));
-  await newest.add(`QI_${text(LAST, '')}_ZONE.csv`, zone(region, comuni, LAST));
-  for (const comune of comuni.filter((each) => drawnLast(region, each))) await newest.add(`${comune.belfiore}.kml`, kml(region, comune, LAST));
-  await newest.close();
+  await writeZip(join(folder, 'QIP900098_XXXXXX00X00X000X.zip'), (function* (): Generator<ZipEntry> {
+    yield [`QI_${text(LAST, '')}_VALORI.csv`, valori(region, comuni, LAST)];
+    yield [`QI_${text(LAST, '')}_ZONE.csv`, zone(region, comuni, LAST)];
+    for (const comune of comuni.filter((each) => drawnLast(region, each))) yield [`${comune.belfiore}.kml`, kml(region, comune, LAST)];
+  })());
   // One comune again, elaborated a month later.
   await writeFile(join(folder, `QI_900099_1_${text(LAST, '')}_VALORI.csv`), [...valori(region, comuni.slice(1, 2), LAST, 1)].join(''));
 
   for (const province of region.provinces) {
     // A comune that changed its province is in both files.
     const members = comuni.filter((comune) => comune.province.code === province.code || comune.index === 1);
-    const kmz = await ZipWriter.create(join(folder, `Provincia di ${province.name.toUpperCase()} ${text(PROVINCIAL_PERIMETERS, '-')}.kmz`));
+    const stem = `Provincia di ${province.name.toUpperCase()} ${text(PROVINCIAL_PERIMETERS, '-')}`;
     const path = (comune: SyntheticComune): string => `Comuni/Comune di ${omiName(comune)} ${text(PROVINCIAL_PERIMETERS, '-')}.kml`;
-    await kmz.add(
-      `Provincia di ${province.name.toUpperCase()} ${text(PROVINCIAL_PERIMETERS, '-')}.kml`,
-      `<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">\n<Document>\n<name>${province.name.toUpperCase()}</name><description><![CDATA[<p>Zone OMI estratte il 30 aprile 2026<br>Nro Comuni disponibili: ${members.length}</p>]]></description>`
-      + `${members.map((comune) => `<NetworkLink><name>Comune di ${omiName(comune)}</name><Link><href>${path(comune)}</href></Link></NetworkLink>\n`).join('')}</Document>\n</kml>\n`,
-    );
-    for (const comune of members) await kmz.add(path(comune), kml(region, comune, PROVINCIAL_PERIMETERS));
-    await kmz.close();
+    const links = members.map((comune) => `<NetworkLink><name>Comune di ${omiName(comune)}</name><Link><href>${path(comune)}</href></Link></NetworkLink>\n`).join('');
+    await writeZip(join(folder, `${stem}.kmz`), (function* (): Generator<ZipEntry> {
+      yield [`${stem}.kml`, `<?xml version="1.0" encoding="UTF-8"?>\n<kml xmlns="http://www.opengis.net/kml/2.2">\n<Document>\n<name>${province.name.toUpperCase()}</name>`
+        + `<description><![CDATA[<p>Zone OMI estratte il 30 aprile 2026<br>Nro Comuni disponibili: ${members.length}</p>]]></description>${links}</Document>\n</kml>\n`];
+      for (const comune of members) yield [path(comune), kml(region, comune, PROVINCIAL_PERIMETERS)];
+    })());
   }
   const first = comuni[0]!;
-  const single = await ZipWriter.create(join(folder, `${first.belfiore} - Comune di ${omiName(first)} ${text(ONE_COMUNE_PERIMETERS, '-')}.kmz`));
-  await single.add(`${first.belfiore} - Comune di ${omiName(first)} ${text(ONE_COMUNE_PERIMETERS, '-')}.kml`, kml(region, first, ONE_COMUNE_PERIMETERS));
-  await single.close();
+  const single = `${first.belfiore} - Comune di ${omiName(first)} ${text(ONE_COMUNE_PERIMETERS, '-')}`;
+  await writeZip(join(folder, `${single}.kmz`), [[`${single}.kml`, kml(region, first, ONE_COMUNE_PERIMETERS)]]);
   const second = comuni[1]!;
   await writeFile(join(folder, `${second.belfiore}.kml`), kml(region, second, OLD_FORMAT, { old: true }));
 }

@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
@@ -72,11 +71,7 @@ async function rewritten(table: Table, header: string, folder: string): Promise<
     writeFileSync(path, content);
     return path;
   }
-  const zip = await ZipArchive.open(table.path);
-  const writer = await ZipWriter.create(path);
-  for (const entry of zip.entries) await writer.add(entry.path, entry.path === table.entry ? content : await zip.buffer(entry.path), { modified: entry.modified });
-  await writer.close();
-  await zip.close();
+  await rewriteZip(table.path, (name, before) => (name === table.entry ? content : before), { into: path });
   return path;
 }
 

@@ -5,7 +5,7 @@ import { basename, dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { LocatedFile } from '../../pipelines/contract/survey.ts';
@@ -73,9 +73,7 @@ async function repacked(path: string, entries: (archive: ZipArchive) => Promise<
   const archive = await ZipArchive.open(path);
   const kept = await entries(archive);
   await archive.close();
-  const writer = await ZipWriter.create(path);
-  for (const [name, content] of kept) await writer.add(name, content);
-  await writer.close();
+  await writeZip(path, kept);
 }
 
 /** Changes all texts of a zip, however deep. */

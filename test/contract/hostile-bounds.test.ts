@@ -12,7 +12,7 @@ import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { Workbook } from '../../pipelines/formats/xlsx.ts';
 import { XmlElementParser } from '../../pipelines/formats/xml.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 
@@ -37,9 +37,7 @@ let files = 0;
 async function zipOf(members: readonly (readonly [string, string | Buffer | Iterable<Buffer>, boolean?])[]): Promise<string> {
   files += 1;
   const path = join(folder, `${files}.zip`);
-  const zip = await ZipWriter.create(path);
-  for (const [name, content, stored] of members) await zip.add(name, content, { stored: stored === true, level: 9 });
-  await zip.close();
+  await writeZip(path, members.map(([name, content, stored]) => [name, content, { level: stored === true ? 0 : 9 }]));
   return path;
 }
 

@@ -11,7 +11,7 @@ import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { isNoData } from '../../pipelines/readers/no-data.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { recognise } from '../../pipelines/ingest/locate.ts';
@@ -167,9 +167,7 @@ async function nestedVariants(content: Buffer): Promise<Buffer[]> {
   const first = entries.find(({ path }) => /_ple\.gml$|\.zip$/.test(path));
   if (first === undefined) return [];
   for (const variant of first.path.endsWith('.zip') ? await nestedVariants(first.content) : variantsOf(first.path, first.content)) {
-    const writer = await ZipWriter.create(file);
-    for (const entry of entries.slice(0, 4)) await writer.add(entry.path, entry === first ? variant : entry.content, { modified: '2026-07-01' });
-    await writer.close();
+    await writeZip(file, entries.slice(0, 4).map((entry) => [entry.path, entry === first ? variant : entry.content, { modified: '2026-07-01' }]));
     variants.push(readFileSync(file));
   }
   return variants;
@@ -189,11 +187,8 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
           : /\.zip$/i.test(part.name) ? await nestedVariants(part.content) : variantsOf(part.name, part.content);
         for (const variant of variants) {
           const target = join(root, basename(path));
-          if (zipped) {
-            const writer = await ZipWriter.create(target);
-            for (const each of parts) await writer.add(each.name, each === part ? variant : each.content, { modified: '2026-07-01' });
-            await writer.close();
-          } else writeFileSync(target, variant);
+          if (zipped) await writeZip(target, parts.map((each) => [each.name, each === part ? variant : each.content, { modified: '2026-07-01' }]));
+          else writeFileSync(target, variant);
           try {
             const recognised = await recognise({ path: target, size: statSync(target).size }, [source]);
             if (recognised === null || recognised.recognition.ignored !== undefined) continue;

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { isWhole, newestEntry, stemOf } from '../../pipelines/readers/packaging.ts';
 import type { Recognition } from '../../pipelines/contract/source.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { recognise } from '../../pipelines/ingest/locate.ts';
@@ -61,9 +61,7 @@ describe('the few records of a synthetic region', () => {
 
 describe('two issues of one vintage', () => {
   async function zipped(name: string, path: string, content: Buffer, modified: string): Promise<Recognition | null> {
-    const zip = await ZipWriter.create(join(renamed, name));
-    await zip.add(path, content, { modified });
-    await zip.close();
+    await writeZip(join(renamed, name), [[path, content, { modified }]]);
     return recognised(name, readFileSync(join(renamed, name)));
   }
 

@@ -1,12 +1,11 @@
 /** Zips with bytes before the first header (a self-extracting program, a page in front of the download) are the zips they are without them. */
-import { mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
-import { ZipArchive, isZip } from '../../pipelines/formats/zip.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { isZip } from '../../pipelines/formats/zip.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { recognise } from '../../pipelines/ingest/locate.ts';
@@ -119,18 +118,10 @@ describe('zips inside zips', () => {
     const expected = await collect(cadastre, CADASTRE, { role: 'regione' });
     const path = join(folder, 'MOLISE.zip.prefixed');
     writeFileSync(path, readFileSync(CADASTRE));
-    await rewriteZip(path, (entry, content) => (entry.endsWith('.zip') ? Buffer.concat([stub(entry.includes('/') ? 70_000 : 700), content]) : content));
-    if (stored) {
-      const archive = await ZipArchive.open(path);
-      const again = await ZipWriter.create(`${path}.stored`);
-      for (const entry of archive.entries) await again.add(entry.path, await archive.buffer(entry.path), { modified: entry.modified, stored: true });
-      await again.close();
-      await archive.close();
-      writeFileSync(path, readFileSync(`${path}.stored`));
-    }
+    await rewriteZip(path, (entry, content) => (entry.endsWith('.zip') ? Buffer.concat([stub(entry.includes('/') ? 70_000 : 700), content]) : content), stored ? { level: 0 } : {});
     const named = join(folder, 'MOLISE.zip');
     writeFileSync(named, Buffer.concat([stub(3_000), readFileSync(path)]));
-    expect((await recognise({ path: named, size: 1 }, sources))?.recognition).toEqual((await recognise({ path: CADASTRE, size: 1 }, sources))?.recognition);
+    expect((await recognise({ path: named, size: statSync(named).size }, sources))?.recognition).toEqual((await recognise({ path: CADASTRE, size: 1 }, sources))?.recognition);
     for (const threads of [0, 2]) {
       const threaded = { ...cadastre, read: (file: Parameters<typeof cadastre.read>[0], sink: Parameters<typeof cadastre.read>[1]) => readIn(threads, file, sink) };
       expect(await collect(threaded, named, { role: 'regione' }), `${threads} threads`).toEqual(expected);

@@ -12,7 +12,7 @@ import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import type { Random } from '../../pipelines/synthetic/region.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { validate } from '../../pipelines/operate/validate.ts';
@@ -162,9 +162,7 @@ async function writeMutation(seed: Seed, folder: string, random: Random): Promis
   if (seed.entries !== null && random.below(3) > 0) {
     const victim = random.below(seed.entries.length);
     const { how, bytes } = mutated(seed.entries[victim]!.bytes, random);
-    const writer = await ZipWriter.create(join(folder, seed.name));
-    for (const [index, entry] of seed.entries.entries()) await writer.add(entry.name, index === victim ? bytes : entry.bytes);
-    await writer.close();
+    await writeZip(join(folder, seed.name), seed.entries.map((entry, index) => [entry.name, index === victim ? bytes : entry.bytes]));
     return `${seed.entries[victim]!.name}: ${how}`;
   }
   const victim = random.below(seed.parts.length);

@@ -1,46 +1,42 @@
 /** Changes what lies inside nested zips, for tests of new releases. */
-import { mkdtemp, readFile, rename, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { writeFile } from 'node:fs/promises';
+import { buffer } from 'node:stream/consumers';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
 /** New content of an entry, the same to keep it, null to leave it out. `path` is the whole way: `CB.zip/Z001_X.zip/Z001_X_ple.gml`. */
 export type Edit = (path: string, content: Buffer) => Buffer | null;
 
-/** Rewrites a zip in place, descending into zips. @param renamed new name of an entry in its own zip */
-export async function rewriteZip(path: string, edit: Edit, renamed: (name: string) => string = (name) => name): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'mappale-rewrite-'));
-  try {
-    const archive = await ZipArchive.open(path);
-    const target = join(folder, 'new.zip');
-    await rewrite(archive, '', edit, renamed, target, folder);
-    await archive.close();
-    await rename(target, path).catch(async () => {
-      const { copyFile } = await import('node:fs/promises');
-      await copyFile(target, path);
-    });
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
+export interface RewriteOptions {
+  /** Where to write; default: in place. */
+  readonly into?: string;
+  /** New name of an entry in its own zip. */
+  readonly renamed?: (name: string) => string;
+  /** Day of every entry; default: as it was. */
+  readonly modified?: string;
+  /** zlib level; 0: stored. */
+  readonly level?: number;
 }
 
-let number = 0;
+/** Rewrites a zip and the zips in it, innermost first. */
+export async function rewriteZip(path: string, edit: Edit = (_path, content) => content, { into = path, ...options }: RewriteOptions = {}): Promise<void> {
+  const archive = await ZipArchive.open(path);
+  const bytes = await buffer(zipStream(rewritten(archive, '', edit, options)));
+  await archive.close();
+  await writeFile(into, bytes);
+}
 
-async function rewrite(archive: ZipArchive, prefix: string, edit: Edit, renamed: (name: string) => string, target: string, folder: string): Promise<void> {
-  const writer = await ZipWriter.create(target);
+async function* rewritten(archive: ZipArchive, prefix: string, edit: Edit, options: RewriteOptions): AsyncGenerator<ZipEntry> {
+  const { renamed = (name: string): string => name, modified, ...level } = options;
   for (const entry of archive.entries) {
     const path = `${prefix}${entry.path}`;
-    let content: Buffer | null;
+    let content: Buffer;
     if (entry.path.endsWith('.zip')) {
       const inner = await archive.archive(entry.path);
-      number += 1;
-      const file = join(folder, `${number}.zip`);
-      await rewrite(inner, `${path}/`, edit, renamed, file, folder);
+      content = await buffer(zipStream(rewritten(inner, `${path}/`, edit, options)));
       await inner.close();
-      content = edit(path, await readFile(file));
-    } else content = edit(path, await archive.buffer(entry.path));
-    if (content !== null) await writer.add(renamed(entry.path), content, { modified: entry.modified });
+    } else content = await archive.buffer(entry.path);
+    const edited = edit(path, content);
+    if (edited !== null) yield [renamed(entry.path), edited, { ...level, modified: modified ?? entry.modified }];
   }
-  await writer.close();
 }

@@ -1,8 +1,8 @@
 /**
  * A data folder to which things happen, and the database beside it: for tests that hold what is published against a fresh load of the files in force.
  */
-import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { existsSync } from 'node:fs';
+import { copyFile, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { createReadStream, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -11,13 +11,14 @@ import { ident, openDatabase, type Database, type Session } from '../../pipeline
 import { MappaleError } from '../../pipelines/errors.ts';
 import { maskTaxCode } from '../../pipelines/mask-tax-code.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { schemaOf } from '../../pipelines/contract/sql-files.ts';
 import { Inventory } from '../../pipelines/ledger/inventory.ts';
 import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { raisePrices, seismicZones } from '../faults/region.ts';
 import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 export const REGION = 14;
 /** What is tried is which files count, not the figures that the gate looks at. */
@@ -227,17 +228,18 @@ export class Story {
     const date = this.#date();
     if (/^(?:indirizzario|stradario)/.test(name)) {
       const later = name.replace(/\d{8}/, date.replaceAll('-', ''));
-      await rewrite(path, join(this.folder, later), date, (inner, content) => [inner.replace(/\d{8}/, date.replaceAll('-', '')), withoutLine(content, pick)]);
+      await rewriteZip(path, (_inner, content) => withoutLine(content, pick), { into: join(this.folder, later), renamed: (inner) => inner.replace(/\d{8}/, date.replaceAll('-', '')), modified: date });
       if (later !== name) await rm(path);
     } else if (name.startsWith('italia_ag')) {
-      await rewrite(path, path, date, (inner, content) => [inner, Buffer.from(content.toString('latin1').replace(/0\.(\d{3})\b/g, (_all, digits: string) => `0.${String((Number(digits) + pick % 7 + 1) % 1000).padStart(3, '0')}`), 'latin1')]);
+      const other = (_all: string, digits: string): string => `0.${String((Number(digits) + pick % 7 + 1) % 1000).padStart(3, '0')}`;
+      await rewriteZip(path, (_inner, content) => Buffer.from(content.toString('latin1').replace(/0\.(\d{3})\b/g, other), 'latin1'), { modified: date });
     } else {
       let done = false;
-      await rewrite(path, path, date, (inner, content) => {
-        if (done || !inner.endsWith('_ple.gml')) return [inner, content];
+      await rewriteZip(path, (inner, content) => {
+        if (done || !inner.endsWith('_ple.gml')) return content;
         done = true;
-        return [inner, withoutParcel(content, pick)];
-      });
+        return withoutParcel(content, pick);
+      }, { modified: date });
     }
   }
 
@@ -255,12 +257,8 @@ export class Story {
     const parts = ['CB.zip', 'IS.zip'].map((name) => join(this.folder, name));
     if (!parts.every((path) => existsSync(path))) return;
     const date = this.#date();
-    const writer = await ZipWriter.create(join(this.folder, 'MOLISE.zip'));
-    for (const path of parts) {
-      await writer.add(basename(path), await readFile(path), { modified: date });
-      await rm(path);
-    }
-    await writer.close();
+    await writeZip(join(this.folder, 'MOLISE.zip'), parts.map((path) => [basename(path), createReadStream(path), { modified: date }]));
+    await Promise.all(parts.map((path) => rm(path)));
   }
 
   /** A comune changes its province. */
@@ -278,9 +276,7 @@ export class Story {
     await target.close();
     if (left.length === 0) return;
     for (const [path, entries] of [[from, left], [to, [...stay, [moved, content] as const]]] as const) {
-      const writer = await ZipWriter.create(path);
-      for (const [name, bytes] of entries) await writer.add(name, bytes, { modified: date });
-      await writer.close();
+      await writeZip(path, entries.map(([name, bytes]) => [name, bytes, { modified: date }]));
     }
   }
 
@@ -297,7 +293,7 @@ export class Story {
     await writeFile(path, await province.buffer(entry.path));
     if (province !== outer) await province.close();
     await outer.close();
-    await rewrite(path, path, this.#date(), (inner, content) => [inner, inner.endsWith('_ple.gml') ? withoutParcel(content, pick) : content]);
+    await rewriteZip(path, (inner, content) => (inner.endsWith('_ple.gml') ? withoutParcel(content, pick) : content), { modified: this.#date() });
   }
 
   /** @returns the name of a loaded file of which another may take the place */
@@ -307,40 +303,6 @@ export class Story {
     );
     return rows[pick % Math.max(1, rows.length)]?.sha256 ?? null;
   }
-}
-
-/** Rewrites a zip and the zips in it, every entry with this date. */
-async function rewrite(path: string, into: string, date: string, edit: (inner: string, content: Buffer) => readonly [string, Buffer]): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'mappale-rewrite-'));
-  try {
-    const target = join(folder, 'new.zip');
-    await rewriteInto(path, target, folder, date, edit);
-    await copyFile(target, into);
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-let scratch = 0;
-
-async function rewriteInto(path: string, target: string, folder: string, date: string, edit: (inner: string, content: Buffer) => readonly [string, Buffer]): Promise<void> {
-  const zip = await ZipArchive.open(path);
-  const writer = await ZipWriter.create(target);
-  for (const entry of zip.entries) {
-    const content = await zip.buffer(entry.path);
-    if (entry.path.endsWith('.zip')) {
-      scratch += 1;
-      const [was, made] = [join(folder, `${scratch}.zip`), join(folder, `${scratch}-new.zip`)];
-      await writeFile(was, content);
-      await rewriteInto(was, made, folder, date, edit);
-      await writer.add(entry.path, await readFile(made), { modified: date });
-    } else {
-      const [name, bytes] = edit(entry.path, content);
-      await writer.add(name, bytes, { modified: date });
-    }
-  }
-  await writer.close();
-  await zip.close();
 }
 
 /** A parcel less: none that another one surrounds, so that nothing else changes. */

@@ -7,9 +7,9 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
-import { addShapefile } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { LonLat, SyntheticComune } from '../../pipelines/synthetic/region.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import type { Log } from '../../pipelines/log.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
@@ -45,26 +45,20 @@ interface Drawn {
 }
 
 async function areas(folder: string, name: string, layers: readonly Drawn[]): Promise<void> {
-  const zip = await ZipWriter.create(join(folder, `${name}.zip`));
-  for (const layer of layers) {
-    await addShapefile(zip, `${name}/${layer.name}`, {
-      type: 'polygon', srid: 32632, encoding: 'utf-8', fields: [{ name: layer.field, type: 'text', length: 80 }],
-      features: [
-        ...layer.comuni.map(strip),
-        ...REGIONS.slice(0, layer.regions ?? 0).map(([x, y]): LonLat[] => [[x, y], [x, y + 0.001], [x + 0.001, y + 0.001], [x + 0.001, y], [x, y]]),
-      ].map((ring) => ({ geometry: { type: 'polygon', polygons: [[ring.map((point) => utm32.forward(point))]] }, values: [layer.value] })),
-    });
-  }
-  await zip.close();
+  await writeZip(join(folder, `${name}.zip`), layers.flatMap((layer) => shapefileEntries(`${name}/${layer.name}`, {
+    type: 'polygon', srid: 32632, encoding: 'utf-8', fields: [{ name: layer.field, type: 'text', length: 80 }],
+    features: [
+      ...layer.comuni.map(strip),
+      ...REGIONS.slice(0, layer.regions ?? 0).map(([x, y]): LonLat[] => [[x, y], [x, y + 0.001], [x + 0.001, y + 0.001], [x + 0.001, y], [x, y]]),
+    ].map((ring) => ({ geometry: { type: 'polygon', polygons: [[ring.map((point) => utm32.forward(point))]] }, values: [layer.value] })),
+  })));
 }
 
 async function shore(folder: string, { box: [west, , east, north] }: SyntheticComune): Promise<void> {
-  const zip = await ZipWriter.create(join(folder, `${SHORE}.zip`));
-  await addShapefile(zip, SHORE, {
+  await writeZip(join(folder, `${SHORE}.zip`), shapefileEntries(SHORE, {
     type: 'line', srid: 32632, encoding: 'utf-8', fields: [{ name: 'Dinamica', type: 'text', length: 40 }, { name: 'm_anno', type: 'real', length: 12, decimals: 3 }],
     features: [{ geometry: { type: 'line', lines: [[[west + (east - west) * 0.1, north + 0.0002], [east - (east - west) * 0.1, north + 0.0002]].map((point) => utm32.forward(point as unknown as LonLat))] }, values: ['Erosione', -1] }],
-  });
-  await zip.close();
+  }));
 }
 
 interface Seen extends Record<string, unknown> {

@@ -22,7 +22,7 @@ function recode(path: string, was: string, now: string, change: (member: string,
   return rewriteZip(path, (name, content) => {
     if (name.endsWith('.zip') || !name.includes(`/${was}_`)) return content;
     return Buffer.from(members(content.toString('utf8'), change).replaceAll(was, now));
-  }, (name) => name.replace(was, now));
+  }, { renamed: (name) => name.replace(was, now) });
 }
 
 function members(text: string, change: (member: string, index: number) => string): string {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 import { forget } from '../../pipelines/operate/forget.ts';
 import { releaseHold, setHold } from '../../pipelines/ledger/hold.ts';
 import { publishedTables } from '../../pipelines/ledger/published.ts';
@@ -13,37 +13,11 @@ import { rollback, withdraw } from '../../pipelines/build/publish.ts';
 import { exitCodeOf, outlook, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { rewriteZip } from '../harness/rewrite-zip.ts';
 import { openRun } from '../harness/run.ts';
 
 const MOLISE = 14;
 const SOURCES = ['ade_cadastre', 'anncsu_addresses', 'istat_comuni', 'istat_boundaries', 'dpc_seismic'];
-
-/** Copies a zip, with other dates, other entries, other bytes; null leaves an entry out. Zips inside are copied likewise. */
-async function repack(from: string, to: string, date: string, edit: (path: string, content: Buffer) => Buffer | null = (_path, content) => content): Promise<void> {
-  const folder = await mkdtemp(join(tmpdir(), 'mappale-repack-'));
-  let n = 0;
-  const copy = async (source: string, target: string, prefix: string): Promise<void> => {
-    const zip = await ZipArchive.open(source);
-    const writer = await ZipWriter.create(target);
-    for (const { path } of zip.entries) {
-      let content = edit(prefix + path, await zip.buffer(path));
-      if (content === null) continue;
-      if (path.endsWith('.zip')) {
-        n += 1;
-        const [was, inner] = [join(folder, `${n}.zip`), join(folder, `${n}-new.zip`)];
-        await writeFile(was, content);
-        await copy(was, inner, `${prefix}${path}/`);
-        content = await readFile(inner);
-      }
-      await writer.add(path, content, { modified: date });
-    }
-    await writer.close();
-    await zip.close();
-  };
-  await copy(from, join(folder, 'made.zip'), '');
-  await copyFile(join(folder, 'made.zip'), to);
-  await rm(folder, { recursive: true, force: true });
-}
 
 /** Entries of a zip as files. */
 async function unpack(from: string, into: string): Promise<string[]> {
@@ -86,11 +60,11 @@ describeDatabase('files of a region', (engine) => {
     const names = await unpack(at('MOLISE.zip'), folder);
     expect(names).toEqual(['CB.zip', 'IS.zip']);
     await rm(at('MOLISE.zip'));
-    await repack(at('IS.zip'), at('IS.zip'), '2026-08-15');
+    await rewriteZip(at('IS.zip'), undefined, { modified: '2026-08-15' });
     expect(codes(await load())).toEqual([]);
     expect(await parcels()).toBe(whole());
     const [comune] = await unpack(at('CB.zip'), folder);
-    await repack(at(comune!), at(comune!), '2026-09-01', withoutOneParcel);
+    await rewriteZip(at(comune!), withoutOneParcel, { modified: '2026-09-01' });
     for (const name of await readdir(folder)) if (/^Z\d{3}_/.test(name) && name !== comune) await rm(at(name));
     expect(codes(await load())).toEqual([]);
     expect(await parcels()).toBe(whole() - 1);
@@ -109,11 +83,11 @@ describeDatabase('files of a region', (engine) => {
     expect(codes(await load())).toEqual([]);
     // A comune's document gets a parcel that another one's, which is taken over, has.
     let stolen = '';
-    await repack(at('MOLISE.zip'), at('MOLISE.zip'), '2026-08-01', (path, content) => {
+    await rewriteZip(at('MOLISE.zip'), (path, content) => {
       if (path.includes('/Z001_') && path.endsWith('_ple.gml')) stolen = /<wfs:member>[\s\S]*?<\/wfs:member>\s*/.exec(content.toString('utf8'))![0];
       return content;
-    });
-    await repack(at('MOLISE.zip'), at('MOLISE.zip'), '2026-08-02', (path, content) => (path.includes('/Z002_') && path.endsWith('_ple.gml') ? Buffer.from(content.toString('utf8').replace('<wfs:member>', `${stolen}<wfs:member>`)) : content));
+    }, { modified: '2026-08-01' });
+    await rewriteZip(at('MOLISE.zip'), (path, content) => (path.includes('/Z002_') && path.endsWith('_ple.gml') ? Buffer.from(content.toString('utf8').replace('<wfs:member>', `${stolen}<wfs:member>`)) : content), { modified: '2026-08-02' });
     const report = await load();
     expect(codes(report)).toEqual([]);
     expect(await parcels()).toBe(whole());
@@ -126,7 +100,7 @@ describeDatabase('files of a region', (engine) => {
   it('a publication that was rolled back stays back until its files change, or a person says so', async () => {
     await only(/^MOLISE/, ...LISTS);
     await load();
-    await repack(at('MOLISE.zip'), at('MOLISE.zip'), '2026-08-01', withoutOneParcel);
+    await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { modified: '2026-08-01' });
     await load();
     const after = await parcels();
     await rollback(context.database, MOLISE, await openRun(context.database));
@@ -141,7 +115,7 @@ describeDatabase('files of a region', (engine) => {
     expect(await parcels()).toBe(after);
     // Pinned: also other files do nothing. Withdrawn: nothing is served; rollback brings it back.
     await setHold(context.database, { unit: MOLISE, kind: 'pinned', fingerprint: null, reason: 'a test' }, 'test');
-    await repack(at('MOLISE.zip'), at('MOLISE.zip'), '2026-08-09', withoutOneParcel);
+    await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { modified: '2026-08-09' });
     await load();
     expect(await parcels()).toBe(after);
     await releaseHold(context.database, MOLISE, null);
@@ -155,9 +129,7 @@ describeDatabase('files of a region', (engine) => {
 
   it('ITALIA.zip publishes the regions that are in it', async () => {
     await only(/^MOLISE/, ...LISTS);
-    const writer = await ZipWriter.create(at('ITALIA.zip'));
-    await writer.add('MOLISE.zip', await readFile(at('MOLISE.zip')), { modified: '2026-07-01' });
-    await writer.close();
+    await writeZip(at('ITALIA.zip'), [['MOLISE.zip', await readFile(at('MOLISE.zip')), { modified: '2026-07-01' }]]);
     await rm(at('MOLISE.zip'));
     const report = await load({}, null);
     expect(codes(report)).toEqual([]);
@@ -221,12 +193,8 @@ describeDatabase('files of a region', (engine) => {
   it('STRAD and INDIR of two days: the newer STRAD, the newer INDIR, and INDIR alone', async () => {
     const later = async (kind: 'stradario' | 'indirizzario'): Promise<void> => {
       const name = (await readdir(folder)).find((each) => each.startsWith(kind))!;
-      const zip = await ZipArchive.open(at(name));
-      const inner = zip.entries[0]!.path;
-      const writer = await ZipWriter.create(at(name.replace(/\d{8}/, '20260803')));
-      await writer.add(inner.replace(/\d{8}/, '20260803'), Buffer.from((await zip.buffer(inner)).toString('utf8').replaceAll('VIA ', 'VIALE ')));
-      await writer.close();
-      await zip.close();
+      const later = (of: string): string => of.replace(/\d{8}/, '20260803');
+      await rewriteZip(at(name), (_path, content) => Buffer.from(content.toString('utf8').replaceAll('VIA ', 'VIALE ')), { into: at(later(name)), renamed: later });
       await rm(at(name));
     };
     const streets = (): Promise<number> => one('select count(*)::int4 as v from core.street');
@@ -270,7 +238,7 @@ describeDatabase('files of a region', (engine) => {
     await only(/^MOLISE/, ...LISTS);
     expect(codes(await load())).toEqual([]);
     await mkdir(at('again'));
-    await repack(at('MOLISE.zip'), at('again/MOLISE.zip'), '2026-07-01', withoutOneParcel);
+    await rewriteZip(at('MOLISE.zip'), withoutOneParcel, { into: at('again/MOLISE.zip'), modified: '2026-07-01' });
     const report = await load();
     expect(codes(report)).toEqual(['FILES_CONTRADICT 3']);
     expect(report.failures[0]!.at).toBe('MOLISE.zip, MOLISE.zip');
@@ -286,10 +254,10 @@ describeDatabase('files of a region', (engine) => {
     // The publisher adds a read-me: the zip is another, its layers are not.
     const name = (await readdir(folder)).find((each) => each.startsWith('Limiti'))!;
     const zip = await ZipArchive.open(at(name));
-    const writer = await ZipWriter.create(at('new.zip'));
-    for (const { path, modified } of zip.entries) await writer.add(path, await zip.buffer(path), { modified });
-    await writer.add('leggimi.txt', 'note', { modified: '2026-09-01' });
-    await writer.close();
+    await writeZip(at('new.zip'), (async function* (): AsyncGenerator<ZipEntry> {
+      for (const { path, modified } of zip.entries) yield [path, await zip.buffer(path), { modified }];
+      yield ['leggimi.txt', 'note', { modified: '2026-09-01' }];
+    })());
     await zip.close();
     await rename(at('new.zip'), at(name));
     expect(codes(await load())).toEqual([]);

@@ -2,9 +2,9 @@ import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { ESRI_WKT, addShapefile, shapefileParts, writeShapefile, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { ESRI_WKT, shapefileEntries, shapefileParts, writeShapefile, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { openVector, type VectorFeature } from '../../pipelines/formats/vector.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 
 let folder: string;
@@ -87,9 +87,7 @@ describe('shapefiles', () => {
 
   test('go into a zip', async () => {
     const path = join(folder, 'layer.zip');
-    const writer = await ZipWriter.create(path);
-    await addShapefile(writer, 'Limiti/Com', POLYGONS);
-    await writer.close();
+    await writeZip(path, shapefileEntries('Limiti/Com', POLYGONS));
     const zip = await ZipArchive.open(path);
     expect(zip.entries.map((entry) => entry.path)).toEqual(['Limiti/Com.shp', 'Limiti/Com.shx', 'Limiti/Com.dbf', 'Limiti/Com.prj', 'Limiti/Com.cpg']);
     expect(await zip.buffer('Limiti/Com.shp')).toEqual(shapefileParts(POLYGONS).shp);

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
 import { KeySet } from '../../pipelines/operate/key-set.ts';
 import { RowWriter } from '../../pipelines/formats/copy.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { validate, type FileVerdict } from '../../pipelines/operate/validate.ts';
 
@@ -105,9 +105,7 @@ describe('what is looked at', () => {
 
   it('a zip: what is found inside is named with the zip', async () => {
     const path = join(folder, 'Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip');
-    const zip = await ZipWriter.create(path);
-    await zip.add('redditi.csv', readFileSync(fixture('mef_income/column-added.csv')));
-    await zip.close();
+    await writeZip(path, [['redditi.csv', readFileSync(fixture('mef_income/column-added.csv'))]]);
     const [verdict] = await validate([path], sources, null, () => undefined);
     expect(verdict).toMatchObject({ source: 'mef_income', ok: false, findings: [{ code: 'COLUMNS_CHANGED', at: expect.stringMatching(/_2023\.zip!redditi\.csv:1$/) }] });
   });

@@ -1,4 +1,5 @@
 import { spawnSync } from 'node:child_process';
+import { createReadStream } from 'node:fs';
 import { mkdtemp, rm, truncate, writeFile, readFile, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -9,7 +10,7 @@ import { epsgOfWkt } from '../../pipelines/formats/crs.ts';
 import { loadGdal } from '../../pipelines/formats/gdal.ts';
 import { openVector, writeGeoPackage, type VectorFeature, type VectorPath } from '../../pipelines/formats/vector.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const UTM32 = 'PROJCS["WGS_1984_UTM_Zone_32N",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",9.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]';
 
@@ -322,9 +323,7 @@ describe('a GeoJSON', () => {
 describe('a file in a zip', () => {
   const zipped = async (names: Record<string, string>): Promise<string> => {
     const path = `${await mkdtemp(join(folder, 'zip-'))}.zip`;
-    const zip = await ZipWriter.create(path);
-    for (const [name, from] of Object.entries(names)) await zip.add(`Dati/${name}`, await readFile(from));
-    await zip.close();
+    await writeZip(path, Object.entries(names).map(([name, from]) => [`Dati/${name}`, createReadStream(from)]));
     return path;
   };
 

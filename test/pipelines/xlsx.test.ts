@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { Workbook, XlsxRowCounter, firstRows, type XlsxRow } from '../../pipelines/formats/xlsx.ts';
 import { writeXlsx } from '../../pipelines/synthetic/xlsx-writer.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 
 let folder: string;
@@ -20,12 +20,9 @@ const BOOK = '<x:workbook xmlns:x="m" xmlns:r="r"><x:sheets><x:sheet name="Fogli
 /** A workbook of one sheet made of the given XML. */
 async function workbook(name: string, sheet: string, texts?: string): Promise<string> {
   const path = join(folder, name);
-  const zip = await ZipWriter.create(path);
-  await zip.add('xl/workbook.xml', BOOK);
-  await zip.add('xl/_rels/workbook.xml.rels', RELATIONSHIPS);
-  await zip.add('xl/worksheets/dati.xml', sheet);
-  if (texts !== undefined) await zip.add('xl/sharedStrings.xml', texts);
-  await zip.close();
+  await writeZip(path, Object.entries({
+    'xl/workbook.xml': BOOK, 'xl/_rels/workbook.xml.rels': RELATIONSHIPS, 'xl/worksheets/dati.xml': sheet, ...(texts === undefined ? {} : { 'xl/sharedStrings.xml': texts }),
+  }));
   return path;
 }
 
@@ -93,9 +90,7 @@ describe('a workbook', () => {
 
   it('that is another kind of zip is refused', async () => {
     const path = join(folder, 'c.xlsx');
-    const zip = await ZipWriter.create(path);
-    await zip.add('content.xml', '<ods/>');
-    await zip.close();
+    await writeZip(path, [['content.xml', '<ods/>']]);
     await expect(read(path)).rejects.toMatchObject({ code: 'XLSX_UNREADABLE', at: 'c.xlsx' });
   });
 });

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { inflated, ZipArchive, type EntryExtent } from '../../pipelines/formats/zip.ts';
-import { ZipWriter } from '../../pipelines/synthetic/zip-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const LINES = Array.from({ length: 200_000 }, (_none, i) => `${i},${(i * 7919) % 1_000_003}\n`).join('');
 const CONTENTS: Readonly<Record<string, string>> = { 'deflated.csv': LINES, 'stored.csv': LINES, 'empty.csv': '' };
@@ -15,9 +15,7 @@ let archive: ZipArchive;
 beforeAll(async () => {
   folder = await mkdtemp(join(tmpdir(), 'mappale-inflated-'));
   const path = join(folder, 'a.zip');
-  const zip = await ZipWriter.create(path);
-  for (const [name, content] of Object.entries(CONTENTS)) await zip.add(name, content, { stored: name === 'stored.csv' });
-  await zip.close();
+  await writeZip(path, Object.entries(CONTENTS).map(([name, content]) => [name, content, { level: name === 'stored.csv' ? 0 : 1 }]));
   archive = await ZipArchive.open(path);
 });
 afterAll(async () => {
