@@ -4,15 +4,18 @@
  */
 import { existsSync } from 'node:fs';
 import { MappaleError } from '../errors.ts';
-import { REGIONS } from '../contract/regions.ts';
+import { unitName } from '../contract/regions.ts';
 import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type SqlFile } from '../contract/sql-files.ts';
 import { alignPrevious, reshapeLayers } from './reshape.ts';
 import { appliedFiles, isApplied, partsOf, refuseNewer, type Applied, type Part } from './state.ts';
-import { ident, type Database, type Session } from './types.ts';
+import { statementsOf } from './statements.ts';
+import { ident, one, type Database, type Session } from './types.ts';
 
-const MINIMUM = { postgres: 150_000, postgis: [3, 3] } as const;
+const server = statementsOf('server');
+
+const MINIMUM = { postgres: 15, postgis: [3, 3] } as const;
 const EXTENSIONS = ['postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch'] as const;
 
 export interface MigrateOptions {
@@ -75,8 +78,8 @@ class Dry extends Error {}
 
 /** While a run works, its tables stay as they are. @throws MappaleError `ALREADY_RUNNING` (exit 7) */
 async function holdWriters(session: Session): Promise<void> {
-  const [writer] = await session.query<{ taken: boolean }>("select pg_try_advisory_xact_lock(hashtextextended('mappale writer', 0)) as taken");
-  if (writer!.taken) return;
+  const writer = await one<{ taken: boolean }>(session, "select pg_try_advisory_xact_lock(hashtextextended('mappale writer', 0)) as taken");
+  if (writer.taken) return;
   throw new MappaleError('another run is writing to this database', {
     code: 'ALREADY_RUNNING', kind: 'locked', detail: 'expected no writer while the database is brought to this version, found one', hint: 'Wait until it ends, then run the same command again.',
   });
@@ -86,20 +89,15 @@ async function holdWriters(session: Session): Promise<void> {
 async function apply(session: Session, parts: readonly Part[], before: Applied, lose: boolean): Promise<Migration> {
   const steps: string[] = [];
   const losses: Loss[] = [];
-  await session.query('create schema if not exists ledger');
-  await session.query('create table if not exists ledger.applied_file (file text primary key, sha256 text not null, applied_at timestamptz not null default now(), version int4)');
-  await session.query('alter table ledger.applied_file add column if not exists version int4');
+  await session.script(server('applied_file'), 'sql/statements/server.sql');
   // Functions call each other across files: bodies are looked at when they run, not in the order of their names.
   await session.query('set local check_function_bodies = off');
   const open = parts.filter((part) => !isApplied(part, before));
   const note = async ({ file, source }: Part): Promise<void> => {
-    await session.query(
-      `insert into ledger.applied_file (file, sha256, version) values ($1, $2, $3)
-       on conflict (file) do update set sha256 = excluded.sha256, version = excluded.version, applied_at = now()`, [file.file, file.digest, source?.manifest.version ?? null],
-    );
+    await session.query(server('note_applied'), [file.file, file.digest, source?.manifest.version ?? null]);
   };
   // Applied byte for byte by a version that noted bytes: from now on layout does not count.
-  for (const part of parts) if (!open.includes(part) && before.get(part.file.file)!.digest !== part.file.digest) await note(part);
+  for (const part of parts) if (!open.includes(part) && before.get(part.file.file)?.digest !== part.file.digest) await note(part);
   const changed = open.find(({ kind, file }) => kind === 'migration' && before.has(file.file));
   if (changed !== undefined) {
     throw new MappaleError('a migration was changed after it was applied', {
@@ -116,8 +114,9 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
   await run('migration');
   await run('section');
   steps.push(...(await alignPrevious(session)));
-  for (const part of open.filter(({ kind }) => kind === 'layer')) {
-    const found = await applyLayer(session, part.file, part.source!, before.has(part.file.file), lose);
+  for (const part of open) {
+    if (part.source === null) continue;
+    const found = await applyLayer(session, part.file, part.source, before.has(part.file.file), lose);
     steps.push(...found.steps);
     if (found.loss !== null) losses.push(found.loss);
     await note(part);
@@ -126,8 +125,7 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
   await session.query("select similarity('', '')");
   await run('function');
   if (open.some(({ kind }) => kind === 'interface')) {
-    // Imported anew as a whole: arguments and results may have changed.
-    await session.script('drop schema if exists api cascade; create schema api; comment on schema api is \'The only functions that the server may execute\';', 'sql/api');
+    await session.script(server('new_interface'), 'sql/statements/server.sql');
     for (const part of parts.filter(({ kind }) => kind === 'interface')) {
       await session.script(part.file.text, part.file.file);
       await note(part);
@@ -142,9 +140,7 @@ async function applyLayer(session: Session, file: SqlFile, source: RegisteredSou
     await session.script(file.text, file.file);
     return { steps: [`${file.file}: ${file.purpose}`], loss: null };
   }
-  const former = await session.query<{ name: string }>(
-    "select distinct k.name from ledger.release r cross join lateral jsonb_object_keys(r.layers) as k (name) where r.source_id = $1 and jsonb_typeof(r.layers) = 'object'", [source.id],
-  );
+  const former = await session.query<{ name: string }>(server('former_layers'), [source.id]);
   const { steps, losses } = await reshapeLayers(session, file, former.map(({ name }) => name));
   if (losses.length === 0) return { steps, loss: null };
   const loss = await lossOf(session, source, losses);
@@ -157,12 +153,8 @@ async function applyLayer(session: Session, file: SqlFile, source: RegisteredSou
 
 /** What a source has, and whether it can be read again. */
 async function lossOf(session: Session, source: RegisteredSource, why: readonly string[]): Promise<Loss> {
-  const releases = await session.query<{ vintage: string; region: number | null; rows: number }>(
-    "select vintage, region_code::int4 as region, coalesce(rows, 0) as rows from ledger.release where source_id = $1 and state = 'loaded' order by vintage, region_code", [source.id],
-  );
-  const files = await session.query<{ path: string }>(
-    "select distinct f.path from ledger.file f join ledger.release r using (release_id) where r.source_id = $1 and r.state = 'loaded' order by 1", [source.id],
-  );
+  const releases = await session.query<{ vintage: string; region: number | null; rows: number }>(server('loaded_releases'), [source.id]);
+  const files = await session.query<{ path: string }>(server('read_files'), [source.id]);
   return {
     source: source.id, why, releases, rows: releases.reduce((sum, { rows }) => sum + rows, 0), files: files.length,
     gone: files.map(({ path }) => path).filter((path) => !existsSync(path)),
@@ -178,22 +170,20 @@ function lossError(losses: readonly Loss[]): MappaleError {
 }
 
 export function describeLoss({ source, why, releases, rows, files, gone }: Loss): string {
-  const list = releases.map(({ vintage, region }) => `${vintage}${region === null ? '' : ` ${REGIONS[region - 1]!.name}`}`);
+  const list = releases.map(({ vintage, region }) => `${vintage}${region === null ? '' : ` ${unitName(region)}`}`);
   return `${source}: ${why.join('; ')}. Lost would be ${group(rows)} rows of ${list.length} release${list.length === 1 ? '' : 's'} (${list.join(', ')}); of their ${files} file${files === 1 ? '' : 's'} `
     + (gone.length === 0 ? 'all lie where they were read' : `${gone.length} no longer lie${gone.length === 1 ? 's' : ''} where they were read, and nothing brings their rows back: ${gone.join(', ')}`);
 }
 
 /** Whether a server can hold our database at all. @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `POSTGIS_TOO_OLD` */
 export async function checkServer(session: Session, label: string): Promise<void> {
-  const [server] = await session.query<{ number: number; version: string }>("select current_setting('server_version_num')::int4 as number, current_setting('server_version') as version");
-  if (server!.number < MINIMUM.postgres) {
+  const version = (await one<{ version: string }>(session, "select current_setting('server_version') as version")).version;
+  if (Number.parseInt(version, 10) < MINIMUM.postgres) {
     throw new MappaleError('the PostgreSQL server is too old', {
-      code: 'POSTGRES_TOO_OLD', kind: 'database', at: label, detail: `expected PostgreSQL 15 or newer, found ${server!.version}`, hint: 'Upgrade the server, or unset DATABASE_URL to use the embedded database.',
+      code: 'POSTGRES_TOO_OLD', kind: 'database', at: label, detail: `expected PostgreSQL 15 or newer, found ${version}`, hint: 'Upgrade the server, or unset DATABASE_URL to use the embedded database.',
     });
   }
-  const available = await session.query<{ name: string; version: string }>(
-    'select name, default_version as version from pg_available_extensions where name = any($1)', [EXTENSIONS],
-  );
+  const available = await session.query<{ name: string; version: string }>(server('extensions'), [EXTENSIONS]);
   for (const extension of EXTENSIONS) {
     const found = available.find(({ name }) => name === extension);
     if (found === undefined) {

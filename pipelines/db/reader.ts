@@ -8,7 +8,8 @@ import { databaseError } from './errors.ts';
 import { ROLE } from './role.ts';
 import { serverAddress } from './server-address.ts';
 import { SEARCH_PATH } from './server-facts.ts';
-import type { Database, Row } from './types.ts';
+import { statementsOf } from './statements.ts';
+import { first, one, type Database, type Row } from './types.ts';
 
 export interface ReaderOptions {
   /** Connections kept open for answers; a third as many count requests. */
@@ -44,7 +45,7 @@ export async function openReader(database: Database, url: string, options: Reade
 function embeddedReader(database: Database): Reader {
   const inside = <T extends Row>(mode: 'read only' | 'read write', statement: string, parameters: readonly unknown[]): Promise<T> => database.session((session) => session.transaction(async () => {
     await session.query(`set transaction ${mode}`);
-    return (await session.query<T>(statement, parameters))[0]!;
+    return one<T>(session, statement, parameters);
   }));
   return {
     engine: 'pglite',
@@ -86,7 +87,7 @@ export async function openPostgresReader(url: string, { connections, statementTi
   };
   const ask = async <T extends Row>(pool: pg.Pool, statement: string, parameters: readonly unknown[]): Promise<T> => {
     try {
-      return (await pool.query<T>({ name: nameOf(statement), text: statement, values: [...parameters] })).rows[0]!;
+      return first((await pool.query<T>({ name: nameOf(statement), text: statement, values: [...parameters] })).rows, statement);
     } catch (error) {
       throw databaseError(error, statement, null);
     }
@@ -102,20 +103,19 @@ export async function openPostgresReader(url: string, { connections, statementTi
   };
 }
 
+interface Login {
+  readonly restricted: boolean;
+  readonly login: 'superuser' | 'owner' | 'ordinary';
+}
+
 /** Whether the role exists and whoever logs in is a member of it, and what else the login may. */
-async function whoLogsIn(connectionString: string): Promise<{ restricted: boolean; login: 'superuser' | 'owner' | 'ordinary' }> {
+async function whoLogsIn(connectionString: string): Promise<Login> {
   const client = new pg.Client({ connectionString, application_name: 'mappale server', connectionTimeoutMillis: 5000 });
   client.on('error', () => undefined);
   try {
     await client.connect();
-    const { rows } = await client.query<{ restricted: boolean; login: 'superuser' | 'owner' | 'ordinary' }>(
-      `select coalesce((select pg_has_role(r.oid, 'member') from pg_roles r where r.rolname = $1), false) as restricted,
-         case when l.rolsuper then 'superuser'
-           when exists (select from pg_namespace n where n.nspname in ('api', 'core', 'ledger', 'access') and pg_has_role(l.oid, n.nspowner, 'member')) then 'owner'
-           else 'ordinary' end as login
-       from pg_roles l where l.rolname = session_user`, [ROLE],
-    );
-    return rows[0]!;
+    const statement = statementsOf('server')('login');
+    return first((await client.query<Login>(statement, [ROLE])).rows, statement);
   } catch (error) {
     throw databaseError(error, null, null);
   } finally {

@@ -1,6 +1,7 @@
 /** What a server and its database must be before anything is asked of them, each with words of its own; looked at on connecting, and by `doctor`. */
 import { MappaleError } from '../errors.ts';
-import type { Session } from './types.ts';
+import { statementsOf } from './statements.ts';
+import { one, type Session } from './types.ts';
 
 export interface ServerFacts extends Record<string, unknown> {
   /** `UTF8` */
@@ -19,16 +20,8 @@ export interface ServerFacts extends Record<string, unknown> {
 /** Where the SQL of this program looks for PostGIS. */
 export const SEARCH_PATH = 'public';
 
-export async function serverFacts(session: Pick<Session, 'query'>): Promise<ServerFacts> {
-  const [facts] = await session.query<ServerFacts>(
-    `select current_setting('server_encoding') as encoding, pg_is_in_recovery() as standby, current_setting('transaction_read_only')::bool as "readOnly",
-       current_setting('search_path') as "searchPath", current_setting('statement_timeout') as "statementTimeout",
-       coalesce((
-         select jsonb_object_agg(e.extname, n.nspname) from pg_extension e join pg_namespace n on n.oid = e.extnamespace
-         where e.extname in ('postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch')
-       ), '{}') as extensions`,
-  );
-  return facts!;
+export function serverFacts(session: Pick<Session, 'query'>): Promise<ServerFacts> {
+  return one(session, statementsOf('server')('facts'));
 }
 
 /** @returns what is wrong for what a command does, the worst first */
@@ -39,9 +32,10 @@ export function serverFaults(facts: ServerFacts, label: string, writes: boolean)
     fault('the database has another encoding', 'DATABASE_ENCODING', `expected UTF8, found ${facts.encoding}`, 'Names have letters that it cannot hold. Create another one: createdb --encoding UTF8 --template template0 NAME');
   }
   const elsewhere = Object.entries(facts.extensions).filter(([, schema]) => schema !== SEARCH_PATH);
-  if (elsewhere.length > 0) {
+  const [first] = elsewhere;
+  if (first !== undefined) {
     fault('extensions lie in another schema', 'EXTENSION_SCHEMA', `expected ${elsewhere.map(([name]) => name).join(', ')} in ${SEARCH_PATH}, found ${elsewhere.map(([name, schema]) => `${name} in ${schema}`).join(', ')}`,
-      `Use a database in which nothing else needs them there: create extension ${elsewhere[0]![0]} schema ${SEARCH_PATH}. PostGIS cannot be moved once it is made.`);
+      `Use a database in which nothing else needs them there: create extension ${first[0]} schema ${SEARCH_PATH}. PostGIS cannot be moved once it is made.`);
   }
   if (facts.searchPath !== SEARCH_PATH) {
     fault('the session does not look where it was told to', 'SEARCH_PATH', `expected search_path ${SEARCH_PATH}, found ${facts.searchPath}`, 'What stands between here and the server drops the settings of sessions: connect to the server itself.');

@@ -38,8 +38,12 @@ export interface Database extends Session {
 }
 
 /** The one row of a statement that always gives one. @throws Error when it gave none: a bug of the statement */
-export async function one<T extends Row>(session: Pick<Session, 'query'>, sql: string, parameters: readonly unknown[] = []): Promise<T> {
-  const [row] = await session.query<T>(sql, parameters);
+export async function one<T extends Row>(session: Pick<Session, 'query'>, sql: string, parameters?: readonly unknown[]): Promise<T> {
+  return first(await session.query<T>(sql, parameters), sql);
+}
+
+/** The same of rows that are there. */
+export function first<T>([row]: readonly T[], sql: string): T {
   if (row === undefined) throw new Error(`expected a row, found none: ${sql.trim().slice(0, 200)}`);
   return row;
 }

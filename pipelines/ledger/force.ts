@@ -236,7 +236,7 @@ function resolve(
     fewer,
     elsewhere: [],
     files: [...new Set(ranked)].map((file, index) => {
-      const places = kept.get(file)!;
+      const places = kept.get(file) ?? [];
       const whole = places.length === total.get(file.fileId);
       return { file, rank: index + 1, whole, places: whole ? [] : places };
     }),

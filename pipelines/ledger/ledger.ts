@@ -1,12 +1,15 @@
 /** The ledger: what was read, made and published. Every write of it stands here. */
 import type { Figures } from '../db/figures.ts';
-import type { Database, Session } from '../db/index.ts';
+import { one, type Database, type Session } from '../db/index.ts';
+import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import type { Facts } from '../contract/fingerprint.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 import type { Relation } from '../contract/sql-files.ts';
 import type { FilePlaces, LoadedFile } from './force.ts';
 import type { LocatedFile, SeenFile, SeenFiles } from '../contract/survey.ts';
+
+const ledger = statementsOf('ledger');
 
 export type ReleaseState = 'staging' | 'loaded' | 'failed';
 
@@ -29,11 +32,7 @@ export interface Release {
 }
 
 export async function releases(database: Session, state?: ReleaseState): Promise<Release[]> {
-  return database.query<Release & Record<string, unknown>>(
-    `select release_id as "releaseId", source_id as "sourceId", vintage, region_code::int4 as region, fingerprint, complete, state,
-       records, rows, rejects, duplicates, layers, inputs
-     from ledger.release where $1::text is null or state = $1 order by release_id`, [state ?? null],
-  );
+  return database.query<Release & Record<string, unknown>>(ledger('releases'), [state ?? null]);
 }
 
 /** A release about to be staged; an unfinished one with the same fingerprint is thrown away first. */
@@ -42,36 +41,22 @@ export async function openRelease(
   facts: { sourceId: string; vintage: string; region: number | null; fingerprint: string; reader: string; inputs: Facts; complete: boolean },
 ): Promise<number> {
   await session.query("delete from ledger.release where fingerprint = $1 and state <> 'loaded'", [facts.fingerprint]);
-  const [row] = await session.query<{ id: number }>(
-    `insert into ledger.release (source_id, vintage, region_code, fingerprint, reader, inputs, complete, state)
-     values ($1, $2, $3, $4, $5, $6, $7, 'staging') returning release_id as id`,
-    [facts.sourceId, facts.vintage, facts.region, facts.fingerprint, facts.reader, JSON.stringify(facts.inputs), facts.complete],
-  );
-  return row!.id;
+  const { sourceId, vintage, region, fingerprint, reader, inputs, complete } = facts;
+  return (await one<{ id: number }>(session, ledger('add_release'), [sourceId, vintage, region, fingerprint, reader, JSON.stringify(inputs), complete])).id;
 }
 
 export async function addFile(session: Session, releaseId: number, file: LocatedFile): Promise<number> {
   const { role, vintage, dated, region, complete, place } = file.recognition;
-  const [row] = await session.query<{ id: number }>(
-    `insert into ledger.file (release_id, path, name, role, sha256, size, vintage, dated, region_code, complete, place)
-     values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11) returning file_id as id`,
-    [releaseId, maskTaxCode(file.path), file.name, role, file.sha256, file.size, vintage, dated ?? null, region, complete, place ?? null],
-  );
-  return row!.id;
+  return (await one<{ id: number }>(session, ledger('add_file'), [
+    releaseId, maskTaxCode(file.path), file.name, role, file.sha256, file.size, vintage, dated ?? null, region, complete, place ?? null,
+  ])).id;
 }
 
 /** Every file of a loaded release, and what it speaks of. */
 export async function loadedFiles(session: Session): Promise<LoadedFile[]> {
-  const files = await session.query<Omit<LoadedFile, 'held'> & Record<string, unknown>>(
-    `select f.file_id as "fileId", f.release_id as "releaseId", r.source_id as "sourceId", f.role, f.vintage, f.dated, f.region_code::int4 as region, f.complete, f.place,
-       f.assigned_region_code::int4 as assigned, f.name, f.sha256, r.reader, f.present, coalesce(f.arrived_run, 0) as arrived, f.forgotten_at is not null as forgotten
-     from ledger.file f join ledger.release r using (release_id) where r.state = 'loaded' order by f.file_id`,
-  );
+  const files = await session.query<Omit<LoadedFile, 'held'> & Record<string, unknown>>(ledger('loaded_files'));
   const held = new Map<number, FilePlaces[]>();
-  for (const { fileId, ...places } of await session.query<FilePlaces & { fileId: number } & Record<string, unknown>>(
-    `select p.file_id as "fileId", p.layer, p.series, p.region_code::int4 as region, p.likely_region_code::int4 as "likelyRegion", p.dated, p.named, p.places
-     from ledger.file_place p join ledger.file f using (file_id) join ledger.release r using (release_id) where r.state = 'loaded' order by p.file_id, p.layer, p.series, p.dated, p.places`,
-  )) {
+  for (const { fileId, ...places } of await session.query<FilePlaces & { fileId: number } & Record<string, unknown>>(ledger('places_of_files'))) {
     const mine = held.get(fileId) ?? [];
     mine.push(places);
     held.set(fileId, mine);
@@ -81,15 +66,13 @@ export async function loadedFiles(session: Session): Promise<LoadedFile[]> {
 
 /** Notes which files this run found in the data folders: those that came, and those that left. */
 export async function noteFiles(session: Session, runId: number, present: readonly number[], came: readonly number[]): Promise<void> {
-  await session.query('update ledger.file set present = false where present and not file_id = any ($1::int4[])', [[...present]]);
-  await session.query('update ledger.file set present = true, arrived_run = $2 where file_id = any ($1::int4[])', [[...came], runId]);
+  await session.query(ledger('note_absent'), [[...present]]);
+  await session.query(ledger('note_present'), [[...came], runId]);
 }
 
 /** A release that cannot be loaded, and why; its rejects stay, for people to look at. */
 export async function failRelease(session: Session, fingerprint: string, error: MappaleError): Promise<number | null> {
-  const [row] = await session.query<{ id: number }>(
-    "update ledger.release set state = 'failed', failure = $2 where state = 'staging' and fingerprint = $1 returning release_id as id", [fingerprint, JSON.stringify(error)],
-  );
+  const [row] = await session.query<{ id: number }>(ledger('fail_release'), [fingerprint, JSON.stringify(error)]);
   return row?.id ?? null;
 }
 
@@ -104,38 +87,24 @@ export interface RejectRow {
 
 export async function addRejects(session: Session, releaseId: number, rejects: readonly RejectRow[]): Promise<void> {
   if (rejects.length === 0) return;
-  await session.query(
-    `insert into ledger.reject (release_id, member_id, step, position, code, message, raw)
-     select $1, m, s, p, c, t, decode(r, 'hex')
-     from unnest($2::int4[], $3::text[], $4::int8[], $5::text[], $6::text[], $7::text[]) as x (m, s, p, c, t, r)`,
-    [
-      releaseId,
-      rejects.map(({ memberId }) => memberId),
-      rejects.map(({ step }) => step),
-      rejects.map(({ position }) => position),
-      rejects.map(({ code }) => code),
-      rejects.map(({ message }) => message.replaceAll('\0', '\u2400')),
-      rejects.map(({ raw }) => raw.toString('hex')),
-    ],
-  );
+  await session.query(ledger('add_rejects'), [
+    releaseId,
+    rejects.map(({ memberId }) => memberId),
+    rejects.map(({ step }) => step),
+    rejects.map(({ position }) => position),
+    rejects.map(({ code }) => code),
+    rejects.map(({ message }) => message.replaceAll('\0', '\u2400')),
+    rejects.map(({ raw }) => raw.toString('hex')),
+  ]);
 }
 
 /** What the quality gate measured of the table in force; none when it was published before it measured. */
 export async function figuresOf(session: Session, unit: number, relation: Relation): Promise<Figures[]> {
-  return session.query<Figures & Record<string, unknown>>(
-    `select f.slice, f.province, f.comune, f.rows, f.fields, f.identities
-     from ledger.figure f join ledger.publication_table t using (relation, partition) join ledger.publication p using (publication_id)
-     where p.unit_code = $1 and p.state = 'current' and relation = $2 order by f.slice, f.province, f.comune`, [unit, relation],
-  );
+  return session.query<Figures & Record<string, unknown>>(ledger('figures'), [unit, relation]);
 }
 
 export async function addFigures(session: Session, relation: Relation, partition: string, figures: readonly Figures[]): Promise<void> {
-  await session.query(
-    `insert into ledger.figure (relation, partition, slice, province, comune, rows, fields, identities)
-     select $1, $2, f.slice, f.province, f.comune, f.rows, f.fields, f.identities
-     from jsonb_to_recordset($3::jsonb) as f (slice text, province text, comune text, rows int8, fields jsonb, identities jsonb)`,
-    [relation, partition, JSON.stringify(figures)],
-  );
+  await session.query(ledger('add_figures'), [relation, partition, JSON.stringify(figures)]);
 }
 
 /** Files seen before, read once and written back at the end. */
@@ -151,12 +120,8 @@ export class SeenFileLedger implements SeenFiles {
 
   /** @param recogniser digest of all readers: what another version saw is not believed, except the files' hashes */
   static async read(database: Session, recogniser: string): Promise<SeenFileLedger> {
-    const rows = await database.query<{ path: string; size: number; modified_ms: number; changed_us: number | null; sha256: string | null; recogniser: string; recognition: SeenFile['recognition'] }>(
-      'select path, size, modified_ms, changed_us, sha256, recogniser, recognition from ledger.seen_file',
-    );
-    const known = new Map(rows.filter((row) => row.recogniser === recogniser).map((row) => [
-      row.path, { size: row.size, modifiedMs: row.modified_ms, changedUs: row.changed_us, sha256: row.sha256, recognition: row.recognition },
-    ]));
+    const rows = await database.query<SeenFile & { path: string; recogniser: string } & Record<string, unknown>>(ledger('seen_files'));
+    const known = new Map(rows.filter((row) => row.recogniser === recogniser).map(({ path, recogniser: _, ...seen }) => [path, seen]));
     return new SeenFileLedger(known, recogniser);
   }
 
@@ -171,16 +136,9 @@ export class SeenFileLedger implements SeenFiles {
 
   async write(database: Session): Promise<void> {
     // In one order: two commands that look at the same folders do not wait for each other in a ring.
-    const rows = [...this.#changed].sort().map((path) => ({ path, ...this.#known.get(path)! }));
+    const rows = [...this.#changed].sort().map((path) => ({ path, ...this.#known.get(path) }));
     if (rows.length === 0) return;
-    await database.query(
-      `insert into ledger.seen_file (path, size, modified_ms, changed_us, sha256, recogniser, recognition)
-       select r->>'path', (r->>'size')::int8, (r->>'modifiedMs')::int8, (r->>'changedUs')::int8, r->>'sha256', $2, nullif(r->'recognition', 'null'::jsonb)
-       from jsonb_array_elements($1::jsonb) as x (r)
-       on conflict (path) do update set size = excluded.size, modified_ms = excluded.modified_ms, changed_us = excluded.changed_us, sha256 = excluded.sha256,
-         recogniser = excluded.recogniser, recognition = excluded.recognition`,
-      [JSON.stringify(rows), this.#recogniser],
-    );
+    await database.query(ledger('note_seen_files'), [JSON.stringify(rows), this.#recogniser]);
     this.#changed.clear();
   }
 }
@@ -211,15 +169,9 @@ export async function withRun<T>(
   const lock = await takeWriterLock(database);
   try {
     await database.query("update ledger.run set ended_at = now(), outcome = 'interrupted' where ended_at is null");
-    const [row] = await database.query<{ id: number }>(
-      'insert into ledger.run (command, arguments, version, host, pid) values ($1, $2, $3, $4, $5) returning run_id as id',
-      [facts.command, JSON.stringify(facts.arguments), facts.version, facts.host, process.pid],
-    );
-    const runId = row!.id;
-    const finish = (outcome: string, exitCode: number, report: unknown): Promise<unknown> => database.query(
-      'update ledger.run set ended_at = now(), outcome = $2, exit_code = $3, report = $4 where run_id = $1',
-      [runId, outcome, exitCode, JSON.stringify(report)],
-    );
+    const { command, version, host } = facts;
+    const { id: runId } = await one<{ id: number }>(database, ledger('add_run'), [command, JSON.stringify(facts.arguments), version, host, process.pid]);
+    const finish = (outcome: string, exitCode: number, report: unknown): Promise<unknown> => database.query(ledger('end_run'), [runId, outcome, exitCode, JSON.stringify(report)]);
     try {
       const result = await work({
         runId,
@@ -247,11 +199,9 @@ export async function openRuns(session: Session): Promise<number[]> {
 }
 
 async function recordStep<T>(database: Database, runId: number, step: string, subject: string, work: () => Promise<T>): Promise<T> {
-  const [row] = await database.query<{ id: number }>(
-    'insert into ledger.step (run_id, step, subject) values ($1, $2, $3) returning step_id as id', [runId, step, subject],
-  );
+  const { id } = await one<{ id: number }>(database, ledger('add_step'), [runId, step, subject]);
   const result = await work();
-  await database.query('update ledger.step set ended_at = now() where step_id = $1', [row!.id]);
+  await database.query('update ledger.step set ended_at = now() where step_id = $1', [id]);
   await database.checkpoint();
   return result;
 }
@@ -290,9 +240,7 @@ async function takeWriterLock(database: Database): Promise<WriterLock> {
     holding = database.session(async (session) => {
       const [taken] = await session.query<{ taken: boolean }>("select pg_try_advisory_lock(hashtextextended('mappale writer', 0)) as taken");
       if (taken?.taken !== true) {
-        const [holder] = await session.query<{ command: string; host: string; pid: number; started_at: Date }>(
-          'select command, host, pid, started_at from ledger.run where ended_at is null order by run_id desc limit 1',
-        );
+        const [holder] = await session.query<{ command: string; host: string; pid: number; started_at: Date }>(ledger('writer'));
         throw new MappaleError('another run is writing to this database', {
           code: 'ALREADY_RUNNING', kind: 'locked',
           detail: holder === undefined ? 'expected no other writer, found one that has not yet written its name'

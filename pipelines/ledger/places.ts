@@ -1,6 +1,7 @@
 /** What a person should know, or must decide, of the comuni in the files in force. */
 import { digestOfPlaces } from '../db/catalog.ts';
 import type { Database } from '../db/index.ts';
+import { statementsOf } from '../db/statements.ts';
 import { inputError, MappaleError } from '../errors.ts';
 import { group } from '../progress.ts';
 import { firstFid } from '../contract/regions.ts';
@@ -9,6 +10,8 @@ import { tableOf, type Relation } from '../contract/sql-files.ts';
 import { countable, placesInForce, regionOf, type Force, type LoadedFile } from './force.ts';
 import type { Inventory } from './inventory.ts';
 import { fence, type Acceptance } from './ledger.ts';
+
+const ledger = statementsOf('ledger');
 
 interface LayerForce {
   readonly relation: Relation;
@@ -50,9 +53,7 @@ function describePlaces(places: readonly string[]): string {
  */
 export async function refuseFewer(database: Database, unit: number, name: string, layers: readonly LayerForce[], accept: Acceptance | null): Promise<void> {
   if (accept !== null) return;
-  const published = await database.query<{ id: number }>(
-    "select c.file_id as id from ledger.publication_file c join ledger.publication p using (publication_id) where p.unit_code = $1 and p.state = 'current'", [unit],
-  );
+  const published = await database.query<{ id: number }>(ledger('published_files'), [unit]);
   const known = new Set(published.map(({ id }) => id));
   for (const { relation, force } of layers) {
     for (const { file, before, was, now, lost } of force.fewer) {
@@ -79,7 +80,7 @@ export function unplacedComuni(inventory: Inventory, relations: readonly Relatio
 export async function assignRegion(database: Database, runId: number, fileIds: readonly number[], region: number): Promise<void> {
   await database.session((session) => session.transaction(async () => {
     await fence(session, runId);
-    await session.query('update ledger.file set assigned_region_code = $2 where file_id = any ($1::int4[])', [[...fileIds], region]);
+    await session.query(ledger('assign_region'), [[...fileIds], region]);
   }));
 }
 
@@ -88,11 +89,7 @@ export async function unlistedComuni(database: Database, sources: readonly Regis
   const notes: string[] = [];
   if (inventory.register.size === 0) notes.push(`${name}: without the list of comuni (${sourceOfLayer(sources, 'layer.comune_code')?.id ?? 'none is known'}) their names come from the files, and their ISTAT codes are not known`);
   const rows = await database.query<{ comune: string; name: string | null; parcels: number; addresses: number }>(
-    `select c.belfiore as comune, f.name,
-       (select count(*) from core.parcel p where p.fid >= $3 and p.fid < $4 and p.belfiore = c.belfiore) as parcels,
-       (select count(*) from core.access_point a where a.region_code = $1 and a.belfiore = c.belfiore) as addresses
-     from unnest($2::text[]) as c (belfiore) left join core.comune_found f on f.region_code = $1 and f.belfiore = c.belfiore order by 1`,
-    [unit, strange(inventory, unit, relations), firstFid(unit), firstFid(unit + 1)],
+    ledger('found_in_comuni'), [unit, strange(inventory, unit, relations), firstFid(unit), firstFid(unit + 1)],
   );
   for (const { comune, name: called, parcels, addresses } of inventory.register.size === 0 ? [] : rows) {
     const listed = inventory.register.get(comune);

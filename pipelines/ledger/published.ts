@@ -1,6 +1,9 @@
 /** What is in force, as the ledger has it. */
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import type { Session } from '../db/index.ts';
+import { statementsOf } from '../db/statements.ts';
+
+const ledger = statementsOf('ledger');
 
 export interface PublishedTable {
   readonly relation: Relation;
@@ -26,10 +29,7 @@ export function publications(session: Session): Promise<Map<number, Map<Relation
 
 /** @param unit null: all */
 async function tablesOf(session: Session, unit: number | null, state: 'current' | 'previous'): Promise<Map<number, Map<Relation, PublishedTable>>> {
-  const rows = await session.query<Omit<PublishedTable, 'stands'> & { unit: number }>(
-    `select p.unit_code::int4 as unit, t.relation, t.partition, t.fingerprint, t.inputs, t.rows, t.digest from ledger.publication_table t
-     join ledger.publication p using (publication_id) where ($1::int4 is null or p.unit_code = $1) and p.state = $2 order by 1`, [unit, state],
-  );
+  const rows = await session.query<Omit<PublishedTable, 'stands'> & { unit: number }>(ledger('published_tables'), [unit, state]);
   const found = new Map<number, Map<Relation, PublishedTable>>();
   for (const { unit: of, ...table } of rows) {
     const tables = found.get(of) ?? new Map<Relation, PublishedTable>();

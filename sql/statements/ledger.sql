@@ -1,0 +1,317 @@
+-- purpose: what is noted of runs, releases, files, publications and holds, and asked again
+-- reads: core.access_point, core.comune_found, core.parcel, ledger.figure, ledger.file, ledger.file_place, ledger.hold, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.release, ledger.run, ledger.seen_file, ledger.step
+-- writes: ledger.figure, ledger.file, ledger.hold, ledger.reject, ledger.release, ledger.run, ledger.seen_file, ledger.step
+-- grain: one row per thing noted
+-- crs: none
+
+-- statement: releases
+select
+  release_id as "releaseId",
+  source_id as "sourceId",
+  vintage,
+  region_code::int4 as region,
+  fingerprint,
+  complete,
+  state,
+  records,
+  rows,
+  rejects,
+  duplicates,
+  layers,
+  inputs
+from ledger.release
+where $1::text is null
+  or state = $1
+order by release_id
+
+-- statement: add_release
+insert into ledger.release (source_id, vintage, region_code, fingerprint, reader, inputs, complete, state)
+values ($1, $2, $3, $4, $5, $6, $7, 'staging')
+returning release_id as id
+
+-- statement: fail_release
+update ledger.release
+set
+  state = 'failed',
+  failure = $2
+where state = 'staging'
+  and fingerprint = $1
+returning release_id as id
+
+-- statement: add_file
+insert into ledger.file (release_id, path, name, role, sha256, size, vintage, dated, region_code, complete, place)
+values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
+returning file_id as id
+
+-- statement: loaded_files
+select
+  f.file_id as "fileId",
+  f.release_id as "releaseId",
+  r.source_id as "sourceId",
+  f.role,
+  f.vintage,
+  f.dated,
+  f.region_code::int4 as region,
+  f.complete,
+  f.place,
+  f.assigned_region_code::int4 as assigned,
+  f.name,
+  f.sha256,
+  r.reader,
+  f.present,
+  coalesce(f.arrived_run, 0) as arrived,
+  f.forgotten_at is not null as forgotten
+from ledger.file f
+join ledger.release r using (release_id)
+where r.state = 'loaded'
+order by f.file_id
+
+-- statement: places_of_files
+select
+  p.file_id as "fileId",
+  p.layer,
+  p.series,
+  p.region_code::int4 as region,
+  p.likely_region_code::int4 as "likelyRegion",
+  p.dated,
+  p.named,
+  p.places
+from ledger.file_place p
+join ledger.file f using (file_id)
+join ledger.release r using (release_id)
+where r.state = 'loaded'
+order by p.file_id, p.layer, p.series, p.dated, p.places
+
+-- statement: note_absent
+update ledger.file
+set present = false
+where present
+  and not file_id = any ($1::int4[])
+
+-- statement: note_present
+update ledger.file
+set
+  present = true,
+  arrived_run = $2
+where file_id = any ($1::int4[])
+
+-- statement: assign_region
+update ledger.file
+set assigned_region_code = $2
+where file_id = any ($1::int4[])
+
+-- statement: add_rejects
+insert into ledger.reject (release_id, member_id, step, position, code, message, raw)
+select
+  $1,
+  member_id,
+  step,
+  position,
+  code,
+  message,
+  decode(raw, 'hex')
+from unnest($2::int4[], $3::text[], $4::int8[], $5::text[], $6::text[], $7::text[]) as x (member_id, step, position, code, message, raw)
+
+-- statement: figures
+select
+  f.slice,
+  f.province,
+  f.comune,
+  f.rows,
+  f.fields,
+  f.identities
+from ledger.figure f
+join ledger.publication_table t using (relation, partition)
+join ledger.publication p using (publication_id)
+where p.unit_code = $1
+  and p.state = 'current'
+  and relation = $2
+order by f.slice, f.province, f.comune
+
+-- statement: add_figures
+insert into ledger.figure (relation, partition, slice, province, comune, rows, fields, identities)
+select
+  $1,
+  $2,
+  f.slice,
+  f.province,
+  f.comune,
+  f.rows,
+  f.fields,
+  f.identities
+from jsonb_to_recordset($3::jsonb) as f (slice text, province text, comune text, rows int8, fields jsonb, identities jsonb)
+
+-- statement: seen_files
+select
+  path,
+  size,
+  modified_ms as "modifiedMs",
+  changed_us as "changedUs",
+  sha256,
+  recogniser,
+  recognition
+from ledger.seen_file
+
+-- statement: note_seen_files
+insert into ledger.seen_file (path, size, modified_ms, changed_us, sha256, recogniser, recognition)
+select
+  r ->> 'path',
+  (r ->> 'size')::int8,
+  (r ->> 'modifiedMs')::int8,
+  (r ->> 'changedUs')::int8,
+  r ->> 'sha256',
+  $2,
+  nullif(r -> 'recognition', 'null'::jsonb)
+from jsonb_array_elements($1::jsonb) as x (r)
+on conflict (path) do update
+set
+  size = excluded.size,
+  modified_ms = excluded.modified_ms,
+  changed_us = excluded.changed_us,
+  sha256 = excluded.sha256,
+  recogniser = excluded.recogniser,
+  recognition = excluded.recognition
+
+-- statement: add_run
+insert into ledger.run (command, arguments, version, host, pid)
+values ($1, $2, $3, $4, $5)
+returning run_id as id
+
+-- statement: end_run
+update ledger.run
+set
+  ended_at = now(),
+  outcome = $2,
+  exit_code = $3,
+  report = $4
+where run_id = $1
+
+-- statement: writer
+select
+  command,
+  host,
+  pid,
+  started_at
+from ledger.run
+where ended_at is null
+order by run_id desc
+limit 1
+
+-- statement: add_step
+insert into ledger.step (run_id, step, subject)
+values ($1, $2, $3)
+returning step_id as id
+
+-- statement: published_tables
+select
+  p.unit_code::int4 as unit,
+  t.relation,
+  t.partition,
+  t.fingerprint,
+  t.inputs,
+  t.rows,
+  t.digest
+from ledger.publication_table t
+join ledger.publication p using (publication_id)
+where ($1::int4 is null or p.unit_code = $1)
+  and p.state = $2
+order by 1
+
+-- statement: published_files
+select c.file_id as id
+from ledger.publication_file c
+join ledger.publication p using (publication_id)
+where p.unit_code = $1
+  and p.state = 'current'
+
+-- statement: holds
+select
+  unit_code::int4 as unit,
+  kind,
+  fingerprint,
+  reason,
+  held_by as "heldBy",
+  to_char(held_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as "heldAt"
+from ledger.hold
+
+-- statement: set_hold
+insert into ledger.hold (unit_code, kind, fingerprint, reason, held_by)
+values ($1, $2, $3, $4, $5)
+on conflict (unit_code) do update
+set
+  kind = excluded.kind,
+  fingerprint = excluded.fingerprint,
+  reason = excluded.reason,
+  held_by = excluded.held_by,
+  held_at = now()
+
+-- statement: release_hold
+delete from ledger.hold
+where unit_code = $1
+  and ($2::text is null or kind = $2)
+returning unit_code
+
+-- statement: found_in_comuni
+select
+  c.belfiore as comune,
+  f.name,
+  (
+    select count(*)
+    from core.parcel p
+    where p.fid >= $3
+      and p.fid < $4
+      and p.belfiore = c.belfiore
+  ) as parcels,
+  (
+    select count(*)
+    from core.access_point a
+    where a.region_code = $1
+      and a.belfiore = c.belfiore
+  ) as addresses
+from unnest($2::text[]) as c (belfiore)
+left join core.comune_found f on f.region_code = $1
+  and f.belfiore = c.belfiore
+order by 1
+
+-- statement: parcels_in_force
+select
+  p.unit_code::int4 as unit,
+  t.rows as parcels
+from ledger.publication p
+join ledger.publication_table t using (publication_id)
+where p.state = 'current'
+  and t.relation = 'core.parcel'
+
+-- statement: loading_times
+select
+  r.release_id,
+  r.source_id,
+  (
+    select sum(f.size)
+    from ledger.file f
+    where f.release_id = r.release_id
+  )::int8 as bytes,
+  extract(epoch from r.loaded_at - r.created_at)::float8 as seconds
+from ledger.release r
+where r.state = 'loaded'
+  and r.loaded_at > r.created_at
+
+-- statement: building_time
+-- Of the first region that was built here.
+select
+  p.unit_code::int4 as unit,
+  t.rows as parcels,
+  (
+    select sum(extract(epoch from s.ended_at - s.started_at))::float8
+    from ledger.step s
+    where s.run_id = p.run_id
+      and s.step in ('join', 'check', 'guard', 'gate', 'publish')
+      and s.ended_at is not null
+  ) as seconds
+from ledger.publication p
+join ledger.publication_table t using (publication_id)
+where p.unit_code > 0
+  and t.relation = 'core.parcel'
+  and t.rows > 0
+order by p.publication_id
+limit 1
