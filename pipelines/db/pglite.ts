@@ -4,7 +4,6 @@ import { constants, existsSync } from 'node:fs';
 import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
 import { uptime } from 'node:os';
 import { dirname, join } from 'node:path';
-import type { PGlite } from '@electric-sql/pglite';
 import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { freeBytes } from '../formats/disk.ts';
 import { MappaleError } from '../errors.ts';
@@ -15,20 +14,20 @@ import { ident, type CopyIn, type Database, type Row, type Session } from './typ
 /** A COPY holds at most this much before it is handed over. */
 const COPY_BYTES = 4 * 1024 * 1024;
 
+type Opened = Awaited<ReturnType<typeof createPglite>>;
+
 class Embedded implements Database {
   readonly engine = 'pglite';
   readonly label: string;
   readonly parallel = 1;
-  readonly #pglite: PGlite;
-  readonly #escaped: () => number;
+  readonly #pglite: Opened;
   readonly #lock: string | null;
   /** What a session begins with. */
   readonly #reset: string;
   #tail: Promise<unknown> = Promise.resolve();
 
-  constructor(pglite: PGlite, label: string, lock: string | null, readOnly: boolean) {
+  constructor(pglite: Opened, label: string, lock: string | null, readOnly: boolean) {
     this.#pglite = pglite;
-    this.#escaped = escapedOf(pglite);
     this.label = label;
     this.#lock = lock;
     this.#reset = readOnly ? 'reset all; set default_transaction_read_only to on' : 'reset all';
@@ -42,10 +41,10 @@ class Embedded implements Database {
 
   /** Runs a statement. @throws MappaleError `SQL_BROKEN_OFF` where it ended before its end */
   async #whole<T>(sql: string, origin: string | null, statement: () => Promise<T>): Promise<T> {
-    const before = this.#escaped();
+    const before = this.#pglite.unwinding.uncaught();
     try {
       const result = await statement();
-      if (this.#escaped() === before) return result;
+      if (this.#pglite.unwinding.uncaught() === before) return result;
     } catch (error) {
       throw databaseError(error, sql, origin);
     }
@@ -149,17 +148,28 @@ class Embedded implements Database {
   }
 }
 
-/**
- * How many C++ exceptions nobody caught. GEOS throws one where two lines cross too closely and catches it to compute more carefully;
- * in PGlite's build it is never caught: the statement ends there, without an error and with the rows so far (seen with st_intersection,
- * PGlite 0.5.8). Fixed precision (the grid size of st_intersection) needs no exception.
- */
-function escapedOf(pglite: PGlite): () => number {
-  const { mod } = pglite as unknown as { mod?: { ___cxa_uncaught_exceptions?: () => number } };
-  const count = mod?.___cxa_uncaught_exceptions;
-  if (count === undefined) throw new Error('this version of PGlite does not say when a statement was broken off');
-  return count;
+/** What the engine, as Emscripten made it of C++, exports beside PostgreSQL's own functions. */
+interface Engine {
+  readonly ___cxa_uncaught_exceptions?: () => number;
 }
+
+/**
+ * An extension of PGlite that asks the engine how many C++ exceptions nobody caught. GEOS throws one where two lines cross too closely and catches it to
+ * compute more carefully; in PGlite's build it is never caught: the statement ends there, without an error and with the rows so far (seen with
+ * st_intersection, PGlite 0.5.8). Fixed precision (the grid size of st_intersection) needs no exception.
+ */
+const unwinding = {
+  name: 'unwinding',
+  async setup(_pglite: unknown, options: { readonly preRun?: readonly ((engine: Engine) => void)[] }) {
+    let engine: Engine = {};
+    const uncaught = (): number => {
+      const { ___cxa_uncaught_exceptions: count } = engine;
+      if (count === undefined) throw new Error('this version of PGlite does not say when a statement was broken off');
+      return count();
+    };
+    return { emscriptenOpts: { ...options, preRun: [...(options.preRun ?? []), (made: Engine) => void (engine = made)] }, namespaceObj: { uncaught } };
+  },
+};
 
 /**
  * Opens the embedded database. Nothing is made, and nothing is removed, before the folder is known to be one of ours or free to become it.
@@ -170,8 +180,7 @@ function escapedOf(pglite: PGlite): () => number {
  */
 export async function openPglite(folder: string, readOnly: boolean): Promise<Database> {
   if (folder === 'memory') {
-    const { PGlite, extensions } = await importPglite();
-    return new Embedded(await PGlite.create({ dataDir: `memory://${randomUUID()}`, extensions }), 'pglite:memory', null, false);
+    return new Embedded(await createPglite(`memory://${randomUUID()}`), 'pglite:memory', null, false);
   }
   const unfinished = `${folder}.unfinished`;
   const found = await inspectFolder(folder, existsSync(unfinished));
@@ -183,12 +192,11 @@ export async function openPglite(folder: string, readOnly: boolean): Promise<Dat
     await takeLock(lock, folder);
   });
   try {
-    const { PGlite, extensions } = await importPglite();
     // While it is being made it holds nothing of anyone: what a killed process left half-made is made again.
     if (existsSync(unfinished)) await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     if ((await readdir(folder)).length === 0) await writeFile(unfinished, '');
-    const pglite = await PGlite.create({ dataDir: folder, extensions });
+    const pglite = await createPglite(folder);
     await rm(unfinished, { force: true });
     return await new Embedded(pglite, `pglite:${folder}`, lock, readOnly).begin();
   } catch (error) {
@@ -203,7 +211,8 @@ export async function openPglite(folder: string, readOnly: boolean): Promise<Dat
   }
 }
 
-async function importPglite() {
+/** With the extensions that we need. @param dataDir as PGlite takes it */
+async function createPglite(dataDir: string) {
   const [{ PGlite }, { postgis }, { pg_trgm }, { unaccent }, { fuzzystrmatch }] = await Promise.all([
     import('@electric-sql/pglite'),
     import('@electric-sql/pglite-postgis'),
@@ -211,7 +220,7 @@ async function importPglite() {
     import('@electric-sql/pglite/contrib/unaccent'),
     import('@electric-sql/pglite/contrib/fuzzystrmatch'),
   ]);
-  return { PGlite, extensions: { postgis, pg_trgm, unaccent, fuzzystrmatch } };
+  return PGlite.create({ dataDir, extensions: { postgis, pg_trgm, unaccent, fuzzystrmatch, unwinding } });
 }
 
 /** PostgreSQL inside PGlite 0.5; `PG_VERSION` of a folder says which one made it. */
