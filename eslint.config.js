@@ -29,12 +29,24 @@ export default defineConfig(
     },
   },
   {
-    // What is not there, or of another type, fails the test in which it stands; matchers are of any type.
-    files: ['test/**/*.ts', '**/*.test.ts'],
+    // Bytes and columns by position, in the innermost loops and within bounds that the loop keeps: a question for undefined would cost there.
+    files: ['sources/ade_cadastre/scan.ts', 'sources/egms_vertical/read.ts'],
+    rules: { '@typescript-eslint/no-non-null-assertion': 'off' },
+  },
+  {
+    // What is not there, or of another type, fails the test or the measurement in which it stands; matchers are of any type.
+    files: ['test/**/*.ts', '**/*.test.ts', 'scripts/**/*.ts'],
     rules: {
+      '@typescript-eslint/no-base-to-string': 'off',
       '@typescript-eslint/no-non-null-assertion': 'off',
-      '@typescript-eslint/unbound-method': 'off',
+      '@typescript-eslint/no-unnecessary-condition': 'off',
+      '@typescript-eslint/no-unsafe-argument': 'off',
       '@typescript-eslint/no-unsafe-assignment': 'off',
+      '@typescript-eslint/no-unsafe-member-access': 'off',
+      '@typescript-eslint/no-unsafe-return': 'off',
+      '@typescript-eslint/restrict-template-expressions': 'off',
+      '@typescript-eslint/unbound-method': 'off',
+      '@typescript-eslint/use-unknown-in-catch-callback-variable': 'off',
     },
   },
 );

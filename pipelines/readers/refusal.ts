@@ -13,10 +13,15 @@ export interface Refusal {
  * @param error its schema's verdict; the schema's own messages say what was expected
  */
 export function refusalOf(fields: Readonly<Record<string, unknown>>, error: ZodError): Refusal {
-  const issue = error.issues[0];
-  const field = String(issue?.path[0] ?? 'record');
+  const { field, message } = firstIssue(error);
   const found = field in fields ? `, found ${shown(fields[field])}` : '';
-  return { code: `${field}_invalid`, message: `${field}: ${issue?.message ?? 'not accepted'}${found}` };
+  return { code: `${field}_invalid`, message: `${field}: ${message}${found}` };
+}
+
+/** The first of zod's complaints: one says what to look at, the rest follow from it as often as not. */
+export function firstIssue(error: ZodError): { readonly field: string; readonly message: string } {
+  const [issue] = error.issues;
+  return { field: String(issue?.path[0] ?? 'record'), message: issue?.message ?? 'not accepted' };
 }
 
 /** As JSON, which has no word for what is not a number or has no end. */

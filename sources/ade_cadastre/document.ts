@@ -131,7 +131,7 @@ export class GmlDocument {
    */
   process(final: boolean = false): void {
     for (;;) {
-      if (this.#state === 'members' && this.#scanner !== null && this.#fast && this.root!.usual) this.#scanMembers(this.#scanner);
+      if (this.#state === 'members' && this.#scanner !== null && this.#fast && this.root?.usual === true) this.#scanMembers(this.#scanner);
       if (this.#state === 'prologue' || !this.#step(final)) break;
     }
   }
@@ -144,7 +144,7 @@ export class GmlDocument {
       this.truncated = true;
       return;
     }
-    const { numberReturned } = this.root!;
+    const { numberReturned } = this.#known(this.root);
     if (numberReturned !== null && numberReturned !== this.members) {
       this.report('count_contradicts_header', `expected ${numberReturned} members as numberReturned says, found ${this.members}`);
     }
@@ -285,6 +285,12 @@ export class GmlDocument {
     return this.#setAside(at, false, new Refusal('xml_malformed', 'expected wfs:member, found broken or forbidden markup', START), final);
   }
 
+  /** Members come after the root, and `open` before `process`. */
+  #known<T>(value: T | null): T {
+    if (value === null) throw new Error(`${this.#at}: a member before the document was opened`);
+    return value;
+  }
+
   /** One element between the members: a member, or the collection's `boundedBy`. */
   #element(at: number, final: boolean): boolean {
     const buffer = this.#buffer;
@@ -292,12 +298,13 @@ export class GmlDocument {
     while (nameEnd < this.#end && nameEnd - at < NAME_BYTES && !isSpace(buffer[nameEnd]) && buffer[nameEnd] !== 0x2f && buffer[nameEnd] !== 0x3e) nameEnd += 1;
     if (nameEnd === this.#end && !final) return false;
     const name = buffer.toString('latin1', at + 1, nameEnd);
-    const isMember = name === this.root!.memberName;
+    const { memberName, namespaces } = this.#known(this.root);
+    const isMember = name === memberName;
     const close = Buffer.from(`</${name}`, 'latin1');
     const position = this.#origin + at;
     let work = this.#unfinished;
     if (work === null || work.position !== position) {
-      work = { position, parser: new XmlElementParser(this.root!.namespaces, NAMESPACES), fed: position, units: 0, searched: position };
+      work = { position, parser: new XmlElementParser(namespaces, NAMESPACES), fed: position, units: 0, searched: position };
       this.#unfinished = work;
     }
     let found: ReturnType<XmlElementParser['write']> = null;
@@ -334,7 +341,7 @@ export class GmlDocument {
       this.records += 1;
       this.members += 1;
       try {
-        writeMember(found.element, position, this.#rows!, this.#at);
+        writeMember(found.element, position, this.#known(this.#rows), this.#at);
       } catch (error) {
         if (!(error instanceof Refusal)) throw error;
         this.records -= 1;

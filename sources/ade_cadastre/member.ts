@@ -62,13 +62,13 @@ export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, pro
       if (full !== undefined) await full;
     }
     document.finish();
-    if (document.truncated) throw truncated(input.at, verified);
-    const { numberMatched, numberReturned } = document.root!;
+    if (document.truncated || document.root === null || member === null) throw truncated(input.at, verified);
+    const { numberMatched, numberReturned } = document.root;
     if (verified && numberMatched !== null && numberReturned !== null && numberMatched !== numberReturned) {
       document.report('count_contradicts_header', `expected all features, found ${numberReturned} of ${numberMatched} as numberReturned and numberMatched say`);
     }
-    await report(member!);
-    await member!.close(document.records);
+    await report(member);
+    await member.close(document.records);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
     // The prologue itself: no root, so no members. How many parcels that costs nobody can say, so it is never one record that is refused.

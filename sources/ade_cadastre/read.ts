@@ -1,5 +1,6 @@
 /** Files, zips of files, zips of zips: each GML document becomes one member. */
 import { availableParallelism } from 'node:os';
+import { basename } from 'node:path/posix';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { inputError, type InputFile, type MemberFacts, type Sink } from '../../pipelines/contract/source.ts';
 import { Threads } from '../../pipelines/formats/threads.ts';
@@ -60,19 +61,19 @@ async function readArchive(outermost: ZipArchive, pool: Threads<Input, SinkMessa
   let done = 0;
   const turns: (() => Promise<void>)[] = [];
   for await (const step of steps(outermost)) {
-    if ('failure' in step) turns.push(() => Promise.reject(step.failure));
+    if ('failure' in step) turns.push(async () => { throw step.failure; });
     else if ('leave' in step) turns.push(() => step.leave.close());
     else {
       const { input, facts, weight } = step;
       const begun = pool === null || sink.reusable?.(facts) === true ? null : pool.start(input, input.at);
       turns.push(async () => {
-        const progress = (bytes: number): void => sink.progress(Math.round(done + (bytes / Math.max(1, facts.size!)) * weight));
+        const progress = (bytes: number): void => sink.progress(Math.round(done + (bytes / Math.max(1, facts.size ?? 0)) * weight));
         if (!(await sink.reuse(facts))) await (begun === null ? readDocument(input, sink, progress) : replay(begun, sink, progress));
         done += weight;
         sink.progress(Math.round(done));
       });
     }
-    while (turns.length > ahead) await turns.shift()!();
+    while (turns.length > ahead) await turns.shift()?.();
   }
   for (const turn of turns) await turn();
 }
@@ -88,7 +89,7 @@ async function* steps(outermost: ZipArchive): AsyncGenerator<Step, void, undefin
 
 /** In a zip of Italy the outer folder of zips is a region's. */
 function regionOf(path: string, depth: number): { region?: number } {
-  const region = depth === DEPTH ? findRegion(path.split('/', 1)[0]!.replace(/\.zip$/i, '')) : undefined;
+  const region = depth === DEPTH ? findRegion(path.replace(/(\.zip)?\/.*$/is, '')) : undefined;
   return region === undefined ? {} : { region: region.code };
 }
 
@@ -109,7 +110,7 @@ async function* walk(archive: ZipArchive, folder: string, depth: number, share: 
     } else if (/\.gml$/i.test(entry.path)) {
       const from = await archive.extent(entry.path);
       yield {
-        input: { path, name: entry.path.split('/').at(-1)!, at: from.at, from },
+        input: { path, name: basename(entry.path), at: from.at, from },
         facts: { path, crc32: entry.crc32, size: entry.size, ...regionOf(path, depth) },
         weight: entry.compressedSize * share,
       };

@@ -27,13 +27,6 @@ const GRAMMAR = /^([A-Z]\d{3})([A-Z_])(\d{4})([0-9A-Z])([0-9A-Z])(?:\.([^\p{C}\p
 export function parseReference(text: string): Reference | null {
   const match = GRAMMAR.exec(text);
   if (match === null) return null;
-  const [, belfiore, section, sheet, attachment, development, label] = match;
-  return {
-    belfiore: belfiore!,
-    section: section === '_' ? null : section!,
-    sheet: sheet!,
-    attachment: attachment!,
-    development: development!,
-    label: label ?? null,
-  };
+  const [, belfiore = '', section = '', sheet = '', attachment = '', development = '', label = null] = match;
+  return { belfiore, section: section === '_' ? null : section, sheet, attachment, development, label };
 }

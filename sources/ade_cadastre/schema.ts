@@ -13,7 +13,7 @@ const reference = z.string().refine((text) => parseReference(text) !== null, { e
 const date = z.string().transform((text, context) => {
   if (text === '') return null;
   const match = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(text);
-  const iso = match === null ? '' : `${match[3]}-${match[2]}-${match[1]}`;
+  const iso = match === null ? '' : match.slice(1).reverse().join('-');
   const time = Date.parse(`${iso}T00:00:00Z`);
   if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== iso) {
     context.addIssue({ code: 'custom', message: 'expected a day as DD/MM/YYYY or nothing' });

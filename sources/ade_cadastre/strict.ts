@@ -5,6 +5,7 @@
 import type { ZodError } from 'zod';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
 import { outsideItaly } from '../../pipelines/readers/italy.ts';
+import { firstIssue } from '../../pipelines/readers/refusal.ts';
 import { inputError } from '../../pipelines/contract/source.ts';
 import type { Place, XmlElement } from '../../pipelines/formats/xml.ts';
 import { parseReference, SHEET_REFERENCE_LENGTH, type Reference } from './reference.ts';
@@ -69,8 +70,8 @@ function writeParcel(feature: XmlElement, position: number, rows: Rows, at: stri
   if (!parsed.success) throw refusalOf(parsed.error, feature);
   const properties = parsed.data;
   const text = properties.NATIONALCADASTRALREFERENCE;
-  const reference = parseReference(text)!;
-  if (reference.label === null) throw new Refusal('reference_malformed', `expected CCCCZFFFFAS.label, found ${text}`, feature.place);
+  const reference = parseReference(text);
+  if (reference?.label == null) throw new Refusal('reference_malformed', `expected CCCCZFFFFAS.label, found ${text}`, feature.place);
   expectIds(feature, properties['gml:id'], properties.INSPIREID_LOCALID, PARCEL_GML_ID, PARCEL_ID, text);
   if (properties.LABEL !== reference.label) {
     throw new Refusal('reference_contradicts_label', `expected LABEL ${reference.label} as in ${text}, found ${properties.LABEL}`, feature.place);
@@ -89,8 +90,8 @@ function writeSheet(feature: XmlElement, position: number, rows: Rows, at: strin
   if (!parsed.success) throw refusalOf(parsed.error, feature);
   const properties = parsed.data;
   const text = properties.NATIONALCADASTRALZONINGREFERENCE;
-  const reference = parseReference(text)!;
-  if (text.length !== SHEET_REFERENCE_LENGTH) throw new Refusal('reference_malformed', `expected CCCCZFFFFAS, found ${text}`, feature.place);
+  const reference = parseReference(text);
+  if (reference === null || text.length !== SHEET_REFERENCE_LENGTH) throw new Refusal('reference_malformed', `expected CCCCZFFFFAS, found ${text}`, feature.place);
   expectIds(feature, properties['gml:id'], properties.INSPIREID_LOCALID, SHEET_GML_ID, SHEET_ID, text);
   const writer = rows.sheets;
   writer.begin(position);
@@ -121,13 +122,12 @@ function expectIds(feature: XmlElement, gmlId: string, localId: string, gmlPrefi
 
 /** The first of zod's complaints as a refusal at the field that it is about. */
 function refusalOf(error: ZodError, feature: XmlElement): Refusal {
-  const issue = error.issues[0]!;
-  const field = String(issue.path[0]);
+  const { field, message } = firstIssue(error);
   const element = feature.children.find(({ name }) => name === `CP:${field}`);
   const found = field === 'gml:id' ? feature.attributes.get(field) : element?.text;
   if (found === undefined) return new Refusal('field_missing', `expected ${field}, found none`, feature.place);
   const code = /REFERENCE$/.test(field) ? 'reference_malformed' : 'field_malformed';
-  return new Refusal(code, `${field}: ${issue.message}, found ${JSON.stringify(found)}`, (element ?? feature).place);
+  return new Refusal(code, `${field}: ${message}, found ${JSON.stringify(found)}`, (element ?? feature).place);
 }
 
 /** Flat properties as text, and the geometry. @throws inputError `COLUMNS_CHANGED` for a property that is not in `known` */
@@ -157,7 +157,8 @@ function readFeature(feature: XmlElement, at: string, known: readonly string[]):
     }
     if (field in fields) throw new Refusal('field_repeated', `expected one ${field}, found two`, child.place);
     noAttributes(child);
-    if (child.children.length > 0) throw new Refusal('markup_unexpected', `expected text in ${child.name}, found ${child.children[0]!.name}`, child.place);
+    const [inside] = child.children;
+    if (inside !== undefined) throw new Refusal('markup_unexpected', `expected text in ${child.name}, found ${inside.name}`, child.place);
     fields[field] = child.text;
   }
   if (geometry === null) throw new Refusal('geometry_missing', 'expected CP:msGeometry, found none', feature.place);
@@ -167,8 +168,9 @@ function readFeature(feature: XmlElement, at: string, known: readonly string[]):
 function readGeometry(property: XmlElement, at: string): Ring[][] {
   noAttributes(property);
   noText(property);
-  if (property.children.length === 0) throw new Refusal('geometry_missing', 'expected a geometry, found none', property.place);
-  if (property.children.length > 1) throw new Refusal('geometry_unexpected', `expected one geometry, found ${property.children.length}`, property.children[1]!.place);
+  const [geometry, second] = property.children;
+  if (geometry === undefined) throw new Refusal('geometry_missing', 'expected a geometry, found none', property.place);
+  if (second !== undefined) throw new Refusal('geometry_unexpected', `expected one geometry, found ${property.children.length}`, second.place);
   const polygons: Ring[][] = [];
   let srs = false;
   const read = (surface: XmlElement): void => {
@@ -197,7 +199,7 @@ function readGeometry(property: XmlElement, at: string): Ring[][] {
       for (const inner of member.children) read(inner);
     }
   };
-  read(property.children[0]!);
+  read(geometry);
   if (polygons.length === 0) throw new Refusal('geometry_missing', 'expected a polygon, found none', property.place);
   return polygons;
 }
@@ -232,7 +234,8 @@ function readRing(list: XmlElement): Ring {
     if (name === 'srsDimension') expectTwo(value, list);
     else throw new Refusal('attribute_unexpected', `expected srsDimension, found ${name}`, list.place);
   }
-  if (list.children.length > 0) throw new Refusal('markup_unexpected', `expected coordinates, found ${list.children[0]!.name}`, list.place);
+  const [inside] = list.children;
+  if (inside !== undefined) throw new Refusal('markup_unexpected', `expected coordinates, found ${inside.name}`, list.place);
   const ring: number[] = [];
   // Word by word: a list of the words would take ten times the memory of the numbers.
   const words = /[^ \t\r\n]+/g;
@@ -249,12 +252,13 @@ function readRing(list: XmlElement): Ring {
   }
   if (lat !== null) throw new Refusal('coordinates_odd', `expected pairs of latitude and longitude, found ${ring.length + 1} numbers`, list.place);
   const [lon, first] = ring;
-  if (lon === undefined) throw new Refusal('geometry_empty', 'expected coordinates, found none', list.place);
-  if (lon !== ring.at(-2) || first !== ring.at(-1)) {
-    throw new Refusal('ring_not_closed', `expected the last position to be the first, found ${first} ${lon} and ${ring.at(-1)} ${ring.at(-2)}`, list.place);
+  const [lastLon, last] = ring.slice(-2);
+  if (lon === undefined || first === undefined || lastLon === undefined || last === undefined) throw new Refusal('geometry_empty', 'expected coordinates, found none', list.place);
+  if (lon !== lastLon || first !== last) {
+    throw new Refusal('ring_not_closed', `expected the last position to be the first, found ${first} ${lon} and ${last} ${lastLon}`, list.place);
   }
   // PostGIS takes no ring of fewer than four positions. Saying the last one again keeps the point set; load.sql finds the area empty.
-  while (ring.length < 8) ring.push(ring.at(-2)!, ring.at(-1)!);
+  while (ring.length < 8) ring.push(lastLon, last);
   return Float64Array.from(ring);
 }
 

@@ -7,6 +7,7 @@
  */
 import { isUtf8 } from 'node:buffer';
 import type { Readable } from 'node:stream';
+import type { ZodError } from 'zod';
 import { localityKey, mendLetters, streetNames } from '../../pipelines/address/normalise.ts';
 import { titleCase } from '../../pipelines/address/title-case.ts';
 import { resembles } from '../../pipelines/formats/csv.ts';
@@ -255,9 +256,8 @@ class IndirLines extends Lines {
   #prefix: Buffer = Buffer.alloc(0);
   /** 0 when the line before had no good street. */
   #prefixLength = 0;
-  #street: IndirStreet | null = null;
   /** The street's columns, until its first access is accepted. */
-  #unwritten: string | null = null;
+  #unwritten: { readonly columns: string; readonly street: IndirStreet } | null = null;
   readonly #written = new Set<string>();
 
   constructor(member: MemberSink) {
@@ -281,9 +281,9 @@ class IndirLines extends Lines {
       writer.length += STREET_NULLS.length;
     } else {
       if (this.#written.size >= REMEMBERED_STREETS) this.#written.clear();
-      this.#written.add(this.#unwritten);
+      const { columns, street } = this.#unwritten;
+      this.#written.add(columns);
       this.#unwritten = null;
-      const street = this.#street!;
       const names = namesOf(street);
       writer.value('text[]', [
         street.CODICE_ISTAT, street.CODICE_COMUNALE, street.ODONIMO, street["LOCALITA'"], street.DIZIONE_LINGUA1, street.DIZIONE_LINGUA2, names.displayName,
@@ -316,13 +316,17 @@ class IndirLines extends Lines {
     const fields = bytes.toString('utf8', start, at - 1).split(';');
     const parsed = indirStreet.safeParse(record(INDIR_COLUMNS.slice(0, INDIR_STREET_COLUMNS), fields));
     if (!parsed.success) return false;
-    this.#street = parsed.data;
     this.#scanner.street(parsed.data.PROGRESSIVO_NAZIONALE, parsed.data.CODICE_COMUNE);
     const columns = fields.join(';');
-    this.#unwritten = this.#written.has(columns) ? null : columns;
+    this.#unwritten = this.#written.has(columns) ? null : { columns, street: parsed.data };
     this.#prefix = Buffer.from(bytes.subarray(start, at));
     this.#prefixLength = at - start;
     return true;
+  }
+
+  #refuse(error: ZodError, named: Readonly<Record<string, string>>, text: string): void {
+    const { code, message } = refusal(error, named);
+    this.reject(code, message, text);
   }
 
   /** The law itself: every column by the schema. */
@@ -333,12 +337,11 @@ class IndirLines extends Lines {
     const named = record(INDIR_COLUMNS, fields);
     const street = indirStreet.safeParse(record(INDIR_COLUMNS.slice(0, INDIR_STREET_COLUMNS), fields));
     const access = indirAccess.safeParse(record(INDIR_COLUMNS.slice(INDIR_STREET_COLUMNS), fields.slice(INDIR_STREET_COLUMNS)));
-    if (!street.success || !access.success) {
-      const { code, message } = refusal((street.success ? access.error : street.error)!, named);
-      return this.reject(code, message, text);
-    }
+    if (!street.success) return this.#refuse(street.error, named, text);
+    if (!access.success) return this.#refuse(access.error, named, text);
     this.#writer.begin(this.position);
-    accessValues(street.data, access.data).forEach((value, column) => this.#writer.value(ACCESS_TYPES[column]!, value));
+    const values = accessValues(street.data, access.data);
+    for (const [column, type] of ACCESS_TYPES.entries()) this.#writer.value(type, values[column]);
     this.#endRow();
   }
 }

@@ -95,16 +95,14 @@ export type IndirAccess = z.output<typeof indirAccess>;
 
 /** Fields by column name. */
 export function record(columns: readonly string[], fields: readonly string[]): Record<string, string> {
-  const named: Record<string, string> = {};
-  for (let i = 0; i < columns.length; i += 1) named[columns[i]!] = fields[i]!;
-  return named;
+  return Object.fromEntries(columns.map((column, index) => [column, fields[index] ?? '']));
 }
 
 /** @returns the stable code and the one-line message of a refused line: `CIVICO: expected …, found "12A"`. */
 export function refusal(error: z.ZodError, fields: Readonly<Record<string, string>>): { readonly code: string; readonly message: string } {
-  const issue = error.issues[0]!;
-  const column = String(issue.path[0] ?? '');
+  const [issue] = error.issues;
+  const column = String(issue?.path[0] ?? '');
   const found = (fields[column] ?? '').slice(0, 60);
-  const code = issue.code === 'custom' && typeof issue.params?.['code'] === 'string' ? issue.params['code'] : 'row_malformed';
-  return { code, message: `${column === '' ? 'column 10' : column}: ${issue.message}, found ${JSON.stringify(found)}` };
+  const code = issue?.code === 'custom' && typeof issue.params?.['code'] === 'string' ? issue.params['code'] : 'row_malformed';
+  return { code, message: `${column === '' ? 'column 10' : column}: ${issue?.message ?? 'not accepted'}, found ${JSON.stringify(found)}` };
 }

@@ -19,8 +19,8 @@ const DATE = /(?<!\d)(20\d{2})(\d{2})(\d{2})(?!\d)/;
 async function recognise(probe: Probe): Promise<Recognition | null> {
   if (probe.entries === null) return describe(probe.name, [probe.name], probe.head, null);
   const csv = probe.entries.filter((entry) => !entry.isFolder && /\.csv$/i.test(entry.path));
-  if (csv.length !== 1) return null;
-  const entry = csv[0]!;
+  const [entry] = csv;
+  if (entry === undefined || csv.length > 1) return null;
   return describe(`${probe.name}!${entry.path}`, [basename(entry.path), probe.name], await probe.headOf(entry.path), entry.modified);
 }
 
@@ -44,7 +44,7 @@ function vintageOf(names: readonly string[]): string | null {
   for (const name of names) {
     const match = DATE.exec(name);
     if (match === null) continue;
-    const date = `${match[1]}-${match[2]}-${match[3]}`;
+    const date = match.slice(1).join('-');
     if (!Number.isNaN(Date.parse(date))) return date;
   }
   return null;

@@ -32,8 +32,8 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (named === null && inside === undefined) {
     // A renamed tile: any other zip with one small CSV gets this far, so its header decides and nothing is thrown.
     const csv = paths.filter((path) => path.toLowerCase().endsWith('.csv'));
-    if (csv.length !== 1) return null;
-    return recogniseCsv(probe.name, csv[0]!, await probe.headOf(csv[0]!));
+    const [only] = csv;
+    return only === undefined || csv.length > 1 ? null : recogniseCsv(probe.name, only, await probe.headOf(only));
   }
   const csv = csvEntry(paths, probe.name);
   const recognised = recogniseCsv(probe.name, csv, await probe.headOf(csv));

@@ -9,7 +9,7 @@ import { COLUMNS, node, refusal } from './schema.ts';
 /** Does a GML have these names for properties of its features, whatever their namespace? */
 export function isGmlGrid(head: Buffer): boolean {
   const text = head.toString('utf8');
-  const names = new Set([...text.matchAll(/<(?:[\w.-]+:)?([\w.-]+)>[^<]*<\//g)].map((match) => normaliseHeader(match[1]!)));
+  const names = new Set([...text.matchAll(/<(?:[\w.-]+:)?([\w.-]+)>[^<]*<\//g)].map(([, name = '']) => normaliseHeader(name)));
   return /<(?:[\w.-]+:)?FeatureCollection[\s>]/.test(text) && Object.values(COLUMNS).every((aliases) => aliases.some((alias) => names.has(alias)));
 }
 

@@ -1,6 +1,7 @@
 /** Reads the grid, as GML (`gml.ts`) or as text: a header that names its columns in any order, then one node per line, divided by blanks, tabs, semicolons or commas. */
 import type { Readable } from 'node:stream';
 import { expectColumns, fieldsOf, normaliseHeader } from '../../pipelines/formats/csv.ts';
+import { firstLine } from '../../pipelines/readers/head.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { isZip } from '../../pipelines/formats/zip.ts';
 import { isGmlGrid, readGml } from './gml.ts';
@@ -22,7 +23,7 @@ function splitter(header: string): Split {
 
 /** Does a text begin with a line that names a longitude, a latitude and an acceleration? `id lon lat ag 16perc 84perc` in the original. */
 function isTextGrid(head: Buffer): boolean {
-  const line = head.toString('utf8', 0, MAX_LINE_BYTES).replace(/^\uFEFF/, '').trimStart().split(/\r?\n/, 1)[0]!;
+  const line = firstLine(head.toString('utf8', 0, MAX_LINE_BYTES).replace(/^\uFEFF/, '').trimStart());
   const names = splitter(line)(line).map(normaliseHeader);
   return Object.values(COLUMNS).every((aliases) => names.some((name) => (aliases as readonly string[]).includes(name)));
 }

@@ -14,7 +14,12 @@ const BY_PREFIX: Readonly<Record<string, FloodClass>> = { HPH: 'P3', MPH: 'P2', 
  */
 export const scenario = z.union([z.null(), z.string().trim().pipe(z.union([
   z.literal('').transform(() => null),
-  z.string().regex(/(?:High|Medium|Low)ProbabilityHazard$/i),
+  z.string().transform((text, context) => {
+    const said = BY_PROBABILITY[/(High|Medium|Low)ProbabilityHazard$/i.exec(text)?.[1]?.toLowerCase() ?? ''];
+    if (said !== undefined) return { text, said };
+    context.addIssue({ code: 'custom', message: 'expected a probability' });
+    return z.NEVER;
+  }),
 ]))]);
 
 /** Class by the name of the layer: `HPH_Mosaicatura_ISPRA_2020_…` → P3; null for another name. */
@@ -33,9 +38,9 @@ export function classOf(published: unknown, layer: string): { readonly class: Fl
   }
   const named = classOfLayer(layer);
   if (parsed.data === null) return { class: named, scenario: null };
-  const said = BY_PROBABILITY[/(High|Medium|Low)ProbabilityHazard$/i.exec(parsed.data)![1]!.toLowerCase()]!;
+  const { text, said } = parsed.data;
   if (named !== null && named !== said) {
     return { code: 'scenario_conflict', message: `scenario: expected ${named} in a file named ${layer}, found ${said} (${JSON.stringify(published)})` };
   }
-  return { class: said, scenario: parsed.data };
+  return { class: said, scenario: text };
 }

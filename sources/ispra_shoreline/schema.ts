@@ -6,7 +6,7 @@
  */
 import { z } from 'zod';
 import { isNoData } from '../../pipelines/readers/no-data.ts';
-import { shown, type Refusal } from '../../pipelines/readers/refusal.ts';
+import { firstIssue, shown, type Refusal } from '../../pipelines/readers/refusal.ts';
 
 export type Dynamic = 'erosion' | 'accretion' | 'stable';
 
@@ -62,8 +62,8 @@ const published = z.strictObject({
 export function segmentOf(fields: { readonly dynamic: unknown; readonly rate: unknown; readonly change: unknown }, years: number | null): { readonly dynamic: Dynamic | null; readonly rate: number | null } | Refusal {
   const parsed = published.safeParse(fields);
   if (!parsed.success) {
-    const issue = parsed.error.issues[0]!;
-    const field = String(issue.path[0] ?? 'record') as keyof typeof fields;
+    const issue = firstIssue(parsed.error);
+    const field = issue.field as keyof typeof fields;
     return { code: field === 'dynamic' ? 'dynamic_unknown' : `${field}_invalid`, message: `${field}: ${issue.message}, found ${shown(fields[field])}` };
   }
   const { dynamic, rate, change } = parsed.data;

@@ -1,5 +1,6 @@
 /** Boundaries of comuni, provinces and regions: the yearly editions, those of censuses, and the GeoJSON made from one. */
 import { normaliseHeader, resembles } from '../../pipelines/formats/csv.ts';
+import { jsonKeys } from '../../pipelines/readers/head.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
@@ -42,33 +43,33 @@ function formOf(name: string, fields: readonly string[]): Form | 'aside' | null 
 function fieldsOf({ path, fields, head }: VectorLook): readonly string[] {
   if (!/\.geojson$/i.test(path)) return fields ?? [];
   const properties = /"properties"\s*:\s*\{([^{}]*)/.exec(head.toString('utf8'))?.[1] ?? '';
-  return [...properties.matchAll(/"([^"\\]{1,40})"\s*:/g)].map((match) => normaliseHeader(match[1]!));
+  return jsonKeys(properties).map(normaliseHeader);
 }
 
 /** `Com01012025_g_WGS84` → `2025-01-01`, `Com2021` → `2021`; the digits of WGS84 are none. */
 function vintageOf(...names: readonly string[]): string {
   for (const name of names) {
     const day = /(?<!\d)(0[1-9]|[12]\d|3[01])(0[1-9]|1[0-2])((?:19|20)\d\d)(?!\d)/.exec(name);
-    if (day !== null) return `${day[3]}-${day[2]}-${day[1]}`;
+    if (day !== null) return day.slice(1).reverse().join('-');
     const year = /(?<!\d)((?:19|20)\d\d)(?!\d)/.exec(name);
-    if (year !== null) return year[1]!;
+    if (year !== null) return year[0];
   }
   return '0000';
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const forms = (await lookAtVectors(probe)).map((look) => ({ look, form: formOf(stemOf(look.path), fieldsOf(look)) }));
-  const mine = forms.filter(({ form }) => form !== null && form !== 'aside');
+  const mine = forms.flatMap(({ look, form }) => (form === null || form === 'aside' ? [] : [{ look, form }]));
   const first = mine[0];
   if (first === undefined) {
     const aside = forms.find(({ form }) => form === 'aside');
     if (aside === undefined || probe.entries !== null) return null;
-    return { role: 'ripartizione', vintage: vintageOf(probe.name), region: null, sidecars: sidecarsOf(probe), complete: false, ignored: manifest.ignored['RipGeo*.shp']! };
+    return { role: 'ripartizione', vintage: vintageOf(probe.name), region: null, sidecars: sidecarsOf(probe), complete: false, ignored: manifest.ignored['RipGeo*.shp'] };
   }
   const dated = newestEntry(probe.entries);
   const place = PART.exec(stemOf(probe.name))?.[1]?.toUpperCase();
   return {
-    role: probe.entries === null ? first.form! : 'limiti',
+    role: probe.entries === null ? first.form : 'limiti',
     vintage: vintageOf(stemOf(first.look.path), probe.name),
     region: null,
     sidecars: sidecarsOf(probe),

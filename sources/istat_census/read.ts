@@ -52,7 +52,10 @@ export async function readIndicators(file: InputFile, sink: Sink): Promise<void>
   if (name.endsWith('.csv')) return readCsv(file.open(), file.name, '', file.size, file.region, sink);
   const archive = await file.zip();
   try {
-    if (name.endsWith('.xlsx')) { await readWorkbook(archive, file.name, '', file.size, file.region, sink); return; }
+    if (name.endsWith('.xlsx')) {
+      await readWorkbook(archive, file.name, '', file.size, file.region, sink);
+      return;
+    }
     let done = 0;
     for (const entry of archive.entries) {
       if (!INDICATOR_FILE.test(entry.path)) continue;
@@ -82,7 +85,8 @@ function sinkOf(sink: Sink): Sink {
 
 async function readWorkbook(archive: ZipArchive, fileName: string, path: string, size: number, region: number | null, sink: Sink): Promise<void> {
   const workbook = await Workbook.open(archive);
-  const sheet = workbook.sheets[0]!;
+  const [sheet] = workbook.sheets;
+  if (sheet === undefined) throw new Error(`${fileName} has lost its sheet`);
   const total = archive.entry(sheet.path).size;
   const counter = new XlsxRowCounter();
   let open: { readonly member: MemberSink; readonly place: Place } | undefined;
@@ -142,7 +146,9 @@ function openHeader(names: readonly string[], fileName: string, at: string): Hea
   }
   // Trailing empty columns are what a spreadsheet leaves.
   const indexes = expectColumns(names, { mapped: MAPPED, ignored: { ...manifest.ignored, '': 'no name' }, editions: INDICATOR_EDITIONS, at });
-  return { indexes, year: editionOf(lower, fileName)! };
+  const year = editionOf(lower, fileName);
+  if (year === null) throw new Error(`${at}: recognised without its year`);
+  return { indexes, year };
 }
 
 type Place = (values: readonly string[], position: number, raw: string) => void;
@@ -153,10 +159,7 @@ function placer(member: MemberSink, { indexes, year }: Header, region: number | 
     const published = fieldsOf(values, indexes);
     const parsed = indicatorRow.safeParse(published);
     const refused = parsed.success ? otherRegion(parsed.data.region_code, region) : refusalOf(published, parsed.error);
-    if (!parsed.success || refused !== null) {
-      member.reject({ position, ...refused!, raw });
-      return;
-    }
+    if (refused !== null) return member.reject({ position, ...refused, raw });
     const row: Readonly<Record<string, unknown>> = { ...parsed.data, reference_year: year };
     member.row(TABLE, position, VALUES.map((name) => row[name]));
   };

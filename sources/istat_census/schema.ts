@@ -35,7 +35,7 @@ const count = z.union([z.string(), z.number()]).transform((value, context) => {
 });
 
 /** The comune's number is the section's beginning; where it is not, one of the two was damaged. */
-const sameComune = <T extends { readonly section_id: string; readonly istat_code: string }>(row: T): boolean => row.section_id.slice(0, -7) === row.istat_code.replace(/^0+/, '');
+const sameComune = (row: { readonly section_id: string; readonly istat_code: string }): boolean => row.section_id.slice(0, -7) === row.istat_code.replace(/^0+/, '');
 const disagreement = { path: ['section_id'], message: 'expected a section code that begins with the number of its comune' };
 
 export const sectionRow = z.strictObject({

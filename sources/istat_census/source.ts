@@ -44,8 +44,8 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   if (probe.entries === null) return /\.csv$/i.test(probe.name) ? recogniseCsv(probe.name, probe.head, [probe.name]) : null;
   if (/\.xlsx$/i.test(probe.name)) return recogniseWorkbook(probe, probe.name, '', [probe.name]);
   const inside = probe.entries.filter((entry) => INDICATOR_FILE.test(entry.path));
-  if (inside.length === 0) return null;
-  const first = inside[0]!.path;
+  const first = inside[0]?.path;
+  if (first === undefined) return null;
   const names = [probe.name, first];
   const recognition = /\.csv$/i.test(first) ? recogniseCsv(first, await probe.headOf(first), names) : await recogniseWorkbook(probe, first, `${first}/`, names);
   if (recognition === null) return null;
@@ -66,7 +66,7 @@ function mentionsFields(text: string): boolean {
 
 /** @param inner path of the workbook inside the probed zip with a final slash, or nothing */
 async function recogniseWorkbook(probe: Probe, name: string, inner: string, names: readonly string[]): Promise<Recognition | null> {
-  const entries = inner === '' ? probe.entries! : await probe.entriesOf(inner.slice(0, -1));
+  const entries = inner === '' ? probe.entries ?? [] : await probe.entriesOf(inner.slice(0, -1));
   const sheet = entries.find((entry) => /^xl\/worksheets\/[^/]+\.xml$/.test(entry.path));
   if (sheet === undefined) return null;
   const texts = entries.some((entry) => entry.path === 'xl/sharedStrings.xml') ? await probe.headOf(`${inner}xl/sharedStrings.xml`) : null;
@@ -109,7 +109,7 @@ async function regionOfTable(probe: Probe, shp: string): Promise<number | null> 
   const head = probe.entries === null ? await probe.headOfSibling(name) : await probe.headOf(name);
   let offset = head.readUInt16LE(8) + 1;
   for (let at = 32; at + 32 <= head.length && head[at] !== 0x0d; at += 32) {
-    const width = head[at + 16]!;
+    const width = head.readUInt8(at + 16);
     if (head.toString('latin1', at, at + 11).replace(/\0.*$/s, '').toUpperCase() === 'COD_REG') {
       const code = Number(head.toString('latin1', offset, offset + width).trim());
       return Number.isInteger(code) && code >= 1 && code <= 20 ? code : null;

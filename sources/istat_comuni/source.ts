@@ -58,9 +58,9 @@ export default defineSource({
 function vintageOf(names: readonly string[], header: readonly string[]): string {
   for (const name of names) {
     const day = /(?<!\d)(20\d\d)[-_.]?(0[1-9]|1[0-2])[-_.]?(0[1-9]|[12]\d|3[01])(?!\d)/.exec(name);
-    if (day !== null) return `${day[1]}-${day[2]}-${day[3]}`;
+    if (day !== null) return day.slice(1).join('-');
     const italian = /(?<!\d)(0[1-9]|[12]\d|3[01])[-_.](0[1-9]|1[0-2])[-_.](20\d\d)(?!\d)/.exec(name);
-    if (italian !== null) return `${italian[3]}-${italian[2]}-${italian[1]}`;
+    if (italian !== null) return italian.slice(1).reverse().join('-');
   }
   const year = names.map((name) => /(?<!\d)(20\d\d)(?!\d)/.exec(name)?.[1]).find((found) => found !== undefined);
   if (year !== undefined) return year;

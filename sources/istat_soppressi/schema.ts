@@ -28,7 +28,7 @@ const trimmed = z.string().transform((text) => text.trim());
 export function isoDate(italian: string): string | null {
   const match = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(italian);
   if (match === null) return null;
-  const iso = `${match[3]}-${match[2]}-${match[1]}`;
+  const iso = match.slice(1).reverse().join('-');
   const time = Date.parse(`${iso}T00:00:00Z`);
   return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== iso ? null : iso;
 }

@@ -26,8 +26,9 @@ function recogniseCsv(head: Buffer, names: readonly string[]): Recognition | nul
 async function recognise(probe: Probe): Promise<Recognition | null> {
   if (probe.entries === null) return recogniseCsv(probe.head, [probe.name]);
   const csv = probe.entries.filter((entry) => /\.csv$/i.test(entry.path));
-  if (csv.length === 0 || csv.length > 2) return null;
-  const recognition = recogniseCsv(await probe.headOf(csv[0]!.path), [probe.name, csv[0]!.path]);
+  const first = csv[0]?.path;
+  if (first === undefined || csv.length > 2) return null;
+  const recognition = recogniseCsv(await probe.headOf(first), [probe.name, first]);
   const dated = newestEntry(probe.entries);
   return recognition === null || dated === undefined ? recognition : { ...recognition, dated };
 }

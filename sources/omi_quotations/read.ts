@@ -2,6 +2,7 @@
 import type { z } from 'zod';
 import { inputError, type InputFile, type MemberFacts, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { outsideItaly } from '../../pipelines/readers/italy.ts';
+import { firstIssue } from '../../pipelines/readers/refusal.ts';
 import type { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { KmlReader, multiPolygon, type Placemark } from '../../pipelines/formats/kml.ts';
 import { maskTaxCode } from '../../pipelines/mask-tax-code.ts';
@@ -98,7 +99,7 @@ function remembering<T>(schema: z.ZodType<T>): (text: string) => Cell<T> {
     const seen = known.get(text);
     if (seen !== undefined) return seen;
     const parsed = schema.safeParse(text);
-    const cell: Cell<T> = parsed.success ? { ok: true, value: parsed.data } : { ok: false, message: parsed.error.issues[0]!.message };
+    const cell: Cell<T> = parsed.success ? { ok: true, value: parsed.data } : { ok: false, message: firstIssue(parsed.error).message };
     if (known.size >= 20_000) known.clear();
     known.set(text, cell);
     return cell;
@@ -174,13 +175,13 @@ function headerOf(kind: Kind, line: Line, at: string): readonly string[] {
 function readRecord(title: Title, header: readonly string[], readers: Readers, line: Line, member: MemberSink): void {
   const cells = line.text.split(';');
   const reject = (code: string, message: string): void => member.reject({ position: line.number, code, message, raw: line.text });
-  if (cells.length !== header.length + 1 || cells.at(-1)!.trim() !== '') {
+  if (cells.length !== header.length + 1 || cells.at(-1)?.trim() !== '') {
     return reject('cell_count', `expected ${header.length} cells and a closing semicolon, found ${cells.length} cells`);
   }
   if (line.text.includes('\0')) return reject('nul_character', 'expected text, found a NUL character');
   const value: Record<string, unknown> = {};
   for (const { column, at, read } of readers) {
-    const cell = read(cells[at]!);
+    const cell = read(cells[at] ?? '');
     if (!cell.ok) {
       const colon = cell.message.indexOf(': ');
       return reject(cell.message.slice(0, colon), `${column}: ${cell.message.slice(colon + 2)}, found ${JSON.stringify(cells[at])}`);
@@ -263,9 +264,14 @@ async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
   return { networkLinks: reader.networkLinks };
 }
 
+/** @param pattern captures year and half */
+function semesterIn(pattern: RegExp, text: string): Semester | null {
+  const [, year, half] = pattern.exec(text) ?? [];
+  return year === undefined || half === undefined ? null : semesterOf(year, half);
+}
+
 function semesterOfName(name: string): Semester | null {
-  const match = /(\d{4})[-_]([12])\.km[lz]$/i.exec(name);
-  return match === null ? null : semesterOf(match[1]!, match[2]!);
+  return semesterIn(/(\d{4})[-_]([12])\.km[lz]$/i, name);
 }
 
 /** Names of `ExtendedData`: all three since 2014/2, at most LINKZONA before. */
@@ -314,10 +320,9 @@ function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink
     reject('zone_malformed', `CODZONA: expected a zone code such as B1 or R, found ${JSON.stringify(placemark.data.get('CODZONA') ?? placemark.name)}`);
     return 0;
   }
-  const described = /Anno \/ Semestre<\/b><\/td><td>\s*(\d{4})\s*\/\s*([12])/.exec(placemark.description);
-  const nominal = /^(\d{4})_([12])$/.exec(facts.vintage);
   const semester = facts.semester
-    ?? (described !== null ? semesterOf(described[1]!, described[2]!) : nominal !== null ? semesterOf(nominal[1]!, nominal[2]!) : null);
+    ?? semesterIn(/Anno \/ Semestre<\/b><\/td><td>\s*(\d{4})\s*\/\s*([12])/, placemark.description)
+    ?? semesterIn(/^(\d{4})_([12])$/, facts.vintage);
   if (semester === null) {
     reject('semester_missing', 'expected the half-year in the document\'s name, the description or the file\'s name, found none');
     return 0;
@@ -350,8 +355,9 @@ function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink
 
 /** Parts outside are data errors (a Sardinian zone has one off Africa). */
 function misplaced(ring: readonly number[]): string | null {
-  for (let i = 0; i + 1 < ring.length; i += 2) {
-    const fault = outsideItaly(ring[i]!, ring[i + 1]!);
+  for (const [i, lon] of ring.entries()) {
+    if (i % 2 === 1) continue;
+    const fault = outsideItaly(lon, ring[i + 1] ?? Number.NaN);
     if (fault !== null) return `${fault.code === 'outside_italy' ? 'part_outside_italy' : fault.code}: ${fault.message}`;
   }
   return null;

@@ -57,12 +57,13 @@ const TITLE = /^\uFEFF?Quotazioni Immobiliari\s*:\s*(Valori di Mercato|Informazi
 export function parseTitle(line: string): Title | null {
   const match = TITLE.exec(line);
   if (match === null) return null;
-  const month = MONTHS.indexOf(match[5]!) + 1;
+  const [, kind, year = '', half = '', day = '', monthName = '', yearOfCentury = ''] = match;
+  const month = MONTHS.indexOf(monthName) + 1;
   if (month === 0) return null;
   return {
-    kind: match[1] === 'Valori di Mercato' ? 'VALORI' : 'ZONE',
-    semester: semesterOf(match[2]!, match[3]!),
-    elaborated: `20${match[6]}-${String(month).padStart(2, '0')}-${match[4]!.padStart(2, '0')}`,
+    kind: kind === 'Valori di Mercato' ? 'VALORI' : 'ZONE',
+    semester: semesterOf(year, half),
+    elaborated: `20${yearOfCentury}-${String(month).padStart(2, '0')}-${day.padStart(2, '0')}`,
   };
 }
 
@@ -72,8 +73,13 @@ const DOCUMENT = /Anno\/Semestre\s*(\d{4})\/([12])(?:\s+generato il\s+(\d{2})\/(
 export function parseDocumentName(text: string): { readonly semester: Semester; readonly generated: string | null; readonly time: string | null } | null {
   const match = DOCUMENT.exec(text);
   if (match === null) return null;
-  const generated = match[3] === undefined ? null : `${match[5]}-${match[4]}-${match[3]}`;
-  return { semester: semesterOf(match[1]!, match[2]!), generated, time: match[6] === undefined ? null : `${match[6]}:${match[7]}` };
+  const [, year = '', half = '', ...moment] = match;
+  const [day, , , hour] = moment;
+  return {
+    semester: semesterOf(year, half),
+    generated: day === undefined ? null : moment.slice(0, 3).reverse().join('-'),
+    time: hour === undefined ? null : moment.slice(3).join(':'),
+  };
 }
 
 // --- cells -------------------------------------------------------------------------------------------------------

@@ -29,7 +29,7 @@ function perimeterOf(head: Buffer, name: string): Dated | null {
   }
   if (!/Zona OMI|Zone OMI|"CODZONA"/.test(text)) return null;
   const named = /(\d{4})[-_]([12])\.km[lz]$/i.exec(name) ?? /Anno \/ Semestre<\/b><\/td><td>\s*(\d{4})\s*\/\s*([12])/.exec(text);
-  return named === null ? null : { vintage: `${named[1]}_${named[2]}`, dated: null };
+  return named === null ? null : { vintage: named.slice(1).join('_'), dated: null };
 }
 
 /** The tables of a zip, else the first of its perimeters, also of provincial KMZ packed together. */

@@ -16,7 +16,7 @@ const C1 = '€\uFFFD‚ƒ„…†‡ˆ‰Š‹Œ\uFFFDŽ\uFFFD\uFFFD‘’“�
 
 function cp1252(bytes: Uint8Array): string {
   let text = '';
-  for (const byte of bytes) text += byte >= 0x80 && byte <= 0x9f ? C1[byte - 0x80]! : String.fromCharCode(byte);
+  for (const byte of bytes) text += byte >= 0x80 && byte <= 0x9f ? C1.charAt(byte - 0x80) : String.fromCharCode(byte);
   return text;
 }
 
@@ -98,7 +98,7 @@ export class MixedDecoder {
     let text = '';
     let at = 0;
     while (at < bytes.length) {
-      const size = sequenceLength(bytes[at]!);
+      const size = sequenceLength(bytes.readUInt8(at));
       const end = at + size;
       if (size > 0 && end <= bytes.length && isUtf8(bytes.subarray(at, end))) {
         text += bytes.toString('utf8', at, end);
@@ -124,7 +124,7 @@ function sequenceLength(lead: number): number {
 /** How many bytes at the end may be the start of a sequence that goes on in the next chunk. */
 function incompleteTail(bytes: Buffer): number {
   for (let back = 1; back <= Math.min(3, bytes.length); back += 1) {
-    const byte = bytes[bytes.length - back]!;
+    const byte = bytes.readUInt8(bytes.length - back);
     if (byte >= 0x80 && byte < 0xc0) continue;
     return sequenceLength(byte) > back ? back : 0;
   }

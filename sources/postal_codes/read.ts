@@ -1,7 +1,8 @@
 /** Reads one file of the operator: a table of comuni and postal codes (CSV, JSON) or polygons with a postal code. */
 import { expectColumns, fieldsOf, normaliseHeader, openCsv } from '../../pipelines/formats/csv.ts';
 import { jsonArray } from '../../pipelines/formats/json-array.ts';
-import { refusalOf } from '../../pipelines/readers/refusal.ts';
+import { firstLine } from '../../pipelines/readers/head.ts';
+import { firstIssue, refusalOf } from '../../pipelines/readers/refusal.ts';
 import type { InputFile, MemberFacts, MemberSink, Sink } from '../../pipelines/contract/source.ts';
 import { readVectorFile } from '../../pipelines/readers/vector-members.ts';
 import { isZip } from '../../pipelines/formats/zip.ts';
@@ -34,7 +35,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
       columns: { mapped: { cap: ALIASES.cap }, ignored: manifest.ignored },
       row(fields) {
         const parsed = cap.safeParse(fields.cap);
-        if (!parsed.success) return { code: 'cap_invalid', message: `cap: ${parsed.error.issues[0]!.message}, found ${JSON.stringify(fields.cap)}` };
+        if (!parsed.success) return { code: 'cap_invalid', message: `cap: ${firstIssue(parsed.error).message}, found ${JSON.stringify(fields.cap)}` };
         return { values: [file.vintage, parsed.data] };
       },
     });
@@ -47,7 +48,8 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   }
   const zip = await file.zip();
   try {
-    const entry = zip.entries.find(({ path }) => (file.role === 'json' ? /\.json$/i : /\.(?:csv|txt)$/i).test(path))!;
+    const entry = zip.entries.find(({ path }) => (file.role === 'json' ? /\.json$/i : /\.(?:csv|txt)$/i).test(path));
+    if (entry === undefined) throw new Error(`${file.name} has lost its table`);
     const facts = { path: entry.path, size: entry.size, crc32: entry.crc32 };
     await (file.role === 'json' ? readJson : readCsv)((await zip.stream(entry.path)) as AsyncIterable<Buffer>, facts, `${file.name}!${entry.path}`, file, sink);
     sink.progress(file.size);
@@ -71,7 +73,7 @@ async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: st
     yield head;
     for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
   }
-  const delimiter = delimiterOf(head.toString('latin1').split(/\r?\n/, 1)[0]!);
+  const delimiter = delimiterOf(firstLine(head.toString('latin1')));
   const reader = await openCsv(all(), { at, delimiter, encoding: 'detect' });
   const used = columnsOf(reader.header.map(normaliseHeader));
   const columns = expectColumns(reader.header, {
@@ -99,7 +101,7 @@ async function readJson(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: s
     const object = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : {};
     const names = new Map(Object.keys(object).map((name) => [normaliseHeader(name), name]));
     const used = columnsOf([...names.keys()]);
-    const value = (key: keyof typeof ALIASES): unknown => (used[key] === undefined ? null : object[names.get(used[key])!]);
+    const value = (key: keyof typeof ALIASES): unknown => (used[key] === undefined ? null : object[names.get(used[key]) ?? '']);
     const caps = value('cap');
     for (const each of Array.isArray(caps) && caps.length > 0 ? (caps as unknown[]) : [Array.isArray(caps) ? null : caps]) {
       position += 1;

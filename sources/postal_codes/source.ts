@@ -1,4 +1,5 @@
 import { normaliseHeader } from '../../pipelines/formats/csv.ts';
+import { firstLine, jsonKeys } from '../../pipelines/readers/head.ts';
 import { newestEntry } from '../../pipelines/readers/packaging.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { editionOf, lookAtVectors, sidecarsOf, type VectorLook } from '../../pipelines/readers/vector-members.ts';
@@ -11,7 +12,7 @@ const MAX_COLUMNS = 20;
 
 /** Does this first line name a CAP and a comune, and nothing that belongs to other tables? */
 function isTable(head: Buffer): boolean {
-  const line = head.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, '').split(/\r?\n/, 1)[0]!;
+  const line = firstLine(head.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, ''));
   const names = line.split(delimiterOf(line)).map((cell) => normaliseHeader(cell.replace(/^"|"$/g, '')));
   const used = columnsOf(names);
   return names.length <= MAX_COLUMNS && used.cap !== undefined && (used.belfiore !== undefined || used.istat_code !== undefined) && !names.some((name) => FOREIGN.includes(name));
@@ -21,7 +22,7 @@ function isTable(head: Buffer): boolean {
 function isJson(head: Buffer): boolean {
   const text = head.toString('utf8').replace(/^\uFEFF/, '');
   if (!/^\s*\[\s*\{/.test(text)) return false;
-  const keys = [...text.slice(0, 4096).matchAll(/"([^"\\]{1,40})"\s*:/g)].map((match) => normaliseHeader(match[1]!));
+  const keys = jsonKeys(text.slice(0, 4096)).map(normaliseHeader);
   const used = columnsOf(keys);
   return used.cap !== undefined && (used.belfiore !== undefined || used.istat_code !== undefined) && !keys.some((key) => FOREIGN.includes(key));
 }
@@ -32,11 +33,11 @@ function isArea({ path, fields, head }: VectorLook): boolean {
   if (fields !== null) return fields.some(named) && !fields.some((field) => FOREIGN.includes(field)) && [5, 15, 25].includes(head.length >= 36 ? head.readInt32LE(32) : 0);
   const text = head.toString('latin1');
   if (/\.geojson$/i.test(path)) {
-    const keys = [...text.matchAll(/"([^"\\]{1,40})"\s*:/g)].map((match) => match[1]!);
+    const keys = jsonKeys(text);
     return /"(?:Multi)?Polygon"/.test(text) && keys.some(named) && !keys.some((key) => FOREIGN.includes(normaliseHeader(key)));
   }
   // Column definitions of the tables, as SQLite keeps them: `"cap" TEXT(5)`.
-  const columns = [...text.matchAll(/"(\w{1,40})"\s+(?:TEXT|VARCHAR|INTEGER|MEDIUMINT|INT|REAL|(?:MULTI)?POLYGON|GEOMETRY)/gi)].map((match) => match[1]!);
+  const columns = [...text.matchAll(/"(\w{1,40})"\s+(?:TEXT|VARCHAR|INTEGER|MEDIUMINT|INT|REAL|(?:MULTI)?POLYGON|GEOMETRY)/gi)].map(([, name = '']) => name);
   return /"\w+"\s+(?:MULTI)?POLYGON/i.test(text) && columns.some(named) && !columns.some((column) => FOREIGN.includes(normaliseHeader(column)));
 }
 
@@ -54,8 +55,8 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   }
   const files = probe.entries.filter((entry) => !entry.isFolder);
   const tablesInside = files.filter((entry) => /\.(?:csv|txt|json)$/i.test(entry.path));
-  if (tablesInside.length !== 1) return null;
-  const { path } = tablesInside[0]!;
+  const path = tablesInside[0]?.path;
+  if (path === undefined || tablesInside.length > 1) return null;
   const head = await probe.headOf(path);
   if (/\.json$/i.test(path)) return isJson(head) ? found('json') : null;
   return isTable(head) ? found('csv') : null;
