@@ -16,6 +16,11 @@ export function group(n: number): string {
   return GROUPED.format(n);
 }
 
+/** @param startedAt of `performance.now()` */
+export function secondsSince(startedAt: number): number {
+  return (performance.now() - startedAt) / 1000;
+}
+
 /** `12 s`, `3 min 20 s`, `2 h 5 min` */
 export function duration(seconds: number): string {
   if (seconds < 60) return `${seconds < 10 ? seconds.toFixed(1) : Math.round(seconds)} s`;

@@ -236,9 +236,10 @@ async function stageHere(url: string, zip: string): Promise<ChildResult> {
     let schema = '';
     const spent = await seconds(async () => {
       const staged = await stage(database, survey.releases[0]!, 'bench', () => undefined, SILENT);
-      rows = staged.members.reduce((sum, member) => sum + member.rows, 0);
       schema = staged.schema;
     });
+    const [counted] = await database.query<{ rows: number }>(`select count(*) as rows from ${schema}.raw_parcel`);
+    rows = counted!.rows;
     await database.query(`drop schema ${schema} cascade`);
     return { seconds: spent, rows, peakMiB: process.resourceUsage().maxRSS / 1024 };
   } finally {

@@ -57,7 +57,11 @@ export async function join(database: Database, unit: number, products: readonly 
         return;
       }
       // Also for what is finished: its checks look at the layers.
-      await provideInputs(session, schema, product, sources, inventory, unit, provided);
+      for (const read of product.file.reads) {
+        if (schemaOf(read) !== 'layer' || provided.has(read)) continue;
+        provided.add(read);
+        await provideInForce(session, schema, read, sources, inventory, unit);
+      }
       if (finished.has(table)) {
         log.info(`  ${product.relation}: finished by the run before`);
         await carry?.compare(session, product);
@@ -143,18 +147,14 @@ async function prepare(database: Database, schema: string, unit: number, stale: 
   });
 }
 
-async function provideInputs(
-  session: Session, schema: string, product: Product, sources: readonly RegisteredSource[], inventory: Inventory, unit: number, provided: Set<Relation>,
-): Promise<void> {
-  for (const relation of product.file.reads) {
-    if (schemaOf(relation) !== 'layer' || provided.has(relation)) continue;
-    provided.add(relation);
-    const source = sourceOfLayer(sources, relation);
-    if (source === undefined) {
-      throw new MappaleError(`${product.file.file} reads ${relation}, which no source makes`, {
-        code: 'LAYER_UNKNOWN', kind: 'bug', hint: 'Restore the source\'s folder under sources/, or take the relation out of the file.',
-      });
-    }
-    await provideLayer(session, schema, relation, rowsInForce(inventory.force(unit, relation), inventory.files, tableOf(relation), source.places?.[tableOf(relation)] ?? null));
+/** A layer as a workspace sees it: what is in force of it for a region, or for Italy. @throws MappaleError `LAYER_UNKNOWN` (exit 1) */
+export async function provideInForce(session: Session, schema: string, layer: Relation, sources: readonly RegisteredSource[], inventory: Inventory, unit: number): Promise<void> {
+  const source = sourceOfLayer(sources, layer);
+  if (source === undefined) {
+    throw new MappaleError(`${layer} is read, and no source makes it`, {
+      code: 'LAYER_UNKNOWN', kind: 'bug', hint: 'Restore the source\'s folder under sources/, or take the relation out of the file that reads it.',
+    });
   }
+  const table = tableOf(layer);
+  await provideLayer(session, schema, layer, rowsInForce(inventory.force(unit, layer), inventory.files, table, source.places?.[table] ?? null));
 }

@@ -7,7 +7,7 @@ import { RowWriter } from '../formats/copy.ts';
 import { fileError } from '../formats/file-error.ts';
 import { NO_DATA } from '../readers/no-data.ts';
 import { OddText, mayBeDoubled } from '../formats/odd-text.ts';
-import type { Columns, InputFile, MemberFacts, MemberSink, Reject, Sink } from '../contract/source.ts';
+import type { Columns, InputFile, MemberFacts, MemberSink, Sink } from '../contract/source.ts';
 import { ZipArchive } from '../formats/zip.ts';
 import type { Log } from '../log.ts';
 import { progressLine } from '../progress.ts';
@@ -15,6 +15,7 @@ import type { RegisteredSource } from '../contract/registry.ts';
 import { addFile, addRejects, openRelease, type RejectRow } from '../ledger/ledger.ts';
 import type { Located, LocatedFile } from '../contract/survey.ts';
 import { refuseChanged } from './walk.ts';
+import { statementsOf } from '../db/statements.ts';
 import { stagingSchema } from '../db/workspace.ts';
 
 /** Rejects are written in batches of this many. */
@@ -24,29 +25,33 @@ export const TOLERATED = 10;
 /** Reading stops when this many records were refused and they are more than half: the file is not what it seems. */
 const HOPELESS = 10_000;
 
-export interface MemberCount {
-  readonly memberId: number;
-  /** `file.zip!inner.csv` */
-  readonly label: string;
+/** What records became: of a member, or of a release. */
+export interface Counts {
   readonly records: number;
   readonly rows: number;
   readonly rejects: number;
   readonly duplicates: number;
 }
 
-/** State 2: every record of the release is a staged row, a reject or a duplicate. */
+/** Every record of the release is a staged row, a reject or a duplicate. */
 export interface Staged {
-  readonly state: 'staged';
   readonly located: Located;
   readonly releaseId: number;
   readonly schema: string;
-  readonly members: readonly MemberCount[];
   /** Members whose rows are taken over from an earlier release, by member of this release. */
   readonly reused: readonly { readonly memberId: number; readonly path: string; readonly fromMemberId: number; readonly fromReleaseId: number }[];
 }
 
-/** Finds a member of an earlier, loaded release that was read by the same code and has the same bytes. */
-export type Reusable = (facts: MemberFacts) => { readonly memberId: number; readonly releaseId: number; readonly readAs: number; readonly records: number; readonly rows: number; readonly rejects: number; readonly duplicates: number } | undefined;
+/** A member of an earlier, loaded release that was read by the same code and has the same bytes. */
+export interface EarlierMember extends Pick<MemberFacts, 'path' | 'crc32' | 'size'>, Counts {
+  readonly memberId: number;
+  readonly releaseId: number;
+  /** The member that was read, where that one was taken over, too. */
+  readonly readAs: number;
+}
+
+/** Finds such a member. */
+export type Reusable = (facts: MemberFacts) => EarlierMember | undefined;
 
 /**
  * @throws MappaleError of the source (kind `input`), `ACCOUNTING` when records were lost, `TOO_MANY_REJECTS`
@@ -66,12 +71,11 @@ export async function stage(database: Database, located: Located, fingerprint: s
       await sink.openFile(file);
       await readFile(source, file, sink);
     }
-    await sink.finish();
+    return { located, releaseId, schema, reused: await sink.finish() };
   } catch (error) {
     await sink.abort();
     throw error;
   }
-  return { state: 'staged', located, releaseId, schema, members: sink.members, reused: sink.reused };
 }
 
 /**
@@ -89,42 +93,49 @@ export async function readFile(source: RegisteredSource, file: LocatedFile, sink
 }
 
 /** A file as a reader sees it. */
-export function inputFile(file: LocatedFile): InputFile {
-  return {
-    path: file.path,
-    name: file.name,
-    role: file.recognition.role,
-    vintage: file.recognition.vintage,
-    region: file.recognition.region,
-    size: file.size,
-    open: () => createReadStream(file.path, { highWaterMark: 1_048_576 }),
-    zip: () => ZipArchive.open(file.path),
-  };
+export function inputFile({ path, name, size, recognition: { role, vintage, region } }: Pick<LocatedFile, 'path' | 'name' | 'size' | 'recognition'>): InputFile {
+  return { path, name, role, vintage, region, size, open: () => createReadStream(path, { highWaterMark: 1_048_576 }), zip: () => ZipArchive.open(path) };
+}
+
+/** `file.zip!inner.csv` */
+export function labelOf(name: string, path: string): string {
+  return path === '' ? name : `${name}!${path}`;
+}
+
+/** A staging table that is being filled. */
+interface OpenTable {
+  readonly writer: RowWriter;
+  readonly copy: CopyIn;
+  /** What the open file's texts are like; null: a table of shapes, which has hardly any, and bytes that look like letters. */
+  texts: OddText | null;
+}
+
+function textsOf(columns: Columns): OddText | null {
+  return Object.values(columns).includes('geometry') ? null : new OddText(columns);
 }
 
 class StageSink implements Sink {
-  readonly members: MemberCount[] = [];
-  readonly reused: { memberId: number; path: string; fromMemberId: number; fromReleaseId: number }[] = [];
   readonly #database: Database;
   readonly #located: Located;
   readonly #releaseId: number;
   readonly #schema: string;
-  readonly #reusable: Reusable;
   readonly #log: Log;
-  readonly #taken: { fileId: number; label: string; path: string; crc32: number | null; size: number | null; region: number | null; found: NonNullable<ReturnType<Reusable>> }[] = [];
-  readonly #writers = new Map<string, RowWriter>();
-  readonly #copies = new Map<string, CopyIn>();
+  readonly #reusable: Reusable;
+  readonly #taken: { readonly fileId: number; readonly facts: MemberFacts; readonly from: EarlierMember }[] = [];
+  readonly #tables = new Map<string, OpenTable>();
   readonly #startedAt = performance.now();
-  #pending: Promise<void> | undefined;
-  #failure: unknown = null;
-  #rejects: RejectRow[] = [];
-  #file: { id: number; file: LocatedFile } | null = null;
-  /** What the open file's texts are like, by table; tables of shapes have hardly any, and bytes that look like letters. */
-  readonly #texts = new Map<string, OddText>();
-  #doneBytes = 0;
-  #fileBytes = 0;
+  /** Writes that the database has not taken yet. */
+  readonly #pending: Promise<void>[] = [];
+  #failure: { readonly error: unknown } | null = null;
+  readonly #rejects: RejectRow[] = [];
+  #fileId = 0;
+  #fileName = '';
+  /** Bytes of the files before the open one, with it, and read of it. */
+  #bytesBefore = 0;
+  #bytesWith = 0;
+  #bytesRead = 0;
   #open = false;
-  #rows = 0;
+  #records = 0;
   #rejected = 0;
 
   constructor(database: Database, located: Located, releaseId: number, schema: string, reusable: Reusable, log: Log) {
@@ -137,16 +148,19 @@ class StageSink implements Sink {
   }
 
   async openFile(file: LocatedFile): Promise<void> {
-    if (this.#file !== null) this.#doneBytes += this.#file.file.size;
-    this.#fileBytes = 0;
-    this.#texts.clear();
-    this.#file = { id: await addFile(this.#database, this.#releaseId, file), file };
+    this.#bytesBefore = this.#bytesWith;
+    this.#bytesWith += file.size;
+    this.#bytesRead = 0;
+    for (const [name, table] of this.#tables) table.texts = textsOf(this.#columnsOf(name));
+    this.#fileId = await addFile(this.#database, this.#releaseId, file);
+    this.#fileName = file.name;
   }
 
   progress(bytes: number): void {
-    this.#fileBytes = Math.max(this.#fileBytes, bytes);
-    const total = this.#located.files.reduce((sum, { size }) => sum + size, 0);
-    this.#log.progress(progressLine(this.#located.source.id, this.#rows, this.#doneBytes + this.#fileBytes, total, performance.now() - this.#startedAt));
+    this.#bytesRead = Math.max(this.#bytesRead, bytes);
+    const { source, files } = this.#located;
+    const total = files.reduce((sum, { size }) => sum + size, 0);
+    this.#log.progress(progressLine(source.id, this.#rows(), this.#bytesBefore + this.#bytesRead, total, performance.now() - this.#startedAt));
   }
 
   reusable(facts: MemberFacts): boolean {
@@ -154,26 +168,34 @@ class StageSink implements Sink {
   }
 
   async reuse(facts: MemberFacts): Promise<boolean> {
-    const found = this.#reusable(facts);
-    if (found === undefined) return false;
-    this.#taken.push({ fileId: this.#file!.id, label: this.#label(facts), path: facts.path, crc32: facts.crc32 ?? null, size: facts.size ?? null, region: facts.region ?? null, found });
-    return true;
+    const from = this.#reusable(facts);
+    if (from !== undefined) this.#taken.push({ fileId: this.#fileId, facts, from });
+    return from !== undefined;
   }
 
   async member(facts: MemberFacts): Promise<MemberSink> {
-    if (this.#open) throw new Error(`${this.#located.source.id}: a member was opened before the one before was closed`);
+    const { source } = this.#located;
+    if (this.#open) throw new Error(`${source.id}: a member was opened before the one before was closed`);
     this.#open = true;
     const memberId = await this.#newMember(facts);
-    const rowsBefore = this.#rowCount();
+    const rowsBefore = this.#rows();
     let rejects = 0;
     const duplicates = new Map<string, number>();
+    const writerOf = (name: string): RowWriter => {
+      const table = this.#tables.get(name);
+      if (table === undefined) throw new Error(`${source.id}: unknown staging table ${name}`);
+      table.writer.memberId = memberId;
+      return table.writer;
+    };
     return {
       memberId,
-      writer: (table) => this.#writer(table, memberId),
-      row: (table, position, values) => this.#writer(table, memberId).row(position, values),
-      reject: (reject) => {
+      writer: writerOf,
+      row: (table, position, values) => writerOf(table).row(position, values),
+      reject: ({ position, code, message, raw }) => {
         rejects += 1;
-        this.#reject(memberId, reject);
+        if (code !== NO_DATA) this.#rejected += 1;
+        this.#rejects.push({ memberId, step: 'stage', position, code, message, raw: typeof raw === 'string' ? Buffer.from(raw, 'utf8') : Buffer.from(raw) });
+        if (this.#rejected >= HOPELESS && this.#rejected > this.#rows()) refuseRejects(this.#located, this.#rejected + this.#rows(), this.#rejected);
       },
       duplicate: (_position, code) => {
         duplicates.set(code, (duplicates.get(code) ?? 0) + 1);
@@ -181,128 +203,96 @@ class StageSink implements Sink {
       drain: () => this.#drain(),
       close: async (records) => {
         this.#open = false;
-        for (const writer of this.#writers.values()) writer.flush();
-        await this.#drain();
+        await this.#flush();
         await this.#writeRejects();
         this.#refuseDoubled();
-        const count: MemberCount = {
-          memberId, label: this.#label(facts), records, rows: this.#rowCount() - rowsBefore, rejects,
-          duplicates: [...duplicates.values()].reduce((sum, n) => sum + n, 0),
-        };
-        this.#rows += count.rows;
-        if (count.records !== count.rows + count.rejects + count.duplicates) throw lost(count, 'reading');
-        this.members.push(count);
-        for (const [code, records_] of duplicates) {
-          await this.#database.query('insert into ledger.duplicate (release_id, member_id, code, records) values ($1, $2, $3, $4)', [this.#releaseId, memberId, code, records_]);
-        }
-        await this.#closeMember(memberId, count);
+        this.#records += records;
+        const counts = { records, rows: this.#rows() - rowsBefore, rejects, duplicates: [...duplicates.values()].reduce((sum, n) => sum + n, 0) };
+        refuseLoss(labelOf(this.#fileName, facts.path), counts, 'reading');
+        await this.#database.query(
+          'insert into ledger.duplicate (release_id, member_id, code, records) select $1, $2, * from unnest($3::text[], $4::int8[])',
+          [this.#releaseId, memberId, [...duplicates.keys()], [...duplicates.values()]],
+        );
+        await this.#database.query(
+          'update ledger.member set records = $2, rows = $3, rejects = $4, duplicates = $5 where member_id = $1',
+          [memberId, counts.records, counts.rows, counts.rejects, counts.duplicates],
+        );
       },
     };
   }
 
-  async finish(): Promise<void> {
+  /** @returns the members that are taken over */
+  async finish(): Promise<Staged['reused']> {
     if (this.#open) throw new Error(`${this.#located.source.id}: the last member was not closed`);
-    await this.#writeTaken();
-    for (const writer of this.#writers.values()) writer.flush();
-    await this.#drain();
-    for (const [table, copy] of this.#copies) {
+    const reused = await this.#writeTaken();
+    await this.#flush();
+    for (const [name, { writer, copy }] of this.#tables) {
       const taken = await copy.end();
-      const sent = this.#writers.get(table)!.rows;
-      if (taken !== sent) {
-        throw new MappaleError('the database took another number of rows than were sent', {
-          code: 'ACCOUNTING', kind: 'bug', at: `${this.#schema}.${table}`, detail: `expected ${sent}, found ${taken}`,
-        });
-      }
+      if (taken === writer.rows) continue;
+      throw new MappaleError('the database took another number of rows than were sent', {
+        code: 'ACCOUNTING', kind: 'bug', at: `${this.#schema}.${name}`, detail: `expected ${writer.rows}, found ${taken}`,
+      });
     }
-    this.#copies.clear();
-    const records = this.members.reduce((sum, member) => sum + member.records, 0);
-    refuseRejects(this.#located, records, this.#rejected);
+    this.#tables.clear();
+    refuseRejects(this.#located, this.#records, this.#rejected);
+    return reused;
   }
 
   async abort(): Promise<void> {
-    for (const copy of this.#copies.values()) await copy.abort().catch(() => undefined);
+    for (const { copy } of this.#tables.values()) await copy.abort().catch(() => undefined);
     await this.#writeRejects().catch(() => undefined);
   }
 
-  #label(facts: MemberFacts): string {
-    const { name } = this.#file!.file;
-    return facts.path === '' ? name : `${name}!${facts.path}`;
+  #columnsOf(table: string): Columns {
+    return this.#located.source.tables[table] ?? {};
   }
 
-  #rowCount(): number {
+  #rows(): number {
     let rows = 0;
-    for (const writer of this.#writers.values()) rows += writer.rows;
+    for (const { writer } of this.#tables.values()) rows += writer.rows;
     return rows;
   }
 
   /** Members that are taken over, in one statement: of a thousand comuni all but a few are. */
-  async #writeTaken(): Promise<void> {
-    if (this.#taken.length === 0) return;
-    const written = await this.#database.query<{ fileId: number; path: string; memberId: number }>(
-      `insert into ledger.member (release_id, file_id, path, crc32, size, region_code, taken_from, records, rows, rejects, duplicates)
-       select $1, file_id, path, crc32, size, region_code, taken_from, records, rows, rejects, duplicates
-       from unnest($2::int4[], $3::text[], $4::int8[], $5::int8[], $6::int2[], $7::int4[], $8::int8[], $9::int8[], $10::int8[], $11::int8[])
-         as x (file_id, path, crc32, size, region_code, taken_from, records, rows, rejects, duplicates)
-       returning file_id as "fileId", path, member_id as "memberId"`,
-      [
-        this.#releaseId, this.#taken.map(({ fileId }) => fileId), this.#taken.map(({ path }) => path), this.#taken.map(({ crc32 }) => crc32), this.#taken.map(({ size }) => size),
-        this.#taken.map(({ region }) => region),
-        this.#taken.map(({ found }) => found.readAs), this.#taken.map(({ found }) => found.records), this.#taken.map(({ found }) => found.rows),
-        this.#taken.map(({ found }) => found.rejects), this.#taken.map(({ found }) => found.duplicates),
-      ],
-    );
+  async #writeTaken(): Promise<Staged['reused']> {
+    if (this.#taken.length === 0) return [];
+    const members = this.#taken.map(({ fileId, facts: { path, crc32, size, region }, from: { readAs, records, rows, rejects, duplicates } }) =>
+      ({ file_id: fileId, path, crc32, size, region_code: region, taken_from: readAs, records, rows, rejects, duplicates }));
+    const written = await this.#database.query<{ fileId: number; path: string; memberId: number }>(statementsOf('ingest')('take_members'), [this.#releaseId, JSON.stringify(members)]);
     const ids = new Map(written.map(({ fileId, path, memberId }) => [`${fileId} ${path}`, memberId]));
-    for (const { fileId, path, label, found } of this.#taken) {
-      const memberId = ids.get(`${fileId} ${path}`)!;
-      this.reused.push({ memberId, path, fromMemberId: found.memberId, fromReleaseId: found.releaseId });
-      this.members.push({ memberId, label, records: found.records, rows: found.rows, rejects: found.rejects, duplicates: found.duplicates });
-    }
+    return this.#taken.flatMap(({ fileId, facts: { path }, from }) => {
+      const memberId = ids.get(`${fileId} ${path}`);
+      this.#records += from.records;
+      return memberId === undefined ? [] : [{ memberId, path, fromMemberId: from.memberId, fromReleaseId: from.releaseId }];
+    });
   }
 
-  async #newMember(facts: MemberFacts): Promise<number> {
+  async #newMember({ path, crc32, size, envelope, region }: MemberFacts): Promise<number> {
     const [row] = await this.#database.query<{ id: number }>(
       'insert into ledger.member (release_id, file_id, path, crc32, size, before, after, region_code) values ($1, $2, $3, $4, $5, $6, $7, $8) returning member_id as id',
-      [this.#releaseId, this.#file!.id, facts.path, facts.crc32 ?? null, facts.size ?? null, facts.envelope?.before ?? null, facts.envelope?.after ?? null, facts.region ?? null],
+      [this.#releaseId, this.#fileId, path, crc32 ?? null, size ?? null, envelope?.before ?? null, envelope?.after ?? null, region ?? null],
     );
     // Copies are opened here, where waiting is possible, and not in the hot loop.
-    for (const table of Object.keys(this.#located.source.tables)) {
-      if (this.#copies.has(table)) continue;
-      const copy = await this.#database.copyIn(this.#schema, table);
-      this.#copies.set(table, copy);
-      const columns = this.#located.source.tables[table]!;
-      const isShapes = Object.values(columns).includes('geometry');
-      this.#writers.set(table, new RowWriter(columns, (chunk) => {
-        if (!isShapes && mayBeDoubled(chunk)) this.#textsOf(table, columns).addRows(chunk, this.#file?.file.name ?? '');
-        this.#write(copy, chunk);
-      }));
+    for (const [name, columns] of Object.entries(this.#located.source.tables)) {
+      if (this.#tables.has(name)) continue;
+      const copy = await this.#database.copyIn(this.#schema, name);
+      const table: OpenTable = {
+        copy, texts: textsOf(columns),
+        writer: new RowWriter(columns, (chunk) => {
+          if (table.texts !== null && mayBeDoubled(chunk)) table.texts.addRows(chunk, this.#fileName);
+          this.#write(copy, chunk);
+        }),
+      };
+      this.#tables.set(name, table);
     }
-    return row!.id;
-  }
-
-  async #closeMember(memberId: number, count: { records: number; rows: number; rejects: number; duplicates: number }): Promise<void> {
-    await this.#database.query(
-      'update ledger.member set records = $2, rows = $3, rejects = $4, duplicates = $5 where member_id = $1',
-      [memberId, count.records, count.rows, count.rejects, count.duplicates],
-    );
-  }
-
-  #writer(table: string, memberId: number): RowWriter {
-    const writer = this.#writers.get(table);
-    if (writer === undefined) throw new Error(`${this.#located.source.id}: unknown staging table ${table}`);
-    writer.memberId = memberId;
-    return writer;
-  }
-
-  #textsOf(table: string, columns: Columns): OddText {
-    const texts = this.#texts.get(table) ?? new OddText(columns);
-    this.#texts.set(table, texts);
-    return texts;
+    if (row === undefined) throw new Error('the ledger gave the member no number');
+    return row.id;
   }
 
   /** A file whose names are all unreadable would be published as it is. @throws MappaleError `ENCODING_WRONG` */
   #refuseDoubled(): void {
-    const doubled = [...this.#texts.values()].find(({ throughout }) => throughout);
-    if (doubled === undefined) return;
+    const doubled = [...this.#tables.values()].map(({ texts }) => texts).find((texts) => texts?.throughout === true);
+    if (doubled == null) return;
     throw inputError('text is in another encoding than the publisher uses', {
       code: 'ENCODING_WRONG', at: doubled.examples.map(({ at }) => at).join(', '),
       detail: `expected text, found ${doubled.odd} of ${doubled.seen} texts beyond ASCII that were encoded twice, like ${JSON.stringify(doubled.examples[0]?.text.slice(0, 60))}`,
@@ -312,43 +302,34 @@ class StageSink implements Sink {
 
   #write(copy: CopyIn, chunk: Buffer): void {
     if (this.#failure !== null) return;
+    const fail = (error: unknown): void => {
+      this.#failure ??= { error };
+    };
     try {
       const wait = copy.write(chunk);
-      if (wait === undefined) return;
-      const before = this.#pending;
-      this.#pending = (before === undefined ? wait : Promise.all([before, wait]).then(() => undefined)).catch((error: unknown) => {
-        this.#failure ??= error;
-      });
+      if (wait !== undefined) this.#pending.push(wait.catch(fail));
     } catch (error) {
-      this.#failure = error;
+      fail(error);
     }
   }
 
   #drain(): Promise<void> | undefined {
-    if (this.#failure !== null) return Promise.reject(this.#failure);
-    if (this.#pending === undefined && this.#rejects.length < REJECT_BATCH) return undefined;
-    return this.#wait();
+    return this.#failure === null && this.#pending.length === 0 && this.#rejects.length < REJECT_BATCH ? undefined : this.#wait();
   }
 
   async #wait(): Promise<void> {
-    const pending = this.#pending;
-    this.#pending = undefined;
-    await pending;
-    if (this.#failure !== null) throw this.#failure;
+    await Promise.all(this.#pending.splice(0));
+    if (this.#failure !== null) throw this.#failure.error;
     if (this.#rejects.length >= REJECT_BATCH) await this.#writeRejects();
   }
 
-  #reject(memberId: number, reject: Reject): void {
-    if (reject.code !== NO_DATA) this.#rejected += 1;
-    const raw = typeof reject.raw === 'string' ? Buffer.from(reject.raw, 'utf8') : Buffer.from(reject.raw);
-    this.#rejects.push({ memberId, step: 'stage', position: reject.position, code: reject.code, message: reject.message, raw });
-    if (this.#rejected >= HOPELESS && this.#rejected > this.#rowCount()) refuseRejects(this.#located, this.#rejected + this.#rowCount(), this.#rejected);
+  async #flush(): Promise<void> {
+    for (const { writer } of this.#tables.values()) writer.flush();
+    await this.#wait();
   }
 
   async #writeRejects(): Promise<void> {
-    const rejects = this.#rejects;
-    this.#rejects = [];
-    await addRejects(this.#database, this.#releaseId, rejects);
+    await addRejects(this.#database, this.#releaseId, this.#rejects.splice(0));
   }
 }
 
@@ -368,10 +349,12 @@ export function refuseRejects(located: Located, records: number, rejects: number
   });
 }
 
-export function lost(count: MemberCount, when: string): MappaleError {
-  return new MappaleError(`records are unaccounted for after ${when}`, {
-    code: 'ACCOUNTING', kind: 'bug', at: count.label,
-    detail: `expected ${count.records} records = rows + rejects + duplicates, found ${count.rows} + ${count.rejects} + ${count.duplicates} = ${count.rows + count.rejects + count.duplicates}`,
+/** records = rows + rejects + duplicates. @throws MappaleError `ACCOUNTING` (exit 1) */
+export function refuseLoss(at: string, { records, rows, rejects, duplicates }: Counts, when: string): void {
+  if (records === rows + rejects + duplicates) return;
+  throw new MappaleError(`records are unaccounted for after ${when}`, {
+    code: 'ACCOUNTING', kind: 'bug', at,
+    detail: `expected ${records} records = rows + rejects + duplicates, found ${rows} + ${rejects} + ${duplicates} = ${rows + rejects + duplicates}`,
     hint: 'Nothing of this release is used. Please report it with the file.',
   });
 }

@@ -1,16 +1,17 @@
 /**
  * Where a value comes from: the section's own SQL runs again, on one parcel, and what it found on the way is named with file and place.
  */
-import { sourceOfLayer } from '../contract/registry.ts';
-import { inWorkspace, provideLayer, provideMembers, provideParcels, providePublished, provideRegion, rowsOf } from '../db/catalog.ts';
+import { inWorkspace, provideMembers, provideParcels, providePublished, provideRegion, rowsOf } from '../db/catalog.ts';
+import { statementsOf } from '../db/statements.ts';
 import type { Context } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
 import { findRegion, regionOfFid } from '../contract/regions.ts';
 import { tableOfSection } from '../contract/sections.ts';
-import { readSectionFiles, schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
+import { readSectionFiles, schemaOf, tableOf } from '../contract/sql-files.ts';
 import { productFiles } from '../plan/products.ts';
 import { publishedTables } from '../ledger/published.ts';
-import { rankFiles, rowsInForce } from '../ledger/force.ts';
+import { provideInForce } from '../build/join.ts';
+import { rankFiles } from '../ledger/force.ts';
 import { Inventory } from '../ledger/inventory.ts';
 
 /** One feature that took part in a value. */
@@ -45,14 +46,10 @@ export interface Explanation {
   readonly evidence: readonly Evidence[];
 }
 
-/** Undoes everything that an explanation made. */
-class Undo extends Error {}
-
 /**
  * @throws MappaleError `NOT_FOUND` (exit 2) for a fid of a region that is not published
  */
-export async function explain(context: Context, fid: number, section: string): Promise<Explanation> {
-  const { database, sources } = context;
+export async function explain({ database, sources }: Context, fid: number, section: string): Promise<Explanation> {
   const unit = regionOfFid(fid);
   const region = findRegion(unit);
   const published = await publishedTables(database, unit);
@@ -62,46 +59,35 @@ export async function explain(context: Context, fid: number, section: string): P
     throw new MappaleError(`there is no parcel ${fid}`, { code: 'NOT_FOUND', kind: 'usage', hint: 'See which regions are published: mappale status' });
   }
   if (file === undefined) throw new Error(`sql/sections/${section} has no explain.sql`);
-  const makers = new Map(productFiles(unit).map((maker) => [maker.writes[0]!, maker]));
-  const rules = file.reruns.map((relation) => makers.get(relation)!);
-  const isBasic = rules.some(({ writes }) => writes[0] === 'core.parcel');
+  const makers = productFiles(unit);
+  const rules = file.reruns.flatMap((relation) => makers.filter(({ writes }) => writes.includes(relation)));
+  // The parcel itself is published as it was read: its rule is the fid register, which an explanation must not touch.
+  const isBasic = file.reruns.includes('core.parcel');
   const inventory = await Inventory.read(database, sources);
+  const reads = new Set([...rules, file].flatMap((each) => each.reads));
+  for (const relation of ['core.parcel', 'core.parcel_register', ...(isBasic ? [] : file.reruns)] as const) reads.delete(relation);
   // Tables of this connection alone, in a transaction that is never committed: of an explanation nothing stays.
   const schema = 'pg_temp';
-  let found: Explanation | null = null;
-  await inWorkspace(database, schema, async (session) => {
-    await session.transaction(async () => {
-      await session.query('set transaction read write');
+  return inWorkspace(database, schema, async (session) => {
+    await session.query('begin read write');
+    try {
       await provideRegion(session, schema, unit, region.name);
       await provideMembers(session, schema, rankFiles(inventory.used(unit)));
       await provideParcels(session, schema, parcels.partition, fid, file.parcels);
-      const made = new Set<Relation>(isBasic ? [] : file.reruns);
-      for (const read of new Set([...rules, file].flatMap(({ reads }) => reads))) {
-        if (read === 'core.parcel' || read === 'core.parcel_register' || made.has(read)) continue;
-        if (schemaOf(read) === 'layer') {
-          const source = sourceOfLayer(sources, read);
-          await provideLayer(session, schema, read, rowsInForce(inventory.force(unit, read), inventory.files, tableOf(read), source?.places?.[tableOf(read)] ?? null));
-        } else await providePublished(session, schema, read, published.get(read)?.partition ?? null);
+      for (const read of reads) {
+        if (schemaOf(read) === 'layer') await provideInForce(session, schema, read, sources, inventory, unit);
+        else await providePublished(session, schema, read, published.get(read)?.partition ?? null);
       }
-      // The parcel itself is published as it was read: its rule is the fid register, which an explanation must not touch.
       if (!isBasic) for (const rule of rules) await session.script(rule.text, rule.file);
       await session.script(file.text, file.file);
       const relation = tableOfSection(section);
       const rows = await rowsOf(session, schema, tableOf(relation), fid);
       const standing = published.get(relation);
       const before = standing === undefined ? [] : await rowsOf(session, schemaOf(relation), standing.partition, fid);
-      const evidence = await session.query<Evidence & Record<string, unknown>>(
-        `select e.field, e.value, e.rule, e.measure, e.unit, r.source_id as source, r.vintage, e.release_id as release,
-           f.path as file, f.sha256, m.path as member, e.position
-         from evidence e join ledger.release r on r.release_id = e.release_id join ledger.member m on m.member_id = e.member_id join ledger.file f on f.file_id = m.file_id
-         where e.fid = $1 order by e.field, e.measure desc nulls last, e.release_id, e.member_id, e.position`,
-        [fid],
-      );
-      found = { fid, section, rules: rules.map((rule: SqlFile) => rule.file), rows, reproduced: JSON.stringify(rows) === JSON.stringify(before), evidence };
-      throw new Undo();
-    }).catch((error: unknown) => {
-      if (!(error instanceof Undo)) throw error;
-    });
+      const evidence = await session.query<Evidence & Record<string, unknown>>(statementsOf('operate')('evidence'), [fid]);
+      return { fid, section, rules: rules.map((rule) => rule.file), rows, reproduced: JSON.stringify(rows) === JSON.stringify(before), evidence };
+    } finally {
+      await session.query('rollback');
+    }
   });
-  return found!;
 }

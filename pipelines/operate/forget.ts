@@ -1,11 +1,10 @@
 /** Taking a file out of force, through the quality gate, and back. */
 import { basename, resolve } from 'node:path';
-import type { Context } from '../run/context.ts';
-import { VERSION } from '../run/context.ts';
+import { VERSION, type Context } from '../run/context.ts';
+import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
-import type { Acceptance } from '../ledger/ledger.ts';
-import { withRun } from '../ledger/ledger.ts';
+import { withRun, type Acceptance } from '../ledger/ledger.ts';
 import { refresh, type RefreshReport } from '../run/refresh.ts';
 
 export interface Forgotten {
@@ -21,15 +20,13 @@ export interface Forgotten {
  */
 export async function forget(context: Context, file: string, undo: boolean, reason: string | null, accept: Acceptance | null): Promise<Forgotten> {
   const { database } = context;
-  const found = await database.query<{ fileId: number; name: string; source: string; vintage: string; sha256: string; path: string; forgotten: boolean }>(
-    `select f.file_id as "fileId", f.name, r.source_id as source, f.vintage, f.sha256, f.path, f.forgotten_at is not null as forgotten
-     from ledger.file f join ledger.release r using (release_id)
-     where r.state = 'loaded' and (f.path = $1 or f.name = $2 or (length($3) >= 8 and starts_with(f.sha256, $3))) order by f.file_id`,
-    [maskTaxCode(resolve(file)), maskTaxCode(basename(file)), file.toLowerCase()],
+  const found = await database.query<{ fileId: number; name: string; source: string; vintage: string; sha256: string; isPath: boolean; forgotten: boolean }>(
+    statementsOf('operate')('files_called'), [maskTaxCode(resolve(file)), maskTaxCode(basename(file)), file.toLowerCase()],
   );
-  const byPath = found.filter(({ path }) => path === maskTaxCode(resolve(file)));
+  const byPath = found.filter(({ isPath }) => isPath);
   const matches = (byPath.length > 0 ? byPath : found).filter(({ forgotten }) => forgotten === undo);
-  if (matches.length === 0) {
+  const [first] = matches;
+  if (first === undefined) {
     throw new MappaleError(undo ? 'no forgotten file is called so' : 'no file in the ledger is called so', {
       code: 'FILE_NOT_LOADED', kind: 'usage', at: file, detail: `expected the path, name or sha256 of a file that is ${undo ? 'forgotten' : 'loaded'}, found none`, hint: 'See what is loaded: mappale status',
     });
@@ -41,11 +38,11 @@ export async function forget(context: Context, file: string, undo: boolean, reas
       hint: 'Give the beginning of the sha256 instead.',
     });
   }
-  const ids = matches.map(({ fileId }) => fileId);
   const mark = (forgotten: boolean): Promise<unknown> => database.query(
-    'update ledger.file set forgotten_at = case when $2 then now() end, forgotten_reason = case when $2 then $3 end where file_id = any ($1::int4[])', [ids, forgotten, reason],
+    'update ledger.file set forgotten_at = case when $2 then now() end, forgotten_reason = case when $2 then $3 end where file_id = any ($1::int4[])',
+    [matches.map(({ fileId }) => fileId), forgotten, reason],
   );
-  await withRun(database, { command: 'forget', arguments: { file: matches[0]!.name, undo }, version: VERSION, host: context.config.host }, () => mark(!undo));
+  await withRun(database, { command: 'forget', arguments: { file: first.name, undo }, version: VERSION, host: context.config.host }, () => mark(!undo));
   // Every region that is published: what is not touched by the file is not stale.
   const report = await refresh(context, { command: 'forget', data: null, regions: null, parallel: 2, accept, force: true });
   // Refused by the gate: it stays in force.

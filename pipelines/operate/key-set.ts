@@ -44,8 +44,8 @@ export class KeySet {
           next += 1;
           const end = at + Math.max(size, 0);
           for (let i = at; i < end; i += 1) {
-            high = Math.imul(high ^ chunk[i]!, 0x01000193);
-            low = Math.imul(low ^ chunk[i]!, 0x85ebca6b) ^ (low >>> 13);
+            high = Math.imul(high ^ (chunk[i] ?? 0), 0x01000193);
+            low = Math.imul(low ^ (chunk[i] ?? 0), 0x85ebca6b) ^ (low >>> 13);
           }
           high = Math.imul(high ^ (size + 257), 0x01000193);
           low = Math.imul(low ^ (size + 257), 0xc2b2ae35) ^ (low >>> 16);
@@ -77,7 +77,7 @@ function insert(slots: Float64Array, digest: number): boolean {
   const mask = slots.length - 1;
   let slot = (digest % 4_294_967_291) & mask;
   for (;;) {
-    const there = slots[slot]!;
+    const there = slots[slot] ?? 0;
     if (there === 0) {
       slots[slot] = digest;
       return true;

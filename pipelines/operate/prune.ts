@@ -1,6 +1,8 @@
 /** Frees disk: what is neither published, nor the last publication before it, nor needed to make either again. */
 import type { Database } from '../db/index.ts';
 import { dropTable, schemasLike, dropSchema, tablesIn } from '../db/catalog.ts';
+import { statementsOf } from '../db/statements.ts';
+import { REGIONS } from '../contract/regions.ts';
 import { tableOf } from '../contract/sql-files.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { Inventory } from '../ledger/inventory.ts';
@@ -17,30 +19,24 @@ export interface Pruned {
 export async function prune(database: Database, sources: readonly RegisteredSource[], dry: boolean): Promise<Pruned> {
   // Before the session: the embedded engine has only one.
   const inventory = await Inventory.read(database, sources);
+  const statement = statementsOf('operate');
   return database.session(async (session) => {
-    const kept = new Set((await session.query<{ partition: string }>(
-      "select distinct t.partition from ledger.publication_table t join ledger.publication p using (publication_id) where p.state in ('current', 'previous')",
-    )).map(({ partition }) => partition));
-    const partitions = (await tablesIn(session, 'previous')).filter((name) => !kept.has(name));
-    const all = [...inventory.releases.values()];
-    const used = new Set<number>();
-    for (let unit = 0; unit <= 20; unit += 1) for (const { releaseId } of inventory.used(unit)) used.add(releaseId);
-    // What lies in the data folders would only be read again.
-    for (const { releaseId, present } of inventory.files) if (present) used.add(releaseId);
-    // Provenance of what is published must stay readable.
-    const cited = await session.query<{ id: number }>(
-      `select distinct f.release_id as id from ledger.publication_file c join ledger.publication p using (publication_id) join ledger.file f using (file_id)
-       where p.state in ('current', 'previous')`,
-    );
-    for (const { id } of cited) used.add(id);
-    const releases = all.filter(({ releaseId }) => !used.has(releaseId));
+    const kept = (await session.query<{ partition: string }>(statement('kept_partitions'))).map(({ partition }) => partition);
+    const partitions = (await tablesIn(session, 'previous')).filter((name) => !kept.includes(name));
+    const used = new Set([
+      ...[0, ...REGIONS.map(({ code }) => code)].flatMap((unit) => inventory.used(unit)).map(({ releaseId }) => releaseId),
+      // What lies in the data folders would only be read again.
+      ...inventory.files.filter(({ present }) => present).map(({ releaseId }) => releaseId),
+      ...(await session.query<{ id: number }>(statement('cited_releases'))).map(({ id }) => id),
+    ]);
+    const releases = [...inventory.releases.values()].filter(({ releaseId }) => !used.has(releaseId));
     const workspaces = [...(await schemasLike(session, 'staging_')), ...(await schemasLike(session, 'build_'))];
     if (!dry) {
       for (const partition of partitions) await dropTable(session, 'previous', partition);
-      for (const release of releases) {
-        const source = sources.find(({ id }) => id === release.sourceId);
-        for (const layer of source?.layer.writes ?? []) await dropTable(session, 'layer', `${tableOf(layer)}_${release.releaseId}`);
-        await session.query('delete from ledger.release where release_id = $1', [release.releaseId]);
+      for (const { releaseId, sourceId } of releases) {
+        const layers = sources.find(({ id }) => id === sourceId)?.layer.writes ?? [];
+        for (const layer of layers) await dropTable(session, 'layer', `${tableOf(layer)}_${releaseId}`);
+        await session.query('delete from ledger.release where release_id = $1', [releaseId]);
       }
       for (const schema of workspaces) await dropSchema(session, schema);
       await session.query('delete from ledger.built');

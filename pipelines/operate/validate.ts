@@ -12,7 +12,7 @@ import { ZipArchive, isZip } from '../formats/zip.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import type { LocatedFile } from '../contract/survey.ts';
 import { locate } from '../ingest/locate.ts';
-import { TOLERATED, percent, readFile } from '../ingest/stage.ts';
+import { labelOf, percent, readFile, TOLERATED } from '../ingest/stage.ts';
 
 export interface Finding {
   readonly level: 'error' | 'warn';
@@ -52,62 +52,60 @@ class SampleReached extends Error {}
  * @param sample look at this many records of each file; null: at all
  * @returns a verdict for each file that a source claims, cannot be opened, or was named itself
  */
-export async function validate(paths: readonly string[], sources: readonly RegisteredSource[], sample: number | null, onFile: (verdict: FileVerdict) => void): Promise<FileVerdict[]> {
+export async function validate(
+  paths: readonly string[], sources: readonly RegisteredSource[], sample: number | null, onFile: (verdict: FileVerdict) => void,
+): Promise<FileVerdict[]> {
   const verdicts: FileVerdict[] = [];
-  const add = (verdict: FileVerdict): void => {
+  const add = (path: string, facts: Partial<FileVerdict>, findings: readonly Finding[]): void => {
+    const verdict = {
+      path, source: null, role: null, vintage: null, ok: findings.every(({ level }) => level !== 'error'),
+      records: 0, rows: 0, rejects: 0, duplicates: 0, sampled: false, findings, ...facts,
+    };
     verdicts.push(verdict);
     onFile(verdict);
   };
   const survey = await locate(paths, sources, { get: () => undefined, set() {} });
   const named = new Set(paths.map(maskTaxCode));
-  for (const { path, error } of survey.broken) add(failed(path, null, error));
+  for (const { path, error } of survey.broken) add(path, {}, [findingOf(error, path)]);
   for (const { path, source, reason } of survey.aside) {
+    const finding = { code: 'LEFT_ASIDE', message: `the file is known and not read: ${reason}`, at: basename(path) };
     // In a folder it may lie beside what is read; who names it wants to know whether it is read.
-    const finding = { level: named.has(path) ? 'error' : 'warn', code: 'LEFT_ASIDE', message: `the file is known and not read: ${reason}`, at: basename(path) } as const;
-    add({
-      ...empty(path), source, ok: !named.has(path),
-      findings: [named.has(path) ? { ...finding, detail: `expected a file that ${source} reads, found one that it leaves aside`, hint: `Take the file that is read instead: see mappale sources ${source}.` } : finding],
-    });
+    add(path, { source }, [!named.has(path) ? { level: 'warn', ...finding } : {
+      level: 'error', ...finding,
+      detail: `expected a file that ${source} reads, found one that it leaves aside`, hint: `Take the file that is read instead: see mappale sources ${source}.`,
+    }]);
   }
   for (const path of survey.unknown) {
-    add(named.has(path)
-      ? {
-        ...empty(path),
-        findings: [{
-          level: 'error', code: 'FILE_UNKNOWN', message: 'no source reads this file', at: basename(path), detail: `expected a file of ${sources.map(({ id }) => id).join(', ')}`,
-          hint: 'If it should be one of them, compare its first lines with the files in that source\'s fixture folder.',
-        }],
-      }
-      : { ...empty(path), ok: true });
+    add(path, {}, !named.has(path) ? [] : [{
+      level: 'error', code: 'FILE_UNKNOWN', message: 'no source reads this file', at: basename(path), detail: `expected a file of ${sources.map(({ id }) => id).join(', ')}`,
+      hint: 'If it should be one of them, compare its first lines with the files in that source\'s fixture folder.',
+    }]);
   }
-  for (const { source, files } of survey.releases) for (const file of files) add(await validateFile(source, file, sample));
+  for (const { source, files } of survey.releases) {
+    for (const file of files) {
+      const { role, vintage } = file.recognition;
+      const sink = new ValidationSink(source, file.name, sample);
+      const findings: Finding[] = [];
+      let sampled = false;
+      try {
+        await readFile(source, file, sink);
+      } catch (error) {
+        if (error instanceof SampleReached) sampled = true;
+        else if (error instanceof MappaleError) findings.push(findingOf(error, file.path));
+        else throw error;
+      }
+      if (findings.length === 0) findings.push(...(await strayBytes(file)));
+      // Of a file that could not be read to its end, nothing is said that its end would decide.
+      findings.push(...sink.findings(!sampled && findings.length === 0, file.recognition));
+      const { records, rows, rejects, duplicates } = sink;
+      add(file.path, { source: source.id, role, vintage, records, rows, rejects, duplicates, sampled }, findings);
+    }
+  }
   return verdicts.sort((a, b) => (a.path < b.path ? -1 : 1));
 }
 
-function empty(path: string): FileVerdict {
-  return { path, source: null, role: null, vintage: null, ok: false, records: 0, rows: 0, rejects: 0, duplicates: 0, sampled: false, findings: [] };
-}
-
-function failed(path: string, source: string | null, error: MappaleError): FileVerdict {
-  return { ...empty(path), source, findings: [{ level: 'error', code: error.code, message: error.message, at: error.at ?? basename(path), detail: error.detail, hint: error.hint }] };
-}
-
-async function validateFile(source: RegisteredSource, file: LocatedFile, sample: number | null): Promise<FileVerdict> {
-  const sink = new ValidationSink(source, file.name, sample);
-  const facts = { path: file.path, source: source.id, role: file.recognition.role, vintage: file.recognition.vintage };
-  let sampled = false;
-  const findings: Finding[] = [];
-  try {
-    await readFile(source, file, sink);
-  } catch (error) {
-    if (error instanceof SampleReached) sampled = true;
-    else if (error instanceof MappaleError) findings.push(...failed(file.path, source.id, error).findings);
-    else throw error;
-  }
-  if (findings.length === 0) findings.push(...(await strayBytes(file)));
-  // Of a file that could not be read to its end, nothing is said that its end would decide.
-  findings.push(...sink.findings(!sampled && findings.length === 0, file.recognition));
-  return { ...facts, ok: findings.every(({ level }) => level !== 'error'), records: sink.records, rows: sink.rows, rejects: sink.rejects, duplicates: sink.duplicates, sampled, findings };
+function findingOf(error: MappaleError, path: string): Finding {
+  return { level: 'error', code: error.code, message: error.message, at: error.at ?? basename(path), detail: error.detail, hint: error.hint };
 }
 
 /** What stands before or behind a zip is passed over: a server's message, or a program that unpacks itself. */
@@ -121,21 +119,25 @@ async function strayBytes({ path, name }: LocatedFile): Promise<Finding[]> {
   }];
 }
 
+/** What is refused with one code. */
+interface Refusals {
+  count: number;
+  readonly examples: { readonly at: string; readonly message: string }[];
+}
+
 /** Counts, keeps examples, remembers keys; writes nothing. */
-class ValidationSink implements Sink {
-  rows = 0;
+export class ValidationSink implements Sink {
   rejects = 0;
   duplicates = 0;
   records = 0;
   readonly #source: RegisteredSource;
   readonly #name: string;
   readonly #sample: number | null;
-  readonly #writers = new Map<string, RowWriter>();
-  readonly #keys = new Map<string, KeySet>();
-  readonly #texts: OddText[] = [];
-  readonly #oddRejects: { at: string; message: string }[] = [];
-  readonly #rejectKinds = new Map<string, { count: number; examples: { at: string; message: string }[] }>();
+  readonly #tables = new Map<string, { readonly writer: RowWriter; readonly texts: OddText; readonly keys: KeySet | null }>();
+  readonly #oddRejects: { readonly at: string; readonly message: string }[] = [];
+  readonly #refusals = new Map<string, Refusals>();
   readonly #lost: Finding[] = [];
+  /** Of the open member. */
   #label = '';
 
   constructor(source: RegisteredSource, name: string, sample: number | null) {
@@ -145,14 +147,17 @@ class ValidationSink implements Sink {
     for (const [table, columns] of Object.entries(source.tables)) {
       const key = source.keys?.[table];
       const keys = key === undefined ? null : new KeySet(columns, key);
-      if (keys !== null) this.#keys.set(table, keys);
       const texts = new OddText(columns);
-      this.#texts.push(texts);
-      this.#writers.set(table, new RowWriter(columns, (chunk) => {
+      const writer = new RowWriter(columns, (chunk) => {
         keys?.addRows(chunk, this.#label);
         texts.addRows(chunk, this.#label);
-      }));
+      });
+      this.#tables.set(table, { writer, texts, keys });
     }
+  }
+
+  get rows(): number {
+    return [...this.#tables.values()].reduce((sum, { writer }) => sum + writer.rows, 0);
   }
 
   async reuse(): Promise<boolean> {
@@ -161,79 +166,90 @@ class ValidationSink implements Sink {
 
   progress(): void {}
 
-  async member(facts: MemberFacts): Promise<MemberSink> {
-    this.#label = facts.path === '' ? this.#name : `${this.#name}!${facts.path}`;
+  async member({ path }: MemberFacts): Promise<MemberSink> {
+    this.#label = labelOf(this.#name, path);
     const label = this.#label;
-    const before = { rows: this.#rowCount(), rejects: this.rejects, duplicates: this.duplicates };
-    const writer = (table: string): RowWriter => {
-      const found = this.#writers.get(table);
+    const before = this.#accounted();
+    const writerOf = (table: string): RowWriter => {
+      const found = this.#tables.get(table);
       if (found === undefined) throw new Error(`${this.#source.id}: unknown staging table ${table}`);
-      return found;
+      return found.writer;
+    };
+    const stopAtSample = (): void => {
+      if (this.#sample !== null && this.rows + this.rejects >= this.#sample) throw new SampleReached();
     };
     return {
       memberId: 0,
-      writer,
+      writer: writerOf,
       row: (table, position, values) => {
-        writer(table).row(position, values);
-        this.#stopAtSample();
+        writerOf(table).row(position, values);
+        stopAtSample();
       },
       reject: (reject) => {
         this.#reject(label, reject);
-        this.#stopAtSample();
+        stopAtSample();
       },
       duplicate: () => {
         this.duplicates += 1;
       },
       drain: () => {
-        this.#stopAtSample();
+        stopAtSample();
         return undefined;
       },
       close: async (records) => {
-        for (const one of this.#writers.values()) one.flush();
+        this.#flush();
         this.records += records;
-        this.rows = this.#rowCount();
-        const accounted = this.rows - before.rows + (this.rejects - before.rejects) + (this.duplicates - before.duplicates);
-        if (accounted !== records) {
-          this.#lost.push({ level: 'error', code: 'ACCOUNTING', message: 'records are unaccounted for', at: label, detail: `expected ${records} records = rows + rejects + duplicates, found ${accounted}` });
-        }
+        const accounted = this.#accounted() - before;
+        if (accounted === records) return;
+        this.#lost.push({
+          level: 'error', code: 'ACCOUNTING', message: 'records are unaccounted for', at: label,
+          detail: `expected ${records} records = rows + rejects + duplicates, found ${accounted}`,
+        });
       },
     };
   }
 
   /** @param whole every record was read */
   findings(whole: boolean, { role, complete }: Recognition): Finding[] {
-    this.rows = this.#rowCount();
-    const findings = [...this.#lost];
-    const seen = this.rows + this.rejects + this.duplicates;
-    const faults = this.rejects - (this.#rejectKinds.get(NO_DATA)?.count ?? 0);
-    const limit = this.#source.manifest.envelope.rejectShare;
-    const tooMany = faults / Math.max(1, seen) > limit && faults > TOLERATED;
-    const allowed = `at most ${TOLERATED} records or ${percent(limit)} of them`;
-    for (const [code, { count, examples }] of this.#rejectKinds) {
-      const systematic = SYSTEMATIC.test(code);
-      const nothing = this.rows === 0;
+    this.#flush();
+    const findings = [...this.#lost, ...this.#refused(), ...this.#encoding()];
+    for (const [table, { keys }] of this.#tables) {
+      if (keys === null || keys.repeated === 0) continue;
       findings.push({
-        level: tooMany || systematic || nothing ? 'error' : 'warn', code, at: examples.map(({ at }) => at).join(', '),
-        message: `${count} record${count === 1 ? '' : 's'} ${code === NO_DATA ? 'without a value' : 'refused'}: ${examples[0]?.message ?? ''}`,
-        detail: code === NO_DATA && !nothing ? `expected a value or nothing, found the sign for "no value" in ${count} of ${seen} records`
-          : nothing ? `expected records that can be used, found ${this.rejects} of ${seen} refused`
-            : systematic ? `expected none in a whole file, found ${count} of ${seen}`
-              : `expected ${allowed} to be refused, found ${faults} of ${seen} (${percent(faults / Math.max(1, seen))})`,
-        hint: tooMany || nothing ? 'Compare these lines with the publisher\'s description.'
-          : systematic ? 'The file was changed after its publisher made it: use it as downloaded.' : 'They are kept aside when the file is loaded; see them then with mappale rejects.',
+        level: 'warn', code: 'KEY_REPEATED', message: `${keys.repeated} rows of ${table} repeat the key (${(this.#source.keys?.[table] ?? []).join(', ')})`, at: keys.examples.join(', '),
+        hint: 'One of each is kept when the file is loaded; the others are counted as duplicates, or refused where they contradict it.',
       });
     }
-    for (const writer of this.#writers.values()) writer.flush();
-    findings.push(...this.#encoding());
-    for (const [table, keys] of this.#keys) {
-      if (keys.repeated === 0) continue;
-      findings.push({ level: 'warn', code: 'KEY_REPEATED', message: `${keys.repeated} rows of ${table} repeat the key (${this.#source.keys![table]!.join(', ')})`, at: keys.examples.join(', '), hint: 'One of each is kept when the file is loaded; the others are counted as duplicates, or refused where they contradict it.' });
-    }
     if (whole && this.records === 0 && this.#lost.length === 0) {
-      findings.push({ level: 'error', code: 'FILE_EMPTY', message: 'the file holds no record', at: this.#name, detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.' });
+      findings.push({
+        level: 'error', code: 'FILE_EMPTY', message: 'the file holds no record', at: this.#name,
+        detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.',
+      });
     }
-    if (whole && complete) findings.push(...this.#envelope(role));
-    return findings;
+    return whole && complete ? [...findings, ...this.#envelope(role)] : findings;
+  }
+
+  /** Of each code the worst that can be said of so many. */
+  #refused(): Finding[] {
+    const seen = this.#accounted();
+    const faults = this.rejects - (this.#refusals.get(NO_DATA)?.count ?? 0);
+    const limit = this.#source.manifest.envelope.rejectShare;
+    const tooMany = faults / Math.max(1, seen) > limit && faults > TOLERATED;
+    const saidOf = (code: string, count: number): Pick<Finding, 'level' | 'detail' | 'hint'> => {
+      const systematic = SYSTEMATIC.test(code);
+      const level = tooMany || systematic || this.rows === 0 ? 'error' : 'warn';
+      const hint = tooMany || this.rows === 0 ? 'Compare these lines with the publisher\'s description.'
+        : systematic ? 'The file was changed after its publisher made it: use it as downloaded.'
+          : 'They are kept aside when the file is loaded; see them then with mappale rejects.';
+      if (this.rows === 0) return { level, hint, detail: `expected records that can be used, found ${this.rejects} of ${seen} refused` };
+      if (code === NO_DATA) return { level, hint, detail: `expected a value or nothing, found the sign for "no value" in ${count} of ${seen} records` };
+      if (systematic) return { level, hint, detail: `expected none in a whole file, found ${count} of ${seen}` };
+      return { level, hint, detail: `expected at most ${TOLERATED} records or ${percent(limit)} of them to be refused, found ${faults} of ${seen} (${percent(faults / Math.max(1, seen))})` };
+    };
+    return [...this.#refusals].map(([code, { count, examples }]) => ({
+      ...saidOf(code, count), code, at: examples.map(({ at }) => at).join(', '),
+      message: `${count} record${count === 1 ? '' : 's'} ${code === NO_DATA ? 'without a value' : 'refused'}: ${examples[0]?.message ?? ''}`,
+    }));
   }
 
   /**
@@ -247,13 +263,14 @@ class ValidationSink implements Sink {
     if (refused !== undefined) {
       return [{ level: 'error', code: 'ENCODING_WRONG', message, at: this.#oddRejects.map(({ at }) => at).join(', '), detail: `expected text, found bytes or signs that are none; ${refused.message}`, hint }];
     }
-    const odd = this.#texts.reduce((sum, texts) => sum + texts.odd, 0);
+    const all = [...this.#tables.values()].map(({ texts }) => texts);
+    const odd = all.reduce((sum, texts) => sum + texts.odd, 0);
     if (odd === 0) return [];
-    const seen = this.#texts.reduce((sum, texts) => sum + texts.seen, 0);
-    const examples = this.#texts.flatMap((texts) => texts.examples).slice(0, EXAMPLES);
+    const seen = all.reduce((sum, texts) => sum + texts.seen, 0);
+    const examples = all.flatMap((texts) => texts.examples).slice(0, EXAMPLES);
     const at = examples.map((example) => example.at).join(', ');
     const like = `${odd} of ${seen} texts beyond ASCII like ${JSON.stringify(examples[0]?.text.slice(0, 60))}`;
-    if (this.#texts.some((texts) => texts.damaged || texts.throughout)) return [{ level: 'error', code: 'ENCODING_WRONG', message, at, detail: `expected text, found ${like}`, hint }];
+    if (all.some((texts) => texts.damaged || texts.throughout)) return [{ level: 'error', code: 'ENCODING_WRONG', message, at, detail: `expected text, found ${like}`, hint }];
     return [{
       level: 'warn', code: 'ENCODED_TWICE', message: `${odd} text${odd === 1 ? ' was' : 's were'} encoded twice, and the others were not`, at, detail: `expected text, found ${like}`,
       hint: 'Single ones are the publisher\'s own: they are kept as they are, and found by the letters that they stand for.',
@@ -271,23 +288,22 @@ class ValidationSink implements Sink {
     }];
   }
 
-  #rowCount(): number {
-    let rows = 0;
-    for (const writer of this.#writers.values()) rows += writer.rows;
-    return rows;
+  #accounted(): number {
+    return this.rows + this.rejects + this.duplicates;
   }
 
-  #reject(label: string, reject: Reject): void {
+  #flush(): void {
+    for (const { writer } of this.#tables.values()) writer.flush();
+  }
+
+  #reject(label: string, { code, position, message, raw }: Reject): void {
     this.rejects += 1;
-    const kind = this.#rejectKinds.get(reject.code) ?? { count: 0, examples: [] };
+    const example = { at: `${label}:${position}`, message };
+    const kind = this.#refusals.get(code) ?? { count: 0, examples: [] };
+    this.#refusals.set(code, kind);
     kind.count += 1;
-    if (this.#oddRejects.length < EXAMPLES && isOddRecord(reject.raw)) this.#oddRejects.push({ at: `${label}:${reject.position}`, message: reject.message });
-    if (kind.examples.length < EXAMPLES) kind.examples.push({ at: `${label}:${reject.position}`, message: reject.message });
-    this.#rejectKinds.set(reject.code, kind);
-  }
-
-  #stopAtSample(): void {
-    if (this.#sample !== null && this.#rowCount() + this.rejects >= this.#sample) throw new SampleReached();
+    if (kind.examples.length < EXAMPLES) kind.examples.push(example);
+    if (this.#oddRejects.length < EXAMPLES && isOddRecord(raw)) this.#oddRejects.push(example);
   }
 }
 

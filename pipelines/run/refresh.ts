@@ -6,15 +6,15 @@ import { dropBuild, join, leftBuilds } from '../build/join.ts';
 import { publish } from '../build/publish.ts';
 import { unitName } from '../contract/regions.ts';
 import { onEngine, sourceOfLayer } from '../contract/registry.ts';
-import type { MemberFacts } from '../contract/source.ts';
-import type { Relation } from '../contract/sql-files.ts';
+import { schemaOf, type Relation } from '../contract/sql-files.ts';
 import type { Located, Survey } from '../contract/survey.ts';
 import { dropSchema } from '../db/catalog.ts';
+import { statementsOf } from '../db/statements.ts';
 import { leftStaging, stagingSchema } from '../db/workspace.ts';
 import { EXIT, inputError, MappaleError } from '../errors.ts';
-import { load, recoverStaging, Repetition } from '../ingest/load.ts';
+import { load, recoverStaging, Repetition, type Loaded } from '../ingest/load.ts';
 import { locate } from '../ingest/locate.ts';
-import { stage, type Reusable } from '../ingest/stage.ts';
+import { stage, type Counts, type EarlierMember, type Reusable } from '../ingest/stage.ts';
 import { holds, releaseHold } from '../ledger/hold.ts';
 import { ADDRESSES, Inventory, PARCELS } from '../ledger/inventory.ts';
 import { failRelease, noteFiles, openRuns, SeenFileLedger, withRun, type Acceptance, type Run } from '../ledger/ledger.ts';
@@ -23,7 +23,7 @@ import { readExperience } from '../ledger/experience.ts';
 import { publications } from '../ledger/published.ts';
 import { isDone, plan, staleOf, type BuildJob, type Known, type LeftFile, type LoadJob, type Plan, type UnusedFile } from '../plan/plan.ts';
 import { price, refuseWithoutRoom, type Price } from '../plan/price.ts';
-import { duration, group } from '../progress.ts';
+import { duration, group, secondsSince } from '../progress.ts';
 import { VERSION, type Context } from './context.ts';
 
 export interface RefreshOptions {
@@ -41,22 +41,18 @@ export interface RefreshOptions {
   readonly force: boolean;
 }
 
-export interface ReleaseReport {
+export interface ReleaseReport extends Counts {
   readonly source: string;
   readonly vintage: string;
   readonly region: number | null;
   readonly files: readonly string[];
-  readonly records: number;
-  readonly rows: number;
-  readonly rejects: number;
-  readonly duplicates: number;
   readonly seconds: number;
 }
 
 export interface UnitReport {
   readonly unit: number;
   readonly name: string;
-  readonly publicationId: number | null;
+  readonly publicationId: number;
   readonly built: readonly { readonly relation: Relation; readonly rows: number; readonly why: string }[];
   readonly missing: readonly string[];
   /** What a person should know of the comuni in its files. */
@@ -89,16 +85,15 @@ export interface Outlook {
 /** @throws MappaleError `DATA_MISSING` and `DATA_EMPTY` (exit 2) */
 export async function outlook(context: Context, options: Pick<RefreshOptions, 'data' | 'regions'>): Promise<Outlook> {
   const { survey, planned } = await look(context, options);
-  return { survey: survey ?? NO_SURVEY, plan: planned, price: price(planned, await readExperience(context.database)) };
+  return { survey, plan: planned, price: price(planned, await readExperience(context.database)) };
 }
 
-const NO_SURVEY: Survey = { releases: [], aside: [], unknown: [], broken: [] };
-
-async function look(context: Context, { data, regions }: Pick<RefreshOptions, 'data' | 'regions'>): Promise<{ survey: Survey | null; seen: SeenFileLedger; planned: Plan }> {
+async function look(context: Context, { data, regions }: Pick<RefreshOptions, 'data' | 'regions'>): Promise<{ survey: Survey; seen: SeenFileLedger; planned: Plan }> {
   const { database, sources, engine } = context;
   const seen = await SeenFileLedger.read(database, context.recogniser);
   const survey = data === null ? null : await locate(data, onEngine(sources, engine), seen);
-  return { survey, seen, planned: plan(await known(context, await Inventory.read(database, sources)), survey, regions) };
+  const planned = plan(await known(context, await Inventory.read(database, sources)), survey, regions);
+  return { survey: survey ?? { releases: [], aside: [], unknown: [], broken: [] }, seen, planned };
 }
 
 async function known({ database, sources, engine }: Context, inventory: Inventory): Promise<Known> {
@@ -113,17 +108,20 @@ async function known({ database, sources, engine }: Context, inventory: Inventor
 export async function refresh(context: Context, options: RefreshOptions): Promise<RefreshReport> {
   const startedAt = performance.now();
   const { database, log } = context;
-  const { survey: found, seen, planned } = await look(context, options);
-  const survey = found ?? NO_SURVEY;
+  const { survey, seen, planned } = await look(context, options);
   await seen.write(database);
   for (const { path, error } of survey.broken) log.warn(`${path}: ${error.message} [${error.code}]: ${error.detail ?? ''}`);
   const failures: MappaleError[] = survey.broken.map(({ path, error }) => atPath(error, path));
-  const { unused, left, held, came, present, gone } = planned;
-  const seconds = (): number => (performance.now() - startedAt) / 1000;
+  const { unused, left, came, present, gone } = planned;
+  const report = (more: Pick<RefreshReport, 'runId' | 'held' | 'loaded' | 'units' | 'estimate'>): RefreshReport =>
+    ({ survey, unused, left, failures, seconds: secondsSince(startedAt), ...more });
   if (isDone(planned)) {
-    if (came.length > 0 || gone > 0) await withRun(database, aboutRun(context, options), (run) => run.step('look', 'data folders', () => noteFiles(database, run.runId, present, came)));
+    if (came.length > 0 || gone > 0) {
+      await withRun(database, aboutRun(context, options), (run) => run.step('look', 'data folders', () => noteFiles(database, run.runId, present, came)));
+    }
     await tidy(context, options, planned.builds.map(({ unit }) => unit));
-    return { runId: null, survey, unused, left, held, loaded: [], units: [], failures: [...failures, ...(await nothingPublished(context, options))], seconds: seconds(), estimate: null };
+    failures.push(...(await nothingPublished(context, options)));
+    return report({ runId: null, held: planned.held, loaded: [], units: [], estimate: null });
   }
   const estimate = price(planned, await readExperience(database));
   refuseWithoutRoom(estimate, options.force);
@@ -132,19 +130,25 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     const leftovers = await run.step('recover', 'workspaces', () => recoverStaging(database));
     if (leftovers.length > 0) log.info(`an interrupted run left ${leftovers.length} workspace(s); they were removed and their releases are read again`);
     if (options.data !== null) await noteFiles(database, run.runId, present, came);
-    const loaded: ReleaseReport[] = [];
-    const failedReleases: Located[] = [];
     const limit = pLimit(Math.max(1, Math.min(options.parallel, database.parallel)));
-    await together(limit, planned.loads, async (job) => {
+    /** What fails is told, and the others go on; without the database nothing can. @returns null when it failed */
+    const attempt = async <T>(work: () => Promise<T>): Promise<T | null> => {
       try {
-        loaded.push(await loadRelease(context, run, job));
+        return await work();
       } catch (error) {
         if (!(error instanceof MappaleError)) throw error;
         failures.push(error);
-        failedReleases.push(job.located);
         log.warn(error.report());
         if (error.kind === 'database') throw error;
+        return null;
       }
+    };
+    const loaded: ReleaseReport[] = [];
+    const failedReleases: Located[] = [];
+    await together(limit, planned.loads, async (job) => {
+      const done = await attempt(() => loadRelease(context, run, job));
+      if (done === null) failedReleases.push(job.located);
+      else loaded.push(done);
     });
     // What the files hold is known now: planned again, of what is loaded.
     const inventory = await placed(context, run, options, failures);
@@ -158,23 +162,14 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
         log.warn(`${unitName(unit)} is left as it is published: ${blocking.map(({ source, vintage }) => `${source.id} ${vintage}`).join(', ')} could not be loaded`);
         return;
       }
-      try {
-        const report = await buildUnit(context, run, job, inventory, options);
-        if (report !== null) units.push(report);
-      } catch (error) {
-        if (!(error instanceof MappaleError)) throw error;
-        failures.push(error);
-        log.warn(error.report());
-        if (error.kind === 'database') throw error;
-      }
+      const done = await attempt(() => buildUnit(context, run, job, inventory, options));
+      if (done !== null) units.push(done);
     };
     // Italy first: regions look things up in it.
     for (const job of then.builds.filter(({ unit }) => unit === 0)) await build(job);
     await together(limit, then.builds.filter(({ unit }) => unit > 0), build);
     if (failures.length === 0) failures.push(...(await nothingPublished(context, options)));
-    return {
-      runId: run.runId, survey, unused, left, held: [...then.held].sort(), loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), failures, seconds: seconds(), estimate,
-    };
+    return report({ runId: run.runId, held: [...then.held].sort(), loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), estimate });
   });
 }
 
@@ -264,48 +259,34 @@ async function loadRelease(context: Context, run: Run, { located, fingerprint }:
   const subject = `${located.source.id} ${located.vintage}${located.region === null ? '' : ` ${unitName(located.region)}`}`;
   const startedAt = performance.now();
   const reusable = await reusableMembers(context, located);
-  /** Members that are read although an earlier release has them. */
-  const again = new Set<string>();
-  let done;
-  try {
-    while (done === undefined) {
-      const staged = await run.step('stage', subject, () => stage(database, located, fingerprint, (facts) => (again.has(facts.path) ? undefined : reusable(facts)), log));
-      try {
-        done = await run.step('load', subject, () => load(database, staged, run.runId, log));
-      } catch (error) {
-        if (!(error instanceof Repetition)) throw error;
-        for (const path of error.paths) again.add(path);
-        await dropSchema(database, staged.schema);
-      }
+  /** @param again members that are read although an earlier release has them */
+  const stageAndLoad = async (again: ReadonlySet<string>): Promise<Loaded> => {
+    const staged = await run.step('stage', subject, () => stage(database, located, fingerprint, (facts) => (again.has(facts.path) ? undefined : reusable(facts)), log));
+    try {
+      return await run.step('load', subject, () => load(database, staged, run.runId, log));
+    } catch (error) {
+      if (!(error instanceof Repetition)) throw error;
+      await dropSchema(database, staged.schema);
+      return stageAndLoad(new Set([...again, ...error.paths]));
     }
-  } catch (error) {
-    // Without the database there is nothing to be noted: the next run recovers.
-    if (error instanceof MappaleError && error.kind !== 'database') {
-      const failed = await failRelease(database, fingerprint, error);
-      if (failed !== null) await database.session((session) => dropSchema(session, stagingSchema(failed)));
-    }
-    throw error;
-  }
-  const seconds = (performance.now() - startedAt) / 1000;
-  log.info(`${subject}: ${group(done.records)} records = ${group(done.rows)} rows + ${group(done.rejects)} rejects + ${group(done.duplicates)} duplicates, ${duration(seconds)}`);
-  return {
-    source: located.source.id, vintage: located.vintage, region: located.region, files: located.files.map(({ name }) => name),
-    records: done.records, rows: done.rows, rejects: done.rejects, duplicates: done.duplicates, seconds,
   };
+  const { records, rows, rejects, duplicates } = await stageAndLoad(new Set()).catch(async (error: unknown) => {
+    // Without the database there is nothing to be noted: the next run recovers.
+    const failed = error instanceof MappaleError && error.kind !== 'database' ? await failRelease(database, fingerprint, error) : null;
+    if (failed !== null) await dropSchema(database, stagingSchema(failed));
+    throw error;
+  });
+  const seconds = secondsSince(startedAt);
+  log.info(`${subject}: ${group(records)} records = ${group(rows)} rows + ${group(rejects)} rejects + ${group(duplicates)} duplicates, ${duration(seconds)}`);
+  return { source: located.source.id, vintage: located.vintage, region: located.region, files: located.files.map(({ name }) => name), records, rows, rejects, duplicates, seconds };
 }
 
 /** Members of earlier releases, read by the same code, by name, size and CRC: a zip may be packed otherwise than it was. */
-async function reusableMembers(context: Context, located: Located): Promise<Reusable> {
-  const rows = await context.database.query<{ path: string; crc32: number; size: number; memberId: number; releaseId: number; readAs: number; records: number; rows: number; rejects: number; duplicates: number }>(
-    `select m.path, m.crc32, m.size, m.member_id as "memberId", m.release_id as "releaseId", coalesce(m.taken_from, m.member_id) as "readAs", m.records, m.rows, m.rejects, m.duplicates
-     from ledger.member m join ledger.release r using (release_id)
-     where r.source_id = $1 and r.region_code is not distinct from $2 and r.reader = $3 and r.state = 'loaded' and m.crc32 is not null and m.alone
-     order by m.release_id, m.member_id`,
-    [located.source.id, located.region, located.source.reader],
-  );
-  const key = (path: string, crc32: number | undefined, size: number | undefined): string => `${path.slice(path.lastIndexOf('/') + 1)} ${crc32 ?? ''} ${size ?? ''}`;
-  const known = new Map(rows.map((row) => [key(row.path, row.crc32, row.size), row]));
-  return (facts: MemberFacts) => known.get(key(facts.path, facts.crc32, facts.size));
+async function reusableMembers({ database }: Context, { source, region }: Located): Promise<Reusable> {
+  const keyOf = ({ path, crc32, size }: Pick<EarlierMember, 'path' | 'crc32' | 'size'>): string => JSON.stringify([path.slice(path.lastIndexOf('/') + 1), crc32, size]);
+  const members = await database.query<EarlierMember & Record<string, unknown>>(statementsOf('ingest')('reusable_members'), [source.id, region, source.reader]);
+  const known = new Map(members.map((member) => [keyOf(member), member]));
+  return (facts) => known.get(keyOf(facts));
 }
 
 /** @returns null when nothing of the unit is stale */
@@ -318,31 +299,32 @@ async function buildUnit(context: Context, run: Run, { unit, products, published
     return null;
   }
   const name = unitName(unit);
-  if (unit !== 0 && inventory.force(unit, PARCELS).files.length === 0 && inventory.force(unit, ADDRESSES).files.length === 0) {
+  if (unit !== 0 && [PARCELS, ADDRESSES].every((relation) => inventory.force(unit, relation).files.length === 0)) {
     if (published.size === 0) throw noParcels(context, unit);
     throw new MappaleError(`${name} would be published without parcels and addresses`, {
       code: 'NOTHING_LEFT', kind: 'checks', detail: 'expected a file in force with its parcels or addresses, found none', hint: `To take it out of publication: mappale withdraw ${name}`,
     });
   }
-  const layers = [...new Set(products.flatMap(({ file }) => file.reads))].filter((relation) => relation.startsWith('layer.'));
-  await refuseTies(database, sources, layers.map((relation) => ({ relation, force: inventory.force(unit, relation) })));
+  const read = [...new Set(products.flatMap(({ file }) => file.reads))].filter((relation) => schemaOf(relation) === 'layer');
+  const layers = read.map((relation) => ({ relation, force: inventory.force(unit, relation) }));
+  await refuseTies(database, sources, layers);
   log.info(`${name}: building ${stale.map(({ relation }) => relation).join(', ')}`);
   const joined = await run.step('join', name, () => join(database, unit, products, published, sources, inventory, log));
   await run.step('check', name, () => check(database, joined, name, log));
   const gated = await run.step('gate', name, () => gate(database, joined, name, options.accept, log));
   // After the gate, which says more: a comune too small for its figures may be missing, too.
-  await refuseFewer(database, unit, name, layers.map((relation) => ({ relation, force: inventory.force(unit, relation) })), options.accept);
+  await refuseFewer(database, unit, name, layers, options.accept);
   const made = await run.step('publish', name, () => publish(database, joined, gated, sources, run.runId));
   await releaseHold(database, unit, 'rolled_back');
-  const rows = new Map(made.tables.map((table) => [table.relation, table.rows]));
   const notes = unit === 0 ? [] : await unlistedComuni(database, sources, inventory, unit, name, [PARCELS, ADDRESSES]);
   for (const note of notes) log.warn(note);
-  const seconds = (performance.now() - startedAt) / 1000;
+  const seconds = secondsSince(startedAt);
   log.info(`${name}: published as ${made.publicationId}, ${duration(seconds)}`);
+  const rows = new Map(made.tables.map((table) => [table.relation, table.rows]));
   return {
     unit, name, publicationId: made.publicationId, notes, seconds,
-    built: joined.built.map(({ relation, stale }) => ({ relation, rows: rows.get(relation) ?? 0, why: stale! })),
-    missing: missing.map((relation) => sourceOfLayer(sources, relation)?.id ?? relation).filter((id, index, all) => all.indexOf(id) === index),
+    built: joined.built.map(({ relation, stale: why }) => ({ relation, rows: rows.get(relation) ?? 0, why: why ?? '' })),
+    missing: [...new Set(missing.map((relation) => sourceOfLayer(sources, relation)?.id ?? relation))],
   };
 }
 

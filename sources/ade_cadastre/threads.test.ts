@@ -140,13 +140,16 @@ describeDatabase('staging by threads', (engine) => {
     await migrate(database, [registered]);
     const staged = async (threads: number): Promise<unknown> => {
       const survey = await locate([region], [{ ...registered, ...readBy(threads) }], { get: () => undefined, set: () => undefined });
-      const { members, schema, releaseId } = await stage(database, survey.releases[0]!, `by ${threads}`, () => undefined, SILENT);
-      const first = members[0]!.memberId;
+      const { schema, releaseId } = await stage(database, survey.releases[0]!, `by ${threads}`, () => undefined, SILENT);
+      const members = await database.query<{ id: number }>(
+        'select member_id as id, path, records, rows, rejects, duplicates from ledger.member where release_id = $1 order by member_id', [releaseId],
+      );
+      const first = members[0]!.id;
       const [rows] = await database.query(
         `select count(*) as rows, md5(string_agg((member_id - $1)::text || ' ' || position || ' ' || reference || ' ' || md5(geom::text), ',' order by ctid)) as digest from ${schema}.raw_parcel`, [first],
       );
       const rejects = await database.query('select member_id - $2 as member, position, code, message from ledger.reject where release_id = $1 order by reject_id', [releaseId, first]);
-      return { rows, rejects, members: members.map((member) => ({ ...member, memberId: member.memberId - first })) };
+      return { rows, rejects, members: members.map((member) => ({ ...member, id: member.id - first })) };
     };
     const alone = await staged(0);
     expect(alone).toMatchObject({ rows: { rows: 49_738 } });

@@ -1,0 +1,199 @@
+-- purpose: what became of the records of a release: taken over, refused, said twice, counted, and the places that its files speak of
+-- reads: ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
+-- writes: ledger.duplicate, ledger.file_place, ledger.member, ledger.reject, ledger.release
+-- grain: a member of a file
+-- crs: none
+
+-- statement: reusable_members
+-- Members that were read by the same code.
+select
+  m.path,
+  m.crc32,
+  m.size,
+  m.member_id as "memberId",
+  m.release_id as "releaseId",
+  coalesce(m.taken_from, m.member_id) as "readAs",
+  m.records,
+  m.rows,
+  m.rejects,
+  m.duplicates
+from ledger.member m
+join ledger.release r using (release_id)
+where r.source_id = $1
+  and r.region_code is not distinct from $2
+  and r.reader = $3
+  and r.state = 'loaded'
+  and m.crc32 is not null
+  and m.alone
+order by m.release_id, m.member_id
+
+-- statement: take_members
+insert into ledger.member (release_id, file_id, path, crc32, size, region_code, taken_from, records, rows, rejects, duplicates)
+select
+  $1,
+  x.*
+from jsonb_to_recordset($2::jsonb) as x (
+  file_id int4,
+  path text,
+  crc32 int8,
+  size int8,
+  region_code int2,
+  taken_from int4,
+  records int8,
+  rows int8,
+  rejects int8,
+  duplicates int8
+)
+returning file_id as "fileId", path, member_id as "memberId"
+
+-- statement: take_rejects
+insert into ledger.reject (release_id, member_id, step, position, code, message, raw)
+select
+  $1,
+  p.member_id,
+  r.step,
+  r.position,
+  r.code,
+  r.message,
+  r.raw
+from unnest($2::int4[], $3::int4[]) as p (member_id, from_member_id)
+join ledger.reject r on r.member_id = p.from_member_id
+
+-- statement: take_duplicates
+insert into ledger.duplicate (release_id, member_id, code, records)
+select
+  $1,
+  p.member_id,
+  d.code,
+  d.records
+from unnest($2::int4[], $3::int4[]) as p (member_id, from_member_id)
+join ledger.duplicate d on d.member_id = p.from_member_id
+
+-- statement: provide_release
+-- What load.sql sees beside the staged rows: nothing but the release itself, so that what a file becomes hangs on its bytes alone.
+create table release as
+select
+  release_id,
+  source_id as source,
+  vintage,
+  region_code
+from ledger.release
+where release_id = $1
+
+-- statement: provide_members
+create table member as
+select
+  m.member_id,
+  m.file_id,
+  m.path,
+  f.name as file_name,
+  m.region_code
+from ledger.member m
+join ledger.file f using (file_id)
+where m.release_id = $1
+  and ($2 or m.taken_from is null)
+
+-- statement: note_rejects
+insert into ledger.reject (release_id, member_id, step, position, code, message, raw)
+select
+  $1,
+  member_id,
+  'load',
+  position,
+  code,
+  message,
+  convert_to(raw, 'UTF8')
+from reject
+
+-- statement: note_duplicates
+insert into ledger.duplicate (release_id, member_id, code, records)
+select
+  $1,
+  member_id,
+  code,
+  count(*)
+from duplicate
+group by member_id, code
+on conflict (member_id, code) do update set records = ledger.duplicate.records + excluded.records
+
+-- statement: account
+-- Of members that are taken over no row was staged: what became of theirs was noted when they were taken.
+with counted as (
+  select *
+  from unnest($2::int4[], $3::int8[]) as x (member_id, rows)
+),
+refused as (
+  select
+    member_id,
+    count(*) as records
+  from reject
+  group by member_id
+),
+said_twice as (
+  select
+    member_id,
+    count(*) as records
+  from duplicate
+  group by member_id
+)
+update ledger.member m
+set rows = coalesce(c.rows, 0),
+  rejects = m.rejects + coalesce(r.records, 0),
+  duplicates = m.duplicates + coalesce(d.records, 0),
+  alone = r.member_id is null and d.member_id is null and not exists (select from entangled e where e.member_id = k.member_id)
+from ledger.member k
+join ledger.file f using (file_id)
+left join counted c using (member_id)
+left join refused r using (member_id)
+left join said_twice d using (member_id)
+where m.member_id = k.member_id
+  and m.release_id = $1
+returning f.name, m.path, m.records, m.rows, m.rejects, m.duplicates
+
+-- statement: without_value
+select count(*)::int4 as records
+from ledger.reject
+where release_id = $1
+  and code = $2
+
+-- statement: finish
+update ledger.release
+set state = 'loaded',
+  loaded_at = now(),
+  records = $2,
+  rows = $3,
+  rejects = $4,
+  duplicates = $5,
+  layers = $6
+where release_id = $1
+
+-- statement: note_places
+insert into ledger.file_place (file_id, layer, series, region_code, likely_region_code, dated, named, places, names)
+select
+  file_id,
+  layer,
+  series,
+  region_code,
+  likely_region_code,
+  dated,
+  named,
+  array_agg(place order by place collate "C"),
+  case when count(name) > 0 then array_agg(name order by place collate "C") end
+from place
+group by file_id, layer, series, region_code, likely_region_code, dated, named
+
+-- statement: releases_without_places
+-- Those that were loaded before places were noted.
+select
+  release_id as id,
+  source_id as source
+from ledger.release r
+where state = 'loaded'
+  and rows > 0
+  and not exists (
+    select
+    from ledger.file f
+    join ledger.file_place p using (file_id)
+    where f.release_id = r.release_id
+  )
+order by release_id

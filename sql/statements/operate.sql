@@ -1,0 +1,97 @@
+-- purpose: what operators ask of the ledger
+-- reads: ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release
+-- writes: none
+-- grain: one row per thing asked for
+-- crs: none
+
+-- statement: refused
+select
+  x.release_id as release,
+  r.source_id as source,
+  r.vintage,
+  r.region_code::int4 as region,
+  f.role,
+  x.step,
+  x.code,
+  m.before,
+  m.after,
+  x.raw
+from ledger.reject x
+join ledger.release r using (release_id)
+join ledger.member m using (member_id)
+join ledger.file f on f.file_id = m.file_id
+where $1::text is null or r.source_id = $1
+order by x.reject_id
+
+-- statement: evidence
+-- Of the table that an explanation made.
+select
+  e.field,
+  e.value,
+  e.rule,
+  e.measure,
+  e.unit,
+  r.source_id as source,
+  r.vintage,
+  e.release_id as release,
+  f.path as file,
+  f.sha256,
+  m.path as member,
+  e.position
+from evidence e
+join ledger.release r on r.release_id = e.release_id
+join ledger.member m on m.member_id = e.member_id
+join ledger.file f on f.file_id = m.file_id
+where e.fid = $1
+order by e.field, e.measure desc nulls last, e.release_id, e.member_id, e.position
+
+-- statement: files_called
+select
+  f.file_id as "fileId",
+  f.name,
+  r.source_id as source,
+  f.vintage,
+  f.sha256,
+  f.path = $1 as "isPath",
+  f.forgotten_at is not null as forgotten
+from ledger.file f
+join ledger.release r using (release_id)
+where r.state = 'loaded'
+  and (f.path = $1 or f.name = $2 or (length($3) >= 8 and starts_with(f.sha256, $3)))
+order by f.file_id
+
+-- statement: published_parcels
+select
+  p.unit_code::int4 as unit,
+  extract(epoch from p.published_at)::int8 as published,
+  t.rows as parcels
+from ledger.publication p
+join ledger.publication_table t using (publication_id)
+where p.state = 'current'
+  and p.unit_code > 0
+  and t.relation = 'core.parcel'
+order by p.unit_code
+
+-- statement: records
+select
+  source_id as source,
+  sum(records)::int8 as records,
+  sum(rejects)::int8 as rejects
+from ledger.release
+where state = 'loaded'
+group by source_id
+order by source_id
+
+-- statement: kept_partitions
+select distinct t.partition
+from ledger.publication_table t
+join ledger.publication p using (publication_id)
+where p.state in ('current', 'previous')
+
+-- statement: cited_releases
+-- Provenance of what is published must stay readable.
+select distinct f.release_id as id
+from ledger.publication_file c
+join ledger.publication p using (publication_id)
+join ledger.file f using (file_id)
+where p.state in ('current', 'previous')
