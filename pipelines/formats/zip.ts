@@ -4,9 +4,8 @@
  * program, what a server put in front) and behind the last are passed over: a zip is where its central directory says.
  * Every entry's CRC-32 and size are verified: a damaged zip is an error, never fewer rows.
  */
-import { createReadStream } from 'node:fs';
+import { createReadStream, createWriteStream } from 'node:fs';
 import { open, mkdtemp, rm, type FileHandle } from 'node:fs/promises';
-import { createWriteStream } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline as joined, Readable } from 'node:stream';
@@ -72,82 +71,54 @@ export interface EntryExtent {
   readonly crc32: number;
 }
 
-/** Positioned bytes: a file, a range of a file, or memory. */
-interface Bytes {
-  readonly size: number;
-  read(buffer: Buffer, offset: number, length: number, position: number): Promise<number>;
-  stretch(start: number, end: number): Stretch;
-  close(): Promise<void>;
-}
-
-class FileBytes implements Bytes {
-  readonly #handle: FileHandle;
-  readonly #path: string;
-  readonly size: number;
-  readonly #remove: string | null;
-
-  constructor(handle: FileHandle, path: string, size: number, remove: string | null) {
-    this.#handle = handle;
-    this.#path = path;
-    this.size = size;
-    this.#remove = remove;
-  }
-
-  async read(buffer: Buffer, offset: number, length: number, position: number): Promise<number> {
-    return (await this.#handle.read(buffer, offset, length, position)).bytesRead;
-  }
-
-  stretch(start: number, end: number): Stretch {
-    return { path: this.#path, start, end };
-  }
-
-  async close(): Promise<void> {
-    await this.#handle.close();
-    if (this.#remove !== null) await rm(this.#remove, { recursive: true, force: true });
-  }
-}
-
-class RangeBytes implements Bytes {
-  readonly #outer: Bytes;
+/** Positioned bytes: a stretch of an open file, or of memory. yauzl reads from them, too. */
+class Bytes extends yauzl.RandomAccessReader {
+  readonly #of: { readonly handle: FileHandle; readonly path: string } | Buffer;
   readonly #start: number;
   readonly size: number;
 
-  constructor(outer: Bytes, start: number, size: number) {
-    this.#outer = outer;
+  constructor(of: { readonly handle: FileHandle; readonly path: string } | Buffer, start: number, size: number) {
+    super();
+    this.#of = of;
     this.#start = start;
     this.size = size;
   }
 
-  read(buffer: Buffer, offset: number, length: number, position: number): Promise<number> {
-    return this.#outer.read(buffer, offset, Math.min(length, Math.max(0, this.size - position)), this.#start + position);
+  within(start: number, size: number): Bytes {
+    return new Bytes(this.#of, this.#start + start, size);
+  }
+
+  /** Fewer than asked for where they end. */
+  async at(position: number, length: number): Promise<Buffer> {
+    const from = this.#start + position;
+    const count = Math.max(0, Math.min(length, this.size - position));
+    if (this.#of instanceof Uint8Array) return this.#of.subarray(from, from + count);
+    const { buffer, bytesRead } = await this.#of.handle.read(Buffer.allocUnsafe(count), 0, count, from);
+    return buffer.subarray(0, bytesRead);
+  }
+
+  async signatureAt(position: number): Promise<number | null> {
+    const bytes = await this.at(position, 4);
+    return bytes.length === 4 ? bytes.readUInt32LE(0) : null;
   }
 
   stretch(start: number, end: number): Stretch {
-    return this.#outer.stretch(this.#start + start, this.#start + end);
+    const [from, to] = [this.#start + start, this.#start + end];
+    return this.#of instanceof Uint8Array ? this.#of.subarray(from, to) : { path: this.#of.path, start: from, end: to };
   }
 
-  /** The outer bytes are closed by whoever opened them. */
-  async close(): Promise<void> {}
-}
-
-class MemoryBytes implements Bytes {
-  readonly #buffer: Buffer;
-  readonly size: number;
-
-  constructor(buffer: Buffer) {
-    this.#buffer = buffer;
-    this.size = buffer.length;
+  override _readStreamForRange(start: number, end: number): Readable {
+    return opened(this.stretch(start, end));
   }
 
-  async read(buffer: Buffer, offset: number, length: number, position: number): Promise<number> {
-    return this.#buffer.copy(buffer, offset, position, Math.min(position + length, this.size));
+  override read(buffer: Buffer, offset: number, length: number, position: number, callback: (error: Error | null) => void): void {
+    this.at(position, length).then((bytes) => callback(bytes.copy(buffer, offset) === length ? null : new Error('unexpected end of file')), callback);
   }
 
-  stretch(start: number, end: number): Stretch {
-    return this.#buffer.subarray(start, end);
+  /** Who opened the file closes it. */
+  override close(callback: (error: Error | null) => void): void {
+    callback(null);
   }
-
-  async close(): Promise<void> {}
 }
 
 interface Place {
@@ -165,9 +136,9 @@ interface Place {
  */
 async function placeOf(bytes: Bytes): Promise<Place | null> {
   if (bytes.size < END_RECORD_BYTES) return null;
-  const tail = Buffer.alloc(Math.min(TAIL_BYTES, bytes.size));
-  const tailAt = bytes.size - tail.length;
-  if ((await bytes.read(tail, 0, tail.length, tailAt)) !== tail.length) return null;
+  const tailAt = Math.max(0, bytes.size - TAIL_BYTES);
+  const tail = await bytes.at(tailAt, TAIL_BYTES);
+  if (tailAt + tail.length !== bytes.size) return null;
   for (let at = tail.lastIndexOf(END_RECORD_MARK, tail.length - END_RECORD_BYTES); at >= 0; at = at === 0 ? -1 : tail.lastIndexOf(END_RECORD_MARK, at - 1)) {
     const end = tailAt + at + END_RECORD_BYTES + tail.readUInt16LE(at + 20);
     if (end > bytes.size) continue;
@@ -183,24 +154,21 @@ async function placeOf(bytes: Bytes): Promise<Place | null> {
       stated = Number(tail.readBigUInt64LE(recordAt + 48));
     }
     const directory = tailAt + recordAt - size;
-    if (directory >= stated && (entries === 0 || (await signatureAt(bytes, directory)) === CENTRAL_HEADER)) return { start: directory - stated, end, entries, directoryBytes: size };
+    if (directory >= stated && (entries === 0 || (await bytes.signatureAt(directory)) === CENTRAL_HEADER)) {
+      return { start: directory - stated, end, entries, directoryBytes: size };
+    }
     // Something lies between the directory and its end.
-    if ((await signatureAt(bytes, stated)) === CENTRAL_HEADER) return { start: 0, end, entries, directoryBytes: size };
+    if ((await bytes.signatureAt(stated)) === CENTRAL_HEADER) return { start: 0, end, entries, directoryBytes: size };
   }
   return null;
-}
-
-async function signatureAt(bytes: Bytes, position: number): Promise<number | null> {
-  const signature = Buffer.alloc(4);
-  return position + 4 <= bytes.size && (await bytes.read(signature, 0, 4, position)) === 4 ? signature.readUInt32LE(0) : null;
 }
 
 /** Is this file a zip, whatever it is called? One that was cut short is, by its first bytes; one with bytes in front, by its last. */
 export async function isZip(path: string): Promise<boolean> {
   const handle = await open(path, 'r');
   try {
-    const bytes = new FileBytes(handle, path, (await handle.stat()).size, null);
-    const first = await signatureAt(bytes, 0);
+    const bytes = new Bytes({ handle, path }, 0, (await handle.stat()).size);
+    const first = await bytes.signatureAt(0);
     if (first === LOCAL_HEADER || first === END_RECORD) return true;
     const place = await placeOf(bytes);
     return place !== null && place.entries > 0;
@@ -215,35 +183,24 @@ export function mayBeZip(head: Buffer, tail: Buffer): boolean {
   return first === LOCAL_HEADER || first === END_RECORD || tail.includes(END_RECORD_MARK);
 }
 
-/** yauzl's view of `Bytes`. */
-class Reader extends yauzl.RandomAccessReader {
-  readonly #bytes: Bytes;
-
-  constructor(bytes: Bytes) {
-    super();
-    this.#bytes = bytes;
-  }
-
-  override _readStreamForRange(start: number, end: number): Readable {
-    return opened(this.#bytes.stretch(start, end));
-  }
-
-  override read(buffer: Buffer, offset: number, length: number, position: number, callback: (error: Error | null) => void): void {
-    this.#bytes.read(buffer, offset, length, position).then(
-      (count) => callback(count === length ? null : new Error('unexpected end of file')),
-      (error: Error) => callback(error),
-    );
-  }
-
-  override close(callback: (error: Error | null) => void): void {
-    callback(null);
-  }
-}
-
 function opened(stretch: Stretch): Readable {
   if (stretch instanceof Uint8Array) return Readable.from([stretch]);
   const { path, start, end } = stretch;
   return start === end ? Readable.from([]) : createReadStream(path, { start, end: end - 1, highWaterMark: 262_144 });
+}
+
+/** Inflated bytes of an entry, not verified. @param pieceBytes in which they leave the inflater. @throws input error `ZIP_UNREADABLE` */
+async function* inflate({ at, deflated, compressed }: EntryExtent, pieceBytes: number): AsyncGenerator<Buffer, void, undefined> {
+  const source = opened(compressed);
+  try {
+    // What fails comes out of the last stream; the callback has nothing to add.
+    yield* deflated ? joined(source, createInflateRaw({ chunkSize: pieceBytes }), () => undefined) : source;
+  } catch (error) {
+    // The inflater's own error says neither where nor what to do.
+    throw unreadable(at, error);
+  } finally {
+    source.destroy();
+  }
 }
 
 /**
@@ -251,10 +208,7 @@ function opened(stretch: Stretch): Readable {
  * @throws input errors `ZIP_DAMAGED`, `ZIP_UNREADABLE`
  */
 export async function* inflated(extent: EntryExtent): AsyncGenerator<Buffer, void, undefined> {
-  const { at, deflated, size } = extent;
-  const compressed = opened(extent.compressed);
-  // What fails comes out of the last stream; the callback has nothing to add.
-  const content: AsyncIterable<Buffer> = deflated ? joined(compressed, createInflateRaw({ chunkSize: INFLATED_BYTES }), () => undefined) : compressed;
+  const { at, size } = extent;
   let seen = 0;
   let crc = 0;
   const damaged = (): MappaleError => inputError('zip entry is damaged', {
@@ -263,18 +217,11 @@ export async function* inflated(extent: EntryExtent): AsyncGenerator<Buffer, voi
     detail: `expected ${size} bytes with CRC-32 ${hex(extent.crc32)}, found ${seen} bytes with ${hex(crc)}`,
     hint: 'Download the file again and compare its size with the publisher\'s.',
   });
-  try {
-    for await (const chunk of content) {
-      seen += chunk.length;
-      crc = crc32(chunk, crc);
-      if (seen > size) throw damaged();
-      yield chunk;
-    }
-  } catch (error) {
-    // The inflater's own error says neither where nor what to do.
-    throw unreadable(at, error);
-  } finally {
-    compressed.destroy();
+  for await (const chunk of inflate(extent, INFLATED_BYTES)) {
+    seen += chunk.length;
+    crc = crc32(chunk, crc);
+    if (seen > size) throw damaged();
+    yield chunk;
   }
   if (seen !== size || crc !== extent.crc32) throw damaged();
 }
@@ -287,8 +234,9 @@ function hex(crc: number): string {
 export class ZipArchive {
   /** Of the zip itself, whose offsets count from its start. */
   readonly #bytes: Bytes;
-  readonly #whole: Bytes;
   readonly #raw: ReadonlyMap<string, yauzl.Entry>;
+  /** Frees what it was opened with. */
+  readonly #release: () => Promise<void>;
   readonly #inner = new Set<ZipArchive>();
   #outer: ZipArchive | null = null;
   /** Zips around this one. */
@@ -299,12 +247,12 @@ export class ZipArchive {
   /** Bytes that stand before it and behind it in its file. */
   readonly strayBytes: number;
 
-  private constructor(whole: Bytes, bytes: Bytes, raw: Map<string, yauzl.Entry>, label: string) {
-    this.#whole = whole;
+  private constructor(whole: Bytes, bytes: Bytes, raw: Map<string, yauzl.Entry>, label: string, release: () => Promise<void>) {
     this.strayBytes = whole.size - bytes.size;
     this.#bytes = bytes;
     this.#raw = raw;
     this.label = label;
+    this.#release = release;
     this.entries = [...raw.values()].map(describe);
   }
 
@@ -312,46 +260,17 @@ export class ZipArchive {
   static async open(path: string): Promise<ZipArchive> {
     const handle = await open(path, 'r');
     const { size } = await handle.stat();
-    return ZipArchive.#from(new FileBytes(handle, path, size, null), maskTaxCode(basename(path)));
+    return ZipArchive.#from(new Bytes({ handle, path }, 0, size), maskTaxCode(basename(path)), () => handle.close());
   }
 
-  static async #from(whole: Bytes, label: string): Promise<ZipArchive> {
+  static async #from(whole: Bytes, label: string, release: () => Promise<void>): Promise<ZipArchive> {
     try {
       const place = await placeOf(whole);
-      const bytes = place === null || (place.start === 0 && place.end === whole.size) ? whole : new RangeBytes(whole, place.start, place.end - place.start);
-      const zip = await new Promise<yauzl.ZipFile>((resolve, reject) => {
-        yauzl.fromRandomAccessReader(new Reader(bytes), bytes.size, { lazyEntries: true, autoClose: false, strictFileNames: false, decodeStrings: true },
-          (error, opened) => (error === null || error === undefined ? resolve(opened!) : reject(error)));
-      });
-      const raw = new Map<string, yauzl.Entry>();
-      const names = new Set<string>();
-      const repeated: string[] = [];
-      let directoryBytes = 0;
-      let compressedBytes = 0;
-      await new Promise<void>((resolve, reject) => {
-        zip.on('entry', (entry: yauzl.Entry) => {
-          // Names that look the same are the same: a letter and its accent apart, or the two in one.
-          const name = entry.fileName.normalize('NFC');
-          if (names.has(name)) repeated.push(entry.fileName);
-          names.add(name);
-          compressedBytes += entry.compressedSize;
-          if (names.size > MOST_MEMBERS) return reject(new Error(`more than ${MOST_MEMBERS} members`));
-          raw.set(entry.fileName, entry);
-          directoryBytes += CENTRAL_HEADER_BYTES + entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
-          zip.readEntry();
-        });
-        zip.on('end', resolve);
-        zip.on('error', reject);
-        zip.readEntry();
-      });
-      if (repeated.length > 0) throw repeats(label, repeated);
-      // A count of 16 bits may have wrapped, or lie: what is behind it would be passed over.
-      if (place !== null && place.directoryBytes !== null && place.directoryBytes > directoryBytes) throw new Error(`a directory of ${place.directoryBytes} bytes that counts only ${raw.size} members of ${directoryBytes} bytes`);
-      if (compressedBytes > bytes.size) throw new Error(`members of ${compressedBytes} bytes in a zip of ${bytes.size}: they lie in one another`);
-      for (const entry of raw.values()) refuseBomb(entry, label);
-      return new ZipArchive(whole, bytes, raw, label);
+      const bytes = place === null ? whole : whole.within(place.start, place.end - place.start);
+      const raw = await entriesOf(bytes, label, place?.directoryBytes ?? null);
+      return new ZipArchive(whole, bytes, raw, label, release);
     } catch (error) {
-      await whole.close();
+      await release();
       throw unreadable(label, error);
     }
   }
@@ -370,28 +289,28 @@ export class ZipArchive {
   async extent(path: string): Promise<EntryExtent> {
     const entry = this.#rawEntry(path);
     const at = `${this.label}!${path}`;
-    return { at, deflated: entry.compressionMethod !== 0, compressed: await this.#compressed(entry, at), size: entry.uncompressedSize, crc32: entry.crc32 };
+    if (entry.isEncrypted()) {
+      throw inputError('zip entry is encrypted', { code: 'ZIP_ENCRYPTED', at, hint: 'Unpack it with its password and give the plain file.' });
+    }
+    if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) {
+      throw inputError('zip entry uses a compression that is not read', {
+        code: 'ZIP_METHOD', at, detail: `expected stored (0) or deflated (8), found method ${entry.compressionMethod}`,
+        hint: 'Pack it again with ordinary zip.',
+      });
+    }
+    const start = await this.#dataStart(entry);
+    const compressed = this.#bytes.stretch(start, start + entry.compressedSize);
+    return { at, deflated: entry.compressionMethod !== 0, compressed, size: entry.uncompressedSize, crc32: entry.crc32 };
   }
 
   /** First bytes of an entry, not verified; for recognising files. */
   async head(path: string, bytes: number = HEAD_BYTES): Promise<Buffer> {
-    const entry = this.#rawEntry(path);
-    const at = `${this.label}!${path}`;
-    const compressed = opened(await this.#compressed(entry, at));
-    const stream = entry.compressionMethod === 0 ? compressed : compressed.pipe(createInflateRaw());
     const chunks: Buffer[] = [];
     let size = 0;
-    try {
-      compressed.on('error', (error) => stream.destroy(error));
-      for await (const chunk of stream as AsyncIterable<Buffer>) {
-        chunks.push(chunk);
-        size += chunk.length;
-        if (size >= bytes) break;
-      }
-    } catch (error) {
-      throw unreadable(at, error);
-    } finally {
-      compressed.destroy();
+    for await (const chunk of inflate(await this.extent(path), bytes)) {
+      chunks.push(chunk);
+      size += chunk.length;
+      if (size >= bytes) break;
     }
     return Buffer.concat(chunks).subarray(0, bytes);
   }
@@ -401,12 +320,13 @@ export class ZipArchive {
     const { size } = this.entry(path);
     if (size > WHOLE_BYTES) {
       throw inputError('a member of the zip is too large', {
-        code: 'ZIP_MEMBER_TOO_LARGE', at: `${this.label}!${path}`, detail: `expected at most ${WHOLE_BYTES} bytes in a member of this kind, found ${size}`, hint: 'Download it again, from the publisher.',
+        code: 'ZIP_MEMBER_TOO_LARGE', at: `${this.label}!${path}`, detail: `expected at most ${WHOLE_BYTES} bytes in a member of this kind, found ${size}`,
+        hint: 'Download it again, from the publisher.',
       });
     }
     const chunks: Buffer[] = [];
     for await (const chunk of inflated(await this.extent(path))) chunks.push(chunk);
-    return chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks);
+    return Buffer.concat(chunks);
   }
 
   /**
@@ -431,9 +351,12 @@ export class ZipArchive {
     const entry = this.#rawEntry(path);
     const label = `${this.label}!${path}`;
     if (this.#depth >= DEPTH) {
-      throw inputError('zips lie in zips too deep', { code: 'ZIP_TOO_DEEP', at: label, detail: `expected at most ${DEPTH} zips in one another, found more`, hint: 'Such a zip may hold itself. Download it again, from the publisher.' });
+      throw inputError('zips lie in zips too deep', {
+        code: 'ZIP_TOO_DEEP', at: label, detail: `expected at most ${DEPTH} zips in one another, found more`,
+        hint: 'Such a zip may hold itself. Download it again, from the publisher.',
+      });
     }
-    const inner = await ZipArchive.#from(await this.#materialise(entry, path), label);
+    const inner = await this.#opened(entry, path, label);
     inner.#outer = this;
     inner.#depth = this.#depth + 1;
     this.#inner.add(inner);
@@ -444,55 +367,74 @@ export class ZipArchive {
     for (const inner of [...this.#inner]) await inner.close();
     // Else a province would keep all its comuni in memory.
     if (this.#outer !== null) this.#outer.#inner.delete(this);
-    await this.#whole.close();
+    await this.#release();
   }
 
-  async #materialise(entry: yauzl.Entry, path: string): Promise<Bytes> {
-    if (entry.compressionMethod === 0 && !entry.isEncrypted()) {
-      return new RangeBytes(this.#bytes, await this.#dataStart(entry), entry.uncompressedSize);
-    }
-    if (entry.uncompressedSize <= IN_MEMORY_BYTES) return new MemoryBytes(await this.buffer(path));
+  async #opened(entry: yauzl.Entry, path: string, label: string): Promise<ZipArchive> {
+    const nothing = async (): Promise<void> => undefined;
+    const size = entry.uncompressedSize;
+    if (entry.compressionMethod === 0 && !entry.isEncrypted()) return ZipArchive.#from(this.#bytes.within(await this.#dataStart(entry), size), label, nothing);
+    if (size <= IN_MEMORY_BYTES) return ZipArchive.#from(new Bytes(await this.buffer(path), 0, size), label, nothing);
     const folder = await mkdtemp(join(tmpdir(), 'mappale-zip-'));
+    const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
     // A name of its own: the member's may be longer than this file system takes.
     const spooled = join(folder, 'member.zip');
     try {
       await this.spool(path, spooled);
       const handle = await open(spooled, 'r');
-      return new FileBytes(handle, spooled, entry.uncompressedSize, folder);
+      return await ZipArchive.#from(new Bytes({ handle, path: spooled }, 0, size), label, () => handle.close().then(remove));
     } catch (error) {
-      await rm(folder, { recursive: true, force: true });
+      await remove();
       throw error;
     }
   }
 
   async #dataStart(entry: yauzl.Entry): Promise<number> {
     // Local header: 30 fixed bytes, then name and extra field, whose lengths may differ from the central directory's.
-    const header = Buffer.alloc(30);
-    const read = await this.#bytes.read(header, 0, 30, entry.relativeOffsetOfLocalHeader);
-    if (read !== 30 || header.readUInt32LE(0) !== LOCAL_HEADER) throw unreadable(`${this.label}!${entry.fileName}`, new Error('no local file header'));
+    const header = await this.#bytes.at(entry.relativeOffsetOfLocalHeader, 30);
+    if (header.length !== 30 || header.readUInt32LE(0) !== LOCAL_HEADER) throw unreadable(`${this.label}!${entry.fileName}`, new Error('no local file header'));
     return entry.relativeOffsetOfLocalHeader + 30 + header.readUInt16LE(26) + header.readUInt16LE(28);
-  }
-
-  async #compressed(entry: yauzl.Entry, at: string): Promise<Stretch> {
-    if (entry.isEncrypted()) {
-      throw inputError('zip entry is encrypted', { code: 'ZIP_ENCRYPTED', at, hint: 'Unpack it with its password and give the plain file.' });
-    }
-    if (entry.compressionMethod !== 0 && entry.compressionMethod !== 8) {
-      throw inputError('zip entry uses a compression that is not read', {
-        code: 'ZIP_METHOD', at, detail: `expected stored (0) or deflated (8), found method ${entry.compressionMethod}`, hint: 'Pack it again with ordinary zip.',
-      });
-    }
-    const start = await this.#dataStart(entry);
-    return this.#bytes.stretch(start, start + entry.compressedSize);
   }
 
   #rawEntry(path: string): yauzl.Entry {
     const entry = this.#raw.get(path);
     if (entry === undefined) {
-      throw inputError('zip has no such entry', { code: 'ZIP_ENTRY_MISSING', at: this.label, detail: `expected ${path}, found ${[...this.#raw.keys()].slice(0, 5).join(', ')}` });
+      const found = [...this.#raw.keys()].slice(0, 5).join(', ');
+      throw inputError('zip has no such entry', { code: 'ZIP_ENTRY_MISSING', at: this.label, detail: `expected ${path}, found ${found}` });
     }
     return entry;
   }
+}
+
+/**
+ * All entries by name, in their order.
+ * @param directoryBytes size of the central directory as its end states it; null where it is not known
+ */
+async function entriesOf(bytes: Bytes, label: string, directoryBytes: number | null): Promise<Map<string, yauzl.Entry>> {
+  const zip = await yauzl.fromRandomAccessReaderPromise(bytes, bytes.size, { autoClose: false, strictFileNames: false, decodeStrings: true });
+  const entries = new Map<string, yauzl.Entry>();
+  const names = new Set<string>();
+  const repeated: string[] = [];
+  let readBytes = 0;
+  let compressedBytes = 0;
+  for await (const entry of zip.eachEntry()) {
+    // Names that look the same are the same: a letter and its accent apart, or the two in one.
+    const name = entry.fileName.normalize('NFC');
+    if (names.has(name)) repeated.push(entry.fileName);
+    names.add(name);
+    if (names.size > MOST_MEMBERS) throw new Error(`more than ${MOST_MEMBERS} members`);
+    entries.set(entry.fileName, entry);
+    readBytes += CENTRAL_HEADER_BYTES + entry.fileNameLength + entry.extraFieldLength + entry.fileCommentLength;
+    compressedBytes += entry.compressedSize;
+  }
+  if (repeated.length > 0) throw repeats(label, repeated);
+  // A count of 16 bits may have wrapped, or lie: what is behind it would be passed over.
+  if (directoryBytes !== null && directoryBytes > readBytes) {
+    throw new Error(`a directory of ${directoryBytes} bytes that counts only ${entries.size} members of ${readBytes} bytes`);
+  }
+  if (compressedBytes > bytes.size) throw new Error(`members of ${compressedBytes} bytes in a zip of ${bytes.size}: they lie in one another`);
+  for (const entry of entries.values()) refuseBomb(entry, label);
+  return entries;
 }
 
 function describe(entry: yauzl.Entry): ZipEntry {
@@ -511,14 +453,16 @@ function describe(entry: yauzl.Entry): ZipEntry {
 function refuseBomb({ fileName, uncompressedSize, compressedSize }: yauzl.Entry, at: string): void {
   if (uncompressedSize <= RATIO_FROM_BYTES || uncompressedSize <= compressedSize * RATIO) return;
   throw inputError('a member of the zip is not believable', {
-    code: 'ZIP_RATIO', at: `${at}!${fileName}`, detail: `expected at most ${RATIO} bytes for each that is stored, found ${uncompressedSize} for ${compressedSize}`,
+    code: 'ZIP_RATIO', at: `${at}!${fileName}`,
+    detail: `expected at most ${RATIO} bytes for each that is stored, found ${uncompressedSize} for ${compressedSize}`,
     hint: 'It would fill the disk with one thing over and over. Download it again, from the publisher.',
   });
 }
 
 function tempFull({ at, size }: EntryExtent, folder: string, free: number | null, cause?: unknown): MappaleError {
   return inputError('there is not enough room for temporary files', {
-    code: 'TEMP_FULL', at, detail: `expected ${mib(size + SPARE_BYTES)} free in ${folder} for this member, found ${free === null ? 'that it filled up' : mib(free)}`,
+    code: 'TEMP_FULL', at,
+    detail: `expected ${mib(size + SPARE_BYTES)} free in ${folder} for this member, found ${free === null ? 'that it filled up' : mib(free)}`,
     hint: 'Free room there, or set TMPDIR to a folder on a larger disk.', cause,
   });
 }
@@ -529,7 +473,8 @@ function mib(bytes: number): string {
 
 function repeats(at: string, names: readonly string[]): MappaleError {
   return inputError('the zip holds two members of one name', {
-    code: 'ZIP_MEMBER_REPEATED', at: `${at}!${names[0]}`, detail: `expected each name once, found ${names.slice(0, 5).join(', ')} again${names.length > 5 ? ` and ${names.length - 5} more` : ''}`,
+    code: 'ZIP_MEMBER_REPEATED', at: `${at}!${names[0]}`,
+    detail: `expected each name once, found ${names.slice(0, 5).join(', ')} again${names.length > 5 ? ` and ${names.length - 5} more` : ''}`,
     hint: 'Only one of them could be read, and nobody can tell which is meant. Download the zip again, or pack it again with the right one.',
   });
 }
