@@ -1,8 +1,8 @@
 /** JSON lists of any length, element by element: only one element is in memory at a time. The parser is stream-json. */
 import { Readable, pipeline } from 'node:stream';
-import { TextDecoder } from 'node:util';
 import { streamArray } from 'stream-json/streamers/stream-array.js';
 import { MappaleError, inputError } from '../errors.ts';
+import { utf8Text } from './streams.ts';
 
 /**
  * The elements of a document that is one list, in file order, as `JSON.parse` would give them. UTF-8, with or without mark.
@@ -11,9 +11,12 @@ import { MappaleError, inputError } from '../errors.ts';
  * @throws input errors `JSON_MALFORMED`, `ENCODING_WRONG`; elements shortly before the fault may not have come
  */
 export async function* jsonArray(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator<unknown> {
+  const wrongEncoding = (cause: unknown): MappaleError => inputError('the JSON is not in UTF-8', {
+    code: 'ENCODING_WRONG', at, detail: 'expected text in UTF-8, which JSON is written in, found other bytes', hint: 'Save the file in UTF-8.', cause,
+  });
   const parser = streamArray.withParserAsStream();
   // The callback is there to take the error, which reaches the iteration below through the parser.
-  pipeline(Readable.from(decoded(stream, at)), parser, () => undefined);
+  pipeline(Readable.from(utf8Text(stream, wrongEncoding)), parser, () => undefined);
   try {
     for await (const { value } of parser as AsyncIterable<{ readonly value: unknown }>) yield value;
   } catch (error) {
@@ -30,23 +33,4 @@ export async function* jsonArray(stream: AsyncIterable<Buffer>, at: string): Asy
 /** The parser's own errors are known by their words only. */
 function isSyntax(error: unknown): error is Error {
   return error instanceof Error && /^(?:Parser |Top-level object )/.test(error.message);
-}
-
-async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator<string> {
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  const text = (chunk: Buffer, more: boolean): string => {
-    try {
-      return decoder.decode(chunk, { stream: more });
-    } catch (error) {
-      throw inputError('the JSON is not in UTF-8', {
-        code: 'ENCODING_WRONG', at, detail: 'expected text in UTF-8, which JSON is written in, found other bytes', hint: 'Save the file in UTF-8.', cause: error,
-      });
-    }
-  };
-  for await (const chunk of stream) {
-    const found = text(chunk, true);
-    if (found !== '') yield found;
-  }
-  const rest = text(Buffer.alloc(0), false);
-  if (rest !== '') yield rest;
 }

@@ -3,9 +3,7 @@
  * an ampersand that starts no entity and control characters are read as text.
  * Holes stay holes (`innerBoundaryIs`), every part of a `MultiGeometry` is kept.
  */
-import type { SaxesTagPlain } from 'saxes';
-import { MappaleError } from '../errors.ts';
-import { BoundedSaxes } from './xml.ts';
+import { ElementReader, type Element, type FoundElement } from './elements.ts';
 
 /** Longitude, latitude, longitude, latitude, … in degrees. */
 export type Ring = readonly number[];
@@ -46,209 +44,100 @@ const BARE_AMPERSAND = /&(?!(?:amp|lt|gt|quot|apos|#\d{1,7}|#x[0-9a-fA-F]{1,6});
 const CONTROL = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
 /** A placemark may be as long as this: a million positions. The longest zones of the publishers have some ten thousand. */
 export const PLACEMARK_CHARS = 32 * 1024 * 1024;
-/** How much of a placemark that is too long is kept. */
-const EXCERPT_CHARS = 65_536;
 /** A tag or an entity is kept together at the border of two chunks, up to this length. */
 const MAX_TAG_CHARS = 4096;
-/** Elements whose text is wanted, by the element around them. */
-const TEXT_OF: Readonly<Record<string, readonly string[]>> = {
-  name: ['Placemark'],
-  description: ['Placemark'],
-  value: ['Data'],
-  coordinates: ['LinearRing'],
-};
+/** Longest placemark; the bound of a text is the same. */
+const MOST = { text: PLACEMARK_CHARS, element: PLACEMARK_CHARS };
 
 export class KmlReader {
-  readonly #parser = new BoundedSaxes(PLACEMARK_CHARS);
-  readonly #handler: KmlHandler;
-  readonly #path: string[] = [];
-  /** Decoded text since the start of the current placemark, and the position of its first character in the stream. */
-  #kept: { readonly start: number; readonly text: string }[] = [];
-  #written = 0;
+  readonly #reader: ElementReader;
+  /** What was not fed yet: a tag or an entity that is cut. */
   #rest = '';
-  #placemarks = 0;
-  #networkLinks = 0;
-
-  #inPlacemark = false;
-  /** The open placemark is too long: the rest of it is passed over. */
-  #skipping = false;
-  #start = 0;
-  #name = '';
-  #description = '';
-  #data = new Map<string, string>();
-  #parts: Part[] = [];
-  #fault: string | null = null;
-  #dataName = '';
-  #polygonStart = 0;
-  #rings: Ring[] = [];
-  #partFault: string | null = null;
-  #refusedHoles: { readonly fault: string; readonly raw: string }[] = [];
-  #outer = true;
-  #capture: string | null = null;
+  /** Placemarks found so far: the count of records. */
+  placemarks = 0;
+  /** Files that an index names (provincial KMZ). */
+  networkLinks = 0;
 
   constructor(handler: KmlHandler) {
-    this.#handler = handler;
-    this.#parser.on('opentag', (tag) => this.#open(tag));
-    this.#parser.on('closetag', (tag) => this.#close(tag));
-    const text = (chunk: string): void => {
-      if (this.#capture !== null) this.#capture += chunk;
-    };
-    this.#parser.on('text', text);
-    this.#parser.on('cdata', text);
-    this.#parser.on('error', (error) => {
-      if (this.#inPlacemark) this.#fault ??= error.message;
-      else this.#handler.broken(error.message);
+    this.#reader = new ElementReader({
+      what: 'a placemark',
+      most: MOST,
+      strict: false,
+      wants: (name) => {
+        if (name === 'NetworkLink') this.networkLinks += 1;
+        return name === 'Placemark';
+      },
+      found: (found) => {
+        this.placemarks += 1;
+        handler.placemark(placemarkOf(found, this.placemarks));
+      },
+      broken: (message) => handler.broken(message),
     });
   }
 
-  /** Placemarks opened so far: the count of records. */
-  get placemarks(): number {
-    return this.#placemarks;
-  }
-
-  /** Files that an index names (provincial KMZ). */
-  get networkLinks(): number {
-    return this.#networkLinks;
-  }
-
   write(decoded: string): void {
-    let text = this.#rest + decoded;
+    const text = this.#rest + decoded;
     let cut = text.length;
     for (const [opens, closes] of [['&', ';'], ['<', '>']] as const) {
       const open = text.lastIndexOf(opens);
       if (open !== -1 && text.length - open < MAX_TAG_CHARS && !text.includes(closes, open)) cut = Math.min(cut, open);
     }
     this.#rest = text.slice(cut);
-    text = text.slice(0, cut);
-    this.#feed(text);
+    this.#feed(text.slice(0, cut));
   }
 
   end(): void {
     this.#feed(this.#rest);
-    this.#rest = '';
-    const open = this.#path.at(-1);
-    if (open !== undefined) this.#handler.broken(`the document ends inside <${open}>`);
-    else this.#parser.close();
+    this.#reader.end();
   }
 
   #feed(text: string): void {
-    const clean = text.replace(BARE_AMPERSAND, '&amp;').replace(CONTROL, '\uFFFD');
-    if (clean === '') return;
-    if (!this.#inPlacemark) this.#kept = [];
-    if (!this.#skipping) this.#kept.push({ start: this.#written, text: clean });
-    this.#written += clean.length;
-    try {
-      this.#parser.write(clean);
-    } catch (error) {
-      // Beyond a bound the parser cannot go on; what the handler throws is its own.
-      if (error instanceof MappaleError) throw error;
-      this.#handler.broken(error instanceof Error ? error.message : String(error));
-    }
-    if (this.#inPlacemark && !this.#skipping && this.#written - this.#start > PLACEMARK_CHARS) this.#skip();
-  }
-
-  #skip(): void {
-    this.#skipping = true;
-    this.#fault ??= `a placemark of more than ${PLACEMARK_CHARS} characters (its first ${EXCERPT_CHARS} are kept)`;
-    this.#kept = [{ start: this.#start, text: this.#slice(this.#start).slice(0, EXCERPT_CHARS) }];
-    this.#capture = null;
-    this.#rings = [];
-    this.#parts = [];
-  }
-
-  #slice(start: number): string {
-    const end = this.#parser.position;
-    let raw = '';
-    for (const piece of this.#kept) raw += piece.text.slice(Math.max(0, start - piece.start), Math.max(0, end - piece.start));
-    return raw;
-  }
-
-  #open(tag: SaxesTagPlain): void {
-    const name = local(tag.name);
-    const around = this.#path.at(-1);
-    this.#path.push(name);
-    if (name === 'NetworkLink') this.#networkLinks += 1;
-    if (name === 'Placemark') {
-      this.#placemarks += 1;
-      this.#inPlacemark = true;
-      this.#start = this.#elementStart('<Placemark');
-      this.#name = '';
-      this.#description = '';
-      this.#data = new Map();
-      this.#parts = [];
-      this.#fault = null;
-      return;
-    }
-    if (!this.#inPlacemark || this.#skipping) return;
-    if (name === 'Data') this.#dataName = tag.attributes['name'] ?? '';
-    if (name === 'Polygon') {
-      this.#polygonStart = this.#elementStart('<Polygon');
-      this.#rings = [];
-      this.#partFault = null;
-      this.#refusedHoles = [];
-    }
-    if (name === 'outerBoundaryIs') this.#outer = true;
-    if (name === 'innerBoundaryIs') this.#outer = false;
-    if (around !== undefined && TEXT_OF[name]?.includes(around) === true) this.#capture = '';
-  }
-
-  #close(tag: SaxesTagPlain): void {
-    const name = local(tag.name);
-    this.#path.pop();
-    const around = this.#path.at(-1);
-    if (!this.#inPlacemark || (this.#skipping && name !== 'Placemark')) return;
-    if (this.#capture !== null && around !== undefined && TEXT_OF[name]?.includes(around) === true) {
-      const text = this.#capture;
-      this.#capture = null;
-      if (name === 'name') this.#name = text.trim();
-      else if (name === 'description') this.#description = text;
-      else if (name === 'value') this.#data.set(this.#dataName, text.trim());
-      else this.#ring(text);
-    }
-    if (name === 'Polygon') {
-      const fault = this.#partFault ?? (this.#rings.length === 0 ? (this.#refusedHoles[0]?.fault ?? 'ring_missing: expected an outer ring, found none') : null);
-      this.#parts.push({ rings: this.#rings, fault, refusedHoles: this.#refusedHoles, raw: this.#slice(this.#polygonStart) });
-    }
-    if (name === 'Placemark') {
-      this.#inPlacemark = false;
-      this.#skipping = false;
-      this.#handler.placemark({
-        number: this.#placemarks,
-        name: this.#name,
-        description: this.#description,
-        data: this.#data,
-        parts: this.#parts,
-        fault: this.#fault,
-        raw: this.#slice(this.#start),
-      });
-    }
-  }
-
-  /** Where the tag that was just closed by `>` began; it is never divided between two pieces. */
-  #elementStart(tag: string): number {
-    const piece = this.#kept.at(-1)!;
-    return piece.start + Math.max(0, piece.text.lastIndexOf(tag, this.#parser.position - piece.start));
-  }
-
-  #ring(text: string): void {
-    const ring = parseCoordinates(text);
-    if (typeof ring === 'string') {
-      // A hole without area takes nothing away from the part around it.
-      if (!this.#outer && ring.startsWith('ring_too_short')) {
-        this.#refusedHoles.push({ fault: ring, raw: `<Polygon><innerBoundaryIs><LinearRing><coordinates>${text}</coordinates></LinearRing></innerBoundaryIs></Polygon>` });
-      } else {
-        this.#partFault ??= ring;
-      }
-      return;
-    }
-    if (this.#outer && this.#rings.length > 0) this.#partFault ??= 'ring_repeated: expected one outer ring per polygon, found another';
-    else if (!this.#outer && this.#rings.length === 0) this.#partFault ??= 'ring_missing: expected the outer ring first, found an inner one';
-    else this.#rings.push(ring);
+    this.#reader.write(text.replace(BARE_AMPERSAND, '&amp;').replace(CONTROL, '\uFFFD'));
   }
 }
 
-function local(name: string): string {
-  return name.slice(name.indexOf(':') + 1);
+function placemarkOf({ element, fault, raw }: FoundElement, number: number): Placemark {
+  const data = new Map<string, string>();
+  const parts: Part[] = [];
+  const take = (each: Element): void => {
+    if (each.name === 'Polygon' && fault === null) parts.push(partOf(each, raw));
+    if (each.name === 'Data') {
+      for (const { name, text } of each.children) if (name === 'value') data.set(each.attributes['name'] ?? '', text.trim());
+    }
+    each.children.forEach(take);
+  };
+  take(element);
+  const textOf = (wanted: string): string => element.children.findLast(({ name }) => name === wanted)?.text ?? '';
+  return { number, name: textOf('name').trim(), description: textOf('description'), data, parts, fault, raw: raw(element) };
+}
+
+function partOf(polygon: Element, raw: FoundElement['raw']): Part {
+  const rings: Ring[] = [];
+  const refusedHoles: { readonly fault: string; readonly raw: string }[] = [];
+  let fault: string | null = null;
+  const take = (text: string, outer: boolean): void => {
+    const ring = parseCoordinates(text);
+    if (typeof ring !== 'string') {
+      if (outer && rings.length > 0) fault ??= 'ring_repeated: expected one outer ring per polygon, found another';
+      else if (!outer && rings.length === 0) fault ??= 'ring_missing: expected the outer ring first, found an inner one';
+      else rings.push(ring);
+    } else if (!outer && ring.startsWith('ring_too_short')) {
+      // A hole without area takes nothing away from the part around it.
+      const hole = `<innerBoundaryIs><LinearRing><coordinates>${text}</coordinates></LinearRing></innerBoundaryIs>`;
+      refusedHoles.push({ fault: ring, raw: `<Polygon>${hole}</Polygon>` });
+    } else {
+      fault ??= ring;
+    }
+  };
+  const walk = ({ name, children }: Element, outer: boolean): void => {
+    for (const child of children) {
+      if (child.name === 'coordinates' && name === 'LinearRing') take(child.text, outer);
+      else walk(child, child.name === 'outerBoundaryIs' || (outer && child.name !== 'innerBoundaryIs'));
+    }
+  };
+  walk(polygon, true);
+  if (rings.length === 0) fault ??= refusedHoles[0]?.fault ?? 'ring_missing: expected an outer ring, found none';
+  return { rings, fault, refusedHoles, raw: raw(polygon) };
 }
 
 /**
@@ -268,7 +157,7 @@ export function parseCoordinates(text: string): Ring | string {
     ring.push(lon, lat);
   }
   const size = ring.length;
-  if (size >= 2 && (ring[0] !== ring[size - 2] || ring[1] !== ring[size - 1])) ring.push(ring[0]!, ring[1]!);
+  if (ring[0] !== ring[size - 2] || ring[1] !== ring[size - 1]) ring.push(...ring.slice(0, 2));
   const corners = new Set<string>();
   for (let i = 0; i < ring.length && corners.size < 3; i += 2) corners.add(`${ring[i]} ${ring[i + 1]}`);
   if (corners.size < 3) return `ring_too_short: expected at least 3 different points, found ${corners.size}`;

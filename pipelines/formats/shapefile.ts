@@ -7,7 +7,7 @@ import { open, stat } from 'node:fs/promises';
 import { basename, dirname, extname, join } from 'node:path';
 import { inputError, type MappaleError } from '../errors.ts';
 import { notAFile } from './file-error.ts';
-import { isUtf8 } from './utf8.ts';
+import { isUtf8 } from './streams.ts';
 
 export interface Shapefile {
   /** Of its text, as GDAL calls it. */

@@ -3,9 +3,9 @@
  * Format: ECMA-376 part 1 (SpreadsheetML). Cells come as the file writes them: a number cell as its digits (`42`, `70010000001`,
  * `6.3E11`), a text cell as its text; formulas as their stored result. Dates stay numbers: the publishers read here use none.
  */
-import type { SaxesTagPlain } from 'saxes';
-import { MappaleError, inputError } from '../errors.ts';
-import { BoundedSaxes } from './xml.ts';
+import { inputError, type MappaleError } from '../errors.ts';
+import { ElementReader, type Element } from './elements.ts';
+import { counted, utf8Text } from './streams.ts';
 import type { ZipArchive } from './zip.ts';
 
 /** Rows handed over at a time. */
@@ -17,6 +17,8 @@ const MOST_ROWS = 1_048_576;
 const MOST_FILLED = 2_000;
 /** Excel's own limit is 32,767 in a cell; written out, one of them may take six. */
 const CELL_CHARS = 262_144;
+/** A row, or another element that is held at once. */
+const ELEMENT_CHARS = 16_777_216;
 /** Distinct texts of a workbook, which are held: a million names of streets have 20 million characters. */
 const MOST_TEXTS = 2_000_000;
 const TEXTS_CHARS = 100_000_000;
@@ -59,19 +61,16 @@ export class Workbook {
     if (!paths.has('xl/workbook.xml') || !paths.has('xl/_rels/workbook.xml.rels')) {
       throw unreadable(archive.label, 'no xl/workbook.xml: the file is a zip, but not an Excel workbook');
     }
-    const targets = new Map<string, string>();
-    await eachTag(archive, 'xl/_rels/workbook.xml.rels', (name, attributes) => {
-      if (name === 'Relationship') targets.set(attributes['Id'] ?? '', attributes['Target'] ?? '');
-    });
+    const relations = await elementsOf(archive, 'xl/_rels/workbook.xml.rels', 'Relationship');
+    const targets = new Map(relations.map(({ attributes }) => [attributes['Id'], attributes['Target'] ?? '']));
     const sheets: XlsxSheet[] = [];
     const missing: string[] = [];
-    await eachTag(archive, 'xl/workbook.xml', (name, attributes) => {
-      if (name !== 'sheet') return;
-      const target = targets.get(attributes['r:id'] ?? attributes['id'] ?? '') ?? '';
+    for (const { attributes } of await elementsOf(archive, 'xl/workbook.xml', 'sheet')) {
+      const target = targets.get(attributes['r:id'] ?? attributes['id']) ?? '';
       const path = target.startsWith('/') ? target.slice(1) : `xl/${target}`;
       if (paths.has(path)) sheets.push({ name: attributes['name'] ?? '', path });
       else missing.push(attributes['name'] ?? '');
-    });
+    }
     if (missing.length > 0) throw unreadable(archive.label, `no part for ${missing.length === 1 ? 'the sheet' : 'the sheets'} ${missing.join(', ')}`);
     if (sheets.length === 0) throw unreadable(archive.label, 'no sheet');
     if (sheets.length > MOST_SHEETS) throw unreadable(archive.label, `${sheets.length} sheets, more than ${MOST_SHEETS}`);
@@ -86,18 +85,19 @@ export class Workbook {
   async *rows(sheet: XlsxSheet, counter?: XlsxRowCounter): AsyncGenerator<XlsxBatch> {
     this.#texts ??= await readTexts(this.#archive);
     const at = `${this.#archive.label}!${sheet.path}`;
-    const parser = new SheetParser(this.#texts, at);
-    const decoder = new TextDecoder('utf-8', { fatal: true });
     let bytes = 0;
-    for await (const chunk of (await this.#archive.stream(sheet.path)) as AsyncIterable<Buffer>) {
-      bytes += chunk.length;
-      const text = decoded(decoder, chunk, at);
+    let rows: XlsxRow[] = [];
+    const take = rowTaker(this.#texts, false, (row) => rows.push(row));
+    const reader = elementReader('row', at, take);
+    for await (const text of textOf(this.#archive, sheet.path, (piece) => (bytes += piece))) {
       counter?.count(text);
-      parser.write(text);
-      if (parser.rows.length >= BATCH_ROWS) yield { rows: parser.take(), bytes };
+      reader.write(text);
+      if (rows.length < BATCH_ROWS) continue;
+      yield { rows, bytes };
+      rows = [];
     }
-    parser.end();
-    yield { rows: parser.take(), bytes };
+    reader.end();
+    yield { rows, bytes };
   }
 }
 
@@ -108,18 +108,18 @@ export class Workbook {
  */
 export function firstRows(sheet: Buffer, texts: Buffer | null, count: number): readonly XlsxRow[] {
   const found: string[] = [];
-  if (texts !== null) {
-    const shared = new TextsParser(found);
-    shared.writeHead(cutText(texts));
-  }
-  const parser = new SheetParser(found, 'head', true);
-  parser.writeHead(cutText(sheet));
-  return parser.rows.slice(0, count);
-}
-
-/** Decodes leniently: the last character may be cut. */
-function cutText(bytes: Buffer): string {
-  return new TextDecoder('utf-8').decode(bytes, { stream: true });
+  const rows: XlsxRow[] = [];
+  // Bytes that end anywhere: what was complete before their end, or before a fault, has been taken; reading says what is wrong.
+  const readHead = (bytes: Buffer, name: string, take: (element: Element) => void): void => {
+    try {
+      elementReader(name, 'head', take).write(new TextDecoder('utf-8').decode(bytes, { stream: true }));
+    } catch {
+      // The rest is not needed.
+    }
+  };
+  if (texts !== null) readHead(texts, 'si', (element) => found.push(contentOf(element) ?? ''));
+  readHead(sheet, 'row', rowTaker(found, true, (row) => rows.push(row)));
+  return rows.slice(0, count);
 }
 
 /**
@@ -155,215 +155,112 @@ function unreadable(at: string, reason: string, cause?: unknown): MappaleError {
   });
 }
 
-/** Local name of a tag that may carry a prefix. */
-const local = (name: string): string => name.slice(name.indexOf(':') + 1);
-
-async function eachTag(archive: ZipArchive, path: string, visit: (name: string, attributes: Readonly<Record<string, string>>) => void): Promise<void> {
-  const parser = new BoundedSaxes(CELL_CHARS);
-  let failure: Error | null = null;
-  parser.on('error', (error) => (failure ??= error));
-  parser.on('opentag', (tag: SaxesTagPlain) => visit(local(tag.name), tag.attributes));
-  const text = (await archive.buffer(path)).toString('utf8');
-  bounded(`${archive.label}!${path}`, () => parser.write(text).close());
-  if (failure !== null) throw unreadable(`${archive.label}!${path}`, (failure as Error).message, failure);
+/** Reads the elements of this name. @throws input error `XLSX_UNREADABLE` of what is broken, and of what `take` throws */
+function elementReader(name: string, at: string, take: (element: Element) => void): ElementReader {
+  return new ElementReader({
+    strict: true,
+    most: { text: CELL_CHARS, element: ELEMENT_CHARS },
+    what: `<${name}>`,
+    wants: (each) => each === name,
+    found: ({ element }) => take(element),
+    broken(message) {
+      throw unreadable(at, message);
+    },
+  });
 }
 
-/** Beyond a bound the parser throws; what is not well-formed it only tells. */
-function bounded(at: string, work: () => unknown): void {
-  try {
-    work();
-  } catch (error) {
-    throw error instanceof MappaleError ? error : unreadable(at, error instanceof Error ? error.message : String(error), error);
-  }
+/** Text of a part of the workbook. @throws input error `XLSX_UNREADABLE` */
+async function* textOf(archive: ZipArchive, path: string, count: (bytes: number) => void = () => undefined): AsyncGenerator<string, void, undefined> {
+  const stream = (await archive.stream(path)) as AsyncIterable<Buffer>;
+  yield* utf8Text(counted(stream, count), (cause) => unreadable(`${archive.label}!${path}`, 'bytes that UTF-8 does not have', cause));
 }
 
-function decoded(decoder: InstanceType<typeof TextDecoder>, chunk: Buffer, at: string): string {
-  try {
-    return decoder.decode(chunk, { stream: true });
-  } catch (error) {
-    throw unreadable(at, 'bytes that UTF-8 does not have', error);
-  }
+/** The elements of this name in a small part. */
+async function elementsOf(archive: ZipArchive, path: string, name: string): Promise<Element[]> {
+  const found: Element[] = [];
+  const reader = elementReader(name, `${archive.label}!${path}`, (element) => found.push(element));
+  reader.write((await archive.buffer(path)).toString('utf8'));
+  reader.end();
+  return found;
 }
 
+/** `sharedStrings.xml`: one `si` per text. */
 async function readTexts(archive: ZipArchive): Promise<readonly string[]> {
   const path = 'xl/sharedStrings.xml';
   const texts: string[] = [];
   // A workbook whose texts are all inline has no such file.
   if (!archive.entries.some((entry) => entry.path === path)) return texts;
-  const parser = new TextsParser(texts);
-  const decoder = new TextDecoder('utf-8', { fatal: true });
-  for await (const chunk of (await archive.stream(path)) as AsyncIterable<Buffer>) {
-    parser.write(decoded(decoder, chunk, `${archive.label}!${path}`), `${archive.label}!${path}`);
-  }
-  parser.end(`${archive.label}!${path}`);
+  let characters = 0;
+  const reader = elementReader('si', `${archive.label}!${path}`, (element) => {
+    const text = contentOf(element) ?? '';
+    if (text.length > CELL_CHARS) throw new Error(`a text of more than ${CELL_CHARS} characters`);
+    characters += text.length;
+    if (texts.length >= MOST_TEXTS || characters > TEXTS_CHARS) throw new Error(`more than ${MOST_TEXTS} texts or ${TEXTS_CHARS} characters of text`);
+    texts.push(text);
+  });
+  for await (const text of textOf(archive, path)) reader.write(text);
+  reader.end();
   return texts;
 }
 
-/** Bytes that end anywhere, for recognising: what was complete before their end, or before a bound, has been taken. */
-function writeHead(parser: BoundedSaxes, text: string): void {
-  try {
-    parser.write(text);
-  } catch {
-    // Reading says what is wrong.
+/** Text of a cell or a shared text, in one `v` or runs of `t`; what stands under `rPh` is how it is pronounced. Null when there is none. */
+function contentOf({ children }: Element): string | null {
+  let text: string | null = null;
+  for (const child of children) {
+    const inside = child.name === 'v' || child.name === 't' ? child.text : child.name === 'rPh' ? null : contentOf(child);
+    if (inside !== null) text = (text ?? '') + inside;
   }
+  return text;
 }
 
-/** `sharedStrings.xml`: one `si` per text, in runs `r/t`; what stands under `rPh` is how it is pronounced. */
-class TextsParser {
-  readonly #sax = new BoundedSaxes(CELL_CHARS);
-  #failure: Error | null = null;
-
-  constructor(into: string[]) {
-    let text = '';
-    let characters = 0;
-    let taking = false;
-    let phonetic = false;
-    this.#sax.on('error', (error) => (this.#failure ??= error));
-    this.#sax.on('opentag', (tag) => {
-      const name = local(tag.name);
-      if (name === 'si') text = '';
-      else if (name === 'rPh') phonetic = true;
-      else if (name === 't') taking = !phonetic;
-    });
-    this.#sax.on('text', (piece) => {
-      if (taking) text += piece;
-      if (text.length > CELL_CHARS) throw new Error(`a text of more than ${CELL_CHARS} characters`);
-    });
-    this.#sax.on('closetag', (tag) => {
-      const name = local(tag.name);
-      if (name === 't') taking = false;
-      else if (name === 'rPh') phonetic = false;
-      else if (name === 'si') {
-        characters += text.length;
-        if (into.length >= MOST_TEXTS || characters > TEXTS_CHARS) throw new Error(`more than ${MOST_TEXTS} texts or ${TEXTS_CHARS} characters of text`);
-        into.push(text);
-      }
-    });
-  }
-
-  write(text: string, at: string): void {
-    bounded(at, () => this.#sax.write(text));
-    if (this.#failure !== null) throw unreadable(at, this.#failure.message, this.#failure);
-  }
-
-  writeHead(text: string): void {
-    writeHead(this.#sax, text);
-  }
-
-  end(at: string): void {
-    this.#sax.close();
-    if (this.#failure !== null) throw unreadable(at, this.#failure.message, this.#failure);
-  }
-}
-
-/** A sheet's rows, as they are completed. */
-class SheetParser {
-  readonly #sax = new BoundedSaxes(CELL_CHARS);
-  readonly #at: string;
-  #failure: Error | null = null;
-  rows: XlsxRow[] = [];
-
-  /** @param lenient a text that is not there is null instead of an error */
-  constructor(texts: readonly string[], at: string, lenient = false) {
-    this.#at = at;
-    let number = 0;
-    let cells: (string | null)[] = [];
-    let filled = false;
+/**
+ * Makes a row of each `<row>` that holds a value.
+ * @param lenient the texts are those of a cut file
+ * @throws Error what would be lost or guessed
+ */
+function rowTaker(texts: readonly string[], lenient: boolean, take: (row: XlsxRow) => void): (row: Element) => void {
+  let number = 0;
+  return (row) => {
+    const before = number;
+    const declared = row.attributes['r'];
+    number = declared === undefined ? before + 1 : Number(declared);
+    if (!Number.isInteger(number) || number <= before || number > MOST_ROWS) {
+      throw new Error(`a row numbered ${JSON.stringify(declared ?? String(number))} behind row ${before}`);
+    }
+    const cells: (string | null)[] = [];
     let column = -1;
-    let type = '';
-    let text: string | null = null;
-    let taking = false;
-    let phonetic = false;
-    let formula = false;
-    const fail = (found: string): void => {
-      this.#failure ??= new Error(found);
-    };
-    this.#sax.on('error', (error) => (this.#failure ??= error));
-    this.#sax.on('opentag', (tag) => {
-      const name = local(tag.name);
-      if (name === 'c') {
-        const attributes = tag.attributes as Readonly<Record<string, string>>;
-        const reference = attributes['r'];
-        const before = column;
-        column = reference === undefined ? column + 1 : columnOf(reference, number);
-        // What stands nowhere, or where something stands, would be lost.
-        if (column < 0 || column >= MOST_COLUMNS) fail(`a cell with the reference ${JSON.stringify(reference ?? `${MOST_COLUMNS + 1}th`)} in row ${number}`);
-        else if (column <= before) fail(`cell ${String(reference)} behind one of column ${before + 1} of row ${number}`);
-        type = attributes['t'] ?? 'n';
-        text = null;
-        formula = false;
-      } else if (name === 'f') {
-        formula = true;
-      } else if (name === 'v' || name === 't') {
-        taking = !phonetic;
-        if (taking) text ??= '';
-      } else if (name === 'rPh') {
-        phonetic = true;
-      } else if (name === 'row') {
-        const declared = (tag.attributes as Readonly<Record<string, string>>)['r'];
-        const before = number;
-        number = declared === undefined ? number + 1 : Number(declared);
-        if (!Number.isInteger(number) || number <= before || number > MOST_ROWS) fail(`a row numbered ${JSON.stringify(declared ?? String(number))} behind row ${before}`);
-        cells = [];
-        filled = false;
-        column = -1;
-      }
-    });
-    this.#sax.on('text', (piece) => {
-      if (!taking) return;
-      text = (text ?? '') + piece;
-      if (text.length > CELL_CHARS) throw new Error(`a text of more than ${CELL_CHARS} characters in column ${column + 1} of row ${number}`);
-    });
-    this.#sax.on('closetag', (tag) => {
-      const name = local(tag.name);
-      if (name === 'v' || name === 't') {
-        taking = false;
-      } else if (name === 'rPh') {
-        phonetic = false;
-      } else if (name === 'c') {
-        if (text === null) {
-          if (formula && !lenient) fail(`a formula without its result in column ${column + 1} of row ${number}`);
-          return;
-        }
-        if (column >= MOST_FILLED) fail(`a value in column ${column + 1} of row ${number}, where tables have at most ${MOST_FILLED}`);
-        if (this.#failure !== null) return;
-        let value: string | null = text;
-        if (type === 's') {
-          value = /^\d+$/.test(text) ? texts[Number(text)] ?? null : null;
-          if (value === null && !lenient) fail(`a cell in column ${column + 1} of row ${number} that names text ${JSON.stringify(text)} of ${texts.length}`);
-        }
-        while (cells.length < column) cells.push(null);
-        cells[column] = value;
-        filled = true;
-      } else if (name === 'row' && filled) {
-        this.rows.push({ number, cells });
-      }
-    });
-  }
+    for (const cell of row.children.filter(({ name }) => name === 'c')) {
+      column = columnBehind(column, cell.attributes['r'], number);
+      const value = valueOf(cell, texts, lenient, `column ${column + 1} of row ${number}`);
+      if (value === undefined) continue;
+      if (column >= MOST_FILLED) throw new Error(`a value in column ${column + 1} of row ${number}, where tables have at most ${MOST_FILLED}`);
+      while (cells.length < column) cells.push(null);
+      cells.push(value);
+    }
+    if (cells.length > 0) take({ number, cells });
+  };
+}
 
-  write(text: string): void {
-    bounded(this.#at, () => this.#sax.write(text));
-    this.#check();
-  }
+/** Column of the next cell, from 0. @throws Error what stands nowhere, or where something stands, would be lost */
+function columnBehind(before: number, reference: string | undefined, row: number): number {
+  const column = reference === undefined ? before + 1 : columnOf(reference, row);
+  if (column < 0 || column >= MOST_COLUMNS) throw new Error(`a cell with the reference ${JSON.stringify(reference ?? `${MOST_COLUMNS + 1}th`)} in row ${row}`);
+  if (column <= before) throw new Error(`cell ${String(reference)} behind one of column ${before + 1} of row ${row}`);
+  return column;
+}
 
-  writeHead(text: string): void {
-    writeHead(this.#sax, text);
+/** @returns undefined for an empty cell; null for a text that lies beyond those that are known */
+function valueOf(cell: Element, texts: readonly string[], lenient: boolean, at: string): string | null | undefined {
+  const text = contentOf(cell);
+  if (text === null) {
+    if (!lenient && cell.children.some(({ name }) => name === 'f')) throw new Error(`a formula without its result in ${at}`);
+    return undefined;
   }
-
-  end(): void {
-    this.#sax.close();
-    this.#check();
-  }
-
-  take(): XlsxRow[] {
-    const { rows } = this;
-    this.rows = [];
-    return rows;
-  }
-
-  #check(): void {
-    if (this.#failure !== null) throw unreadable(this.#at, this.#failure.message, this.#failure);
-  }
+  if (text.length > CELL_CHARS) throw new Error(`a text of more than ${CELL_CHARS} characters in ${at}`);
+  if (cell.attributes['t'] !== 's') return text;
+  const shared = /^\d+$/.test(text) ? texts[Number(text)] : undefined;
+  if (shared === undefined && !lenient) throw new Error(`a cell in ${at} that names text ${JSON.stringify(text)} of ${texts.length}`);
+  return shared ?? null;
 }
 
 /** `AB12` → 27. @returns −1 for what is no reference, or one of another row */
@@ -371,6 +268,6 @@ function columnOf(reference: string, row: number): number {
   const parts = /^([A-Z]{1,3})([1-9]\d*)$/.exec(reference);
   if (parts === null || Number(parts[2]) !== row) return -1;
   let column = 0;
-  for (const letter of parts[1]!) column = column * 26 + letter.charCodeAt(0) - 0x40;
+  for (const letter of parts[1] ?? '') column = column * 26 + letter.charCodeAt(0) - 0x40;
   return column - 1;
 }

@@ -2,6 +2,7 @@
 import type { Readable } from 'node:stream';
 import { expectColumns, normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { readFeatures } from '../../pipelines/formats/gml-features.ts';
+import { counted } from '../../pipelines/formats/streams.ts';
 import type { MemberSink } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, node, refusal } from './schema.ts';
@@ -16,7 +17,7 @@ export function isGmlGrid(head: Buffer): boolean {
 /** Streams the document. Positions are numbers of features. @throws input errors `XML_BROKEN`, `COLUMNS_CHANGED` */
 export async function readGml(stream: Readable, at: string, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
   const known = new Set<string>();
-  const records = await readFeatures(stream, at, (feature) => {
+  const records = await readFeatures(counted(stream as AsyncIterable<Buffer>, progress), at, (feature) => {
     const names = [...feature.properties.keys()];
     // A feature may leave out what has no value: that is a node without acceleration, not another layout.
     if (!known.has(names.join('\n'))) expectColumns(names, { mapped: COLUMNS, optional: ['lon', 'lat', 'ag'], ignored: manifest.ignored, at: feature.at });
@@ -27,9 +28,6 @@ export async function readGml(stream: Readable, at: string, member: MemberSink, 
     if (parsed.success) return member.row('raw_pga_node', feature.number, [parsed.data.lon, parsed.data.lat, parsed.data.ag]);
     const { code, message } = refusal(fields, parsed.error);
     member.reject({ position: feature.number, code, message, raw: feature.raw });
-  }, (bytes) => {
-    progress(bytes);
-    return member.drain();
-  });
+  }, () => member.drain());
   await member.close(records);
 }

@@ -1,0 +1,33 @@
+/** Streams of bytes, and the text in them: strictly, so that a byte that UTF-8 does not have is never a replacement character. */
+
+/** @param cut the last character may be incomplete */
+export function isUtf8(bytes: Uint8Array, cut: boolean): boolean {
+  try {
+    new TextDecoder('utf-8', { fatal: true }).decode(bytes, { stream: cut });
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** The text of a stream. @param wrong makes the error of bytes that UTF-8 does not have */
+export async function* utf8Text(stream: AsyncIterable<Buffer>, wrong: (cause: unknown) => Error): AsyncGenerator<string, void, undefined> {
+  const decoder = new TextDecoder('utf-8', { fatal: true });
+  const decode = (bytes?: Buffer): string => {
+    try {
+      return decoder.decode(bytes, { stream: bytes !== undefined });
+    } catch (error) {
+      throw wrong(error);
+    }
+  };
+  for await (const chunk of stream) yield decode(chunk);
+  yield decode();
+}
+
+/** A stream that tells of the bytes of each piece before it gives it. */
+export async function* counted(stream: AsyncIterable<Buffer>, count: (bytes: number) => void): AsyncGenerator<Buffer, void, undefined> {
+  for await (const chunk of stream) {
+    count(chunk.length);
+    yield chunk;
+  }
+}
