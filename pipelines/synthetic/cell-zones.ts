@@ -4,7 +4,7 @@
  * meets, and nothing of the others. Coordinates are cells, counted from the region's south-west corner.
  */
 import { CELL_LAT, CELL_LON } from './make-region.ts';
-import { sharedPart } from './plane-geometry.ts';
+import { commonPart, polygonsAreaM2 } from './plane-geometry.ts';
 import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel } from './region.ts';
 
 /** West, south, east, north in cells; edges end in .5. */
@@ -12,9 +12,15 @@ export type CellBox = readonly [number, number, number, number];
 /** Closed ring in cells. */
 export type CellRing = readonly (readonly [number, number])[];
 
+/** A part of an area that is simply drawn, and the box that says which cells it meets. */
+interface Piece {
+  readonly box: CellBox;
+  readonly ring: CellRing;
+}
+
 export interface CellArea {
-  /** Boxes that together are the area: what the truth looks at. */
-  readonly boxes: readonly CellBox[];
+  /** Together they are the area: what the truth looks at. */
+  readonly pieces: readonly Piece[];
   /** Polygons → rings, as they are written. */
   readonly polygons: readonly (readonly CellRing[])[];
 }
@@ -40,10 +46,12 @@ export class CellGrid {
     return [Math.round((comune.box[0] - this.#west) / CELL_LON), Math.round((comune.box[1] - this.#south) / CELL_LAT)];
   }
 
-  /** Share of a parcel, 0–1 with 6 decimals, that lies in any of some areas. */
+  /** Share of a parcel, 0–1 with 6 decimals, that lies in any of some areas: intersected in degrees, measured in EPSG:3035. */
   shareOf(parcel: SyntheticParcel, areas: readonly CellArea[]): number {
-    const drawn = areas.map((area) => area.polygons.map((rings) => rings.map((ring) => ring.map((point) => this.degrees(point)))));
-    return Math.round(1e6 * Math.min(1, sharedPart(parcel.polygons, drawn))) / 1e6;
+    const cells = this.cellsOf(parcel);
+    const near = areas.flatMap(({ pieces }) => pieces.filter(({ box }) => cells.some((cell) => boxMeets(box, cell))));
+    const common = commonPart(parcel.polygons, near.map(({ ring }) => [ring.map((point) => this.degrees(point))]));
+    return Math.round((1e6 * polygonsAreaM2(common)) / polygonsAreaM2(parcel.polygons)) / 1e6;
   }
 
   /** Columns and rows of a parcel's cells in the region. */
@@ -54,41 +62,50 @@ export class CellGrid {
   }
 }
 
+function boxMeets([west, south, east, north]: CellBox, [column, row]: readonly [number, number]): boolean {
+  return west < column + 1 && column < east && south < row + 1 && row < north;
+}
+
 /** True when the area takes a part of the cell. */
-export function meetsCell(area: CellArea, [column, row]: readonly [number, number]): boolean {
-  return area.boxes.some(([west, south, east, north]) => west < column + 1 && column < east && south < row + 1 && row < north);
+export function meetsCell(area: CellArea, cell: readonly [number, number]): boolean {
+  return area.pieces.some(({ box }) => boxMeets(box, cell));
 }
 
 export function boxRing([west, south, east, north]: CellBox): CellRing {
   return [[west, south], [east, south], [east, north], [west, north], [west, south]];
 }
 
+const boxPiece = (box: CellBox): Piece => ({ box, ring: boxRing(box) });
+
 export function boxArea(...boxes: readonly CellBox[]): CellArea {
-  return { boxes, polygons: boxes.map((box) => [boxRing(box)]) };
+  return { pieces: boxes.map(boxPiece), polygons: boxes.map((box) => [boxRing(box)]) };
 }
 
-/** A box whose southern and northern edges are jagged, with `perCell` corners in each cell, within a fifth of a cell around the line. */
-export function jaggedArea(box: CellBox, perCell: number): CellArea {
-  const [west, south, east, north] = box;
-  const steps = Math.round((east - west) * perCell);
-  const edge = (y: number): [number, number][] => Array.from({ length: steps + 1 }, (_, i) => [west + i / perCell, y + (i % 2 === 0 ? 0 : (i % 4 === 1 ? 0.2 : -0.2))]);
-  const lower = edge(south);
-  return { boxes: [box], polygons: [[[...lower, ...edge(north).reverse(), lower[0]!]]] };
+/** A box of whole cells' length whose southern and northern edges are jagged, with `perCell` corners in each cell, within a fifth of a cell around the line. */
+export function jaggedArea([west, south, east, north]: CellBox, perCell: number): CellArea {
+  const between = (first: number, last: number): CellRing => {
+    const jag = (i: number): number => (i % 2 === 0 ? 0 : i % 4 === 1 ? 0.2 : -0.2);
+    const edge = (y: number): CellRing => Array.from({ length: last - first + 1 }, (_, i) => [west + (first + i) / perCell, y + jag(first + i)]);
+    const ring = [...edge(south), ...[...edge(north)].reverse()];
+    return [...ring, ...ring.slice(0, 1)];
+  };
+  const columns = Array.from({ length: Math.round(east - west) }, (_, i): Piece => (
+    { box: [west + i, south, west + i + 1, north], ring: between(i * perCell, (i + 1) * perCell) }
+  ));
+  return { pieces: columns, polygons: [[between(0, columns.length * perCell)]] };
 }
 
 /** A box with a hole that keeps away from the edges; both edges of the hole end in .5. */
 export function holedArea(outer: CellBox, hole: CellBox): CellArea {
   const [west, south, east, north] = outer;
-  return {
-    boxes: [[west, south, east, hole[1]], [west, hole[3], east, north], [west, hole[1], hole[0], hole[3]], [hole[2], hole[1], east, hole[3]]],
-    polygons: [[boxRing(outer), [...boxRing(hole)].reverse()]],
-  };
+  const around: readonly CellBox[] = [[west, south, east, hole[1]], [west, hole[3], east, north], [west, hole[1], hole[0], hole[3]], [hole[2], hole[1], east, hole[3]]];
+  return { pieces: around.map(boxPiece), polygons: [[boxRing(outer), [...boxRing(hole)].reverse()]] };
 }
 
 /** Two squares of 2 × 2 cells that meet in a corner, drawn as one ring that crosses itself there: not valid, its area is that of both. */
 export function crossedArea(x: number, y: number): CellArea {
   return {
-    boxes: [[x, y, x + 2, y + 2], [x + 2, y + 2, x + 4, y + 4]],
+    pieces: [boxPiece([x, y, x + 2, y + 2]), boxPiece([x + 2, y + 2, x + 4, y + 4])],
     polygons: [[[[x, y], [x + 2, y], [x + 2, y + 4], [x + 4, y + 4], [x + 4, y + 2], [x, y + 2], [x, y]]]],
   };
 }
@@ -97,5 +114,6 @@ export function crossedArea(x: number, y: number): CellArea {
 export function spikedArea(box: CellBox, length: number): CellArea {
   const [west, south, east, north] = box;
   const middle = (south + north) / 2;
-  return { boxes: [box], polygons: [[[[west, south], [east, south], [east, middle], [east + length, middle], [east, middle], [east, north], [west, north], [west, south]]]] };
+  const spike: CellRing = [[east, middle], [east + length, middle], [east, middle]];
+  return { pieces: [boxPiece(box)], polygons: [[[[west, south], [east, south], ...spike, [east, north], [west, north], [west, south]]]] };
 }

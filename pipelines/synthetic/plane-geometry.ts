@@ -3,10 +3,9 @@
  * polygons (not convex, with holes, of many parts). Straight edges in the plane of the coordinates that are given;
  * functions whose names end in `M2` or `M` take degrees and answer in metres.
  */
+import { intersection, type Geom } from 'polyclip-ts';
 import { gaussianRadius, geodesic, laeaEurope } from './map-projection.ts';
 import type { LonLat } from './region.ts';
-
-export * from './map-projection.ts';
 
 export type Point = readonly [number, number];
 /** Closed: the last point repeats the first. */
@@ -58,10 +57,6 @@ export function boxOf(polygons: MultiPolygon): Box {
   return [west, south, east, north];
 }
 
-export function boxesMeet(a: Box, b: Box): boolean {
-  return a[0] <= b[2] && b[0] <= a[2] && a[1] <= b[3] && b[1] <= a[3];
-}
-
 /** A box as a polygon, counter-clockwise. */
 export function boxPolygon([west, south, east, north]: Box): Polygon {
   return [[[west, south], [east, south], [east, north], [west, north], [west, south]]];
@@ -92,115 +87,9 @@ export function covers(polygons: MultiPolygon, point: Point): boolean {
   return placeOf(point, polygons) !== 'outside';
 }
 
-interface Edge {
-  /** Left end. */
-  readonly x1: number;
-  readonly y1: number;
-  readonly x2: number;
-  readonly y2: number;
-  /** 0 for the first polygons, 1 for the second. */
-  readonly owner: 0 | 1;
-}
-
-function edgesOf(polygons: MultiPolygon, owner: 0 | 1, window: Box, into: Edge[]): void {
-  for (const polygon of polygons) {
-    for (const ring of polygon) {
-      for (let i = 1; i < ring.length; i += 1) {
-        const p = ring[i - 1]!;
-        const q = ring[i]!;
-        // An upright edge bounds no slab; one above the window never separates it from below.
-        if (p[0] === q[0] || Math.max(p[0], q[0]) <= window[0] || Math.min(p[0], q[0]) >= window[2] || Math.min(p[1], q[1]) > window[3]) continue;
-        const [[x1, y1], [x2, y2]] = p[0] < q[0] ? [p, q] : [q, p];
-        into.push({ x1, y1, x2, y2, owner });
-      }
-    }
-  }
-}
-
-const yAt = (edge: Edge, x: number): number => edge.y1 + (edge.y2 - edge.y1) * ((x - edge.x1) / (edge.x2 - edge.x1));
-
-/**
- * The common part of two sets of polygons, cut into trapezoids with upright sides. The plane is divided into slabs at
- * every corner and crossing; inside a slab no edges cross, so they can be ordered and walked from below (even-odd rule).
- * Time grows with the square of the edges that meet the common box: meant for parcels and synthetic zones.
- */
-export function* intersectionTrapezoids(a: MultiPolygon, b: MultiPolygon): Generator<Ring> {
-  const boxA = boxOf(a);
-  const boxB = boxOf(b);
-  const window: Box = [Math.max(boxA[0], boxB[0]), Math.max(boxA[1], boxB[1]), Math.min(boxA[2], boxB[2]), Math.min(boxA[3], boxB[3])];
-  if (!(window[0] < window[2] && window[1] < window[3])) return;
-  const edges: Edge[] = [];
-  edgesOf(a, 0, window, edges);
-  edgesOf(b, 1, window, edges);
-  const cuts = new Set<number>([window[0], window[2]]);
-  const cut = (x: number): void => {
-    if (x > window[0] && x < window[2]) cuts.add(x);
-  };
-  for (let i = 0; i < edges.length; i += 1) {
-    const e = edges[i]!;
-    cut(e.x1);
-    cut(e.x2);
-    if (Math.max(e.y1, e.y2) < window[1]) continue;
-    for (let j = i + 1; j < edges.length; j += 1) {
-      const f = edges[j]!;
-      const left = Math.max(e.x1, f.x1);
-      const right = Math.min(e.x2, f.x2);
-      if (left >= right) continue;
-      const before = yAt(e, left) - yAt(f, left);
-      const after = yAt(e, right) - yAt(f, right);
-      if (before * after < 0) cut(left + (right - left) * (before / (before - after)));
-    }
-  }
-  const xs = [...cuts].sort((p, q) => p - q);
-  for (let k = 1; k < xs.length; k += 1) {
-    const left = xs[k - 1]!;
-    const right = xs[k]!;
-    const middle = (left + right) / 2;
-    const across = edges
-      .filter((edge) => edge.x1 <= left && edge.x2 >= right)
-      .map((edge) => ({ edge, y: yAt(edge, middle) }))
-      .sort((p, q) => p.y - q.y);
-    let below: Edge | null = null;
-    const inside: [boolean, boolean] = [false, false];
-    for (const { edge } of across) {
-      if (below !== null) yield [[left, yAt(below, left)], [right, yAt(below, right)], [right, yAt(edge, right)], [left, yAt(edge, left)], [left, yAt(below, left)]];
-      inside[edge.owner] = !inside[edge.owner];
-      below = inside[0] && inside[1] ? edge : null;
-    }
-  }
-}
-
-/** Area of the common part, in the square of the coordinates' unit. */
-export function intersectionArea(a: MultiPolygon, b: MultiPolygon): number {
-  let sum = 0;
-  for (const ring of intersectionTrapezoids(a, b)) sum += Math.max(0, ringArea(ring));
-  return sum;
-}
-
-/**
- * True ground area in m² of the common part of polygons in degrees: intersected in degrees, its corners measured in
- * EPSG:3035. An edge of 1 km that is straight in degrees bows by centimetres there; those of parcels do not show it.
- */
-export function intersectionAreaM2(a: readonly (readonly (readonly LonLat[])[])[], b: readonly (readonly (readonly LonLat[])[])[]): number {
-  let sum = 0;
-  for (const ring of intersectionTrapezoids(a, b)) sum += Math.max(0, ringArea(ring.map((point) => laeaEurope.forward(point))));
-  return sum;
-}
-
-/**
- * Share, 0–1, of polygons in degrees that lies in any of several others: what these have in common counts once. Time grows with the
- * number of others that overlap.
- */
-export function sharedPart(polygons: MultiPolygon, others: readonly MultiPolygon[]): number {
-  const within = (part: MultiPolygon, count: number): number => {
-    let sum = 0;
-    for (let i = 0; i < count; i += 1) {
-      const common = [...intersectionTrapezoids(part, others[i]!)].filter((ring) => ringArea(ring) > 0).map((ring) => [ring]);
-      if (common.length > 0) sum += polygonsAreaM2(common) - within(common, i);
-    }
-    return sum;
-  };
-  return within(polygons, others.length) / polygonsAreaM2(polygons);
+/** What two sets of polygons have in common, by the even-odd rule in each polygon; polygons of one set may overlap. */
+export function commonPart(a: MultiPolygon, b: MultiPolygon): MultiPolygon {
+  return intersection(a as Geom, b as Geom);
 }
 
 /** The point of a segment that is nearest to a point, in the plane. */

@@ -5,7 +5,8 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
-import { boxOf, boxPolygon, intersectionArea, laeaEurope, type Box, type MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
+import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
+import { boxOf, boxPolygon, commonPart, polygonsArea, type Box, type MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { SyntheticRegion, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
@@ -235,7 +236,7 @@ function truthOf(seed: number, parcel: SyntheticParcel): Record<string, unknown>
     for (let ix = Math.floor(west / 100); ix <= Math.floor(east / 100); ix += 1) {
       const cell = cellAt(seed, ix, iy);
       if (cell === null) continue;
-      const overlap = intersectionArea(polygons, [boxPolygon([ix * 100, iy * 100, ix * 100 + 100, iy * 100 + 100])]);
+      const overlap = polygonsArea(commonPart(polygons, [boxPolygon([ix * 100, iy * 100, ix * 100 + 100, iy * 100 + 100])]));
       if (overlap < LEAST_OVERLAP_M2) continue;
       area += overlap;
       velocity += overlap * cell.velocity;

@@ -3,7 +3,8 @@
  * Quirks: a code that lost its zero, a polygon with a spike (not valid), the level that is left aside.
  */
 import { join } from 'node:path';
-import { utm32, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
+import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
+import type { Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import { shapefileEntries, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { LonLat, SyntheticRegion, SyntheticComune } from '../../pipelines/synthetic/region.ts';

@@ -5,7 +5,8 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import { polygonsAreaM2, utm32, type MultiPolygon, type Point, type Ring } from '../../pipelines/synthetic/plane-geometry.ts';
+import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
+import { polygonsAreaM2, type MultiPolygon, type Point, type Ring } from '../../pipelines/synthetic/plane-geometry.ts';
 import { shapefileEntries, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { LonLat, Random, SyntheticRegion, SyntheticComune, SyntheticParcel, SyntheticSheet } from '../../pipelines/synthetic/region.ts';

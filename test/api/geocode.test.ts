@@ -2,7 +2,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { parseQuery, type ComuneHit, type FindComune, type ParsedQuery } from '../../pipelines/address/parse-query.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
-import { geodesicDistance } from '../../pipelines/synthetic/plane-geometry.ts';
+import { geodesicDistance } from '../../pipelines/synthetic/map-projection.ts';
 import synthetic from '../../sources/anncsu_addresses/synthetic.ts';
 import { ADDRESS_SOURCES, ADDRESS_SQL, buildAddresses } from '../harness/address-workspace.ts';
 import { describeEngines } from '../harness/database.ts';

@@ -44,7 +44,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   ...Object.fromEntries(ORDER.map((room, index) => [room, {
     files: new RegExp(`^${roomPath(room)}`), local: [...ORDER.slice(0, index + 1).map(roomPath), ...(room === 'contract' ? ['sql/core/gates.ts'] : [])], packages: PACKAGES[room],
   }])),
-  synthetic: { files: /^pipelines\/synthetic\//, local: [ORDER[0], 'formats', 'contract', 'readers', 'synthetic'].map(roomPath), packages: ['yazl'] },
+  synthetic: { files: /^pipelines\/synthetic\//, local: [ORDER[0], 'formats', 'contract', 'readers', 'synthetic'].map(roomPath), packages: ['geographiclib-geodesic', 'polyclip-ts', 'proj4', 'yazl'] },
   'a command': { files: /^pipelines\/cli\//, local: ['pipelines/', 'api/'], packages: ['commander', 'p-limit', 'zod'] },
   'the server': {
     files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/(config|errors|log|contract/(schemas|sections|regions))\\.ts$'],
