@@ -180,19 +180,43 @@ async function paced(
 }
 
 /** Ordinary questions of one token at a steady rate, alone and beside each load. */
-async function fairnessOf(url: string, kinds: Readonly<Record<string, readonly string[]>>, [greedy, modest]: readonly string[], seconds: number): Promise<Fairness[]> {
+async function fairnessOf(
+  url: string,
+  kinds: Readonly<Record<string, readonly string[]>>,
+  [greedy, modest]: readonly string[],
+  seconds: number,
+): Promise<Fairness[]> {
   const all = Object.values(kinds);
   const mixed = Array.from({ length: QUESTIONS }, (_, index) => all[index % all.length]![index % all[0]!.length]!);
-  const asked = (key: string, paths: readonly string[]): autocannon.Request[] => paths.map((path) => ({ method: 'GET', path: `/api/v2${path}`, headers: { 'x-api-key': key } }));
+  const asked = (key: string, paths: readonly string[]): autocannon.Request[] =>
+    paths.map((path) => ({ method: 'GET', path: `/api/v2${path}`, headers: { 'x-api-key': key } }));
   // A p99 of fewer answers is the worst of them.
   const lasting = Math.max(seconds, 300 / FAIR_RATE);
   const measure = (): ReturnType<typeof paced> => paced(url, asked(modest!, mixed), { rate: FAIR_RATE, seconds: lasting, connections: 10 });
-  const words = [...new Set(mixed.flatMap((path) => [...decodeURIComponent(path.split('?q=')[1] ?? '').matchAll(/[a-z]{3,}/gi)].map(([word]) => mistyped(word.slice(0, 4)).slice(0, 3))))];
+  const words = [
+    ...new Set(
+      mixed.flatMap((path) =>
+        [...decodeURIComponent(path.split('?q=')[1] ?? '').matchAll(/[a-z]{3,}/gi)].map(([word]) => mistyped(word.slice(0, 4)).slice(0, 3)),
+      ),
+    ),
+  ];
   // As many words as 200 characters hold.
-  const search = (at: number): string => `/geocode/search?q=${encodeURIComponent(Array.from({ length: 50 }, (_, index) => words[(at + index) % words.length]).join('/'))}`;
+  const search = (at: number): string =>
+    `/geocode/search?q=${encodeURIComponent(Array.from({ length: 50 }, (_, index) => words[(at + index) % words.length]).join('/'))}`;
   const loads: readonly { readonly load: string; readonly connections: number; readonly requests: autocannon.Request[] }[] = [
-    { load: 'searches of 50 misspelt words, 60 connections of one token', connections: 60, requests: asked(greedy!, Array.from({ length: PER_CONNECTION }, (_, index) => search(index))) },
-    { load: '/docs/swagger-ui.js, 40 connections without a token', connections: 40, requests: [{ method: 'GET', path: '/api/v2/docs/swagger-ui.js', headers: { 'accept-encoding': 'gzip' } }] },
+    {
+      load: 'searches of 50 misspelt words, 60 connections of one token',
+      connections: 60,
+      requests: asked(
+        greedy!,
+        Array.from({ length: PER_CONNECTION }, (_, index) => search(index)),
+      ),
+    },
+    {
+      load: '/docs/swagger-ui.js, 40 connections without a token',
+      connections: 40,
+      requests: [{ method: 'GET', path: '/api/v2/docs/swagger-ui.js', headers: { 'accept-encoding': 'gzip' } }],
+    },
     { load: 'ordinary questions, 60 connections of one token', connections: 60, requests: asked(greedy!, mixed.slice(0, PER_CONNECTION)) },
   ];
   await measure();
@@ -203,8 +227,20 @@ async function fairnessOf(url: string, kinds: Readonly<Record<string, readonly s
     const storm = autocannon({ url, connections, duration: lasting + 4, requests, workers: 1, timeout: 30 });
     await sleep(2_000);
     const timed = await measure();
-    const { requests: { average }, non2xx, errors } = await storm;
-    found.push({ load, served: average, refused: (non2xx + errors) / (lasting + 4), p50: timed.p50, p99: timed.p99, ratio: timed.p99 / quiet.p99, failed: timed.failed });
+    const {
+      requests: { average },
+      non2xx,
+      errors,
+    } = await storm;
+    found.push({
+      load,
+      served: average,
+      refused: (non2xx + errors) / (lasting + 4),
+      p50: timed.p50,
+      p99: timed.p99,
+      ratio: timed.p99 / quiet.p99,
+      failed: timed.failed,
+    });
   }
   return found;
 }

@@ -70,7 +70,13 @@ export async function benchRefresh(options: RefreshBenchOptions): Promise<Refres
     const changedComuni = Math.max(1, Math.round(region.comuni.length * (options.share ?? 0.01)));
     // Neither the first, which is the largest, nor only those of a corner of the region.
     const every = Math.floor(region.comuni.length / changedComuni);
-    const chosen = (offset: number): Set<string> => new Set(region.comuni.filter(({ index }) => index % every === offset % every).slice(0, changedComuni).map(({ belfiore }) => belfiore));
+    const chosen = (offset: number): Set<string> =>
+      new Set(
+        region.comuni
+          .filter(({ index }) => index % every === offset % every)
+          .slice(0, changedComuni)
+          .map(({ belfiore }) => belfiore),
+      );
     const cadastre = join(folder, 'MOLISE.zip');
     await rewriteComuni(cadastre, chosen(Math.floor(every / 2)), writtenAnew);
     const same = await timed();
@@ -81,8 +87,16 @@ export async function benchRefresh(options: RefreshBenchOptions): Promise<Refres
        where m.taken_from is null and p.release_id = (select max(release_id) from ledger.release where source_id = 'ade_cadastre')`,
     );
     return {
-      parcels: region.parcelCount, comuni: region.comuni.length, changedComuni, changedParcels: read!.parcels, loadSeconds: load.seconds, noopSeconds: noop.seconds,
-      sameSeconds: same.seconds, refreshSeconds: again.seconds, share: again.seconds / load.seconds, rebuilt: again.report.units.flatMap(({ built }) => built.map(({ relation }) => relation)),
+      parcels: region.parcelCount,
+      comuni: region.comuni.length,
+      changedComuni,
+      changedParcels: read!.parcels,
+      loadSeconds: load.seconds,
+      noopSeconds: noop.seconds,
+      sameSeconds: same.seconds,
+      refreshSeconds: again.seconds,
+      share: again.seconds / load.seconds,
+      rebuilt: again.report.units.flatMap(({ built }) => built.map(({ relation }) => relation)),
     };
   } finally {
     await database.close();

@@ -50,7 +50,13 @@ export async function benchSources({ databaseUrl, parcels }: SourcesBenchOptions
       const copySeconds = await copyAll(database, source, chunks);
       const megabytes = files.reduce((sum, { size }) => sum + size, 0) / 1e6;
       results.push({
-        source: source.id, files: files.length, megabytes, rows, readRowsPerSecond: rows / readSeconds, readMegabytesPerSecond: megabytes / readSeconds, copyRowsPerSecond: rows / copySeconds,
+        source: source.id,
+        files: files.length,
+        megabytes,
+        rows,
+        readRowsPerSecond: rows / readSeconds,
+        readMegabytesPerSecond: megabytes / readSeconds,
+        copyRowsPerSecond: rows / copySeconds,
       });
     }
     return results;
@@ -63,7 +69,9 @@ export async function benchSources({ databaseUrl, parcels }: SourcesBenchOptions
 type Files = Parameters<typeof inputFile>[0][];
 
 async function readAll(source: RegisteredSource, files: Files, chunks: Map<string, Buffer[]>): Promise<number> {
-  const writers = new Map(Object.entries(source.tables).map(([table, columns]) => [table, new RowWriter(columns, (chunk) => chunks.get(table)!.push(Buffer.from(chunk)))]));
+  const writers = new Map(
+    Object.entries(source.tables).map(([table, columns]) => [table, new RowWriter(columns, (chunk) => chunks.get(table)!.push(Buffer.from(chunk)))]),
+  );
   const member: MemberSink = {
     memberId: 1,
     writer: (table) => writers.get(table)!,

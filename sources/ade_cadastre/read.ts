@@ -61,8 +61,11 @@ async function readArchive(outermost: ZipArchive, pool: Threads<Input, SinkMessa
   let done = 0;
   const turns: (() => Promise<void>)[] = [];
   for await (const step of steps(outermost)) {
-    if ('failure' in step) turns.push(async () => { throw step.failure; });
-    else if ('leave' in step) turns.push(() => step.leave.close());
+    if ('failure' in step) {
+      turns.push(async () => {
+        throw step.failure;
+      });
+    } else if ('leave' in step) turns.push(() => step.leave.close());
     else {
       const { input, facts, weight } = step;
       const begun = pool === null || sink.reusable?.(facts) === true ? null : pool.start(input, input.at);

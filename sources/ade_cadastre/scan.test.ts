@@ -195,7 +195,8 @@ describe('a damaged document', () => {
       const rows = [...copied(fast.parcels), ...copied(fast.sheets)].sort((a, b) => a.position - b.position);
       let next = 0;
       for (const { reference, rings } of rows) {
-        const padded = ({ rings: own }: { rings: number[][] }): number[][] => own.map((ring) => (ring.length < 8 ? [...ring, ...Array.from({ length: (8 - ring.length) / 2 }, () => ring.slice(-2)).flat()] : ring));
+        const padded = ({ rings: own }: { rings: number[][] }): number[][] =>
+          own.map((ring) => (ring.length < 8 ? [...ring, ...Array.from({ length: (8 - ring.length) / 2 }, () => ring.slice(-2)).flat()] : ring));
         while (next < reading.length && (reading[next]!.reference !== reference || JSON.stringify(padded(reading[next]!)) !== JSON.stringify(rings))) next += 1;
         expect(next, `${because}: ${reference} is no member that the parser sees`).toBeLessThan(reading.length);
         next += 1;

@@ -218,7 +218,11 @@ describe('the fast path', () => {
 // --- load.sql --------------------------------------------------------------------------------------------------------
 
 const STREET_ARRAY = "array['094901', null, 'VIA FINTA', null, null, null, 'Via Finta', null, null]";
-const raw = (position: number, access: number, values: { street?: number; belfiore?: string; x?: string; y?: string; metodo?: string; first?: boolean } = {}): string =>
+const raw = (
+  position: number,
+  access: number,
+  values: { street?: number; belfiore?: string; x?: string; y?: string; metodo?: string; first?: boolean } = {},
+): string =>
   `(1, ${position}, ${access}, ${values.street ?? 1}, '${values.belfiore ?? 'Z001'}', null, 7, 'A', null, null, null, ${values.x ?? '14.25'}, ${values.y ?? '41.9'}, 0.5, ${values.metodo ?? '4'},
     ${values.first === true ? `${STREET_ARRAY}, array['odonimo'], array['via'], array['finta']` : 'null, null, null, null'})`;
 

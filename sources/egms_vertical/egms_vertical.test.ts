@@ -111,7 +111,11 @@ async function collectChunks(bytes: Buffer, size: number): Promise<Collected> {
   const path = join(folder, 'chunks_U.csv');
   await writeFile(path, bytes);
   const { createReadStream } = await import('node:fs');
-  const chunked = { ...source, read: (file: Parameters<typeof source.read>[0], sink: Parameters<typeof source.read>[1]) => source.read({ ...file, open: () => createReadStream(path, { highWaterMark: size }) }, sink) };
+  const chunked = {
+    ...source,
+    read: (file: Parameters<typeof source.read>[0], sink: Parameters<typeof source.read>[1]) =>
+      source.read({ ...file, open: () => createReadStream(path, { highWaterMark: size }) }, sink),
+  };
   return collect(chunked, path, { role: 'vertical' });
 }
 
@@ -239,8 +243,11 @@ describeDatabase('loading tiles', (engine) => {
       offences: (await checks()).map(({ name }) => name),
     }));
     expect(found.tiles).toEqual([
-      { member_id: 1, tile_x: 46, tile_y: 19, position: 1 }, { member_id: 2, tile_x: 46, tile_y: 20, position: 1 }, { member_id: 3, tile_x: 47, tile_y: 19, position: 1 },
-      { member_id: 4, tile_x: 47, tile_y: 19, position: 7 }, { member_id: 4, tile_x: 48, tile_y: 19, position: 8 },
+      { member_id: 1, tile_x: 46, tile_y: 19, position: 1 },
+      { member_id: 2, tile_x: 46, tile_y: 20, position: 1 },
+      { member_id: 3, tile_x: 47, tile_y: 19, position: 1 },
+      { member_id: 4, tile_x: 47, tile_y: 19, position: 7 },
+      { member_id: 4, tile_x: 48, tile_y: 19, position: 8 },
     ]);
     expect(found.duplicates).toEqual([{ member_id: 1, position: 2 }]);
     expect(found.cells.map(({ member_id, position }) => [member_id, position])).toEqual([[1, 3], [2, 2], [2, 3], [4, 7], [4, 8], [4, 9]]);

@@ -293,7 +293,8 @@ class TileRows {
     const acceleration = decimalOf(buffer, from[7]!, to[7]!, true);
     // NaN fails every comparison.
     if (!(rmse >= 0 && velocityStd >= 0 && velocity <= MAX_VELOCITY_MM_YEAR && velocity >= -MAX_VELOCITY_MM_YEAR)) return false;
-    if (!(height >= HEIGHT_M[0] && height <= HEIGHT_M[1] && acceleration <= MAX_ACCELERATION_MM_YEAR2 && acceleration >= -MAX_ACCELERATION_MM_YEAR2)) return false;
+    if (!(height >= HEIGHT_M[0] && height <= HEIGHT_M[1] && acceleration <= MAX_ACCELERATION_MM_YEAR2 && acceleration >= -MAX_ACCELERATION_MM_YEAR2))
+      return false;
     const writer = this.#writer;
     writer.begin(this.#number);
     writer.bytes(buffer, from[0], to[0]);

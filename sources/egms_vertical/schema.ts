@@ -71,6 +71,7 @@ export const ALIASES: Readonly<Record<string, EgmsField>> = { height_ortho: 'hei
 export function refusal(text: Readonly<Record<string, string>>, error: z.ZodError): Refusal {
   const [issue] = error.issues;
   const found = refusalOf(text, error);
-  if (error.issues.every(({ path }) => MEASURED.includes(String(path[0]))) && MEASURED.some((field) => isNoData(text[field]))) return { ...found, code: NO_DATA };
+  if (error.issues.every(({ path }) => MEASURED.includes(String(path[0]))) && MEASURED.some((field) => isNoData(text[field])))
+    return { ...found, code: NO_DATA };
   return issue?.code === 'custom' && typeof issue.params?.['code'] === 'string' ? { ...found, code: issue.params['code'] } : found;
 }

@@ -1,4 +1,4 @@
-/** Reads the grid as GML: one feature per node, with longitude, latitude and acceleration among its properties, as a service of the INSPIRE kind prints them. */
+/** Reads the grid as GML: a feature per node, with longitude, latitude and acceleration among its properties, as services of the INSPIRE kind print them. */
 import type { Readable } from 'node:stream';
 import { expectColumns, normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { readFeatures } from '../../pipelines/formats/gml-features.ts';

@@ -50,7 +50,14 @@ describe('the grid of ground acceleration', () => {
     const told = async (size: number): Promise<unknown[]> => {
       const said: unknown[] = [];
       const pieces = Array.from({ length: Math.ceil(document.length / size) }, (_, i) => document.subarray(i * size, (i + 1) * size));
-      const member = { memberId: 1, row: (...row: unknown[]) => said.push(row), reject: (reject: unknown) => said.push(reject), duplicate: () => undefined, drain: () => undefined, close: async (records: number) => void said.push(records) };
+      const member = {
+        memberId: 1,
+        row: (...row: unknown[]) => said.push(row),
+        reject: (reject: unknown) => said.push(reject),
+        duplicate: () => undefined,
+        drain: () => undefined,
+        close: async (records: number) => void said.push(records),
+      };
       await readGml(Readable.from(pieces), 'grid.gml', member as unknown as MemberSink, () => undefined);
       return said;
     };

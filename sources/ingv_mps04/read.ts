@@ -1,4 +1,7 @@
-/** Reads the grid, as GML (`gml.ts`) or as text: a header that names its columns in any order, then one node per line, divided by blanks, tabs, semicolons or commas. */
+/**
+ * Reads the grid, as GML (`gml.ts`) or as text: a header that names its columns in any order, then one node per line, divided by blanks, tabs,
+ * semicolons or commas.
+ */
 import type { Readable } from 'node:stream';
 import { expectColumns, fieldsOf, normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { firstLine } from '../../pipelines/readers/head.ts';

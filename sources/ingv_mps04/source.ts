@@ -23,7 +23,8 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     return isGridName(probe.name) && isGrid(probe.name, probe.head) ? { ...recognition, complete: isWhole([probe.name], WHOLE) } : null;
   }
   for (const entry of probe.entries) {
-    if (!entry.isFolder && isGridName(entry.path) && isGrid(entry.path, await probe.headOf(entry.path))) return { ...recognition, complete: isWhole([probe.name, entry.path], WHOLE) };
+    if (!entry.isFolder && isGridName(entry.path) && isGrid(entry.path, await probe.headOf(entry.path)))
+      return { ...recognition, complete: isWhole([probe.name, entry.path], WHOLE) };
   }
   return null;
 }

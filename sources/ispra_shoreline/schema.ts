@@ -59,7 +59,10 @@ const published = z.strictObject({
  * @param years between the two surveys; null when the name of the layer does not say
  * @returns class and mean change per year, or why the record is refused
  */
-export function segmentOf(fields: { readonly dynamic: unknown; readonly rate: unknown; readonly change: unknown }, years: number | null): { readonly dynamic: Dynamic | null; readonly rate: number | null } | Refusal {
+export function segmentOf(
+  fields: { readonly dynamic: unknown; readonly rate: unknown; readonly change: unknown },
+  years: number | null,
+): { readonly dynamic: Dynamic | null; readonly rate: number | null } | Refusal {
   const parsed = published.safeParse(fields);
   if (!parsed.success) {
     const issue = firstIssue(parsed.error);
@@ -69,7 +72,11 @@ export function segmentOf(fields: { readonly dynamic: unknown; readonly rate: un
   const { dynamic, rate, change } = parsed.data;
   if (rate !== null) return { dynamic, rate };
   if (change === null) return { dynamic, rate: null };
-  if (years === null) return { code: 'period_unknown', message: `change: expected the years of the two surveys in the layer's name, such as 2006_2020, to make ${change} m a yearly mean` };
+  if (years === null)
+    return {
+      code: 'period_unknown',
+      message: `change: expected the years of the two surveys in the layer's name, such as 2006_2020, to make ${change} m a yearly mean`,
+    };
   return { dynamic, rate: change / years };
 }
 

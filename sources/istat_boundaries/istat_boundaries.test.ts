@@ -145,7 +145,15 @@ describeDatabase('boundaries become a layer', (engine) => {
       row(3, 1, 'provincia', '094904', square(903_000, 4_600_000, 1000)),
     ].join('\n');
     await loaded(database, 'istat_boundaries', inserts, async ({ session, checks }) => {
-      const rows = await session.query<{ member_id: number; position: number; code: string; made_valid: boolean; area_m2: number; valid: boolean; srid: number }>(
+      const rows = await session.query<{
+        member_id: number;
+        position: number;
+        code: string;
+        made_valid: boolean;
+        area_m2: number;
+        valid: boolean;
+        srid: number;
+      }>(
         'select member_id, position::int4 as position, code, made_valid, area_m2, st_isvalid(geom) as valid, st_srid(geom) as srid from boundary order by member_id, position',
       );
       expect(rows.map(({ member_id, position, code, made_valid, valid, srid }) => [member_id, position, code, made_valid, valid, srid])).toEqual([

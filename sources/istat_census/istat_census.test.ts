@@ -27,7 +27,8 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-const recognition = async (path: string): Promise<Recognition | null> => (await recognise({ path, size: statSync(path).size }, [registered]))?.recognition ?? null;
+const recognition = async (path: string): Promise<Recognition | null> =>
+  (await recognise({ path, size: statSync(path).size }, [registered]))?.recognition ?? null;
 
 type Golden = { records: number; rows: Record<string, unknown>[]; rejects: { position: number; code: string }[] };
 const golden = (name: string): Golden => JSON.parse(readFileSync(join(GOLDEN, `${name}.json`), 'utf8')) as Golden;
@@ -99,7 +100,19 @@ describe('reading geometry', () => {
   const FIELDS = ['COD_REG', 'COD_UTS', 'PRO_COM', 'SEZ21', 'SEZ21_ID', 'TIPO_LOC', 'POP21', 'FAM21'];
   /** The other fields of the publisher's table, which are not read. */
   const REST = ['COD_TIPO_S', 'LOC21_ID', 'COD_ZIC', 'COD_ISAM', 'COD_ACQUE', 'COD_ISOLE', 'COD_MONT_D', 'COD_AREA_S', 'COM_ASC1', 'COM_ASC2', 'COM_ASC3', 'SHAPE_Leng', 'SHAPE_Area'];
-  const square = (lon: number): MultiPolygon => [[([[0, 0], [0.01, 0], [0.01, 0.01], [0, 0.01], [0, 0]] as const).map(([x, y]) => utm32.forward([lon + x, 45 + y]))]];
+  const square = (lon: number): MultiPolygon => [
+    [
+      (
+        [
+          [0, 0],
+          [0.01, 0],
+          [0.01, 0.01],
+          [0, 0.01],
+          [0, 0],
+        ] as const
+      ).map(([x, y]) => utm32.forward([lon + x, 45 + y])),
+    ],
+  ];
 
   async function shapefile(name: string, rows: readonly (readonly (number | null)[])[], fields: readonly string[] = FIELDS): Promise<string> {
     const rest = fields.includes('SEZ21_ID') ? REST : [];

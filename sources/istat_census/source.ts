@@ -85,7 +85,12 @@ function recogniseCsv(name: string, head: Buffer, names: readonly string[]): Rec
  * @param names of the file and, in a zip, of the entry
  * @throws `CENSUS_EDITION`
  */
-function recogniseIndicators(name: string, header: readonly (string | null)[], first: readonly (string | null)[], names: readonly string[]): Recognition | null {
+function recogniseIndicators(
+  name: string,
+  header: readonly (string | null)[],
+  first: readonly (string | null)[],
+  names: readonly string[],
+): Recognition | null {
   const columns = header.map((cell) => normaliseHeader(cell ?? ''));
   if (columns.includes('sez2011') && columns.includes('p1')) {
     return { role: 'indicators_2011_bases', vintage: 'basi_2011', region: null, complete: false, ignored: OLD_BASES };

@@ -9,7 +9,12 @@ describeDatabase('the list of comuni becomes a layer', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
   });
-  const comune = (position: number, belfiore: string, code: string, more: Partial<{ province: string; provinceName: string; sigla: string; name: string; region: string }> = {}): string =>
+  const comune = (
+    position: number,
+    belfiore: string,
+    code: string,
+    more: Partial<{ province: string; provinceName: string; sigla: string; name: string; region: string }> = {},
+  ): string =>
     `insert into raw_comune values (1, ${position}, 14, '${more.province ?? '070'}', '${more.province ?? '070'}', '${code}', '${more.name ?? 'Finto'}', null, '${more.region ?? 'Molise'}',
       '${more.provinceName ?? 'Campobasso'}', 1, false, '${more.sigla ?? 'CB'}', null, '${code}', '${code}', '${code}', '${belfiore}');`;
 

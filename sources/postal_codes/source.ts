@@ -15,7 +15,12 @@ function isTable(head: Buffer): boolean {
   const line = firstLine(head.toString('latin1').replace(/^\u00ef\u00bb\u00bf/, ''));
   const names = line.split(delimiterOf(line)).map((cell) => normaliseHeader(cell.replace(/^"|"$/g, '')));
   const used = columnsOf(names);
-  return names.length <= MAX_COLUMNS && used.cap !== undefined && (used.belfiore !== undefined || used.istat_code !== undefined) && !names.some((name) => FOREIGN.includes(name));
+  return (
+    names.length <= MAX_COLUMNS
+    && used.cap !== undefined
+    && (used.belfiore !== undefined || used.istat_code !== undefined)
+    && !names.some((name) => FOREIGN.includes(name))
+  );
 }
 
 /** A list whose first object has a CAP and a code of the comune. */
@@ -30,7 +35,8 @@ function isJson(head: Buffer): boolean {
 /** Polygons with a CAP. Of a GeoPackage and a GeoJSON the first bytes must name the column and the kind of geometry. */
 function isArea({ path, fields, head }: VectorLook): boolean {
   const named = (name: string): boolean => (ALIASES.cap as readonly string[]).includes(normaliseHeader(name));
-  if (fields !== null) return fields.some(named) && !fields.some((field) => FOREIGN.includes(field)) && [5, 15, 25].includes(head.length >= 36 ? head.readInt32LE(32) : 0);
+  if (fields !== null)
+    return fields.some(named) && !fields.some((field) => FOREIGN.includes(field)) && [5, 15, 25].includes(head.length >= 36 ? head.readInt32LE(32) : 0);
   const text = head.toString('latin1');
   if (/\.geojson$/i.test(path)) {
     const keys = jsonKeys(text);

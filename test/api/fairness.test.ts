@@ -55,13 +55,23 @@ describe('turns', () => {
 });
 
 /** A server whose database holds each question until it is let go. */
-async function held(): Promise<{ app: FastifyInstance; begun: string[]; counted: boolean[]; letGo(): void; ask(key: string): Promise<LightMyRequestResponse> }> {
+async function held(): Promise<{
+  app: FastifyInstance;
+  begun: string[];
+  counted: boolean[];
+  letGo(): void;
+  ask(key: string): Promise<LightMyRequestResponse>;
+}> {
   const begun: string[] = [];
   const counted: boolean[] = [];
   const waiting: (() => void)[] = [];
   let free = false;
   const reader: Reader = {
-    engine: 'postgres', restricted: true, login: 'ordinary', parallel: 10, close: async () => undefined,
+    engine: 'postgres',
+    restricted: true,
+    login: 'ordinary',
+    parallel: 10,
+    close: async () => undefined,
     call: (async (statement: string, parameters: readonly unknown[]) => {
       begun.push(String(parameters[0] ?? statement));
       if (!free) await new Promise<void>((resolve) => waiting.push(resolve));
@@ -75,7 +85,9 @@ async function held(): Promise<{ app: FastifyInstance; begun: string[]; counted:
   const app = await buildServer({ reader, version: VERSION, log: SILENT });
   await app.ready();
   return {
-    app, begun, counted,
+    app,
+    begun,
+    counted,
     letGo() {
       free = true;
       for (const go of waiting.splice(0)) go();

@@ -17,28 +17,40 @@ const NASTY = [
 ] as const;
 
 const nasty = fc.oneof(fc.constantFrom(...NASTY), fc.string({ unit: 'binary', maxLength: 30 }), fc.array(fc.constantFrom(...NASTY), { minLength: 2, maxLength: 4 }).map((parts) => parts.join('')));
-const coordinate = (from: number, to: number): fc.Arbitrary<string> => fc.double({ min: from - 0.2, max: to + 0.2, noNaN: true, noDefaultInfinity: true }).map((value) => value.toFixed(6));
+const coordinate = (from: number, to: number): fc.Arbitrary<string> =>
+  fc.double({ min: from - 0.2, max: to + 0.2, noNaN: true, noDefaultInfinity: true }).map((value) => value.toFixed(6));
 
 /** Mostly what makes sense, so that the look-up is reached, and now and then what does not. */
-const mostly = (...sensible: readonly fc.Arbitrary<string>[]): fc.Arbitrary<string> => fc.oneof(...sensible.map((arbitrary) => ({ weight: 8, arbitrary })), { weight: 1, arbitrary: nasty });
+const mostly = (...sensible: readonly fc.Arbitrary<string>[]): fc.Arbitrary<string> =>
+  fc.oneof(...sensible.map((arbitrary) => ({ weight: 8, arbitrary })), { weight: 1, arbitrary: nasty });
 
 /** Values that a parameter may well have, and those that it should not. */
 const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   q: fc.oneof(fc.constantFrom('Via Roma 5', 'piazza garibaldi', 'Corso Vitorio Emanuele 12/A, Borgo Finto', 'via dei', 'km 3'), nasty),
-  city: mostly(fc.constantFrom('Z001', 'Z002', 'Castel dell\'Inventato', 'nowhere')),
+  city: mostly(fc.constantFrom('Z001', 'Z002', "Castel dell'Inventato", 'nowhere')),
   limit: mostly(fc.integer({ min: -2, max: 205 }).map(String)),
   lat: mostly(coordinate(41.99, 42.02), coordinate(35, 47.5)),
   lng: mostly(coordinate(14, 14.03), coordinate(6, 19)),
   radius: mostly(fc.integer({ min: -1, max: 505 }).map(String)),
   bbox: mostly(
-    fc.tuple(coordinate(14, 14.03), coordinate(41.99, 42.02), fc.double({ min: -0.01, max: 0.06, noNaN: true }), fc.double({ min: -0.01, max: 0.06, noNaN: true }))
+    fc
+      .tuple(
+        coordinate(14, 14.03),
+        coordinate(41.99, 42.02),
+        fc.double({ min: -0.01, max: 0.06, noNaN: true }),
+        fc.double({ min: -0.01, max: 0.06, noNaN: true }),
+      )
       .map(([lng, lat, width, height]) => [lng, lat, (Number(lng) + width).toFixed(6), (Number(lat) + height).toFixed(6)].join(',')),
   ),
-  points: mostly(fc.array(fc.tuple(coordinate(41.99, 42.02), coordinate(14, 14.03)), { minLength: 1, maxLength: 11 }).map((points) => points.map((point) => point.join(',')).join(';'))),
+  points: mostly(
+    fc
+      .array(fc.tuple(coordinate(41.99, 42.02), coordinate(14, 14.03)), { minLength: 1, maxLength: 11 })
+      .map((points) => points.map((point) => point.join(',')).join(';')),
+  ),
   after: mostly(fc.integer({ min: 1_400_000_000, max: 1_400_000_400 }).map(String)),
   geometry: mostly(fc.constantFrom('true', 'false')),
   format: mostly(fc.constantFrom('json', 'geojson')),
-  comune: mostly(fc.constantFrom('Z001', 'Castel dell\'Inventato', 'nowhere')),
+  comune: mostly(fc.constantFrom('Z001', "Castel dell'Inventato", 'nowhere')),
   foglio: mostly(fc.integer({ min: 0, max: 20 }).map(String)),
   label: mostly(fc.integer({ min: 0, max: 60 }).map(String), fc.constantFrom('STRADA001', 'A')),
   sezione: mostly(fc.constantFrom('A', 'b')),
@@ -62,7 +74,11 @@ function sensibleNames(names: readonly string[]): fc.Arbitrary<string[]> {
 
 const request = fc.constantFrom(...ENDPOINTS).chain(({ path, parameters, pathParameters }) => {
   const names = Object.keys(parameters.shape);
-  const id = fc.oneof({ weight: 8, arbitrary: fc.integer({ min: 1_400_000_000, max: 1_400_000_420 }).map(String) }, { weight: 1, arbitrary: fc.integer().map(String) }, { weight: 1, arbitrary: nasty });
+  const id = fc.oneof(
+    { weight: 8, arbitrary: fc.integer({ min: 1_400_000_000, max: 1_400_000_420 }).map(String) },
+    { weight: 1, arbitrary: fc.integer().map(String) },
+    { weight: 1, arbitrary: nasty },
+  );
   return fc.tuple(
     'id' in pathParameters.shape ? id.map((value) => path.replace('{id}', () => encode(value))) : fc.constant(path),
     names.length === 0 ? fc.constant<string[]>([]) : fc.oneof({ weight: 4, arbitrary: sensibleNames(names) }, { weight: 1, arbitrary: fc.subarray(names) }),

@@ -198,7 +198,7 @@ describeEngines('searching an address', (engine) => {
 
   once('never answers another comune than the one that was named, for any that is listed and not loaded', async () => {
     // Neighbours of the loaded names, one letter away, are as bad as it can be.
-    const neighbours = region.comuni.flatMap(({ italianName: name }) => [...name].flatMap((letter, at) => (/[a-z]/.test(letter) && at % 4 === 1 ? [name.slice(0, at) + (letter === 'x' ? 'y' : 'x') + name.slice(at + 1)] : [])));
+    const neighbours = region.comuni.flatMap(({ italianName: name }) => Array.from(name).flatMap((letter, at) => (/[a-z]/.test(letter) && at % 4 === 1 ? [name.slice(0, at) + (letter === 'x' ? 'y' : 'x') + name.slice(at + 1)] : [])));
     const names = [...REAL, ...neighbours];
     await database.query('begin');
     try {

@@ -38,7 +38,10 @@ export interface Service {
   /** A fresh token; by default with every scope. */
   token(scopes?: readonly Scope[], expiresAt?: Date | null): Promise<string>;
   /** Asks. @param path below the base address; starts with `/` */
-  ask(path: string, options?: { key?: string | undefined; method?: string; headers?: Readonly<Record<string, string>>; from?: string; body?: string }): Promise<Answered>;
+  ask(
+    path: string,
+    options?: { key?: string | undefined; method?: string; headers?: Readonly<Record<string, string>>; from?: string; body?: string },
+  ): Promise<Answered>;
   close(): Promise<void>;
 }
 
@@ -48,7 +51,11 @@ export async function serviceOn(database: Database, url: string, options: Pick<S
   const logged: string[] = [];
   const warned: string[] = [];
   const write = (message: string, facts?: Record<string, unknown>): void => void logged.push(`${message} ${JSON.stringify(facts ?? {})}`);
-  const log: Log = { runId: null, info: write, warn: (message, facts) => (warned.push(message), write(message, facts)), progress: () => undefined };
+  const warn: typeof write = (message, facts) => {
+    warned.push(message);
+    write(message, facts);
+  };
+  const log: Log = { runId: null, info: write, warn, progress: () => undefined };
   const app = await buildServer({ reader, version: VERSION, log, ...options });
   await app.ready();
   return {
@@ -106,11 +113,16 @@ interface Operation {
   readonly security: readonly Readonly<Record<string, readonly string[]>>[];
   readonly parameters: readonly ({ readonly name: string } & Examples)[];
   readonly responses: Readonly<Record<string, {
-    readonly description?: string; readonly headers?: Readonly<Record<string, unknown>>; readonly content?: Readonly<Record<string, { readonly schema: unknown } & Examples>>;
+    readonly description?: string;
+    readonly headers?: Readonly<Record<string, unknown>>;
+    readonly content?: Readonly<Record<string, { readonly schema: unknown } & Examples>>;
   }>>;
 }
 
-export const DOCUMENT = document(VERSION) as { readonly paths: Readonly<Record<string, { readonly get: Operation }>>; readonly components: { readonly schemas: Readonly<Record<string, unknown>> } };
+export const DOCUMENT = document(VERSION) as {
+  readonly paths: Readonly<Record<string, { readonly get: Operation }>>;
+  readonly components: { readonly schemas: Readonly<Record<string, unknown>> };
+};
 
 const ajv = new Ajv2020({ strict: false, allErrors: true });
 const ID = 'https://document.test/';

@@ -34,7 +34,9 @@ describeEngines('the pages', (engine) => {
       await mkdir(PICTURES, { recursive: true });
       browser = await chromium.launch({ executablePath: CHROMIUM!, args: FLAGS });
       page = await browser.newPage({ viewport: { width: 1360, height: 860 } });
-      page.on('console', (message) => void (message.type() === 'error' && problems.push(message.text())));
+      page.on('console', (message) => {
+        if (message.type() === 'error') problems.push(message.text());
+      });
       page.on('pageerror', (error) => void problems.push(String(error)));
       page.on('request', (request) => {
         asked.add(new URL(request.url()).origin);
@@ -126,7 +128,10 @@ describeEngines('the pages', (engine) => {
       // A click lands in the middle of a shape's box, which another parcel may hold: the map answers for whatever is there.
       const box = (await others.first().boundingBox())!;
       const map = (await page.locator('#map').boundingBox())!;
-      await page.mouse.click(Math.min(Math.max(box.x + box.width / 2, map.x + 60), map.x + map.width - 10), Math.min(Math.max(box.y + box.height / 2, map.y + 90), map.y + map.height - 10));
+      await page.mouse.click(
+        Math.min(Math.max(box.x + box.width / 2, map.x + 60), map.x + map.width - 10),
+        Math.min(Math.max(box.y + box.height / 2, map.y + 90), map.y + map.height - 10),
+      );
       await expect.poll(() => title.textContent(), { timeout: 20_000 }).not.toBe(first);
       await page.locator('[data-section=neighbours] button').first().waitFor();
       const second = await title.textContent();

@@ -172,7 +172,12 @@ describeDatabase('the socket', (engine) => {
       for (let count = 1 + random.below(3); count > 0; count -= 1) {
         const at = random.below(text.length + 1);
         const until = Math.min(text.length, at + random.below(13));
-        text = [text.slice(0, at) + random.pick(words) + text.slice(at), text.slice(0, at) + text.slice(until), text.slice(0, until) + text.slice(at), text.slice(0, at) + String.fromCharCode(random.below(256)) + text.slice(at + 1)][random.below(4)]!;
+        text = [
+          text.slice(0, at) + random.pick(words) + text.slice(at),
+          text.slice(0, at) + text.slice(until),
+          text.slice(0, until) + text.slice(at),
+          text.slice(0, at) + String.fromCharCode(random.below(256)) + text.slice(at + 1),
+        ][random.below(4)]!;
       }
       return text;
     });

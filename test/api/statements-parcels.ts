@@ -61,7 +61,9 @@ export const PARCELS: readonly Statement[] = [
         const found = await trial.list(`/parcels/locate?points=${points}`);
         for (const basic of asked) {
           const { gml_id, label, cadastral_reference, municipality, area_m2, centroid } = basic;
-          expect(found.filter(({ fid }) => fid === basic.fid)).toEqual([{ point: centroid, fid: basic.fid, gml_id, label, cadastral_reference, municipality, area_m2, centroid }]);
+          expect(found.filter(({ fid }) => fid === basic.fid)).toEqual([
+            { point: centroid, fid: basic.fid, gml_id, label, cadastral_reference, municipality, area_m2, centroid },
+          ]);
         }
       }
     },
@@ -111,7 +113,9 @@ export const PARCELS: readonly Statement[] = [
       const { data, meta } = (await trial.get(`/parcels/locate?bbox=${box.join(',')}&limit=200`)) as { data: Json[]; meta: Json };
       expect(meta).toEqual({ mode: 'bbox', bbox: box, after: null, limit: 200, count: data.length, truncated: false });
       expect(fids(data)).toEqual(ascending(fids(data)));
-      const inside = (await trial.basics()).filter(({ centroid }) => centroid.lng > box[0]! && centroid.lng < box[2]! && centroid.lat > box[1]! && centroid.lat < box[3]!);
+      const inside = (await trial.basics()).filter(
+        ({ centroid }) => centroid.lng > box[0]! && centroid.lng < box[2]! && centroid.lat > box[1]! && centroid.lat < box[3]!,
+      );
       expect(inside.length).toBeGreaterThan(3);
       expect(fids(data)).toEqual(expect.arrayContaining(inside.map(({ fid }) => fid)));
     },
@@ -148,7 +152,8 @@ export const PARCELS: readonly Statement[] = [
       for (const place of [`lat=${lat}&lng=${lng}`, `points=${lat},${lng}`, `bbox=${lng},${lat},${lng + 0.001},${lat + 0.001}`]) {
         const found = await trial.list(`/parcels/locate?${place}&geometry=true`);
         expect(found.length).toBeGreaterThan(0);
-        for (const { fid, geometry, kind } of found) expect({ geometry, kind }).toEqual({ geometry: basics.get(fid as number)!.geometry, kind: basics.get(fid as number)!.kind });
+        for (const { fid, geometry, kind } of found)
+          expect({ geometry, kind }).toEqual({ geometry: basics.get(fid as number)!.geometry, kind: basics.get(fid as number)!.kind });
         for (const each of await trial.list(`/parcels/locate?${place}&geometry=false`)) expect(Object.keys(each)).not.toContain('geometry');
       }
       expect(await trial.refusal(`/parcels/locate?lat=${lat}&lng=${lng}&geometry=yes`)).toEqual([400, 'INVALID_PARAMS', 'geometry']);
@@ -384,7 +389,9 @@ export const PARCELS: readonly Statement[] = [
       const quotations = records.flatMap(({ valuation }) => valuation as Json[]);
       expect(quotations.length).toBeGreaterThan(0);
       for (const { zone_perimeter_semester: perimeter } of quotations) expect(perimeter).toMatch(/^\d{4}_[12]$/);
-      const histories = records.map(({ valuation_history: history }) => history as { semesters: { semester: string }[] } | null).filter((each) => each !== null);
+      const histories = records
+        .map(({ valuation_history: history }) => history as { semesters: { semester: string }[] } | null)
+        .filter((each) => each !== null);
       for (const { semesters } of histories) {
         expect(semesters).toHaveLength(22);
         expect(semesters.map(({ semester }) => semester)).toEqual(semesters.map(({ semester }) => semester).sort());
@@ -394,7 +401,10 @@ export const PARCELS: readonly Statement[] = [
   {
     about: OF_RECORD, says: 'coastal_erosion has at most 5 segments within 1,000 m, nearest first; what is not stable and has no rate has null for it and for its severity',
     holds: async (trial) => {
-      const all = (await trial.records()).map(({ coastal_erosion: segments }) => segments as { dynamic: string; avg_change_m_year: number | null; severity_index: number | null; distance_m: number }[]);
+      const all = (await trial.records()).map(
+        ({ coastal_erosion: segments }) =>
+          segments as { dynamic: string; avg_change_m_year: number | null; severity_index: number | null; distance_m: number }[],
+      );
       expect(all.flat().filter(({ avg_change_m_year: rate }) => rate === null).length).toBeGreaterThan(0);
       for (const segments of all) {
         expect(segments.length).toBeLessThanOrEqual(5);

@@ -267,7 +267,14 @@ export const STATEMENTS: readonly Statement[] = [
   {
     about: OF_ADDRESSES, says: 'is written as street and number, locality or else comune, and province, nothing empty and nothing twice',
     holds: async (trial) => {
-      for (const { street_name: street, street_number: number, locality, municipality_name: comune, province, formatted_address: written } of await trial.addresses()) {
+      for (const {
+        street_name: street,
+        street_number: number,
+        locality,
+        municipality_name: comune,
+        province,
+        formatted_address: written,
+      } of await trial.addresses()) {
         expect(written).toBe([...new Set([`${String(street)} ${String(number)}`, locality === '' ? comune : locality, province])].join(', '));
       }
     },

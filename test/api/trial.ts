@@ -115,7 +115,8 @@ export interface Statement {
 
 export const fids = (found: readonly Json[]): number[] => found.map(({ fid }) => fid as number);
 export const ascending = (values: readonly number[]): number[] => [...values].sort((a, b) => a - b);
-export const query = (parameters: Readonly<Record<string, string | number>>): string => new URLSearchParams(Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]))).toString();
+export const query = (parameters: Readonly<Record<string, string | number>>): string =>
+  new URLSearchParams(Object.fromEntries(Object.entries(parameters).map(([name, value]) => [name, String(value)]))).toString();
 export const metaOf = (body: Json): Json => body['meta'] as Json;
 
 /** Corners of a geometry as they are printed, `lng,lat`, each once. */

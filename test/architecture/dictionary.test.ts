@@ -66,7 +66,12 @@ describeDatabase('the data dictionary', (engine) => {
         `select a.attname as name, t.typname as type, not a.attnotnull as nullable, col_description(a.attrelid, a.attnum) as comment
          from pg_attribute a join pg_type t on t.oid = a.atttypid where a.attrelid = to_regclass($1) and a.attnum > 0 and not a.attisdropped order by a.attname`, [relation],
       );
-      const stated = Object.entries(columns).map(([name, column]) => ({ name, type: column.type, nullable: column.null !== undefined, comment: commentOf(column) }));
+      const stated = Object.entries(columns).map(([name, column]) => ({
+        name,
+        type: column.type,
+        nullable: column.null !== undefined,
+        comment: commentOf(column),
+      }));
       expect(found, relation).toEqual(stated.sort((a, b) => (a.name < b.name ? -1 : 1)));
       expect(await database.query("select obj_description(to_regclass($1), 'pg_class') as comment, pg_get_constraintdef(c.oid) as key, pg_get_partkeydef(to_regclass($1)) as parts from pg_constraint c where c.conrelid = to_regclass($1) and c.contype = 'p'", [relation]))
         .toEqual([{ comment: description, key: `PRIMARY KEY (${key.join(', ')})`, parts: 'RANGE (fid)' }]);

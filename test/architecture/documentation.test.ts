@@ -187,7 +187,10 @@ describe('the documents', () => {
       const folder = file.split('/').slice(0, -1).map((part) => `${part}/`).join('');
       return [...read(file).matchAll(/\]\(([^)#:\s]+)(?:#[^)]*)?\)/g)].map((match) => match[1]!.replace(/^\.\//, '')).filter((path) => {
         const parts: string[] = [];
-        for (const part of `${folder}${path}`.split('/')) if (part === '..') parts.pop(); else if (part !== '') parts.push(part);
+        for (const part of `${folder}${path}`.split('/')) {
+          if (part === '..') parts.pop();
+          else if (part !== '') parts.push(part);
+        }
         const whole = parts.join('/');
         return !FILES.some((each) => each === whole || each.startsWith(`${whole}/`));
       }).map((path) => `${file}: ${path}`);

@@ -170,7 +170,9 @@ describe('imports', () => {
 });
 
 function importers(name: string): string[] {
-  return TYPESCRIPT.filter((file) => importsOf(file, read(file)).some(({ specifier }) => packageOf(specifier) === name && !isLocal({ specifier, line: 0, typeOnly: false })));
+  return TYPESCRIPT.filter((file) =>
+    importsOf(file, read(file)).some(({ specifier }) => packageOf(specifier) === name && !isLocal({ specifier, line: 0, typeOnly: false })),
+  );
 }
 
 describe('the environment', () => {

@@ -36,7 +36,7 @@ function readImports(file: string, text: string): Import[] {
     const add = (specifier: ts.Node | undefined, typeOnly: boolean): void => {
       if (specifier !== undefined && ts.isStringLiteralLike(specifier)) found.push({ specifier: specifier.text, line, typeOnly });
     };
-    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, node.importClause?.isTypeOnly === true);
+    if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword);
     else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
     else if (ts.isImportTypeNode(node)) add(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, true);
     else if (ts.isExternalModuleReference(node)) add(node.expression, false);

@@ -1,4 +1,7 @@
-/** A source is one folder: the checkout is copied, `test/stations` is put among its sources, and everything that a source has is there. `sources/README.md` walks the same way. */
+/**
+ * A source is one folder: the checkout is copied, `test/stations` is put among its sources, and everything that a source has is there.
+ * `sources/README.md` walks the same way.
+ */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { copyCheckout, onDatabase, type Checkout } from '../harness/checkout.ts';

@@ -118,12 +118,27 @@ function attributeVariants(path: string, content: Buffer): Variant[] {
   }
   if (/\.geojson$/i.test(path)) {
     const parsed = JSON.parse(content.toString('utf8')) as { features: { properties: Record<string, unknown> }[] };
-    return Object.keys(parsed.features[0]?.properties ?? {}).flatMap((name) => ([['renamed', 'nuova'], ['removed', null]] as const).map(([what, other]): Variant => [`${what} ${name}`, Buffer.from(JSON.stringify({
-      ...parsed,
-      features: parsed.features.map((feature) => ({
-        ...feature, properties: Object.fromEntries(Object.entries(feature.properties).flatMap(([key, value]) => (key !== name ? [[key, value]] : other === null ? [] : [[other, value]]))),
-      })),
-    }))]));
+    return Object.keys(parsed.features[0]?.properties ?? {}).flatMap((name) =>
+      (
+        [
+          ['renamed', 'nuova'],
+          ['removed', null],
+        ] as const
+      ).map(([what, other]): Variant => [
+        `${what} ${name}`,
+        Buffer.from(
+          JSON.stringify({
+            ...parsed,
+            features: parsed.features.map((feature) => ({
+              ...feature,
+              properties: Object.fromEntries(
+                Object.entries(feature.properties).flatMap(([key, value]) => (key !== name ? [[key, value]] : other === null ? [] : [[other, value]])),
+              ),
+            })),
+          }),
+        ),
+      ]),
+    );
   }
   if (/sharedStrings\.xml$/.test(path)) {
     return [...content.toString('utf8').matchAll(/<t>([A-Z]+\d{0,3}(?:_[A-Z0-9]+)?)<\/t>/g)].slice(0, COLUMNS).flatMap(([cell, name]): Variant[] => [
@@ -212,7 +227,10 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
           for (const sibling of zipped ? [path.split('/').at(-1)!] : places.map((each) => each.name)) copyFileSync(join(path, '..', sibling), join(place, sibling));
           const target = join(place, path.split('/').at(-1)!);
           // A publisher changes all documents of a file at once.
-          if (zipped) await rewriteZip(target, (each, before) => (each === name ? changed : (attributeVariants(each, before).find(([other]) => other === what)?.[1] ?? before)));
+          if (zipped)
+            await rewriteZip(target, (each, before) =>
+              each === name ? changed : (attributeVariants(each, before).find(([other]) => other === what)?.[1] ?? before),
+            );
           else writeFileSync(join(place, name), changed);
           const [verdict] = (await validate([target], sources, null, () => undefined)).filter((each) => each.path === target);
           tried.push(what);

@@ -19,14 +19,14 @@ import { locate } from '../../pipelines/ingest/locate.ts';
 const disk = vi.hoisted(() => ({ freeBytes: null as number | null, listings: [] as string[] }));
 vi.mock('node:fs', async (original) => {
   const real = await original<typeof Fs>();
-  return { ...real, readdirSync: (path: string, ...rest: never[]) => (disk.listings.push(String(path)), real.readdirSync(path, ...rest)) };
+  return { ...real, readdirSync: (path: string, ...rest: never[]) => (disk.listings.push(path), real.readdirSync(path, ...rest)) };
 });
 vi.mock('node:fs/promises', async (original) => {
   const real = await original<typeof FsPromises>();
   return {
     ...real,
     statfs: async (path: string) => (disk.freeBytes === null ? real.statfs(path) : { bavail: disk.freeBytes, bsize: 1 }),
-    readdir: (path: string, ...rest: never[]) => (disk.listings.push(String(path)), real.readdir(path, ...rest)),
+    readdir: (path: string, ...rest: never[]) => (disk.listings.push(path), real.readdir(path, ...rest)),
   };
 });
 

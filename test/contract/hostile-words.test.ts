@@ -112,7 +112,16 @@ describe('coordinates', () => {
     };
     expect(metresMisplaced(ring(14.5, 41.7))).toMatchObject({ code: 'coordinates_in_degrees', message: expect.stringContaining('found 14.5 and 41.7: degrees?') });
     // San Felice del Molise on the maps that publishers use: UTM 32 and 33, Gauss-Boaga west and east, Italy's own two, Europe's, and that of web maps.
-    for (const [srid, x, y] of [[32_632, 977_000, 4_658_000], [32_633, 474_000, 4_637_000], [3003, 1_977_000, 4_658_000], [3004, 2_494_000, 4_637_000], [6875, 7_223_000, 4_640_000], [6876, 3_223_000, 4_640_000], [3035, 4_712_000, 2_108_000], [3857, 1_638_000, 5_142_000]] as const) {
+    for (const [srid, x, y] of [
+      [32_632, 977_000, 4_658_000],
+      [32_633, 474_000, 4_637_000],
+      [3003, 1_977_000, 4_658_000],
+      [3004, 2_494_000, 4_637_000],
+      [6875, 7_223_000, 4_640_000],
+      [6876, 3_223_000, 4_640_000],
+      [3035, 4_712_000, 2_108_000],
+      [3857, 1_638_000, 5_142_000],
+    ] as const) {
       expect(metresMisplaced(ring(x, y, srid)), `EPSG:${srid}`).toBeNull();
       expect(metresMisplaced(ring(y, x, srid)), `EPSG:${srid}`).toMatchObject({ code: 'coordinates_swapped', message: expect.stringContaining('swapped?') });
     }

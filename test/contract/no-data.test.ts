@@ -131,7 +131,9 @@ function shapeVariants(shp: Buffer): Buffer[] {
 }
 
 /** The files of one source, one of a kind, each with a way to write a variant of one of its parts. */
-async function materialOf(source: RegisteredSource): Promise<{ readonly path: string; readonly parts: readonly { readonly name: string; readonly content: Buffer }[]; readonly zipped: boolean }[]> {
+async function materialOf(
+  source: RegisteredSource,
+): Promise<{ readonly path: string; readonly parts: readonly { readonly name: string; readonly content: Buffer }[]; readonly zipped: boolean }[]> {
   const folder = join(root, source.id);
   mkdirSync(folder);
   await (await loadSynthetic(source.id)).write(makeRegion({ parcels: 200, seed: 5 }), folder);

@@ -134,7 +134,11 @@ it('the same numbers write the same bytes', async () => {
   const again = mkdtempSync(join(tmpdir(), 'mappale-contract-'));
   try {
     for (const { id } of sources) await (await loadSynthetic(id)).write(makeRegion({ parcels: 600, seed: 11 }), again);
-    const list = (root: string): string[] => readdirSync(root, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name).slice(root.length)).sort();
+    const list = (root: string): string[] =>
+      readdirSync(root, { recursive: true, withFileTypes: true })
+        .filter((entry) => entry.isFile())
+        .map((entry) => join(entry.parentPath, entry.name).slice(root.length))
+        .sort();
     expect(list(again)).toEqual(list(folder));
     for (const name of list(again)) expect(readFileSync(join(again, name)).equals(readFileSync(join(folder, name))), name).toBe(true);
   } finally {

@@ -1,6 +1,6 @@
 /**
- * What a reader or a table's SQL makes changes together with its version: else what was made before would not be made again. Files `versions.json` have, for each,
- * the version and what it made; a golden file that differs while the version does not is an offence, and named with the number to raise.
+ * What a reader or a table's SQL makes changes together with its version: else what was made before would not be made again. Files `versions.json`
+ * have, for each, the version and what it made; a golden file that differs while the version does not is an offence, and named with the number to raise.
  *
  * Then: `npx vitest run test/contract/versions.test.ts -u`
  */
@@ -77,7 +77,8 @@ async function found(): Promise<{ versions: Versions; upstream: Upstream }> {
 function offences(was: Versions, now: Versions, upstream: Upstream): string[] {
   const lowered = (name: string, before: Recorded | undefined, after: Recorded): string[] =>
     before !== undefined && after.version < before.version ? [`the version of ${name} was ${before.version} and is ${after.version}: versions only rise`] : [];
-  const raised = (before: Recorded | undefined, after: Recorded | undefined): boolean => before === undefined || after === undefined || after.version > before.version;
+  const raised = (before: Recorded | undefined, after: Recorded | undefined): boolean =>
+    before === undefined || after === undefined || after.version > before.version;
   const told: string[] = [];
   for (const [id, after] of Object.entries(now.sources)) {
     const before = was.sources[id];
@@ -91,7 +92,9 @@ function offences(was: Versions, now: Versions, upstream: Upstream): string[] {
   for (const [file, after] of Object.entries(now.tables)) {
     const before = was.tables[file];
     told.push(...lowered(file, before, after));
-    const isNew = now.synthetic > was.synthetic || (upstream.get(file) ?? []).some((name) => raised(was.tables[name] ?? was.sources[name], now.tables[name] ?? now.sources[name]));
+    const isNew
+      = now.synthetic > was.synthetic
+        || (upstream.get(file) ?? []).some((name) => raised(was.tables[name] ?? was.sources[name], now.tables[name] ?? now.sources[name]));
     if (before === undefined || raised(before, after) || isNew) continue;
     for (const [name, text] of Object.entries(after.goldens)) {
       if (before.goldens[name] === text) continue;
@@ -117,7 +120,10 @@ function recorded(): Versions {
 function records(): Map<string, unknown> {
   const tables = Object.entries(versions.tables);
   const of = (section: string | null): Versions['tables'] => Object.fromEntries(tables.filter(([file]) => (section === null ? !file.startsWith(SECTION_FOLDER) : file.startsWith(`${SECTION_FOLDER}/${section}/`))));
-  return new Map<string, unknown>([[RECORD, { ...versions, tables: of(null) }], ...sectionFolders().map((section) => [recordsOf(section), of(section)] as const)]);
+  return new Map<string, unknown>([
+    [RECORD, { ...versions, tables: of(null) }],
+    ...sectionFolders().map((section) => [recordsOf(section), of(section)] as const),
+  ]);
 }
 
 describe('what is made', () => {
@@ -140,7 +146,10 @@ describe('the rule', () => {
   };
   const above: Upstream = new Map([['sql/core/t.sql', ['a']], ['sql/sections/s/build.sql', ['sql/core/t.sql', 'a']]]);
   const source = (change: Partial<Recorded>): Versions => ({ ...record, sources: { ...record.sources, a: { ...record.sources['a']!, ...change } } });
-  const table = (name: string, change: Partial<Recorded>, from = record): Versions => ({ ...from, tables: { ...from.tables, [name]: { ...from.tables[name]!, ...change } } });
+  const table = (name: string, change: Partial<Recorded>, from = record): Versions => ({
+    ...from,
+    tables: { ...from.tables, [name]: { ...from.tables[name]!, ...change } },
+  });
 
   it('names the number to raise when a golden changes and the version does not', () => {
     expect(offences(record, source({ goldens: { 'x.json': 'in1 other', 'y.json': 'in2 out2' } }), above)).toEqual([

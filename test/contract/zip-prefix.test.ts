@@ -121,9 +121,14 @@ describe('zips inside zips', () => {
     await rewriteZip(path, (entry, content) => (entry.endsWith('.zip') ? Buffer.concat([stub(entry.includes('/') ? 70_000 : 700), content]) : content), stored ? { level: 0 } : {});
     const named = join(folder, 'MOLISE.zip');
     writeFileSync(named, Buffer.concat([stub(3_000), readFileSync(path)]));
-    expect((await recognise({ path: named, size: statSync(named).size }, sources))?.recognition).toEqual((await recognise({ path: CADASTRE, size: 1 }, sources))?.recognition);
+    expect((await recognise({ path: named, size: statSync(named).size }, sources))?.recognition).toEqual(
+      (await recognise({ path: CADASTRE, size: 1 }, sources))?.recognition,
+    );
     for (const threads of [0, 2]) {
-      const threaded = { ...cadastre, read: (file: Parameters<typeof cadastre.read>[0], sink: Parameters<typeof cadastre.read>[1]) => readIn(threads, file, sink) };
+      const threaded = {
+        ...cadastre,
+        read: (file: Parameters<typeof cadastre.read>[0], sink: Parameters<typeof cadastre.read>[1]) => readIn(threads, file, sink),
+      };
       expect(await collect(threaded, named, { role: 'regione' }), `${threads} threads`).toEqual(expected);
     }
   });

@@ -31,7 +31,8 @@ const root = mkdtempSync(join(tmpdir(), 'mappale-fuzz-'));
 
 type Mutation = (bytes: Buffer, random: Random) => Buffer;
 
-const spliced = (bytes: Buffer, at: number, remove: number, insert: Buffer): Buffer => Buffer.concat([bytes.subarray(0, at), insert, bytes.subarray(Math.min(bytes.length, at + remove))]);
+const spliced = (bytes: Buffer, at: number, remove: number, insert: Buffer): Buffer =>
+  Buffer.concat([bytes.subarray(0, at), insert, bytes.subarray(Math.min(bytes.length, at + remove))]);
 const anywhere = (bytes: Buffer, random: Random): number => random.below(Math.max(1, bytes.length));
 
 /** Start and end of a line, line end included. */
@@ -65,7 +66,10 @@ const MUTATIONS: Readonly<Record<string, Mutation>> = {
     return spliced(bytes, start, end - start, Buffer.alloc(0));
   },
   'lines swapped': (bytes, random) => {
-    const [a, b] = [lineAt(bytes, anywhere(bytes, random)), lineAt(bytes, anywhere(bytes, random))].sort((x, y) => x[0] - y[0]) as [readonly [number, number], readonly [number, number]];
+    const [a, b] = [lineAt(bytes, anywhere(bytes, random)), lineAt(bytes, anywhere(bytes, random))].sort((x, y) => x[0] - y[0]) as [
+      readonly [number, number],
+      readonly [number, number],
+    ];
     if (a[0] === b[0]) return bytes;
     return Buffer.concat([bytes.subarray(0, a[0]), bytes.subarray(...b), bytes.subarray(a[1], b[0]), bytes.subarray(...a), bytes.subarray(b[1])]);
   },

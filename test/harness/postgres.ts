@@ -167,7 +167,9 @@ async function startContainer(image: string): Promise<Candidate> {
       throw new Error(`container of ${image}: ${reason(error)}`);
     });
   const url = `postgres://postgres:${password}@${container.getHost()}:${container.getMappedPort(5432)}/postgres`;
-  const candidate = { url, description: `a container of ${image}`, stop: async () => void (await container.stop()) };
+  const candidate = { url, description: `a container of ${image}`, stop: async () => {
+    await container.stop();
+  } };
   try {
     await answers(url, () => null);
   } catch (error) {

@@ -25,14 +25,19 @@ export function loadOptions(data: readonly string[], regions: readonly number[] 
 }
 
 /** Files of a synthetic region in a folder of their own; remove it afterwards. */
-export async function syntheticFiles(parcels: number, seed: number, only?: readonly string[], comuni?: number): Promise<{ folder: string; region: SyntheticRegion; remove(): Promise<void> }> {
+export async function syntheticFiles(
+  parcels: number,
+  seed: number,
+  only?: readonly string[],
+  comuni?: number,
+): Promise<{ folder: string; region: SyntheticRegion; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-region-'));
   const sources = (await loadSources()).filter(({ id }) => only === undefined || only.includes(id));
   const region = await writeSynthetic(sources, folder, parcels, seed, comuni);
   return { folder, region, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
-/** Leaves a few semesters of quotations of the many, where one after the other would teach nothing new: of old perimeters the one that says which zones they are. */
+/** Leaves a few semesters of quotations of the many, where each would teach the same: of old perimeters the one that says which zones they are. */
 export async function keepFewSemesters(folder: string): Promise<void> {
   for (const name of await readdir(folder)) if (/^QI_9000(0[4-79]|1\d|2\d)/.test(name)) await rm(join(folder, name));
 }

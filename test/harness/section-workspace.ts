@@ -83,7 +83,12 @@ export async function sectionWorkspace(database: Database, { region, sources: id
         const [there] = await session.query<{ there: boolean }>('select to_regclass($1) is not null as there', [`${schema}.${relation.split('.')[1]!}`]);
         if (!there!.there) {
           const table = tableOf(relation);
-          await provideLayer(session, schema, relation, rowsInForce(inventory.force(region.code, relation), inventory.files, table, source.places?.[table] ?? null));
+          await provideLayer(
+            session,
+            schema,
+            relation,
+            rowsInForce(inventory.force(region.code, relation), inventory.files, table, source.places?.[table] ?? null),
+          );
         }
       }
       await session.script(file.text, file.file);
@@ -139,8 +144,18 @@ async function writeParcels(database: Database, schema: string, region: Syntheti
   for (const parcel of region.parcels()) {
     const { sheet } = parcel;
     writer.row(parcel.index + 1, [
-      syntheticFid(region, parcel.index), parcel.comune.belfiore, sheet.section, sheet.sheet, sheet.attachment, sheet.development, parcel.label, parcel.reference,
-      `gml.${parcel.index}`, parcel.kind, false, ewkbMultiPolygon(parcel.polygons, 4326),
+      syntheticFid(region, parcel.index),
+      parcel.comune.belfiore,
+      sheet.section,
+      sheet.sheet,
+      sheet.attachment,
+      sheet.development,
+      parcel.label,
+      parcel.reference,
+      `gml.${parcel.index}`,
+      parcel.kind,
+      false,
+      ewkbMultiPolygon(parcel.polygons, 4326),
     ]);
     if (pending !== undefined) {
       await pending;

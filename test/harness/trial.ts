@@ -38,12 +38,24 @@ export async function trial(source: Source, path: string): Promise<Trial> {
 export function goldenOf({ recognition, collected, error }: Trial): unknown {
   const plain = (_: string, value: unknown): unknown =>
     typeof value === 'object' && value !== null && 'type' in value && value.type === 'Buffer' && 'data' in value ? Buffer.from(value.data as number[]).toString('hex') : value;
-  return JSON.parse(JSON.stringify({
-    recognition,
-    ...(error === null ? {} : { error: { code: error.code, at: error.at, detail: error.detail } }),
-    ...(collected === null ? {} : {
-      members: collected.members.map(({ path, records, rejects, duplicates }) => ({ path, records, rejects: rejects.map(({ position, code, message }) => ({ position, code, message })), duplicates })),
-      rows: collected.rows,
-    }),
-  }, plain));
+  return JSON.parse(
+    JSON.stringify(
+      {
+        recognition,
+        ...(error === null ? {} : { error: { code: error.code, at: error.at, detail: error.detail } }),
+        ...(collected === null
+          ? {}
+          : {
+              members: collected.members.map(({ path, records, rejects, duplicates }) => ({
+                path,
+                records,
+                rejects: rejects.map(({ position, code, message }) => ({ position, code, message })),
+                duplicates,
+              })),
+              rows: collected.rows,
+            }),
+      },
+      plain,
+    ),
+  );
 }

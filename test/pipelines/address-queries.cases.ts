@@ -7,7 +7,15 @@ import type { ComuneHit } from '../../pipelines/address/parse-query.ts';
 import { comuneKey, localityKey } from '../../pipelines/address/normalise.ts';
 
 export type QueryCase = readonly [
-  query: string, type: string | null, tokens: string, number: number | null, exponent: string | null, special: string | null, comuni: string | null, locality: string | null, point: string,
+  query: string,
+  type: string | null,
+  tokens: string,
+  number: number | null,
+  exponent: string | null,
+  special: string | null,
+  comuni: string | null,
+  locality: string | null,
+  point: string,
 ];
 
 /** Code, sigla, name, other names. */

@@ -112,10 +112,23 @@ describe('a file in force', () => {
 
 const PLACES = ['A001', 'A002', 'A003', 'B001', 'Z999'];
 /** Files of which no two are as new as one another. */
-const anyFiles = fc.uniqueArray(fc.record({
-  day: fc.integer({ min: 1, max: 28 }), complete: fc.boolean(), region: fc.constantFrom(13, 14), places: fc.subarray(PLACES, { minLength: 1 }), forgotten: fc.boolean(), present: fc.boolean(),
-}), { selector: ({ day }) => day, maxLength: 8 }).map((specs) => specs.map(({ day, complete, region, places, forgotten, present }) =>
-  file(`${day}.zip`, places, { vintage: `2026-01-${String(day).padStart(2, '0')}`, complete, region, forgotten, present })));
+const anyFiles = fc
+  .uniqueArray(
+    fc.record({
+      day: fc.integer({ min: 1, max: 28 }),
+      complete: fc.boolean(),
+      region: fc.constantFrom(13, 14),
+      places: fc.subarray(PLACES, { minLength: 1 }),
+      forgotten: fc.boolean(),
+      present: fc.boolean(),
+    }),
+    { selector: ({ day }) => day, maxLength: 8 },
+  )
+  .map((specs) =>
+    specs.map(({ day, complete, region, places, forgotten, present }) =>
+      file(`${day}.zip`, places, { vintage: `2026-01-${String(day).padStart(2, '0')}`, complete, region, forgotten, present }),
+    ),
+  );
 
 describe('what is in force', () => {
   it('is what a plain model says, place by place', () => {

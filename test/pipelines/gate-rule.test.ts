@@ -51,7 +51,11 @@ function lines(count: number, of: Line | ((index: number) => Line)): Line[] {
 const quotient = ({ x = null, n = null }: Line): number | null => (x === null || n === null || n === 0 ? null : x / n);
 const QUANTITIES: Readonly<Record<string, (line: Line) => number | null>> = { x: ({ x = null }) => x, n: ({ n = null }) => n, x_per_n: quotient };
 const FILLED: Readonly<Record<string, (line: Line) => boolean>> = {
-  x: ({ x = null }) => x !== null, n: ({ n = null }) => n !== null, x_per_n: (line) => quotient(line) !== null, label: ({ label = null }) => label !== null, flag: ({ flag }) => flag === true,
+  x: ({ x = null }) => x !== null,
+  n: ({ n = null }) => n !== null,
+  x_per_n: (line) => quotient(line) !== null,
+  label: ({ label = null }) => label !== null,
+  flag: ({ flag }) => flag === true,
   sure: ({ sure }) => sure === true,
 };
 
@@ -302,12 +306,24 @@ describeDatabase('the rule of the quality gate', (engine) => {
         }));
       });
       const spared = new Set(comuni.filter(() => random.below(2) === 0));
-      const [keep, fill, factor] = [random.pick([1, 0.95, 0.91, 0.89, 0.5]), random.pick([1, 0.9, 0.8, 0.7]), random.pick([1, 1, 1.2, 1.25, 1.3, 0.76, 0.75, 10])];
+      const [keep, fill, factor] = [
+        random.pick([1, 0.95, 0.91, 0.89, 0.5]),
+        random.pick([1, 0.9, 0.8, 0.7]),
+        random.pick([1, 1, 1.2, 1.25, 1.3, 0.76, 0.75, 10]),
+      ];
       const changed = before.flatMap((line): Line[] => {
         if (spared.has(line.comune)) return [line];
         if (random.next() >= keep) return [];
         const isFilled = random.next() < fill;
-        return [{ ...line, x: line.x === null || !isFilled ? null : line.x! * factor, label: isFilled ? line.label! : null, flag: line.flag! && isFilled, sure: line.sure! && isFilled }];
+        return [
+          {
+            ...line,
+            x: line.x === null || !isFilled ? null : line.x! * factor,
+            label: isFilled ? line.label! : null,
+            flag: line.flag! && isFilled,
+            sure: line.sure! && isFilled,
+          },
+        ];
       });
       const gone = random.below(4) === 0 ? random.pick(comuni.length === 0 ? [''] : comuni) : '';
       const after = [...changed.filter(({ comune }) => comune !== gone), ...(random.below(3) === 0 ? lines(random.below(400), { comune: random.pick(['B004', 'Z998']), slice: random.below(2), x: random.below(3000) }) : [])];

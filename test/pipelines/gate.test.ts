@@ -114,7 +114,10 @@ describeDatabase('the quality gate', (engine) => {
       const error = await refusal();
       const offences = error.data as readonly Offence[];
       for (const place of damage.places) {
-        const said = offences.filter(({ relation, section, figure, place: where }) => relation === damage.says.relation && section === damage.says.section && figure === damage.says.figure && place.test(where));
+        const said = offences.filter(
+          ({ relation, section, figure, place: where }) =>
+            relation === damage.says.relation && section === damage.says.section && figure === damage.says.figure && place.test(where),
+        );
         expect(said.length, `${place} of ${JSON.stringify(offences.slice(0, 20), null, 1)}`).toBeGreaterThan(0);
         expect(said.filter((offence) => !damage.holds(offence))).toEqual([]);
       }

@@ -76,7 +76,8 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     const rows = await context.database.query<{ reference: string; fid: number }>('select reference, fid from core.parcel where belfiore = $1 order by reference collate "C"', [comune]);
     return new Map(rows.map(({ reference, fid }) => [reference, fid]));
   };
-  const under = (found: Map<string, number>, comune: string): Map<string, number> => new Map([...found].map(([reference, fid]) => [comune + reference.slice(4), fid]));
+  const under = (found: Map<string, number>, comune: string): Map<string, number> =>
+    new Map([...found].map(([reference, fid]) => [comune + reference.slice(4), fid]));
   const ask = async (fid: number): Promise<Answered> => {
     const answered = await service.ask(`/parcels/${fid}?include=basic`, { key });
     expect(offencesOf('/parcels/1', answered)).toEqual([]);

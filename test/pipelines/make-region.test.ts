@@ -83,10 +83,13 @@ describe('the synthetic region', () => {
   test('fills a whole sheet without gap or overlap', () => {
     const region = makeRegion({ parcels: 2000, seed: 9 });
     for (const sheet of [...region.sheets(region.comuni[0]!)].filter((each) => each.parcelCount === SHEET_PARCELS)) {
-      const parcels = [...region.parcels(region.comuni[0]!)].filter((parcel) => parcel.sheet.index === sheet.index);
+      const parcels = [...region.parcels(region.comuni[0])].filter((parcel) => parcel.sheet.index === sheet.index);
       const [west, south, east, north] = sheet.box;
       // All sheet corners are parcel corners, so the sum of planar areas is that of the box, up to rounding.
-      const sum = parcels.reduce((total, parcel) => total + parcel.polygons.reduce((part, polygon) => part + polygon.reduce((ringSum, ring) => ringSum + ringArea(ring), 0), 0), 0);
+      const sum = parcels.reduce(
+        (total, parcel) => total + parcel.polygons.reduce((part, polygon) => part + polygon.reduce((ringSum, ring) => ringSum + ringArea(ring), 0), 0),
+        0,
+      );
       expect(sum).toBeCloseTo((east - west) * (north - south), 12);
       const area = parcels.reduce((total, parcel) => total + polygonsAreaM2(parcel.polygons), 0);
       for (let i = 0; i < parcels.length; i += 7) {

@@ -34,7 +34,8 @@ describeDatabase('files of a region', (engine) => {
   let folder: string;
   let context: Context;
   const at = (name: string): string => join(folder, name);
-  const load = (more: Parameters<typeof loadOptions>[2] = {}, regions: readonly number[] | null = [MOLISE]): Promise<RefreshReport> => refresh(context, loadOptions([folder], regions, more));
+  const load = (more: Parameters<typeof loadOptions>[2] = {}, regions: readonly number[] | null = [MOLISE]): Promise<RefreshReport> =>
+    refresh(context, loadOptions([folder], regions, more));
   const codes = ({ failures }: RefreshReport): string[] => failures.map(({ code, exitCode }) => `${code} ${exitCode}`);
   const one = async <T>(sql: string, parameters: readonly unknown[] = []): Promise<T> => (await context.database.query<Record<string, unknown>>(sql, parameters))[0]!['v'] as T;
   const parcels = (): Promise<number> => one('select count(*)::int4 as v from core.parcel');

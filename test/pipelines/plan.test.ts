@@ -32,10 +32,28 @@ function loaded(releases: readonly Located[], more: Partial<LoadedFile> = {}): I
   const held = ({ source }: Located): FilePlaces[] => source.layer.writes.map((layer) => ({
     layer: layer.slice('layer.'.length), series: '', region: null, likelyRegion: null, dated: null, named: true, places: ['H833'],
   }));
-  const files = releases.flatMap((release, index) => release.files.map(({ name, sha256, recognition: { role, vintage, dated, region, complete, place } }): LoadedFile => ({
-    fileId: index + 1, releaseId: index + 1, sourceId: release.source.id, role, vintage, dated: dated ?? null, region, complete, place: place ?? null, assigned: null, name, sha256,
-    reader: release.source.reader, present: true, arrived: 1, forgotten: false, held: held(release), ...more,
-  })));
+  const files = releases.flatMap((release, index) =>
+    release.files.map(({ name, sha256, recognition: { role, vintage, dated, region, complete, place } }): LoadedFile => ({
+      fileId: index + 1,
+      releaseId: index + 1,
+      sourceId: release.source.id,
+      role,
+      vintage,
+      dated: dated ?? null,
+      region,
+      complete,
+      place: place ?? null,
+      assigned: null,
+      name,
+      sha256,
+      reader: release.source.reader,
+      present: true,
+      arrived: 1,
+      forgotten: false,
+      held: held(release),
+      ...more,
+    })),
+  );
   return new Inventory(files, releases.map((release, index) => ({
     releaseId: index + 1, sourceId: release.source.id, vintage: release.vintage, region: release.region, fingerprint: `${index}`, complete: release.complete, state: 'loaded',
     records: 1, rows: 1, rejects: 0, duplicates: 0, layers: {}, inputs: release.source.facts,

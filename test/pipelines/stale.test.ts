@@ -81,8 +81,10 @@ function dependents(layers: readonly Relation[]): Relation[] {
 describeDatabase('a loaded region', (engine) => {
   let synthetic: Awaited<ReturnType<typeof syntheticFiles>>;
   let context: Context;
-  const planned = async (changed: Partial<Context> = {}): Promise<Plan> => (await outlook({ ...context, ...changed }, loadOptions([synthetic.folder], null))).plan;
-  const staleIn = ({ builds }: Plan): Record<string, string> => Object.fromEntries(builds.flatMap(({ products }) => staleOf(products).map(({ relation, why }) => [relation, why])));
+  const planned = async (changed: Partial<Context> = {}): Promise<Plan> =>
+    (await outlook({ ...context, ...changed }, loadOptions([synthetic.folder], null))).plan;
+  const staleIn = ({ builds }: Plan): Record<string, string> =>
+    Object.fromEntries(builds.flatMap(({ products }) => staleOf(products).map(({ relation, why }) => [relation, why])));
 
   beforeAll(async () => {
     synthetic = await syntheticFiles(40, 5, undefined, 2);
@@ -102,7 +104,9 @@ describeDatabase('a loaded region', (engine) => {
     for (const raised of SOURCES) {
       const version = raised.manifest.version + 1;
       const facts = readerFacts(raised.id, version, [raised.staging, raised.load, ...(raised.placesOf === null ? [] : [raised.placesOf])]);
-      const sources = SOURCES.map((source) => (source === raised ? { ...source, manifest: { ...source.manifest, version }, facts, reader: digestOfFacts(facts) } : source));
+      const sources = SOURCES.map((source) =>
+        source === raised ? { ...source, manifest: { ...source.manifest, version }, facts, reader: digestOfFacts(facts) } : source,
+      );
       const found = await planned({ sources });
       expect(found.loads.map(({ located }) => located.source.id).filter((id, index, all) => all.indexOf(id) === index)).toEqual([raised.id]);
       for (const { why } of found.loads) expect(why).toBe(`version of ${raised.id} ${version - 1} → ${version}`);

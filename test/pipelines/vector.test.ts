@@ -30,7 +30,12 @@ function shapefile(rows: readonly Row[], languageDriver = 0): { shp: Buffer; shx
     const points = rings.flat();
     const bytes = Buffer.alloc(44 + rings.length * 4 + points.length * 16);
     bytes.writeInt32LE(5, 0);
-    [Math.min(...points.map((p) => p[0])), Math.min(...points.map((p) => p[1])), Math.max(...points.map((p) => p[0])), Math.max(...points.map((p) => p[1]))].forEach((v, i) => bytes.writeDoubleLE(v, 4 + i * 8));
+    [
+      Math.min(...points.map((p) => p[0])),
+      Math.min(...points.map((p) => p[1])),
+      Math.max(...points.map((p) => p[0])),
+      Math.max(...points.map((p) => p[1])),
+    ].forEach((v, i) => bytes.writeDoubleLE(v, 4 + i * 8));
     bytes.writeInt32LE(rings.length, 36);
     bytes.writeInt32LE(points.length, 40);
     let start = 0;
@@ -86,7 +91,11 @@ function shapefile(rows: readonly Row[], languageDriver = 0): { shp: Buffer; shx
     line.write(row.number.padStart(9), 13, 'latin1');
     return line;
   });
-  return { shp: Buffer.concat([header(at), ...shpParts]), shx: Buffer.concat([header(100 + records.length * 8), ...shxParts]), dbf: Buffer.concat([dbf, ...lines, Buffer.from([0x1a])]) };
+  return {
+    shp: Buffer.concat([header(at), ...shpParts]),
+    shx: Buffer.concat([header(100 + records.length * 8), ...shxParts]),
+    dbf: Buffer.concat([dbf, ...lines, Buffer.from([0x1a])]),
+  };
 }
 
 const square = (x: number, y: number, side = 10): Ring => [[x, y], [x, y + side], [x + side, y + side], [x + side, y], [x, y]];
@@ -282,7 +291,9 @@ describe('a GeoPackage', () => {
     expect(read[3]!.properties).toEqual({ per_fr_ita: 'Elevata P3 – così 3', n: 3 });
     expect([read[7]!.ewkb, read[7]!.geometryError]).toEqual([null, null]);
     const ewkb = read[3]!.ewkb!;
-    expect([ewkb.readUInt32LE(1), ewkb.readUInt32LE(5), ewkb.readDoubleLE(9 + 4 + 5 + 4 + 4), ewkb.readDoubleLE(9 + 4 + 5 + 4 + 4 + 8)]).toEqual([0x20000006, 3035, 4_000_003, 0]);
+    expect([ewkb.readUInt32LE(1), ewkb.readUInt32LE(5), ewkb.readDoubleLE(9 + 4 + 5 + 4 + 4), ewkb.readDoubleLE(9 + 4 + 5 + 4 + 4 + 8)]).toEqual([
+      0x20000006, 3035, 4_000_003, 0,
+    ]);
   });
 
   it('that is cut short stops, with the number of pages', async () => {
@@ -299,7 +310,8 @@ describe('a GeoPackage', () => {
     await writeGeoPackage(path, layers);
     const bytes = await readFile(path);
     // Pages of the feature table come last before the spatial index is filled: spoil every page header of the middle third.
-    for (let page = Math.floor(bytes.length / 4096 / 3); page < Math.floor((bytes.length / 4096) * 2 / 3); page += 1) bytes.fill(0xff, page * 4096, page * 4096 + 64);
+    for (let page = Math.floor(bytes.length / 4096 / 3); page < Math.floor(((bytes.length / 4096) * 2) / 3); page += 1)
+      bytes.fill(0xff, page * 4096, page * 4096 + 64);
     await writeFile(path, bytes);
     expect(['VECTOR_UNREADABLE', 'FEATURES_MISSING']).toContain((await failure(all(path))).code);
   });

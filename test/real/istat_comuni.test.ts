@@ -45,7 +45,7 @@ describe('the real list of comuni of 2023', () => {
     const [utf8, ansi, workbook] = [`Elenco-comuni-italiani_${year}.csv`, `Elenco-comuni-italiani-${year}.csv`, 'Elenco-comuni-italiani.xlsx'].map((name) => join(folder, name)) as [string, string, string];
     writeFileSync(utf8, `\ufeff${text}`);
     const letters = new TextDecoder('windows-1252').decode(Uint8Array.from({ length: 256 }, (_, byte) => byte), { stream: true });
-    writeFileSync(ansi, Uint8Array.from([...text], (letter) => letters.indexOf(letter)));
+    writeFileSync(ansi, Uint8Array.from(Array.from(text), (letter) => letters.indexOf(letter)));
     await writeXlsx(workbook, `CODICI al 01_01_${year}`, [...table, [], ['(1) Nota del prospetto.']]);
     const was = (await trial(source, path!)).collected!.rows['raw_comune']!;
     for (const [file, vintage] of [[utf8, String(year)], [ansi, String(year)], [workbook, `${year}-01-01`]] as const) {

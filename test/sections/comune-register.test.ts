@@ -6,7 +6,8 @@ import { describeDatabase } from '../harness/database.ts';
 
 const sql = (path: string): string => readFileSync(new URL(`../../sql/${path}`, import.meta.url), 'utf8');
 
-// Region 20: province 112 was numbered 090 until 2025, and before 2017 partly 104, which was made in 2006 out of 090. Region 14: province 070, numbered as ever.
+// Region 20: province 112 was numbered 090 until 2025, and before 2017 partly 104, which was made in 2006 out of 090.
+// Region 14: province 070, numbered as ever.
 const SETUP = `
   create schema codes;
   set search_path to codes, public;

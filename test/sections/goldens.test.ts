@@ -35,8 +35,12 @@ function close(one: unknown, other: unknown, key = ''): boolean {
   if (typeof one === 'number' && typeof other === 'number') return Math.abs(one - other) <= (key === 'coordinates' ? 1.5e-7 : 1.5e-4 + 1e-6 * Math.abs(one));
   if (typeof one !== 'object' || one === null || typeof other !== 'object' || other === null) return one === other;
   const keys = Object.keys(one);
-  return keys.length === Object.keys(other).length
-    && keys.every((each) => each in other && close((one as Record<string, unknown>)[each], (other as Record<string, unknown>)[each], Array.isArray(one) ? key : each));
+  return (
+    keys.length === Object.keys(other).length
+    && keys.every(
+      (each) => each in other && close((one as Record<string, unknown>)[each], (other as Record<string, unknown>)[each], Array.isArray(one) ? key : each),
+    )
+  );
 }
 
 describeEngines('the tables of a synthetic region', (engine) => {

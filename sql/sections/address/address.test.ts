@@ -25,7 +25,10 @@ describeDatabase('the section address', (engine) => {
     const truth = synthetic.truth!(region);
     const rows = await database.query<{ fid: number; json: unknown[] }>(`select p.fid, (api.section_address(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
     expect(rows).toHaveLength(region.parcelCount);
-    const expected = [...region.parcels()].map((parcel) => ({ fid: syntheticFid(region, parcel.index), json: (truth(parcel) as { address: Record<string, unknown>[] }).address }));
+    const expected = [...region.parcels()].map((parcel) => ({
+      fid: syntheticFid(region, parcel.index),
+      json: (truth(parcel) as { address: Record<string, unknown>[] }).address,
+    }));
     expect(rows).toEqual(expected);
     // The comparison says something only when every case occurs.
     const lengths = expected.map(({ json }) => json.length);

@@ -75,16 +75,17 @@ describeDatabase('the coverage of the shore', (engine) => {
     });
   });
 
-  const inCase = <T>(statements: string, work: (query: <R extends Row>(text: string) => Promise<R[]>) => Promise<T>): Promise<T> => database.session(async (session) => {
-    await session.script('begin', 'test');
-    try {
-      await session.script(SETUP, 'setup');
-      await session.script(statements, 'test');
-      return await work((text) => session.query(text));
-    } finally {
-      await session.script('rollback', 'test');
-    }
-  });
+  const inCase = <T>(statements: string, work: (query: <R extends Row>(text: string) => Promise<R[]>) => Promise<T>): Promise<T> =>
+    database.session(async (session) => {
+      await session.script('begin', 'test');
+      try {
+        await session.script(SETUP, 'setup');
+        await session.script(statements, 'test');
+        return await work((text) => session.query(text));
+      } finally {
+        await session.script('rollback', 'test');
+      }
+    });
 
   /** Comuni that are covered, and the rates that each parcel sees. */
   const build = (files: readonly File[], statements = ''): Promise<{ mapped: string[]; seen: Record<string, (number | null)[]> }> => inCase(`${statements}\n${written(files)}\n${SHORE}`, async (query) => {
@@ -93,7 +94,10 @@ describeDatabase('the coverage of the shore', (engine) => {
     const seen = await query<{ belfiore: string; rates: (number | null)[] }>(`
       select p.belfiore, coalesce(array_agg(c.avg_change_m_year order by c.ordinal) filter (where c.fid is not null), '{}') as rates
       from parcel p left join coastal_erosion c using (fid) group by 1 order by 1`);
-    return { mapped: comuni.filter(({ mapped }) => mapped).map(({ belfiore }) => belfiore), seen: Object.fromEntries(seen.map(({ belfiore, rates }) => [belfiore, rates])) };
+    return {
+      mapped: comuni.filter(({ mapped }) => mapped).map(({ belfiore }) => belfiore),
+      seen: Object.fromEntries(seen.map(({ belfiore, rates }) => [belfiore, rates])),
+    };
   });
 
   it('a part covers the comuni that its segments lie at; a neighbour is not covered for being near, nor one behind the coast', async () => {
@@ -136,7 +140,12 @@ describeDatabase('the coverage of the shore', (engine) => {
     expect(await build([italy, part])).toEqual({ mapped: ['Z001', 'Z002', 'Z003', 'Z009'], seen: { Z001: [-2], Z002: [-3], Z003: [-2], Z009: [-2] } });
     expect((await build([{ ...italy, rank: 1 }, { ...part, rank: 2 }])).seen).toEqual({ Z001: [-2], Z002: [-2], Z003: [-2], Z009: [-2] });
     // Two parts, of which the newer has the one comune.
-    expect((await build([{ rank: 2, segments: [{ west: 14.01, east: 14.099, rate: -2 }] }, part])).seen).toEqual({ Z001: [-2], Z002: [-3], Z003: [], Z009: [-2] });
+    expect((await build([{ rank: 2, segments: [{ west: 14.01, east: 14.099, rate: -2 }] }, part])).seen).toEqual({
+      Z001: [-2],
+      Z002: [-3],
+      Z003: [],
+      Z009: [-2],
+    });
   });
 
   it('segments as near as one another come the worse first, whatever their file and number; a class without a mean has none, but what is stable did not move', async () => {

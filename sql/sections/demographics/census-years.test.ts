@@ -27,52 +27,71 @@ describeDatabase('the year of a section\'s figures', (engine) => {
   });
 
   /** @returns section → year and residents, of those that have any figures */
-  const figures = (told: readonly Figures[], residentsOfBases: Readonly<Record<string, number>> = {}): Promise<Record<string, string>> => database.session(async (session) => {
-    await session.script('begin', 'test');
-    try {
-      await session.script(`
+  const figures = (told: readonly Figures[], residentsOfBases: Readonly<Record<string, number>> = {}): Promise<Record<string, string>> =>
+    database.session(async (session) => {
+      await session.script('begin', 'test');
+      try {
+        await session.script(
+          `
         create schema cases;
         set search_path to cases, public;
         create view region as select 14::int2 as code, 'Molise'::text as name;
         create table census_section (like layer.census_section);
         create table census_indicator (like layer.census_indicator);
-        create table member_in_force as select n as member_id, n as rank from generate_series(1, 2) as n;`, 'test');
-      for (const [index, section] of SECTIONS.entries()) {
-        await session.query(
-          `insert into census_section (release_id, member_id, position, section_id, region_code, istat_code, population, fictitious, made_valid, geom)
+        create table member_in_force as select n as member_id, n as rank from generate_series(1, 2) as n;`,
+          'test',
+        );
+        for (const [index, section] of SECTIONS.entries()) {
+          await session.query(
+            `insert into census_section (release_id, member_id, position, section_id, region_code, istat_code, population, fictitious, made_valid, geom)
            values (1, 1, $1, $2, 14, $3, $4, false, false, st_multi(st_makeenvelope(14, 41, 14.01, 41.01, 4326)))`,
-          [index, section, `0${section.slice(0, 5)}`, residentsOfBases[section] ?? 0],
+            [index, section, `0${section.slice(0, 5)}`, residentsOfBases[section] ?? 0],
+          );
+        }
+        const columns = await session.query<{ name: string }>(
+          "select attname as name from pg_attribute where attrelid = 'layer.census_indicator'::regclass and attnum > 8 and not attisdropped order by attnum",
         );
-      }
-      const columns = await session.query<{ name: string }>(
-        "select attname as name from pg_attribute where attrelid = 'layer.census_indicator'::regclass and attnum > 8 and not attisdropped order by attnum",
-      );
-      for (const [index, { year, section, residents, istat, file }] of told.entries()) {
-        await session.query(
-          `insert into census_indicator (release_id, member_id, position, section_id, region_code, istat_code, reference_year, population_total, ${columns.map(({ name }) => name).join(', ')})
+        for (const [index, { year, section, residents, istat, file }] of told.entries()) {
+          await session.query(
+            `insert into census_indicator (release_id, member_id, position, section_id, region_code, istat_code, reference_year, population_total, ${columns.map(({ name }) => name).join(', ')})
            values (1, $6, $1, $2, 14, $3, $4, $5, ${columns.map(() => 0).join(', ')})`,
-          [index, section, istat ?? `0${section.slice(0, 5)}`, year, residents, file ?? 1],
+            [index, section, istat ?? `0${section.slice(0, 5)}`, year, residents, file ?? 1],
+          );
+        }
+        await session.script(sql('sql/core/census_figures.sql'), 'sql/core/census_figures.sql');
+        const rows = await session.query<{ section: string; said: string }>(
+          "select section_id as section, reference_year || ': ' || population_total as said from census_figures order by section_id",
         );
+        return Object.fromEntries(rows.map(({ section, said }) => [section, said]));
+      } finally {
+        await session.script('rollback', 'test');
       }
-      await session.script(sql('sql/core/census_figures.sql'), 'sql/core/census_figures.sql');
-      const rows = await session.query<{ section: string; said: string }>("select section_id as section, reference_year || ': ' || population_total as said from census_figures order by section_id");
-      return Object.fromEntries(rows.map(({ section, said }) => [section, said]));
-    } finally {
-      await session.script('rollback', 'test');
-    }
-  });
+    });
   const [a1, a2, a3, b1, b2, b3] = SECTIONS;
 
   it('a region with figures of 2021 and one comune\'s of 2023: that comune has 2023, the others keep 2021', async () => {
-    expect(await figures([
-      { year: 2021, section: a1, residents: 5 }, { year: 2021, section: b1, residents: 7 }, { year: 2023, section: b1, residents: 8 }, { year: 2023, section: b2, residents: 0 },
-    ])).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0', [b1]: '2023: 8', [b2]: '2023: 0' });
+    expect(
+      await figures([
+        { year: 2021, section: a1, residents: 5 },
+        { year: 2021, section: b1, residents: 7 },
+        { year: 2023, section: b1, residents: 8 },
+        { year: 2023, section: b2, residents: 0 },
+      ]),
+    ).toEqual({ [a1]: '2021: 5', [a2]: '2021: 0', [a3]: '2021: 0', [b1]: '2023: 8', [b2]: '2023: 0' });
   });
 
   it('a comune that the edition of 2023 withholds keeps its figures of 2021, and its missing sections are empty ones', async () => {
-    expect(await figures([
-      { year: 2021, section: a1, residents: 5 }, { year: 2021, section: b1, residents: 7 }, { year: 2021, section: b2, residents: 7 }, { year: 2023, section: a1, residents: 6 },
-    ], { [b3]: 3 })).toEqual({ [a1]: '2023: 6', [b1]: '2021: 7', [b2]: '2021: 7' });
+    expect(
+      await figures(
+        [
+          { year: 2021, section: a1, residents: 5 },
+          { year: 2021, section: b1, residents: 7 },
+          { year: 2021, section: b2, residents: 7 },
+          { year: 2023, section: a1, residents: 6 },
+        ],
+        { [b3]: 3 },
+      ),
+    ).toEqual({ [a1]: '2023: 6', [b1]: '2021: 7', [b2]: '2021: 7' });
   });
 
   it('a comune that no indicators speak of has no figures: nobody said that nobody lives there', async () => {

@@ -9,7 +9,11 @@ import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../
 
 const region = makeRegion({ parcels: 2_000, seed: 7 });
 
-type Economics = Record<string, unknown> & { readonly average_income: number | null; readonly level: string; readonly income_brackets: Record<string, number | null> };
+type Economics = Record<string, unknown> & {
+  readonly average_income: number | null;
+  readonly level: string;
+  readonly income_brackets: Record<string, number | null>;
+};
 
 describeDatabase('the section economics', (engine) => {
   let database: Database;

@@ -107,16 +107,17 @@ describeDatabase('the coverage of hazard maps', (engine) => {
     await database.session(createFunctions);
   });
 
-  const inCase = <T>(statements: string, work: (query: <R extends Record<string, unknown>>(text: string) => Promise<R[]>) => Promise<T>): Promise<T> => database.session(async (session) => {
-    await session.script('begin', 'test');
-    try {
-      await session.script(SETUP, 'setup');
-      await session.script(statements, 'test');
-      return await work((text) => session.query(text));
-    } finally {
-      await session.script('rollback', 'test');
-    }
-  });
+  const inCase = <T>(statements: string, work: (query: <R extends Record<string, unknown>>(text: string) => Promise<R[]>) => Promise<T>): Promise<T> =>
+    database.session(async (session) => {
+      await session.script('begin', 'test');
+      try {
+        await session.script(SETUP, 'setup');
+        await session.script(statements, 'test');
+        return await work((text) => session.query(text));
+      } finally {
+        await session.script('rollback', 'test');
+      }
+    });
 
   const build = (files: readonly File[], statements: string): Promise<Verdict> => inCase(`${statements}\n${written(files)}\n${COVERAGE}`, async (query) => {
     const rows = await query<{ theme: string; belfiore: string; mapped: boolean; member_id: number | null; position: number | null }>('select theme, belfiore, mapped, member_id, position from coverage');
@@ -223,7 +224,11 @@ describeDatabase('the coverage of hazard maps', (engine) => {
       const files = ranks.map((rank): File => ({
         rank,
         // The middle parcel is in each, so that boundaries and parcels say the same.
-        areas: THEMES.flatMap((theme) => (random.below(4) === 0 ? [] : COMUNI.filter(() => random.below(2) === 0).map((comune): Area => ({ theme, comune, box: [200 + random.below(200), 300, 700, 800] })))),
+        areas: THEMES.flatMap((theme) =>
+          random.below(4) === 0
+            ? []
+            : COMUNI.filter(() => random.below(2) === 0).map((comune): Area => ({ theme, comune, box: [200 + random.below(200), 300, 700, 800] })),
+        ),
         ...(random.below(4) === 0 ? { regions: ITALY } : {}),
       }));
       const expected: Verdict = {};

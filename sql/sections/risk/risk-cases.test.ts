@@ -115,8 +115,21 @@ describeDatabase('the section risk, case by case', (engine) => {
     const rows = await build('delete from pga_node; delete from seismic_zone; delete from comune_register');
     expect(rows.size).toBe(5);
     for (const row of rows.values()) {
-      expect(row).toMatchObject({ seismic_zone: null, seismic_zone_label: null, pga_g: null, flood_level: null, landslide_level: null, pga_mapped: false, flood_mapped: false, flood_partial: false, landslide_mapped: false,
-        seismic_zone_exact: null, flood_share: null, landslide_share: null, landslide_attention: null });
+      expect(row).toMatchObject({
+        seismic_zone: null,
+        seismic_zone_label: null,
+        pga_g: null,
+        flood_level: null,
+        landslide_level: null,
+        pga_mapped: false,
+        flood_mapped: false,
+        flood_partial: false,
+        landslide_mapped: false,
+        seismic_zone_exact: null,
+        flood_share: null,
+        landslide_share: null,
+        landslide_attention: null,
+      });
     }
   });
 
@@ -263,7 +276,8 @@ describeDatabase('the section risk, case by case', (engine) => {
       ${piece('landslide', [1, 3, null], 0.01, [-10, -10, 110, 110])}
       ${piece('landslide', [1, 4, null], 0.02, [-10, -10, 110, 110])} ${piece('landslide', [1, 5, 'AA'], 0.02, [-10, -10, 110, 110])}
       ${piece('landslide', [1, 6, 'P2'], 0.04, [-10, -10, 50, 110])}`;
-    const seen = (rows: Map<number, Row>): unknown[] => [11, 12, 13, 14, 15].map((fid) => [rows.get(fid)!.landslide_level, rows.get(fid)!.landslide_mapped, rows.get(fid)!.landslide_attention]);
+    const seen = (rows: Map<number, Row>): unknown[] =>
+      [11, 12, 13, 14, 15].map((fid) => [rows.get(fid)!.landslide_level, rows.get(fid)!.landslide_mapped, rows.get(fid)!.landslide_attention]);
     expect(seen(await build(`${statements} ${covers('Z001', ['landslide'])}`))).toEqual([['P1', true, true], [null, false, null], ['AA', true, true], [null, true, false], ['P2', true, false]]);
     // Where nothing covers the comune, what is drawn is known, and what is not says nothing.
     expect(seen(await build(statements))).toEqual([['P1', true, true], [null, false, null], ['AA', true, true], [null, false, null], ['P2', true, false]]);

@@ -55,9 +55,12 @@ const inOrder = <T extends { belfiore: string; zona: string }>(a: T, b: T): numb
 /** The rule as the contract has it, parcel by parcel. */
 function answersOf({ zones, quotations, perimeters, parcels, listed }: Files): Answer[] {
   const rows = [...zones, ...quotations];
-  const rowOf = (half: number, belfiore: string, zona: string): Zone | undefined => rows.find((row) => row.half === half && row.belfiore === belfiore && row.zona === zona);
+  const rowOf = (half: number, belfiore: string, zona: string): Zone | undefined =>
+    rows.find((row) => row.half === half && row.belfiore === belfiore && row.zona === zona);
   const rowOfLink = (half: number, link: string): Zone | undefined =>
-    rows.filter((row) => row.half === half && row.link === link).sort((a, b) => Number(listed.includes(b.belfiore)) - Number(listed.includes(a.belfiore)) || inOrder(a, b))[0];
+    rows
+      .filter((row) => row.half === half && row.link === link)
+      .sort((a, b) => Number(listed.includes(b.belfiore)) - Number(listed.includes(a.belfiore)) || inOrder(a, b))[0];
   const priceOf = (half: number, zone: { belfiore: string; zona: string } | undefined): number | null =>
     quotations.find((each) => zone !== undefined && each.half === half && each.belfiore === zone.belfiore && each.zona === zone.zona)?.price ?? null;
   const quotedIn = (belfiore: string): number | null => newest([
@@ -66,7 +69,9 @@ function answersOf({ zones, quotations, perimeters, parcels, listed }: Files): A
   ].map(({ half }) => half));
   const drawn = (belfiore: string, half: number): boolean => perimeters.some((each) => each.belfiore === belfiore && each.half === half);
   const placedBy = (belfiore: string): number | null => {
-    const known = perimeters.filter((each) => each.belfiore === belfiore && rows.some((row) => row.belfiore === belfiore && row.half === each.half)).map(({ half }) => half);
+    const known = perimeters
+      .filter((each) => each.belfiore === belfiore && rows.some((row) => row.belfiore === belfiore && row.half === each.half))
+      .map(({ half }) => half);
     const quoted = quotedIn(belfiore);
     return quoted !== null && known.includes(quoted) ? quoted : newest(known);
   };
@@ -77,14 +82,19 @@ function answersOf({ zones, quotations, perimeters, parcels, listed }: Files): A
       belfiore === comune || listed.includes(belfiore) || quotedIn(comune) === null ? quotedIn(belfiore) : quotedIn(comune);
     const [place] = around
       .filter((each) => each.half === placedBy(each.belfiore) && quotedFor(each.belfiore) !== null)
-      .filter((each) => each.belfiore === comune || ((own === null || own <= each.half) && !around.some((other) => other.belfiore === comune && other.half >= each.half)))
+      .filter(
+        (each) =>
+          each.belfiore === comune || ((own === null || own <= each.half) && !around.some((other) => other.belfiore === comune && other.half >= each.half)),
+      )
       .sort((a, b) => Number(a.belfiore !== comune) - Number(b.belfiore !== comune) || b.half - a.half || inOrder(a, b));
     if (place === undefined) return { valuation: null, history: null };
     const half = quotedFor(place.belfiore)!;
     const link = rowOf(place.half, place.belfiore, place.zona)?.link;
     const quoted = half === place.half ? rowOf(half, place.belfiore, place.zona) : link === undefined ? undefined : rowOfLink(half, link);
     const thenIn = (then: number): { belfiore: string; zona: string } | undefined => {
-      const [inside] = around.filter((each) => each.half === then).sort((a, b) => Number(a.belfiore !== comune) - Number(b.belfiore !== comune) || inOrder(a, b));
+      const [inside] = around
+        .filter((each) => each.half === then)
+        .sort((a, b) => Number(a.belfiore !== comune) - Number(b.belfiore !== comune) || inOrder(a, b));
       if (inside !== undefined) return inside;
       const same = link === undefined || drawn(comune, then) ? undefined : rowOfLink(then, link);
       return same === undefined || drawn(same.belfiore, then) ? undefined : same;
@@ -149,7 +159,14 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
       );
       return answers.map(({ valuation, history }) => {
         expect(valuation.length).toBeLessThan(2);
-        const [first] = valuation as unknown as { zone: string; municipality: string; purchase: { min_eur_m2: number }; semester: string; zone_perimeter_semester: string; previous_semester: { purchase: { min_eur_m2: number | null } } }[];
+        const [first] = valuation as unknown as {
+          zone: string;
+          municipality: string;
+          purchase: { min_eur_m2: number };
+          semester: string;
+          zone_perimeter_semester: string;
+          previous_semester: { purchase: { min_eur_m2: number | null } };
+        }[];
         const semesters = (history?.semesters ?? []) as unknown as { semester: string; zone: string | null; purchase: { min_eur_m2: number | null } }[];
         return {
           valuation: first === undefined ? null : `${first.municipality.slice(-5, -1)} ${first.zone} ${first.purchase.min_eur_m2} in ${first.semester} by ${first.zone_perimeter_semester}, before ${first.previous_semester.purchase.min_eur_m2 ?? 'not quoted'}`,
@@ -174,7 +191,14 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
 
   const [old, q1, q2] = [h(2018, 2), h(2025, 1), h(2025, 2)];
   const zone = (half: number, belfiore: string, zona: string, link: string, file = 1): Zone => ({ half, belfiore, zona, link, file });
-  const quoted = (half: number, belfiore: string, zona: string, link: string, price: number, file = 1): Quotation => ({ half, belfiore, zona, link, price, file });
+  const quoted = (half: number, belfiore: string, zona: string, link: string, price: number, file = 1): Quotation => ({
+    half,
+    belfiore,
+    zona,
+    link,
+    price,
+    file,
+  });
   const bothDrawn = (half: number): Perimeter[] => [{ half, belfiore: 'Z001', zona: 'B1', cells: [0] }, { half, belfiore: 'Z002', zona: 'B1', cells: [1] }];
 
   it('one comune\'s newer half-year does not empty the valuation of all, also beside a ZONE of that half-year that has them all', async () => {

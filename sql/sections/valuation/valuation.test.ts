@@ -16,7 +16,13 @@ interface Semester {
 }
 
 interface Truth {
-  readonly valuation: readonly { readonly zone: string; readonly condition: string | null; readonly zone_perimeter_semester: string; readonly purchase: { readonly min_eur_m2: number | null }; readonly previous_semester: { readonly rental: { readonly min_eur_m2: number | null } } }[];
+  readonly valuation: readonly {
+    readonly zone: string;
+    readonly condition: string | null;
+    readonly zone_perimeter_semester: string;
+    readonly purchase: { readonly min_eur_m2: number | null };
+    readonly previous_semester: { readonly rental: { readonly min_eur_m2: number | null } };
+  }[];
   readonly valuation_history: { readonly zone_current: string; readonly semesters: readonly Semester[] } | null;
 }
 
@@ -69,7 +75,9 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     expect(new Set(fifth.flatMap(({ truth }) => truth.valuation.map((element) => `${element.zone} ${element.zone_perimeter_semester}`)))).toEqual(new Set(['B1 2018_2', 'E1 2018_2']));
     expect(new Set(fifth.filter(({ truth }) => truth.valuation.length === 0).map(({ truth }) => truth.valuation_history!.zone_current))).toEqual(new Set(['C1', 'R1']));
     // The comune that changed its code has a history from before, found by LinkZona.
-    const merged = expected.filter(({ parcel }) => parcel.comune.index === 5).flatMap(({ truth }) => (truth.valuation_history === null ? [] : [truth.valuation_history]));
+    const merged = expected
+      .filter(({ parcel }) => parcel.comune.index === 5)
+      .flatMap(({ truth }) => (truth.valuation_history === null ? [] : [truth.valuation_history]));
     expect(merged.some(({ semesters }) => semesters.slice(0, 5).some(({ zone }) => zone !== null))).toBe(true);
     expect(elements.some(({ previous_semester: before }) => before.rental.min_eur_m2 !== null && before.rental.min_eur_m2 < 1)).toBe(true);
   });
@@ -112,7 +120,9 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
       // Two provinces have the comune in 2018/2.
       'select distinct belfiore, half_year, st_isvalid(geom) as valid from layer.omi_perimeter where made_valid order by half_year',
     );
-    expect(repaired).toEqual([2013 * 2 + 1, 2018 * 2 + 1, 2025 * 2 + 1].map((halfYear) => ({ belfiore: region.comuni[1]!.belfiore, half_year: halfYear, valid: true })));
+    expect(repaired).toEqual(
+      [2013 * 2 + 1, 2018 * 2 + 1, 2025 * 2 + 1].map((halfYear) => ({ belfiore: region.comuni[1]!.belfiore, half_year: halfYear, valid: true })),
+    );
   });
 
   it('find parcels from the zones: pieces of perimeters drive, points follow through their index', async () => {
