@@ -7,22 +7,22 @@ import { readChecks, readSectionFiles, type SqlFile } from '../contract/sql-file
 import type { Joined } from './join.ts';
 
 /**
- * Runs the checks of the sections on what was built: a file's checks run when one of the tables that it reads was made again. Where rows were carried over,
+ * Runs the checks of the sections on what was built: a file's checks run when one of the tables that it reads was made again. Where rows were copied,
  * files that say so (`-- carries:`) look at the others alone: the rest was looked at when it was made.
  * @throws MappaleError `CHECKS_FAILED` (exit 5)
  */
-export async function check(database: Database, { schema, products, built, carrying }: Joined, subject: string, log: Log): Promise<void> {
+export async function check(database: Database, { schema, products, built, incremental }: Joined, subject: string, log: Log): Promise<void> {
   const made = new Set<string>(built.map(({ relation }) => relation));
   const there = new Set<string>(products.map(({ relation }) => relation));
   const files = readSectionFiles('checks').filter(({ reads }) => reads.some((read) => made.has(read)) && reads.every((read) => there.has(read)));
-  const isCarried = ({ carries, reads }: SqlFile): boolean =>
-    carrying !== null && carries?.by === 'parcels' && reads.every((read) => !made.has(read) || carrying.results.has(read));
+  const ofChanged = ({ carries, reads }: SqlFile): boolean =>
+    incremental !== null && carries?.by === 'parcels' && reads.every((read) => !made.has(read) || incremental.results.has(read));
   await inWorkspace(database, schema, async (session) => {
-    const offences = await runChecks(session, files.filter((file) => !isCarried(file)).flatMap(readChecks));
-    const onChanged = files.filter(isCarried).flatMap(readChecks);
-    if (carrying !== null && onChanged.length > 0 && (await carrying.provideChanged(session))) {
-      await lookIn(session, [carrying.schema, schema]);
-      offences.push(...(await runChecks(session, onChanged)));
+    const offences = await runChecks(session, files.filter((file) => !ofChanged(file)).flatMap(readChecks));
+    const changed = files.filter(ofChanged).flatMap(readChecks);
+    if (incremental !== null && changed.length > 0 && (await incremental.provideChanged(session))) {
+      await lookIn(session, [incremental.schema, schema]);
+      offences.push(...(await runChecks(session, changed)));
     }
     refuseOffences(subject, offences, log);
   });

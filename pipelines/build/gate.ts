@@ -11,7 +11,7 @@ import { gateOf } from '../contract/gates.ts';
 import type { Log } from '../log.ts';
 import { readSqlFile, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { textTable } from '../text-table.ts';
-import { compare, type Offence } from './gate-rule.ts';
+import { compare, type Comparison, type Offence } from './gate-rule.ts';
 import { figuresOf, type Acceptance } from '../ledger/ledger.ts';
 import type { Joined } from './join.ts';
 
@@ -32,12 +32,12 @@ const SHOWN = 6;
  * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place, figure before and after; as `data` for machines
  */
 export async function gate(database: Database, joined: Joined, subject: string, acceptance: Acceptance | null, log: Log): Promise<Gated> {
-  const { schema, unit, carrying } = joined;
+  const { schema, unit, incremental } = joined;
   const figures = new Map<Relation, readonly Figures[]>();
   const offences: Offence[] = [];
   await inWorkspace(database, schema, async (session) => {
     const comuni = await listComuni(session);
-    const reached = carrying === null ? [] : await carrying.comuniReached(session);
+    const reached = incremental === null ? [] : await incremental.comuniReached(session);
     for (const { relation, published } of joined.built) {
       const watched = gateOf(relation);
       if (watched === null) continue;
@@ -46,7 +46,7 @@ export async function gate(database: Database, joined: Joined, subject: string, 
       const measureWas = async (only?: readonly string[]): Promise<Figures[]> =>
         published === null ? [] : measure(session, watched, { table: { schema: schemaOf(relation), table: published }, parcels: parcelsOf(joined) }, only);
       const after = [
-        ...(kept.length > 0 && carrying?.results.has(relation) === true
+        ...(kept.length > 0 && incremental?.results.has(relation) === true
           ? await measureReached(session, watched, now, kept, reached, comuni.provinceOf)
           : await measure(session, watched, now)),
         ...(await runQueries(session, watched)),
@@ -84,7 +84,7 @@ async function keptFigures(session: Session, unit: number, relation: Relation, w
   return kept.every((each) => each.province === WHOLE || isMeasured(each)) ? kept : [];
 }
 
-/** Of a table whose rows were carried over: provinces in which none can be another one are as they were measured. */
+/** Of a table of which rows were copied: provinces in which none can be another one are as they were measured. */
 async function measureReached(
   session: Session, watched: TableGate, now: Measured, kept: readonly Figures[], reached: readonly string[], provinceOf: (comune: string) => string,
 ): Promise<Figures[]> {
@@ -106,7 +106,7 @@ async function runQueries(session: Session, { queries = [] }: TableGate): Promis
 }
 
 /** The list of comuni, as it is published. */
-async function listComuni(session: Session): Promise<{ provinceOf(comune: string): string; nameOf(province: string, comune: string | null): string }> {
+async function listComuni(session: Session): Promise<Pick<Comparison, 'provinceOf' | 'nameOf'>> {
   const rows = await session.query<{ belfiore: string; istat_code: string; name: string; province_code: string; province_name: string }>(
     'select belfiore, istat_code, name, province_code, province_name from core.comune',
   );

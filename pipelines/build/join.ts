@@ -3,20 +3,22 @@
  * header says what it reads and writes, and that is the whole dependency graph.
  */
 import type { Database, Session } from '../db/index.ts';
-import { analyze, createSchema, dropOthers, dropSchema, inWorkspace, provideLayer, provideMembers, providePublished, provideRegion, schemasLike, tablesIn } from '../db/catalog.ts';
+import {
+  analyze, createSchema, dropOthers, dropSchema, inWorkspace, provideLayer, provideMembers, providePublished, provideRegion, schemasLike, tablesIn,
+} from '../db/catalog.ts';
 import { providePublishedParcels } from '../db/register.ts';
 import { MappaleError } from '../errors.ts';
-import { findRegion } from '../contract/regions.ts';
+import { unitName } from '../contract/regions.ts';
 import type { Log } from '../log.ts';
-import { duration } from '../progress.ts';
+import { duration, secondsSince } from '../progress.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
-import { Carrying } from './carry.ts';
+import { IncrementalBuild, noteBuilt } from './incremental.ts';
 import { rankFiles, rowsInForce } from '../ledger/force.ts';
 import type { Inventory } from '../ledger/inventory.ts';
 import type { Product } from '../plan/products.ts';
 import type { PublishedTable } from '../ledger/published.ts';
-import { buildSchema, carrySchema } from '../db/workspace.ts';
+import { buildSchema, changesSchema } from '../db/workspace.ts';
 
 /** The stale tables of a unit lie finished in its workspace. */
 export interface Joined {
@@ -27,72 +29,74 @@ export interface Joined {
   readonly products: readonly Product[];
   /** Those of which a table lies in the workspace. */
   readonly built: readonly Product[];
-  /** Those of which rows were carried over, and where what they are made of lies; null: none. */
-  readonly carrying: Pick<Carrying, 'schema' | 'changed' | 'results' | 'provideChanged' | 'comuniReached'> | null;
+  /** Where rows of some were copied; null: none were. */
+  readonly incremental: IncrementalBuild | null;
 }
 
 /**
  * Makes the stale tables of a unit in its workspace. What an interrupted run finished there is used again.
  * @throws MappaleError of kind `database`, with file, line and column of the SQL
  */
-export async function join(database: Database, unit: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, sources: readonly RegisteredSource[], inventory: Inventory, log: Log): Promise<Joined> {
+export async function join(
+  database: Database, unit: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, sources: readonly RegisteredSource[],
+  inventory: Inventory, log: Log,
+): Promise<Joined> {
   const schema = buildSchema(unit);
   const stale = products.filter((product) => product.stale !== null);
-  await prepare(database, schema, unit, stale);
-  const carrying = await inWorkspace(database, schema, async (session) => {
+  await database.session((session) => prepare(session, schema, unit, stale));
+  const used = inventory.used(unit);
+  const incremental = products.some((product) => product.incremental) ? new IncrementalBuild(database, unit, products, published, log) : null;
+  await inWorkspace(database, schema, async (session) => {
     const finished = new Set(await tablesIn(session, schema));
+    if (incremental !== null) await createSchema(session, incremental.schema);
     if (unit !== 0) {
       const standing = published.get('core.parcel');
-      await provideRegion(session, schema, unit, findRegion(unit)!.name);
+      await provideRegion(session, schema, unit, unitName(unit));
       await providePublishedParcels(session, schema, standing === undefined ? null : { schema: 'core', table: standing.stands }, null);
     }
-    await provideMembers(session, schema, rankFiles(inventory.used(unit)));
+    await provideMembers(session, schema, rankFiles(used));
+    /** Tables and views that later files need, or that are the result. */
+    const kept = new Set(['region', 'published_parcel', 'member_in_force', 'file_in_force', 'place_in_force', ...products.map(({ relation }) => tableOf(relation))]);
     const provided = new Set<Relation>();
-    const results = new Set(['region', 'published_parcel', 'member_in_force', 'file_in_force', 'place_in_force', ...products.map(({ relation }) => tableOf(relation))]);
-    const carry = await Carrying.begin(database, session, unit, schema, products, published, log);
     const make = async (product: Product): Promise<void> => {
-      const table = tableOf(product.relation);
-      if (product.stale === null) {
-        await providePublished(session, schema, product.relation, product.published);
-        return;
-      }
+      const { relation, file } = product;
+      if (product.stale === null) return providePublished(session, schema, relation, product.published);
       // Also for what is finished: its checks look at the layers.
-      for (const read of product.file.reads) {
+      for (const read of file.reads) {
         if (schemaOf(read) !== 'layer' || provided.has(read)) continue;
         provided.add(read);
+        kept.add(tableOf(read));
         await provideInForce(session, schema, read, sources, inventory, unit);
       }
-      if (finished.has(table)) {
-        log.info(`  ${product.relation}: finished by the run before`);
-        await carry?.compare(session, product);
-        return;
+      if (finished.has(tableOf(relation))) log.info(`  ${relation}: finished by the run before`);
+      else if ((await incremental?.take(session, product)) === true) return;
+      else {
+        await incremental?.settle(file.reads);
+        const startedAt = performance.now();
+        await session.transaction(async () => {
+          await session.script(file.text, file.file);
+          await dropOthers(session, schema, kept);
+          await noteBuilt(session, unit, product);
+        });
+        await analyze(session, schema, tableOf(relation));
+        log.info(`  ${relation}: ${duration(secondsSince(startedAt))}`);
       }
-      if ((await carry?.take(session, product)) === true) return;
-      await carry?.settle(product.file.reads);
-      const startedAt = performance.now();
-      await session.transaction(async () => {
-        await session.script(product.file.text, product.file.file);
-        await dropOthers(session, schema, new Set([...results, ...[...provided].map(tableOf)]));
-        await session.query('insert into ledger.built (unit_code, relation, fingerprint) values ($1, $2, $3)', [unit, product.relation, product.fingerprint]);
-      });
-      await analyze(session, schema, table);
-      log.info(`  ${product.relation}: ${duration((performance.now() - startedAt) / 1000)}`);
-      await carry?.compare(session, product);
+      await incremental?.compare(session, product);
     };
     try {
-      for (const product of carry === null ? products : inTurn(products)) await make(product);
+      for (const product of incremental === null ? products : inTurn(products)) await make(product);
     } finally {
       // Also after a failure: nothing writes once the lock is given back.
-      await carry?.settle();
+      await incremental?.settle();
     }
-    return carry;
   });
-  return { unit, schema, files: inventory.used(unit).map(({ fileId }) => fileId), products, built: stale.filter(({ relation }) => carrying?.results.get(relation)?.stands !== true), carrying };
+  const built = stale.filter(({ relation }) => incremental?.results.get(relation)?.stands !== true);
+  return { unit, schema, files: used.map(({ fileId }) => fileId), products, built, incremental };
 }
 
 /**
- * Each table after those that it reads. Where rows are carried over, that comes first: copying goes on beside the SQL of the next table, and what is made
- * whole waits for the parcels.
+ * Each table after those that it reads. Tables of which rows are copied come first: copying goes on beside the SQL of the next one, and what is made whole
+ * waits for the parcels.
  */
 function inTurn(products: readonly Product[]): Product[] {
   const left = [...products].sort((a, b) => turn(a) - turn(b));
@@ -104,10 +108,10 @@ function inTurn(products: readonly Product[]): Product[] {
   return sorted;
 }
 
-function turn({ relation, stale, carry, file }: Product): number {
+function turn({ relation, stale, incremental, file }: Product): number {
   if (stale === null) return 0;
   if (relation === 'core.parcel') return 1;
-  return carry ? 2 : file.carries?.by === 'content' ? 3 : 4;
+  return incremental ? 2 : file.carries?.by === 'content' ? 3 : 4;
 }
 
 /** Workspaces of these units: of an interrupted run, of one that was refused, or of one that works now. */
@@ -116,39 +120,30 @@ export async function leftBuilds(session: Session, units: readonly number[]): Pr
   return units.map(buildSchema).filter((schema) => there.has(schema));
 }
 
-/** Drops what was built of a unit of which nothing is stale: it was published, or its reason is gone. */
-export async function dropBuild(database: Database, unit: number): Promise<void> {
-  await database.session((session) => session.transaction(async () => {
-    await dropWorkspaces(session, unit);
-    await session.query('delete from ledger.built where unit_code = $1', [unit]);
-  }));
-}
-
-/** The workspace of a unit, and what lies beside it. */
-export async function dropWorkspaces(session: Session, unit: number): Promise<void> {
-  for (const schema of [carrySchema(unit), buildSchema(unit)]) await dropSchema(session, schema);
+/** Drops the workspace of a unit, with what lies beside it and what is noted of it: it was published, or its reason is gone. */
+export async function dropBuild(session: Session, unit: number): Promise<void> {
+  for (const schema of [changesSchema(unit), buildSchema(unit)]) await dropSchema(session, schema);
+  await session.query('delete from ledger.built where unit_code = $1', [unit]);
 }
 
 /** Keeps the workspace's finished tables whose fingerprint still holds; everything else in it goes. */
-async function prepare(database: Database, schema: string, unit: number, stale: readonly Product[]): Promise<void> {
-  await database.session(async (session) => {
-    const built = await session.query<{ relation: Relation; fingerprint: string }>('select relation, fingerprint from ledger.built where unit_code = $1', [unit]);
-    const wanted = new Map(stale.map((product) => [product.relation, product.fingerprint]));
-    const there = (await schemasLike(session, schema)).includes(schema);
-    const good = there && built.length > 0 && built.every(({ relation, fingerprint }) => wanted.get(relation) === fingerprint);
-    if (!good) {
-      await dropWorkspaces(session, unit);
-      await session.query('delete from ledger.built where unit_code = $1', [unit]);
-      await createSchema(session, schema);
-      return;
-    }
-    await dropSchema(session, carrySchema(unit));
+async function prepare(session: Session, schema: string, unit: number, stale: readonly Product[]): Promise<void> {
+  const built = await session.query<{ relation: Relation; fingerprint: string }>('select relation, fingerprint from ledger.built where unit_code = $1', [unit]);
+  const wanted = new Map(stale.map((product) => [product.relation, product.fingerprint]));
+  const there = (await schemasLike(session, schema)).includes(schema);
+  if (there && built.length > 0 && built.every(({ relation, fingerprint }) => wanted.get(relation) === fingerprint)) {
+    await dropSchema(session, changesSchema(unit));
     await dropOthers(session, schema, new Set(await tablesIn(session, schema)));
-  });
+    return;
+  }
+  await dropBuild(session, unit);
+  await createSchema(session, schema);
 }
 
 /** A layer as a workspace sees it: what is in force of it for a region, or for Italy. @throws MappaleError `LAYER_UNKNOWN` (exit 1) */
-export async function provideInForce(session: Session, schema: string, layer: Relation, sources: readonly RegisteredSource[], inventory: Inventory, unit: number): Promise<void> {
+export async function provideInForce(
+  session: Session, schema: string, layer: Relation, sources: readonly RegisteredSource[], inventory: Inventory, unit: number,
+): Promise<void> {
   const source = sourceOfLayer(sources, layer);
   if (source === undefined) {
     throw new MappaleError(`${layer} is read, and no source makes it`, {

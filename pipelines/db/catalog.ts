@@ -409,7 +409,7 @@ async function make(session: Session, statement: string, names: Names): Promise<
 }
 
 /**
- * Makes `carried_member`: members of what is published (`was`) whose rows these releases hold unchanged as rows of another member (`now`).
+ * Makes `copied_member`: members of what is published (`was`) whose rows these releases hold unchanged as rows of another member (`now`).
  * @param layer what is in force of them; null: none is looked for
  * @returns rows of such members
  */
@@ -425,7 +425,7 @@ export async function repeatsInFiles(session: Session, layer: Place): Promise<bo
   return (await one<{ repeats: boolean }>(session, copiedRows('repeats_in_files', { schema: layer.schema, layer }))).repeats;
 }
 
-/** A layer without the members that are carried over. */
+/** A layer without the members whose rows are copied. */
 export async function provideFresh(session: Session, schema: string, from: Place): Promise<void> {
   await provide(session, schema, from.table, 'fresh_rows', { schema, from });
 }
@@ -440,7 +440,7 @@ async function makeParcels(session: Session, schema: string, which: 'changed' | 
 
 /**
  * Makes `changed_fid` and `changed_parcel`, as they are now: parcels that came, went, or of which anything but their provenance is another.
- * Rows of `carried_member` are known to be the same and not compared.
+ * Rows of `copied_member` are known to be the same and not compared.
  * @returns how many changed
  */
 export async function findChanged(session: Session, schema: string, was: Place, now: Place): Promise<number> {
@@ -503,7 +503,7 @@ export async function replacing(
 /**
  * Completes a table of some parcels with the published rows of the others, and moves it under its name into the workspace. Indexes are built
  * when all rows are there. Inside a transaction.
- * @param by `fid`: all but the rows of the parcels in the table `fids`; `member`: the rows of `carried_member`, with their provenance of now
+ * @param by `fid`: all but the rows of the parcels in the table `fids`; `member`: the rows of `copied_member`, with their provenance of now
  */
 export async function complete(session: Session, from: Place, to: Place, was: Place, by: { readonly fids: string } | 'member'): Promise<void> {
   const { schema } = from;

@@ -18,7 +18,7 @@ export function buildSchema(unit: number): string {
   return `build_${unit}`;
 }
 
-/** Where a build makes what it carries over, beside the unit's workspace. */
-export function carrySchema(unit: number): string {
-  return `${buildSchema(unit)}_carry`;
+/** Where an incremental build makes what changed, beside the unit's workspace. */
+export function changesSchema(unit: number): string {
+  return `${buildSchema(unit)}_changes`;
 }

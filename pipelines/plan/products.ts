@@ -23,8 +23,8 @@ export interface Product {
   readonly missing: readonly Relation[];
   /** Why it must be made again; null when what is published is current. */
   readonly stale: string | null;
-  /** Of what it is made from only the parcels differ from what was published: rows of the others may be carried over. */
-  readonly carry: boolean;
+  /** Of what it is made from only the parcels differ from what was published: rows of the others may be copied. */
+  readonly incremental: boolean;
   /** Table that is published now, without its schema. */
   readonly published: string | null;
 }
@@ -83,7 +83,7 @@ export function planProducts(unit: number, sources: readonly RegisteredSource[],
     const isStale = before !== undefined && before.fingerprint !== fingerprint;
     products.set(relation, {
       relation, file, fingerprint, inputs, missing,
-      carry: isStale && differOnly(before.inputs, inputs, mayDiffer(file, sources, products)),
+      incremental: isStale && differOnly(before.inputs, inputs, mayDiffer(file, sources, products)),
       releases: [...used.values()].sort((a, b) => a.releaseId - b.releaseId),
       cited: [...cited.values()],
       stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'what it is made from is noted in another way' : null,
@@ -110,7 +110,7 @@ function inputsOf(files: readonly InForce[], layer: Relation): Record<string, st
   return Object.fromEntries([...lines].map(([key, mine]) => [`${key} ${tableOf(layer)}`, sha256(mine.sort().join('\n'))]));
 }
 
-/** Inputs in which a table that carries rows over may differ from the published one: what its unchanged rows do not depend on. */
+/** Inputs in which a table of which rows are copied may differ from the published one: what its unchanged rows do not depend on. */
 function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: ReadonlyMap<Relation, Product>): (input: string) => boolean {
   const { carries } = file;
   if (carries === null || carries.by === 'content') return () => false;
@@ -124,7 +124,7 @@ function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: Re
     // Whether it says the same is seen once it is made.
     if (read?.file.carries?.by === 'content') return true;
     // Of both it is the same parcels that are made anew.
-    return carries.by === 'parcels' && read?.carry === true && read.file.carries?.by === 'parcels';
+    return carries.by === 'parcels' && read?.incremental === true && read.file.carries?.by === 'parcels';
   };
 }
 

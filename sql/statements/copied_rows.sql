@@ -28,7 +28,7 @@ join (:"counted") i on i.member_id = n.member_id
   and i.rows = p.rows
 
 -- statement: pair_members
-create table :"schema".carried_member as
+create table :"schema".copied_member as
 select
   o.member_id as was,
   n.member_id as now,
@@ -39,11 +39,11 @@ join ledger.member o on o.member_id = p.member_id
 join ledger.member n on coalesce(n.taken_from, n.member_id) = coalesce(o.taken_from, o.member_id)
 :"layer"
 where n.release_id in (:'releases');
-analyze :"schema".carried_member;
+analyze :"schema".copied_member;
 
 -- statement: paired_rows
 select coalesce(sum(rows), 0)::int8 as rows
-from :"schema".carried_member
+from :"schema".copied_member
 
 -- statement: repeats_in_files
 select
@@ -74,7 +74,7 @@ from (
     from :"was" r
     where not exists (
       select
-      from :"schema".carried_member m
+      from :"schema".copied_member m
       where m.was = r.member_id
     )
     offset 0
@@ -89,7 +89,7 @@ full join (
     from :"now" r
     where not exists (
       select
-      from :"schema".carried_member m
+      from :"schema".copied_member m
       where m.now = r.member_id
     )
     offset 0
@@ -217,4 +217,4 @@ select
   m.now,
   :"t.columns"
 from :"was" t
-join :"schema".carried_member m on m.was = t.member_id
+join :"schema".copied_member m on m.was = t.member_id

@@ -59,7 +59,7 @@ select l.*
 from :"from" l
 where not exists (
   select
-  from :"schema".carried_member m
+  from :"schema".copied_member m
   where m.now = l.member_id
 )
 
