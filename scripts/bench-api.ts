@@ -19,7 +19,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import autocannon from 'autocannon';
 import { SCOPES } from '../api/access.ts';
 import { hashOf } from '../api/access.ts';
-import { writeSynthetic } from '../pipelines/cli/synth.ts';
+import { writeSynthetic } from '../pipelines/synthetic/synthetic.ts';
 import { withContext } from '../pipelines/run/context.ts';
 import type { Database } from '../pipelines/db/index.ts';
 import { makeLog } from '../pipelines/log.ts';
@@ -95,7 +95,7 @@ export async function benchApi({ databaseUrl, parcels, seconds, connections = 50
     if (!published!.there) {
       const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-'));
       try {
-        const region = await writeSynthetic(context.sources, folder, parcels, 1);
+        const region = await writeSynthetic(context.sources, folder, { parcels, seed: 1 });
         const report = await refresh(context, { command: 'bench-api', data: [folder], regions: [region.code], parallel: 2, accept: null, force: false });
         if (report.failures.length > 0) throw report.failures[0]!;
       } finally {

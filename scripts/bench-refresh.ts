@@ -6,7 +6,7 @@ import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { writeSynthetic } from '../pipelines/cli/synth.ts';
+import { writeSynthetic } from '../pipelines/synthetic/synthetic.ts';
 import { readConfig } from '../pipelines/config.ts';
 import { contextOf } from '../pipelines/run/context.ts';
 import { openDatabase } from '../pipelines/db/index.ts';
@@ -55,7 +55,7 @@ export async function benchRefresh(options: RefreshBenchOptions): Promise<Refres
   const sources = await loadSources();
   const database = await openDatabase(options.databaseUrl);
   try {
-    const region = await writeSynthetic(sources, folder, parcels, options.seed ?? 1, options.comuni ?? 100);
+    const region = await writeSynthetic(sources, folder, { parcels, seed: options.seed ?? 1, comuni: options.comuni ?? 100 });
     await migrate(database, sources);
     const context = await contextOf(readConfig({}), sources, database, SILENT);
     const timed = async (): Promise<{ seconds: number; report: RefreshReport }> => {

@@ -8,7 +8,6 @@ import { firstFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import { exitCodeOf, refresh, type RefreshReport } from '../run/refresh.ts';
 import { acceptance, collectPaths, command, describeUnknown, parseCount, parseRegion, print, table } from './command.ts';
-import { writeSynthetic } from './synth.ts';
 
 /** The synthetic region that a newcomer sees: small enough for a minute, large enough for every section. */
 export const DEMO = { parcels: 2000, seed: 1, region: 14 } as const;
@@ -39,10 +38,11 @@ export function loadRegionCommand(): Command {
 }
 
 async function writeDemo(context: Context): Promise<string> {
+  const { writeSynthetic } = await import('../synthetic/synthetic.ts');
   const folder = join('.mappale', 'demo');
   await mkdir(folder, { recursive: true });
   context.log.info(`writing the raw files of a synthetic region (${DEMO.parcels} parcels, seed ${DEMO.seed}) to ${folder}`);
-  await writeSynthetic(context.sources, folder, DEMO.parcels, DEMO.seed);
+  await writeSynthetic(context.sources, folder, DEMO);
   return folder;
 }
 

@@ -1,10 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { expandPath } from '../config.ts';
-import { makeRegion } from '../synthetic/make-region.ts';
-import type { SyntheticRegion } from '../synthetic/region.ts';
-import { loadSources, type RegisteredSource } from '../contract/registry.ts';
-import { loadSynthetic } from '../synthetic/synthetic.ts';
+import { loadSources } from '../contract/registry.ts';
 import { collectPaths, command, parseCount, print } from './command.ts';
 
 export function synthCommand(): Command {
@@ -18,19 +15,13 @@ export function synthCommand(): Command {
     .option('--comuni <n>', 'how many comuni share the parcels; by default as many as keeps them of the size of real ones', parseCount)
     .option('--source <id>', 'only this source; may be given more than once', collectPaths)
     .option('--json', 'print what was written as JSON')
-    .action(async (options: { out: string; parcels: number; seed: number; comuni?: number; source?: string[]; json?: boolean }) => {
-      const out = expandPath(options.out);
+    .action(async ({ out: folder, source: only, json, ...options }: { out: string; parcels: number; seed: number; comuni?: number; source?: string[]; json?: boolean }) => {
+      const { writeSynthetic } = await import('../synthetic/synthetic.ts');
+      const out = expandPath(folder);
       await mkdir(out, { recursive: true });
-      const sources = (await loadSources()).filter(({ id }) => options.source === undefined || options.source.includes(id));
-      const region = await writeSynthetic(sources, out, options.parcels, options.seed, options.comuni);
-      print(options.json, { folder: out, parcels: region.parcelCount, comuni: region.comuni.length, sources: sources.map(({ id }) => id) },
+      const sources = (await loadSources()).filter(({ id }) => only === undefined || only.includes(id));
+      const region = await writeSynthetic(sources, out, options);
+      print(json, { folder: out, parcels: region.parcelCount, comuni: region.comuni.length, sources: sources.map(({ id }) => id) },
         () => `${region.parcelCount} parcels in ${region.comuni.length} comuni, files of ${sources.length} sources in ${out}`);
     });
-}
-
-/** Each source writes its own files; the same (parcels, seed, comuni) give the same bytes. */
-export async function writeSynthetic(sources: readonly RegisteredSource[], folder: string, parcels: number, seed: number, comuni?: number): Promise<SyntheticRegion> {
-  const region = makeRegion({ parcels, seed, ...(comuni === undefined ? {} : { comuni }) });
-  for (const { id } of sources) await (await loadSynthetic(id)).write(region, folder);
-  return region;
 }

@@ -15,7 +15,7 @@ export interface RegionOptions {
   readonly parcels: number;
   readonly seed: number;
   /** How many comuni share the parcels, 2 … 999; by default as many as keeps them of the size of real ones. */
-  readonly comuni?: number;
+  readonly comuni?: number | undefined;
 }
 
 /** Size of a cell in degrees: about 41 × 44 m at latitude 42. */

@@ -2,9 +2,10 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from '../config.ts';
+import { makeRegion, type RegionOptions } from './make-region.ts';
 import type { SyntheticRegion, SyntheticParcel } from './region.ts';
 
-/** Files and truth of an synthetic region (a source's `synthetic.ts`, default export). */
+/** Files and truth of a synthetic region (a source's `synthetic.ts`, default export). */
 export interface Synthetic {
   /**
    * Writes this source's files for the synthetic region, in the publisher's exact format, quirks included.
@@ -21,4 +22,11 @@ export interface Synthetic {
 /** The writer of a source's synthetic files. */
 export async function loadSynthetic(id: string): Promise<Synthetic> {
   return ((await import(pathToFileURL(join(ROOT, 'sources', id, 'synthetic.ts')).href)) as { default: Synthetic }).default;
+}
+
+/** Each source writes its own files; the same (parcels, seed, comuni) give the same bytes. @throws RangeError as `makeRegion` does */
+export async function writeSynthetic(sources: readonly { readonly id: string }[], folder: string, options: RegionOptions): Promise<SyntheticRegion> {
+  const region = makeRegion(options);
+  for (const { id } of sources) await (await loadSynthetic(id)).write(region, folder);
+  return region;
 }

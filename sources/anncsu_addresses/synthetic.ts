@@ -60,7 +60,7 @@ const USUAL: readonly (readonly [string, string, string, string])[] = [
   ['VIA GIUSEPPE GARIBALDI', 'Via Giuseppe Garibaldi', '', ''],
   ['STRADA PROVINCIALE 12', 'Strada Provinciale 12', '', ''],
   ['STRADA STATALE 18', 'Strada Statale 18', '', ''],
-  ["CONTRADA FORNACE", 'Contrada Fornace', "LOCALITA' PIANO", "Localita' Piano"],
+  ['CONTRADA FORNACE', 'Contrada Fornace', "LOCALITA' PIANO", "Localita' Piano"],
   ['CONTRADA FORNACE', 'Contrada Fornace', 'BORGO BASSO', 'Borgo Basso'],
   ["LOCALITA' PIAN DI NULLA", "Localita' Pian di Nulla", '', ''],
   ['VIA MUSEO / MUSEUMSTRASSE', 'Via Museo / Museumstrasse', '', ''],
@@ -282,7 +282,7 @@ function refused(good: Access): (string | Uint8Array)[] {
     `${at('METODO', '9')}\n`,
     `${at('COORD_X_COMUNE', '14.25')}\n`, // decimal point
     `${at('CODICE_COMUNE', UNKNOWN_COMUNE).replace(`;${good.key};`, `;${good.key + 50_000};`).replace(`;${good.street.key};`, ';9999999;')}\n`,
-    Buffer.concat([Buffer.from(`${at('PROGRESSIVO_ACCESSO', String(good.key + 50_001))}`.replace('VIA ROMA', 'VIA CAFF')), Buffer.from([0xe8, 0x0a])]),
+    Buffer.concat([Buffer.from(at('PROGRESSIVO_ACCESSO', String(good.key + 50_001)).replace('VIA ROMA', 'VIA CAFF')), Buffer.from([0xe8, 0x0a])]),
   ];
 }
 

@@ -169,7 +169,7 @@ function figuresOf(random: Random): Record<string, number> {
   const households = random.below(20) === 0 ? [0, 0, 0, 0, 0, 0] : split(1 + Math.floor(total / 3), 6, random);
   figures['PF1'] = sum(households);
   households.forEach((value, i) => (figures[`PF${3 + i}`] = value));
-  figures['A2'] = Math.max(0, figures['PF1']! - random.below(3));
+  figures['A2'] = Math.max(0, figures['PF1'] - random.below(3));
   return figures;
 }
 

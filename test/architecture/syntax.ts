@@ -7,6 +7,8 @@ export interface Import {
   readonly line: number;
   /** Gone when the program runs. */
   readonly typeOnly: boolean;
+  /** Loaded when the line is reached: `import()`, `require()`. */
+  readonly late: boolean;
 }
 
 function parse(file: string, text: string): ts.SourceFile {
@@ -33,15 +35,15 @@ export function importsOf(file: string, text: string): Import[] {
 function readImports(file: string, text: string): Import[] {
   const found: Import[] = [];
   walk(parse(file, text), (node, line) => {
-    const add = (specifier: ts.Node | undefined, typeOnly: boolean): void => {
-      if (specifier !== undefined && ts.isStringLiteralLike(specifier)) found.push({ specifier: specifier.text, line, typeOnly });
+    const add = (specifier: ts.Node | undefined, typeOnly: boolean, late = false): void => {
+      if (specifier !== undefined && ts.isStringLiteralLike(specifier)) found.push({ specifier: specifier.text, line, typeOnly, late });
     };
     if (ts.isImportDeclaration(node)) add(node.moduleSpecifier, node.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword);
     else if (ts.isExportDeclaration(node)) add(node.moduleSpecifier, node.isTypeOnly);
     else if (ts.isImportTypeNode(node)) add(ts.isLiteralTypeNode(node.argument) ? node.argument.literal : undefined, true);
     else if (ts.isExternalModuleReference(node)) add(node.expression, false);
     else if (ts.isCallExpression(node) && (node.expression.kind === ts.SyntaxKind.ImportKeyword || ['require', 'require.resolve'].includes(node.expression.getText()))) {
-      add(node.arguments[0], false);
+      add(node.arguments[0], false, true);
     }
   });
   return found;

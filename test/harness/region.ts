@@ -2,11 +2,11 @@
 import { mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { writeSynthetic } from '../../pipelines/cli/synth.ts';
 import { readConfig } from '../../pipelines/config.ts';
 import { contextOf, type Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
+import { writeSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { upgrade } from '../../pipelines/run/upgrade.ts';
@@ -33,7 +33,7 @@ export async function syntheticFiles(
 ): Promise<{ folder: string; region: SyntheticRegion; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-region-'));
   const sources = (await loadSources()).filter(({ id }) => only === undefined || only.includes(id));
-  const region = await writeSynthetic(sources, folder, parcels, seed, comuni);
+  const region = await writeSynthetic(sources, folder, { parcels, seed, comuni });
   return { folder, region, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
