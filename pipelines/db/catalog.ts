@@ -1,7 +1,7 @@
 /** Schemas, tables, partitions and views, whose names the program makes itself (workspaces, releases, publications). */
 import { firstFid } from '../contract/regions.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
-import { statementsOf, type Names, type Place } from './statements.ts';
+import { runEach, statementsOf, type Names, type Place } from './statements.ts';
 import { ident, one, type Database, type Row, type Session } from './types.ts';
 
 const catalog = statementsOf('catalog');
@@ -40,9 +40,9 @@ export async function lookIn(session: Session, schemas: readonly string[]): Prom
 }
 
 /** Work inside a workspace: unqualified names are its tables; memory as bulk work needs it. */
-export async function inWorkspace<T>(database: Database, schema: string | readonly string[], work: (session: Session) => Promise<T>): Promise<T> {
+export async function inWorkspace<T>(database: Database, schema: string, work: (session: Session) => Promise<T>): Promise<T> {
   return database.session(async (session) => {
-    await lookIn(session, typeof schema === 'string' ? [schema] : schema);
+    await lookIn(session, [schema]);
     const [sorting, indexing] = database.engine === 'postgres' ? ['256MB', '512MB'] : ['64MB', '64MB'];
     await session.query(`set work_mem to '${sorting}'`);
     await session.query(`set maintenance_work_mem to '${indexing}'`);
@@ -171,20 +171,14 @@ export async function provideMembers(session: Session, schema: string, files: re
   await session.query(workspace('note_files', { schema }), [files.map(({ fileId }) => fileId), files.map(({ rank }) => rank), files.map(({ vintage }) => vintage)]);
 }
 
-function relationsIn(session: Session, schema: string): Promise<{ name: string; kind: 'r' | 'v' }[]> {
-  return session.query(catalog('relations'), [schema]);
-}
-
 /** Drops what a workspace holds beside this: views, which each run makes anew, and steps on the way to a result. */
 export async function dropOthers(session: Session, schema: string, keep: ReadonlySet<string>): Promise<void> {
-  for (const { name, kind } of await relationsIn(session, schema)) {
-    if (!keep.has(name)) await session.query(`drop ${kind === 'v' ? 'view' : 'table'} if exists ${ident(schema, name)} cascade`);
-  }
+  await runEach(session, catalog('drop_others'), [schema, [...keep]]);
 }
 
 /** Tables (not views) of a workspace. */
 export async function tablesIn(session: Session, schema: string): Promise<string[]> {
-  return (await relationsIn(session, schema)).filter(({ kind }) => kind === 'r').map(({ name }) => name).sort();
+  return (await session.query<{ name: string }>(catalog('tables'), [schema])).map(({ name }) => name);
 }
 
 export async function analyze(session: Session, schema: string, table: string): Promise<void> {
@@ -207,27 +201,10 @@ export async function countByMember(session: Session, schema: string, table: str
   return session.query(`select member_id, count(*) as n, count(distinct position) as distinct_n from ${ident(schema, table)} group by member_id order by member_id`);
 }
 
-/** What a table has in one column. */
-export interface Column extends Row {
-  readonly name: string;
-  readonly type: string;
-  readonly collation: number;
-  readonly required: boolean;
-  /** Expression that it is computed by, or its value by default. */
-  readonly initial: string | null;
-  readonly generated: boolean;
-  /** Alone the primary key. */
-  readonly key: boolean;
-}
-
-/** Columns in the order in which they stand; none: there is no such table. */
-export function columnsOf(session: Session, { schema, table }: Place): Promise<Column[]> {
-  return session.query(catalog('columns'), [ident(schema, table)]);
-}
-
 /** Names of columns, sorted, but these. */
-async function columnNames(session: Session, table: Place, without: readonly string[] = []): Promise<string[]> {
-  return (await columnsOf(session, table)).map(({ name }) => name).filter((name) => !without.includes(name)).sort();
+async function columnNames(session: Session, { schema, table }: Place, without: readonly string[] = []): Promise<string[]> {
+  const columns = await session.query<{ name: string }>(catalog('columns'), [ident(schema, table)]);
+  return columns.map(({ name }) => name).filter((name) => !without.includes(name));
 }
 
 /** Columns of what the rows say, wherever they were read. */
@@ -260,23 +237,9 @@ export async function copyMembers(
   );
 }
 
-interface Index extends Row {
-  readonly name: string;
-  readonly definition: string;
-  /** Definition of the constraint that it serves; null: none. */
-  readonly key: string | null;
-}
-
-function indexesOf(session: Session, schema: string, table: string): Promise<Index[]> {
-  return session.query(catalog('indexes'), [ident(schema, table)]);
-}
-
 /** Names of indexes are unique in a schema: give them the partition's name before the table moves. */
 export async function renameIndexes(session: Session, schema: string, table: string, partition: string): Promise<void> {
-  for (const [position, { name }] of (await indexesOf(session, schema, table)).entries()) {
-    const renamed = `${partition}_i${position + 1}`;
-    if (name !== renamed) await session.query(`alter index ${ident(schema, name)} rename to ${ident(renamed)}`);
-  }
+  await runEach(session, catalog('rename_indexes'), [ident(schema, table), partition]);
 }
 
 /** How a parent is split, or that it is swapped whole. */
@@ -314,20 +277,12 @@ function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: string; 
  * @throws Error when columns differ: a bug of a SQL file; MappaleError when a row does not belong to the region or lacks a value
  */
 export async function proveBound(session: Session, schema: string, table: string, parent: Relation, split: Split, key: number): Promise<void> {
-  const wanted = await columnsOf(session, placeOf(parent));
-  const found = new Map((await columnsOf(session, { schema, table })).map((column) => [column.name, column]));
-  const names = new Set([...wanted.map(({ name }) => name), ...found.keys()]);
-  const types = [...names].map((name) => ({ name, should: wanted.find((column) => column.name === name)?.type ?? 'absent', is: found.get(name)?.type ?? 'absent' }));
-  const different = types.filter(({ should, is }) => should !== is);
+  const tables = [ident(schemaOf(parent), tableOf(parent)), ident(schema, table)];
+  const different = await session.query<{ name: string; wanted: string; found: string }>(catalog('differing_columns'), tables);
   if (different.length > 0) {
-    throw new Error(`${parent} has other columns than the file that makes it: ${different.map(({ name, should, is }) => `${name} should be ${should}, is ${is}`).join('; ')}`);
+    throw new Error(`${parent} has other columns than the file that makes it: ${different.map(({ name, wanted, found }) => `${name} should be ${wanted}, is ${found}`).join('; ')}`);
   }
-  const actions = [
-    ...wanted.filter(({ name, collation }) => collation !== found.get(name)?.collation).map(({ name, type }) => `alter column ${ident(name)} type ${type} collate "default"`),
-    ...wanted.filter(({ required }) => required).map(({ name }) => `alter column ${ident(name)} set not null`),
-    ...(split === 'whole' ? [] : ['drop constraint if exists bound', `add constraint bound check (${boundOf(split, key).check})`]),
-  ];
-  if (actions.length > 0) await session.query(`alter table ${ident(schema, table)} ${actions.join(', ')}`);
+  await runEach(session, catalog('prove'), [...tables, split === 'whole' ? null : boundOf(split, key).check]);
 }
 
 /** Moves a proven table under its parent, as `partition`. Inside a transaction. For a whole table: it takes the parent's name. */
@@ -352,10 +307,7 @@ export async function detach(session: Session, parent: Relation, partition: stri
 
 /** Copies a comment of the parent and of its columns, for tables that are swapped whole. */
 export async function copyComments(session: Session, from: Place, to: Place): Promise<void> {
-  const comments = await session.query<{ column: string | null; text: string }>(catalog('comments'), [ident(from.schema, from.table)]);
-  for (const { column, text } of comments) {
-    await session.query(column === null ? catalog('comment_on_table', { table: to, text }) : catalog('comment_on_column', { table: to, column, text }));
-  }
+  await runEach(session, catalog('copy_comments'), [ident(from.schema, from.table), ident(to.schema, to.table)]);
 }
 
 /** What one comune's rows of a table became between two publications. */
@@ -374,7 +326,7 @@ export interface TableDifference extends Row {
  * @param parcels partitions of core.parcel of the two publications, which say what comune a fid is in
  */
 export async function compareTables(session: Session, was: Place, now: Place, parcels: { readonly was: Place; readonly now: Place }): Promise<TableDifference[]> {
-  const found = await columnsOf(session, now);
+  const found = await session.query<{ name: string; key: boolean }>(catalog('columns'), [ident(now.schema, now.table)]);
   const columns = found.map(({ name }) => name).filter((name) => !PROVENANCE.includes(name));
   const isPlaced = columns.includes('belfiore');
   const single = found.some(({ name, key }) => name === 'fid' && key);
@@ -508,12 +460,12 @@ export async function replacing(
 export async function complete(session: Session, from: Place, to: Place, was: Place, by: { readonly fids: string } | 'member'): Promise<void> {
   const { schema } = from;
   const table = ident(schema, from.table);
-  const indexes = await indexesOf(session, schema, from.table);
-  for (const { name, key } of indexes) await session.query(key === null ? `drop index ${ident(schema, name)}` : `alter table ${table} drop constraint ${ident(name)}`);
+  const indexes = await session.query<{ drops: string; makes: string }>(catalog('indexes'), [table]);
+  for (const { drops } of indexes) await session.query(drops);
   await session.query(by === 'member'
     ? copiedRows('complete_by_member', { schema, table: from.table, was, columns: await columnNames(session, from, ['release_id', 'member_id']) })
     : copiedRows('complete_by_parcel', { schema, table: from.table, was, fids: by.fids, columns: await columnNames(session, from) }));
-  for (const { name, definition, key } of indexes) await session.query(key === null ? definition : `alter table ${table} add constraint ${ident(name)} ${key}`);
+  for (const { makes } of indexes) await session.query(makes);
   await session.query(`alter table ${table} set schema ${ident(to.schema)}`);
   await renameTable(session, to.schema, from.table, to.table);
 }

@@ -8,6 +8,7 @@ import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { freeBytes } from '../formats/disk.ts';
 import { MappaleError } from '../errors.ts';
 import { databaseError } from './errors.ts';
+import { OneSession, SessionDatabase } from './session.ts';
 import { emptyDatabase } from './state.ts';
 import { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
@@ -16,27 +17,33 @@ const COPY_BYTES = 4 * 1024 * 1024;
 
 type Opened = Awaited<ReturnType<typeof createPglite>>;
 
-class Embedded implements Database {
-  readonly engine = 'pglite';
-  readonly label: string;
-  readonly parallel = 1;
+/** The one connection. */
+class EmbeddedSession extends OneSession {
   readonly #pglite: Opened;
-  readonly #lock: string | null;
-  /** What a session begins with. */
+  /** What each piece of work begins with. */
   readonly #reset: string;
-  #tail: Promise<unknown> = Promise.resolve();
 
-  constructor(pglite: Opened, label: string, lock: string | null, readOnly: boolean) {
+  constructor(pglite: Opened, readOnly: boolean) {
+    super();
     this.#pglite = pglite;
-    this.label = label;
-    this.#lock = lock;
     this.#reset = readOnly ? 'reset all; set default_transaction_read_only to on' : 'reset all';
   }
 
-  /** Before the first session. */
-  async begin(): Promise<this> {
+  async reset(): Promise<void> {
     await this.#pglite.exec(this.#reset);
-    return this;
+  }
+
+  async query<T extends Row = Row>(sql: string, parameters: readonly unknown[] = []): Promise<T[]> {
+    return (await this.#whole(sql, null, () => this.#pglite.query<T>(sql, [...parameters]))).rows;
+  }
+
+  async script(sql: string, origin: string): Promise<void> {
+    await this.#whole(sql, origin, () => this.#pglite.exec(sql));
+  }
+
+  /** @returns rows that were copied */
+  async copy(sql: string, blob: Blob): Promise<number> {
+    return (await this.#whole(sql, null, () => this.#pglite.query(sql, [], { blob }))).affectedRows ?? 0;
   }
 
   /** Runs a statement. @throws MappaleError `SQL_BROKEN_OFF` where it ended before its end */
@@ -57,6 +64,26 @@ class Embedded implements Database {
     });
   }
 
+  close(): Promise<void> {
+    return this.#pglite.close();
+  }
+}
+
+class Embedded extends SessionDatabase {
+  readonly engine = 'pglite';
+  readonly label: string;
+  readonly parallel = 1;
+  readonly #session: EmbeddedSession;
+  readonly #lock: string | null;
+  #tail: Promise<unknown> = Promise.resolve();
+
+  constructor(session: EmbeddedSession, label: string, lock: string | null) {
+    super();
+    this.#session = session;
+    this.label = label;
+    this.#lock = lock;
+  }
+
   /** One after another: there is one connection. */
   #exclusive<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#tail.then(work, work);
@@ -64,46 +91,14 @@ class Embedded implements Database {
     return turn;
   }
 
-  readonly #direct: Session = {
-    query: async <T extends Row>(sql: string, parameters: readonly unknown[] = []): Promise<T[]> => {
-      return (await this.#whole(sql, null, () => this.#pglite.query<T>(sql, [...parameters]))).rows;
-    },
-    script: async (sql: string, origin: string): Promise<void> => {
-      await this.#whole(sql, origin, () => this.#pglite.exec(sql));
-    },
-    transaction: async <T>(work: () => Promise<T>): Promise<T> => {
-      await this.#direct.query('begin');
-      try {
-        const result = await work();
-        await this.#direct.query('commit');
-        return result;
-      } catch (error) {
-        await this.#direct.query('rollback').catch(() => undefined);
-        throw error;
-      }
-    },
-  };
-
   session<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.#exclusive(async () => {
       try {
-        return await work(this.#direct);
+        return await work(this.#session);
       } finally {
-        await this.#pglite.exec(this.#reset);
+        await this.#session.reset();
       }
     });
-  }
-
-  query<T extends Row>(sql: string, parameters: readonly unknown[] = []): Promise<T[]> {
-    return this.#exclusive(() => this.#direct.query<T>(sql, parameters));
-  }
-
-  script(sql: string, origin: string): Promise<void> {
-    return this.#exclusive(() => this.#direct.script(sql, origin));
-  }
-
-  transaction<T>(): Promise<T> {
-    throw new Error('open a session for a transaction');
   }
 
   async copyIn(schema: string, table: string): Promise<CopyIn> {
@@ -116,9 +111,8 @@ class Embedded implements Database {
       const blob = new Blob([COPY_HEADER, ...held, COPY_TRAILER] as unknown as ConstructorParameters<typeof Blob>[0]);
       held = [];
       size = 0;
-      await this.#exclusive(async () => {
-        rows += (await this.#whole(statement, null, () => this.#pglite.query(statement, [], { blob }))).affectedRows ?? 0;
-      });
+      const copied = await this.#exclusive(() => this.#session.copy(statement, blob));
+      rows += copied;
     };
     return {
       write(chunk) {
@@ -138,12 +132,12 @@ class Embedded implements Database {
   }
 
   async checkpoint(): Promise<void> {
-    await this.#exclusive(() => this.#direct.query('checkpoint'));
+    await this.query('checkpoint');
   }
 
   async close(): Promise<void> {
     await this.#tail.catch(() => undefined);
-    await this.#pglite.close();
+    await this.#session.close();
     if (this.#lock !== null) await giveLockBack(this.#lock);
   }
 }
@@ -180,7 +174,7 @@ const unwinding = {
  */
 export async function openPglite(folder: string, readOnly: boolean): Promise<Database> {
   if (folder === 'memory') {
-    return new Embedded(await createPglite(`memory://${randomUUID()}`), 'pglite:memory', null, false);
+    return new Embedded(new EmbeddedSession(await createPglite(`memory://${randomUUID()}`), false), 'pglite:memory', null);
   }
   const unfinished = `${folder}.unfinished`;
   const found = await inspectFolder(folder, existsSync(unfinished));
@@ -196,9 +190,10 @@ export async function openPglite(folder: string, readOnly: boolean): Promise<Dat
     if (existsSync(unfinished)) await rm(folder, { recursive: true, force: true });
     await mkdir(folder, { recursive: true });
     if ((await readdir(folder)).length === 0) await writeFile(unfinished, '');
-    const pglite = await createPglite(folder);
+    const session = new EmbeddedSession(await createPglite(folder), readOnly);
     await rm(unfinished, { force: true });
-    return await new Embedded(pglite, `pglite:${folder}`, lock, readOnly).begin();
+    await session.reset();
+    return new Embedded(session, `pglite:${folder}`, lock);
   } catch (error) {
     await giveLockBack(lock);
     throw new MappaleError('the embedded database does not open', {

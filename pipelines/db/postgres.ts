@@ -4,6 +4,7 @@ import { from as copyFrom } from 'pg-copy-streams';
 import { MappaleError } from '../errors.ts';
 import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { databaseError } from './errors.ts';
+import { OneSession, SessionDatabase } from './session.ts';
 import { SEARCH_PATH, serverFacts, serverFaults } from './server-facts.ts';
 import { serverAddress, type ServerAddress } from './server-address.ts';
 import { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
@@ -14,10 +15,11 @@ pg.types.setTypeParser(20, (text) => {
   return Number.isSafeInteger(value) ? value : BigInt(text);
 });
 
-class PostgresSession implements Session {
+class PostgresSession extends OneSession {
   readonly #client: pg.ClientBase;
 
   constructor(client: pg.ClientBase) {
+    super();
     this.#client = client;
   }
 
@@ -34,18 +36,6 @@ class PostgresSession implements Session {
       await this.#client.query(sql);
     } catch (error) {
       throw databaseError(error, sql, origin);
-    }
-  }
-
-  async transaction<T>(work: () => Promise<T>): Promise<T> {
-    await this.query('begin');
-    try {
-      const result = await work();
-      await this.query('commit');
-      return result;
-    } catch (error) {
-      await this.query('rollback').catch(() => undefined);
-      throw error;
     }
   }
 }
@@ -104,19 +94,20 @@ class PostgresCopy implements CopyIn {
   }
 }
 
-class Postgres implements Database {
+class Postgres extends SessionDatabase {
   readonly engine = 'postgres';
   readonly label: string;
   readonly parallel: number;
   readonly #pool: pg.Pool;
 
   constructor(pool: pg.Pool, label: string, parallel: number) {
+    super();
     this.#pool = pool;
     this.label = label;
     this.parallel = parallel;
   }
 
-  async #with<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
     let client: pg.PoolClient;
     try {
       client = await this.#pool.connect();
@@ -134,22 +125,6 @@ class Postgres implements Database {
       if (!broken) await client.query('reset all').catch(() => (broken = true));
       client.release(broken);
     }
-  }
-
-  session<T>(work: (session: Session) => Promise<T>): Promise<T> {
-    return this.#with(work);
-  }
-
-  query<T extends Row>(sql: string, parameters: readonly unknown[] = []): Promise<T[]> {
-    return this.#with((session) => session.query<T>(sql, parameters));
-  }
-
-  script(sql: string, origin: string): Promise<void> {
-    return this.#with((session) => session.script(sql, origin));
-  }
-
-  transaction<T>(): Promise<T> {
-    throw new Error('open a session for a transaction');
   }
 
   async copyIn(schema: string, table: string): Promise<CopyIn> {

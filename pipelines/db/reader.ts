@@ -43,10 +43,10 @@ export async function openReader(database: Database, url: string, options: Reade
 }
 
 function embeddedReader(database: Database): Reader {
-  const inside = <T extends Row>(mode: 'read only' | 'read write', statement: string, parameters: readonly unknown[]): Promise<T> => database.session((session) => session.transaction(async () => {
+  const inside = <T extends Row>(mode: 'read only' | 'read write', statement: string, parameters: readonly unknown[]): Promise<T> => database.transaction(async (session) => {
     await session.query(`set transaction ${mode}`);
     return one<T>(session, statement, parameters);
-  }));
+  });
   return {
     engine: 'pglite',
     restricted: false,

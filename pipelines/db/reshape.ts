@@ -4,9 +4,9 @@
  */
 import { schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import { MappaleError } from '../errors.ts';
-import { columnsOf, copyComments, dropSchema, hasRelation, partitionKey, schemasLike, type Column } from './catalog.ts';
-import { statementsOf } from './statements.ts';
-import { ident, one, type Session } from './types.ts';
+import { copyComments, dropSchema, hasRelation, partitionKey, schemasLike } from './catalog.ts';
+import { statementsOf, type Place } from './statements.ts';
+import { ident, type Row, type Session } from './types.ts';
 
 const catalog = statementsOf('catalog');
 
@@ -92,7 +92,7 @@ async function follow(session: Session, relation: Relation): Promise<{ steps: st
   const losses: string[] = [];
   const [wanted, found] = [await partitionKey(session, 'layer', table), await partitionKey(session, STANDING, table)];
   if (wanted !== found) losses.push(`is partitioned by ${found ?? 'nothing'}, should be by ${wanted ?? 'nothing'}`);
-  const changes = await columnChanges(session, STANDING, table, await columnsOf(session, { schema: 'layer', table }));
+  const changes = await columnChanges(session, { schema: STANDING, table }, { schema: 'layer', table });
   losses.push(...changes.losses);
   if (losses.length > 0) return { steps, losses };
   // Views of a workspace that a killed run left would hold the columns.
@@ -129,7 +129,7 @@ async function both(session: Session, table: string, query: string): Promise<{ o
   return { over: found.filter(({ definition }) => !definitions(wanted).has(definition)), lacking: wanted.filter(({ definition }) => !definitions(found).has(definition)) };
 }
 
-interface Change {
+interface Change extends Row {
   /** What follows `alter table x`. */
   readonly sql: string;
   readonly says: string;
@@ -137,43 +137,10 @@ interface Change {
   readonly frees: boolean;
 }
 
-/** How a table's columns become these, with its rows. Types follow where each value has one in the new type. */
-async function columnChanges(session: Session, schema: string, table: string, wanted: readonly Column[]): Promise<{ actions: Change[]; losses: string[] }> {
-  const found = new Map((await columnsOf(session, { schema, table })).map((column) => [column.name, column]));
-  const { held } = await one<{ held: boolean }>(session, `select exists (select from ${ident(schema, table)}) as held`);
-  const actions: Change[] = [];
-  const losses: string[] = [];
-  for (const column of wanted) {
-    const { name, type, required, initial, generated } = column;
-    const before = found.get(name);
-    found.delete(name);
-    if (before === undefined) {
-      if (required && initial === null && held) losses.push(`column ${name} is new and may not be empty`);
-      else {
-        const value = initial === null ? '' : generated ? ` generated always as (${initial}) stored` : ` default ${initial}`;
-        actions.push({ sql: `add column ${ident(name)} ${type}${value}${required ? ' not null' : ''}`, says: `column ${name} added${initial === null ? ', empty' : ''}`, frees: false });
-      }
-      continue;
-    }
-    if (generated !== before.generated || (generated && initial !== before.initial)) {
-      losses.push(`column ${name} is computed in another way`);
-      continue;
-    }
-    if (type !== before.type) {
-      if (held && !(await widens(session, before.type, type))) losses.push(`column ${name} is ${before.type}, should be ${type}`);
-      else actions.push({ sql: `alter column ${ident(name)} type ${type}${held ? '' : ` using ${ident(name)}::text::${type}`}`, says: `column ${name} made ${type}`, frees: true });
-    }
-    if (initial !== before.initial) actions.push({ sql: `alter column ${ident(name)} ${initial === null ? 'drop default' : `set default ${initial}`}`, says: `column ${name} has ${initial ?? 'no value'} by default`, frees: false });
-    if (required !== before.required) actions.push({ sql: `alter column ${ident(name)} ${required ? 'set' : 'drop'} not null`, says: `column ${name} may ${required ? 'not ' : ''}be empty`, frees: false });
-  }
-  for (const name of found.keys()) actions.push({ sql: `drop column ${ident(name)}`, says: `column ${name} dropped`, frees: true });
-  return { actions, losses };
-}
-
-/** Whether each value of a type is one of the other: the database converts it by itself, or it is a geometry, which is checked value by value. */
-async function widens(session: Session, from: string, to: string): Promise<boolean> {
-  if (/^geometry\b/.test(from) && /^geometry\b/.test(to)) return true;
-  return (await one<{ there: boolean }>(session, catalog('widens'), [from, to])).there;
+/** How a table's columns become those of another one, with its rows. */
+async function columnChanges(session: Session, table: Place, wanted: Place): Promise<{ actions: Change[]; losses: string[] }> {
+  const changes = await session.query<Change & { loss: string | null }>(catalog('column_changes', { table }), [ident(table.schema, table.table), ident(wanted.schema, wanted.table)]);
+  return { actions: changes.filter(({ loss }) => loss === null), losses: changes.flatMap(({ loss }) => loss ?? []) };
 }
 
 /** Workspaces hold what is made again. */
@@ -191,7 +158,7 @@ export async function alignPrevious(session: Session): Promise<string[]> {
   const kept = await session.query<{ relation: Relation; partition: string }>(catalog('previous_tables'));
   const steps: string[] = [];
   for (const { relation, partition } of kept) {
-    const { actions, losses } = await columnChanges(session, 'previous', partition, await columnsOf(session, { schema: schemaOf(relation), table: tableOf(relation) }));
+    const { actions, losses } = await columnChanges(session, { schema: 'previous', table: partition }, { schema: schemaOf(relation), table: tableOf(relation) });
     if (losses.length > 0) throw new Error(`a migration changed ${relation} and not previous.${partition}: ${losses.join('; ')}`);
     for (const { sql, says } of actions) {
       await session.query(`alter table ${ident('previous', partition)} ${sql}`);

@@ -6,7 +6,7 @@
 import { join } from 'node:path';
 import { ROOT } from '../config.ts';
 import { readSqlFile } from '../contract/sql-files.ts';
-import { ident } from './types.ts';
+import { ident, type Session } from './types.ts';
 
 /** A table by schema and name. */
 export interface Place {
@@ -43,6 +43,11 @@ export function statementsOf(file: string): (statement: string, names?: Names) =
       return typeof value !== 'object' ? each(value) : value.map(each).join(', ') || 'null';
     });
   };
+}
+
+/** Runs each statement that this one gives as a row, like psql's `\gexec`. */
+export async function runEach(session: Session, sql: string, parameters: readonly unknown[]): Promise<void> {
+  for (const { sql: each } of await session.query<{ sql: string }>(sql, parameters)) await session.query(each);
 }
 
 function literal(value: Literal): string {

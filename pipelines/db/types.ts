@@ -8,8 +8,8 @@ export interface Session {
   query<T extends Row = Row>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
   /** Several statements as one implicit transaction. `origin` names the file for error messages. */
   script(sql: string, origin: string): Promise<void>;
-  /** `begin` … `commit`; `rollback` when the work throws. Not nested. */
-  transaction<T>(work: () => Promise<T>): Promise<T>;
+  /** `begin` … `commit`; `rollback` when the work throws. Not nested. @param work gets the session of the transaction */
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
 }
 
 /** An open binary COPY into one table. */

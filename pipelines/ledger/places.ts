@@ -78,10 +78,10 @@ export function unplacedComuni(inventory: Inventory, relations: readonly Relatio
 
 /** Notes the region that a person named for these files. */
 export async function assignRegion(database: Database, runId: number, fileIds: readonly number[], region: number): Promise<void> {
-  await database.session((session) => session.transaction(async () => {
+  await database.transaction(async (session) => {
     await fence(session, runId);
     await session.query(ledger('assign_region'), [[...fileIds], region]);
-  }));
+  });
 }
 
 /** @returns sentences about comuni that the list lacks or has in another region, by name and number */

@@ -4,25 +4,29 @@
 -- grain: one row per thing asked for
 -- crs: none
 
--- statement: relations
+-- Statements whose rows are statements, `sql`, are run as by psql's \gexec.
+
+-- statement: tables
+select c.relname as name
+from pg_class c
+join pg_namespace n on n.oid = c.relnamespace
+where n.nspname = $1
+  and c.relkind = 'r'
+order by 1
+
+-- statement: drop_others
 -- Views before tables, the later before the earlier: none that another one needs goes first.
-select
-  c.relname as name,
-  c.relkind::text as kind
+select format('drop %s if exists %I.%I cascade', case c.relkind when 'v' then 'view' else 'table' end, n.nspname, c.relname) as sql
 from pg_class c
 join pg_namespace n on n.oid = c.relnamespace
 where n.nspname = $1
   and c.relkind in ('r', 'v')
+  and c.relname <> all ($2::text[])
 order by c.relkind desc, c.oid desc
 
 -- statement: columns
 select
   a.attname as name,
-  format_type(a.atttypid, a.atttypmod) as type,
-  a.attcollation::int8 as collation,
-  a.attnotnull as required,
-  a.attgenerated <> '' as generated,
-  pg_get_expr(d.adbin, d.adrelid) as initial,
   exists (
     select
     from pg_index x
@@ -32,23 +36,220 @@ select
       and x.indkey[0] = a.attnum
   ) as key
 from pg_attribute a
-left join pg_attrdef d on d.adrelid = a.attrelid
-  and d.adnum = a.attnum
 where a.attrelid = to_regclass($1)
   and a.attnum > 0
   and not a.attisdropped
-order by a.attnum
+order by a.attname collate "C"
+
+-- statement: differing_columns
+select
+  coalesce(p.attname, c.attname) as name,
+  coalesce(format_type(p.atttypid, p.atttypmod), 'absent') as wanted,
+  coalesce(format_type(c.atttypid, c.atttypmod), 'absent') as found
+from (
+  select *
+  from pg_attribute
+  where attrelid = to_regclass($1)
+    and attnum > 0
+    and not attisdropped
+) p
+full join (
+  select *
+  from pg_attribute
+  where attrelid = to_regclass($2)
+    and attnum > 0
+    and not attisdropped
+) c on c.attname = p.attname
+where format_type(p.atttypid, p.atttypmod) is distinct from format_type(c.atttypid, c.atttypmod)
+order by p.attnum, c.attnum
+
+-- statement: prove
+select format('alter table %s %s', to_regclass($2), string_agg(action, ', ' order by turn, attnum)) as sql
+from (
+  select
+    1 as turn,
+    p.attnum,
+    format('alter column %I type %s collate "default"', p.attname, format_type(p.atttypid, p.atttypmod)) as action
+  from pg_attribute p
+  join pg_attribute c on c.attrelid = to_regclass($2)
+    and c.attname = p.attname
+  where p.attrelid = to_regclass($1)
+    and p.attnum > 0
+    and not p.attisdropped
+    and p.attcollation <> c.attcollation
+  union all
+  select
+    2,
+    attnum,
+    format('alter column %I set not null', attname)
+  from pg_attribute
+  where attrelid = to_regclass($1)
+    and attnum > 0
+    and not attisdropped
+    and attnotnull
+  union all
+  select
+    3,
+    0,
+    format('drop constraint if exists bound, add constraint bound check (%s)', $3::text)
+  where $3::text is not null
+) a
+having count(*) > 0
+
+-- statement: rename_indexes
+select format('alter index %I.%I rename to %I', schema, name, renamed) as sql
+from (
+  select
+    n.nspname as schema,
+    i.relname as name,
+    format('%s_i%s', $2::text, row_number() over (order by i.oid)) as renamed
+  from pg_index x
+  join pg_class i on i.oid = x.indexrelid
+  join pg_namespace n on n.oid = i.relnamespace
+  where x.indrelid = to_regclass($1)
+) i
+where name <> renamed
 
 -- statement: indexes
+-- Statements by which each goes, and is made again.
 select
-  i.relname as name,
-  pg_get_indexdef(i.oid) as definition,
-  pg_get_constraintdef(c.oid) as key
+  case when c.oid is null then format('drop index %s', i.oid::regclass) else format('alter table %s drop constraint %I', x.indrelid::regclass, c.conname) end as drops,
+  case
+    when c.oid is null then pg_get_indexdef(i.oid)
+    else format('alter table %s add constraint %I %s', x.indrelid::regclass, c.conname, pg_get_constraintdef(c.oid))
+  end as makes
 from pg_index x
 join pg_class i on i.oid = x.indexrelid
 left join pg_constraint c on c.conindid = i.oid
 where x.indrelid = to_regclass($1)
 order by i.oid
+
+-- statement: copy_comments
+select
+  case
+    when a.attname is null then format('comment on table %s is %L', to_regclass($2), d.description)
+    else format('comment on column %s.%I is %L', to_regclass($2), a.attname, d.description)
+  end as sql
+from pg_description d
+left join pg_attribute a on a.attrelid = d.objoid
+  and a.attnum = d.objsubid
+  and d.objsubid > 0
+where d.objoid = to_regclass($1)
+  and d.classoid = 'pg_class'::regclass
+
+-- statement: column_changes
+-- How a table's columns become those of another one, with its rows. Types follow where each value has one in the new type: the database converts it by
+-- itself, or it is a geometry, which is checked value by value.
+with stated as (
+  select
+    a.attrelid,
+    a.attname as name,
+    a.attnum,
+    format_type(a.atttypid, a.atttypmod) as type,
+    a.attnotnull as required,
+    a.attgenerated <> '' as generated,
+    pg_get_expr(d.adbin, d.adrelid) as initial
+  from pg_attribute a
+  left join pg_attrdef d on d.adrelid = a.attrelid
+    and d.adnum = a.attnum
+  where a.attrelid in (to_regclass($1), to_regclass($2))
+    and a.attnum > 0
+    and not a.attisdropped
+),
+held as (
+  select
+    exists (
+      select
+      from :"table"
+    ) as rows
+),
+compared as (
+  select
+    coalesce(w.name, b.name) as name,
+    w.attnum,
+    b.attnum as was_attnum,
+    w.type,
+    w.required,
+    w.generated,
+    w.initial,
+    held.rows,
+    b.type as was,
+    case
+      when w.name is null then 'gone'
+      when b.name is null then 'new'
+      when w.generated <> b.generated or (w.generated and w.initial is distinct from b.initial) then 'computed'
+      else 'kept'
+    end as state,
+    w.required <> b.required as frees_values,
+    w.initial is distinct from b.initial as begins_otherwise,
+    b.type like 'geometry%' and w.type like 'geometry%' or exists (
+      select
+      from pg_cast
+      where castsource = to_regtype(b.type)
+        and casttarget = to_regtype(w.type)
+        and castcontext = 'i'
+    ) as widens
+  from (
+    select *
+    from stated
+    where attrelid = to_regclass($2)
+  ) w
+  full join (
+    select *
+    from stated
+    where attrelid = to_regclass($1)
+  ) b on b.name = w.name
+  cross join held
+)
+select
+  change.loss,
+  change.sql,
+  change.says,
+  change.frees
+from compared c
+cross join lateral (
+  values
+    (1, state = 'new' and required and initial is null and rows, format('column %s is new and may not be empty', name), null, null, false),
+    (
+      2,
+      state = 'new' and not (required and initial is null and rows),
+      null,
+      format('add column %I %s', name, type)
+        || case when initial is null then '' when generated then format(' generated always as (%s) stored', initial) else format(' default %s', initial) end
+        || case when required then ' not null' else '' end,
+      format('column %s added%s', name, case when initial is null then ', empty' end),
+      false
+    ),
+    (3, state = 'computed', format('column %s is computed in another way', name), null, null, false),
+    (4, state = 'kept' and type <> was and rows and not widens, format('column %s is %s, should be %s', name, was, type), null, null, false),
+    (
+      5,
+      state = 'kept' and type <> was and (widens or not rows),
+      null,
+      format('alter column %I type %s', name, type) || case when rows then '' else format(' using %I::text::%s', name, type) end,
+      format('column %s made %s', name, type),
+      true
+    ),
+    (
+      6,
+      state = 'kept' and begins_otherwise,
+      null,
+      format('alter column %I %s', name, coalesce('set default ' || initial, 'drop default')),
+      format('column %s has %s by default', name, coalesce(initial, 'no value')),
+      false
+    ),
+    (
+      7,
+      state = 'kept' and frees_values,
+      null,
+      format('alter column %I %s not null', name, case when required then 'set' else 'drop' end),
+      format('column %s may %sbe empty', name, case when required then 'not ' end),
+      false
+    ),
+    (8, state = 'gone', null, format('drop column %I', name), format('column %s dropped', name), true)
+) as change (turn, applies, loss, sql, says, frees)
+where change.applies
+order by c.attnum nulls last, c.was_attnum, change.turn
 
 -- statement: constraints
 select
@@ -71,32 +272,6 @@ where x.indrelid = to_regclass($1)
     from pg_constraint c
     where c.conindid = i.oid
   )
-
--- statement: widens
-select exists (
-  select
-  from pg_cast
-  where castsource = to_regtype($1)
-    and casttarget = to_regtype($2)
-    and castcontext = 'i'
-) as there
-
--- statement: comments
-select
-  a.attname as column,
-  d.description as text
-from pg_description d
-left join pg_attribute a on a.attrelid = d.objoid
-  and a.attnum = d.objsubid
-  and d.objsubid > 0
-where d.objoid = to_regclass($1)
-  and d.classoid = 'pg_class'::regclass
-
--- statement: comment_on_table
-comment on table :"table" is :'text'
-
--- statement: comment_on_column
-comment on column :"table".:"column" is :'text'
 
 -- statement: layer_bytes
 select

@@ -1,0 +1,43 @@
+/** What is alike on both engines. */
+import type { CopyIn, Database, Row, Session } from './types.ts';
+
+/** One connection. */
+export abstract class OneSession implements Session {
+  abstract query<T extends Row = Row>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
+  abstract script(sql: string, origin: string): Promise<void>;
+
+  async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    await this.query('begin');
+    try {
+      const result = await work(this);
+      await this.query('commit');
+      return result;
+    } catch (error) {
+      await this.query('rollback').catch(() => undefined);
+      throw error;
+    }
+  }
+}
+
+/** A database whose statements run on a session of their own each. */
+export abstract class SessionDatabase implements Database {
+  abstract readonly engine: Database['engine'];
+  abstract readonly label: string;
+  abstract readonly parallel: number;
+  abstract session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  abstract copyIn(schema: string, table: string): Promise<CopyIn>;
+  abstract checkpoint(): Promise<void>;
+  abstract close(): Promise<void>;
+
+  query<T extends Row = Row>(sql: string, parameters?: readonly unknown[]): Promise<T[]> {
+    return this.session((session) => session.query<T>(sql, parameters));
+  }
+
+  script(sql: string, origin: string): Promise<void> {
+    return this.session((session) => session.script(sql, origin));
+  }
+
+  transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.session((session) => session.transaction(work));
+  }
+}
