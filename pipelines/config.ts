@@ -1,38 +1,44 @@
-/** The one place that reads the environment. Every setting with its default and meaning. */
+/** The one place that reads the environment. */
 import { homedir, hostname, userInfo } from 'node:os';
 import { fileURLToPath } from 'node:url';
 import { join, resolve } from 'node:path';
+import { z } from 'zod';
 import { MappaleError } from './errors.ts';
 
 /** The project's root: where `sql/` and `sources/` lie. */
 export const ROOT: string = fileURLToPath(new URL('..', import.meta.url));
 
+/** Settings with their meaning, as the README's table has them. */
+export const SETTINGS = z.object({
+  DATABASE_URL: z.string().default(() => `pglite:${resolve('.mappale/database')}`).describe(
+    '`postgres://user:password@host:port/database`, or `pglite:FOLDER`; not set: the embedded database in `.mappale/database` below the working folder',
+  ),
+  MAPPALE_LOG: z.enum(['human', 'json'], { error: 'expected human or json' }).default('human').describe(
+    '`human`: lines that people read; `json`: one object per line on stderr, for unattended runs; not set: `human`',
+  ),
+  NO_COLOR: z.string().optional().describe('any value turns colours off'),
+});
+
 export interface Config {
-  /** `DATABASE_URL`: `postgres://…`, or `pglite:<folder>`; default `pglite:.mappale/database` below the working folder. */
   readonly databaseUrl: string;
-  /** `NO_COLOR`: any value turns colours off. */
-  readonly noColor: boolean;
-  /** `MAPPALE_LOG`: `human` (default) or `json` (one object per line on stderr, for unattended runs). */
   readonly log: 'human' | 'json';
+  readonly noColor: boolean;
   /** Name of this machine in the ledger. */
   readonly host: string;
   /** Who runs it, as the ledger names people. */
   readonly user: string;
 }
 
-/** @throws MappaleError `CONFIG_UNKNOWN` (exit 2) */
+/** @param env what is set to nothing is not set @throws MappaleError `CONFIG_UNKNOWN` (exit 2) */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  const log = env['MAPPALE_LOG'] ?? '';
-  if (!['', 'human', 'json'].includes(log)) {
-    throw new MappaleError('MAPPALE_LOG is of no kind that is known', { code: 'CONFIG_UNKNOWN', kind: 'usage', at: 'MAPPALE_LOG', detail: `expected human or json, found ${JSON.stringify(log)}`, hint: 'Unset it for lines that people read.' });
+  const { data, error } = SETTINGS.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
+  if (data !== undefined) {
+    return { databaseUrl: data.DATABASE_URL, log: data.MAPPALE_LOG, noColor: data.NO_COLOR !== undefined, host: hostname(), user: userName() };
   }
-  return {
-    databaseUrl: env['DATABASE_URL'] !== undefined && env['DATABASE_URL'] !== '' ? env['DATABASE_URL'] : `pglite:${resolve('.mappale/database')}`,
-    noColor: env['NO_COLOR'] !== undefined && env['NO_COLOR'] !== '',
-    log: log === 'json' ? 'json' : 'human',
-    host: hostname(),
-    user: userName(),
-  };
+  const [name = '', message = ''] = error.issues.flatMap((issue) => [issue.path.join('.'), issue.message]);
+  throw new MappaleError(`${name} is of no kind that is known`, {
+    code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `${message}, found ${JSON.stringify(env[name])}`, hint: 'Unset it for lines that people read.',
+  });
 }
 
 /** A container may run as a user that has no name. */

@@ -1,11 +1,11 @@
 /** What commands share: options with one meaning, output for people and for machines, exit codes. */
 import { extname } from 'node:path';
 import { Command, type CommanderError } from 'commander';
-import type { Context } from '../run/context.ts';
+import { VERSION, withContext, type Context } from '../run/context.ts';
 import { EXIT, MappaleError } from '../errors.ts';
 import { findRegion, REGIONS, type Region } from '../contract/regions.ts';
 import { group } from '../progress.ts';
-import type { Acceptance } from '../ledger/ledger.ts';
+import { withRun, type Acceptance } from '../ledger/ledger.ts';
 
 /** A command with a one-line purpose and examples that a newcomer can type. */
 export function command(name: string, purpose: string, examples: readonly string[]): Command {
@@ -43,43 +43,48 @@ export function acceptance({ config }: Context, why: string | undefined): Accept
   return why === undefined ? null : { who: `${config.user}@${config.host}`, why };
 }
 
-/** A whole number from the command line. @throws MappaleError `NUMBER_EXPECTED` (exit 2) */
-export function parseCount(text: string): number {
-  const value = Number(text);
-  if (!/^\d+$/.test(text) || !Number.isSafeInteger(value)) {
-    throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `found ${text}` });
-  }
-  return value;
-}
-
 /** A whole number within bounds. @throws MappaleError `NUMBER_EXPECTED` (exit 2) */
 export function parseWithin(minimum: number, maximum: number): (text: string) => number {
   return (text) => {
     const value = Number(text);
-    if (!/^\d{1,15}$/.test(text) || value < minimum || value > maximum) {
-      throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `expected ${minimum}–${maximum}, found ${text}` });
-    }
-    return value;
+    if (/^\d{1,16}$/.test(text) && value >= minimum && value <= maximum) return value;
+    const expected = maximum === Number.MAX_SAFE_INTEGER ? '' : `expected ${minimum}–${maximum}, `;
+    throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `${expected}found ${text}` });
   };
 }
+
+export const parseCount = parseWithin(0, Number.MAX_SAFE_INTEGER);
 
 /** Results: text for people, or one JSON document. */
 export function print(json: boolean | undefined, value: unknown, text: () => string): void {
   process.stdout.write(json === true ? `${JSON.stringify(value, null, 2)}\n` : `${text()}\n`);
 }
 
+/** What a command found or did: for programs, and for people. */
+export type Outcome = readonly [value: unknown, text: () => string];
+
+/** Looks at the database, and prints what it found. */
+export function look({ json }: { json?: boolean }, work: (context: Context) => Promise<Outcome>): Promise<void> {
+  return withContext({ access: 'read' }, async (context) => print(json, ...await work(context)));
+}
+
+/** Changes something as a run of the ledger, and prints what was done. @param arguments_ as the ledger keeps them */
+export function change({ json }: { json?: boolean }, command: string, arguments_: object, work: (context: Context, runId: number) => Promise<Outcome>): Promise<void> {
+  return withContext({ access: 'write' }, (context) => withRun(
+    context.database, { command, arguments: arguments_, version: VERSION, host: context.config.host }, async ({ runId }) => print(json, ...await work(context, runId)),
+  ));
+}
+
 /** Strangers that are named one by one; of the others only how many there are. */
 const NAMED = 10;
 
 export function describeUnknown(paths: readonly string[]): string[] {
-  const others = paths.slice(NAMED);
+  const named = paths.slice(0, NAMED).map((path) => `no source reads: ${path}`);
+  if (paths.length <= NAMED) return named;
   const kinds = new Map<string, number>();
-  for (const path of others) kinds.set(extname(path).toLowerCase(), (kinds.get(extname(path).toLowerCase()) ?? 0) + 1);
-  const most = [...kinds].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, 5).map(([kind, count]) => `${group(count)} ${kind === '' ? 'without an ending' : kind}`);
-  return [
-    ...paths.slice(0, NAMED).map((path) => `no source reads: ${path}`),
-    ...(others.length === 0 ? [] : [`no source reads ${group(others.length)} more: ${most.join(', ')}${kinds.size > most.length ? ', …' : ''} (all of them: --json)`]),
-  ];
+  for (const kind of paths.slice(NAMED).map((path) => extname(path).toLowerCase())) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);
+  const most = [...kinds].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, 5).map(([kind, count]) => `${group(count)} ${kind || 'without an ending'}`);
+  return [...named, `no source reads ${group(paths.length - NAMED)} more: ${most.join(', ')}${kinds.size > most.length ? ', …' : ''} (all of them: --json)`];
 }
 
 export { textTable as table } from '../text-table.ts';

@@ -1,34 +1,32 @@
 import type { Command } from 'commander';
-import { withContext } from '../run/context.ts';
+import type { Region } from '../contract/regions.ts';
 import { diff, type Difference } from '../operate/diff.ts';
-import { command, parseRegion, print, table } from './command.ts';
+import { command, look, parseRegion, table } from './command.ts';
 
 export function diffCommand(): Command {
-  return command('diff', 'What the publication in force changed against the one before: parcels and values, by comune.', ['mappale diff molise', 'mappale diff molise --csv > changes.csv', 'mappale diff molise --json'])
-    .argument('<region>', 'name or ISTAT code')
+  return command('diff', 'What the publication in force changed against the one before: parcels and values, by comune.', [
+    'mappale diff molise', 'mappale diff molise --csv > changes.csv', 'mappale diff molise --json',
+  ])
+    .argument('<region>', 'name or ISTAT code', parseRegion)
     .option('--csv', 'print as CSV: relation, comune, what, rows')
     .option('--json', 'print as JSON')
-    .action(async (region: string, options: { csv?: boolean; json?: boolean }) => {
-      const { code, name } = parseRegion(region);
-      await withContext({ access: 'read' }, async (context) => {
-        const differences = await diff(context.database, code);
-        if (options.csv === true) process.stdout.write(csv(differences));
-        else print(options.json, differences, () => (differences.length === 0 ? `${name}: both publications hold the same` : differences.map(describe).join('\n\n')));
-      });
-    });
-}
-
-/** Added, removed, changed, then each field that changed. */
-function kinds({ added, removed, changed, fields }: Difference['comuni'][number]): [string, number][] {
-  const all: [string, number][] = [['added', added], ['removed', removed], ['changed', changed], ...Object.entries(fields).map(([field, rows]): [string, number] => [`changed ${field}`, rows])];
-  return all.filter(([, rows]) => rows > 0);
+    .action(({ code, name }: Region, { csv, json }: { csv?: boolean; json?: boolean }) => look({ json: json === true && csv !== true }, async ({ database }) => {
+      const differences = await diff(database, code);
+      if (csv === true) return [differences, () => asCsv(differences)];
+      return [differences, () => (differences.length === 0 ? `${name}: both publications hold the same` : differences.map(describe).join('\n\n'))];
+    }));
 }
 
 function describe({ relation, comuni }: Difference): string {
-  return `${relation}\n${table(comuni.map((row) => [`  ${row.comune}`, row.added, row.removed, row.changed, Object.entries(row.fields).map(([field, rows]) => `${field} ${rows}`).join(', ')]), ['  comune', 'added', 'removed', 'changed', 'fields'])}`;
+  const rows = comuni.map(({ comune, added, removed, changed, fields }) => [`  ${comune}`, added, removed, changed, Object.entries(fields).map((field) => field.join(' ')).join(', ')]);
+  return `${relation}\n${table(rows, ['  comune', 'added', 'removed', 'changed', 'fields'])}`;
 }
 
-function csv(differences: readonly Difference[]): string {
-  const lines = differences.flatMap(({ relation, comuni }) => comuni.flatMap((row) => kinds(row).map(([kind, rows]) => `${relation},${row.comune},${kind},${rows}`)));
-  return `${['relation,comune,what,rows', ...lines].join('\n')}\n`;
+/** A line for what was added, removed and changed, then for each field that changed. */
+function asCsv(differences: readonly Difference[]): string {
+  const lines = differences.flatMap(({ relation, comuni }) => comuni.flatMap(({ comune, added, removed, changed, fields }) => {
+    const all = [...Object.entries({ added, removed, changed }), ...Object.entries(fields).map(([field, rows]) => [`changed ${field}`, rows] as const)];
+    return all.filter(([, rows]) => rows > 0).map(([kind, rows]) => `${relation},${comune},${kind},${rows}`);
+  }));
+  return ['relation,comune,what,rows', ...lines].join('\n');
 }

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { openDatabase, serverFacts, type Database } from '../db/index.ts';
+import { onDatabase, one, serverFacts, type Database } from '../db/index.ts';
 import { checkServer } from '../db/migrate.ts';
 import { missingRights, ROLE } from '../db/role.ts';
 import { appliedFiles, requireCurrent } from '../db/state.ts';
@@ -23,9 +23,13 @@ export function doctorCommand(): Command {
     .option('--json', 'print as JSON')
     .action(async (options: { json?: boolean }) => {
       const findings = await examine();
-      print(options.json, findings, () => findings.map(({ check, ok, found, hint }) => `${!ok ? 'FAIL' : hint === undefined ? 'ok  ' : 'note'} ${check}: ${found}${hint === undefined ? '' : `\n     ${hint}`}`).join('\n'));
+      print(options.json, findings, () => findings.map(describe).join('\n'));
       if (findings.some(({ ok }) => !ok)) process.exitCode = 2;
     });
+}
+
+function describe({ check, ok, found, hint }: Finding): string {
+  return hint === undefined ? `${ok ? 'ok  ' : 'FAIL'} ${check}: ${found}` : `${ok ? 'note' : 'FAIL'} ${check}: ${found}\n     ${hint}`;
 }
 
 async function examine(): Promise<Finding[]> {
@@ -36,13 +40,15 @@ async function examine(): Promise<Finding[]> {
       const found = await work();
       findings.push({ check, ok: true, ...(typeof found === 'string' ? { found } : found) });
     } catch (error) {
-      const known = error instanceof MappaleError ? error : null;
-      findings.push({ check, ok: false, found: known === null ? String(error) : `${known.message} [${known.code}]${known.detail === undefined ? '' : `: ${known.detail}`}`, hint: known?.hint });
+      if (!(error instanceof MappaleError)) findings.push({ check, ok: false, found: String(error) });
+      else findings.push({ check, ok: false, found: `${error.message} [${error.code}]${error.detail === undefined ? '' : `: ${error.detail}`}`, hint: error.hint });
     }
   };
   await attempt('Node is 20.19 or newer', async () => {
     const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
-    if (major < 20 || (major === 20 && minor < 19)) throw new MappaleError(`found Node ${process.versions.node}`, { code: 'NODE_TOO_OLD', kind: 'usage', hint: 'Install Node 20.19 or newer.' });
+    if (major < 20 || (major === 20 && minor < 19)) {
+      throw new MappaleError(`found Node ${process.versions.node}`, { code: 'NODE_TOO_OLD', kind: 'usage', hint: 'Install Node 20.19 or newer.' });
+    }
     return `Node ${process.versions.node}`;
   });
   await attempt('shapefiles and GeoPackages can be read', async () => `GDAL ${await gdalVersion()}`);
@@ -54,36 +60,35 @@ async function examine(): Promise<Finding[]> {
       return `${database.label}: empty, the first load makes what it needs`;
     }
     await requireCurrent(database, await loadSources());
-    const [row] = await database.query<{ version: string }>("select current_setting('server_version') || ', PostGIS ' || postgis_lib_version() as version");
-    return `${database.label}: PostgreSQL ${row!.version}`;
+    const { version } = await one<{ version: string }>(database, "select current_setting('server_version') || ', PostGIS ' || postgis_lib_version() as version");
+    return `${database.label}: PostgreSQL ${version}`;
   }));
   await attempt('the server takes loads', async () => {
     if (config.databaseUrl.startsWith('pglite:')) return 'not used (the database is embedded)';
     // As a load opens it: what stands in its way is the error. Nothing is written.
-    const database = await openDatabase(config.databaseUrl, 'write');
-    try {
-      const { encoding, searchPath, statementTimeout, extensions } = await serverFacts(database);
-      const schemas = [...new Set(Object.values(extensions))].join(', ');
-      return `encoding ${encoding}, extensions in ${schemas === '' ? 'no schema yet' : schemas}, no standby, not read-only; each session sets search_path ${searchPath} and statement_timeout ${statementTimeout}`;
-    } finally {
-      await database.close();
-    }
+    const { encoding, searchPath, statementTimeout, extensions } = await onDatabase(config.databaseUrl, 'write', serverFacts);
+    const schemas = [...new Set(Object.values(extensions))].join(', ') || 'no schema yet';
+    return `encoding ${encoding}, extensions in ${schemas}, no standby, not read-only; each session sets search_path ${searchPath} and statement_timeout ${statementTimeout}`;
   });
   await attempt('published partitions are where the ledger says', () => looking(config.databaseUrl, async (database) => {
     if (database === null || (await appliedFiles(database)) === null) return 'nothing is published';
-    const lost = await database.query<{ relation: string; partition: string }>(
-      `select t.relation, t.partition from ledger.publication_table t join ledger.publication p using (publication_id)
+    const lost = await database.query<{ partition: string }>(
+      `select t.partition from ledger.publication_table t join ledger.publication p using (publication_id)
        where p.state = 'current' and p.unit_code > 0
          and to_regclass(quote_ident(split_part(t.relation, '.', 1)) || '.' || quote_ident(t.partition)) is null`,
     );
-    if (lost.length > 0) throw new MappaleError(`${lost.length} are missing, e.g. ${lost[0]!.partition}`, { code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again: mappale load-region REGION --data …' });
-    return 'all there';
+    const [example] = lost;
+    if (example === undefined) return 'all there';
+    throw new MappaleError(`${lost.length} are missing, e.g. ${example.partition}`, {
+      code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again: mappale load-region REGION --data …',
+    });
   }));
   await attempt('the role of the server may ask and nothing else', () => looking(config.databaseUrl, async (database) => {
     if (database === null || database.engine === 'pglite' || (await appliedFiles(database)) === null) return 'not used';
     const missing = await missingRights(database);
     if (missing.length === 0) return `${ROLE} may`;
-    return { found: `${missing.length} statement${missing.length === 1 ? ' is' : 's are'} left to do, which only a superuser of the server may; needed only for: mappale serve`, hint: missing.join('\n     ') };
+    const left = `${missing.length} statement${missing.length === 1 ? ' is' : 's are'} left to do`;
+    return { found: `${left}, which only a superuser of the server may; needed only for: mappale serve`, hint: missing.join('\n     ') };
   }));
   await attempt('room on the disk of the embedded database', async () => {
     if (!config.databaseUrl.startsWith('pglite:')) return 'not used (DATABASE_URL is a server)';
@@ -96,16 +101,14 @@ async function examine(): Promise<Finding[]> {
 
 /** @param work gets null where an embedded database was never made */
 async function looking<T>(url: string, work: (database: Database | null) => Promise<T>): Promise<T> {
-  let database: Database;
+  let opened = false;
   try {
-    database = await openDatabase(url, 'read');
+    return await onDatabase(url, 'read', (database) => {
+      opened = true;
+      return work(database);
+    });
   } catch (error) {
-    if (error instanceof MappaleError && error.code === 'DATABASE_OUT_OF_DATE') return work(null);
+    if (!opened && error instanceof MappaleError && error.code === 'DATABASE_OUT_OF_DATE') return work(null);
     throw error;
-  }
-  try {
-    return await work(database);
-  } finally {
-    await database.close();
   }
 }

@@ -5,55 +5,37 @@ import { MappaleError } from '../errors.ts';
 import { usageExit } from './command.ts';
 import { diffCommand } from './diff.ts';
 import { doctorCommand } from './doctor.ts';
-import { explainCommand } from './explain.ts';
-import { forgetCommand } from './forget.ts';
 import { loadRegionCommand } from './load-region.ts';
 import { migrateCommand } from './migrate.ts';
-import { parcelCommand } from './parcel.ts';
-import { pinCommand, unpinCommand } from './pin.ts';
+import { explainCommand, parcelCommand } from './parcel.ts';
 import { planCommand } from './plan.ts';
-import { pruneCommand } from './prune.ts';
+import { forgetCommand, pinCommand, pruneCommand, rollbackCommand, unpinCommand, withdrawCommand } from './publications.ts';
 import { refreshCommand } from './refresh.ts';
 import { rejectsCommand } from './rejects.ts';
-import { rollbackCommand } from './rollback.ts';
-import { validateCommand } from './validate.ts';
-import { sourcesCommand } from './sources.ts';
 import { serveCommand } from './serve.ts';
+import { sourcesCommand } from './sources.ts';
 import { statusCommand } from './status.ts';
 import { synthCommand } from './synth.ts';
 import { tokenCommand } from './token.ts';
-import { withdrawCommand } from './withdraw.ts';
+import { validateCommand } from './validate.ts';
+
+/** In the order of the help. */
+const COMMANDS = [
+  loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, serveCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand,
+  pruneCommand, refreshCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand, explainCommand,
+];
 
 /** All commands, for the command line and for the tests that hold each to its help and examples. */
 export function program(): Command {
-  return new Command('mappale')
+  const all = new Command('mappale')
     .exitOverride(usageExit)
     .description('Italy\'s public territorial files in, one PostGIS database out.')
     .version(VERSION)
-    .addCommand(loadRegionCommand())
-    .addCommand(planCommand())
-    .addCommand(statusCommand())
-    .addCommand(sourcesCommand())
-    .addCommand(parcelCommand())
-    .addCommand(serveCommand())
-    .addCommand(tokenCommand())
-    .addCommand(doctorCommand())
-    .addCommand(synthCommand())
-    .addCommand(migrateCommand())
-    .addCommand(pruneCommand())
-    .addCommand(refreshCommand())
-    .addCommand(rejectsCommand())
-    .addCommand(rollbackCommand())
-    .addCommand(forgetCommand())
-    .addCommand(pinCommand())
-    .addCommand(unpinCommand())
-    .addCommand(withdrawCommand())
-    .addCommand(validateCommand())
-    .addCommand(diffCommand())
-    .addCommand(explainCommand())
     .addHelpText('after', `
 Exit codes: 0 done, 1 bug, 2 usage or configuration, 3 input missing or changed, 4 too many rejects, 5 checks failed, 6 database, 7 already running.
 Settings: DATABASE_URL (postgres://… or pglite:FOLDER; default the embedded database in .mappale/database), MAPPALE_LOG=json, NO_COLOR.`);
+  for (const make of COMMANDS) all.addCommand(make());
+  return all;
 }
 
 /** Runs one command; failures that are foreseen are told, bugs keep their stack. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { openDatabase } from '../db/index.ts';
+import { onDatabase } from '../db/index.ts';
 import { describeLoss } from '../db/migrate.ts';
 import { EXIT } from '../errors.ts';
 import { loadSources } from '../contract/registry.ts';
@@ -16,19 +16,14 @@ export function migrateCommand(): Command {
     .option('--dry-run', 'only say what would be done, and what would be lost')
     .option('--yes', 'give up rows that cannot be kept; their files are read again by the next refresh, where they are still there')
     .option('--json', 'print as JSON')
-    .action(async (options: { dryRun?: boolean; yes?: boolean; json?: boolean }) => {
-      const dry = options.dryRun === true;
-      const database = await openDatabase(readConfig().databaseUrl);
-      try {
-        const done = await upgrade(database, await loadSources(), { dry, lose: options.yes === true });
-        print(options.json, done, () => [
-          ...done.steps.map((step) => (dry ? `would do: ${step}` : step)),
-          ...(options.yes === true ? [] : done.losses.map((loss) => `cannot be kept: ${describeLoss(loss)}`)),
-          ...(done.steps.length + done.losses.length === 0 ? ['nothing to do: the database is at this version'] : []),
-        ].join('\n'));
-        if (done.losses.length > 0 && options.yes !== true) process.exitCode = EXIT.usage;
-      } finally {
-        await database.close();
-      }
-    });
+    .action(({ dryRun: dry = false, yes = false, json }: { dryRun?: boolean; yes?: boolean; json?: boolean }) => onDatabase(readConfig().databaseUrl, 'write', async (database) => {
+      const done = await upgrade(database, await loadSources(), { dry, lose: yes });
+      const losses = yes ? [] : done.losses;
+      print(json, done, () => [
+        ...done.steps.map((step) => (dry ? `would do: ${step}` : step)),
+        ...losses.map((loss) => `cannot be kept: ${describeLoss(loss)}`),
+        ...(done.steps.length + done.losses.length === 0 ? ['nothing to do: the database is at this version'] : []),
+      ].join('\n'));
+      if (losses.length > 0) process.exitCode = EXIT.usage;
+    }));
 }

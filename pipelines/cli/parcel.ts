@@ -1,8 +1,12 @@
+/** One parcel: its record, and where its values come from. */
+import { basename } from 'node:path';
 import type { Command } from 'commander';
-import { withContext, type Context } from '../run/context.ts';
-import { MappaleError } from '../errors.ts';
 import { parseInclude, SECTION_NAMES } from '../contract/sections.ts';
-import { command } from './command.ts';
+import { one } from '../db/index.ts';
+import { MappaleError } from '../errors.ts';
+import { explain, type Explanation } from '../operate/explain.ts';
+import { withContext, type Context } from '../run/context.ts';
+import { command, look } from './command.ts';
 
 export function parcelCommand(): Command {
   return command('parcel', 'Print one parcel\'s record, as the server answers it.', [
@@ -16,28 +20,57 @@ export function parcelCommand(): Command {
       const include = parseInclude(options.include);
       await withContext({ access: 'read' }, async (context) => {
         const fid = await findParcel(context, id);
-        const [row] = await context.database.query<{ record: unknown }>('select api.parcel($1, $2) as record', [fid, include]);
-        if (row?.record === null || row === undefined) throw (await goneParcel(context, id, fid)) ?? notFound(id);
-        process.stdout.write(`${JSON.stringify(row.record, null, 2)}\n`);
+        const { record } = await one<{ record: unknown }>(context.database, 'select api.parcel($1, $2) as record', [fid, include]);
+        if (record === null) throw await goneParcel(context, id, fid);
+        process.stdout.write(`${JSON.stringify(record, null, 2)}\n`);
       });
     });
 }
 
-/** @throws MappaleError `NOT_FOUND` (exit 2) */
-export async function findParcel(context: Context, id: string): Promise<number> {
-  if (/^\d{9,10}$/.test(id) && Number(id) <= 2_147_483_647) return Number(id);
-  const [row] = await context.database.query<{ fid: number | null }>('select api.parcel_by_reference($1) as fid', [id]);
-  if (row?.fid === null || row === undefined) throw notFound(id);
-  return row.fid;
+export function explainCommand(): Command {
+  return command('explain', 'Where the values of one section of one parcel come from: file, place, release, rule, overlap or distance.', [
+    ...SECTION_NAMES.slice(1, 2).map((name) => `mappale explain 1400000000 ${name}`),
+    'mappale explain H833_001300.594 basic --json',
+  ])
+    .argument('<id>', 'fid, or national cadastral reference')
+    .argument('<section>', 'name of a section')
+    .option('--json', 'print as JSON')
+    .action((id: string, section: string, options: { json?: boolean }) => {
+      const [name = section] = parseInclude(section);
+      return look(options, async (context) => {
+        const explanation = await explain(context, await findParcel(context, id), name);
+        return [explanation, () => describe(explanation)];
+      });
+    });
 }
 
-/** Null when it was never published. */
-async function goneParcel(context: Context, id: string, fid: number): Promise<MappaleError | null> {
-  const [row] = await context.database.query<{ retired: { successor_fid: number | null } | null }>('select api.retired_parcel($1) as retired', [fid]);
-  if (row === undefined || row.retired === null) return null;
-  const { successor_fid: successor } = row.retired;
+function describe({ fid, section, rules, rows, reproduced, evidence }: Explanation): string {
+  const given = rows.length === 0
+    ? 'the rule gives nothing for this parcel'
+    : `the rule gives ${rows.length === 1 ? 'one row' : `${rows.length} rows`}, ${reproduced ? 'the same as is published' : 'NOT what is published: refresh the region'}`;
+  return [`parcel ${fid}, ${section}, by ${rules.join(', ')}`, given, ...evidence.flatMap((found) => {
+    const measure = found.measure === null ? '' : `, ${Number(found.measure.toPrecision(6))} ${found.unit ?? ''}`;
+    const place = `${basename(found.file)}${found.member === '' ? '' : `!${found.member}`}:${found.position}`;
+    return ['', `${found.field}: ${found.value ?? 'nothing'}${measure}`, `  ${found.rule}`, `  ${found.source} ${found.vintage}, ${place}, sha256 ${found.sha256.slice(0, 16)}…`];
+  })].join('\n');
+}
+
+/** @throws MappaleError `NOT_FOUND` (exit 2) */
+async function findParcel({ database }: Context, id: string): Promise<number> {
+  if (/^\d{9,10}$/.test(id) && Number(id) <= 2_147_483_647) return Number(id);
+  const { fid } = await one<{ fid: number | null }>(database, 'select api.parcel_by_reference($1) as fid', [id]);
+  if (fid === null) throw notFound(id);
+  return fid;
+}
+
+/** Why there is no record: it was published once, or never. */
+async function goneParcel({ database }: Context, id: string, fid: number): Promise<MappaleError> {
+  const { retired } = await one<{ retired: { successor_fid: number | null } | null }>(database, 'select api.retired_parcel($1) as retired', [fid]);
+  if (retired === null) return notFound(id);
+  const { successor_fid: successor } = retired;
   return new MappaleError(`parcel ${id} is no longer published`, {
-    code: 'GONE', kind: 'usage', detail: successor === null ? 'no parcel in force, or several, are drawn the same' : `its successor is ${successor}: drawn the same, in another comune or region`,
+    code: 'GONE', kind: 'usage',
+    detail: successor === null ? 'no parcel in force, or several, are drawn the same' : `its successor is ${successor}: drawn the same, in another comune or region`,
     hint: successor === null ? 'Look for what is there now: mappale diff' : `mappale parcel ${successor}`,
   });
 }

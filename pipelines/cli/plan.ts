@@ -1,32 +1,32 @@
 import type { Command } from 'commander';
 import { expandPath } from '../config.ts';
-import { withContext } from '../run/context.ts';
 import { EXIT } from '../errors.ts';
 import { duration } from '../progress.ts';
-import { unitName } from '../contract/regions.ts';
+import { unitName, type Region } from '../contract/regions.ts';
 import { staleOf } from '../plan/plan.ts';
 import { gib, type Price } from '../plan/price.ts';
 import { outlook, type Outlook } from '../run/refresh.ts';
-import { collectPaths, command, parseRegion, print } from './command.ts';
+import { collectPaths, command, look, parseRegion } from './command.ts';
 import { describeFiles } from './load-region.ts';
 
 export function planCommand(): Command {
   return command('plan', 'What a refresh would do, and why; writes nothing.', ['mappale plan --data ~/downloads', 'mappale plan molise --data ~/downloads --json'])
-    .argument('[region]', 'name or ISTAT code; none: every region in the data or published')
+    .argument('[region]', 'name or ISTAT code; none: every region in the data or published', parseRegion)
     .option('--data <folder>', 'folder with downloaded files; may be given more than once', collectPaths)
     .option('--json', 'print as JSON')
-    .action(async (region: string | undefined, options: { data?: string[]; json?: boolean }) => {
-      await withContext({ access: 'read' }, async (context) => {
-        const found = await outlook(context, { data: (options.data ?? ['data']).map(expandPath), regions: region === undefined ? null : [parseRegion(region).code] });
-        print(options.json, toJson(found), () => `${describe(found)}\n${describePrice(found.price)}`);
+    .action((region: Region | undefined, options: { data?: string[]; json?: boolean }) => {
+      const { data = ['data'] } = options;
+      return look(options, async (context) => {
+        const found = await outlook(context, { data: data.map(expandPath), regions: region === undefined ? null : [region.code] });
         if (found.survey.broken.length > 0) process.exitCode = EXIT.input;
+        return [toJson(found), () => `${describe(found)}\n${describePrice(found.price)}`];
       });
     });
 }
 
 function toJson({ plan, survey, price }: Outlook): Record<string, unknown> {
   return {
-    load: plan.loads.map(({ located, why }) => ({ source: located.source.id, vintage: located.vintage, region: located.region, files: located.files.map(({ path }) => path), why })),
+    load: plan.loads.map(({ located: { source, vintage, region, files }, why }) => ({ source: source.id, vintage, region, files: files.map(({ path }) => path), why })),
     build: plan.builds.map(({ unit, products, missing }) => ({ unit, stale: staleOf(products), missing })),
     unused: plan.unused,
     left: plan.left,
@@ -40,8 +40,8 @@ function toJson({ plan, survey, price }: Outlook): Record<string, unknown> {
 
 function describe({ plan, survey }: Outlook): string {
   const lines: string[] = [];
-  for (const { located, why } of plan.loads) {
-    lines.push(`load  ${located.source.id} ${located.vintage}${located.region === null ? '' : ` ${unitName(located.region)}`} (${located.files.length} file${located.files.length === 1 ? '' : 's'}): ${why}`);
+  for (const { located: { source, vintage, region, files }, why } of plan.loads) {
+    lines.push(`load  ${source.id} ${vintage}${region === null ? '' : ` ${unitName(region)}`} (${files.length} file${files.length === 1 ? '' : 's'}): ${why}`);
   }
   for (const { unit, products, missing } of plan.builds) {
     for (const { relation, why } of staleOf(products)) lines.push(`build ${unitName(unit)} ${relation}: ${why}`);

@@ -30,14 +30,16 @@ export function rejectsCommand(): Command {
         const list = await listRejects(context, options);
         print(options.json, { summary, rejects: list }, () => summary.length === 0 ? 'no record was refused' : [
           table(summary.map((row) => [row.source, row.vintage, row.code, row.records]), ['source', 'vintage', 'reason', 'records']), '',
-          ...list.map((reject) => `${reject.file}${reject.member === '' ? '' : `!${reject.member}`}:${reject.position}  ${reject.code}: ${reject.message}${options.raw === true ? `\n    ${reject.raw}` : ''}`),
+          ...list.map(({ file, member, position, code, message, raw }) => `${file}${member === '' ? '' : `!${member}`}:${position}  ${code}: ${message}${options.raw === true ? `\n    ${raw}` : ''}`),
         ].join('\n'));
       });
     });
 }
 
-async function listRejects(context: Context, options: { source?: string; code?: string; limit: number }): Promise<{ file: string; member: string; position: number; code: string; message: string; raw: string }[]> {
-  const rows = await context.database.query<{ file: string; member: string; position: number; code: string; message: string; raw: Uint8Array }>(
+type Reject<Raw> = Record<'file' | 'member' | 'code' | 'message', string> & { position: number; raw: Raw };
+
+async function listRejects(context: Context, options: { source?: string; code?: string; limit: number }): Promise<Reject<string>[]> {
+  const rows = await context.database.query<Reject<Uint8Array>>(
     `select f.path as file, m.path as member, x.position, x.code, x.message, x.raw
      from ledger.reject x join ledger.release r using (release_id) join ledger.member m using (member_id) join ledger.file f on f.file_id = m.file_id
      where ($1::text is null or r.source_id = $1) and ($2::text is null or x.code = $2) order by x.reject_id limit $3`,

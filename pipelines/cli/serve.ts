@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { trusting } from '../../api/callers.ts';
 import { readConfig } from '../config.ts';
 import { VERSION } from '../run/context.ts';
-import { openDatabase } from '../db/index.ts';
+import { onDatabase } from '../db/index.ts';
 import { openReader, type Reader } from '../db/reader.ts';
 import { ROLE } from '../db/role.ts';
 import { appliedFor, requireApplied } from '../db/state.ts';
@@ -35,13 +35,16 @@ export function serveCommand(): Command {
     .option('--trust-proxy <addresses...>', 'addresses or networks that proxies connect from: their X-Forwarded-For is believed')
     .action(async (options: ServeOptions) => {
       // What was typed is looked at before the database is.
-      if (options.host.trim() === '') throw new MappaleError('--host is empty', { code: 'ADDRESS_UNAVAILABLE', kind: 'usage', hint: 'Use 127.0.0.1 for this machine only, 0.0.0.0 or :: for all networks.' });
+      if (options.host.trim() === '') {
+        throw new MappaleError('--host is empty', {
+          code: 'ADDRESS_UNAVAILABLE', kind: 'usage', hint: 'Use 127.0.0.1 for this machine only, 0.0.0.0 or :: for all networks.',
+        });
+      }
       trusting(options.trustProxy ?? []);
       const config = readConfig();
       const log = makeLog(config, process.stderr);
       const sources = await loadSources();
-      const database = await openDatabase(config.databaseUrl, 'read');
-      try {
+      await onDatabase(config.databaseUrl, 'read', async (database) => {
         const reader = await openReader(database, config.databaseUrl, { connections: options.connections, statementTimeoutMs: options.statementTimeout });
         try {
           requireApplied(await appliedFor(reader), sources);
@@ -49,9 +52,7 @@ export function serveCommand(): Command {
         } finally {
           await reader.close();
         }
-      } finally {
-        await database.close();
-      }
+      });
     });
 }
 
@@ -78,10 +79,13 @@ async function serve({ host, port, trustProxy }: ServeOptions, reader: Reader, l
 
 /** A session may always go back to the rights of its login. */
 function warnOfRights({ login, restricted }: Reader, log: Log): void {
-  const better = `Better: create role NAME login password '…' in role ${ROLE}; and DATABASE_URL=postgres://NAME@…`;
-  if (login === 'superuser') log.warn(`DATABASE_URL logs in as a superuser: whoever takes this server over has the whole database server. ${better}`);
-  else if (login === 'owner') log.warn(`DATABASE_URL logs in as an owner of the tables: whoever takes this server over can change them. ${better}`);
-  else if (login === 'ordinary' && !restricted) log.warn(`DATABASE_URL logs in as no member of the role ${ROLE}: the server works with whatever rights that login has. ${better}`);
+  if (login === null || (login === 'ordinary' && restricted)) return;
+  const danger = {
+    superuser: 'a superuser: whoever takes this server over has the whole database server',
+    owner: 'an owner of the tables: whoever takes this server over can change them',
+    ordinary: `no member of the role ${ROLE}: the server works with whatever rights that login has`,
+  }[login];
+  log.warn(`DATABASE_URL logs in as ${danger}. Better: create role NAME login password '…' in role ${ROLE}; and DATABASE_URL=postgres://NAME@…`);
 }
 
 /** The first signal stops the server in good order; a second one ends the process as always. */
@@ -93,15 +97,16 @@ function stopSignal(): Promise<NodeJS.Signals> {
 }
 
 function listenError(error: unknown, host: string, port: number): unknown {
-  switch ((error as NodeJS.ErrnoException).code) {
+  const { code, message } = error as NodeJS.ErrnoException;
+  switch (code) {
     case 'EADDRINUSE':
-      return new MappaleError(`port ${port} is in use`, { code: 'PORT_IN_USE', kind: 'usage', at: `${host}:${port}`, hint: 'Choose another one: mappale serve --port 8081', cause: error });
-    case 'EACCES':
-    case 'EADDRNOTAVAIL':
-    case 'ENOTFOUND':
-    case 'EAI_AGAIN':
-    case 'EINVAL':
-      return new MappaleError(`${host}:${port} cannot be listened on`, { code: 'ADDRESS_UNAVAILABLE', kind: 'usage', detail: (error as Error).message, hint: 'Use an address of this machine and a port from 1024 on.', cause: error });
+      return new MappaleError(`port ${port} is in use`, {
+        code: 'PORT_IN_USE', kind: 'usage', at: `${host}:${port}`, hint: 'Choose another one: mappale serve --port 8081', cause: error,
+      });
+    case 'EACCES': case 'EADDRNOTAVAIL': case 'ENOTFOUND': case 'EAI_AGAIN': case 'EINVAL':
+      return new MappaleError(`${host}:${port} cannot be listened on`, {
+        code: 'ADDRESS_UNAVAILABLE', kind: 'usage', detail: message, hint: 'Use an address of this machine and a port from 1024 on.', cause: error,
+      });
     default:
       return error;
   }

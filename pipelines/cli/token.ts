@@ -1,22 +1,20 @@
 import { randomBytes } from 'node:crypto';
 import type { Command } from 'commander';
+import { z } from 'zod';
 import { hashOf, SCOPES, type Scope } from '../../api/access.ts';
 import { withContext } from '../run/context.ts';
-import type { Session } from '../db/index.ts';
+import { one, type Session } from '../db/index.ts';
 import { MappaleError } from '../errors.ts';
-import { command, parseCount, print, table } from './command.ts';
+import { command, look, parseCount, print, table } from './command.ts';
 
-export interface Token {
+type Token = {
   readonly id: number;
-  readonly name: string | null;
   readonly scopes: readonly string[];
-  readonly created_at: string;
-  readonly expires_at: string | null;
-  readonly revoked_at: string | null;
   readonly state: 'valid' | 'expired' | 'revoked';
+  readonly created_at: string;
   /** Requests in its present hour. */
   readonly used: number;
-}
+} & Readonly<Record<'name' | 'expires_at' | 'revoked_at', string | null>>;
 
 export function tokenCommand(): Command {
   const create = command('create', 'Make a token. It is shown once and kept nowhere; the database has its SHA-256.', [
@@ -27,52 +25,48 @@ export function tokenCommand(): Command {
     .option('--name <text>', 'what or whom it is for')
     .option('--expires <date>', 'last day on which it is valid, YYYY-MM-DD (UTC)', parseDay)
     .option('--json', 'print as JSON')
-    .action(async (options: { scopes: Scope[]; name?: string; expires?: Date; json?: boolean }) => {
-      await withContext({ access: 'write' }, async ({ database, log }) => {
-        const made = await createToken(database, options.scopes, options.name ?? null, options.expires ?? null);
-        log.info(`token ${made.id} with ${options.scopes.join(', ')}; it is not shown again`);
-        print(options.json, made, () => made.token);
-      });
-    });
+    .action(({ scopes, name, expires, json }: { scopes: Scope[]; name?: string; expires?: Date; json?: boolean }) => (
+      withContext({ access: 'write' }, async ({ database, log }) => {
+        const made = await createToken(database, scopes, name ?? null, expires ?? null);
+        log.info(`token ${made.id} with ${scopes.join(', ')}; it is not shown again`);
+        print(json, made, () => made.token);
+      })
+    ));
   const list = command('list', 'Tokens that were given out, with their use.', ['mappale token list', 'mappale token list --json'])
     .option('--json', 'print as JSON')
-    .action(async (options: { json?: boolean }) => {
-      await withContext({ access: 'read' }, async ({ database }) => {
-        const tokens = await listTokens(database);
-        print(options.json, tokens, () => (tokens.length === 0 ? 'no tokens yet; try: mappale token create --scopes parcels:read' : table(
-          tokens.map(({ id, name, scopes, state, created_at, expires_at, used }) => [String(id), name, scopes.join(' '), state, created_at, expires_at, used]),
-          ['token', 'name', 'scopes', 'state', 'created', 'expires', 'used this hour'],
-        )));
-      });
-    });
+    .action((options: { json?: boolean }) => look(options, async ({ database }) => {
+      const tokens = await listTokens(database);
+      return [tokens, () => (tokens.length === 0 ? 'no tokens yet; try: mappale token create --scopes parcels:read' : table(
+        tokens.map(({ id, name, scopes, state, created_at, expires_at, used }) => [String(id), name, scopes.join(' '), state, created_at, expires_at, used]),
+        ['token', 'name', 'scopes', 'state', 'created', 'expires', 'used this hour'],
+      ))];
+    }));
   const revoke = command('revoke', 'Refuse a token from now on.', ['mappale token revoke 3'])
     .argument('<id>', 'number of the token, from the list', parseCount)
     .option('--json', 'print as JSON')
-    .action(async (id: number, options: { json?: boolean }) => {
-      await withContext({ access: 'write' }, async ({ database }) => {
-        await revokeToken(database, id);
-        print(options.json, { id, state: 'revoked' }, () => `token ${id} is revoked`);
-      });
-    });
-  return command('token', 'Tokens of the read interface: create, list, revoke.', ['mappale token create --scopes geocoding:read,admin_data:read,parcels:read', 'mappale token list', 'mappale token revoke 3'])
-    .addCommand(create).addCommand(list).addCommand(revoke);
+    .action((id: number, { json }: { json?: boolean }) => withContext({ access: 'write' }, async ({ database }) => {
+      await revokeToken(database, id);
+      print(json, { id, state: 'revoked' }, () => `token ${id} is revoked`);
+    }));
+  return command('token', 'Tokens of the read interface: create, list, revoke.', [
+    'mappale token create --scopes geocoding:read,admin_data:read,parcels:read', 'mappale token list', 'mappale token revoke 3',
+  ]).addCommand(create).addCommand(list).addCommand(revoke);
 }
 
 /** @throws MappaleError `SCOPE_UNKNOWN` (exit 2) */
 function parseScopes(text: string): Scope[] {
   const names = [...new Set(text.split(',').map((name) => name.trim()))];
-  const unknown = names.filter((name) => !(SCOPES as readonly string[]).includes(name));
-  if (unknown.length > 0) throw new MappaleError(`there is no scope ${unknown.join(', ')}`, { code: 'SCOPE_UNKNOWN', kind: 'usage', detail: `expected names of ${SCOPES.join(', ')}` });
-  return names as Scope[];
+  const isScope = (name: string): name is Scope => (SCOPES as readonly string[]).includes(name);
+  if (names.every(isScope)) return names;
+  throw new MappaleError(`there is no scope ${names.filter((name) => !isScope(name)).join(', ')}`, {
+    code: 'SCOPE_UNKNOWN', kind: 'usage', detail: `expected names of ${SCOPES.join(', ')}`,
+  });
 }
 
 /** The end of a day. @throws MappaleError `DATE_EXPECTED`, `DATE_PAST` (exit 2) */
 function parseDay(text: string): Date {
-  const day = new Date(`${text}T00:00:00Z`);
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text) || Number.isNaN(day.getTime()) || day.toISOString().slice(0, 10) !== text) {
-    throw new MappaleError('a day is expected', { code: 'DATE_EXPECTED', kind: 'usage', detail: `expected YYYY-MM-DD, found ${text}` });
-  }
-  const end = new Date(day.getTime() + 86_400_000);
+  if (!z.iso.date().safeParse(text).success) throw new MappaleError('a day is expected', { code: 'DATE_EXPECTED', kind: 'usage', detail: `expected YYYY-MM-DD, found ${text}` });
+  const end = new Date(Date.parse(text) + 86_400_000);
   if (end.getTime() <= Date.now()) throw new MappaleError('the day is over', { code: 'DATE_PAST', kind: 'usage', detail: `expected today or later, found ${text}` });
   return end;
 }
@@ -80,15 +74,16 @@ function parseDay(text: string): Date {
 /** @returns the token itself, which nobody can tell again */
 export async function createToken(session: Session, scopes: readonly Scope[], name: string | null, expiresAt: Date | null): Promise<{ id: number; token: string }> {
   const token = `mpl_${randomBytes(32).toString('base64url')}`;
-  const [row] = await session.query<{ id: number }>(
+  const { id } = await one<{ id: number }>(
+    session,
     "insert into access.token (name, sha256, scopes, expires_at) values ($1, decode($2, 'hex'), $3, $4::timestamptz) returning token_id as id",
-    [name, hashOf(token), scopes, expiresAt === null ? null : expiresAt.toISOString()],
+    [name, hashOf(token), scopes, expiresAt?.toISOString() ?? null],
   );
-  return { id: row!.id, token };
+  return { id, token };
 }
 
 export async function listTokens(session: Session): Promise<Token[]> {
-  return session.query<Token & Record<string, unknown>>(
+  return session.query<Token>(
     `select t.token_id as id, t.name, t.scopes,
        to_char(t.created_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as created_at,
        to_char(t.expires_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as expires_at,

@@ -41,12 +41,13 @@ function isStranger({ ok, source }: FileVerdict): boolean {
 }
 
 function describe(verdict: FileVerdict): string {
+  const { ok, path, source, role, vintage, records, rows, rejects, duplicates } = verdict;
   const aside = verdict.findings.find(({ code }) => code === 'LEFT_ASIDE');
-  if (verdict.ok && aside !== undefined) return `aside ${verdict.path} (${verdict.source ?? ''}): ${aside.message}`;
-  const head = verdict.source === null || aside !== undefined
-    ? `FAIL  ${verdict.path}${verdict.source === null ? '' : ` (${verdict.source})`}`
-    : `${verdict.ok ? 'ok   ' : 'FAIL '} ${verdict.path} (${verdict.source}${verdict.role === null ? '' : ` ${verdict.role} ${verdict.vintage}`}): `
-      + `${verdict.records || verdict.rows + verdict.rejects} records = ${verdict.rows} rows + ${verdict.rejects} rejects + ${verdict.duplicates} duplicates${verdict.sampled ? ', first records only' : ''}`;
+  if (ok && aside !== undefined) return `aside ${path} (${source ?? ''}): ${aside.message}`;
+  const head = source === null || aside !== undefined
+    ? `FAIL  ${path}${source === null ? '' : ` (${source})`}`
+    : `${ok ? 'ok   ' : 'FAIL '} ${path} (${source}${role === null ? '' : ` ${role} ${vintage ?? ''}`}): `
+      + `${records || rows + rejects} records = ${rows} rows + ${rejects} rejects + ${duplicates} duplicates${verdict.sampled ? ', first records only' : ''}`;
   return [head, ...verdict.findings.flatMap((finding) => [
     `      ${finding.level === 'error' ? 'error' : 'warning'}: ${finding.message} [${finding.code}]`,
     `        at: ${finding.at}`,
@@ -56,7 +57,8 @@ function describe(verdict: FileVerdict): string {
 }
 
 function escapeXml(text: string): string {
-  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|[\ud800-\udbff](?![\udc00-\udfff])|(?<![\ud800-\udbff])[\udc00-\udfff]/g, '?').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
+  return text.replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]|\p{Surrogate}/gu, '?')
+    .replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
 }
 
 function junit(verdicts: readonly FileVerdict[]): string {

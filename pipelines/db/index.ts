@@ -11,6 +11,16 @@ export { ident, one, type CopyIn, type Database, type Row, type Session } from '
 /** What a command may do with a database. */
 export type Access = 'read' | 'write';
 
+/** Opens, works, and closes whatever happens; as `openDatabase`. */
+export async function onDatabase<T>(url: string, access: Access, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase(url, access);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
 /**
  * @param access `read`: every transaction is read-only unless it says otherwise, and what is not there is not made
  * @param url `postgres://…`, `pglite:<folder>` or `pglite:memory`

@@ -2,7 +2,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { readConfig, ROOT, type Config } from '../config.ts';
-import { openDatabase, type Access, type Database } from '../db/index.ts';
+import { onDatabase, type Access, type Database } from '../db/index.ts';
 import { requireCurrent } from '../db/state.ts';
 import type { Facts } from '../contract/fingerprint.ts';
 import { engineOf } from '../db/engine.ts';
@@ -40,14 +40,11 @@ export async function withContext<T>(options: ContextOptions, work: (context: Co
   const config = readConfig();
   const sources = await loadSources();
   const log = options.log ?? makeLog(config, process.stderr);
-  const database = await openDatabase(options.databaseUrl ?? config.databaseUrl, options.access);
-  try {
+  return onDatabase(options.databaseUrl ?? config.databaseUrl, options.access, async (database) => {
     if (options.access === 'write') await upgrade(database, sources);
     else await requireCurrent(database, sources);
-    return await work(await contextOf(config, sources, database, log));
-  } finally {
-    await database.close();
-  }
+    return work(await contextOf(config, sources, database, log));
+  });
 }
 
 /** @param database at this version */

@@ -2,6 +2,7 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { SETTINGS } from '../../pipelines/config.ts';
 import { program } from '../../pipelines/cli/main.ts';
 import { serverAddress } from '../../pipelines/db/server-address.ts';
 import { FILES, isData, read } from './project.ts';
@@ -196,6 +197,12 @@ describe('the documents', () => {
       }).map((path) => `${file}: ${path}`);
     });
     expect(wrong).toEqual([]);
+  });
+
+  it('name every setting of the environment, as the program reads it', () => {
+    const rows = [...read('README.md').matchAll(/^\| `([A-Z_]+)` \| (.*) \|$/gm)].map((match) => [match[1], match[2]]);
+    const settings = Object.entries(SETTINGS.shape).map(([name, setting]) => [name, setting.description]);
+    expect(rows).toEqual(settings);
   });
 
   it('names every room of the machine', () => {

@@ -1,0 +1,110 @@
+/** Commands that change what is published, and read no file. */
+import type { Command } from 'commander';
+import { rollback, withdraw } from '../build/publish.ts';
+import { unitName, type Region } from '../contract/regions.ts';
+import { releaseHold, setHold } from '../ledger/hold.ts';
+import { forget } from '../operate/forget.ts';
+import { prune } from '../operate/prune.ts';
+import { withContext } from '../run/context.ts';
+import { exitCodeOf } from '../run/refresh.ts';
+import { acceptance, change, command, parseRegion, print } from './command.ts';
+import { describe } from './load-region.ts';
+
+const REGION = 'name or ISTAT code';
+const REGION_OR_ITALY = `${REGION}; italia: the lists of regions, provinces and comuni`;
+
+interface Options {
+  readonly json?: boolean;
+  readonly reason?: string;
+}
+
+function parseUnit(name: string): number {
+  return name.toLowerCase() === 'italia' ? 0 : parseRegion(name).code;
+}
+
+export function pinCommand(): Command {
+  return command('pin', 'Keep a region as it is published: a refresh leaves it alone until unpin.', ['mappale pin molise --reason "until the new quotations are checked"'])
+    .argument('<region>', REGION_OR_ITALY)
+    .option('--reason <text>', 'why; kept in the ledger and shown by plan and status')
+    .option('--json', 'print as JSON')
+    .action((name: string, options: Options) => {
+      const unit = parseUnit(name);
+      return change(options, 'pin', { unit }, async ({ database, config }) => {
+        await setHold(database, { unit, kind: 'pinned', fingerprint: null, reason: options.reason ?? null }, config.host);
+        return [{ unit, pinned: true }, () => `${unitName(unit)} is pinned: a refresh leaves it as it is published. To let it go: mappale unpin ${name}`];
+      });
+    });
+}
+
+export function unpinCommand(): Command {
+  return command('unpin', 'Let a refresh work on a region again that was pinned, withdrawn or rolled back.', ['mappale unpin molise'])
+    .argument('<region>', REGION_OR_ITALY, parseUnit)
+    .option('--json', 'print as JSON')
+    .action((unit: number, options: Options) => change(options, 'unpin', { unit }, async ({ database }) => {
+      const held = await releaseHold(database, unit, null);
+      return [{ unit, held }, () => `${unitName(unit)} ${held ? 'is free again: the next refresh brings it up to date' : 'was not held'}`];
+    }));
+}
+
+export function rollbackCommand(): Command {
+  return command('rollback', 'Bring a region\'s previous publication back, in one transaction; a second call returns. A refresh leaves it so until its files change.', [
+    'mappale rollback molise', 'mappale rollback italia',
+  ])
+    .argument('<region>', REGION_OR_ITALY, parseUnit)
+    .option('--json', 'print as JSON')
+    .action((unit: number, options: Options) => change(options, 'rollback', { unit }, async ({ database }, run) => {
+      const done = await rollback(database, unit, run);
+      const instead = done.from === null ? '' : ` instead of ${done.from}`;
+      const changed = done.tables.length === 0 ? 'no table differs' : `changed: ${done.tables.join(', ')}`;
+      return [done, () => `${unitName(unit)}: publication ${done.to} is back in force${instead}; ${changed}`];
+    }));
+}
+
+export function withdrawCommand(): Command {
+  return command('withdraw', 'Take a region out of publication. Its files stay loaded; it comes back with rollback, or anew after unpin.', [
+    'mappale withdraw molise --reason "wrong perimeters"',
+  ])
+    .argument('<region>', REGION, parseRegion)
+    .option('--reason <text>', 'why; kept in the ledger and shown by status')
+    .option('--json', 'print as JSON')
+    .action(({ code, name, slug }: Region, options: Options) => change(options, 'withdraw', { unit: code }, async ({ database }, run) => {
+      const done = await withdraw(database, code, run, options.reason ?? null);
+      return [done, () => `${name}: publication ${done.publication} is withdrawn, nothing of it is served. To bring it back: mappale rollback ${slug}. `
+        + `To let a refresh publish it anew: mappale unpin ${slug}`];
+    }));
+}
+
+export function forgetCommand(): Command {
+  return command('forget', 'Take a loaded file out of force, through the quality gate: what it superseded counts again. A file that only left the data folder stays in force.', [
+    'mappale forget MOLISE.zip',
+    'mappale forget ~/downloads/QI_294577_1_20182_VALORI.csv --reason "cut download" --accept "checked by hand"',
+    'mappale forget MOLISE.zip --undo',
+  ])
+    .argument('<file>', 'path, name, or the beginning of its sha256')
+    .option('--undo', 'take it into force again')
+    .option('--reason <text>', 'why; kept in the ledger')
+    .option('--accept <reason>', 'publish although the quality gate objects; the reason is kept in the ledger')
+    .option('--json', 'print as JSON')
+    .action(async (file: string, { undo = false, reason, accept, json }: Options & { undo?: boolean; accept?: string }) => {
+      process.exitCode = await withContext({ access: 'write' }, async (context) => {
+        const done = await forget(context, file, undo, reason ?? null, acceptance(context, accept));
+        const names = [...new Set(done.files.map(({ name }) => name))].join(', ');
+        const outcome = done.report.failures.length > 0 ? 'left as it was' : undo ? 'in force again' : 'out of force';
+        print(json, done, () => `${names}: ${outcome}\n${describe(done.report, null)}`);
+        return exitCodeOf(done.report);
+      });
+    });
+}
+
+export function pruneCommand(): Command {
+  return command('prune', 'Free disk: tables of publications before the last previous one, releases that nothing uses, abandoned workspaces.', [
+    'mappale prune --dry-run', 'mappale prune',
+  ])
+    .option('--dry-run', 'only say what would go')
+    .option('--json', 'print as JSON')
+    .action((options: Options & { dryRun?: boolean }) => change(options, 'prune', options, async ({ database, sources }) => {
+      const [dry, pruned] = [options.dryRun === true, await prune(database, sources, options.dryRun === true)];
+      const { partitions, releases, workspaces } = pruned;
+      return [pruned, () => `${dry ? 'would free' : 'freed'}: ${partitions.length} old partitions, ${releases.length} releases, ${workspaces.length} workspaces`];
+    }));
+}
