@@ -84,7 +84,7 @@ function requireAdmitted({ outcome, quota, retry_after_seconds }: Admission, sco
     case 'ADMITTED': return;
     case 'INVALID_API_KEY': throw refusal.INVALID_API_KEY();
     case 'INSUFFICIENT_SCOPE': throw refusal.INSUFFICIENT_SCOPE(scope);
-    case 'RATE_LIMITED': throw refusal.RATE_LIMITED(quota, retry_after_seconds);
-    case 'TOO_MANY_ATTEMPTS': throw refusal.TOO_MANY_ATTEMPTS(retry_after_seconds);
+    case 'RATE_LIMITED': throw refusal.RATE_LIMITED(quota ?? 0, retry_after_seconds ?? 0);
+    case 'TOO_MANY_ATTEMPTS': throw refusal.TOO_MANY_ATTEMPTS(retry_after_seconds ?? 0);
   }
 }

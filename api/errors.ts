@@ -44,7 +44,7 @@ export class ApiError extends Error {
   }
 }
 
-function retryAfter(seconds: number | null): Headers {
+function retryAfter(seconds: number): Headers {
   return { 'retry-after': String(seconds) };
 }
 
@@ -62,10 +62,10 @@ export const refusal = {
     'GONE', `parcel ${id} is no longer published${successor_fid === null ? '' : `; its successor is ${successor_fid}`}`, { id, successor_fid },
     { 'cache-control': 'private, no-cache' },
   ),
-  RATE_LIMITED: (limit: number | null, seconds: number | null) => new ApiError(
+  RATE_LIMITED: (limit: number, seconds: number) => new ApiError(
     'RATE_LIMITED', `more than ${limit} requests in an hour; ask again in ${seconds} seconds`, { retry_after_seconds: seconds, limit }, retryAfter(seconds),
   ),
-  TOO_MANY_ATTEMPTS: (seconds: number | null) => new ApiError(
+  TOO_MANY_ATTEMPTS: (seconds: number) => new ApiError(
     'TOO_MANY_ATTEMPTS', `too many bad tokens from this address; ask again in ${seconds} seconds`, { retry_after_seconds: seconds }, retryAfter(seconds),
   ),
   INTERNAL_ERROR: (request_id: string) => new ApiError('INTERNAL_ERROR', 'something went wrong here; it was written down under the request_id', { request_id }),

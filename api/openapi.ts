@@ -91,7 +91,7 @@ function parametersOf({ pathParameters, parameters, example, otherExamples }: En
     return {
       name,
       in: place,
-      required: !field.isOptional(),
+      required: !field.safeParse(undefined).success,
       description: descriptionOf(field),
       // A list is separated by commas: style form, not exploded.
       ...(schema['type'] === 'array' ? { style: 'form', explode: false } : {}),

@@ -57,7 +57,7 @@ export async function buildServer({ reader, version, log, trustedProxies = [] }:
     forceCloseConnections: 'idle',
     genReqId: () => randomUUID(),
     routerOptions: { maxParamLength: 4096, ignoreTrailingSlash: false, caseSensitive: true },
-    frameworkErrors: (error, request, reply) => fail(error, request, reply as FastifyReply),
+    frameworkErrors: (error, request, reply) => void fail(error, request, reply as FastifyReply),
   });
   // Answers come as JSON text, and parameters are read by their schemas in the handlers.
   app.removeAllContentTypeParsers();

@@ -12,7 +12,7 @@ export interface Log {
 }
 
 export function makeLog(config: Pick<Config, 'log' | 'noColor'>, stream: NodeJS.WriteStream): Log {
-  const terminal = stream.isTTY === true && config.log === 'human';
+  const terminal = stream.isTTY && config.log === 'human';
   let open = false;
   const clear = (): void => {
     if (open) stream.write('\r\u001b[2K');
@@ -34,7 +34,7 @@ export function makeLog(config: Pick<Config, 'log' | 'noColor'>, stream: NodeJS.
     progress(message) {
       if (!terminal) return;
       clear();
-      stream.write(message.slice(0, (stream.columns ?? 80) - 1));
+      stream.write(message.slice(0, stream.columns - 1));
       open = true;
     },
   };

@@ -46,7 +46,7 @@ export function fold(text: string): string {
     .replace(/[’‘ʼ`´′＇]/g, "'")
     .normalize('NFKC')
     .toLowerCase()
-    .replace(/[ßøđłæœı]/g, (letter) => LETTERS[letter]!)
+    .replace(/[ßøđłæœı]/g, (letter) => LETTERS[letter] ?? letter)
     .normalize('NFD')
     .replace(/\p{M}+/gu, '');
 }
@@ -72,9 +72,7 @@ export function words(folded: string): Word[] {
     .replace(SAINT_ELISION, 'san ')
     .replace(ELISION, ' ')
     .replaceAll("'", ' ');
-  const found: Word[] = [];
-  for (const match of text.matchAll(/([a-z]+|\d+)(\.?)/g)) found.push({ text: match[1]!, dot: match[2] === '.' });
-  return found;
+  return Array.from(text.matchAll(/([a-z]+|\d+)(\.?)/g), ([, word = '', dot]) => ({ text: word, dot: dot === '.' }));
 }
 
 /** Road with a number of its own: `ss 18`, `s.p. n. 12 bis`, `strada provinciale 12`. Groups: initial, words, number, suffix. */
@@ -95,8 +93,9 @@ export interface Route {
 export function findRoute(folded: string): Route | null {
   const match = ROUTE.exec(folded);
   if (match === null) return null;
-  const initial = match[1] ?? match[2]?.[0] ?? match[3]?.[0] ?? match[4]!;
-  return { type: ROUTES[initial]!, token: String(Number(match[5])) + (match[6] ?? ''), start: match.index, end: match.index + match[0].length };
+  const [whole, initial, kind, comunale, vicinale, number, suffix = ''] = match;
+  const type = ROUTES[(initial ?? kind ?? comunale ?? vicinale ?? '').charAt(0)];
+  return type === undefined ? null : { type, token: `${Number(number)}${suffix}`, start: match.index, end: match.index + whole.length };
 }
 
 /** Type and tokens of one name in one language. */
@@ -127,7 +126,7 @@ export function takeType(all: readonly Word[]): { type: string; otherTypes: read
     const written = all.slice(0, length).map(({ text }) => text).join(' ');
     const type = STREET_TYPES.get(written);
     // One letter is a type only with its full stop: `v. Roma`.
-    if (type !== undefined && (written.length > 1 || all[0]!.dot)) return { type, otherTypes: OTHER_TYPES[written] ?? [], length };
+    if (type !== undefined && (written.length > 1 || all[0]?.dot === true)) return { type, otherTypes: OTHER_TYPES[written] ?? [], length };
   }
   return null;
 }

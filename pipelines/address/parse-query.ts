@@ -33,11 +33,8 @@ export interface ComuneHit {
  */
 export type FindComune = (keys: readonly string[], fuzzy: boolean) => Promise<readonly ComuneHit[]>;
 
-export interface Reading {
-  readonly streetType: string | null;
-  /** Other meanings of the same abbreviation. */
-  readonly otherTypes: readonly string[];
-  readonly tokens: readonly string[];
+/** What stands behind the name of a street. */
+interface Ending {
   readonly number: number | null;
   /** Second number of a range: `63-65`. */
   readonly rangeTo: number | null;
@@ -47,12 +44,25 @@ export interface Reading {
   /** Metres along the road. */
   readonly metricM: number | null;
   readonly snc: boolean;
+}
+
+const NO_ENDING: Ending = { number: null, rangeTo: null, exponent: null, colour: null, metricM: null, snc: false };
+
+/** What was named as the place. */
+interface Place {
   /** Cadastral codes; null: no comune was named; empty: one was named that nobody knows. */
   readonly comuni: readonly string[] | null;
   /** Key of a locality inside the comune; null: none was named. */
   readonly locality: string | null;
   /** A province that was named without a comune: its car plate code in lower case or the key of its name; null: none was. */
   readonly province: string | null;
+}
+
+export interface Reading extends Ending, Place {
+  readonly streetType: string | null;
+  /** Other meanings of the same abbreviation. */
+  readonly otherTypes: readonly string[];
+  readonly tokens: readonly string[];
   /** True: only streets that are called exactly so, as a part of the words may name a comune. */
   readonly whole: boolean;
 }
@@ -95,7 +105,7 @@ const NUMBER_MARK = /(?<![a-z])(?:n\s?°|n\.(?:ro|o)?|nr\.?|num\.|numero(?:\s+ci
 /** A mark in place of `n.`, `civ.`: a character that no folded text has. */
 const MARK = '\u0001';
 const SEPARATOR = /(\s*[,;\n]\s*|\s+[-–—]\s+)/;
-const EXPONENT_WORD = 'bis|ter|quater|quinquies|sexies';
+const EXPONENT_WORD = /^\s?[/\\-]?\s?(bis|ter|quater|quinquies|sexies)(?![a-z])/;
 
 /** `86020 Comune di Roccapparente`, `nel comune dell'Aquila`. */
 const COMUNE_OF = /^(?:nel\s+)?comune\s+(?:di\s+|del(?:l[aeo])?\s+|dell'\s?|d'\s?)?(?=[a-z])/;
@@ -109,27 +119,14 @@ interface Segment {
   readonly dash: boolean;
 }
 
+/** A number in the text. */
 interface Civico {
   readonly start: number;
   readonly end: number;
-  readonly number: number;
-  readonly rangeTo: number | null;
-  readonly exponent: string | null;
-  readonly colour: Reading['colour'];
   /** `n.` or `civ.` stood before it. */
   readonly marked: boolean;
+  readonly ending: Ending & { readonly number: number };
 }
-
-interface Ending {
-  readonly number: number | null;
-  readonly rangeTo: number | null;
-  readonly exponent: string | null;
-  readonly colour: Reading['colour'];
-  readonly metricM: number | null;
-  readonly snc: boolean;
-}
-
-const NO_ENDING: Ending = { number: null, rangeTo: null, exponent: null, colour: null, metricM: null, snc: false };
 
 /** Street part, ending and comune part of one way to cut the text. */
 interface Cut {
@@ -148,9 +145,8 @@ export async function parseQuery(query: string, city: string | null, findComune:
   const { text, province, careOf } = prepare(query);
   const gazetteer = new Gazetteer(findComune);
   const cuts = cutsOf(text, query);
-  await gazetteer.learn([
-    ...cuts.flatMap((cut) => keysOf([...cut.street, ...cut.comune])), ...keysOf(careOf), ...(province === null ? [] : [province.key]), ...(city === null ? [] : keysOfCity(city)),
-  ]);
+  const parts = [...cuts.flatMap(({ street, comune }) => [...street, ...comune]), ...careOf];
+  await gazetteer.learn([...keysOf(parts), ...(province === null ? [] : [province.key]), ...(city === null ? [] : keysOfCity(city))]);
   const given = city === null ? null : await resolveCity(city, gazetteer);
 
   const found: Found[] = [];
@@ -201,9 +197,7 @@ function prepare(query: string): { text: string; province: Stated | null; careOf
     careOf.push(...segmentsOf(whom));
     return ' ';
   }).replace(COUNTRY_BEFORE_POSTAL_CODE, '');
-  for (let inside = INSIDE.exec(text); inside !== null; inside = INSIDE.exec(text)) {
-    text = `${text.slice(0, inside.index)}${inside[1]}${text.slice(inside.index + inside[0].length)}`;
-  }
+  while (INSIDE.test(text)) text = text.replace(INSIDE, '$1');
   let province: Stated | null = null;
   text = text.replace(/\s*\(([^)]*)\)?/g, (_, content: string) => {
     province = statedProvince(content);
@@ -219,13 +213,10 @@ function prepare(query: string): { text: string; province: Stated | null; careOf
 
 /** `vai roma` → `via roma`: the first word, where two letters exchanged make it a street type. */
 function withType(text: string): string {
-  const [, first, next] = /^([a-z]{3,})\s+([a-z0-9][^\s]*)/.exec(text) ?? [];
-  if (first === undefined || STREET_TYPES.has(first) || takeType(words(next!)) !== null) return text;
-  for (let at = 0; at + 1 < first.length; at += 1) {
-    const exchanged = first.slice(0, at) + first[at + 1]! + first[at]! + first.slice(at + 2);
-    if (STREET_TYPES.get(exchanged) === exchanged) return exchanged + text.slice(first.length);
-  }
-  return text;
+  const [, first, next = ''] = /^([a-z]{3,})\s+([a-z0-9][^\s]*)/.exec(text) ?? [];
+  if (first === undefined || STREET_TYPES.has(first) || takeType(words(next)) !== null) return text;
+  const exchanged = Array.from(first, (letter, at) => first.slice(0, at) + first.charAt(at + 1) + letter + first.slice(at + 2)).slice(0, -1);
+  return (exchanged.find((word) => STREET_TYPES.get(word) === word) ?? first) + text.slice(first.length);
 }
 
 function segmentsOf(text: string): Segment[] {
@@ -244,25 +235,20 @@ function cutsOf(text: string, original: string): Cut[] {
   const masked = route === null ? text : text.slice(0, route.start) + text.slice(route.start, route.end).replace(/\d/g, 'x') + text.slice(route.end);
   const kilometre = KILOMETRE.exec(masked);
   if (kilometre !== null) {
-    const metres = kilometre[2] === '+'
-      ? Number(kilometre[1]) * 1000 + Number(kilometre[3])
-      : Math.round(Number(`${kilometre[1]}.${kilometre[3] ?? 0}`) * 1000);
-    return [cutAt(text, kilometre.index, kilometre.index + kilometre[0].length, { ...NO_ENDING, metricM: metres })];
+    const [written, whole = '', sign, part = '0'] = kilometre;
+    const metricM = sign === '+' ? Number(whole) * 1000 + Number(part) : Math.round(Number(`${whole}.${part}`) * 1000);
+    return [cutAt(text, kilometre.index, kilometre.index + written.length, { ...NO_ENDING, metricM })];
   }
   if (snc !== null && snc.index > 0) return [cutAt(text, snc.index, snc.index + snc[0].length, { ...NO_ENDING, snc: true })];
 
   const { plain, civici } = findCivici(masked, original);
   // Marks that were put in moved the text: the road's number is written back at the same length.
   const shown = route === null ? plain : restore(plain, text.slice(route.start, route.end));
-  const cuts: Cut[] = [];
   const chosen = civici.find(({ marked }) => marked) ?? civici.at(-1);
   const uncut: Cut = { street: segmentsOf(shown.replaceAll(MARK, ' ')), ending: NO_ENDING, comune: [] };
   if (chosen === undefined) return [uncut];
-  const cut = cutAt(shown, chosen.start, chosen.end, { ...NO_ENDING, number: chosen.number, rangeTo: chosen.rangeTo, exponent: chosen.exponent, colour: chosen.colour });
-  const named = civici.length === 1 && !chosen.marked && isRegnal(shown, chosen);
-  if (named) cuts.push(uncut, cut);
-  else cuts.push(cut, uncut);
-  return cuts;
+  const cut = cutAt(shown, chosen.start, chosen.end, chosen.ending);
+  return civici.length === 1 && !chosen.marked && isRegnal(shown, chosen) ? [uncut, cut] : [cut, uncut];
 }
 
 /** Puts the road's text back where its digits were masked. */
@@ -276,43 +262,30 @@ function cutAt(text: string, start: number, end: number, ending: Ending): Cut {
   const before = segmentsOf(text.slice(0, start).replaceAll(MARK, ' '));
   const after = segmentsOf(text.slice(end).replaceAll(MARK, ' '));
   // `12, Via Roma, Milano`: the number came first.
-  if (before.length === 0 && after.length > 0) {
-    const [street, ...rest] = after;
-    return { street: [street!], ending, comune: rest };
-  }
-  return { street: before, ending, comune: after };
+  return before.length === 0 ? { street: after.slice(0, 1), ending, comune: after.slice(1) } : { street: before, ending, comune: after };
 }
 
 /** `Vittorio Emanuele 2` without another number: the king's. */
-function isRegnal(text: string, civico: Civico): boolean {
-  const before = /([a-z]+)\s+([a-z]+)\s+$|([a-z]+)\s+$/.exec(text.slice(0, civico.start));
-  const name = before?.[2] ?? before?.[3];
-  if (name === undefined || civico.exponent !== null || civico.colour !== null) return false;
-  const highest = REGNAL.get(name);
+function isRegnal(text: string, { start, ending: { number, exponent, colour } }: Civico): boolean {
+  const [, before = '', name = ''] = /(?:([a-z]+)\s+)?(?<![a-z])([a-z]+)\s+$/.exec(text.slice(0, start)) ?? [];
   // San Paolo and San Giovanni reigned over nothing.
-  return highest !== undefined && civico.number <= highest && !(before?.[1] !== undefined && SAINTS.has(before[1]));
+  return exponent === null && colour === null && number <= (REGNAL.get(name) ?? -1) && !SAINTS.has(before);
 }
 
 /** Every number that may be a civico, in order: no dates, no ordinals, no CAP. */
 function findCivici(folded: string, original: string): { plain: string; civici: Civico[] } {
   const plain = folded.replace(NUMBER_MARK, ` ${MARK}`);
   const civici: Civico[] = [];
-  const pattern = /(?<![a-z0-9])(\d{1,5})(?!\d)/g;
-  let numbersBefore = 0;
-  for (let match = pattern.exec(plain); match !== null; match = pattern.exec(plain)) {
-    const start = match.index;
+  for (const { 1: digits = '', index: start } of plain.matchAll(/(?<![a-z0-9])(\d{1,5})(?!\d)/g)) {
+    // A part of the number before it.
+    if (start < (civici.at(-1)?.end ?? 0)) continue;
     const marked = plain[start - 1] === MARK;
-    const rest = plain.slice(start + match[1]!.length);
-    if (!marked) {
-      const next = /^\s*°?\s*([a-z]+)/.exec(rest)?.[1];
-      if (next !== undefined && MONTHS.has(next)) continue;
-      if (/^\s*°\s*[a-z]/.test(rest)) continue;
-      if (match[1]!.length === 5 && isPostalCode(plain, start, rest, numbersBefore)) continue;
+    const rest = plain.slice(start + digits.length);
+    const isDate = MONTHS.has(/^\s*°?\s*([a-z]+)/.exec(rest)?.[1] ?? '');
+    const isOrdinal = /^\s*°\s*[a-z]/.test(rest);
+    if (marked || !(isDate || isOrdinal || (digits.length === 5 && isPostalCode(plain, start, rest, civici.length)))) {
+      civici.push(readCivico(plain, start, marked, digits, original));
     }
-    const civico = readCivico(plain, start, marked, match[1]!, original);
-    civici.push(civico);
-    numbersBefore += 1;
-    pattern.lastIndex = civico.end;
   }
   return { plain, civici };
 }
@@ -325,51 +298,39 @@ function isPostalCode(text: string, start: number, rest: string, numbersBefore: 
 
 function readCivico(text: string, start: number, marked: boolean, digits: string, original: string): Civico {
   let end = start + digits.length;
-  let rangeTo: number | null = null;
   let colour: Reading['colour'] = null;
   const pieces: string[] = [];
-  const take = (pattern: RegExp): RegExpExecArray | null => {
-    const match = pattern.exec(text.slice(end));
-    if (match !== null) end += match[0].length;
-    return match;
+  /** What the pattern's group holds, where it comes next. */
+  const take = (pattern: RegExp): string | undefined => {
+    const [all = '', found] = pattern.exec(text.slice(end)) ?? [];
+    end += all.length;
+    return found;
   };
-  const range = take(/^\s?[-–]\s?(\d{1,5})(?![\d/])(?!\s?°)/);
-  if (range !== null) rangeTo = Number(range[1]);
+  const takeLooseLetter = (): string | undefined => {
+    const [all = '', letter] = /^\s([a-z])(?![a-z'.])/.exec(text.slice(end)) ?? [];
+    return letter !== undefined && pieces.length === 0 && isExponentLetter(letter, text.slice(end + all.length), digits, original) ? take(/^\s([a-z])/) : undefined;
+  };
+  const rangeTo = take(/^\s?[-–]\s?(\d{1,5})(?![\d/])(?!\s?°)/);
   for (;;) {
     // Rossa is also a comune.
-    const red = take(/^\s?[/\-]?\s?(rosso|rossa(?=\W+[a-z])|nero|nera)(?![a-z])/);
-    if (red !== null) {
-      colour = red[1]!.startsWith('r') ? 'ROSSO' : 'NERO';
+    const painted = take(/^\s?[/\-]?\s?(rosso|rossa(?=\W+[a-z])|nero|nera)(?![a-z])/);
+    if (painted !== undefined) {
+      colour = painted.startsWith('r') ? 'ROSSO' : 'NERO';
       continue;
     }
-    if (take(/^\s?[/\-]?\s?r\.(?![a-z0-9])/) !== null) {
-      pieces.push('R');
-      continue;
-    }
-    const word = take(new RegExp(`^\\s?[/\\\\-]?\\s?(${EXPONENT_WORD})(?![a-z])`)) ?? take(/^\s?[/\\]\s?([a-z]{1,3}|\d{1,4})(?![a-z0-9'])/) ?? take(/^-?([a-z])(?![a-z'.])/);
-    if (word !== null) {
-      pieces.push(word[1]!.toUpperCase());
-      continue;
-    }
-    const letter = /^\s([a-z])(?![a-z'.])/.exec(text.slice(end));
-    if (letter !== null && pieces.length === 0 && isExponentLetter(letter[1]!, text.slice(end + letter[0].length), digits, original)) {
-      end += letter[0].length;
-      pieces.push(letter[1]!.toUpperCase());
-      continue;
-    }
-    break;
+    const piece = take(/^\s?[/\-]?\s?(r)\.(?![a-z0-9])/) ?? take(EXPONENT_WORD) ?? take(/^\s?[/\\]\s?([a-z]{1,3}|\d{1,4})(?![a-z0-9'])/)
+      ?? take(/^-?([a-z])(?![a-z'.])/) ?? takeLooseLetter();
+    if (piece === undefined) break;
+    pieces.push(piece.toUpperCase());
   }
-  return { start, end, number: Number(digits), rangeTo, exponent: pieces.length > 0 ? pieces.join('/') : null, colour, marked };
+  const exponent = pieces.length > 0 ? pieces.join('/') : null;
+  return { start, end, marked, ending: { ...NO_ENDING, number: Number(digits), rangeTo: rangeTo === undefined ? null : Number(rangeTo), exponent, colour } };
 }
 
 /** A loose letter behind a number. `12 a Milano`, `12 e 14`, `3 s Giorgio` are words; written in capitals (`12 A Milano`) it is an exponent. */
 function isExponentLetter(letter: string, rest: string, digits: string, original: string): boolean {
-  if (!/^\s+[a-z]/.test(rest)) return true;
-  if (!'aeios'.includes(letter)) return true;
-  return new RegExp(`${digits}\\s+${letter.toUpperCase()}\\s`).test(original);
+  return !/^\s+[a-z]/.test(rest) || !'aeios'.includes(letter) || new RegExp(`${digits}\\s+${letter.toUpperCase()}\\s`).test(original);
 }
-
-// --- the comune ----------------------------------------------------------------------------------------------------
 
 const isComune = ({ kind }: ComuneHit): boolean => kind === 'name' || kind === 'second';
 
@@ -435,7 +396,10 @@ class Gazetteer {
 /** Car plate codes of provinces that were renamed, still written. */
 const RENAMED: Readonly<Record<string, string>> = { fo: 'fc', ps: 'pu' };
 
-/** Whether a place lies there, or nobody knows. @param province a car plate code in lower case, or the key of a name or of a part of it (`forli` of Forlì-Cesena) */
+/**
+ * Whether a place lies there, or nobody knows.
+ * @param province a car plate code in lower case, or the key of a name or of a part of it (`forli` of Forlì-Cesena)
+ */
 function inProvince({ sigla, provinceKey }: ComuneHit, province: string): boolean {
   if (sigla === null && provinceKey === null) return true;
   return sigla?.toLowerCase() === (RENAMED[province] ?? province) || ` ${provinceKey ?? ''} `.includes(` ${province} `);
@@ -447,8 +411,8 @@ function codesOf(hits: readonly ComuneHit[]): string[] {
 
 /** `castro le` → `castro` and `le`. */
 function withoutSigla(text: string): { text: string; sigla: string | null } {
-  const match = /^(.*[a-z'].*?)[\s,]+([a-z]{2})$/.exec(text);
-  return match === null ? { text, sigla: null } : { text: match[1]!, sigla: match[2]! };
+  const [, before = text, sigla = null] = /^(.*[a-z'].*?)[\s,]+([a-z]{2})$/.exec(text) ?? [];
+  return { text: before, sigla };
 }
 
 /** Most words that the name of a comune has. */
@@ -471,11 +435,11 @@ function suffixes(text: string): Suffix[] {
   const ended = withoutSigla(text);
   for (const [body, sigla] of [...(ended.sigla === null ? [] : [[ended.text, ended.sigla] as const]), [text, null]] as const) {
     const pieces = body.split(/\s+/);
-    for (let from = Math.max(0, pieces.length - COMUNE_WORDS); from < pieces.length; from += 1) {
-      if (/^[\d-]/.test(pieces[from]!)) continue;
+    for (const [from, piece] of pieces.entries()) {
+      if (from < pieces.length - COMUNE_WORDS || /^[\d-]/.test(piece)) continue;
       const key = comuneKey(pieces.slice(from).join(' '));
       const rest = pieces.slice(0, from).join(' ').replace(/\s*\b\d{5}$/, '').trim();
-      const tied = TIES.test(pieces[from]!) || TIES.test(pieces[from - 1] ?? '');
+      const tied = TIES.test(piece) || TIES.test(pieces[from - 1] ?? '');
       // `Castro LE`: the province is no article.
       if (key !== '' && !found.some((other) => other.rest === rest && other.key === key)) found.push({ rest, key, sigla, tied });
     }
@@ -512,17 +476,12 @@ function keysOf(segments: readonly Segment[]): string[] {
   });
 }
 
-/** What was named as the place. */
-interface Place {
-  /** Cadastral codes; null: no comune was named; empty: one was that nobody knows. */
-  readonly comuni: readonly string[] | null;
-  readonly locality: string | null;
-  readonly province: string | null;
+interface NamedPlace extends Place {
   /** The comune was written as it is called. */
   readonly sure: boolean;
 }
 
-const NOWHERE: Place = { comuni: null, locality: null, province: null, sure: false };
+const NOWHERE: NamedPlace = { comuni: null, locality: null, province: null, sure: false };
 
 /** How a reading came to its comune. `place`: it stands behind the number or a comma; `none`: there is none. */
 interface Found {
@@ -531,27 +490,30 @@ interface Found {
   readonly contradiction: Contradiction | null;
 }
 
-async function readingsOf(cut: Cut, given: Place | null, province: string | null, gazetteer: Gazetteer): Promise<Found[]> {
+async function readingsOf(cut: Cut, given: NamedPlace | null, province: string | null, gazetteer: Gazetteer): Promise<Found[]> {
   const found: Found[] = [];
   const [first, ...others] = cut.street;
   if (first === undefined) return found;
-  const nowhere: Place = { ...NOWHERE, province };
-  const add = (street: string, named: Place, position: Found['position'], whole = false): void => {
+  const nowhere: NamedPlace = { ...NOWHERE, province };
+  const add = (street: string, named: NamedPlace, position: Found['position'], whole = false): void => {
     const { place, contradiction } = given === null ? { place: named, contradiction: null } : within(given, named);
     for (const name of namesOf(street)) found.push({ reading: compose(name, cut.ending, place, whole), position: given === null ? position : 'place', contradiction });
   };
 
-  const next = others[0];
+  const [next, ...further] = others;
   // `Milano, Via Roma 12`: a comune before the street.
   if (next !== undefined) {
-    const [street, ...behind] = [next, ...others.slice(1), ...cut.comune];
+    const behind = [...further, ...cut.comune];
     const before = await placeOf([first], province, gazetteer, false);
     const [isTyped, nextIsTyped] = [takeType(words(first.text)) !== null, takeType(words(next.text)) !== null];
     // Borgo is a type of street, and the beginning of many comuni.
-    if (isTyped ? nextIsTyped && before.sure && before.locality === null : nextIsTyped || (before.comuni !== null && !(await placeOf([next], province, gazetteer, false)).sure)) {
+    const isPlace = isTyped
+      ? nextIsTyped && before.sure && before.locality === null
+      : nextIsTyped || (before.comuni !== null && !(await placeOf([next], province, gazetteer, false)).sure);
+    if (isPlace) {
       const there = await placeOf(behind, province, gazetteer, given === null);
       // The one behind the street is the comune when both are named: then the one before it is a part of it.
-      add(street!.text, there.comuni === null ? before.sure ? before : await placeOf([first], province, gazetteer, given === null) : { ...there, locality: there.locality ?? localityKey(first.text) }, 'place');
+      add(next.text, there.comuni === null ? before.sure ? before : await placeOf([first], province, gazetteer, given === null) : { ...there, locality: there.locality ?? localityKey(first.text) }, 'place');
       return found;
     }
   }
@@ -560,7 +522,7 @@ async function readingsOf(cut: Cut, given: Place | null, province: string | null
   if (named.comuni !== null || named.locality !== null || (named.province !== null && behind.length > 0)) {
     add(first.text, named, 'place');
     // A dash inside a name (`Strada Modena - Vignola`) looks like the one before a comune.
-    if (others[0]?.dash === true) add([first, ...others].map(({ text }) => text).join(' '), await placeOf(cut.comune, province, gazetteer, given === null), 'words', true);
+    if (next?.dash === true) add([first, ...others].map(({ text }) => text).join(' '), await placeOf(cut.comune, province, gazetteer, given === null), 'words', true);
     return found;
   }
   // Nothing behind: the street's last words may be the comune, when a name is left for the street. After a civico that is
@@ -570,9 +532,9 @@ async function readingsOf(cut: Cut, given: Place | null, province: string | null
   for (const { rest, key, sigla, tied } of suffixes(first.text)) {
     const hits = gazetteer.get(key, sigla ?? province);
     if (hits.length === 0 || tied || !hasName(rest)) continue;
-    if (given !== null && !hits.some(({ belfiore }) => given.comuni?.includes(belfiore!))) continue;
+    if (given !== null && !hits.some(({ belfiore }) => belfiore !== null && given.comuni?.includes(belfiore))) continue;
     mayNameComune ||= given === null && hits.some(isComune);
-    ends.push(() => add(rest, { ...NOWHERE, comuni: codesOf(hits), locality: hits[0]!.kind === 'locality' ? key : null }, 'words'));
+    ends.push(() => add(rest, { ...NOWHERE, comuni: codesOf(hits), locality: hits[0]?.kind === 'locality' ? key : null }, 'words'));
     break;
   }
   const begins: (() => void)[] = [];
@@ -592,11 +554,12 @@ async function readingsOf(cut: Cut, given: Place | null, province: string | null
 }
 
 /** What the text names, inside the comune that the caller gave. */
-function within(given: Place, named: Place): { place: Place; contradiction: Contradiction | null } {
+function within(given: NamedPlace, named: NamedPlace): { place: NamedPlace; contradiction: Contradiction | null } {
   const place = { ...given, locality: named.locality ?? given.locality };
-  if (!named.sure || named.comuni === null || given.comuni === null) return { place, contradiction: null };
-  const both = named.comuni.filter((code) => given.comuni!.includes(code));
-  const contradiction = both.length === 0 && named.comuni.length > 0 && given.comuni.length > 0 ? { query: named.comuni, city: given.comuni } : null;
+  const [query, city] = [named.comuni, given.comuni];
+  if (!named.sure || query === null || city === null) return { place, contradiction: null };
+  const both = query.filter((code) => city.includes(code));
+  const contradiction = both.length === 0 && query.length > 0 && city.length > 0 ? { query, city } : null;
   return { place: { ...place, comuni: both }, contradiction };
 }
 
@@ -613,7 +576,7 @@ function placeText(segment: string): { text: string; postalCode: string | null }
  * @param province in which it must lie; null: none was stated
  * @param likeness a name that nothing is called may be a mistyped one
  */
-async function placeOf(segments: readonly Segment[], province: string | null, gazetteer: Gazetteer, likeness: boolean): Promise<Place> {
+async function placeOf(segments: readonly Segment[], province: string | null, gazetteer: Gazetteer, likeness: boolean): Promise<NamedPlace> {
   let bound = province;
   let postalCode: string | null = null;
   const texts: string[] = [];
@@ -631,7 +594,7 @@ async function placeOf(segments: readonly Segment[], province: string | null, ga
   }
   const named = texts.at(-1);
   if (named === undefined) return postalCode === null ? { ...NOWHERE, province: bound } : { ...NOWHERE, comuni: coded };
-  const place = (hits: readonly ComuneHit[], locality: string | null, sure: boolean): Place => {
+  const place = (hits: readonly ComuneHit[], locality: string | null, sure: boolean): NamedPlace => {
     const codes = codesOf(hits);
     const narrowed = codes.filter((code) => coded.includes(code));
     return { comuni: narrowed.length > 0 ? narrowed : codes, locality, province: null, sure };
@@ -647,7 +610,7 @@ async function placeOf(segments: readonly Segment[], province: string | null, ga
       && ((gazetteer.isProvince(key) && hit.provinceKey !== null && inProvince(hit, key)) || (region !== undefined && hit.region === region)));
     // A part of the comune that is called as its province is that.
     const seat = codesOf(gazetteer.get(key, bound).filter(isComune));
-    const hits = there.some(isComune) ? there.filter(isComune) : there.some((hit) => seat.includes(hit.belfiore!)) ? [] : there;
+    const hits = there.some(isComune) ? there.filter(isComune) : codesOf(there).some((code) => seat.includes(code)) ? [] : there;
     if (hits.length > 0) {
       const further = texts.at(-3);
       return place(hits, hits.some(isComune) ? (further === undefined ? null : localityKey(further)) : part, hits.some(isComune));
@@ -664,7 +627,7 @@ async function placeOf(segments: readonly Segment[], province: string | null, ga
       if (where !== null && gazetteer.get(suffix.key, null).some(({ kind }) => kind !== 'locality')) elsewhere = suffix.rest.length;
       continue;
     }
-    const isPart = hits[0]!.kind === 'locality';
+    const isPart = hits[0]?.kind === 'locality';
     if (suffix.rest !== '' && !hits.some(isComune)) {
       // `Salerno Scalo` is a part of Salerno, wherever else a Scalo may be; and `Vila San Giovanni` is mistyped.
       const whole = beginnings(named).find(({ key }) => gazetteer.get(key, where).some(isComune));
@@ -693,7 +656,7 @@ function keysOfCity(city: string): string[] {
 }
 
 /** What the caller named as the city. */
-async function resolveCity(city: string, gazetteer: Gazetteer): Promise<Place> {
+async function resolveCity(city: string, gazetteer: Gazetteer): Promise<NamedPlace> {
   if (CADASTRAL_CODE.test(city)) return { ...NOWHERE, comuni: [city.trim().toUpperCase()], sure: true };
   await gazetteer.learn(keysOfCity(city));
   const { text, province } = prepare(city);
@@ -714,24 +677,12 @@ function namesOf(street: string): StreetName[] {
   return street.split(/\s*\/\s+|\s+\/\s*/).filter((name) => /[a-z0-9]/.test(name)).slice(0, MOST_NAMES).map((name) => normaliseFolded(name));
 }
 
-function compose(name: StreetName, ending: Ending, place: Place, whole: boolean): Reading {
-  let { number, rangeTo, exponent, colour } = ending;
-  let { tokens } = name;
+function compose({ type, otherTypes, tokens }: StreetName, ending: Ending, { comuni, locality, province }: NamedPlace, whole: boolean): Reading {
+  const reading = { streetType: type, otherTypes, tokens, ...ending, comuni, locality, province, whole };
   // A lane that is only a number (`Contrada 167`) has no name to find it by but that.
-  if (number !== null && name.type !== null && tokens.join(' ') === name.type) {
-    tokens = [String(number)];
-    number = null;
-    rangeTo = null;
-    exponent = null;
-  }
+  if (ending.number !== null && tokens.join(' ') === type) return { ...reading, tokens: [String(ending.number)], number: null, rangeTo: null, exponent: null };
   // `12/R`, `12A/R`: red where numbers are painted so.
-  const [, before, letter] = /^(?:(.*)\/)?([RN])$/.exec(exponent ?? '') ?? [];
-  if (letter !== undefined && (place.comuni === null || place.comuni.some((code) => RED_NUMBERS.has(code)))) {
-    colour = letter === 'R' ? 'ROSSO' : 'NERO';
-    exponent = before ?? null;
-  }
-  return {
-    streetType: name.type, otherTypes: name.otherTypes, tokens, number, rangeTo, exponent, colour,
-    metricM: ending.metricM, snc: ending.snc, comuni: place.comuni, locality: place.locality, province: place.province, whole,
-  };
+  const [, exponent = null, letter] = /^(?:(.*)\/)?([RN])$/.exec(ending.exponent ?? '') ?? [];
+  if (letter === undefined || comuni?.some((code) => RED_NUMBERS.has(code)) === false) return reading;
+  return { ...reading, exponent, colour: letter === 'R' ? 'ROSSO' : 'NERO' };
 }

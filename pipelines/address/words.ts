@@ -99,43 +99,23 @@ export const REGNAL: ReadonlyMap<string, number> = new Map([
   ['onorio', 3], ['celestino', 5], ['silvestro', 2], ['ottone', 3], ['corrado', 4], ['francesco', 2], ['vittorio', 3], ['alberto', 2], ['cosimo', 3],
 ]);
 
-const UNITS = ['', 'uno', 'due', 'tre', 'quattro', 'cinque', 'sei', 'sette', 'otto', 'nove'];
-const TEENS = ['dieci', 'undici', 'dodici', 'tredici', 'quattordici', 'quindici', 'sedici', 'diciassette', 'diciotto', 'diciannove'];
-const ORDINALS = [
-  'primo', 'secondo', 'terzo', 'quarto', 'quinto', 'sesto', 'settimo', 'ottavo', 'nono', 'decimo', 'undicesimo', 'dodicesimo', 'tredicesimo', 'quattordicesimo',
-  'quindicesimo', 'sedicesimo', 'diciassettesimo', 'diciottesimo', 'diciannovesimo', 'ventesimo', 'ventunesimo', 'ventiduesimo', 'ventitreesimo',
-];
-
-function writtenNumbers(): Map<string, number> {
-  const words = new Map<string, number>();
-  UNITS.forEach((unit, value) => value > 1 && words.set(unit, value));
-  TEENS.forEach((word, index) => words.set(word, 10 + index));
-  for (const [ten, value] of [['vent', 20], ['trent', 30]] as const) {
-    words.set(`${ten}${value === 20 ? 'i' : 'a'}`, value);
-    UNITS.forEach((unit, index) => {
-      if (index === 0) return;
-      // Ventuno and ventotto lose the vowel, ventidue keeps it.
-      const stem = unit.startsWith('u') || unit.startsWith('o') ? ten : `${ten}${value === 20 ? 'i' : 'a'}`;
-      words.set(`${stem}${unit}`, value + index);
-      if (unit === 'uno') words.set(`${stem}un`, value + 1);
-    });
-  }
-  ORDINALS.forEach((word, index) => {
-    words.set(word, index + 1);
-    words.set(`${word.slice(0, -1)}a`, index + 1);
-  });
-  return words;
-}
+/** From one on. */
+const CARDINALS = 'uno due tre quattro cinque sei sette otto nove dieci undici dodici tredici quattordici quindici sedici diciassette diciotto diciannove '
+  + 'venti ventuno ventidue ventitre ventiquattro venticinque ventisei ventisette ventotto ventinove '
+  + 'trenta trentuno trentadue trentatre trentaquattro trentacinque trentasei trentasette trentotto trentanove';
+const ORDINALS = 'primo secondo terzo quarto quinto sesto settimo ottavo nono decimo undicesimo dodicesimo tredicesimo quattordicesimo quindicesimo sedicesimo '
+  + 'diciassettesimo diciottesimo diciannovesimo ventesimo ventunesimo ventiduesimo ventitreesimo';
 
 /** `venti`, `secondo`, `ventitre` → number. `uno` is left out: it is an article. */
-export const WRITTEN_NUMBERS: ReadonlyMap<string, number> = writtenNumbers();
+export const WRITTEN_NUMBERS: ReadonlyMap<string, number> = new Map([
+  ...CARDINALS.split(' ').map((word, index) => [word, index + 1] as const).slice(1), ['ventun', 21], ['trentun', 31],
+  ...ORDINALS.split(' ').flatMap((word, index) => [[word, index + 1], [`${word.slice(0, -1)}a`, index + 1]] as const),
+]);
 
-const ROMAN = /^(x{0,3})(ix|iv|v?i{0,3})$/;
+const ONES = ['', 'i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix'];
+const ROMANS: ReadonlyMap<string, number> = new Map(['', 'x', 'xx', 'xxx'].flatMap((tens, ten) => ONES.map((ones, one) => [tens + ones, ten * 10 + one] as const)).slice(1));
 
 /** Value 1–39 of a Roman numeral in lower case, else null. Larger ones are not written in street names; L, C, D, M make words. */
 export function roman(word: string): number | null {
-  const match = ROMAN.exec(word);
-  if (match === null || word === '') return null;
-  const ones = ['', 'i', 'ii', 'iii', 'iv', 'v', 'vi', 'vii', 'viii', 'ix'].indexOf(match[2]!);
-  return ones < 0 ? null : match[1]!.length * 10 + ones;
+  return ROMANS.get(word) ?? null;
 }

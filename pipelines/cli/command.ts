@@ -12,7 +12,7 @@ export function command(name: string, purpose: string, examples: readonly string
   return new Command(name)
     .description(purpose)
     .exitOverride(usageExit)
-    .showHelpAfterError('(see the examples: mappale ' + name.split(' ')[0] + ' --help)')
+    .showHelpAfterError(`(see the examples: mappale ${name} --help)`)
     .addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example}`).join('\n')}`);
 }
 
@@ -69,10 +69,13 @@ export function look({ json }: { json?: boolean }, work: (context: Context) => P
 }
 
 /** Changes something as a run of the ledger, and prints what was done. @param arguments_ as the ledger keeps them */
-export function change({ json }: { json?: boolean }, command: string, arguments_: object, work: (context: Context, runId: number) => Promise<Outcome>): Promise<void> {
-  return withContext({ access: 'write' }, (context) => withRun(
-    context.database, { command, arguments: arguments_, version: VERSION, host: context.config.host }, async ({ runId }) => print(json, ...await work(context, runId)),
-  ));
+export function change(
+  { json }: { json?: boolean }, command: string, arguments_: object, work: (context: Context, runId: number) => Promise<Outcome>,
+): Promise<void> {
+  return withContext({ access: 'write' }, async (context) => {
+    const facts = { command, arguments: arguments_, version: VERSION, host: context.config.host };
+    await withRun(context.database, facts, async ({ runId }) => print(json, ...await work(context, runId)));
+  });
 }
 
 /** Strangers that are named one by one; of the others only how many there are. */
@@ -86,5 +89,3 @@ export function describeUnknown(paths: readonly string[]): string[] {
   const most = [...kinds].sort(([a, n], [b, m]) => m - n || (a < b ? -1 : 1)).slice(0, 5).map(([kind, count]) => `${group(count)} ${kind || 'without an ending'}`);
   return [...named, `no source reads ${group(paths.length - NAMED)} more: ${most.join(', ')}${kinds.size > most.length ? ', …' : ''} (all of them: --json)`];
 }
-
-export { textTable as table } from '../text-table.ts';

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import type { Region } from '../contract/regions.ts';
 import { diff, type Difference } from '../operate/diff.ts';
-import { command, look, parseRegion, table } from './command.ts';
+import { textTable } from '../text-table.ts';
+import { command, look, parseRegion } from './command.ts';
 
 export function diffCommand(): Command {
   return command('diff', 'What the publication in force changed against the one before: parcels and values, by comune.', [
@@ -10,16 +11,16 @@ export function diffCommand(): Command {
     .argument('<region>', 'name or ISTAT code', parseRegion)
     .option('--csv', 'print as CSV: relation, comune, what, rows')
     .option('--json', 'print as JSON')
-    .action(({ code, name }: Region, { csv, json }: { csv?: boolean; json?: boolean }) => look({ json: json === true && csv !== true }, async ({ database }) => {
+    .action(({ code, name }: Region, { csv = false, json = false }: { csv?: boolean; json?: boolean }) => look({ json: json && !csv }, async ({ database }) => {
       const differences = await diff(database, code);
-      if (csv === true) return [differences, () => asCsv(differences)];
+      if (csv) return [differences, () => asCsv(differences)];
       return [differences, () => (differences.length === 0 ? `${name}: both publications hold the same` : differences.map(describe).join('\n\n'))];
     }));
 }
 
 function describe({ relation, comuni }: Difference): string {
   const rows = comuni.map(({ comune, added, removed, changed, fields }) => [`  ${comune}`, added, removed, changed, Object.entries(fields).map((field) => field.join(' ')).join(', ')]);
-  return `${relation}\n${table(rows, ['  comune', 'added', 'removed', 'changed', 'fields'])}`;
+  return `${relation}\n${textTable(rows, ['  comune', 'added', 'removed', 'changed', 'fields'])}`;
 }
 
 /** A line for what was added, removed and changed, then for each field that changed. */

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { onDatabase, one, serverFacts, type Database } from '../db/index.ts';
+import { onDatabase, one, openDatabase, serverFacts, type Database } from '../db/index.ts';
 import { checkServer } from '../db/migrate.ts';
 import { missingRights, ROLE } from '../db/role.ts';
 import { appliedFiles, requireCurrent } from '../db/state.ts';
@@ -101,14 +101,13 @@ async function examine(): Promise<Finding[]> {
 
 /** @param work gets null where an embedded database was never made */
 async function looking<T>(url: string, work: (database: Database | null) => Promise<T>): Promise<T> {
-  let opened = false;
-  try {
-    return await onDatabase(url, 'read', (database) => {
-      opened = true;
-      return work(database);
-    });
-  } catch (error) {
-    if (!opened && error instanceof MappaleError && error.code === 'DATABASE_OUT_OF_DATE') return work(null);
+  const database = await openDatabase(url, 'read').catch((error: unknown) => {
+    if (error instanceof MappaleError && error.code === 'DATABASE_OUT_OF_DATE') return null;
     throw error;
+  });
+  try {
+    return await work(database);
+  } finally {
+    await database?.close();
   }
 }

@@ -7,7 +7,8 @@ import { duration, group } from '../progress.ts';
 import { firstFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import { exitCodeOf, refresh, type RefreshReport } from '../run/refresh.ts';
-import { acceptance, collectPaths, command, describeUnknown, parseCount, parseRegion, print, table } from './command.ts';
+import { textTable } from '../text-table.ts';
+import { acceptance, collectPaths, command, describeUnknown, parseCount, parseRegion, print } from './command.ts';
 
 /** The synthetic region that a newcomer sees: small enough for a minute, large enough for every section. */
 export const DEMO = { parcels: 2000, seed: 1, region: 14 } as const;
@@ -61,7 +62,7 @@ export function describe(report: RefreshReport, example: Record<string, unknown>
   const lines: string[] = [];
   if (report.runId === null && report.failures.length === 0) lines.push(`nothing to do: everything is up to date (${duration(report.seconds)})`);
   if (report.loaded.length > 0) {
-    lines.push(table(bySource(report.loaded).map((each) => [each.source, each.vintages, each.records, each.rows, each.rejects, each.duplicates, duration(each.seconds)]),
+    lines.push(textTable(bySource(report.loaded).map((each) => [each.source, each.vintages, each.records, each.rows, each.rejects, each.duplicates, duration(each.seconds)]),
       ['source', 'vintage', 'records', 'rows', 'rejects', 'duplicates', 'time']), '');
   }
   for (const unit of report.units) {

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
 import { loadSources } from '../contract/registry.ts';
 import { tableOf } from '../contract/sql-files.ts';
-import { command, print, table } from './command.ts';
+import { textTable } from '../text-table.ts';
+import { command, print } from './command.ts';
 
 export function sourcesCommand(): Command {
   return command('sources', 'What is read: publisher, licence, where to download, how often it changes.', ['mappale sources', 'mappale sources --json'])
@@ -10,7 +11,7 @@ export function sourcesCommand(): Command {
     .action(async (id: string | undefined, options: { json?: boolean }) => {
       const sources = (await loadSources()).filter((source) => id === undefined || source.id === id);
       const manifests = sources.map(({ manifest, layer }) => ({ ...manifest, makes: layer.writes.map(tableOf) }));
-      print(options.json === true || id !== undefined, id === undefined ? manifests : manifests[0] ?? null, () => table(
+      print(options.json === true || id !== undefined, id === undefined ? manifests : manifests[0] ?? null, () => textTable(
         manifests.map((manifest) => [manifest.id, manifest.attribution.holder, manifest.attribution.license, manifest.cadence, manifest.makes.join(', ')]),
         ['source', 'holder', 'licence', 'cadence', 'layers'],
       ));

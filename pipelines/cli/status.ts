@@ -4,7 +4,8 @@ import type { Offence } from '../build/gate-rule.ts';
 import { unitName } from '../contract/regions.ts';
 import { holds } from '../ledger/hold.ts';
 import { Inventory } from '../ledger/inventory.ts';
-import { command, look, table } from './command.ts';
+import { textTable } from '../text-table.ts';
+import { command, look } from './command.ts';
 
 export function statusCommand(): Command {
   return command('status', 'What is published, from which releases, and how the last runs ended.', ['mappale status', 'mappale status --json'])
@@ -31,7 +32,7 @@ type Published = {
 type ReleaseRow = { readonly source: string; readonly vintage: string; readonly state: string }
   & Readonly<Record<'region' | 'records' | 'rows' | 'rejects' | 'duplicates', number | null>>;
 
-type RunRow = { readonly run: number; readonly command: string; readonly started_at: string; readonly outcome: string | null; readonly exit_code: number | null };
+type RunRow = Readonly<{ run: number; command: string; started_at: string; outcome: string | null; exit_code: number | null }>;
 
 type Status = Awaited<ReturnType<typeof readStatus>>;
 
@@ -75,7 +76,7 @@ function describe({ database, regions, held, left, releases, runs }: Status): st
   if (regions.length === 0) lines.push('nothing is published yet; try: npx mappale load-region');
   for (const { name, publication, published_at, tables, reason, accepted, not_loaded } of regions) {
     const rows = Object.entries(tables).sort(([a], [b]) => (a < b ? -1 : 1)).map(([table, count]) => [`  ${table}`, count]);
-    lines.push('', `${name}: publication ${publication} of ${published_at}`, table(rows, ['  table', 'rows']));
+    lines.push('', `${name}: publication ${publication} of ${published_at}`, textTable(rows, ['  table', 'rows']));
     const by = accepted === null ? '' : ` by ${accepted.who}, although ${accepted.figures.length} figures were refused`;
     if (reason !== null) lines.push(`  accepted${by}: ${reason}`);
     if (not_loaded.length > 0) lines.push(`  not loaded: ${not_loaded.join(', ')}`);
@@ -86,11 +87,11 @@ function describe({ database, regions, held, left, releases, runs }: Status): st
   }
   if (left.length > 0) lines.push('', ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintage})`));
   if (releases.length > 0) {
-    lines.push('', table(releases.map((r) => [r.source, r.vintage, r.region === null ? '' : unitName(r.region), r.state, r.records, r.rows, r.rejects, r.duplicates]),
+    lines.push('', textTable(releases.map((r) => [r.source, r.vintage, r.region === null ? '' : unitName(r.region), r.state, r.records, r.rows, r.rejects, r.duplicates]),
       ['source', 'vintage', 'region', 'state', 'records', 'rows', 'rejects', 'duplicates']));
   }
   if (runs.length > 0) {
-    lines.push('', table(runs.map((r) => [String(r.run), r.command, r.started_at, r.outcome ?? 'running', String(r.exit_code ?? '')]),
+    lines.push('', textTable(runs.map((r) => [String(r.run), r.command, r.started_at, r.outcome ?? 'running', String(r.exit_code ?? '')]),
       ['run', 'command', 'started', 'outcome', 'exit']));
   }
   return lines.join('\n');

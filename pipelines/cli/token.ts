@@ -5,7 +5,8 @@ import { hashOf, SCOPES, type Scope } from '../../api/access.ts';
 import { withContext } from '../run/context.ts';
 import { one, type Session } from '../db/index.ts';
 import { MappaleError } from '../errors.ts';
-import { command, look, parseCount, print, table } from './command.ts';
+import { textTable } from '../text-table.ts';
+import { command, look, parseCount, print } from './command.ts';
 
 type Token = {
   readonly id: number;
@@ -36,7 +37,7 @@ export function tokenCommand(): Command {
     .option('--json', 'print as JSON')
     .action((options: { json?: boolean }) => look(options, async ({ database }) => {
       const tokens = await listTokens(database);
-      return [tokens, () => (tokens.length === 0 ? 'no tokens yet; try: mappale token create --scopes parcels:read' : table(
+      return [tokens, () => (tokens.length === 0 ? 'no tokens yet; try: mappale token create --scopes parcels:read' : textTable(
         tokens.map(({ id, name, scopes, state, created_at, expires_at, used }) => [String(id), name, scopes.join(' '), state, created_at, expires_at, used]),
         ['token', 'name', 'scopes', 'state', 'created', 'expires', 'used this hour'],
       ))];
@@ -65,14 +66,18 @@ function parseScopes(text: string): Scope[] {
 
 /** The end of a day. @throws MappaleError `DATE_EXPECTED`, `DATE_PAST` (exit 2) */
 function parseDay(text: string): Date {
-  if (!z.iso.date().safeParse(text).success) throw new MappaleError('a day is expected', { code: 'DATE_EXPECTED', kind: 'usage', detail: `expected YYYY-MM-DD, found ${text}` });
+  if (!z.iso.date().safeParse(text).success) {
+    throw new MappaleError('a day is expected', { code: 'DATE_EXPECTED', kind: 'usage', detail: `expected YYYY-MM-DD, found ${text}` });
+  }
   const end = new Date(Date.parse(text) + 86_400_000);
   if (end.getTime() <= Date.now()) throw new MappaleError('the day is over', { code: 'DATE_PAST', kind: 'usage', detail: `expected today or later, found ${text}` });
   return end;
 }
 
 /** @returns the token itself, which nobody can tell again */
-export async function createToken(session: Session, scopes: readonly Scope[], name: string | null, expiresAt: Date | null): Promise<{ id: number; token: string }> {
+export async function createToken(
+  session: Session, scopes: readonly Scope[], name: string | null, expiresAt: Date | null,
+): Promise<{ id: number; token: string }> {
   const token = `mpl_${randomBytes(32).toString('base64url')}`;
   const { id } = await one<{ id: number }>(
     session,

@@ -16,9 +16,9 @@ export function digestOfFacts(facts: Facts): string {
 
 /** A file of SQL, with the functions that it calls. */
 export function sqlFacts(...files: readonly SqlFile[]): Facts {
-  return Object.fromEntries(files.flatMap((file) => [
-    ...(file.version === null ? [] : [[`version of ${factName(file)}`, String(file.version)]]),
-    ...[file, ...calledFunctions(file)].map((each) => [factName(each), effectiveDigest(each)]),
+  return Object.fromEntries(files.flatMap((file): (readonly [string, string])[] => [
+    ...(file.version === null ? [] : [[`version of ${factName(file)}`, String(file.version)] as const]),
+    ...[file, ...calledFunctions(file)].map((each) => [factName(each), effectiveDigest(each)] as const),
   ]));
 }
 
@@ -29,24 +29,24 @@ export function readerFacts(id: string, version: number, files: readonly SqlFile
 
 /** Why what was made by the one facts must be made again by the others, in words; null: it need not. @param before null: nothing was noted */
 export function whyChanged(before: Facts | null, now: Facts): string | null {
-  if (before === null) return UNNOTED;
-  if (ENGINE.some((name) => name in now && !(name in before))) return UNNOTED;
+  if (before === null || ENGINE.some((name) => name in now && !(name in before))) return UNNOTED;
   const reasons: string[] = [];
-  const many = new Map<string, string[]>();
+  const alike = new Map<string, { readonly verb: string; readonly names: string[] }>();
   for (const name of new Set([...Object.keys(now), ...Object.keys(before)])) {
     const [was, is] = [before[name], now[name]];
     if (was === is) continue;
-    const what = was === undefined ? 'new' : is === undefined ? 'gone' : 'changed';
-    if (what === 'changed' && /^[0-9.]+$/.test(was!) && /^[0-9.]+$/.test(is!)) reasons.push(`${name} ${was!} → ${is!}`);
-    else {
-      const alike = `${what} ${name.split(' ')[0]!}`;
-      many.set(alike, [...(many.get(alike) ?? []), name]);
+    if (was !== undefined && is !== undefined && [was, is].every((value) => /^[0-9.]+$/.test(value))) {
+      reasons.push(`${name} ${was} → ${is}`);
+      continue;
     }
+    const verb = was === undefined ? 'new' : is === undefined ? 'gone' : 'changed';
+    const key = `${verb} ${name.replace(/ .*/s, '')}`;
+    alike.set(key, { verb, names: [...(alike.get(key)?.names ?? []), name] });
   }
-  for (const [alike, names] of many) {
-    const says = alike.startsWith('changed') ? 'changed' : `${names.length > SHOWN ? 'are' : 'is'} ${alike.split(' ')[0]!}`;
-    if (names.length > SHOWN) reasons.push(`${names[0]!} … ${names.at(-1)!} (${names.length}) ${says}`);
-    else reasons.push(...names.map((name) => `${name} ${says}`));
+  for (const { verb, names } of alike.values()) {
+    const many = names.length > SHOWN;
+    const says = verb === 'changed' ? verb : `${many ? 'are' : 'is'} ${verb}`;
+    reasons.push(...(many ? [[names[0], '…', names.at(-1), `(${names.length})`, says].join(' ')] : names.map((name) => `${name} ${says}`)));
   }
   return reasons.length === 0 ? null : reasons.join('; ');
 }

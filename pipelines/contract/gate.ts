@@ -1,4 +1,4 @@
-/** What the quality gate may watch of a published table: figures that a refresh may not move unnoticed, bounds that values keep, and sums that must come out. */
+/** What the quality gate may watch of a published table: figures that a refresh may not move unnoticed, bounds of values, and sums that must come out. */
 
 /** How far a figure may go from what is published. Where a field says otherwise than the rule, it says why. */
 export interface Moves {
@@ -88,8 +88,7 @@ export function each<T extends FieldGate>(names: readonly string[], field: T): R
 
 /** `male + female = population_total`. */
 export function identityName({ parts, is, whole }: Identity): string {
-  const sum = parts.length > 3 ? `${parts[0]!} + … + ${parts.at(-1)!}` : parts.join(' + ');
-  return `${sum} ${is} ${whole}`;
+  return `${(parts.length > 3 ? [parts[0], '…', parts.at(-1)] : parts).join(' + ')} ${is} ${whole}`;
 }
 
 /** What the rows of a slice are called; empty where the table has none. */

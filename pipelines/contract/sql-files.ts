@@ -69,10 +69,7 @@ export function readSqlFile(path: string): SqlFile {
 
 /** A text as if it were this file. @throws Error when the header lacks a line */
 export function parseSqlFile(file: string, text: string): SqlFile {
-  const line = (key: string): string | null => {
-    const match = new RegExp(`^-- ${key}: *(.+)$`, 'm').exec(text);
-    return match === null ? null : match[1]!.trim();
-  };
+  const line = (key: string): string | null => new RegExp(`^-- ${key}: *(.+)$`, 'm').exec(text)?.[1]?.trim() ?? null;
   const list = (key: string): Relation[] => {
     const value = line(key);
     if (value === null) throw new Error(`${file}: header has no "-- ${key}:" line`);
@@ -142,7 +139,8 @@ export function tableFiles(): SqlFile[] {
  * `sql/sections/<section>/build.sql`, which makes `section.<name>`, is `sql/sections/<name>.sql`.
  */
 export function factName({ file, section, writes }: SqlFile): string {
-  return section === null ? file : `${SECTION_FOLDER}/${tableOf(writes[0]!)}.sql`;
+  const [made] = writes;
+  return section === null || made === undefined ? file : `${SECTION_FOLDER}/${tableOf(made)}.sql`;
 }
 
 const digests = new Map<string, string>();
@@ -150,21 +148,21 @@ const digests = new Map<string, string>();
 /** Texts are taken apart once: the same files are asked for every region. */
 function digestOf(text: string, form: (text: string) => string): string {
   const key = `${form.name} ${text}`;
-  let digest = digests.get(key);
-  if (digest === undefined) digests.set(key, digest = sha256(form(text)));
+  const digest = digests.get(key) ?? sha256(form(text));
+  digests.set(key, digest);
   return digest;
 }
 
 /** Read once: every file that makes something is asked which of them it calls. */
-let functions: readonly SqlFile[] | undefined;
+let read: readonly SqlFile[] | undefined;
 
 /** Functions of `sql/functions` that a file calls, directly or through others: they decide what it makes as much as its own text. */
 export function calledFunctions(file: SqlFile): SqlFile[] {
-  functions ??= readSqlFolder('sql/functions');
+  const functions = read ??= readSqlFolder('sql/functions');
   const called = new Set<SqlFile>();
   const follow = (text: string): void => {
     const words = ` ${effectiveSql(text)} `;
-    for (const callee of functions!) {
+    for (const callee of functions) {
       if (called.has(callee) || !callee.writes.some((name) => words.includes(` ${name.replace('.', ' . ')} ( `))) continue;
       called.add(callee);
       follow(callee.text);
@@ -181,19 +179,14 @@ export function effectiveDigest(file: SqlFile): string {
 
 /** The named queries of a checks file. */
 export function readChecks(file: SqlFile): Check[] {
-  const checks: Check[] = [];
-  const parts = file.text.split(/^-- check: */m).slice(1);
-  for (const part of parts) {
-    const [name, ...rest] = part.split('\n');
-    const body = rest.join('\n');
+  return file.text.split(/^-- check: */m).slice(1).map((part) => {
+    const [name = '', ...lines] = part.split('\n');
+    const body = lines.join('\n');
     const level = /^-- level: *(error|warn) *$/m.exec(body)?.[1];
     const expects = /^-- expects: *(.+)$/m.exec(body)?.[1];
-    if (name === undefined || level === undefined || expects === undefined) {
-      throw new Error(`${file.file}: check ${name ?? '?'} needs "-- level:" and "-- expects:" lines`);
-    }
-    checks.push({ name: name.trim(), level: level as Check['level'], expects, sql: body.replace(/;\s*$/, ''), file: file.file });
-  }
-  return checks;
+    if (level === undefined || expects === undefined) throw new Error(`${file.file}: check ${name} needs "-- level:" and "-- expects:" lines`);
+    return { name: name.trim(), level: level as Check['level'], expects, sql: body.replace(/;\s*$/, ''), file: file.file };
+  });
 }
 
 /** Name of a relation without its schema. */

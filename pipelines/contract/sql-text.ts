@@ -1,19 +1,22 @@
 /** SQL as it counts: without comments and layout. Two texts with the same words do the same thing. */
 
-/** Parts of a text: comments, strings, quoted names, dollar quotes, words, numbers, operators, single signs. */
+/**
+ * Parts of a text: comments, those that nest, blanks, strings, quoted names, dollar quotes, words, numbers, operators, single signs. Groups: comment, what
+ * opens one that nests, blanks, dollar quote.
+ */
 const PART = new RegExp([
-  String.raw`(?<comment>--[^\n]*)`,
-  String.raw`(?<opened>/\*)`,
-  String.raw`(?<space>\s+)`,
-  String.raw`(?<escaped>[eE]'(?:[^'\\]|\\.|'')*')`,
-  String.raw`(?<text>(?:[bBxX]|[uU]&)?'(?:[^']|'')*')`,
-  String.raw`(?<name>"(?:[^"]|"")*")`,
-  String.raw`(?<dollar>\$(?:[A-Za-z_\u0080-\uffff][A-Za-z0-9_\u0080-\uffff]*)?\$)`,
-  String.raw`(?<word>[A-Za-z_\u0080-\uffff][A-Za-z0-9_$\u0080-\uffff]*|\$[0-9]+)`,
-  String.raw`(?<number>(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)`,
+  String.raw`(--[^\n]*)`,
+  String.raw`(/\*)`,
+  String.raw`(\s+)`,
+  String.raw`(?:[eE]'(?:[^'\\]|\\.|'')*')`,
+  String.raw`(?:(?:[bBxX]|[uU]&)?'(?:[^']|'')*')`,
+  String.raw`(?:"(?:[^"]|"")*")`,
+  String.raw`(\$(?:[A-Za-z_\u0080-\uffff][A-Za-z0-9_\u0080-\uffff]*)?\$)`,
+  String.raw`(?:[A-Za-z_\u0080-\uffff][A-Za-z0-9_$\u0080-\uffff]*|\$[0-9]+)`,
+  String.raw`(?:(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?)`,
   // An operator ends where a comment begins.
-  String.raw`(?<operator>(?:(?!--|/\*)[-+*/<>=~!@#%^&|?\x60])+|::|:=)`,
-  String.raw`(?<sign>[\s\S])`,
+  String.raw`(?:(?:(?!--|/\*)[-+*/<>=~!@#%^&|?\x60])+|::|:=)`,
+  String.raw`(?:[\s\S])`,
 ].join('|'), 'uy');
 
 /**
@@ -25,20 +28,18 @@ export function sqlParts(text: string): string[] {
   let at = 0;
   while (at < text.length) {
     PART.lastIndex = at;
-    const match = PART.exec(text)!;
-    const found = match.groups!;
+    const [part = '', comment, opened, space, quote] = PART.exec(text) ?? [];
     at = PART.lastIndex;
-    if (found['comment'] !== undefined || found['space'] !== undefined) continue;
-    if (found['opened'] !== undefined) {
+    if ((comment ?? space) !== undefined) continue;
+    if (opened !== undefined) {
       at = commentEnd(text, at);
-    } else if (found['dollar'] !== undefined) {
-      const quote = found['dollar'];
+    } else if (quote !== undefined) {
       const end = text.indexOf(quote, at);
       const body = text.slice(at, end < 0 ? text.length : end);
       at = end < 0 ? text.length : end + quote.length;
       if (/^(?:as|do)$/i.test(parts.at(-1) ?? '')) parts.push('$$', ...sqlParts(body), '$$');
       else parts.push(`${quote}${body}${quote}`);
-    } else parts.push(match[0]);
+    } else parts.push(part);
   }
   return parts;
 }
@@ -62,12 +63,17 @@ export function normalSql(text: string): string {
 
 /** The same without statements that only describe (`comment on …`): what decides which rows come out. */
 export function effectiveSql(text: string): string {
-  const statements: string[][] = [[]];
+  const statements: string[] = [];
+  let statement: string[] = [];
   let inBody = false;
-  for (const part of sqlParts(text)) {
+  for (const part of [...sqlParts(text), ';']) {
     if (part === '$$') inBody = !inBody;
-    if (part === ';' && !inBody) statements.push([]);
-    else statements.at(-1)!.push(part);
+    if (part !== ';' || inBody) {
+      statement.push(part);
+      continue;
+    }
+    if (statement.length > 0 && !(statement[0] === 'comment' && statement[1] === 'on')) statements.push(statement.join(' '));
+    statement = [];
   }
-  return statements.filter((parts) => parts.length > 0 && !(parts[0] === 'comment' && parts[1] === 'on')).map((parts) => parts.join(' ')).join(' ; ');
+  return statements.join(' ; ');
 }

@@ -1,8 +1,8 @@
 /** What a look at the data folders finds: files and what they are, and what was noted of them for the next look. */
-import { createHash } from 'node:crypto';
 import type { MappaleError } from '../errors.ts';
 import type { RegisteredSource } from './registry.ts';
 import type { Recognition } from './source.ts';
+import { sha256 } from './sql-files.ts';
 
 /** What tells whether a file was touched since it was looked at. */
 export interface Stamp {
@@ -75,6 +75,6 @@ export function pick(located: Located, files: readonly LocatedFile[]): Located {
     ...located,
     complete: files.some(({ recognition }) => recognition.complete),
     files,
-    content: createHash('sha256').update(files.map(({ recognition, sha256 }) => `${recognition.role} ${sha256}`).sort().join('\n')).digest('hex'),
+    content: sha256(files.map((file) => `${file.recognition.role} ${file.sha256}`).sort().join('\n')),
   };
 }
