@@ -36,10 +36,9 @@ for (const zone of [32, 33, 34]) {
 export function epsgOfWkt(wkt: string): number | null {
   const text = wkt.trim();
   const root = /(?:AUTHORITY|ID)\s*\[\s*"([A-Za-z]+)"\s*,\s*"?([A-Za-z0-9]+)"?\s*\]\s*\]$/.exec(text);
-  if (root !== null) {
-    if (root[1]!.toUpperCase() === 'EPSG' && /^\d+$/.test(root[2]!)) return SAME_IN_XY[Number(root[2])] ?? Number(root[2]);
-    if (root[1]!.toUpperCase() === 'OGC' && root[2] === 'CRS84') return 4326;
-  }
+  const [authority = '', code = ''] = root?.slice(1) ?? [];
+  if (authority.toUpperCase() === 'EPSG' && /^\d+$/.test(code)) return SAME_IN_XY[Number(code)] ?? Number(code);
+  if (authority.toUpperCase() === 'OGC' && code === 'CRS84') return 4326;
   const name = /^[A-Za-z]+\s*\[\s*"([^"]*)"/.exec(text)?.[1];
   if (name === undefined) return null;
   return CRS_BY_NAME[name.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? null;

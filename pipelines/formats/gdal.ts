@@ -41,6 +41,8 @@ export interface GdalBatch {
   readonly failure: unknown;
 }
 
+const NO_GEOMETRY = { ewkb: null, missing: false, geometryError: null } as const;
+
 type Gdal = typeof Gdal;
 
 let loaded: Gdal | undefined;
@@ -114,7 +116,8 @@ export const calls = {
       while (features.length < BATCH_FEATURES && bytes < BATCH_BYTES) {
         const raw = first && features.length === 0 ? layer.features.first() : layer.features.next();
         if (raw === null) return { features, ended: true, failure: null };
-        const feature = { fid: raw.fid, values: (raw.fields.toArray() as unknown[]).map(plainValue), ...(spatial ? geometryOf(gdal, raw, srid) : { ewkb: null, missing: false, geometryError: null }) };
+        const values = (raw.fields.toArray() as unknown[]).map(plainValue);
+        const feature = { fid: raw.fid, values, ...(spatial ? geometryOf(gdal, raw, srid) : NO_GEOMETRY) };
         features.push(feature);
         bytes += feature.ewkb?.length ?? 0;
       }
@@ -168,6 +171,10 @@ export interface Call<Name extends keyof Calls = keyof Calls> {
 export type Answer<Name extends keyof Calls> = Awaited<ReturnType<Calls[Name]>>;
 
 function layerFacts(gdal: Gdal, layer: Gdal.Layer): GdalLayer {
+  const types = new Map<string, VectorField['type']>([
+    [gdal.OFTString, 'string'], [gdal.OFTInteger, 'integer'], [gdal.OFTInteger64, 'integer'], [gdal.OFTReal, 'real'],
+    [gdal.OFTDate, 'date'], [gdal.OFTDateTime, 'datetime'],
+  ]);
   let wkt: string | null = null;
   try {
     wkt = layer.srs?.toWKT() ?? null;
@@ -177,28 +184,10 @@ function layerFacts(gdal: Gdal, layer: Gdal.Layer): GdalLayer {
   return {
     name: layer.name,
     spatial: layer.geomType !== gdal.wkbNone,
-    fields: layer.fields.map((field) => ({ name: field.name, type: fieldType(gdal, field.type) })),
+    fields: layer.fields.map(({ name, type }) => ({ name, type: types.get(type) ?? 'other' })),
     featureCount: layer.features.count(true),
     wkt,
   };
-}
-
-function fieldType(gdal: Gdal, type: string): VectorField['type'] {
-  switch (type) {
-    case gdal.OFTString:
-      return 'string';
-    case gdal.OFTInteger:
-    case gdal.OFTInteger64:
-      return 'integer';
-    case gdal.OFTReal:
-      return 'real';
-    case gdal.OFTDate:
-      return 'date';
-    case gdal.OFTDateTime:
-      return 'datetime';
-    default:
-      return 'other';
-  }
 }
 
 function geometryOf(gdal: Gdal, raw: Gdal.Feature, srid: number): Pick<GdalFeature, 'ewkb' | 'missing' | 'geometryError'> {
@@ -221,13 +210,9 @@ function geometryOf(gdal: Gdal, raw: Gdal.Feature, srid: number): Pick<GdalFeatu
 
 function plainValue(value: unknown): VectorValue {
   if (value === null || value === undefined) return null;
-  if (typeof value === 'string') return value;
-  if (typeof value === 'number') return value;
-  if (typeof value === 'object' && 'year' in value) {
-    const date = value as { year: number; month: number; day: number; hour?: number; minute?: number; second?: number };
-    const two = (part: number): string => String(Math.trunc(part)).padStart(2, '0');
-    const day = `${String(date.year).padStart(4, '0')}-${two(date.month)}-${two(date.day)}`;
-    return date.hour === undefined ? day : `${day}T${two(date.hour)}:${two(date.minute ?? 0)}:${two(date.second ?? 0)}`;
-  }
-  return JSON.stringify(value);
+  if (typeof value === 'string' || typeof value === 'number') return value;
+  if (typeof value !== 'object' || !('year' in value)) return JSON.stringify(value);
+  const { year, month, day, hour, minute = 0, second = 0 } = value as { year: number; month: number; day: number; hour?: number; minute?: number; second?: number };
+  const [mm, dd, ...time] = [month, day, hour ?? 0, minute, second].map((part) => String(Math.trunc(part)).padStart(2, '0'));
+  return `${String(year).padStart(4, '0')}-${mm}-${dd}${hour === undefined ? '' : `T${time.join(':')}`}`;
 }

@@ -39,7 +39,11 @@ export class Outbox<Message> {
 
   /** Stands still while too much of what was posted has not been taken. */
   wait(): void {
-    for (let taken = Atomics.load(this.#taken, 0); this.#postedKib - taken > AHEAD_KIB; taken = Atomics.load(this.#taken, 0)) Atomics.wait(this.#taken, 0, taken);
+    for (;;) {
+      const taken = Atomics.load(this.#taken, 0);
+      if (this.#postedKib - taken <= AHEAD_KIB) return;
+      Atomics.wait(this.#taken, 0, taken);
+    }
   }
 }
 

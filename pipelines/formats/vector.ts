@@ -29,20 +29,6 @@ export interface VectorField {
   readonly type: 'string' | 'integer' | 'real' | 'date' | 'datetime' | 'other';
 }
 
-export interface VectorLayer {
-  readonly name: string;
-  /** False for a table of attributes only. */
-  readonly spatial: boolean;
-  /**
-   * EPSG number of the layer's own CRS; 0 when the layer is not spatial.
-   * @throws input errors `CRS_MISSING`, `CRS_UNKNOWN`.
-   */
-  readonly srid: number;
-  readonly fields: readonly VectorField[];
-  /** Features that the file declares. */
-  readonly featureCount: number;
-}
-
 export interface VectorFeature {
   /** GDAL's feature id: 0-based record number in a shapefile, primary key in a GeoPackage. */
   readonly fid: number;
@@ -53,23 +39,6 @@ export interface VectorFeature {
   readonly ewkb: Buffer | null;
   /** Why `ewkb` is null although the file has a geometry there; null otherwise. */
   readonly geometryError: string | null;
-}
-
-export interface VectorDataset {
-  /** How the file is named in messages. */
-  readonly label: string;
-  /** Encoding of text; null where the format fixes UTF-8. */
-  readonly encoding: string | null;
-  readonly layers: readonly VectorLayer[];
-  /** The layer of that name, or the only spatial one. @throws input error `LAYER_MISSING`. */
-  layer(name?: string): VectorLayer;
-  /**
-   * Streams one layer in file order; the memory is that of one feature.
-   * @throws input error `FEATURES_MISSING` when fewer or more come than the file declares.
-   */
-  features(layer: string | VectorLayer): AsyncIterable<VectorFeature>;
-  /** Frees the file and removes what was unpacked for it. */
-  close(): Promise<void>;
 }
 
 const DRIVERS: Readonly<Record<string, readonly string[]>> = {
@@ -108,14 +77,30 @@ export async function openVector(path: VectorPath): Promise<VectorDataset> {
   const label = typeof path === 'string' ? basename(path) : `${path.zip.label}!${path.entry}`;
   // Before anything is unpacked.
   await gdal(label, 'version');
-  if (typeof path === 'string') return GdalDataset.open(path, label, null);
+  if (typeof path === 'string') return openFile(path, label, null);
   const folder = await mkdtemp(join(tmpdir(), 'mappale-vector-'));
   try {
-    const file = await unpack(path.zip, path.entry, folder);
-    return await GdalDataset.open(file, label, folder);
+    return await openFile(await unpack(path.zip, path.entry, folder), label, folder);
   } catch (error) {
     await rm(folder, { recursive: true, force: true });
     throw error;
+  }
+}
+
+async function openFile(path: string, label: string, folder: string | null): Promise<VectorDataset> {
+  const extension = extname(path).toLowerCase();
+  const drivers = DRIVERS[extension];
+  if (drivers === undefined) {
+    throw inputError('vector format is not read', {
+      code: 'VECTOR_FORMAT', at: label, detail: `expected ${Object.keys(DRIVERS).join(', ')}, found ${extension === '' ? 'no extension' : extension}`,
+    });
+  }
+  const shapefile = extension === '.shp' ? await inspectShapefile(path, label) : null;
+  if (extension === '.gpkg') await inspectGeoPackage(path, label);
+  try {
+    return new VectorDataset(await gdal(label, 'open', path, drivers, shapefile?.encoding ?? null), shapefile, label, folder);
+  } catch (error) {
+    throw unreadable(label, error);
   }
 }
 
@@ -130,7 +115,8 @@ async function unpack(zip: ZipArchive, entry: string, folder: string): Promise<s
     if (found === undefined) continue;
     if (other !== undefined) {
       throw inputError('two members of the zip are the same part of a shapefile', {
-        code: 'ZIP_MEMBER_REPEATED', at: `${zip.label}!${other.path}`, detail: `expected one ${part} of it, found ${found.path} and ${other.path}`, hint: 'Nobody can tell which is meant. Download the zip again, or pack it again with the right one.',
+        code: 'ZIP_MEMBER_REPEATED', at: `${zip.label}!${other.path}`, detail: `expected one ${part} of it, found ${found.path} and ${other.path}`,
+        hint: 'Nobody can tell which is meant. Download the zip again, or pack it again with the right one.',
       });
     }
     await zip.spool(found.path, join(folder, `${name}${part}`));
@@ -143,22 +129,27 @@ async function inspectGeoPackage(path: string, label: string): Promise<void> {
   const { size } = await stat(path);
   const header = await bytesAt(path, 0, 100);
   if (header.length < 100 || header.toString('latin1', 0, 15) !== 'SQLite format 3') {
-    throw inputError('GeoPackage cannot be read', { code: 'VECTOR_UNREADABLE', at: label, detail: 'expected an SQLite file, found other bytes', hint: 'Download the file again.' });
+    throw inputError('GeoPackage cannot be read', {
+      code: 'VECTOR_UNREADABLE', at: label, detail: 'expected an SQLite file, found other bytes', hint: 'Download the file again.',
+    });
   }
   const page = header.readUInt16BE(16) === 1 ? 65_536 : header.readUInt16BE(16);
   const pages = header.readUInt32BE(28);
   // The page count is only kept by writers that also set "version valid for" to the change counter.
   if (header.readUInt32BE(24) === header.readUInt32BE(92) && size < page * pages) {
     throw inputError('GeoPackage is cut short', {
-      code: 'GPKG_TRUNCATED', at: label, detail: `expected ${pages} pages of ${page} bytes by its header, found ${size} bytes`, hint: 'The download was probably cut short. Download the file again.',
+      code: 'GPKG_TRUNCATED', at: label, detail: `expected ${pages} pages of ${page} bytes by its header, found ${size} bytes`,
+      hint: 'The download was probably cut short. Download the file again.',
     });
   }
 }
 
-class Layer implements VectorLayer {
+export class VectorLayer {
   readonly name: string;
+  /** False for a table of attributes only. */
   readonly spatial: boolean;
   readonly fields: readonly VectorField[];
+  /** Features that the file declares. */
   readonly featureCount: number;
   /** How errors name it. */
   readonly at: string;
@@ -174,12 +165,17 @@ class Layer implements VectorLayer {
     this.#wkt = shapefile === null ? wkt : shapefile.wkt;
   }
 
+  /**
+   * EPSG number of the layer's own CRS; 0 when the layer is not spatial.
+   * @throws input errors `CRS_MISSING`, `CRS_UNKNOWN`.
+   */
   get srid(): number {
     if (!this.spatial) return 0;
     const wkt = this.#wkt?.trim() ?? '';
     if (wkt === '') {
       throw inputError('CRS of the layer is not said', {
-        code: 'CRS_MISSING', at: this.at, detail: 'expected a .prj or a CRS in the file, found none', hint: 'Put the .prj that the publisher delivers beside the file.',
+        code: 'CRS_MISSING', at: this.at, detail: 'expected a .prj or a CRS in the file, found none',
+        hint: 'Put the .prj that the publisher delivers beside the file.',
       });
     }
     const srid = epsgOfWkt(wkt);
@@ -191,42 +187,31 @@ class Layer implements VectorLayer {
   }
 }
 
-class GdalDataset implements VectorDataset {
+/** An open vector file. Close it. */
+export class VectorDataset {
   /** Its number in the thread. */
   readonly #number: number;
-  readonly #folder: string | null;
   readonly #shapefile: Shapefile | null;
-  readonly layers: readonly Layer[];
+  /** What was unpacked for it. */
+  readonly #folder: string | null;
   #closed = false;
+  /** How the file is named in messages. */
   readonly label: string;
+  /** Encoding of text; null where the format fixes UTF-8. */
   readonly encoding: string | null;
+  readonly layers: readonly VectorLayer[];
 
-  private constructor({ dataset, layers }: Answer<'open'>, shapefile: Shapefile | null, label: string, folder: string | null) {
+  constructor({ dataset, layers }: Answer<'open'>, shapefile: Shapefile | null, label: string, folder: string | null) {
     this.#number = dataset;
-    this.layers = layers.map((layer) => new Layer(layer, shapefile, label));
     this.#shapefile = shapefile;
     this.#folder = folder;
     this.label = label;
     this.encoding = shapefile?.encoding ?? null;
+    this.layers = layers.map((layer) => new VectorLayer(layer, shapefile, label));
   }
 
-  static async open(path: string, label: string, folder: string | null): Promise<GdalDataset> {
-    const extension = extname(path).toLowerCase();
-    const drivers = DRIVERS[extension];
-    if (drivers === undefined) {
-      const found = extension === '' ? 'no extension' : extension;
-      throw inputError('vector format is not read', { code: 'VECTOR_FORMAT', at: label, detail: `expected ${Object.keys(DRIVERS).join(', ')}, found ${found}` });
-    }
-    const shapefile = extension === '.shp' ? await inspectShapefile(path, label) : null;
-    if (extension === '.gpkg') await inspectGeoPackage(path, label);
-    try {
-      return new GdalDataset(await gdal(label, 'open', path, drivers, shapefile?.encoding ?? null), shapefile, label, folder);
-    } catch (error) {
-      throw unreadable(label, error);
-    }
-  }
-
-  layer(name?: string): Layer {
+  /** The layer of that name, or the only spatial one. @throws input error `LAYER_MISSING`. */
+  layer(name?: string): VectorLayer {
     const [found, another] = this.layers.filter((layer) => (name === undefined ? layer.spatial : layer.name === name));
     if (found !== undefined && another === undefined) return found;
     const names = this.layers.map((layer) => layer.name).join(', ') || 'none';
@@ -235,6 +220,10 @@ class GdalDataset implements VectorDataset {
     });
   }
 
+  /**
+   * Streams one layer in file order; the memory is that of two batches.
+   * @throws input error `FEATURES_MISSING` when fewer or more come than the file declares.
+   */
   async *features(which: string | VectorLayer): AsyncGenerator<VectorFeature> {
     const layer = this.layer(typeof which === 'string' ? which : which.name);
     const { srid, at } = layer;
@@ -261,13 +250,14 @@ class GdalDataset implements VectorDataset {
     }
   }
 
-  async #feature({ fid, values, ewkb, geometryError, missing }: GdalFeature, layer: Layer, position: number): Promise<VectorFeature> {
+  async #feature({ fid, values, ewkb, geometryError, missing }: GdalFeature, layer: VectorLayer, position: number): Promise<VectorFeature> {
     const properties = Object.fromEntries(layer.fields.map(({ name }, index) => [name, values[index] ?? null]));
     if (ewkb !== null) return { fid, position, properties, ewkb: Buffer.from(ewkb.buffer, ewkb.byteOffset, ewkb.length), geometryError: null };
     const why = missing && this.#shapefile !== null ? await whyNoGeometry(this.#shapefile, fid) : geometryError;
     return { fid, position, properties, ewkb: null, geometryError: why };
   }
 
+  /** Frees the file and removes what was unpacked for it. */
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
@@ -279,7 +269,8 @@ class GdalDataset implements VectorDataset {
 function unreadable(at: string, error: unknown): MappaleError {
   if (error instanceof MappaleError) return error;
   return inputError('vector file cannot be read', {
-    code: 'VECTOR_UNREADABLE', at, detail: `expected a complete file, found: ${error instanceof Error ? error.message : String(error)}`, hint: 'The file is damaged. Download it again.', cause: error,
+    code: 'VECTOR_UNREADABLE', at, detail: `expected a complete file, found: ${error instanceof Error ? error.message : String(error)}`,
+    hint: 'The file is damaged. Download it again.', cause: error,
   });
 }
 

@@ -1,56 +1,71 @@
 /** Geometries in well-known binary, little-endian, XY. */
 
+/** Flag of EWKB: an SRID follows the type. */
+const WITH_SRID = 0x20000000;
 /** WKB type of a collection that must hold simple members → what it is when they are linear. */
 const LINEAR: Readonly<Record<number, number>> = { 11: 5, 12: 6 };
 
 /**
- * Walks little-endian 2D WKB in place: numbers must be finite, types simple features. MultiCurve and MultiSurface of straight members, as some
- * desktop programs write, become MultiLineString and MultiPolygon.
- * @returns null, or what is wrong
+ * Walks WKB or EWKB of simple features.
+ * @param position is told where the numbers of a position begin
+ * @param geometry is told of each geometry's type, and where it stands
+ * @returns the first answer that is not null, at which it ends
  */
-export function checkWkb(wkb: Buffer): string | null {
+export function walkWkb<T>(wkb: Buffer, position: (at: number) => T | null, geometry: (type: number, at: number) => T | null = () => null): T | null {
   let at = 0;
-  const coordinates = (count: number): string | null => {
-    for (const end = at + count * 16; at < end; at += 8) {
-      // An exponent of all ones is an infinity or not a number; cheaper than reading the double.
-      if ((wkb[at + 7]! & 0x7f) === 0x7f && wkb[at + 6]! >= 0xf0) return 'a coordinate is not a number';
+  const counted = (each: () => T | null): T | null => {
+    const count = wkb.readUInt32LE(at);
+    at += 4;
+    for (let left = count; left > 0; left -= 1) {
+      const found = each();
+      if (found !== null) return found;
     }
     return null;
   };
-  const walk = (): string | null => {
+  const point = (): T | null => {
+    at += 16;
+    return position(at - 16);
+  };
+  const line = (): T | null => counted(point);
+  const walk = (): T | null => {
     const type = wkb.readUInt32LE(at + 1);
-    const typeAt = at + 1;
-    at += 5;
-    if (type === 1) return coordinates(1);
-    const count = wkb.readUInt32LE(at);
-    at += 4;
-    if (type === 2) return coordinates(count);
-    if (type === 3) {
-      for (let ring = 0; ring < count; ring += 1) {
-        const points = wkb.readUInt32LE(at);
-        at += 4;
-        const wrong = coordinates(points);
-        if (wrong !== null) return wrong;
-      }
-      return null;
+    const found = geometry(type, at + 1);
+    if (found !== null) return found;
+    at += (type & WITH_SRID) === 0 ? 5 : 9;
+    switch (type & 0xff) {
+      case 1:
+        return point();
+      case 2:
+        return line();
+      case 3:
+        return counted(line);
+      default:
+        return counted(walk);
     }
-    const linear = LINEAR[type];
-    if ((type < 4 || type > 7) && linear === undefined) return `geometry type ${type} has curves or surfaces that are not simple features`;
-    if (linear !== undefined) wkb.writeUInt32LE(linear, typeAt);
-    for (let member = 0; member < count; member += 1) {
-      const wrong = walk();
-      if (wrong !== null) return wrong;
-    }
-    return null;
   };
   return walk();
 }
 
-/** EWKB of PostGIS, in memory of its own: the type's flag 0x20000000, then the SRID, on the outermost geometry only. */
+/**
+ * Numbers must be finite, types simple features. MultiCurve and MultiSurface of straight members, as some desktop programs write, become
+ * MultiLineString and MultiPolygon, in place.
+ * @returns null, or what is wrong
+ */
+export function checkWkb(wkb: Buffer): string | null {
+  // An exponent of all ones is an infinity or not a number; cheaper than reading the double.
+  const isNumber = (at: number): boolean => (wkb.readUInt16LE(at + 6) & 0x7ff0) !== 0x7ff0;
+  return walkWkb(wkb, (at) => (isNumber(at) && isNumber(at + 8) ? null : 'a coordinate is not a number'), (type, at) => {
+    const linear = LINEAR[type];
+    if (linear !== undefined) wkb.writeUInt32LE(linear, at);
+    return linear === undefined && (type < 1 || type > 7) ? `geometry type ${type} has curves or surfaces that are not simple features` : null;
+  });
+}
+
+/** EWKB of PostGIS, in memory of its own: the SRID, and its flag, on the outermost geometry only. */
 export function toEwkb(wkb: Buffer, srid: number): Buffer {
   const ewkb = Buffer.allocUnsafeSlow(wkb.length + 4);
   ewkb[0] = 1;
-  ewkb.writeUInt32LE((wkb.readUInt32LE(1) | 0x20000000) >>> 0, 1);
+  ewkb.writeUInt32LE((wkb.readUInt32LE(1) | WITH_SRID) >>> 0, 1);
   ewkb.writeUInt32LE(srid, 5);
   wkb.copy(ewkb, 9, 5);
   return ewkb;

@@ -1,4 +1,5 @@
 /** Are degrees in Italy? Sources of points and geometries ask here, so that all refuse the same places in the same words. */
+import { walkWkb } from '../formats/wkb.ts';
 import type { Refusal } from './refusal.ts';
 
 /** Degrees; no island lies outside. */
@@ -19,7 +20,8 @@ function holds(lon: number, lat: number, margin: number): boolean {
 /** Why a position cannot be meant, or null. What is in Italy only with its numbers exchanged says so, and what must be metres. NaN is nowhere. */
 export function outsideItaly(lon: number, lat: number, margin: number = 0): Refusal | null {
   if (holds(lon, lat, margin)) return null;
-  const expected = `expected longitude ${ITALY.west - margin} to ${ITALY.east + margin} and latitude ${ITALY.south - margin} to ${ITALY.north + margin}, found ${lon} and ${lat}`;
+  const box = `longitude ${ITALY.west - margin} to ${ITALY.east + margin} and latitude ${ITALY.south - margin} to ${ITALY.north + margin}`;
+  const expected = `expected ${box}, found ${lon} and ${lat}`;
   if (holds(lat, lon, margin)) return { code: 'coordinates_swapped', message: `${expected}: swapped?` };
   return { code: 'outside_italy', message: Math.abs(lon) > METRES || Math.abs(lat) > METRES ? `${expected}: metres?` : expected };
 }
@@ -38,14 +40,8 @@ function holdsMetres(srid: number, x: number, y: number): boolean {
  */
 export function metresMisplaced(ewkb: Buffer): Refusal | null {
   const srid = ewkb.readUInt32LE(5);
-  let at = 0;
-  for (;;) {
-    const type = ewkb.readUInt32LE(at + 1);
-    at += (type & 0x20000000) === 0 ? 5 : 9;
-    if ((type & 0xff) === 1) break;
-    at += (type & 0xff) === 3 ? 8 : 4;
-    if ((type & 0xff) === 2 || (type & 0xff) === 3) break;
-  }
+  const at = walkWkb(ewkb, (first) => first);
+  if (at === null) return null;
   const [x, y] = [ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)];
   const expected = `expected metres, as the file's reference system has them, found ${x} and ${y}`;
   if (Math.abs(x) <= METRES && Math.abs(y) <= METRES) return { code: 'coordinates_in_degrees', message: `${expected}: degrees?` };
@@ -54,41 +50,5 @@ export function metresMisplaced(ewkb: Buffer): Refusal | null {
 
 /** Why an EWKB geometry in degrees cannot be meant: the first of its positions that is outside. Little-endian, XY, simple features. */
 export function geometryOutsideItaly(ewkb: Buffer): Refusal | null {
-  let at = 0;
-  const positions = (count: number): Refusal | null => {
-    for (let left = count; left > 0; left -= 1, at += 16) {
-      const fault = outsideItaly(ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8));
-      if (fault !== null) return fault;
-    }
-    return null;
-  };
-  const counted = (each: () => Refusal | null): Refusal | null => {
-    const count = ewkb.readUInt32LE(at);
-    at += 4;
-    for (let left = count; left > 0; left -= 1) {
-      const fault = each();
-      if (fault !== null) return fault;
-    }
-    return null;
-  };
-  const list = (): Refusal | null => {
-    const count = ewkb.readUInt32LE(at);
-    at += 4;
-    return positions(count);
-  };
-  const walk = (): Refusal | null => {
-    const type = ewkb.readUInt32LE(at + 1);
-    at += (type & 0x20000000) === 0 ? 5 : 9;
-    switch (type & 0xff) {
-      case 1:
-        return positions(1);
-      case 2:
-        return list();
-      case 3:
-        return counted(list);
-      default:
-        return counted(walk);
-    }
-  };
-  return walk();
+  return walkWkb(ewkb, (at) => outsideItaly(ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)));
 }
