@@ -26,11 +26,32 @@ export const COPY_TRAILER: Buffer = Buffer.from([0xff, 0xff]);
 /** Days between 1970-01-01 and PostgreSQL's epoch, 2000-01-01. */
 const EPOCH_DAYS = 10_957;
 
-const ARRAY_ELEMENT: Partial<Record<ColumnType, { readonly oid: number; readonly type: ColumnType }>> = {
-  'text[]': { oid: 25, type: 'text' },
-  'int4[]': { oid: 23, type: 'int4' },
-  'float8[]': { oid: 701, type: 'float8' },
+/** Writes a value that is not null as a field. */
+type Encoder = (writer: RowWriter, value: unknown) => void;
+
+/** @throws TypeError for a value of another kind */
+const ENCODERS: Readonly<Record<ColumnType, Encoder>> = {
+  text: (writer, value) => writer.text(typeof value === 'string' ? value : wrong('text', value)),
+  int2: (writer, value) => writer.int2(integer(value)),
+  int4: (writer, value) => writer.int4(integer(value)),
+  int8: (writer, value) => writer.int8(typeof value === 'bigint' ? value : integer(value)),
+  float8: (writer, value) => writer.float8(typeof value === 'number' ? value : wrong('float8', value)),
+  bool: (writer, value) => writer.bool(typeof value === 'boolean' ? value : wrong('bool', value)),
+  date: (writer, value) => writer.date(typeof value === 'string' ? value : wrong('date', value)),
+  geometry: (writer, value) => writer.bytes(value instanceof Uint8Array ? value : wrong('geometry', value)),
+  'text[]': (writer, value) => writer.array(25, 'text', Array.isArray(value) ? value : wrong('text[]', value)),
+  'int4[]': (writer, value) => writer.array(23, 'int4', Array.isArray(value) ? value : wrong('int4[]', value)),
+  'float8[]': (writer, value) => writer.array(701, 'float8', Array.isArray(value) ? value : wrong('float8[]', value)),
 };
+
+function wrong(type: ColumnType, value: unknown): never {
+  throw new TypeError(`${type} column got ${typeof value}`);
+}
+
+function integer(value: unknown): number {
+  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new TypeError(`integer column got ${String(value)}`);
+  return value;
+}
 
 /**
  * Appends rows to one table. Fields must be written in column order, exactly one call per column, between `begin`
@@ -170,47 +191,33 @@ export class RowWriter {
   bytes(source: Uint8Array, start: number = 0, end: number = source.length): void {
     const size = end - start;
     this.ensure(4 + size);
-    let at = this.buffer.writeInt32BE(size, this.length);
+    const at = this.buffer.writeInt32BE(size, this.length);
     if (size < 24) {
-      for (let i = start; i < end; i += 1) this.buffer[at++] = source[i]!;
+      // A call costs more than so few bytes.
+      for (let i = 0; i < size; i += 1) this.buffer[at + i] = source[start + i] ?? 0;
     } else {
       this.buffer.set(source.subarray(start, end), at);
-      at += size;
     }
+    this.length = at + size;
+  }
+
+  /** @param oid of the type of its elements in PostgreSQL */
+  array(oid: number, type: ColumnType, values: readonly unknown[]): void {
+    const sizeAt = this.length;
+    this.ensure(24);
+    let at = this.buffer.writeInt32BE(values.length === 0 ? 0 : 1, sizeAt + 4);
+    at = this.buffer.writeInt32BE(values.includes(null) ? 1 : 0, at);
+    at = this.buffer.writeInt32BE(oid, at);
+    if (values.length > 0) at = this.buffer.writeInt32BE(1, this.buffer.writeInt32BE(values.length, at));
     this.length = at;
+    for (const value of values) this.value(type, value);
+    this.buffer.writeInt32BE(this.length - sizeAt - 4, sizeAt);
   }
 
   /** One field by its column type; null and undefined become null. @throws TypeError for a value of another kind. */
   value(type: ColumnType, value: unknown): void {
-    if (value === null || value === undefined) return this.null();
-    switch (type) {
-      case 'text':
-        if (typeof value !== 'string') throw new TypeError(`text column got ${typeof value}`);
-        return this.text(value);
-      case 'int2':
-        return this.int2(integer(value));
-      case 'int4':
-        return this.int4(integer(value));
-      case 'int8':
-        return this.int8(typeof value === 'bigint' ? value : integer(value));
-      case 'float8':
-        if (typeof value !== 'number') throw new TypeError(`float8 column got ${typeof value}`);
-        return this.float8(value);
-      case 'bool':
-        if (typeof value !== 'boolean') throw new TypeError(`bool column got ${typeof value}`);
-        return this.bool(value);
-      case 'date':
-        if (typeof value !== 'string') throw new TypeError(`date column got ${typeof value}`);
-        return this.date(value);
-      case 'geometry':
-        if (!(value instanceof Uint8Array)) throw new TypeError(`geometry column got ${typeof value}`);
-        return this.bytes(value);
-      case 'text[]':
-      case 'int4[]':
-      case 'float8[]':
-        if (!Array.isArray(value)) throw new TypeError(`${type} column got ${typeof value}`);
-        return this.#array(type, value);
-    }
+    if (value === null || value === undefined) this.null();
+    else ENCODERS[type](this, value);
   }
 
   /** A whole row from values in column order. */
@@ -219,28 +226,11 @@ export class RowWriter {
       throw new TypeError(`row has ${values.length} values, its table ${this.#types.length} columns`);
     }
     this.begin(position);
-    for (let i = 0; i < values.length; i += 1) this.value(this.#types[i]!, values[i]);
+    let index = 0;
+    for (const type of this.#types) {
+      this.value(type, values[index]);
+      index += 1;
+    }
     this.end();
   }
-
-  #array(type: ColumnType, values: readonly unknown[]): void {
-    const element = ARRAY_ELEMENT[type]!;
-    const sizeAt = this.length;
-    this.ensure(24);
-    let at = this.buffer.writeInt32BE(values.length === 0 ? 0 : 1, sizeAt + 4);
-    at = this.buffer.writeInt32BE(values.includes(null) ? 1 : 0, at);
-    at = this.buffer.writeInt32BE(element.oid, at);
-    if (values.length > 0) {
-      at = this.buffer.writeInt32BE(values.length, at);
-      at = this.buffer.writeInt32BE(1, at);
-    }
-    this.length = at;
-    for (const value of values) this.value(element.type, value);
-    this.buffer.writeInt32BE(this.length - sizeAt - 4, sizeAt);
-  }
-}
-
-function integer(value: unknown): number {
-  if (typeof value !== 'number' || !Number.isSafeInteger(value)) throw new TypeError(`integer column got ${String(value)}`);
-  return value;
 }
