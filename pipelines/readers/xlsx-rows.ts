@@ -1,11 +1,8 @@
 /** The way of a small workbook into its staging table: the sheet with the table, every row through the source's schema, refusals with their reason. */
-import { expectColumns, fieldsOf, resembles, type Editions } from '../formats/csv.ts';
-import type { CsvRows } from './csv-rows.ts';
-import { refusalOf } from './refusal.ts';
+import { expectColumns, resembles, type Editions } from '../formats/csv.ts';
+import { placer, type RowReading } from './rows.ts';
 import { inputError, type InputFile, type Probe, type Sink } from '../contract/source.ts';
 import { Workbook, XlsxRowCounter, firstRows, type XlsxRow, type XlsxSheet } from '../formats/xlsx.ts';
-
-export type XlsxRows<K extends string> = Pick<CsvRows<K>, 'table' | 'columns' | 'schema' | 'mapped' | 'optional' | 'ignored'> & { readonly editions: Editions };
 
 /** Titles and notes may stand above the header. */
 const HEADER_WITHIN = 20;
@@ -26,8 +23,14 @@ export async function peekWorkbook(probe: Probe, editions: Editions): Promise<{ 
   return null;
 }
 
-/** The table's sheet and the number of its header row. */
-async function findTable(workbook: Workbook, editions: Editions): Promise<{ readonly sheet: XlsxSheet; readonly header: readonly string[]; readonly row: number } | null> {
+interface Table {
+  readonly sheet: XlsxSheet;
+  readonly header: readonly string[];
+  /** Number of the header's row. */
+  readonly row: number;
+}
+
+async function findTable(workbook: Workbook, editions: Editions): Promise<Table | null> {
   for (const sheet of workbook.sheets) {
     for await (const { rows } of workbook.rows(sheet)) {
       const found = rows.slice(0, HEADER_WITHIN).find((row) => resembles(valuesOf(row), editions));
@@ -43,14 +46,16 @@ async function findTable(workbook: Workbook, editions: Editions): Promise<{ read
  * footnotes, and no records.
  * @throws input errors `XLSX_UNREADABLE`, `COLUMNS_CHANGED`
  */
-export async function readXlsxRows<K extends string>(file: InputFile, sink: Sink, options: XlsxRows<K>): Promise<void> {
+export async function readXlsxRows<K extends string>(file: InputFile, sink: Sink, options: RowReading<K> & { readonly editions: Editions }): Promise<void> {
   const archive = await file.zip();
   try {
     const workbook = await Workbook.open(archive);
     const table = await findTable(workbook, options.editions);
     if (table === null) {
+      const known = Object.keys(options.editions).join(', ');
+      const found = workbook.sheets.map(({ name }) => name).join(', ');
       throw inputError('the workbook holds no table that is known', {
-        code: 'COLUMNS_CHANGED', at: file.name, detail: `expected a sheet with the columns of one of the editions ${Object.keys(options.editions).join(', ')}, found ${workbook.sheets.map(({ name }) => name).join(', ')}`,
+        code: 'COLUMNS_CHANGED', at: file.name, detail: `expected a sheet with the columns of one of the editions ${known}, found ${found}`,
         hint: 'Compare its first rows with the files in the source\'s fixture folder; a new set of columns is a new edition.',
       });
     }
@@ -58,25 +63,16 @@ export async function readXlsxRows<K extends string>(file: InputFile, sink: Sink
     const header = table.header.slice(0, table.header.findLastIndex((name) => name.trim() !== '') + 1);
     const indexes = expectColumns(header, { ...options, at: `${file.name}, sheet ${sheet.name}, row ${table.row}` });
     const member = await sink.member({ path: '', size: file.size });
-    const fields = Object.keys(options.columns);
+    const place = placer(member, options, indexes);
     const counter = new XlsxRowCounter();
     let apart = 0;
     for await (const { rows } of workbook.rows(sheet, counter)) {
       for (const row of rows) {
         const values = valuesOf(row);
-        if (row.number <= table.row || filled(values) <= 1) {
-          apart += 1;
-          continue;
-        }
         const raw = values.join('\t');
-        if (filled(values.slice(header.length)) > 0) {
-          member.reject({ position: row.number, code: 'column_count', message: `expected ${header.length} cells, found a value behind them`, raw });
-          continue;
-        }
-        const published = fieldsOf(values, indexes);
-        const parsed = options.schema.safeParse(published);
-        if (parsed.success) member.row(options.table, row.number, fields.map((field) => parsed.data[field]));
-        else member.reject({ position: row.number, ...refusalOf(published, parsed.error), raw });
+        if (row.number <= table.row || filled(values) <= 1) apart += 1;
+        else if (filled(values.slice(header.length)) === 0) place(values, row.number, raw);
+        else member.reject({ position: row.number, code: 'column_count', message: `expected ${header.length} cells, found a value behind them`, raw });
       }
       await member.drain();
     }
