@@ -20,26 +20,34 @@ export function fileError(error: unknown, at: string): MappaleError | null {
   if (error instanceof MappaleError) return error;
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined || NOT_OF_THE_FILE.includes(code)) return null;
-  const stop = (words: string, name: string, found: string, hint: string): MappaleError => inputError(words, { code: name, at, detail: `expected a file that can be read, found ${found}`, hint, cause: error });
-  switch (code) {
-    case 'EACCES':
-    case 'EPERM':
-      return stop('it may not be read', 'FILE_UNREADABLE', `one that ${userName()} may not read`, 'Give this user the right to read it (chmod u+rX, or chown), or take it out of the folder.');
-    case 'ENOENT':
-      return stop('the file is gone', 'FILE_GONE', 'none any more', 'It left the folder while the program worked. Run the same command again when it is there.');
-    case 'ELOOP':
-      return stop('the link leads back to itself', 'LINK_CIRCULAR', 'links in a circle', 'Remove the link, or let it lead to the file.');
-    default:
-      return stop('it cannot be read', 'FILE_UNREADABLE', message, 'Look whether its disk is whole and connected, then copy or download the file again.');
-  }
+  const [words, name, found, hint] = WORDS[code]
+    ?? ['it cannot be read', 'FILE_UNREADABLE', message, 'Look whether its disk is whole and connected, then copy or download the file again.'];
+  return inputError(words, { code: name, at, detail: `expected a file that can be read, found ${found.replace('{user}', userName)}`, hint, cause: error });
 }
+
+const FORBIDDEN = [
+  'it may not be read', 'FILE_UNREADABLE', 'one that {user} may not read',
+  'Give this user the right to read it (chmod u+rX, or chown), or take it out of the folder.',
+] as const;
+
+/** By the system's code: what is wrong, our code, what was found, what to do. */
+const WORDS: Readonly<Record<string, readonly [string, string, string, string]>> = {
+  EACCES: FORBIDDEN,
+  EPERM: FORBIDDEN,
+  ENOENT: ['the file is gone', 'FILE_GONE', 'none any more', 'It left the folder while the program worked. Run the same command again when it is there.'],
+  ELOOP: ['the link leads back to itself', 'LINK_CIRCULAR', 'links in a circle', 'Remove the link, or let it lead to the file.'],
+};
 
 /**
  * A pipe would be waited for without end, and a device has none.
  * @param at how it is named in messages
  */
 export function notAFile(info: Stats, at: string): MappaleError {
-  const found = info.isDirectory() ? 'a folder' : info.isFIFO() ? 'a named pipe' : info.isSocket() ? 'a socket' : info.isCharacterDevice() || info.isBlockDevice() ? 'a device' : 'something else';
+  const kinds = [
+    [info.isDirectory(), 'a folder'], [info.isFIFO(), 'a named pipe'], [info.isSocket(), 'a socket'],
+    [info.isCharacterDevice() || info.isBlockDevice(), 'a device'],
+  ] as const;
+  const found = kinds.find(([is]) => is)?.[1] ?? 'something else';
   return inputError('it is not a file', {
     code: 'NOT_A_FILE', at, detail: `expected a file, found ${found}`, hint: 'Give the file itself. What comes out of a pipe or a device must be saved first.',
   });

@@ -212,7 +212,7 @@ function plainValue(value: unknown): VectorValue {
   if (value === null || value === undefined) return null;
   if (typeof value === 'string' || typeof value === 'number') return value;
   if (typeof value !== 'object' || !('year' in value)) return JSON.stringify(value);
-  const { year, month, day, hour, minute = 0, second = 0 } = value as { year: number; month: number; day: number; hour?: number; minute?: number; second?: number };
-  const [mm, dd, ...time] = [month, day, hour ?? 0, minute, second].map((part) => String(Math.trunc(part)).padStart(2, '0'));
+  const { year, month, day, hour, minute, second } = value as Partial<Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', number>>;
+  const [mm, dd, ...time] = [month, day, hour, minute, second].map((part = 0) => String(Math.trunc(part)).padStart(2, '0'));
   return `${String(year).padStart(4, '0')}-${mm}-${dd}${hour === undefined ? '' : `T${time.join(':')}`}`;
 }

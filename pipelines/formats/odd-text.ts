@@ -93,7 +93,7 @@ export class OddText {
 
   #look(chunk: Buffer, start: number, end: number, label: string, position: number): void {
     let at = start;
-    while (at < end && chunk[at]! < 0x80) at += 1;
+    while (at < end && (chunk[at] ?? 0) < 0x80) at += 1;
     if (at === end) return;
     this.seen += 1;
     const text = chunk.toString('utf8', start, end);

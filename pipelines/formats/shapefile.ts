@@ -128,7 +128,8 @@ function encodingName(cpg: string, label: string): string {
   if (iso !== null) return iso[1] === '1' ? 'CP1252' : `ISO-8859-${iso[1]}`;
   if (/^(437|850|852|1250|1252)$/.test(name)) return `CP${name}`;
   throw inputError('encoding of the shapefile is not known', {
-    code: 'ENCODING_UNKNOWN', at: label, detail: `expected UTF-8, 1252, 1250, 850, 437 or ISO 8859-n in .cpg, found ${JSON.stringify(cpg)}`, hint: 'Correct the .cpg file.',
+    code: 'ENCODING_UNKNOWN', at: label, detail: `expected UTF-8, 1252, 1250, 850, 437 or ISO 8859-n in .cpg, found ${JSON.stringify(cpg)}`,
+    hint: 'Correct the .cpg file.',
   });
 }
 

@@ -140,7 +140,7 @@ export class XmlElementParser {
       // a later one about what comes after the element.
       if (this.#end < 0 || this.#parser.position === this.#end) throw xmlError(error, this.#parser);
     }
-    return this.#end < 0 ? null : { element: this.#root!, length: this.#end };
+    return this.#end < 0 || this.#root === null ? null : { element: this.#root, length: this.#end };
   }
 
   /** Offset of the first ampersand in `text` that begins no entity, or −1. */

@@ -2,6 +2,7 @@
  * What a file's packaging says of it: whether its publisher calls it the whole, and which day it was made. Decided by names and by
  * what is written inside, never by how much there is.
  */
+import { basename } from 'node:path';
 import type { Probe } from '../contract/source.ts';
 import type { ZipEntry } from '../formats/zip.ts';
 
@@ -10,7 +11,7 @@ const NO_DAY = '1980-01-01';
 
 /** File name without folders, ending, and what a browser or a desktop adds to a second copy: `MOLISE (1).zip` → `MOLISE`. */
 export function stemOf(path: string): string {
-  return path.split('/').at(-1)!.replace(/\.[^.]*$/, '').replace(/(?: ?\(\d+\)| - Cop(?:y|ia)(?: ?\(\d+\))?)$/, '');
+  return basename(path).replace(/\.[^.]*$/, '').replace(/(?: ?\(\d+\)| - Cop(?:y|ia)(?: ?\(\d+\))?)$/, '');
 }
 
 /** How a publisher names a file of all Italy or of a whole region, and how every name begins that copies it. */

@@ -24,7 +24,9 @@ type Progress = (bytes: number) => void;
  * Serves tasks in a thread.
  * @param read like `Source.read`, of one task
  */
-export function serveReader<Task>(tables: Readonly<Record<string, Columns>>, read: (task: Task, sink: Pick<Sink, 'member'>, progress: Progress) => Promise<void>): void {
+export function serveReader<Task>(
+  tables: Readonly<Record<string, Columns>>, read: (task: Task, sink: Pick<Sink, 'member'>, progress: Progress) => Promise<void>,
+): void {
   serve<Task, SinkMessage>((task, out) => {
     let done = 0;
     return read(task, { member: async (facts) => postingMember(facts, tables, out, () => done) }, (bytes) => (done = bytes));

@@ -13,7 +13,7 @@ export interface VectorReading<K extends string> {
   /** Staging table; its last column is the geometry. */
   readonly table: string;
   /** Kind of geometry that a record must have; `multi…` counts as the same. */
-  readonly geometry: 'polygon' | 'line';
+  readonly geometry: keyof typeof TYPES;
   readonly columns: Omit<ExpectedColumns<K>, 'at'>;
   /**
    * One record: the values of the staging columns before the geometry, or why it is refused.
@@ -28,7 +28,7 @@ const VECTOR_FILE = /\.(?:shp|gpkg|geojson)$/i;
 const DRAIN_BYTES = 1_048_576;
 const DRAIN_RECORDS = 500;
 /** EWKB types by kind, simple and multi. */
-const TYPES = { polygon: [3, 6], line: [2, 5] } as const;
+const TYPES: Readonly<Record<'polygon' | 'line', readonly number[]>> = { polygon: [3, 6], line: [2, 5] };
 
 /** Paths of the vector files of a zip, without the shadow files that macOS adds. */
 export function vectorEntries(entries: readonly ZipEntry[]): string[] {
@@ -44,23 +44,24 @@ export type VectorReadings<K extends string> = VectorReading<K> | ((layer: Vecto
  */
 export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>): Promise<void> {
   if (!(await isZip(file.path))) {
-    await readDataset(await openVector(file.path), '', {}, file.size, sink, reading);
+    await readDataset(await openVector(file.path), { path: '' }, file.size, sink, reading);
     return;
   }
   const zip = await file.zip();
   try {
     const paths = vectorEntries(zip.entries);
     if (paths.length === 0) {
-      throw inputError('zip holds no vector file', { code: 'VECTOR_MISSING', at: file.name, detail: `expected .shp, .gpkg or .geojson, found ${zip.entries.map((entry) => entry.path).slice(0, 5).join(', ') || 'nothing'}` });
+      const found = zip.entries.map((entry) => entry.path).slice(0, 5).join(', ') || 'nothing';
+      throw inputError('zip holds no vector file', { code: 'VECTOR_MISSING', at: file.name, detail: `expected .shp, .gpkg or .geojson, found ${found}` });
     }
     for (const path of paths) {
       const parts = partsOf(zip, path);
-      const { size } = zip.entry(path);
       const crc32 = parts.reduce((crc, part) => (Math.imul(crc, 31) + part.crc32) >>> 0, 0);
+      const facts = { path, crc32, size: zip.entry(path).size };
       const weight = parts.reduce((size, part) => size + part.compressedSize, 0);
       // One layer per file is known before opening it, except in a GeoPackage; only then can unpacking be saved.
-      if (!path.toLowerCase().endsWith('.gpkg') && (await sink.reuse({ path, crc32, size }))) continue;
-      await readDataset(await openVector({ zip, entry: path }), path, { crc32, size }, weight, sink, reading);
+      if (!path.toLowerCase().endsWith('.gpkg') && (await sink.reuse(facts))) continue;
+      await readDataset(await openVector({ zip, entry: path }), facts, weight, sink, reading);
     }
   } finally {
     await zip.close();
@@ -73,66 +74,68 @@ function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
   return zip.entries.filter((entry) => entry.path.toLowerCase().startsWith(stem) && !entry.path.slice(stem.length).includes('/'));
 }
 
-async function readDataset<K extends string>(dataset: VectorDataset, path: string, entry: Pick<MemberFacts, 'crc32' | 'size'>, weight: number, sink: Sink, readings: VectorReadings<K>): Promise<void> {
+/** @param weight bytes of the file that the dataset stands for */
+async function readDataset<K extends string>(
+  dataset: VectorDataset, facts: MemberFacts, weight: number, sink: Sink, readings: VectorReadings<K>,
+): Promise<void> {
   try {
     // Tables without geometry (styles, metadata) come with GeoPackages and hold nothing that is read.
     const layers = dataset.layers.filter((layer) => layer.spatial);
-    if (layers.length === 0) throw inputError('vector file has no layer with geometry', { code: 'LAYER_MISSING', at: dataset.label, detail: `found ${dataset.layers.map((layer) => layer.name).join(', ') || 'no layer'}` });
+    if (layers.length === 0) {
+      const found = dataset.layers.map((layer) => layer.name).join(', ') || 'no layer';
+      throw inputError('vector file has no layer with geometry', { code: 'LAYER_MISSING', at: dataset.label, detail: `found ${found}` });
+    }
     const total = layers.reduce((sum, layer) => sum + layer.featureCount, 0);
     for (const layer of layers) {
       const reading = typeof readings === 'function' ? readings(layer) : readings;
       if (reading === null) continue;
-      const facts = { path: layers.length === 1 ? path : `${path}#${layer.name}`, ...entry };
-      if (layers.length > 1 && (await sink.reuse(facts))) continue;
-      const member = await sink.member(facts);
-      await readLayer(dataset, layer, member, reading, (records) => sink.progress((weight * records) / Math.max(1, total)));
+      const own = layers.length === 1 ? facts : { ...facts, path: `${facts.path}#${layer.name}` };
+      if (layers.length > 1 && (await sink.reuse(own))) continue;
+      const member = await sink.member(own);
+      const place = placing(layer, member, reading);
+      let bytes = 0;
+      let records = 0;
+      const progress = (): void => sink.progress((weight * records) / Math.max(1, total));
+      for await (const feature of dataset.features(layer)) {
+        place(feature);
+        bytes += feature.ewkb?.length ?? 0;
+        records += 1;
+        if (bytes < DRAIN_BYTES && records < DRAIN_RECORDS) continue;
+        progress();
+        [bytes, records] = [0, 0];
+        await member.drain();
+      }
+      progress();
+      await member.close(layer.featureCount);
     }
   } finally {
     await dataset.close();
   }
 }
 
-async function readLayer<K extends string>(dataset: VectorDataset, layer: VectorLayer, member: MemberSink, reading: VectorReading<K>, progress: (records: number) => void): Promise<void> {
+/** @returns what writes a feature as a row, or rejects it */
+function placing<K extends string>(layer: VectorLayer, member: MemberSink, reading: VectorReading<K>): (feature: VectorFeature) => void {
   const names = layer.fields.map((field) => field.name);
-  const indexes = expectColumns(names, { ...reading.columns, at: `${dataset.label}, layer ${layer.name}` });
-  const keys = Object.keys(indexes) as K[];
-  let bytes = 0;
-  let records = 0;
-  for await (const feature of dataset.features(layer)) {
-    const fields = {} as Record<K, VectorValue>;
-    for (const key of keys) fields[key] = indexes[key] === -1 ? null : (feature.properties[names[indexes[key]]!] ?? null);
-    const refusal = place(feature, fields, layer.name, member, reading);
-    if (refusal !== null) member.reject({ position: feature.position, ...refusal, raw: JSON.stringify(feature.properties) });
-    bytes += feature.ewkb?.length ?? 0;
-    records += 1;
-    if (bytes >= DRAIN_BYTES || records >= DRAIN_RECORDS) {
-      progress(records);
-      bytes = 0;
-      records = 0;
-      const full = member.drain();
-      if (full !== undefined) await full;
-    }
-  }
-  progress(records);
-  await member.close(layer.featureCount);
+  const columns = Object.entries(expectColumns(names, { ...reading.columns, at: layer.at })) as [K, number][];
+  return (feature) => {
+    const { position, properties, ewkb } = feature;
+    const refusal = geometryRefusal(feature, reading.geometry);
+    const fields = (): Record<K, VectorValue> =>
+      Object.fromEntries(columns.map(([key, index]) => [key, properties[names[index] ?? ''] ?? null])) as Record<K, VectorValue>;
+    const row = refusal ?? reading.row(fields(), layer.name);
+    if ('code' in row) member.reject({ position, ...row, raw: JSON.stringify(properties) });
+    else member.row(reading.table, position, [...row.values, ewkb]);
+  };
 }
 
-/** Writes the record as a row. @returns why not, or null */
-function place<K extends string>(feature: VectorFeature, fields: Readonly<Record<K, VectorValue>>, layer: string, member: MemberSink, reading: VectorReading<K>): Refusal | null {
-  if (feature.geometryError !== null) return { code: 'geometry_unreadable', message: `expected a geometry, found: ${feature.geometryError}` };
-  const { ewkb } = feature;
-  if (ewkb === null) return { code: 'geometry_missing', message: `expected a ${reading.geometry}, found no geometry` };
+/** Why a geometry cannot be used, or null. */
+function geometryRefusal({ ewkb, geometryError }: VectorFeature, kind: keyof typeof TYPES): Refusal | null {
+  if (geometryError !== null) return { code: 'geometry_unreadable', message: `expected a geometry, found: ${geometryError}` };
+  if (ewkb === null) return { code: 'geometry_missing', message: `expected a ${kind}, found no geometry` };
   const type = ewkb.readUInt32LE(1) & 0xff;
-  if (!(TYPES[reading.geometry] as readonly number[]).includes(type)) {
-    return { code: `geometry_not_${reading.geometry}`, message: `expected a ${reading.geometry} or several, found geometry type ${type}` };
-  }
-  if (ewkb.readUInt32LE(9) === 0) return { code: 'geometry_empty', message: `expected a ${reading.geometry}, found an empty one` };
-  const misplaced = isInDegrees(ewkb.readUInt32LE(5)) ? geometryOutsideItaly(ewkb) : metresMisplaced(ewkb);
-  if (misplaced !== null) return misplaced;
-  const row = reading.row(fields, layer);
-  if ('code' in row) return row;
-  member.row(reading.table, feature.position, [...row.values, ewkb]);
-  return null;
+  if (!TYPES[kind].includes(type)) return { code: `geometry_not_${kind}`, message: `expected a ${kind} or several, found geometry type ${type}` };
+  if (ewkb.readUInt32LE(9) === 0) return { code: 'geometry_empty', message: `expected a ${kind}, found an empty one` };
+  return isInDegrees(ewkb.readUInt32LE(5)) ? geometryOutsideItaly(ewkb) : metresMisplaced(ewkb);
 }
 
 // --- recognising ---------------------------------------------------------------------------------------------------
@@ -148,23 +151,17 @@ export interface VectorLook {
 
 /** What can be seen of the vector files in a probe without opening them; empty when there is none. */
 export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
-  if (probe.entries === null) {
-    if (!VECTOR_FILE.test(probe.name)) return [];
-    const dbf = probe.siblings.find((name) => name.toLowerCase() === `${probe.name.slice(0, -4).toLowerCase()}.dbf`);
-    return [await look(probe.name, probe.head, async () => (dbf === undefined ? null : probe.headOfSibling(dbf)))];
-  }
+  const { entries } = probe;
+  const paths = entries === null ? (VECTOR_FILE.test(probe.name) ? [probe.name] : []) : vectorEntries(entries);
+  const beside = entries?.map(({ path }) => path) ?? probe.siblings;
+  const headOf = (path: string): Promise<Buffer> => (entries === null ? probe.headOfSibling(path) : probe.headOf(path));
   const looks: VectorLook[] = [];
-  for (const path of vectorEntries(probe.entries)) {
-    const dbf = probe.entries.find((entry) => entry.path.toLowerCase() === `${path.slice(0, -4).toLowerCase()}.dbf`);
-    looks.push(await look(path, await probe.headOf(path), async () => (dbf === undefined ? null : probe.headOf(dbf.path))));
+  for (const path of paths) {
+    const dbf = beside.find((name) => name.toLowerCase() === `${path.slice(0, -4).toLowerCase()}.dbf`);
+    const fields = dbf === undefined || !/\.shp$/i.test(path) ? null : dbfFields(await headOf(dbf));
+    looks.push({ path, fields, head: entries === null ? probe.head : await probe.headOf(path) });
   }
   return looks;
-}
-
-async function look(path: string, head: Buffer, table: () => Promise<Buffer | null>): Promise<VectorLook> {
-  if (!path.toLowerCase().endsWith('.shp')) return { path, fields: null, head };
-  const dbf = await table();
-  return { path, fields: dbf === null ? null : dbfFields(dbf), head };
 }
 
 /** Names of a dBASE table's fields: descriptors of 32 bytes from byte 32, ended by 0x0D. */
@@ -190,6 +187,5 @@ export function sidecarsOf(probe: Probe): string[] {
  */
 export function editionOf(name: string): string | null {
   const found = [...name.matchAll(/(?<!\d)(20\d\d)(?:[_-](20\d\d))?(?!\d)/g)].at(-1);
-  if (found === undefined) return null;
-  return found[2] === undefined ? found[1]! : `${found[1]}_${found[2]}`;
+  return found === undefined ? null : found.slice(1).filter((year) => year !== undefined).join('_');
 }
