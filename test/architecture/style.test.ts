@@ -1,9 +1,7 @@
 /** Names, sizes and loose ends. */
-import { execFile } from 'node:child_process';
 import { basename } from 'node:path';
-import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
-import { FILES, isData, lineAt, read, ROOT, SECTION_FOLDERS, SOURCES } from './project.ts';
+import { FILES, isData, lineAt, read, SECTION_FOLDERS, SOURCES } from './project.ts';
 
 /** Longer than this, a file holds more than one thing. */
 const MOST_LINES = 750;
@@ -57,13 +55,6 @@ describe('code', () => {
     expect(CODE.filter((file) => !/[^\n]\n$/.test(read(file)))).toEqual([]);
     expect(CODE.flatMap((file) => read(file).split('\n').flatMap((line, index) => (/[ \t]$|\r/.test(line) ? [`${file}:${index + 1}`] : [])))).toEqual([]);
   });
-
-  it('type-checks, strictly', async () => {
-    const { stdout } = await promisify(execFile)(process.execPath, ['node_modules/typescript/bin/tsc', '--noEmit', '--pretty', 'false'], { cwd: ROOT }).catch(
-      (failure: { stdout: string }) => failure,
-    );
-    expect(stdout.split('\n').filter((line) => line !== '')).toEqual([]);
-  }, 300_000);
 });
 
 describe('package.json', () => {
