@@ -58,7 +58,7 @@ export const parcel = z.strictObject({
       license: z.string().describe('Name of the licence'),
       url: z.string().describe('Text of the licence, or where the dataset is published'),
       reference_period: nullable(z.string(), 'Years, half-years or days that made the values of this region; '
-        + 'null: none of its values come from the source, or it says no date'),
+      + 'null: none of its values come from the source, or it says no date'),
       attribution: z.string().describe('Words to be shown'),
     })).describe('Attributions that must be shown with the data'),
     attribution_required: z.literal(true).describe('Always'),

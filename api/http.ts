@@ -22,7 +22,7 @@ const LINGER_MS = 1_000;
 export function commonHeaders(requestId: string): Record<string, string> {
   return {
     'access-control-allow-origin': '*', 'access-control-expose-headers': EXPOSED_HEADERS, 'x-content-type-options': 'nosniff',
-    'vary': 'Accept-Encoding, X-Api-Key', 'x-request-id': requestId,
+    vary: 'Accept-Encoding, X-Api-Key', 'x-request-id': requestId,
   };
 }
 
@@ -81,7 +81,7 @@ function answerTo(error: ApiError, requestId: string): string {
   const body = JSON.stringify(error);
   const headers = {
     ...commonHeaders(requestId), 'cache-control': 'no-store', ...error.headers, 'content-type': JSON_TYPE, 'content-length': String(Buffer.byteLength(body)),
-    'date': new Date().toUTCString(), 'connection': 'close',
+    date: new Date().toUTCString(), connection: 'close',
   };
   const head = [`HTTP/1.1 ${error.status} ${STATUS_CODES[error.status] ?? ''}`, ...Object.entries(headers).map(([name, value]) => `${name}: ${value}`)];
   return `${head.join('\r\n')}\r\n\r\n${body}`;

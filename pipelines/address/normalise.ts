@@ -111,13 +111,9 @@ export function normaliseFolded(folded: string): StreetName {
   }
   const all = words(folded);
   const typed = takeType(all);
-  if (typed === null) {
-    const { type, tokens } = tokensOf(all, null);
-    return { type, otherTypes: [], tokens: tokens.length > 0 ? tokens : all.map(({ text }) => text) };
-  }
-  const { tokens } = tokensOf(all.slice(typed.length), typed.type);
+  const { type, tokens } = tokensOf(all.slice(typed?.length ?? 0), typed?.type ?? null);
   // A name that is nothing but its type (CASE SPARSE, LOCALITA') is found by the words of the type.
-  return { type: typed.type, otherTypes: typed.otherTypes, tokens: tokens.length > 0 ? tokens : typed.type.split(' ') };
+  return { type, otherTypes: typed?.otherTypes ?? [], tokens: tokens.length > 0 ? tokens : typed?.type.split(' ') ?? all.map(({ text }) => text) };
 }
 
 /** Street type at the start: the longest run of words that is one. */
@@ -209,19 +205,14 @@ function germanName(name: string): boolean {
 
 /** Every name that a street can be asked by: the official one, its halves, the second languages. No two have equal types and tokens. */
 export function streetNames(odonimo: string, lingua1: string | null, lingua2: string | null): NamedStreet[] {
-  const names: NamedStreet[] = [];
-  const seen = new Set<string>();
-  const add = (kind: NamedStreet['kind'], name: string): void => {
-    const normal = normaliseStreet(name);
+  const written = [...halves(odonimo).map((name) => ({ kind: 'odonimo', name }) as const), { kind: 'lingua1', name: lingua1 }, { kind: 'lingua2', name: lingua2 }] as const;
+  const names = new Map<string, NamedStreet>();
+  for (const { kind, name } of written) {
+    const normal = normaliseStreet(name ?? '');
     const key = `${normal.type ?? ''}|${normal.tokens.join(' ')}`;
-    if (normal.tokens.length === 0 || seen.has(key)) return;
-    seen.add(key);
-    names.push({ kind, name, ...normal });
-  };
-  for (const half of halves(odonimo)) add('odonimo', half);
-  if (lingua1 !== null) add('lingua1', lingua1);
-  if (lingua2 !== null) add('lingua2', lingua2);
-  return names;
+    if (name !== null && normal.tokens.length > 0 && !names.has(key)) names.set(key, { kind, name, ...normal });
+  }
+  return [...names.values()];
 }
 
 /**

@@ -283,17 +283,11 @@ function findCivici(folded: string, original: string): { plain: string; civici: 
     const rest = plain.slice(start + digits.length);
     const isDate = MONTHS.has(/^\s*°?\s*([a-z]+)/.exec(rest)?.[1] ?? '');
     const isOrdinal = /^\s*°\s*[a-z]/.test(rest);
-    if (marked || !(isDate || isOrdinal || (digits.length === 5 && isPostalCode(plain, start, rest, civici.length)))) {
-      civici.push(readCivico(plain, start, marked, digits, original));
-    }
+    // Five digits are a CAP when a number came before or when they begin the comune part: behind a comma, or before the last words.
+    const isPostalCode = digits.length === 5 && (civici.length > 0 || /(?:[,;]|\s[-–—])\s*$/.test(plain.slice(0, start)) || /^\s+[a-z]/.test(rest));
+    if (marked || !(isDate || isOrdinal || isPostalCode)) civici.push(readCivico(plain, start, marked, digits, original));
   }
   return { plain, civici };
-}
-
-/** Five digits are a CAP when a number came before or when they begin the comune part: behind a comma, or before the last words. */
-function isPostalCode(text: string, start: number, rest: string, numbersBefore: number): boolean {
-  if (numbersBefore > 0) return true;
-  return /(?:[,;]|\s[-–—])\s*$/.test(text.slice(0, start)) || /^\s+[a-z]/.test(rest);
 }
 
 function readCivico(text: string, start: number, marked: boolean, digits: string, original: string): Civico {
@@ -353,9 +347,8 @@ class Gazetteer {
 
   /** Comuni before former ones before localities. @param province only places there; null: anywhere */
   get(key: string, province: string | null): readonly ComuneHit[] {
-    const all = (this.#hits.get(key) ?? []).filter((hit) => province === null || inProvince(hit, province));
-    return [isComune, ({ kind }: ComuneHit) => kind === 'former', ({ kind }: ComuneHit) => kind === 'locality']
-      .map((kind) => all.filter(kind)).find((hits) => hits.length > 0) ?? [];
+    const all = this.all(key).filter((hit) => province === null || inProvince(hit, province));
+    return [['name', 'second'], ['former'], ['locality']].map((kinds) => all.filter(({ kind }) => kinds.includes(kind))).find((hits) => hits.length > 0) ?? [];
   }
 
   /** Of whatever kind. */
@@ -418,10 +411,19 @@ function withoutSigla(text: string): { text: string; sigla: string | null } {
 /** Most words that the name of a comune has. */
 const COMUNE_WORDS = 8;
 
-interface Suffix {
-  /** Words in front of it. */
-  readonly rest: string;
+/** The ways to cut a text between two words, and before the first one; the shortest beginning first. */
+function cutsBetween(text: string): { before: string; after: string }[] {
+  const pieces = text.split(/\s+/);
+  return pieces.map((_, at) => ({ before: pieces.slice(0, at).join(' '), after: pieces.slice(at).join(' ') }));
+}
+
+/** A part of a text that may be a comune, and the words in front of it or behind it. */
+interface Split {
   readonly key: string;
+  readonly rest: string;
+}
+
+interface Suffix extends Split {
   readonly sigla: string | null;
   /** A preposition ties it to what stands before: `Leonardo da Vinci`, `Francesco d'Assisi`. */
   readonly tied: boolean;
@@ -434,14 +436,13 @@ function suffixes(text: string): Suffix[] {
   const found: Suffix[] = [];
   const ended = withoutSigla(text);
   for (const [body, sigla] of [...(ended.sigla === null ? [] : [[ended.text, ended.sigla] as const]), [text, null]] as const) {
-    const pieces = body.split(/\s+/);
-    for (const [from, piece] of pieces.entries()) {
-      if (from < pieces.length - COMUNE_WORDS || /^[\d-]/.test(piece)) continue;
-      const key = comuneKey(pieces.slice(from).join(' '));
-      const rest = pieces.slice(0, from).join(' ').replace(/\s*\b\d{5}$/, '').trim();
-      const tied = TIES.test(piece) || TIES.test(pieces[from - 1] ?? '');
+    for (const { before, after } of cutsBetween(body).slice(-COMUNE_WORDS)) {
+      if (/^[\d-]/.test(after)) continue;
+      const key = comuneKey(after);
+      const rest = before.replace(/\s*\b\d{5}$/, '').trim();
       // `Castro LE`: the province is no article.
-      if (key !== '' && !found.some((other) => other.rest === rest && other.key === key)) found.push({ rest, key, sigla, tied });
+      if (key === '' || found.some((other) => other.rest === rest && other.key === key)) continue;
+      found.push({ rest, key, sigla, tied: [before.split(' ').at(-1), after.split(' ')[0]].some((word = '') => TIES.test(word)) });
     }
   }
   // Longest first; of the same words, the reading with a sigla first.
@@ -449,26 +450,20 @@ function suffixes(text: string): Suffix[] {
 }
 
 /** `milano via roma`: beginnings that may be a comune, before a street type. */
-function prefixes(text: string): { key: string; rest: string }[] {
-  const pieces = text.split(/\s+/);
-  const found: { key: string; rest: string }[] = [];
-  for (let to = 1; to < Math.min(pieces.length, COMUNE_WORDS); to += 1) {
-    const rest = pieces.slice(to).join(' ');
-    if (takeType(words(rest)) !== null) found.push({ key: comuneKey(pieces.slice(0, to).join(' ').replace(COMUNE_OF, '')), rest });
-  }
-  return found;
+function prefixes(text: string): Split[] {
+  return cutsBetween(text).slice(1, COMUNE_WORDS).filter(({ after }) => takeType(words(after)) !== null)
+    .map(({ before, after }) => ({ key: comuneKey(before.replace(COMUNE_OF, '')), rest: after }));
 }
 
 /** `salerno scalo`: beginnings that may be a comune, with a locality behind them, longest first. */
-function beginnings(text: string): { key: string; rest: string }[] {
-  const pieces = text.split(/\s+/);
-  return pieces.slice(1).map((_, index) => ({ key: comuneKey(pieces.slice(0, index + 1).join(' ')), rest: pieces.slice(index + 1).join(' ') })).reverse();
+function beginnings(text: string): Split[] {
+  return cutsBetween(text).slice(1).map(({ before, after }) => ({ key: comuneKey(before), rest: after })).reverse();
 }
 
 /** Every key that reading the segments may ask for. */
 function keysOf(segments: readonly Segment[]): string[] {
   return segments.flatMap(({ text }) => {
-    const place = placeText(text).text;
+    const place = placeText(text);
     return [
       ...[text, place].flatMap((each) => suffixes(each).map(({ key }) => key)), ...[...prefixes(text), ...beginnings(place)].map(({ key }) => key),
       comuneKey(place.replace(PROVINCE_OF, '')), localityKey(place) ?? '', ...(text.match(POSTAL_CODE) ?? []),
@@ -513,7 +508,8 @@ async function readingsOf(cut: Cut, given: NamedPlace | null, province: string |
     if (isPlace) {
       const there = await placeOf(behind, province, gazetteer, given === null);
       // The one behind the street is the comune when both are named: then the one before it is a part of it.
-      add(next.text, there.comuni === null ? before.sure ? before : await placeOf([first], province, gazetteer, given === null) : { ...there, locality: there.locality ?? localityKey(first.text) }, 'place');
+      if (there.comuni !== null) add(next.text, { ...there, locality: there.locality ?? localityKey(first.text) }, 'place');
+      else add(next.text, before.sure ? before : await placeOf([first], province, gazetteer, given === null), 'place');
       return found;
     }
   }
@@ -525,31 +521,29 @@ async function readingsOf(cut: Cut, given: NamedPlace | null, province: string |
     if (next?.dash === true) add([first, ...others].map(({ text }) => text).join(' '), await placeOf(cut.comune, province, gazetteer, given === null), 'words', true);
     return found;
   }
-  // Nothing behind: the street's last words may be the comune, when a name is left for the street. After a civico that is
-  // only a second thought: people write the comune behind the number.
+  // Nothing behind: the street's last words may be the comune, when a name is left for the street.
+  let ends: { rest: string; place: NamedPlace } | undefined;
   let mayNameComune = false;
-  const ends: (() => void)[] = [];
   for (const { rest, key, sigla, tied } of suffixes(first.text)) {
     const hits = gazetteer.get(key, sigla ?? province);
-    if (hits.length === 0 || tied || !hasName(rest)) continue;
-    if (given !== null && !hits.some(({ belfiore }) => belfiore !== null && given.comuni?.includes(belfiore))) continue;
-    mayNameComune ||= given === null && hits.some(isComune);
-    ends.push(() => add(rest, { ...NOWHERE, comuni: codesOf(hits), locality: hits[0]?.kind === 'locality' ? key : null }, 'words'));
+    const codes = codesOf(hits);
+    if (hits.length === 0 || tied || !hasName(rest) || (given !== null && !codes.some((code) => given.comuni?.includes(code)))) continue;
+    mayNameComune = given === null && hits.some(isComune);
+    ends = { rest, place: { ...NOWHERE, comuni: codes, locality: hits[0]?.kind === 'locality' ? key : null } };
     break;
   }
-  const begins: (() => void)[] = [];
-  for (const { key, rest } of prefixes(first.text)) {
-    const hits = gazetteer.get(key, province);
-    if (hits.length === 0) continue;
-    // The comune stands before the street: what stands behind it is the street's.
-    if (hits.some(isComune)) ends.length = 0;
-    begins.push(() => add(rest, { ...NOWHERE, comuni: codesOf(hits), sure: hits.some(isComune) }, hits.some(isComune) ? 'place' : 'words'));
-  }
+  const begins = prefixes(first.text).map(({ key, rest }) => ({ rest, hits: gazetteer.get(key, province) })).filter(({ hits }) => hits.length > 0);
+  // The comune stands before the street: what stands behind it is the street's.
+  if (begins.some(({ hits }) => hits.some(isComune))) ends = undefined;
+  // After a civico the street's last words are only a second thought: people write the comune behind the number.
   const endsFirst = cut.ending === NO_ENDING || given !== null;
-  if (endsFirst) ends.forEach((each) => each());
-  begins.forEach((each) => each());
+  if (ends !== undefined && endsFirst) add(ends.rest, ends.place, 'words');
+  for (const { rest, hits } of begins) {
+    const sure = hits.some(isComune);
+    add(rest, { ...NOWHERE, comuni: codesOf(hits), sure }, sure ? 'place' : 'words');
+  }
   add(first.text, nowhere, 'none', mayNameComune);
-  if (!endsFirst) ends.forEach((each) => each());
+  if (ends !== undefined && !endsFirst) add(ends.rest, ends.place, 'words');
   return found;
 }
 
@@ -564,11 +558,8 @@ function within(given: NamedPlace, named: NamedPlace): { place: NamedPlace; cont
 }
 
 /** A place without its postal code and without the words that only say what it is. */
-function placeText(segment: string): { text: string; postalCode: string | null } {
-  return {
-    text: segment.replace(POSTAL_CODE, ' ').replace(/\s+/g, ' ').trim().replace(COMUNE_OF, ''),
-    postalCode: segment.match(POSTAL_CODE)?.at(-1) ?? null,
-  };
+function placeText(segment: string): string {
+  return segment.replace(POSTAL_CODE, ' ').replace(/\s+/g, ' ').trim().replace(COMUNE_OF, '');
 }
 
 /**
@@ -578,14 +569,12 @@ function placeText(segment: string): { text: string; postalCode: string | null }
  */
 async function placeOf(segments: readonly Segment[], province: string | null, gazetteer: Gazetteer, likeness: boolean): Promise<NamedPlace> {
   let bound = province;
-  let postalCode: string | null = null;
   const texts: string[] = [];
-  for (const segment of segments) {
-    const piece = placeText(segment.text);
-    postalCode = piece.postalCode ?? postalCode;
-    if (PROVINCE_OF.test(piece.text)) bound = statedProvince(piece.text).key;
-    else if (/[a-z]{2}/.test(piece.text)) texts.push(piece.text);
+  for (const piece of segments.map(({ text }) => placeText(text))) {
+    if (PROVINCE_OF.test(piece)) bound = statedProvince(piece).key;
+    else if (/[a-z]{2}/.test(piece)) texts.push(piece);
   }
+  const postalCode = segments.flatMap(({ text }) => text.match(POSTAL_CODE) ?? []).at(-1) ?? null;
   const coded = gazetteer.withPostalCode(postalCode);
   const last = texts.at(-1);
   if (last !== undefined && /^[a-z]{2}$/.test(last) && (texts.length > 1 || gazetteer.get(comuneKey(last), bound).length === 0)) {
@@ -665,11 +654,8 @@ async function resolveCity(city: string, gazetteer: Gazetteer): Promise<NamedPla
 }
 
 function hasName(street: string): boolean {
-  if (!/[a-z0-9]/.test(street)) return false;
-  if (findRoute(street) !== null) return true;
   const all = words(street);
-  const type = takeType(all);
-  return all.length > (type?.length ?? 0) && normaliseFolded(street).tokens.length > 0;
+  return findRoute(street) !== null || (all.length > (takeType(all)?.length ?? 0) && normaliseFolded(street).tokens.length > 0);
 }
 
 /** `Via Museo / Museumstraße`: one street in two languages. */

@@ -26,7 +26,10 @@ export function planCommand(): Command {
 
 function toJson({ plan, survey, price }: Outlook): Record<string, unknown> {
   return {
-    load: plan.loads.map(({ located: { source: { id: source }, vintage, region, files }, why }) => ({ source, vintage, region, files: files.map(({ path }) => path), why })),
+    load: plan.loads.map(({ located, why }) => {
+      const { source, vintage, region, files } = located;
+      return { source: source.id, vintage, region, files: files.map(({ path }) => path), why };
+    }),
     build: plan.builds.map(({ unit, products, missing }) => ({ unit, stale: staleOf(products), missing })),
     unused: plan.unused,
     left: plan.left,

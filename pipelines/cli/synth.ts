@@ -4,6 +4,15 @@ import { expandPath } from '../config.ts';
 import { loadSources } from '../contract/registry.ts';
 import { collectPaths, command, parseCount, print } from './command.ts';
 
+interface Options {
+  readonly out: string;
+  readonly parcels: number;
+  readonly seed: number;
+  readonly comuni?: number;
+  readonly source?: readonly string[];
+  readonly json?: boolean;
+}
+
 export function synthCommand(): Command {
   return command('synth', 'Write the files of a synthetic region in the publishers\' exact formats, quirks included.', [
     'mappale synth --out /tmp/synthetic --parcels 20000 --seed 7',
@@ -15,7 +24,7 @@ export function synthCommand(): Command {
     .option('--comuni <n>', 'how many comuni share the parcels; by default as many as keeps them of the size of real ones', parseCount)
     .option('--source <id>', 'only this source; may be given more than once', collectPaths)
     .option('--json', 'print what was written as JSON')
-    .action(async ({ out: folder, source: only, json, ...options }: { out: string; parcels: number; seed: number; comuni?: number; source?: string[]; json?: boolean }) => {
+    .action(async ({ out: folder, source: only, json, ...options }: Options) => {
       const { writeSynthetic } = await import('../synthetic/synthetic.ts');
       const out = expandPath(folder);
       await mkdir(out, { recursive: true });
