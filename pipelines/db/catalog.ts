@@ -60,6 +60,19 @@ async function provide(session: Session, schema: string, table: string, statemen
   await session.query(workspace('view', { schema, view: table, rows: { sql: workspace(statement, names) } }));
 }
 
+/** Half-year, year or kind, and code of a comune or of another unit; empty where a layer knows none. */
+export interface SeriesPlace {
+  readonly series: string;
+  readonly place: string;
+}
+
+/** A file of which some places are in force. */
+export interface FilePart {
+  readonly fileId: number;
+  readonly releaseId: number;
+  readonly places: readonly SeriesPlace[];
+}
+
 /** Which rows of a layer a workspace sees: all of some releases, all or some places of some files. */
 export interface LayerRows {
   /** Releases that are in force as a whole. */
@@ -67,7 +80,7 @@ export interface LayerRows {
   /** Files of other releases that are in force as a whole. */
   readonly files: readonly { readonly fileId: number; readonly releaseId: number }[];
   /** Files of which some places are in force. */
-  readonly parts: readonly { readonly fileId: number; readonly releaseId: number; readonly places: readonly { readonly series: string; readonly place: string }[] }[];
+  readonly parts: readonly FilePart[];
   /** Columns of the layer that say series and place; null: it has none, and no parts. */
   readonly columns: PlaceColumns | null;
 }
@@ -105,7 +118,7 @@ export async function provideLayer(session: Session, schema: string, relation: R
 
 /** Digest of what one file says of some places of a layer, wherever in it that stands. */
 export async function digestOfPlaces(
-  session: Session, relation: Relation, file: { readonly fileId: number; readonly releaseId: number }, columns: PlaceColumns, places: readonly { readonly series: string; readonly place: string }[],
+  session: Session, relation: Relation, file: { readonly fileId: number; readonly releaseId: number }, columns: PlaceColumns, places: readonly SeriesPlace[],
 ): Promise<string> {
   const table = placeOf(relation);
   const names = { table, columns: await contentColumns(session, table), series: columns.series ?? [], place: columns.place };
@@ -126,13 +139,6 @@ export async function recordWholeFiles(session: Session, schema: string, layer: 
 export async function repeatingMembers(session: Session, schema: string, layer: string, columns: readonly string[]): Promise<number[]> {
   const rows = await session.query<{ id: number }>(workspace('repeating_members', { schema, layer, columns }));
   return rows.map(({ id }) => id);
-}
-
-/** Region of each comune of the list, by cadastral code. */
-export async function readRegister(session: Session, fileIds: readonly number[]): Promise<Map<string, number>> {
-  if (fileIds.length === 0 || !(await hasRelation(session, 'layer.comune_code'))) return new Map();
-  const rows = await session.query<{ belfiore: string; region: number }>(workspace('listed_regions'), [[...fileIds]]);
-  return new Map(rows.map(({ belfiore, region }) => [belfiore, region]));
 }
 
 /** A published table as a workspace sees it: one partition, or the empty parent. */
@@ -325,7 +331,7 @@ export interface TableDifference extends Row {
  * are known by their whole content, so that a change is one removed and one added.
  * @param parcels partitions of core.parcel of the two publications, which say what comune a fid is in
  */
-export async function compareTables(session: Session, was: Place, now: Place, parcels: { readonly was: Place; readonly now: Place }): Promise<TableDifference[]> {
+export async function compareTables(session: Session, was: Place, now: Place, parcels: Readonly<Record<'was' | 'now', Place>>): Promise<TableDifference[]> {
   const found = await session.query<{ name: string; key: boolean }>(catalog('columns'), [ident(now.schema, now.table)]);
   const columns = found.map(({ name }) => name).filter((name) => !PROVENANCE.includes(name));
   const isPlaced = columns.includes('belfiore');
@@ -336,17 +342,6 @@ export async function compareTables(session: Session, was: Place, now: Place, pa
   const fields = single ? columns.filter((name) => name !== 'fid').map((name) => content('changed_field', { name })).join(', ') : '';
   const rows = await session.query<TableDifference>(content('differences', { was: side(was, parcels.was), now: side(now, parcels.now), fields: { sql: fields } }));
   return rows.map((row) => ({ ...row, fields: Object.fromEntries(Object.entries(row.fields).filter(([, count]) => count > 0)) }));
-}
-
-/** Bytes on disk of layer tables, by release. */
-export async function layerBytes(session: Session): Promise<Map<number, number>> {
-  const rows = await session.query<{ release_id: number; bytes: number }>(catalog('layer_bytes'));
-  return new Map(rows.map(({ release_id, bytes }) => [release_id, bytes]));
-}
-
-/** Bytes on disk of the published partitions of one unit. */
-export async function publishedBytes(session: Session, unit: number): Promise<number> {
-  return (await one<{ bytes: number }>(session, catalog('published_bytes'), [unit])).bytes;
 }
 
 /** A table's row of one parcel as JSON, from a workspace or from what is published; its rows in order where there are several. */

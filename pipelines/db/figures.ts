@@ -114,7 +114,10 @@ export async function measure(session: Session, gate: TableGate, { table, parcel
   }), [only]);
   return rows.map(({ fields: of, identities: broken, ...place }) => ({
     ...place,
-    fields: Object.fromEntries(Object.entries(of).map(([name, [values, quantiles, outside]]) => [name, { values, median: numberOf(quantiles?.[0]), p95: numberOf(quantiles?.[1]), outside }])),
+    fields: Object.fromEntries(Object.entries(of).map(([name, [values, quantiles, outside]]) => {
+      const [median, p95] = quantiles ?? [];
+      return [name, { values, median: numberOf(median), p95: numberOf(p95), outside }];
+    })),
     identities: Object.fromEntries(Object.entries(broken).map(([name, [known, count]]) => [name, { known, broken: count }])),
   }));
 }

@@ -1,6 +1,6 @@
 /**
- * Brings a database to this version: numbered migrations once, functions and tables of sections and layers whenever what their file says changed. Only commands that
- * write do that; the others ask whether it was done.
+ * Brings a database to this version: numbered migrations once, functions and tables of sections and layers whenever what their file says changed. Only
+ * commands that write do that; the others ask whether it was done.
  */
 import { existsSync } from 'node:fs';
 import { MappaleError } from '../errors.ts';
@@ -48,7 +48,9 @@ export interface Migration {
  * @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `POSTGIS_TOO_OLD`, `MIGRATION_CHANGED`, `DATABASE_NEWER`, `ALREADY_RUNNING`, and
  *   `MIGRATION_LOSES` (exit 2), which says what would be lost; then nothing was done
  */
-export async function migrate(database: Database, sources: readonly RegisteredSource[], { lose = false, dry = false }: MigrateOptions = {}): Promise<Migration> {
+export async function migrate(
+  database: Database, sources: readonly RegisteredSource[], { lose = false, dry = false }: MigrateOptions = {},
+): Promise<Migration> {
   const parts = partsOf(sources);
   return database.session(async (session) => {
     const applied = await appliedFiles(session);
@@ -135,7 +137,9 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
   return { steps, losses };
 }
 
-async function applyLayer(session: Session, file: SqlFile, source: RegisteredSource, known: boolean, lose: boolean): Promise<{ steps: readonly string[]; loss: Loss | null }> {
+async function applyLayer(
+  session: Session, file: SqlFile, source: RegisteredSource, known: boolean, lose: boolean,
+): Promise<{ steps: readonly string[]; loss: Loss | null }> {
   if (!known) {
     await session.script(file.text, file.file);
     return { steps: [`${file.file}: ${file.purpose}`], loss: null };

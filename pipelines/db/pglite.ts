@@ -108,7 +108,7 @@ class Embedded extends SessionDatabase {
     let rows = 0;
     const hand = async (): Promise<void> => {
       if (size === 0) return;
-      const blob = new Blob([COPY_HEADER, ...held, COPY_TRAILER] as unknown as ConstructorParameters<typeof Blob>[0]);
+      const blob = new Blob([COPY_HEADER, ...held, COPY_TRAILER]);
       held = [];
       size = 0;
       const copied = await this.#exclusive(() => this.#session.copy(statement, blob));

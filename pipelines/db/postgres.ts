@@ -10,7 +10,7 @@ import { serverAddress, type ServerAddress } from './server-address.ts';
 import { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
 
 // int8 as number where it fits (ids, counts), numeric stays text unless a query asks for float8.
-pg.types.setTypeParser(20, (text) => {
+pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
   const value = Number(text);
   return Number.isSafeInteger(value) ? value : BigInt(text);
 });
@@ -43,14 +43,14 @@ class PostgresSession extends OneSession {
 class PostgresCopy implements CopyIn {
   readonly #client: pg.PoolClient;
   readonly #stream: ReturnType<typeof copyFrom>;
-  #failed: unknown = null;
+  #failed: Error | null = null;
   #drain: Promise<void> | undefined;
   #wake: () => void = () => undefined;
 
   constructor(client: pg.PoolClient, schema: string, table: string) {
     this.#client = client;
     this.#stream = client.query(copyFrom(`copy ${ident(schema, table)} from stdin (format binary)`));
-    this.#stream.on('error', (error) => {
+    this.#stream.on('error', (error: Error) => {
       this.#failed ??= error;
       this.#wake();
     });

@@ -99,7 +99,9 @@ export async function openPostgresReader(url: string, { connections, statementTi
     parallel: connections,
     call: (statement, parameters) => ask(reading, statement, parameters),
     count: (statement, parameters) => ask(counting, statement, parameters),
-    close: async () => void (await Promise.all([reading.end(), counting.end()])),
+    close: async () => {
+      await Promise.all([reading.end(), counting.end()]);
+    },
   };
 }
 

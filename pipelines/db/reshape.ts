@@ -61,7 +61,7 @@ export async function reshapeLayers(session: Session, file: SqlFile, former: rea
 }
 
 /** Work that is undone as a whole when it throws, and leaves the transaction whole. */
-async function savepoint(session: Session, name: string, work: () => Promise<void>): Promise<void> {
+async function savepoint(session: Session, name: string, work: () => Promise<unknown>): Promise<void> {
   await session.query(`savepoint ${ident(name)}`);
   try {
     await work();
@@ -75,7 +75,7 @@ async function savepoint(session: Session, name: string, work: () => Promise<voi
 /** Tries a statement that the rows may contradict. @returns what the database says against it, or null */
 async function objection(session: Session, sql: string): Promise<string | null> {
   try {
-    await savepoint(session, 'attempt', async () => void (await session.query(sql)));
+    await savepoint(session, 'attempt', () => session.query(sql));
     return null;
   } catch (error) {
     // Class 22 and 23: the rows; 42: the types. Anything else is no answer.
@@ -125,8 +125,9 @@ interface Named extends Record<string, unknown> {
 async function both(session: Session, table: string, query: string): Promise<{ over: Named[]; lacking: Named[] }> {
   const wanted = await session.query<Named>(query, [ident('layer', table)]);
   const found = await session.query<Named>(query, [ident(STANDING, table)]);
-  const definitions = (list: readonly Named[]): Set<string> => new Set(list.map(({ definition }) => definition));
-  return { over: found.filter(({ definition }) => !definitions(wanted).has(definition)), lacking: wanted.filter(({ definition }) => !definitions(found).has(definition)) };
+  const without = (some: readonly Named[], others: readonly Named[]): Named[] =>
+    some.filter((each) => !others.some(({ definition }) => definition === each.definition));
+  return { over: without(found, wanted), lacking: without(wanted, found) };
 }
 
 interface Change extends Row {
@@ -139,7 +140,8 @@ interface Change extends Row {
 
 /** How a table's columns become those of another one, with its rows. */
 async function columnChanges(session: Session, table: Place, wanted: Place): Promise<{ actions: Change[]; losses: string[] }> {
-  const changes = await session.query<Change & { loss: string | null }>(catalog('column_changes', { table }), [ident(table.schema, table.table), ident(wanted.schema, wanted.table)]);
+  const parameters = [table, wanted].map((each) => ident(each.schema, each.table));
+  const changes = await session.query<Change & { loss: string | null }>(catalog('column_changes', { table }), parameters);
   return { actions: changes.filter(({ loss }) => loss === null), losses: changes.flatMap(({ loss }) => loss ?? []) };
 }
 

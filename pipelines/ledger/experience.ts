@@ -1,6 +1,5 @@
 /** What earlier runs on this database took: by it the next one is priced. */
-import { layerBytes, publishedBytes } from '../db/catalog.ts';
-import type { Database } from '../db/index.ts';
+import type { Database, Row } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { freeBytes } from '../formats/disk.ts';
 
@@ -26,36 +25,13 @@ export interface Experience {
 
 export async function readExperience(database: Database): Promise<Experience> {
   const parcels = await database.query<{ unit: number; parcels: number }>(ledger('parcels_in_force'));
+  const rates = await database.query<Rate & { source: string } & Row>(ledger('loading_rates'));
+  const [perParcel] = await database.query<{ seconds: number; bytes: number }>(ledger('building_rate'));
+  const bySource = new Map(rates.map(({ source, bytesPerSecond, layerPerByte }) => [source, { bytesPerSecond, layerPerByte }]));
   return {
-    ...(await rates(database)), perParcel: await perParcel(database), parcels: new Map(parcels.map((row) => [row.unit, row.parcels])),
+    bySource, all: bySource.get('') ?? null, perParcel: perParcel ?? null, parcels: new Map(parcels.map((row) => [row.unit, row.parcels])),
     embedded: database.engine === 'pglite', freeBytes: await freeBytesOf(database),
   };
-}
-
-async function rates(database: Database): Promise<Pick<Experience, 'bySource' | 'all'>> {
-  const rows = await database.query<{ release_id: number; source_id: string; bytes: number; seconds: number }>(ledger('loading_times'));
-  const layers = await layerBytes(database);
-  const sums = new Map<string, { bytes: number; seconds: number; layer: number }>();
-  for (const row of rows) {
-    for (const key of [row.source_id, '']) {
-      const sum = sums.get(key) ?? { bytes: 0, seconds: 0, layer: 0 };
-      sum.bytes += row.bytes;
-      sum.seconds += row.seconds;
-      sum.layer += layers.get(row.release_id) ?? 0;
-      sums.set(key, sum);
-    }
-  }
-  const rate = (sum: { bytes: number; seconds: number; layer: number }): Rate => ({ bytesPerSecond: sum.bytes / Math.max(sum.seconds, 1e-3), layerPerByte: sum.layer / Math.max(sum.bytes, 1) });
-  const all = sums.get('');
-  sums.delete('');
-  return { bySource: new Map([...sums].map(([source, sum]) => [source, rate(sum)])), all: all === undefined ? null : rate(all) };
-}
-
-/** Seconds and bytes per parcel of the regions that were built here. */
-async function perParcel(database: Database): Promise<Experience['perParcel']> {
-  const [row] = await database.query<{ unit: number; parcels: number; seconds: number | null }>(ledger('building_time'));
-  if (row === undefined || row.seconds === null) return null;
-  return { seconds: row.seconds / row.parcels, bytes: (await publishedBytes(database, row.unit)) / row.parcels };
 }
 
 /** Room where the database lies, when that is this machine. */

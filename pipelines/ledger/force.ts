@@ -3,7 +3,7 @@
  * Italy, supersedes all older ones of that region; a part supersedes its own places only; parts of different days add up. Pure: nothing is read but
  * the arguments, so that the order in which files arrived decides nothing.
  */
-import type { LayerRows, PlaceColumns } from '../db/catalog.ts';
+import type { FilePart, LayerRows, PlaceColumns, SeriesPlace } from '../db/catalog.ts';
 import type { Source } from '../contract/source.ts';
 
 /** Places of a file in one layer, of which all else is the same. */
@@ -54,14 +54,23 @@ export interface InForce {
   /** True when every row of the file in this layer is in force for the unit. */
   readonly whole: boolean;
   /** Series and place of the rows that are in force; empty when whole. */
-  readonly places: readonly { readonly series: string; readonly place: string }[];
+  readonly places: readonly SeriesPlace[];
 }
 
 /** Two files of one age that say different things of the same places, as far as their bytes tell. */
 export interface Tie {
   readonly layer: string;
   readonly files: readonly [LoadedFile, LoadedFile];
-  readonly places: readonly { readonly series: string; readonly place: string }[];
+  readonly places: readonly SeriesPlace[];
+}
+
+/** A complete file that supersedes others (`before`) which together reached more comuni. */
+interface Fewer {
+  readonly file: LoadedFile;
+  readonly before: readonly LoadedFile[];
+  readonly was: number;
+  readonly now: number;
+  readonly lost: readonly string[];
 }
 
 export interface Force {
@@ -69,8 +78,7 @@ export interface Force {
   readonly ties: readonly Tie[];
   /** Comuni that lie in the files of two regions: left to the region where the list has them. */
   readonly elsewhere: readonly { readonly place: string; readonly region: number; readonly file: LoadedFile }[];
-  /** A complete file that supersedes others (`before`) which together reached more comuni. */
-  readonly fewer: readonly { readonly file: LoadedFile; readonly before: readonly LoadedFile[]; readonly was: number; readonly now: number; readonly lost: readonly string[] }[];
+  readonly fewer: readonly Fewer[];
 }
 
 /** Region of each comune in force, by cadastral code; empty: no list is loaded. */
@@ -78,7 +86,7 @@ export type Register = ReadonlyMap<string, number>;
 
 const NOTHING: Force = { files: [], ties: [], elsewhere: [], fewer: [] };
 
-/** Of two readings of the same bytes the later counts, also where another version took the same file for something else; what a person forgot counts for nothing. */
+/** Of two readings of the same bytes the later counts, also where another version took them for something else; what a person forgot counts for nothing. */
 export function countable(files: readonly LoadedFile[]): LoadedFile[] {
   const seen = new Set<string>();
   const latest: LoadedFile[] = [];
@@ -142,29 +150,41 @@ interface Candidate {
  * @param unit region code, or 0 for Italy
  * @param layer without its schema
  */
-export function inForce(files: readonly LoadedFile[], source: Pick<Source, 'manifest'> & { readonly id: string }, unit: number, layer: string, register: Register): Force {
-  const mine = countable(files).filter(({ sourceId }) => sourceId === source.id);
-  if (mine.length === 0) return NOTHING;
-  const found = resolve(mine, source, unit, layer, register);
+export function inForce(
+  all: readonly LoadedFile[], { id, manifest }: Pick<Source, 'manifest'> & { readonly id: string }, unit: number, layer: string, register: Register,
+): Force {
+  const files = countable(all).filter(({ sourceId }) => sourceId === id);
+  if (files.length === 0) return NOTHING;
+  const question = { files, isSeries: manifest.keep === 'all', unit, layer, register };
+  const found = resolve(question);
   // The region where the list has a comune goes before the one in whose file it stands, too.
   const strays = found.files.filter(({ file }) => file.region !== null || file.held.some(({ region }) => region !== null))
-    .flatMap(({ file, places, whole }) => (whole ? placesOf(file, layer, unit, register) : places).flatMap(({ place }) => {
+    .flatMap(({ file, places, whole }) => (whole ? placesOf(file, question) : places).flatMap(({ place }) => {
       const listed = register.get(place);
       return unit === 0 || listed === undefined || listed === unit ? [] : [{ place, region: listed, file }];
     }));
-  const elsewhere = strays.filter(({ place, region }) => resolve(mine, source, region, layer, register).owned.has(place));
+  const elsewhere = strays.filter(({ place, region }) => resolve({ ...question, unit: region }).owned.has(place));
   if (elsewhere.length === 0) return { ...found, elsewhere };
-  const gone = new Set(elsewhere.map(({ place }) => place));
-  const rest = resolve(mine, source, unit, layer, register, gone);
-  return { ...rest, elsewhere };
+  return { ...resolve(question, new Set(elsewhere.map(({ place }) => place))), elsewhere };
 }
 
-function placesOf(file: LoadedFile, layer: string, unit: number, register: Register): { series: string; place: string }[] {
-  return file.held.filter((held) => held.layer === layer).flatMap((held) => held.places.filter((place) => belongs(file, held, place, unit, register)).map((place) => ({ series: held.series, place })));
+/** Which of these files are in force in one layer of a unit. */
+interface Question {
+  readonly files: readonly LoadedFile[];
+  /** The source keeps all vintages. */
+  readonly isSeries: boolean;
+  readonly unit: number;
+  readonly layer: string;
+  readonly register: Register;
+}
+
+function placesOf(file: LoadedFile, question: Question): SeriesPlace[] {
+  return file.held.filter(({ layer }) => layer === question.layer)
+    .flatMap((held) => held.places.filter((place) => belongs(file, held, place, question)).map((place) => ({ series: held.series, place })));
 }
 
 /** Whether what a file says of a place is the unit's. */
-function belongs(file: LoadedFile, held: FilePlaces, place: string, unit: number, register: Register): boolean {
+function belongs(file: LoadedFile, held: FilePlaces, place: string, { unit, register }: Pick<Question, 'unit' | 'register'>): boolean {
   const region = regionOf(file, held, place, register);
   return unit === 0 || region === null || region === unit;
 }
@@ -174,45 +194,46 @@ export function regionOf(file: LoadedFile, held: FilePlaces, place: string, regi
   return held.region ?? file.region ?? register.get(place) ?? held.likelyRegion ?? file.assigned;
 }
 
-function resolve(
-  files: readonly LoadedFile[], source: Pick<Source, 'manifest'>, unit: number, layer: string, register: Register, without: ReadonlySet<string> = new Set(),
-): Force & { readonly owned: ReadonlySet<string> } {
-  const isSeries = source.manifest.keep === 'all';
+function resolve(question: Question, without: ReadonlySet<string> = new Set()): Force & { readonly owned: ReadonlySet<string> } {
+  const { files, isSeries, layer } = question;
   const candidates: Candidate[] = [];
   const total = new Map<number, number>();
   for (const file of files) {
     for (const held of file.held) {
       if (held.layer !== layer) continue;
       total.set(file.fileId, (total.get(file.fileId) ?? 0) + held.places.length);
-      const places = held.places.filter((place) => !without.has(place) && belongs(file, held, place, unit, register));
+      const places = held.places.filter((place) => !without.has(place) && belongs(file, held, place, question));
       if (places.length === 0) continue;
       candidates.push({ file, series: held.series, dated: held.dated ?? file.dated ?? '', named: held.named || file.complete, narrow: narrowness(file), places });
     }
   }
   const order = newestFirst(isSeries);
-  const kept = new Map<LoadedFile, { series: string; place: string }[]>();
-  const ties = new Map<string, Tie & { places: { series: string; place: string }[] }>();
-  const fewer: { file: LoadedFile; before: LoadedFile[]; was: number; now: number; lost: string[] }[] = [];
+  const kept = new Map<LoadedFile, SeriesPlace[]>();
+  const ties = new Map<string, Tie & { places: SeriesPlace[] }>();
+  const fewer: Fewer[] = [];
   const owned = new Set<string>();
   for (const [, group] of groupBy(candidates, ({ series, file }) => `${series}\0${isSeries && series === '' ? file.vintage : ''}`)) {
     const sorted = group.sort(order);
     // Complete files supersede all older ones of their kind, whatever these reached; those of one tile or scenario, the older ones of it.
     const last = sorted.findIndex(({ file }) => file.complete && file.place === null);
     const whole = sorted[last];
-    const standing = whole === undefined ? sorted : sorted.filter((each) => each.file === whole.file || byAge(each, whole, isSeries) < 0 || rivals(each, whole, isSeries));
+    const stands = (each: Candidate, than: Candidate): boolean => each.file === than.file || byAge(each, than, isSeries) < 0 || rivals(each, than, isSeries);
+    const standing = sorted.filter((each) => whole === undefined || stands(each, whole));
     if (whole !== undefined) {
       const reached = new Set(standing.flatMap(({ places }) => places));
       const before = sorted.filter((each) => !standing.includes(each));
       const next = before.find(({ file }) => file.complete);
       const was = new Set(before.filter((each) => next === undefined || each === next || byAge(each, next, isSeries) < 0).flatMap(({ places }) => places));
       const lost = [...was].filter((place) => !reached.has(place)).sort();
-      if (was.size > reached.size) fewer.push({ file: whole.file, before: [...new Set(before.map(({ file }) => file))], was: was.size, now: reached.size, lost });
+      const superseded = [...new Set(before.map(({ file }) => file))];
+      if (was.size > reached.size) fewer.push({ file: whole.file, before: superseded, was: was.size, now: reached.size, lost });
     }
     const owner = new Map<string, Candidate>();
     for (const candidate of standing) {
       for (const place of candidate.places) {
         // Where a layer knows no places, files of other tiles and parts of other days add up.
-        const key = place !== '' ? place : candidate.file.place !== null ? `\0${candidate.file.place}` : candidate.file.complete ? '\0' : `\0\0${candidate.file.fileId}`;
+        const { fileId, place: tile, complete } = candidate.file;
+        const key = place !== '' ? place : tile !== null ? `\0${tile}` : complete ? '\0' : `\0\0${fileId}`;
         const first = owner.get(key);
         if (first === undefined) {
           owner.set(key, candidate);
@@ -245,7 +266,8 @@ function resolve(
 
 /** Places that a layer's files in force have. */
 export function placesInForce({ files }: Force, layer: string): string[] {
-  return files.flatMap(({ file, whole, places }) => (whole ? file.held.filter((held) => held.layer === layer).flatMap((held) => held.places) : places.map(({ place }) => place)));
+  return files.flatMap(({ file: { held }, whole, places }) =>
+    (whole ? held.filter((each) => each.layer === layer).flatMap((each) => each.places) : places.map(({ place }) => place)));
 }
 
 /** Files of a workspace with their ranks: 1 is the newest of its source and kind. */
@@ -258,13 +280,13 @@ export function rankFiles(files: readonly LoadedFile[]): { fileId: number; rank:
 
 /** The rows of a layer that are in force, release by release. */
 export function rowsInForce({ files }: Force, all: readonly LoadedFile[], layer: string, columns: PlaceColumns | null): LayerRows {
-  const holders = groupBy(all.filter(({ held }) => held.some((each) => each.layer === layer)), ({ releaseId }) => String(releaseId));
+  const loaded = groupBy(all.filter(({ held }) => held.some((each) => each.layer === layer)), ({ releaseId }) => String(releaseId));
   const byRelease = groupBy(files, ({ file }) => String(file.releaseId));
   const releases: number[] = [];
   const whole: { fileId: number; releaseId: number }[] = [];
-  const parts: { fileId: number; releaseId: number; places: readonly { series: string; place: string }[] }[] = [];
+  const parts: FilePart[] = [];
   for (const [releaseId, mine] of byRelease) {
-    if (mine.every((each) => each.whole) && mine.length === holders.get(releaseId)?.length) {
+    if (mine.every((each) => each.whole) && mine.length === loaded.get(releaseId)?.length) {
       releases.push(Number(releaseId));
       continue;
     }

@@ -1,6 +1,7 @@
 /** What is loaded, and what of it is in force for each region: read once, asked by every step. */
-import { readRegister } from '../db/catalog.ts';
+import { hasRelation } from '../db/catalog.ts';
 import type { Database, Session } from '../db/index.ts';
+import { statementsOf } from '../db/statements.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import { countable, inForce, regionOf, type Force, type LoadedFile, type Register } from './force.ts';
@@ -9,6 +10,8 @@ import { loadedFiles, releases as readReleases, type Release } from './ledger.ts
 /** A region is published when it has parcels or addresses. */
 export const PARCELS: Relation = 'layer.cadastral_parcel';
 export const ADDRESSES: Relation = 'layer.accesso';
+/** The list of comuni. */
+const COMUNI: Relation = 'layer.comune_code';
 
 const NONE: Force = { files: [], ties: [], elsewhere: [], fewer: [] };
 
@@ -75,8 +78,9 @@ export class Inventory {
 
 /** The list of comuni in force; empty where none is loaded. */
 async function registerOf(session: Session, files: readonly LoadedFile[], sources: readonly RegisteredSource[]): Promise<Register> {
-  const source = sourceOfLayer(sources, 'layer.comune_code');
-  if (source === undefined) return new Map();
-  const list = inForce(files, source, 0, 'comune_code', new Map());
-  return readRegister(session, list.files.map(({ file }) => file.fileId));
+  const source = sourceOfLayer(sources, COMUNI);
+  if (source === undefined || !(await hasRelation(session, COMUNI))) return new Map();
+  const list = inForce(files, source, 0, tableOf(COMUNI), new Map());
+  const rows = await session.query<{ belfiore: string; region: number }>(statementsOf('workspace')('listed_regions'), [list.files.map(({ file }) => file.fileId)]);
+  return new Map(rows.map(({ belfiore, region }) => [belfiore, region]));
 }

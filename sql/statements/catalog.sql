@@ -1,4 +1,4 @@
--- purpose: what PostgreSQL knows of tables: columns, indexes, comments, sizes
+-- purpose: what PostgreSQL knows of tables: columns, indexes, comments
 -- reads: ledger.publication, ledger.publication_table
 -- writes: none
 -- grain: one row per thing asked for
@@ -272,27 +272,6 @@ where x.indrelid = to_regclass($1)
     from pg_constraint c
     where c.conindid = i.oid
   )
-
--- statement: layer_bytes
-select
-  substring(c.relname from '_([0-9]+)$')::int4 as release_id,
-  sum(pg_total_relation_size(c.oid))::int8 as bytes
-from pg_class c
-join pg_namespace n on n.oid = c.relnamespace
-where n.nspname = 'layer'
-  and c.relkind = 'r'
-  and c.relname ~ '_[0-9]+$'
-group by 1
-
--- statement: published_bytes
-select coalesce(sum(pg_total_relation_size(c.oid)), 0)::int8 as bytes
-from ledger.publication p
-join ledger.publication_table t using (publication_id)
-join pg_class c on c.relname = t.partition
-join pg_namespace n on n.oid = c.relnamespace
-  and n.nspname = split_part(t.relation, '.', 1)
-where p.unit_code = $1
-  and p.state = 'current'
 
 -- statement: previous_tables
 select distinct

@@ -282,36 +282,76 @@ join ledger.publication_table t using (publication_id)
 where p.state = 'current'
   and t.relation = 'core.parcel'
 
--- statement: loading_times
+-- statement: loading_rates
+-- By source, and with an empty one over all of them; bytes of the files, and of the layers that they became.
+with layer as (
+  select
+    substring(c.relname from '_([0-9]+)$')::int4 as release_id,
+    sum(pg_total_relation_size(c.oid)) as bytes
+  from pg_class c
+  join pg_namespace n on n.oid = c.relnamespace
+  where n.nspname = 'layer'
+    and c.relkind = 'r'
+    and c.relname ~ '_[0-9]+$'
+  group by 1
+),
+loaded as (
+  select
+    r.source_id,
+    extract(epoch from r.loaded_at - r.created_at)::float8 as seconds,
+    coalesce(
+      (
+        select sum(f.size)
+        from ledger.file f
+        where f.release_id = r.release_id
+      ),
+      0
+    )::float8 as file_bytes,
+    coalesce(l.bytes, 0)::float8 as layer_bytes
+  from ledger.release r
+  left join layer l using (release_id)
+  where r.state = 'loaded'
+    and r.loaded_at > r.created_at
+)
 select
-  r.release_id,
-  r.source_id,
-  (
-    select sum(f.size)
-    from ledger.file f
-    where f.release_id = r.release_id
-  )::int8 as bytes,
-  extract(epoch from r.loaded_at - r.created_at)::float8 as seconds
-from ledger.release r
-where r.state = 'loaded'
-  and r.loaded_at > r.created_at
+  coalesce(source_id, '') as source,
+  sum(file_bytes) / greatest(sum(seconds), 1e-3) as "bytesPerSecond",
+  sum(layer_bytes) / greatest(sum(file_bytes), 1) as "layerPerByte"
+from loaded
+group by rollup (source_id)
+having count(*) > 0
 
--- statement: building_time
--- Of the first region that was built here.
+-- statement: building_rate
+-- Per parcel, of the first region that was built here.
 select
-  p.unit_code::int4 as unit,
-  t.rows as parcels,
+  b.seconds / b.parcels as seconds,
   (
-    select sum(extract(epoch from s.ended_at - s.started_at))::float8
-    from ledger.step s
-    where s.run_id = p.run_id
-      and s.step in ('join', 'check', 'guard', 'gate', 'publish')
-      and s.ended_at is not null
-  ) as seconds
-from ledger.publication p
-join ledger.publication_table t using (publication_id)
-where p.unit_code > 0
-  and t.relation = 'core.parcel'
-  and t.rows > 0
-order by p.publication_id
-limit 1
+    select coalesce(sum(pg_total_relation_size(c.oid)), 0)
+    from ledger.publication p
+    join ledger.publication_table t using (publication_id)
+    join pg_class c on c.relname = t.partition
+    join pg_namespace n on n.oid = c.relnamespace
+      and n.nspname = split_part(t.relation, '.', 1)
+    where p.unit_code = b.unit_code
+      and p.state = 'current'
+  )::float8 / b.parcels as bytes
+from (
+  select
+    p.unit_code,
+    t.rows as parcels,
+    (
+      select sum(extract(epoch from s.ended_at - s.started_at))::float8
+      from ledger.step s
+      where s.run_id = p.run_id
+        and s.step in ('join', 'check', 'guard', 'gate', 'publish')
+        and s.ended_at is not null
+    ) as seconds
+  from ledger.publication p
+  join ledger.publication_table t using (publication_id)
+  where p.unit_code > 0
+    and t.relation = 'core.parcel'
+    and t.rows > 0
+  order by p.publication_id
+  limit 1
+) b
+where b.seconds is not null
