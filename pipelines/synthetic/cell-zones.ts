@@ -4,13 +4,13 @@
  * meets, and nothing of the others. Coordinates are cells, counted from the region's south-west corner.
  */
 import { CELL_LAT, CELL_LON } from './make-region.ts';
-import { commonPart, polygonsAreaM2 } from './plane-geometry.ts';
+import { boxRing, commonPart, polygonsAreaM2, type Box, type Ring } from './plane-geometry.ts';
 import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel } from './region.ts';
 
-/** West, south, east, north in cells; edges end in .5. */
-export type CellBox = readonly [number, number, number, number];
-/** Closed ring in cells. */
-export type CellRing = readonly (readonly [number, number])[];
+/** In cells; edges end in .5. */
+export type CellBox = Box;
+/** In cells. */
+export type CellRing = Ring;
 
 /** A part of an area that is simply drawn, and the box that says which cells it meets. */
 interface Piece {
@@ -71,10 +71,6 @@ export function meetsCell(area: CellArea, cell: readonly [number, number]): bool
   return area.pieces.some(({ box }) => boxMeets(box, cell));
 }
 
-export function boxRing([west, south, east, north]: CellBox): CellRing {
-  return [[west, south], [east, south], [east, north], [west, north], [west, south]];
-}
-
 const boxPiece = (box: CellBox): Piece => ({ box, ring: boxRing(box) });
 
 export function boxArea(...boxes: readonly CellBox[]): CellArea {
@@ -98,7 +94,8 @@ export function jaggedArea([west, south, east, north]: CellBox, perCell: number)
 /** A box with a hole that keeps away from the edges; both edges of the hole end in .5. */
 export function holedArea(outer: CellBox, hole: CellBox): CellArea {
   const [west, south, east, north] = outer;
-  const around: readonly CellBox[] = [[west, south, east, hole[1]], [west, hole[3], east, north], [west, hole[1], hole[0], hole[3]], [hole[2], hole[1], east, hole[3]]];
+  const [left, bottom, right, top] = hole;
+  const around: readonly CellBox[] = [[west, south, east, bottom], [west, top, east, north], [west, bottom, left, top], [right, bottom, east, top]];
   return { pieces: around.map(boxPiece), polygons: [[boxRing(outer), [...boxRing(hole)].reverse()]] };
 }
 

@@ -7,8 +7,11 @@
  * with 8 decimals exactly. Corners inside a sheet are moved at random and shared by the parcels around them; corners on
  * the sheet's border stay, so a sheet fills its box exactly and never leaves its comune.
  */
+import { inTurn, itemAt, valueOf } from './items.ts';
 import { randomOf } from './random.ts';
-import type { LonLat, ParcelKind, Random, SyntheticRegion, SyntheticComune, SyntheticParcel, SyntheticProvince, SyntheticSheet } from './region.ts';
+import type {
+  LonLat, ParcelKind, Random, SyntheticCell, SyntheticComune, SyntheticParcel, SyntheticPolygon, SyntheticProvince, SyntheticRegion, SyntheticSheet,
+} from './region.ts';
 
 export interface RegionOptions {
   /** Good parcels, 2 … 10,000,000. */
@@ -149,40 +152,45 @@ export function makeRegion({ parcels, seed, comuni: wanted }: RegionOptions): Sy
     }
   }
 
-  function* parcelsOf(comune: SyntheticComune): Generator<SyntheticParcel> {
-    const first = firstIndex(comune);
-    for (const sheet of sheets(comune)) {
-      const base = first + sheet.index * SHEET_PARCELS;
-      const random = randomOf(seed, 'sheet', comune.belfiore, sheet.index);
-      yield* sheetParcels(sheet, base, random);
-    }
+  function parcelsOf(sheet: SyntheticSheet): Iterable<SyntheticParcel> {
+    return sheetParcels(sheet, firstIndex(sheet.comune) + sheet.index * SHEET_PARCELS, randomOf(seed, 'sheet', sheet.comune.belfiore, sheet.index));
   }
 
+  const [one, other, ...others] = comuni;
+  if (one === undefined || other === undefined) throw new RangeError(`expected two comuni or more, found ${comuni.length}`);
   const down = Math.ceil(count / across);
   return {
     seed,
     code: 14,
     name: 'Molise',
     provinces: [CAMPOBASSO, ISERNIA],
-    comuni,
+    comuni: [one, other, ...others],
     parcelCount: parcels,
     box: degrees(WEST, NORTH - down * height, WEST + Math.min(across, count) * width, NORTH),
     sheets,
     *parcels(comune?: SyntheticComune): Generator<SyntheticParcel> {
-      if (comune !== undefined) return yield* parcelsOf(comune);
-      for (const each of comuni) yield* parcelsOf(each);
+      for (const each of comune === undefined ? comuni : [comune]) for (const sheet of sheets(each)) yield* parcelsOf(sheet);
     },
+    parcelsOf,
     random: (...key) => randomOf(seed, ...key),
   };
+}
+
+/** The first land parcels of a comune, at most so many. */
+export function firstLand(region: SyntheticRegion, comune: SyntheticComune, most: number): SyntheticParcel[] {
+  const land: SyntheticParcel[] = [];
+  for (const parcel of region.parcels(comune)) {
+    if (parcel.kind === 'land') land.push(parcel);
+    if (land.length === most) break;
+  }
+  return land;
 }
 
 function nameOf(index: number): readonly [string, string | null] {
   const first = FIRST_NAMES[index];
   if (first !== undefined) return first;
   const rest = index - FIRST_NAMES.length;
-  const head = NAME_HEADS[rest % NAME_HEADS.length]!;
-  const tail = NAME_TAILS[Math.floor(rest / NAME_HEADS.length) % NAME_TAILS.length]!;
-  return [`${head} ${tail}`, null];
+  return [`${inTurn(NAME_HEADS, rest)} ${inTurn(NAME_TAILS, Math.floor(rest / NAME_HEADS.length))}`, null];
 }
 
 function degrees(west: number, south: number, east: number, north: number): readonly [number, number, number, number] {
@@ -254,12 +262,12 @@ function layout(sheetIndex: number, random: Random): Group[] {
   const groups: Group[] = [];
   const emitted = new Uint8Array(merged.length);
   for (let cell = 0; cell < CELLS; cell += 1) {
-    const group = owner[cell]!;
+    const group = itemAt(owner, cell);
     if (group === -1) {
       groups.push({ kind: 'land', cells: [cell] });
     } else if (emitted[group] === 0) {
       emitted[group] = 1;
-      groups.push(merged[group]!);
+      groups.push(itemAt(merged, group));
     }
   }
   return groups;
@@ -277,9 +285,7 @@ interface Lattice {
 }
 
 function lattice(west: number, south: number, random: Random): Lattice {
-  const x: number[] = [];
-  const y: number[] = [];
-  const nodes: LonLat[] = [];
+  const corners: (readonly [number, number])[] = [];
   // Corners move by up to 15 % of a cell and edge points by up to 10 %: then edges of different corners cannot meet.
   const jitter = (range: number): number => Math.round((random.next() * 2 - 1) * range);
   for (let row = 0; row <= SHEET_ROWS; row += 1) {
@@ -287,14 +293,15 @@ function lattice(west: number, south: number, random: Random): Lattice {
       const inside = row > 0 && row < SHEET_ROWS && column > 0 && column < SHEET_COLUMNS;
       const dx = jitter(CELL_X * 0.15);
       const dy = jitter(CELL_Y * 0.15);
-      x.push(west + column * CELL_X + (inside ? dx : 0));
-      y.push(south + row * CELL_Y + (inside ? dy : 0));
-      nodes.push([x.at(-1)! / UNIT, y.at(-1)! / UNIT]);
+      corners.push([west + column * CELL_X + (inside ? dx : 0), south + row * CELL_Y + (inside ? dy : 0)]);
     }
   }
+  /** Half-way between two corners, and off the line. */
+  const between = ([x1, y1]: readonly [number, number], [x2, y2]: readonly [number, number], offX: number, offY: number): LonLat =>
+    [Math.round((x1 + x2) / 2 + offX) / UNIT, Math.round((y1 + y2) / 2 + offY) / UNIT];
   const alongX: (LonLat | null)[] = [];
   const alongY: (LonLat | null)[] = [];
-  for (let node = 0; node < nodes.length; node += 1) {
+  for (const [node, [x, y]] of corners.entries()) {
     const column = node % NODES_ACROSS;
     const row = Math.floor(node / NODES_ACROSS);
     const bentX = random.next() < 0.4;
@@ -302,17 +309,17 @@ function lattice(west: number, south: number, random: Random): Lattice {
     const offX = jitter(CELL_X * 0.1);
     const offY = jitter(CELL_Y * 0.1);
     alongX.push(bentX && column < SHEET_COLUMNS && row > 0 && row < SHEET_ROWS
-      ? [Math.round((x[node]! + x[node + 1]!) / 2) / UNIT, Math.round((y[node]! + y[node + 1]!) / 2 + offY) / UNIT]
+      ? between([x, y], itemAt(corners, node + 1), 0, offY)
       : null);
     alongY.push(bentY && row < SHEET_ROWS && column > 0 && column < SHEET_COLUMNS
-      ? [Math.round((x[node]! + x[node + NODES_ACROSS]!) / 2 + offX) / UNIT, Math.round((y[node]! + y[node + NODES_ACROSS]!) / 2) / UNIT]
+      ? between([x, y], itemAt(corners, node + NODES_ACROSS), offX, 0)
       : null);
   }
-  return { nodes, alongX, alongY };
+  return { nodes: corners.map(([x, y]) => [x / UNIT, y / UNIT]), alongX, alongY };
 }
 
 /** Rings around a group of cells: outer rings counter-clockwise, holes clockwise, as the cells' own edges run. */
-function outline(cells: readonly number[], points: Lattice): (readonly LonLat[])[][] {
+function outline(cells: readonly number[], points: Lattice): SyntheticParcel['polygons'] {
   /** Border edges by their first node. One edge per node is enough: no two cells of a group touch at a corner only. */
   const edges = new Map<number, number>();
   const member = new Set(cells);
@@ -327,32 +334,30 @@ function outline(cells: readonly number[], points: Lattice): (readonly LonLat[])
     if (!member.has(cell + SHEET_COLUMNS)) edges.set(c, d);
     if (column === 0 || !member.has(cell - 1)) edges.set(d, a);
   }
-  const outers: (readonly LonLat[])[][] = [];
+  const outers: (readonly LonLat[])[] = [];
   const holes: LonLat[][] = [];
-  while (edges.size > 0) {
-    const start = edges.keys().next().value!;
+  for (const [start] of edges) {
     const ring: LonLat[] = [];
     let turn = 0;
     let node = start;
     do {
-      const to = edges.get(node)!;
+      const to = valueOf(edges, node);
       edges.delete(node);
-      ring.push(points.nodes[node]!);
-      const step = to - node;
-      const between = step === 1 ? points.alongX[node]! : step === -1 ? points.alongX[to]! : step > 0 ? points.alongY[node]! : points.alongY[to]!;
-      if (between !== null && between !== undefined) ring.push(between);
-      const p = points.nodes[node]!;
-      const q = points.nodes[to]!;
+      const p = itemAt(points.nodes, node);
+      const q = itemAt(points.nodes, to);
+      const between = itemAt(Math.abs(to - node) === 1 ? points.alongX : points.alongY, Math.min(node, to));
+      ring.push(p, ...(between === null ? [] : [between]));
       turn += (p[0] - WEST / UNIT) * (q[1] - NORTH / UNIT) - (q[0] - WEST / UNIT) * (p[1] - NORTH / UNIT);
       node = to;
     } while (node !== start);
-    ring.push(points.nodes[start]!);
-    if (turn > 0) outers.push([ring]);
+    ring.push(itemAt(points.nodes, start));
+    if (turn > 0) outers.push(ring);
     else holes.push(ring);
   }
   // The layout gives holes to parcels of one polygon only.
-  for (const hole of holes) outers[0]!.push(hole);
-  return outers;
+  const [first, ...others] = outers;
+  if (first === undefined) throw new RangeError(`expected cells with an outline, found ${cells.length} cells`);
+  return [[first, ...holes], ...others.map((ring): SyntheticPolygon => [ring])];
 }
 
 function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Generator<SyntheticParcel> {
@@ -360,7 +365,9 @@ function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Gen
   const points = lattice(Math.round(sheet.box[0] * UNIT), Math.round(sheet.box[1] * UNIT), random);
   let number = 0;
   for (let i = 0; i < sheet.parcelCount; i += 1) {
-    const { kind, cells } = groups[i]!;
+    const { kind, cells } = itemAt(groups, i);
+    const [first, ...others] = cells.map((cell): SyntheticCell => [cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS)]);
+    if (first === undefined) throw new RangeError(`expected a parcel of cells, found none in ${sheet.reference}`);
     let label: string;
     if (kind === 'road') {
       label = 'STRADA001';
@@ -380,8 +387,7 @@ function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Gen
       reference: `${sheet.reference}.${label}`,
       kind,
       polygons: outline(cells, points),
-      cell: [cells[0]! % SHEET_COLUMNS, Math.floor(cells[0]! / SHEET_COLUMNS)],
-      cells: cells.map((cell) => [cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS)] as const),
+      cells: [first, ...others],
     };
   }
 }

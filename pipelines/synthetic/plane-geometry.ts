@@ -16,16 +16,20 @@ export type MultiPolygon = readonly Polygon[];
 /** West, south, east, north. */
 export type Box = readonly [number, number, number, number];
 
+/** The segments of a line or ring, from the first point on. */
+export function* segmentsOf<P extends Point>(line: readonly P[]): Generator<readonly [from: P, to: P]> {
+  let from: P | undefined;
+  for (const to of line) {
+    if (from !== undefined) yield [from, to];
+    from = to;
+  }
+}
+
 /** Signed area of a ring: positive when counter-clockwise. Coordinates are moved to the first point, so that far origins cost no digits. */
 export function ringArea(ring: Ring): number {
-  const origin = ring[0];
-  if (origin === undefined) return 0;
+  const [[x0, y0] = [0, 0]] = ring;
   let twice = 0;
-  for (let i = 1; i < ring.length; i += 1) {
-    const p = ring[i - 1]!;
-    const q = ring[i]!;
-    twice += (p[0] - origin[0]) * (q[1] - origin[1]) - (q[0] - origin[0]) * (p[1] - origin[1]);
-  }
+  for (const [[x1, y1], [x2, y2]] of segmentsOf(ring)) twice += (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0);
   return twice / 2;
 }
 
@@ -37,7 +41,7 @@ export function polygonsArea(polygons: MultiPolygon): number {
 }
 
 /** True ground area in m² of polygons in degrees: the area in EPSG:3035, edges straight between the projected corners. */
-export function polygonsAreaM2(polygons: readonly (readonly (readonly LonLat[])[])[]): number {
+export function polygonsAreaM2(polygons: MultiPolygon): number {
   return polygonsArea(polygons.map((polygon) => polygon.map((ring) => ring.map((point) => laeaEurope.forward(point)))));
 }
 
@@ -57,9 +61,13 @@ export function boxOf(polygons: MultiPolygon): Box {
   return [west, south, east, north];
 }
 
-/** A box as a polygon, counter-clockwise. */
-export function boxPolygon([west, south, east, north]: Box): Polygon {
-  return [[[west, south], [east, south], [east, north], [west, north], [west, south]]];
+/** A box as a ring, counter-clockwise from its south-west corner. */
+export function boxRing([west, south, east, north]: Box): [Point, Point, Point, Point, Point] {
+  return [[west, south], [east, south], [east, north], [west, north], [west, south]];
+}
+
+export function boxPolygon(box: Box): Polygon {
+  return [boxRing(box)];
 }
 
 export type Place = 'inside' | 'border' | 'outside';
@@ -69,13 +77,11 @@ export function placeOf([x, y]: Point, polygons: MultiPolygon): Place {
   let inside = false;
   for (const polygon of polygons) {
     for (const ring of polygon) {
-      for (let i = 1; i < ring.length; i += 1) {
-        const [x1, y1] = ring[i - 1]!;
-        const [x2, y2] = ring[i]!;
+      for (const [[x1, y1], [x2, y2]] of segmentsOf(ring)) {
         const side = (x2 - x1) * (y - y1) - (x - x1) * (y2 - y1);
         if (side === 0 && Math.min(x1, x2) <= x && x <= Math.max(x1, x2) && Math.min(y1, y2) <= y && y <= Math.max(y1, y2)) return 'border';
         // Half-open in y, so that a corner on the ray counts once.
-        if (y1 > y !== y2 > y && side > 0 === y2 > y1) inside = !inside;
+        if ((y1 > y) !== (y2 > y) && (side > 0) === (y2 > y1)) inside = !inside;
       }
     }
   }
@@ -123,30 +129,18 @@ function segmentsCross(p: Point, q: Point, r: Point, s: Point): boolean {
 }
 
 /** Geodesic distance in metres from polygons to a segment, in degrees; 0 when they meet. */
-export function polygonsToSegmentM(polygons: readonly (readonly (readonly LonLat[])[])[], from: LonLat, to: LonLat): number {
+export function polygonsToSegmentM(polygons: MultiPolygon, from: LonLat, to: LonLat): number {
   if (covers(polygons, from) || covers(polygons, to)) return 0;
   let nearest = Infinity;
-  for (const polygon of polygons) {
-    for (const ring of polygon) {
-      for (let i = 1; i < ring.length; i += 1) {
-        const p = ring[i - 1]!;
-        const q = ring[i]!;
-        if (segmentsCross(p, q, from, to)) return 0;
-        nearest = Math.min(nearest, distanceToSegmentM(p, from, to), distanceToSegmentM(from, p, q), distanceToSegmentM(to, p, q));
-      }
-    }
+  for (const [p, q] of polygons.flat().flatMap((ring) => [...segmentsOf(ring)])) {
+    if (segmentsCross(p, q, from, to)) return 0;
+    nearest = Math.min(nearest, distanceToSegmentM(p, from, to), distanceToSegmentM(from, p, q), distanceToSegmentM(to, p, q));
   }
   return nearest;
 }
 
 /** Geodesic distance in metres from a point to polygons, in degrees; 0 inside. */
-export function pointToPolygonsM(point: LonLat, polygons: readonly (readonly (readonly LonLat[])[])[]): number {
+export function pointToPolygonsM(point: LonLat, polygons: MultiPolygon): number {
   if (covers(polygons, point)) return 0;
-  let nearest = Infinity;
-  for (const polygon of polygons) {
-    for (const ring of polygon) {
-      for (let i = 1; i < ring.length; i += 1) nearest = Math.min(nearest, distanceToSegmentM(point, ring[i - 1]!, ring[i]!));
-    }
-  }
-  return nearest;
+  return Math.min(...polygons.flat().flatMap((ring) => Array.from(segmentsOf(ring), ([from, to]) => distanceToSegmentM(point, from, to))));
 }

@@ -3,34 +3,33 @@
  * A horizontal line runs half-way between the two corners' heights next to the middle of the box; the point is the middle of the widest stretch
  * of it inside, in the polygon where that stretch is widest.
  */
+import { segmentsOf, type MultiPolygon, type Polygon } from './plane-geometry.ts';
 import type { LonLat } from './region.ts';
 
-type Ring = readonly LonLat[];
-
-/** @param polygons outer ring first, closed; at least one with an area */
-export function pointOnSurface(polygons: readonly (readonly Ring[])[]): LonLat {
+/** @throws RangeError for polygons without an area */
+export function pointOnSurface(polygons: MultiPolygon): LonLat {
   let widest = -1;
-  let point: LonLat = polygons[0]![0]![0]!;
+  let point: LonLat | null = null;
   for (const rings of polygons) {
     const y = scanLine(rings);
     const crossings: number[] = [];
-    for (const ring of rings) for (let i = 1; i < ring.length; i += 1) cross(ring[i - 1]!, ring[i]!, y, crossings);
+    for (const ring of rings) for (const [from, to] of segmentsOf(ring)) cross(from, to, y, crossings);
     crossings.sort((a, b) => a - b);
-    for (let i = 0; i + 1 < crossings.length; i += 2) {
-      const width = crossings[i + 1]! - crossings[i]!;
-      if (width > widest) {
-        widest = width;
-        point = [(crossings[i]! + crossings[i + 1]!) / 2, y];
-      }
+    for (const [index, from] of crossings.entries()) {
+      const to = crossings[index + 1];
+      if (index % 2 === 1 || to === undefined || to - from <= widest) continue;
+      widest = to - from;
+      point = [(from + to) / 2, y];
     }
   }
+  if (point === null) throw new RangeError('expected polygons with an area, found none');
   return point;
 }
 
-function scanLine(rings: readonly Ring[]): number {
+function scanLine(rings: Polygon): number {
   let low = Infinity;
   let high = -Infinity;
-  for (const [, y] of rings[0]!) {
+  for (const [, y] of rings[0] ?? []) {
     low = Math.min(low, y);
     high = Math.max(high, y);
   }

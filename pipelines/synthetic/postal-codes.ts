@@ -1,4 +1,5 @@
 /** Where the postal codes of the synthetic region lie: known to the source that writes them and to those whose truth depends on them. */
+import { itemAt } from './items.ts';
 import type { SyntheticParcel, SyntheticSheet } from './region.ts';
 
 /**
@@ -7,10 +8,11 @@ import type { SyntheticParcel, SyntheticSheet } from './region.ts';
  */
 export function postalCodeOfSheet(sheet: SyntheticSheet): string | null {
   const { postalCodes, parcelCount } = sheet.comune;
-  if (postalCodes.length === 1) return postalCodes[0]!;
+  const [only, ...others] = postalCodes;
+  if (others.length === 0) return only;
   const sheets = Math.ceil(parcelCount / 100);
   const covered = sheets > postalCodes.length ? sheets - 1 : sheets;
-  return sheet.index >= covered ? null : postalCodes[Math.floor((sheet.index * postalCodes.length) / covered)]!;
+  return sheet.index >= covered ? null : itemAt(postalCodes, Math.floor((sheet.index * postalCodes.length) / covered));
 }
 
 /** Postal code of a parcel, land, road or water; null: not known. */

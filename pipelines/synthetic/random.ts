@@ -1,4 +1,5 @@
 /** Small repeatable random numbers: a 32-bit hash of the key seeds mulberry32. For inventing data, not for secrets. */
+import { itemAt } from './items.ts';
 import type { Random } from './region.ts';
 
 /** FNV-1a over UTF-16 code units, finished with murmur3's mixer so that similar keys part. */
@@ -22,9 +23,6 @@ export function randomOf(...key: readonly (string | number)[]): Random {
   return {
     next,
     below: (n) => Math.floor(next() * n),
-    pick<T>(values: readonly T[]): T {
-      if (values.length === 0) throw new RangeError('nothing to pick from');
-      return values[Math.floor(next() * values.length)]!;
-    },
+    pick: (values) => itemAt(values, Math.floor(next() * values.length)),
   };
 }

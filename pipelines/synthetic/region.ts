@@ -5,6 +5,8 @@
 
 /** Longitude, latitude in degrees (RDN2008, EPSG:6706, which PROJ treats as WGS 84), at most 8 decimals. */
 export type LonLat = readonly [number, number];
+/** Outer ring counter-clockwise, then holes, clockwise; each closed. */
+export type SyntheticPolygon = readonly [outer: readonly LonLat[], ...holes: (readonly LonLat[])[]];
 
 export interface SyntheticProvince {
   /** ISTAT province code, 3 digits. */
@@ -31,7 +33,7 @@ export interface SyntheticComune {
   /** True when its northern edge is the coast. */
   readonly coastal: boolean;
   /** Postal codes; more than one in the largest comune only. */
-  readonly postalCodes: readonly string[];
+  readonly postalCodes: readonly [string, ...string[]];
   readonly parcelCount: number;
 }
 
@@ -52,6 +54,9 @@ export interface SyntheticSheet {
   readonly parcelCount: number;
 }
 
+/** Column, row. */
+export type SyntheticCell = readonly [number, number];
+
 export type ParcelKind = 'land' | 'road' | 'water';
 
 export interface SyntheticParcel {
@@ -64,12 +69,9 @@ export interface SyntheticParcel {
   /** `Z001_000100.123`, the national cadastral reference. */
   readonly reference: string;
   readonly kind: ParcelKind;
-  /** Polygons → rings (outer first, closed) → points. Outer rings counter-clockwise, holes clockwise. */
-  readonly polygons: readonly (readonly (readonly LonLat[])[])[];
-  /** Column (from the west) and row (from the south) of the parcel's first cell inside the sheet, for sources that draw their own zones along cell borders. */
-  readonly cell: readonly [number, number];
-  /** All its cells. */
-  readonly cells: readonly (readonly [number, number])[];
+  readonly polygons: readonly [SyntheticPolygon, ...SyntheticPolygon[]];
+  /** Columns (from the west) and rows (from the south) of its cells inside the sheet, for sources that draw their own zones along cell borders. */
+  readonly cells: readonly [SyntheticCell, ...SyntheticCell[]];
 }
 
 /** A repeatable stream of numbers. */
@@ -87,7 +89,7 @@ export interface SyntheticRegion {
   readonly code: number;
   readonly name: string;
   readonly provinces: readonly SyntheticProvince[];
-  readonly comuni: readonly SyntheticComune[];
+  readonly comuni: readonly [SyntheticComune, SyntheticComune, ...SyntheticComune[]];
   /** Parcels that are written once and are good: what the database must hold. */
   readonly parcelCount: number;
   /** West, south, east, north of all comuni. */
@@ -95,6 +97,8 @@ export interface SyntheticRegion {
   sheets(comune: SyntheticComune): Iterable<SyntheticSheet>;
   /** Lazily, in the order of `index`; for one comune or for all. */
   parcels(comune?: SyntheticComune): Iterable<SyntheticParcel>;
+  /** Parcels of one sheet. */
+  parcelsOf(sheet: SyntheticSheet): Iterable<SyntheticParcel>;
   /** A stream of its own for each key, so that one source's numbers do not move another's. */
   random(...key: readonly (string | number)[]): Random;
 }

@@ -4,7 +4,8 @@
  */
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { MultiPolygon, Point } from './plane-geometry.ts';
+import { itemAt } from './items.ts';
+import { ringArea, type MultiPolygon, type Point } from './plane-geometry.ts';
 import type { ZipEntry } from './zip-writer.ts';
 
 export type ShapefileField
@@ -61,20 +62,11 @@ export const ESRI_WKT = {
 
 const SHAPE_TYPE = { point: 1, line: 3, polygon: 5 } as const;
 
-/** Signed area; shapefiles want outer rings clockwise (negative) and holes counter-clockwise. */
-function signedArea(ring: readonly Point[]): number {
-  const [x0, y0] = ring[0] ?? [0, 0];
-  let twice = 0;
-  for (let i = 1; i < ring.length; i += 1) {
-    twice += (ring[i - 1]![0] - x0) * (ring[i]![1] - y0) - (ring[i]![0] - x0) * (ring[i - 1]![1] - y0);
-  }
-  return twice / 2;
-}
-
+/** Outer rings are to run clockwise, of negative area, and holes the other way. */
 function partsOf(geometry: ShapefileGeometry): readonly (readonly Point[])[] {
   if (geometry.type === 'line') return geometry.lines;
   if (geometry.type === 'point') return [[geometry.point]];
-  return geometry.polygons.flatMap((polygon) => polygon.map((ring, index) => (signedArea(ring) > 0 === (index === 0) ? [...ring].reverse() : ring)));
+  return geometry.polygons.flatMap((polygon) => polygon.map((ring, index) => ((ringArea(ring) > 0) === (index === 0) ? [...ring].reverse() : ring)));
 }
 
 type Bounds = [number, number, number, number];
@@ -167,7 +159,7 @@ export function shapefileParts(layer: ShapefileLayer): ShapefileParts {
     entry.writeInt32BE(content.length / 2, 4);
     shx.push(entry);
     offset += 8 + content.length;
-    rows.push(Buffer.concat([Buffer.from(' '), ...layer.fields.map((field, index) => cell(field, values[index]!, encoding))]));
+    rows.push(Buffer.concat([Buffer.from(' '), ...layer.fields.map((field, index) => cell(field, itemAt(values, index), encoding))]));
   }
   return {
     shp: Buffer.concat([mainHeader(offset, layer.type, bounds), ...shp]),

@@ -3,7 +3,7 @@
  * date, so that the same content gives the same bytes on one version of zlib.
  */
 import { createWriteStream } from 'node:fs';
-import { Readable } from 'node:stream';
+import { PassThrough, Readable } from 'node:stream';
 import { finished, pipeline } from 'node:stream/promises';
 import { ZipFile } from 'yazl';
 
@@ -21,7 +21,8 @@ export type ZipEntry = readonly [path: string, content: ZipContent, options?: Zi
 /** Entries stand in their order; each is asked for when the one before it was read, so a zip may be an entry of another without standing in a file. */
 export function zipStream(entries: Iterable<ZipEntry> | AsyncIterable<ZipEntry>): Readable {
   const zip = new ZipFile();
-  const output = zip.outputStream as Readable;
+  const output = new PassThrough();
+  zip.outputStream.pipe(output);
   const fill = async (): Promise<void> => {
     for await (const [path, content, { level = 1, modified = '1980-01-01' } = {}] of entries) {
       const stream = content instanceof Readable ? content : Readable.from(pieces(content), { objectMode: false });
@@ -31,7 +32,7 @@ export function zipStream(entries: Iterable<ZipEntry> | AsyncIterable<ZipEntry>)
     }
     zip.end();
   };
-  fill().catch((error: Error) => output.destroy(error));
+  fill().catch((error: unknown) => output.destroy(error instanceof Error ? error : new Error(String(error))));
   return output;
 }
 
@@ -42,7 +43,10 @@ export async function writeZip(path: string, entries: Iterable<ZipEntry> | Async
 
 /** Joins small pieces: a call of zlib per line would cost more than the line. */
 function* pieces(content: string | Uint8Array | Iterable<string | Uint8Array>): Generator<Uint8Array> {
-  if (content instanceof Uint8Array) return yield content;
+  if (content instanceof Uint8Array) {
+    yield content;
+    return;
+  }
   let text = '';
   for (const piece of typeof content === 'string' ? [content] : content) {
     if (typeof piece === 'string') text += piece;

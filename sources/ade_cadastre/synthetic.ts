@@ -6,9 +6,11 @@
  * zone of another source reaches them.
  */
 import { join } from 'node:path';
-import { boxOf, boxPolygon, polygonsAreaM2, type MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
+import { itemAt } from '../../pipelines/synthetic/items.ts';
+import { firstLand } from '../../pipelines/synthetic/make-region.ts';
+import { boxOf, boxPolygon, boxRing, polygonsAreaM2, type Box, type MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import type { SyntheticRegion, SyntheticComune, SyntheticParcel, SyntheticProvince, SyntheticSheet } from '../../pipelines/synthetic/region.ts';
+import type { SyntheticComune, SyntheticProvince, SyntheticRegion, SyntheticSheet } from '../../pipelines/synthetic/region.ts';
 import { writeZip, zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
 /** Day of the release: the date of the zips' entries and the collections' timeStamp. */
@@ -34,13 +36,13 @@ export function quirks(region: SyntheticRegion): Quirks {
   return {
     rejects: { xml_malformed: 1, geometry_empty: 1, reference_conflict: 1, comune_unknown: 1 },
     duplicates: 1 + sheetCount(region, strayComune(region)),
-    repaired: `${sheetOf(region.comuni[0]!)}.9003`,
+    repaired: `${sheetOf(region.comuni[0])}.9003`,
     pseudoComune: `${PSEUDO}W000200.STRADA001`,
   };
 }
 
 /** The comune whose map lies in the province's zip once more. */
-const strayComune = (region: SyntheticRegion): SyntheticComune => region.comuni.at(-1)!;
+const strayComune = (region: SyntheticRegion): SyntheticComune => itemAt(region.comuni, region.comuni.length - 1);
 const sheetOf = (comune: SyntheticComune): string => `${comune.belfiore}_000100`;
 
 function sheetCount(region: SyntheticRegion, comune: SyntheticComune): number {
@@ -83,8 +85,9 @@ function polygonText(polygon: MultiPolygon[number], attributes: string, indent: 
 function geometryText(id: string, polygons: MultiPolygon): string {
   const indent = '          ';
   let text = '        <CP:msGeometry>\n';
-  if (polygons.length === 1 && polygons[0]!.length === 1) {
-    text += polygonText(polygons[0]!, `gml:id="${id}.1" srsName="${SRS}"`, indent);
+  const [first, ...others] = polygons;
+  if (first?.length === 1 && others.length === 0) {
+    text += polygonText(first, `gml:id="${id}.1" srsName="${SRS}"`, indent);
   } else {
     text += `${indent}<gml:MultiSurface gml:id="${id}.1" srsName="${SRS}">\n`;
     polygons.forEach((polygon, index) => {
@@ -139,30 +142,24 @@ function* collection(feature: 'CadastralParcel' | 'CadastralZoning', count: numb
 }
 
 /** A quadrangle of some 40 m west of the region, one place per number. */
-function outside(region: SyntheticRegion, number: number): MultiPolygon {
+function outside(region: SyntheticRegion, number: number): Box {
   const west = region.box[0] - 0.01;
   const south = region.box[3] - 0.001 * number;
-  const [x, y] = [Math.round(west * 1e8) / 1e8, Math.round(south * 1e8) / 1e8];
-  const [x2, y2] = [Math.round((west + 0.0005) * 1e8) / 1e8, Math.round((south + 0.0004) * 1e8) / 1e8];
-  return [[[[x, y], [x2, y], [x2, y2], [x, y2], [x, y]]]];
+  const round = (degrees: number): number => Math.round(degrees * 1e8) / 1e8;
+  return [round(west), round(south), round(west + 0.0005), round(south + 0.0004)];
 }
 
 /** Members that one comune's parcels are followed by. */
 function quirkyMembers(region: SyntheticRegion): string[] {
-  const comune = region.comuni[0]!;
-  const land: SyntheticParcel[] = [];
-  for (const parcel of region.parcels(comune)) {
-    if (parcel.kind === 'land') land.push(parcel);
-    if (land.length === 2) break;
-  }
-  const [repeated, contradicted = repeated] = land;
+  const [comune] = region.comuni;
+  const land = firstLand(region, comune, 2);
+  const [repeated, contradicted] = [itemAt(land, 0), itemAt(land, land.length - 1)];
   const sheet = sheetOf(comune);
-  const [[bow]] = outside(region, 3) as [[(readonly [number, number])[]]];
-  const [a, b, c, d] = bow as [readonly [number, number], readonly [number, number], readonly [number, number], readonly [number, number]];
+  const [a, b, c, d] = boxRing(outside(region, 3));
   return [
-    parcelMember(repeated!.reference, repeated!.label, comune.belfiore, repeated!.polygons),
-    parcelMember(contradicted!.reference, contradicted!.label, comune.belfiore, outside(region, 1)),
-    parcelMember(`${sheet}.9001`, '9001 & 9002', comune.belfiore, outside(region, 2)),
+    parcelMember(repeated.reference, repeated.label, comune.belfiore, repeated.polygons),
+    parcelMember(contradicted.reference, contradicted.label, comune.belfiore, [boxPolygon(outside(region, 1))]),
+    parcelMember(`${sheet}.9001`, '9001 & 9002', comune.belfiore, [boxPolygon(outside(region, 2))]),
     // Two opposite corners are swapped: the ring crosses itself.
     parcelMember(`${sheet}.9003`, '9003', comune.belfiore, [[[a, b, d, c, a]]]),
     parcelMember(`${sheet}.9004`, '9004', comune.belfiore, [[[a, b, a]]]),
@@ -194,7 +191,7 @@ function* comuneZips(region: SyntheticRegion, province: SyntheticProvince): Gene
   const stray = strayComune(region);
   if (comuni.includes(stray)) yield map(region, stray);
   if (comuni.some(({ index }) => index === 0)) {
-    const polygons = outside(region, 5);
+    const polygons = [boxPolygon(outside(region, 5))];
     const sliver = parcelMember(`${PSEUDO}W000200.STRADA001`, 'STRADA001', PSEUDO, polygons);
     yield [`${PSEUDO}_MARE.zip`, zipStream([[`${PSEUDO}_MARE_ple.gml`, collection('CadastralParcel', 1, polygons, [sliver]), DATED]]), DATED];
   }

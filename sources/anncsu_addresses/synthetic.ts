@@ -3,10 +3,11 @@
  * Points lie in the middle of parcels, on roads near them and far from them; which is which is measured in plain TypeScript.
  */
 import { join } from 'node:path';
-import { CELL_LAT, CELL_LON } from '../../pipelines/synthetic/make-region.ts';
+import { inTurn, itemAt } from '../../pipelines/synthetic/items.ts';
+import { CELL_LAT, CELL_LON, firstLand } from '../../pipelines/synthetic/make-region.ts';
 import { placeOf, pointToPolygonsM } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import type { LonLat, Random, SyntheticRegion, SyntheticComune, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
+import type { LonLat, Random, SyntheticCell, SyntheticComune, SyntheticParcel, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { INDIR_COLUMNS, STRAD_COLUMNS } from './schema.ts';
 
@@ -83,8 +84,8 @@ function streetsOf(comune: SyntheticComune): Street[] {
   }
   const more = Math.min(224, Math.floor(comune.parcelCount / 40));
   for (let i = 0; i < more; i += 1) {
-    const noun = NOUNS[i % NOUNS.length]!;
-    const adjective = ADJECTIVES[Math.floor(i / NOUNS.length) % ADJECTIVES.length]!;
+    const noun = inTurn(NOUNS, i);
+    const adjective = inTurn(ADJECTIVES, Math.floor(i / NOUNS.length));
     streets.push({
       key: first + 100 + i, comune, odonimo: `VIA DELLE ${noun} ${adjective}`, name: `Via delle ${capital(noun)} ${capital(adjective)}`, localita: '', locality: '', lingua1: '',
     });
@@ -117,7 +118,12 @@ function place(region: SyntheticRegion, comune: SyntheticComune): Placed {
   const numbers = new Map<number, number>();
   const build = (street: Street, parts: Partial<Access>): Access => {
     const key = 100_000_000 + comune.index * 100_000 + accesses.length;
-    const civico = parts.civico ?? String(numbers.set(street.key, (numbers.get(street.key) ?? 0) + 1 + random.below(2)).get(street.key)!);
+    let { civico } = parts;
+    if (civico === undefined) {
+      const next = (numbers.get(street.key) ?? 0) + 1 + random.below(2);
+      numbers.set(street.key, next);
+      civico = String(next);
+    }
     const access: Access = {
       key, street, codice: random.below(10) === 0 ? `G${random.below(900)}` : '', civico, esponente: '', specificita: '', metrico: '', snc: '', x: '', y: '', quota: '', metodo: '',
       shown: civico, point: null, ...parts,
@@ -131,35 +137,20 @@ function place(region: SyntheticRegion, comune: SyntheticComune): Placed {
   const pickStreet = (): Street => {
     const street = random.pick(streets);
     // The last of the usual streets has no access; the roads are numbered by metres alone.
-    return /^VIA FINTA|^STRADA /.test(street.odonimo) ? streets[0]! : street;
+    return /^VIA FINTA|^STRADA /.test(street.odonimo) ? itemAt(streets, 0) : street;
   };
   const own = (parcel: SyntheticParcel, access: Access): void => {
     inside.set(parcel.index, [...(inside.get(parcel.index) ?? []), access]);
   };
 
-  let sheet: SyntheticParcel[] = [];
-  const flush = (): void => {
-    for (const parcel of sheet) {
-      if (parcel.kind === 'land') {
-        placeInside(parcel);
-        continue;
-      }
-      for (const cell of parcel.cells) {
-        // In the first and last cells of a sheet the nearest parcel may belong to the next one.
-        if (cell[0] < 2 || cell[0] > 9 || cell[1] < 2 || cell[1] > 7 || random.below(3) > 0) continue;
-        placeBeside(parcel, cell);
-      }
-    }
-    sheet = [];
-  };
   const placeInside = (parcel: SyntheticParcel): void => {
     const count = parcel.index % 97 === 13 ? 25 : Math.max(0, random.below(5) - 2);
     for (let i = 0; i < count; i += 1) {
-      const point = pointIn(parcel, parcel.cells[0]!, (random.next() - 0.5) * 0.3, (random.next() - 0.5) * 0.3);
+      const point = pointIn(parcel, parcel.cells[0], (random.next() - 0.5) * 0.3, (random.next() - 0.5) * 0.3);
       own(parcel, build(pickStreet(), { ...located(point), ...numbering(random) }));
     }
   };
-  const placeBeside = (parcel: SyntheticParcel, cell: readonly [number, number]): void => {
+  const placeBeside = (sheet: readonly SyntheticParcel[], parcel: SyntheticParcel, cell: SyntheticCell): void => {
     const point = pointIn(parcel, cell, (random.next() - 0.5) * 0.8, (random.next() - 0.5) * 0.8);
     const lands = sheet.filter((other) => other.kind === 'land');
     const within = lands.find((other) => placeOf(point, other.polygons) === 'inside');
@@ -173,27 +164,35 @@ function place(region: SyntheticRegion, comune: SyntheticComune): Placed {
     // What a millimetre could turn round is left out.
     const others = near.get(nearest.other.index) ?? [];
     if (second !== undefined && second.distance - nearest.distance < 0.05) return;
-    if (Math.abs(nearest.distance - NEAR_M) < 0.05 || nearest.distance < 0.05 || others.some(({ distance }) => Math.abs(distance - nearest.distance) < 0.05)) return;
+    if ([0, NEAR_M, ...others.map(({ distance }) => distance)].some((distance) => Math.abs(distance - nearest.distance) < 0.05)) return;
     const access = build(pickStreet(), { ...located(point), esponente: 'A', shown: '' });
     const shown: Access = { ...access, shown: `${access.civico}/A` };
     accesses[accesses.length - 1] = shown;
     if (nearest.distance < NEAR_M) near.set(nearest.other.index, [...others, { access: shown, distance: nearest.distance }]);
   };
 
-  for (const parcel of region.parcels(comune)) {
-    if (sheet.length > 0 && sheet[0]!.sheet.index !== parcel.sheet.index) flush();
-    sheet.push(parcel);
+  for (const parcels of Array.from(region.sheets(comune), (sheet) => [...region.parcelsOf(sheet)])) {
+    for (const parcel of parcels) {
+      if (parcel.kind === 'land') {
+        placeInside(parcel);
+        continue;
+      }
+      for (const cell of parcel.cells) {
+        // In the first and last cells of a sheet the nearest parcel may belong to the next one.
+        if (cell[0] < 2 || cell[0] > 9 || cell[1] < 2 || cell[1] > 7 || random.below(3) > 0) continue;
+        placeBeside(parcels, parcel, cell);
+      }
+    }
   }
-  flush();
-  const lands = firstLands(region, comune, 40);
+  const lands = firstLand(region, comune, 40);
   for (const [index, parts] of questions(comune).entries()) {
     const street = streets.find(({ odonimo, localita }) => odonimo === parts.odonimo && localita === (parts.localita ?? ''));
     if (street === undefined) continue;
-    const parcel = lands[index % lands.length]!;
-    const point = pointIn(parcel, parcel.cells[0]!, 0.01, 0.01);
+    const parcel = inTurn(lands, index);
+    const point = pointIn(parcel, parcel.cells[0], 0.01, 0.01);
     own(parcel, build(street, { ...located(point), ...parts.access }));
   }
-  for (const parts of unlocated(comune)) build(streets[0]!, parts);
+  for (const parts of unlocated(comune)) build(itemAt(streets, 0), parts);
 
   const owned = new Map<number, Access[]>();
   for (const index of new Set([...inside.keys(), ...near.keys()])) {
@@ -203,15 +202,6 @@ function place(region: SyntheticRegion, comune: SyntheticComune): Placed {
     ].slice(0, MOST_PER_PARCEL));
   }
   return { accesses, owned };
-}
-
-function firstLands(region: SyntheticRegion, comune: SyntheticComune, most: number): SyntheticParcel[] {
-  const lands: SyntheticParcel[] = [];
-  for (const parcel of region.parcels(comune)) {
-    if (parcel.kind === 'land') lands.push(parcel);
-    if (lands.length === most) break;
-  }
-  return lands;
 }
 
 /** Now and then an exponent, a colour, an access without number. */
@@ -291,7 +281,7 @@ function* indirLines(region: SyntheticRegion): Generator<string | Uint8Array> {
   for (const comune of region.comuni) {
     const accesses = [...place(region, comune).accesses].sort((a, b) => a.street.key - b.street.key || a.key - b.key);
     for (const access of accesses) yield `${accessLine(access)}\n`;
-    if (comune.index === 0) yield* refused(accesses[0]!);
+    if (comune.index === 0) yield* refused(itemAt(accesses, 0));
   }
 }
 
@@ -338,8 +328,8 @@ function answer(region: SyntheticRegion, { key, street, shown, point }: Access):
     municipality_name: comune.italianName,
     province: comune.province.name,
     region: region.name,
-    latitude: point![1],
-    longitude: point![0],
+    latitude: point?.[1],
+    longitude: point?.[0],
     formatted_address: [...new Set([`${street.name} ${shown}`, street.locality === '' ? comune.italianName : street.locality, comune.province.name])].join(', '),
   };
 }

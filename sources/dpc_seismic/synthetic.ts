@@ -4,6 +4,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { itemAt } from '../../pipelines/synthetic/items.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { formerIstatCode, mergedComuni } from '../../pipelines/synthetic/former-codes.ts';
 import type { SyntheticRegion, SyntheticComune } from '../../pipelines/synthetic/region.ts';
@@ -14,7 +15,7 @@ const LABELS: readonly (readonly [string, number])[] = [
 ];
 
 function zoneOf(region: SyntheticRegion, comune: SyntheticComune): readonly [string, number] {
-  return comune.index < LABELS.length ? LABELS[comune.index]! : region.random('seismic', comune.belfiore).pick(LABELS);
+  return comune.index < LABELS.length ? itemAt(LABELS, comune.index) : region.random('seismic', comune.belfiore).pick(LABELS);
 }
 
 const synthetic: Synthetic = {
@@ -28,7 +29,7 @@ const synthetic: Synthetic = {
       // The last part has the zone that counts, the others the mildest.
       return parts.map(({ name, istatCode }, index) => row(name, istatCode, index === parts.length - 1 ? label : '4'));
     });
-    const lines = ['REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA', ...rows, rows[0]!];
+    const lines = ['REGIONE;PROV_CITTA_METROPOLITANA;SIGLA_PROV;COMUNE;COD_ISTAT_COMUNE;ZONA_SISMICA', ...rows, itemAt(rows, 0)];
     await writeFile(join(folder, 'classificazione-sismica-aggiornata-maggio-2025.csv'), `\ufeff${lines.join('\r\n')}\r\n`);
   },
   truth(region) {

@@ -5,6 +5,7 @@
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
+import { inTurn, itemAt } from '../../pipelines/synthetic/items.ts';
 import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
 import { boxOf, boxPolygon, commonPart, polygonsArea, type Box, type MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
@@ -53,10 +54,10 @@ function cellAt(seed: number, ix: number, iy: number): Cell | null {
   const pick = mix(seed, ix, iy, 3);
   const bowl = Math.max(0, Math.sin(ix / 11 + iy / 13)) ** 2;
   const velocity = pick % 10 === 0
-    ? BOUNDARY_VELOCITIES[(pick >>> 8) % BOUNDARY_VELOCITIES.length]!
+    ? inTurn(BOUNDARY_VELOCITIES, pick >>> 8)
     : Math.round(10 * (-5 + 8 * Math.sin(ix / 6) * Math.cos(iy / 7) - 18 * bowl + noise)) / 10;
   const acceleration = pick % 7 === 0
-    ? BOUNDARY_ACCELERATIONS[(pick >>> 12) % BOUNDARY_ACCELERATIONS.length]!
+    ? inTurn(BOUNDARY_ACCELERATIONS, pick >>> 12)
     : Math.round(100 * (0.35 * Math.sin(ix / 5 + 1) * Math.cos(iy / 4) + 0.1 * noise)) / 100;
   return { velocity, acceleration };
 }
@@ -66,12 +67,12 @@ function pidOf(seed: number, ix: number, iy: number): string {
   // Ten digits of 62 hold the key and make it unique; the mixing only hides the order.
   let key = ix * 100_000 + iy;
   for (let i = 0; i < 6; i += 1) {
-    pid += BASE62[key % 62];
+    pid += BASE62.charAt(key % 62);
     key = Math.floor(key / 62);
   }
   let tail = mix(seed, ix, iy, 4);
   for (let i = 0; i < 4; i += 1) {
-    pid += BASE62[tail % 62];
+    pid += BASE62.charAt(tail % 62);
     tail = Math.floor(tail / 62);
   }
   return pid;
@@ -94,7 +95,7 @@ function tails(dates: number): string[] {
 function line(seed: number, ix: number, iy: number, cell: Cell, tail: readonly string[], rmse = 1 + (mix(seed, ix, iy, 5) % 20) / 10): string {
   const height = (300 + (mix(seed, ix, iy, 6) % 5_000) / 10).toFixed(1);
   return `${pidOf(seed, ix, iy)},${ix * 100 + 50},${iy * 100 + 50},${height},${rmse.toFixed(1)},${cell.velocity.toFixed(1)},0.1,`
-    + `${cell.acceleration.toFixed(2)},${tail[mix(seed, ix, iy, 7) % tail.length]}\n`;
+    + `${cell.acceleration.toFixed(2)},${inTurn(tail, mix(seed, ix, iy, 7))}\n`;
 }
 
 export interface TileOptions {
@@ -181,7 +182,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   for (const [tx, ty] of tiles) await writeTile(folder, tileName(tx, ty, 'U', RELEASE), rowsOf(tx, ty));
 
   // A tile beyond the region, unpacked, with fewer dates, that repeats cells of its neighbour and has rows that must be refused.
-  const [lastX, lastY] = tiles.at(-1)!;
+  const [lastX, lastY] = itemAt(tiles, tiles.length - 1);
   const middle: readonly [number, number] = [Math.floor((x0 + x1) / 2), Math.floor((y0 + y1) / 2)];
   const fewer = tails(2);
   const repeated: string[] = [];
@@ -199,10 +200,10 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   await pipeline(loose, createWriteStream(join(folder, `${tileName(lastX + 1, lastY, 'U', RELEASE)}.csv`)));
 
   // Must not be served: the other component, and an older release with other motions.
-  const [tx, ty] = tiles[0]!;
-  const others = [header, ...Array.from({ length: 20 }, (_, i) => line(seed, middle[0] + i, middle[1], { velocity: 55.5, acceleration: 5.55 }, tail))];
-  await writeTile(folder, tileName(tx, ty, 'E', RELEASE), others);
-  await writeTile(folder, tileName(tx, ty, 'U', OLDER_RELEASE), [others[0]!.replaceAll(',2020', ',2018'), ...others.slice(1)]);
+  const [tx, ty] = itemAt(tiles, 0);
+  const others = Array.from({ length: 20 }, (_, i) => line(seed, middle[0] + i, middle[1], { velocity: 55.5, acceleration: 5.55 }, tail));
+  await writeTile(folder, tileName(tx, ty, 'E', RELEASE), [header, ...others]);
+  await writeTile(folder, tileName(tx, ty, 'U', OLDER_RELEASE), [header.replaceAll(',2020', ',2018'), ...others]);
 }
 
 /** Half away from zero on the 15 digits that a double carries, as PostgreSQL's numeric rounds it. */

@@ -125,8 +125,8 @@ const synthetic: Synthetic = {
       return found;
     };
     return (parcel) => {
-      const met = new Set<Zone>();
-      for (const cell of grid.cellsOf(parcel)) for (const zone of [...around(...cell), ...brook(grid, parcel.comune)]) if (meetsCell(zone.area, cell)) met.add(zone);
+      const own = brook(grid, parcel.comune);
+      const met = new Set(grid.cellsOf(parcel).flatMap((cell) => [...around(...cell), ...own].filter(({ area }) => meetsCell(area, cell))));
       const drawn = isDrawn(grid, parcel);
       const level = ORDER.find((each) => (each === 'P2' && drawn) || [...met].some((zone) => zone.class === each)) ?? null;
       const share = level === null ? null : level === 'P2' && drawn ? 1 : grid.shareOf(parcel, [...met].filter((zone) => zone.class === level).map(({ area }) => area));

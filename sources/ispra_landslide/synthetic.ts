@@ -69,13 +69,14 @@ function* records(region: SyntheticRegion): Generator<{ readonly label: string |
   }
   for (const comune of region.comuni) yield* slope(grid, comune).map(written);
   for (const parcel of region.parcels()) {
-    if (isDrawn(grid, parcel)) yield { label: LABELS.P4, polygons: parcel.polygons.map((rings) => rings.map((ring) => ring.map((point) => utm32.forward(point)))) };
+    if (!isDrawn(grid, parcel)) continue;
+    yield { label: LABELS.P4, polygons: parcel.polygons.map((rings) => rings.map((ring) => ring.map((point) => utm32.forward(point)))) };
   }
 }
 
 /** English twins of the classes, which the files carry too. */
 const ENGLISH: Readonly<Record<string, string>> = { P4: 'Very high P4', P3: 'High P3', P2: 'Medium P2', P1: 'Moderate P1', AA: 'Attention areas AA' };
-const english = (label: string | null): string | null => (label === null ? null : (ENGLISH[label.split(' ').at(-1)!] ?? null));
+const english = (label: string | null): string | null => (label === null ? null : (ENGLISH[label.slice(label.lastIndexOf(' ') + 1)] ?? null));
 
 const synthetic: Synthetic = {
   async write(region, folder) {
@@ -116,8 +117,8 @@ const synthetic: Synthetic = {
       return found;
     };
     return (parcel) => {
-      const met = new Set<Zone>();
-      for (const cell of grid.cellsOf(parcel)) for (const zone of [...around(...cell), ...slope(grid, parcel.comune)]) if (meetsCell(zone.area, cell)) met.add(zone);
+      const own = slope(grid, parcel.comune);
+      const met = new Set(grid.cellsOf(parcel).flatMap((cell) => [...around(...cell), ...own].filter(({ area }) => meetsCell(area, cell))));
       const has = (level: Class | null): boolean => [...met].some((zone) => zone.class === level);
       const drawn = isDrawn(grid, parcel);
       const level = drawn ? 'P4' : ((['P4', 'P3', 'P2', 'P1', 'AA'] as const).find(has) ?? null);

@@ -3,11 +3,12 @@
  * means at and beside the limits of the severity, without information, of two lines, and one in the sea that nobody is near.
  */
 import { join } from 'node:path';
+import { inTurn, itemAt } from '../../pipelines/synthetic/items.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
-import { nearestOnSegment, polygonsToSegmentM, type Point } from '../../pipelines/synthetic/plane-geometry.ts';
+import { nearestOnSegment, polygonsToSegmentM, segmentsOf, type Point } from '../../pipelines/synthetic/plane-geometry.ts';
 import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import type { LonLat, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
+import type { LonLat, SyntheticParcel, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const NAME = 'Dinamica_Litoranea_2006_2020';
@@ -45,7 +46,7 @@ function segments(region: SyntheticRegion): Segment[] {
   const lat = north + OFFSHORE;
   const made: Segment[] = [];
   for (let i = 0; west + i * STEP < east; i += 1) {
-    const [label, dynamic, rate] = CASES[i % CASES.length]!;
+    const [label, dynamic, rate] = inTurn(CASES, i);
     const from = west + i * STEP;
     // Every ninth is interrupted, as by a harbour: one segment of two lines.
     const lines = i % 9 === 4 ? [line(from, from + STEP * 0.4, lat), line(from + STEP * 0.6, from + STEP, lat)] : [line(from, from + STEP, lat)];
@@ -59,23 +60,22 @@ function segments(region: SyntheticRegion): Segment[] {
  * Geodesic distance from polygons to a line of short pieces, which do not cross them. A rough plane finds the pieces that can be nearest, because
  * the exact distance is dear.
  */
-function distanceM(polygons: readonly (readonly (readonly LonLat[])[])[], line: readonly LonLat[]): number {
-  const [x0, y0] = line[0]!;
+function distanceM(polygons: SyntheticParcel['polygons'], line: readonly LonLat[]): number {
+  const [x0, y0] = itemAt(line, 0);
   const east = 111_320 * Math.cos((y0 * Math.PI) / 180);
   const plane = ([x, y]: LonLat): Point => [(x - x0) * east, (y - y0) * 111_100];
-  const shore = line.map(plane);
-  const corners = polygons.flatMap((rings) => rings[0]!.map(plane));
-  const rough = shore.slice(1).map((to, i) => Math.min(...corners.map((corner) => {
-    const [x, y] = nearestOnSegment(corner, shore[i]!, to);
+  const corners = polygons.flatMap((rings) => rings[0].map(plane));
+  const rough = Array.from(segmentsOf(line.map(plane)), ([from, to]) => Math.min(...corners.map((corner) => {
+    const [x, y] = nearestOnSegment(corner, from, to);
     return Math.hypot(x - corner[0], y - corner[1]);
   })));
   // Corners are looked at, not edges: an edge of a parcel comes nearer than its corners by less than its length, some 50 m.
   const least = Math.min(...rough);
   if (least > RADIUS_M + 100) return Infinity;
   let nearest = Infinity;
-  rough.forEach((distance, i) => {
-    if (distance <= least + 50) nearest = Math.min(nearest, polygonsToSegmentM(polygons, line[i]!, line[i + 1]!));
-  });
+  for (const [i, [from, to]] of [...segmentsOf(line)].entries()) {
+    if (itemAt(rough, i) <= least + 50) nearest = Math.min(nearest, polygonsToSegmentM(polygons, from, to));
+  }
   return nearest;
 }
 
@@ -116,7 +116,7 @@ const synthetic: Synthetic = {
       });
       // Of segments as near as one another the worse comes first.
       const rank = (segment: Segment): number => changeOf(segment) ?? Infinity;
-      near.sort((a, b) => a.distance - b.distance || rank(a.segment) - rank(b.segment) || (a.segment.dynamic! < b.segment.dynamic! ? -1 : 1));
+      near.sort((a, b) => a.distance - b.distance || rank(a.segment) - rank(b.segment) || ((a.segment.dynamic ?? '') < (b.segment.dynamic ?? '') ? -1 : 1));
       return {
         coverage,
         coastal_erosion: near.slice(0, MOST).map(({ segment, distance }) => {

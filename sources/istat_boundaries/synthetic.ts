@@ -3,6 +3,7 @@
  * Quirks: a code that lost its zero, a polygon with a spike (not valid), the level that is left aside.
  */
 import { join } from 'node:path';
+import { inTurn, itemAt } from '../../pipelines/synthetic/items.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
 import type { Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import { shapefileEntries, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
@@ -16,6 +17,7 @@ const STEP = 0.005;
 
 /** Points from one corner to the next, without the last; the same ones backwards, because both neighbours draw them. */
 function side([x1, y1]: LonLat, [x2, y2]: LonLat): LonLat[] {
+  if (x1 === x2 && y1 === y2) return [];
   const pieces = Math.max(1, Math.round(Math.max(Math.abs(x2 - x1), Math.abs(y2 - y1)) / STEP));
   return Array.from({ length: pieces }, (_, index): LonLat => [x1 + ((x2 - x1) * index) / pieces, y1 + ((y2 - y1) * index) / pieces]);
 }
@@ -30,19 +32,19 @@ function outline(comuni: readonly SyntheticComune[]): LonLat[] {
   const sorted = [...rows].sort(([a], [b]) => b - a);
   const left = sorted.flatMap(([north, [west, , south]]): LonLat[] => [[west, north], [west, south]]);
   const right = sorted.flatMap(([north, [, east, south]]): LonLat[] => [[east, north], [east, south]]).reverse();
-  const corners = [...left, ...right].filter((corner, index, all) => index === 0 || corner[0] !== all[index - 1]![0] || corner[1] !== all[index - 1]![1]);
-  const ring = corners.flatMap((corner, index) => side(corner, corners[(index + 1) % corners.length]!));
-  return [...ring, ring[0]!];
+  const corners = [...left, ...right];
+  const ring = corners.flatMap((corner, index) => side(corner, inTurn(corners, index + 1)));
+  return [...ring, itemAt(ring, 0)];
 }
 
 const projected = (ring: readonly LonLat[]): Polygon => [ring.map((point) => utm32.forward(point))];
 
 /** A way into the polygon and back on itself, 200 m: it encloses nothing, and the polygon is not valid. */
 function withSpike(polygon: Polygon): Polygon {
-  const [ring] = polygon;
-  const [x, y] = ring![1]!;
-  const inside: readonly [number, number] = [x + 200, y];
-  return [[ring![0]!, ring![1]!, inside, ...ring!.slice(1)]];
+  return polygon.map((ring) => {
+    const [x, y] = itemAt(ring, 1);
+    return [...ring.slice(0, 2), [x + 200, y], ...ring.slice(1)];
+  });
 }
 
 const integer = (name: string): ShapefileField => ({ name, type: 'integer', length: 10 });

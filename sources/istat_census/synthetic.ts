@@ -5,8 +5,9 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { itemAt, valueOf } from '../../pipelines/synthetic/items.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
-import { polygonsAreaM2, type MultiPolygon, type Point, type Ring } from '../../pipelines/synthetic/plane-geometry.ts';
+import { boxRing, polygonsAreaM2, type MultiPolygon, type Point, type Ring } from '../../pipelines/synthetic/plane-geometry.ts';
 import { shapefileEntries, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { LonLat, Random, SyntheticRegion, SyntheticComune, SyntheticParcel, SyntheticSheet } from '../../pipelines/synthetic/region.ts';
@@ -64,25 +65,11 @@ function sectionOfSheet(sheet: SyntheticSheet): number | null {
 
 /** The parcel whose own outline is a section, in the sheets that have one: its first land parcel of one cell that touches no border. */
 function enclaveIn(parcels: readonly SyntheticParcel[]): SyntheticParcel | null {
-  return parcels.find(({ kind, cells }) => kind === 'land' && cells.length === 1 && cells[0]![0] > 0 && cells[0]![0] < 11 && cells[0]![1] > 0 && cells[0]![1] < 9) ?? null;
-}
-
-/** Parcels of one comune by sheet. */
-function* bySheet(region: SyntheticRegion, comune: SyntheticComune): Generator<readonly SyntheticParcel[]> {
-  let open: SyntheticParcel[] = [];
-  for (const parcel of region.parcels(comune)) {
-    if (open.length > 0 && open[0]!.sheet.index !== parcel.sheet.index) {
-      yield open;
-      open = [];
-    }
-    open.push(parcel);
-  }
-  if (open.length > 0) yield open;
+  return parcels.find(({ kind, cells: [[column, row], ...others] }) => kind === 'land' && others.length === 0 && column > 0 && column < 11 && row > 0 && row < 9) ?? null;
 }
 
 /** The section of each parcel of a sheet, null in a gap. */
-function* membership(parcels: readonly SyntheticParcel[]): Generator<readonly [SyntheticParcel, number | null]> {
-  const { sheet } = parcels[0]!;
+function* membership(sheet: SyntheticSheet, parcels: readonly SyntheticParcel[]): Generator<readonly [SyntheticParcel, number | null]> {
   const enclave = placeOf(sheet) === ENCLAVE && !isGap(countOf(sheet)) ? enclaveIn(parcels) : null;
   for (const parcel of parcels) yield [parcel, parcel === enclave ? FIRST_ENCLAVE + sheet.index : sectionOfSheet(sheet)];
 }
@@ -91,10 +78,6 @@ interface Section {
   readonly number: number;
   /** Degrees. */
   readonly polygons: (readonly (readonly LonLat[])[])[];
-}
-
-function ringOf([west, south, east, north]: SyntheticSheet['box']): LonLat[] {
-  return [[west, south], [east, south], [east, north], [west, north], [west, south]];
 }
 
 /** A box whose upper side runs out to a point above it and back: not valid, and the same ground once it is made valid. */
@@ -107,17 +90,16 @@ function spikedRing(box: SyntheticSheet['box']): LonLat[] {
 /** Sections of one comune, without the fictitious ones. */
 function sectionsOf(region: SyntheticRegion, comune: SyntheticComune): Section[] {
   const sections = new Map<number, Section>();
-  for (const parcels of bySheet(region, comune)) {
-    const { sheet } = parcels[0]!;
+  for (const sheet of region.sheets(comune)) {
     const number = sectionOfSheet(sheet);
     if (number === null) continue;
-    const enclave = placeOf(sheet) === ENCLAVE ? enclaveIn(parcels) : null;
-    const outer = placeOf(sheet) === SPIKE ? spikedRing(sheet.box) : ringOf(sheet.box);
-    const polygon = enclave === null ? [outer] : [outer, [...enclave.polygons[0]![0]!].reverse()];
+    const enclave = placeOf(sheet) === ENCLAVE ? enclaveIn([...region.parcelsOf(sheet)]) : null;
+    const outer = placeOf(sheet) === SPIKE ? spikedRing(sheet.box) : boxRing(sheet.box);
+    const polygon = enclave === null ? [outer] : [outer, [...enclave.polygons[0][0]].reverse()];
     const before = sections.get(number);
     if (before === undefined) sections.set(number, { number, polygons: [polygon] });
     else sections.set(number, { number, polygons: [...before.polygons, polygon] });
-    if (enclave !== null) sections.set(FIRST_ENCLAVE + sheet.index, { number: FIRST_ENCLAVE + sheet.index, polygons: [enclave.polygons[0]!] });
+    if (enclave !== null) sections.set(FIRST_ENCLAVE + sheet.index, { number: FIRST_ENCLAVE + sheet.index, polygons: [enclave.polygons[0]] });
   }
   return [...sections.values()];
 }
@@ -133,7 +115,10 @@ function knowledgeOf(random: Random): Knowledge {
 /** Splits a whole number into parts that add up to it. */
 function split(total: number, parts: number, random: Random): number[] {
   const result = new Array<number>(parts).fill(0);
-  for (let i = 0; i < total; i += 1) result[random.below(parts)]! += 1;
+  for (let i = 0; i < total; i += 1) {
+    const part = random.below(parts);
+    result[part] = itemAt(result, part) + 1;
+  }
   return result;
 }
 
@@ -147,20 +132,21 @@ function figuresOf(random: Random): Record<string, number> {
   const females = split(total - sum(males), 16, random);
   males.forEach((value, i) => (figures[`P${30 + i}`] = value));
   females.forEach((value, i) => (figures[`P${67 + i}`] = value));
-  const ages = males.map((value, i) => value + females[i]!);
+  const ages = males.map((value, i) => value + itemAt(females, i));
   ages.forEach((value, i) => (figures[`P${14 + i}`] = value));
   figures['P1'] = total;
   figures['P2'] = sum(males);
   figures['P3'] = sum(females);
-  const nineAndMore = sum(ages.slice(2)) + Math.floor(ages[1]! / 5);
+  const nineAndMore = sum(ages.slice(2)) + Math.floor(itemAt(ages, 1) / 5);
   figures['P83'] = nineAndMore;
   split(nineAndMore, 5, random).forEach((value, i) => (figures[`P${86 + i}`] = value));
   figures['P101'] = random.below(sum(ages.slice(3, 13)) + 1);
   const [young, adult, old] = [sum(ages.slice(0, 3)), sum(ages.slice(3, 13)), sum(ages.slice(13))];
-  const foreign = [young, adult, old].map((value) => random.below(Math.floor(value / 4) + 1));
-  [young, adult, old].forEach((value, i) => {
-    figures[`IT${i + 1}`] = value - foreign[i]!;
-    figures[`ST${22 + i}`] = foreign[i]!;
+  const foreign = [young, adult, old].map((value, i) => {
+    const some = random.below(Math.floor(value / 4) + 1);
+    figures[`IT${i + 1}`] = value - some;
+    figures[`ST${22 + i}`] = some;
+    return some;
   });
   figures['ST1'] = sum(foreign);
   figures['ST16'] = random.below(sum(foreign) + 1);
@@ -187,7 +173,7 @@ function row(region: SyntheticRegion, comune: SyntheticComune, id: string, figur
   const { province } = comune;
   return [
     String(region.code), region.name, String(Number(province.code)), province.name, String(Number(comune.istatCode.slice(3))), comune.name,
-    String(Number(comune.istatCode)), id, '0', '0', '0', ...HEADER.slice(11).map((name) => figures[name]!),
+    String(Number(comune.istatCode)), id, '0', '0', '0', ...HEADER.slice(11).map((name) => figures[name] ?? 0),
   ];
 }
 
@@ -240,13 +226,13 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
       for (const section of sectionsOf(region, comune)) {
         const { knowledge, figures } = known(region, sectionId(comune, section.number));
         const lives = knowledge !== 'unpopulated';
-        yield feature(section.number, section.polygons, lives ? figures['P1']! : 0, lives ? figures['PF1']! : 0);
+        yield feature(section.number, section.polygons, lives ? (figures['P1'] ?? 0) : 0, lives ? (figures['PF1'] ?? 0) : 0);
       }
       // No places: a small figure over the first parcels, and a contested area over the whole comune.
       const [west, south, east, north] = comune.box;
       const small: SyntheticSheet['box'] = [west, north - 0.001, west + 0.001, north];
-      yield feature(HOMELESS, [[ringOf(small)]], 12, 12);
-      if (comune.index % 3 === 0) yield feature(CONTESTED, [[ringOf([west, south, east, north])]], 0, 0);
+      yield feature(HOMELESS, [[boxRing(small)]], 12, 12);
+      if (comune.index % 3 === 0) yield feature(CONTESTED, [[boxRing([west, south, east, north])]], 0, 0);
     }
   }
   await writeZip(join(folder, `R${code}_21.zip`), [
@@ -264,7 +250,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   // The issue before, under the same name: keyed by sections that are not loaded.
   const old = join(folder, 'Dati_regionali_2021_prima_edizione');
   await mkdir(old, { recursive: true });
-  const first = region.comuni[0]!;
+  const [first] = region.comuni;
   await writeXlsx(join(old, `R${code}_indicatori_2021_sezioni.xlsx`), `R${code}`, [
     HEADER.map((name) => (name === 'SEZ21_ID' ? 'SEZ2011' : name)),
     row(region, first, sectionId(first, 1), known(region, 'old').figures),
@@ -295,8 +281,8 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
   const land = new Map<string, number>();
   const sectionOf = new Map<number, string>();
   for (const comune of region.comuni) {
-    for (const parcels of bySheet(region, comune)) {
-      for (const [parcel, number] of membership(parcels)) {
+    for (const sheet of region.sheets(comune)) {
+      for (const [parcel, number] of membership(sheet, [...region.parcelsOf(sheet)])) {
         if (number === null || parcel.kind !== 'land') continue;
         const id = sectionId(comune, number);
         sectionOf.set(parcel.index, id);
@@ -309,7 +295,7 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
     if (id === undefined) return { demographics: null };
     const { knowledge, figures } = known(region, id);
     if (knowledge === 'row_missing') return { demographics: null };
-    const share = Math.round((polygonsAreaM2(parcel.polygons) / land.get(id)!) * 1e6) / 1e6;
+    const share = Math.round((polygonsAreaM2(parcel.polygons) / valueOf(land, id)) * 1e6) / 1e6;
     return { demographics: demographics(knowledge === 'figures' ? figures : {}, id, share) };
   };
 }

@@ -21,7 +21,7 @@ const HEADER: readonly string[] = [
   'Codice NUTS1 2021', 'Codice NUTS2 2021 (3) ', 'Codice NUTS3 2021', 'Codice NUTS1 2024', 'Codice NUTS2 2024 (3) ', 'Codice NUTS3 2024',
 ];
 /** What the encoding has no byte for, the publisher's export turns into question marks. */
-const latin1 = (text: string): Buffer => Buffer.from([...text].map((letter) => (letter.codePointAt(0)! > 0xff ? '?' : letter)).join(''), 'latin1');
+const latin1 = (text: string): Buffer => Buffer.from(text.replace(/[\u0100-\u{10ffff}]/gu, '?'), 'latin1');
 
 function row(region: SyntheticRegion, comune: SyntheticComune, seat: boolean): string {
   const { province } = comune;

@@ -11,7 +11,7 @@ const HEADER = 'Anno;Sigla Automobilistica;Codice Unità territoriale sovracomun
 
 const synthetic: Synthetic = {
   async write(region, folder) {
-    const [first, second] = [region.comuni[0]!, region.comuni[1]!];
+    const [first, second] = region.comuni;
     const line = (year: string, day: string, old: FormerComune, { province }: SyntheticComune, divided: string, into: FormerComune | null): string => [
       year, province.sigla, province.code, old.istatCode, old.name, divided, `${day}/${year}`,
       into?.istatCode ?? '', into?.name ?? 'Stato estero', into === null ? '-' : into.istatCode.slice(0, 3), into === null ? '-' : province.sigla, '', '', '', '', '',

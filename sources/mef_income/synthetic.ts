@@ -5,6 +5,7 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { inTurn, itemAt } from '../../pipelines/synthetic/items.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { hasIncomes } from '../../pipelines/synthetic/incomes.ts';
 import { postalCodeOf } from '../../pipelines/synthetic/postal-codes.ts';
@@ -23,7 +24,9 @@ const WORDS = [
   'da 55000 a 75000 euro', 'da 75000 a 120000 euro', 'oltre 120000 euro',
 ];
 /** Lowest and highest mean of a bracket's incomes. */
-const MEANS = [[-4000, 0], [2000, 7000], [11_000, 14_000], [17_000, 24_000], [28_000, 45_000], [58_000, 70_000], [80_000, 110_000], [130_000, 400_000]] as const;
+const MEANS: readonly (readonly [number, number])[] = [
+  [-4000, 0], [2000, 7000], [11_000, 14_000], [17_000, 24_000], [28_000, 45_000], [58_000, 70_000], [80_000, 110_000], [130_000, 400_000],
+];
 /** Kinds of income that are published between the number of taxpayers and the brackets; two names have two blanks. */
 const OTHERS = [
   'Reddito da fabbricati', 'Reddito da lavoro dipendente e assimilati', 'Reddito da pensione', 'Reddito da lavoro autonomo (comprensivo dei valori nulli)',
@@ -42,17 +45,18 @@ interface Declared {
 
 /** Which brackets are withheld, by the number of the unit: none, a pair, another pair, four. Since 2023 never one alone. */
 const WITHHELD: readonly (readonly number[])[] = [[], [0, 7], [], [6, 7], [0, 5, 6, 7]];
+const WITHHELD_BEFORE: readonly (readonly number[])[] = [[], [7], [0], []];
 
 function declared(random: Random, taxpayers: number, unit: number, year: number): Declared {
   const weights = [1, 22, 11, 26, 30, 5, 3, 2];
   const whole = weights.map((weight, bracket): readonly [number, number] => {
     // The third unit has nobody at zero: a true 0.
     const n = unit % WITHHELD.length === 2 && bracket === 0 ? 0 : Math.max(4, Math.round((taxpayers * weight * (70 + random.below(60))) / 10_400));
-    const [low, high] = MEANS[bracket]!;
+    const [low, high] = itemAt(MEANS, bracket);
     return [n, n * low + random.below(n * (high - low) + 1)];
   });
   const total: readonly [number, number] = [whole.reduce((sum, [n]) => sum + n, 0), whole.reduce((sum, [, euro]) => sum + euro, 0)];
-  const withheld = year < FIRST_WITH_TOTAL ? [[], [7], [0], []][unit % 4]! : WITHHELD[unit % WITHHELD.length]!;
+  const withheld = inTurn(year < FIRST_WITH_TOTAL ? WITHHELD_BEFORE : WITHHELD, unit);
   return {
     taxpayers: total[0] + 10 + random.below(60),
     brackets: whole.map((bracket, index) => (withheld.includes(index) ? null : bracket)),
@@ -134,7 +138,7 @@ function* table(region: SyntheticRegion, format: Format): Generator<string> {
   if (format.byPostalCode || format.year === 2020) return;
   // Taxpayers without a place: kept, and never served.
   const rest = declared(region.random('mef', 'unplaced', format.year), 300, 0, format.year);
-  const nowhere: SyntheticComune = { ...region.comuni[0]!, belfiore: '0', istatCode: '0', italianName: '0', index: 0, province: { code: '0', name: '', sigla: '0' } };
+  const nowhere: SyntheticComune = { ...region.comuni[0], belfiore: '0', istatCode: '0', italianName: '0', index: 0, province: { code: '0', name: '', sigla: '0' } };
   const cells = row(region, format, nowhere, null, rest, random).split(';');
   cells[5] = 'Mancante/errata';
   cells[6] = '0';
@@ -182,7 +186,7 @@ function totalOf({ brackets, total }: Declared, year: number): Group | null {
  */
 function gini({ brackets, total }: Declared, year: number): number {
   const withTotal = year >= FIRST_WITH_TOTAL;
-  const known = brackets.filter((bracket, index) => bracket !== null && (withTotal || index > 0)).map((bracket) => bracket!);
+  const known = brackets.slice(withTotal ? 0 : 1).filter((bracket) => bracket !== null);
   const groups = known.map(([n, euro]) => ({ n: BigInt(n), a: BigInt(Math.max(0, euro)) })).filter(({ n }) => n > 0n);
   if (withTotal) {
     const restN = BigInt(total[0] - known.reduce((sum, [n]) => sum + n, 0));

@@ -8,7 +8,9 @@
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { itemAt, valueOf } from '../../pipelines/synthetic/items.ts';
 import { SHEET_COLUMNS, SHEET_ROWS } from '../../pipelines/synthetic/make-region.ts';
+import { boxRing, covers, segmentsOf } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { hasIncomes } from '../../pipelines/synthetic/incomes.ts';
 import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel, SyntheticSheet } from '../../pipelines/synthetic/region.ts';
@@ -52,6 +54,8 @@ const LINKS: Readonly<Record<Era, Readonly<Record<string, number>>>> = {
   C: { B1: 1, C1: 7, D1: 5, E1: 3, R1: 8, [HOLE]: 6 },
 };
 
+const linkOf = (zona: string, halfYear: number): number => LINKS[eraOf(halfYear)][zona] ?? 99;
+
 /** The zone that has this LinkZona in an era; null: none. */
 function zoneByLink(link: number, era: Era): string | null {
   return Object.entries(LINKS[era]).find(([, each]) => each === link)?.[0] ?? null;
@@ -70,7 +74,8 @@ function zonesOf(era: Era): readonly string[] {
 function blockOf(sheet: SyntheticSheet, era: Era): string {
   const sheets = Math.ceil(sheet.comune.parcelCount / 100);
   const share = (sheet.index + 0.5) / sheets;
-  return ERAS[era].find(([upTo]) => share <= upTo)![1];
+  const [, zona] = ERAS[era].find(([upTo]) => share <= upTo) ?? itemAt(ERAS[era], ERAS[era].length - 1);
+  return zona;
 }
 
 /** The comune's code in OMI: the last comune was another one until 2022/2. Y is no letter of real comuni. */
@@ -89,7 +94,7 @@ function omiName(comune: SyntheticComune): string {
 function holeParcel(region: SyntheticRegion, comune: SyntheticComune): SyntheticParcel {
   for (const parcel of region.parcels(comune)) {
     const inner = parcel.cells.every(([column, row]) => column > 0 && column < SHEET_COLUMNS - 1 && row > 0 && row < SHEET_ROWS - 1);
-    if (inner && parcel.kind === 'land' && parcel.polygons.length === 1 && parcel.polygons[0]!.length === 1) return parcel;
+    if (inner && parcel.kind === 'land' && parcel.polygons.length === 1 && parcel.polygons[0].length === 1) return parcel;
   }
   throw new RangeError(`${comune.belfiore} has no parcel of one ring inside its first sheet`);
 }
@@ -108,7 +113,8 @@ interface Quotation {
   readonly blank: boolean;
 }
 
-const BASE: Readonly<Record<string, number>> = { B: 3000, C: 2200, D: 1500, E: 1100, R: 700 };
+const BASE: ReadonlyMap<string, number> = new Map([['B', 3000], ['C', 2200], ['D', 1500], ['E', 1100], ['R', 700]]);
+const fasciaOf = (zona: string): string => zona.charAt(0);
 /** Type, state, prevalent. */
 type Kind = readonly [number, Quotation['stato'], boolean];
 const RESIDENTIAL: readonly Kind[] = [[20, 'NORMALE', true], [20, 'OTTIMO', false], [21, 'NORMALE', true]];
@@ -137,7 +143,8 @@ function quotationsOf(region: SyntheticRegion, comune: SyntheticComune, zona: st
   for (const [codTip, stato, prevalent] of kindsOf(comune, zona)) {
     const random = region.random('omi', comune.belfiore, zona, codTip, stato ?? '', halfYear, revision);
     const missing = random.below(25) === 0;
-    const low = Math.round((BASE[zona[0]!]! * (stato === 'OTTIMO' ? 1.3 : 1) * (codTip === 13 ? 0.4 : 1) + (halfYear - FIRST) * 10 + random.below(8) * 50) / 10) * 10;
+    const base = valueOf(BASE, fasciaOf(zona)) * (stato === 'OTTIMO' ? 1.3 : 1) * (codTip === 13 ? 0.4 : 1);
+    const low = Math.round((base + (halfYear - FIRST) * 10 + random.below(8) * 50) / 10) * 10;
     const purchase = [low, low + 50 * (1 + random.below(9))] as const;
     const rent = (zona.startsWith('R') ? 5 : 20) + random.below(zona.startsWith('R') ? 5 : 60);
     const rental = [rent, rent + 3 + random.below(20)] as const;
@@ -155,11 +162,12 @@ function quoted(region: SyntheticRegion, comune: SyntheticComune, zona: string, 
   return quotationsOf(region, comune, zona, halfYear, comune.index === 1 && halfYear === LAST ? 1 : 0);
 }
 
-function describe(comune: SyntheticComune, zona: string): string {
-  // Some descriptions have letters beyond ASCII, in one encoding or the other.
-  const words: Readonly<Record<string, string>> = { B: 'CENTRO STORICO, CITTÀ VECCHIA', C: 'SEMICENTRO - VIALE INVENTATO', D: 'PERIFERIA, LOCALITÀ FINTE', E: 'FRAZIONI', R: 'ZONA RURALE' };
-  return `${words[zona[0]!]!} (${zona} ${omiName(comune)})`;
-}
+/** Some have letters beyond ASCII, in one encoding or the other. */
+const DESCRIPTIONS: ReadonlyMap<string, string> = new Map([
+  ['B', 'CENTRO STORICO, CITTÀ VECCHIA'], ['C', 'SEMICENTRO - VIALE INVENTATO'], ['D', 'PERIFERIA, LOCALITÀ FINTE'], ['E', 'FRAZIONI'], ['R', 'ZONA RURALE'],
+]);
+
+const describe = (comune: SyntheticComune, zona: string): string => `${valueOf(DESCRIPTIONS, fasciaOf(zona))} (${zona} ${omiName(comune)})`;
 
 const microzonaOf = (comune: SyntheticComune, zona: string): number | null => (zona.startsWith('R') ? null : 1 + ((comune.index + zona.charCodeAt(0)) % 9));
 
@@ -171,11 +179,11 @@ const ZONE_HEADER = 'Area_territoriale;Regione;Prov;Comune_ISTAT;Comune_cat;Sez;
 
 function title(what: string, halfYear: number, day: string): string {
   const [year, month, date] = day.split('-') as [string, string, string];
-  return `Quotazioni Immobiliari : ${what} - Semestre ${text(halfYear, '/')} - elaborazione del ${date}-${MONTHS[Number(month) - 1]!}-${year.slice(2)}`;
+  return `Quotazioni Immobiliari : ${what} - Semestre ${text(halfYear, '/')} - elaborazione del ${date}-${itemAt(MONTHS, Number(month) - 1)}-${year.slice(2)}`;
 }
 
 function linkZona(comune: SyntheticComune, zona: string, halfYear: number): string {
-  return `${comune.province.sigla}${String((comune.index + 1) * 100 + (LINKS[eraOf(halfYear)][zona] ?? 99)).padStart(8, '0')}`;
+  return `${comune.province.sigla}${String((comune.index + 1) * 100 + linkOf(zona, halfYear)).padStart(8, '0')}`;
 }
 
 function place(region: SyntheticRegion, comune: SyntheticComune, halfYear: number): string {
@@ -199,7 +207,7 @@ function* valori(region: SyntheticRegion, comuni: readonly SyntheticComune[], ha
       for (const quotation of quotationsOf(region, comune, zona, halfYear, revision)) {
         const { codTip, stato, prevalent, purchase, rental } = quotation;
         const none = quotation.blank ? '' : '0';
-        yield `${place(region, comune, halfYear)};${zona[0]!};${zona};${linkZona(comune, zona, halfYear)};${codTip};${PROPERTY_TYPES.get(codTip)!};${stato ?? ''};${prevalent ? 'P' : blank};`
+        yield `${place(region, comune, halfYear)};${fasciaOf(zona)};${zona};${linkZona(comune, zona, halfYear)};${codTip};${valueOf(PROPERTY_TYPES, codTip)};${stato ?? ''};${prevalent ? 'P' : blank};`
           + `${purchase === null ? '0;0;;' : `${purchase[0]};${purchase[1]};L;`}${rental === null ? `${none};${none};${blank};` : `${tenths(rental[0])};${tenths(rental[1])};${halfYear < half(2025, 1) ? 'N' : 'L'};`}\n`;
       }
     }
@@ -208,7 +216,8 @@ function* valori(region: SyntheticRegion, comuni: readonly SyntheticComune[], ha
 
 /** Rows that must be refused, and one that says again what the first one says. */
 function refusals(region: SyntheticRegion, first: string): string {
-  const start = `${place(region, region.comuni[0]!, WITH_REFUSALS)};D;D9;${linkZona(region.comuni[0]!, 'D9', WITH_REFUSALS)}`;
+  const [comune] = region.comuni;
+  const start = `${place(region, comune, WITH_REFUSALS)};D;D9;${linkZona(comune, 'D9', WITH_REFUSALS)}`;
   return [
     first.trimEnd(),
     `${start};2;Abitazioni immaginarie;NORMALE;P;900;1000;L;3;4;L;`,
@@ -226,7 +235,7 @@ function* zone(region: SyntheticRegion, comuni: readonly SyntheticComune[], half
     for (const zona of zonesOf(eraOf(halfYear))) {
       const rural = zona.startsWith('R');
       const microzona = microzonaOf(comune, zona) ?? (comune.index % 2 === 0 ? 0 : '');
-      const line = `${place(region, comune, halfYear)};${zona[0]!};'${describe(comune, zona)}';${zona};${linkZona(comune, zona, halfYear)};`
+      const line = `${place(region, comune, halfYear)};${fasciaOf(zona)};'${describe(comune, zona)}';${zona};${linkZona(comune, zona, halfYear)};`
         + `${rural ? (comune.index % 2 === 0 ? '101;Seminativo' : '0;Non presente') : isQuoted(comune, halfYear) ? '20;Abitazioni civili' : '0;Non presente'};${rural ? blank : 'N'};${microzona};\n`;
       // Lines in UTF-8 and lines in Latin-1, in one file.
       yield Buffer.from(line, number % 3 === 0 ? 'latin1' : 'utf8');
@@ -244,17 +253,13 @@ const key = ([lon, lat]: LonLat): string => `${lon.toFixed(6)},${lat.toFixed(6)}
 /** Outlines of a set of sheets, counter-clockwise; sheets that touch at a corner only stay apart. Blocks of a zone enclose nothing. */
 function outline(sheets: readonly SyntheticSheet[]): Ring[] {
   const edges = new Map<string, { from: LonLat; to: LonLat }>();
-  for (const { box: [west, south, east, north] } of sheets) {
-    const corners: readonly LonLat[] = [[west, south], [east, south], [east, north], [west, north]];
-    for (let i = 0; i < 4; i += 1) {
-      const from = corners[i]!;
-      const to = corners[(i + 1) % 4]!;
+  for (const { box } of sheets) {
+    for (const [from, to] of segmentsOf(boxRing(box))) {
       if (!edges.delete(`${key(to)} ${key(from)}`)) edges.set(`${key(from)} ${key(to)}`, { from, to });
     }
   }
   const rings: Ring[] = [];
-  while (edges.size > 0) {
-    const first = edges.values().next().value!;
+  for (const first of edges.values()) {
     const ring: LonLat[] = [];
     let edge = first;
     do {
@@ -267,7 +272,7 @@ function outline(sheets: readonly SyntheticSheet[]): Ring[] {
       const turn = (each: { to: LonLat }): number => (to[0] - from[0]) * (each.to[1] - to[1]) - (to[1] - from[1]) * (each.to[0] - to[0]);
       edge = next.reduce((best, each) => (turn(each) > turn(best) ? each : best));
     } while (edge !== first);
-    ring.push(ring[0]!);
+    ring.push(first.from);
     rings.push(ring);
   }
   return rings;
@@ -281,10 +286,10 @@ function polygon(outer: Ring, holes: readonly Ring[] = []): string {
 }
 
 /** Rectangle that is nobody's ground, east of all comuni. */
-function away(region: SyntheticRegion, comune: SyntheticComune, number: number, size: number): Ring {
+function away(region: SyntheticRegion, comune: SyntheticComune, number: number, size: number): ReturnType<typeof boxRing> {
   const west = region.box[2] + 0.01 + number * 0.002;
   const south = comune.box[1] + 0.001;
-  return [[west, south], [west + size, south], [west + size, south + size], [west, south + size], [west, south]];
+  return boxRing([west, south, west + size, south + size]);
 }
 
 /** The polygons of each zone of a comune, with what publishers add: slivers, a part off Africa, a ring that crosses itself. */
@@ -297,36 +302,26 @@ function perimetersOf(region: SyntheticRegion, comune: SyntheticComune, halfYear
     blocks.set(zona, [...(blocks.get(zona) ?? []), sheet]);
   }
   const zones = new Map<string, string[]>();
-  const ring = hole.polygons[0]![0]!;
+  const [[ring]] = hole.polygons;
   for (const [zona, sheets] of blocks) {
     const around = era !== 'A' && sheets.some(({ index }) => index === hole.sheet.index);
-    zones.set(zona, outline(sheets).map((outer) => polygon(outer, around && covers(outer, ring[0]!) ? [[...ring].reverse()] : [])));
+    zones.set(zona, outline(sheets).map((outer) => polygon(outer, around && covers([[outer]], itemAt(ring, 0)) ? [[...ring].reverse()] : [])));
   }
   if (era !== 'A') zones.set(HOLE, [polygon(ring)]);
-  const first = zones.get(blockOf(hole.sheet, era))!;
+  const first = valueOf(zones, blockOf(hole.sheet, era));
   if (comune.index === 0) {
     // A sliver of a few square metres, a ring that is not closed, and a part whose ring has two points.
     first.push(polygon(away(region, comune, 0, 0.00003)), polygon(away(region, comune, 1, 0.0005).slice(0, 4)), polygon([[14, 41], [14.001, 41], [14, 41]]));
   }
   if (comune.index === 1) {
     // A ring that crosses itself, a part off Africa, and a hole of two points.
-    const [a, b, c, d] = away(region, comune, 0, 0.0005) as [LonLat, LonLat, LonLat, LonLat, LonLat];
-    first.push(polygon([a, c, b, d, a]), polygon([[-4.25, 1.17], [-4.24, 1.17], [-4.24, 1.18], [-4.25, 1.17]]), polygon(away(region, comune, 1, 0.0005), [[a, b, a]]));
+    const [a, b, c, d] = away(region, comune, 0, 0.0005);
+    const offAfrica = polygon([[-4.25, 1.17], [-4.24, 1.17], [-4.24, 1.18], [-4.25, 1.17]]);
+    first.push(polygon([a, c, b, d, a]), offAfrica, polygon(away(region, comune, 1, 0.0005), [[a, b, a]]));
   }
   // The fourth comune's newest perimeters lack a zone.
   if (comune.index === 3 && halfYear === LAST) zones.delete('D1');
   return zones;
-}
-
-/** Blocks are row after row of sheets, so their outlines are simple: is the point inside? */
-function covers(ring: Ring, [x, y]: LonLat): boolean {
-  let inside = false;
-  for (let i = 0, j = ring.length - 1; i < ring.length; j = i, i += 1) {
-    const [xi, yi] = ring[i]!;
-    const [xj, yj] = ring[j]!;
-    if (yi > y !== yj > y && x < ((xj - xi) * (y - yi)) / (yj - yi) + xi) inside = !inside;
-  }
-  return inside;
 }
 
 interface KmlOptions {
@@ -350,7 +345,7 @@ function kml(region: SyntheticRegion, comune: SyntheticComune, halfYear: number,
       + `<tr><td><b>Anno / Semestre</b></td><td>${text(halfYear, ' / ')}</td></tr></table>]]></description>\n<styleUrl>#style_160_0-0-153_0-0-0_1</styleUrl>\n`
       + `<ExtendedData><Data name="LINKZONA">\n<displayName>LinkZONA</displayName>\n<value>${old ? linkZona(comune, zona, halfYear) : ''}</value>\n</Data>\n`
       + (old ? '' : `<Data name="CODCOM">\n<displayName>Codice Comune</displayName>\n<value>${code}</value>\n</Data>\n<Data name="CODZONA">\n<displayName>Codice Zona</displayName>\n<value>${zona}</value>\n</Data>\n`)
-      + `</ExtendedData>${polygons.length === 1 ? polygons[0]! : `<MultiGeometry>\n${polygons.join('')}</MultiGeometry>\n`}</Placemark>\n`,
+      + `</ExtendedData>${polygons.length === 1 ? polygons.join('') : `<MultiGeometry>\n${polygons.join('')}</MultiGeometry>\n`}</Placemark>\n`,
     );
   }
   parts.push('</Document>\n</kml>\n');
@@ -403,10 +398,9 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
       for (const comune of members) yield [path(comune), kml(region, comune, PROVINCIAL_PERIMETERS)];
     })());
   }
-  const first = comuni[0]!;
+  const [first, second] = comuni;
   const single = `${first.belfiore} - Comune di ${omiName(first)} ${text(ONE_COMUNE_PERIMETERS, '-')}`;
   await writeZip(join(folder, `${single}.kmz`), [[`${single}.kml`, kml(region, first, ONE_COMUNE_PERIMETERS)]]);
-  const second = comuni[1]!;
   await writeFile(join(folder, `${second.belfiore}.kml`), kml(region, second, OLD_FORMAT, { old: true }));
 }
 
@@ -434,12 +428,16 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
   /** By perimeters of then; where there are none, by the LinkZona that the parcel's zone has. */
   const zoneAt = (parcel: SyntheticParcel, link: number, halfYear: number): string | null =>
     drawn(parcel.comune, halfYear) ? byPerimeter(parcel, halfYear) : zoneByLink(link, eraOf(halfYear));
-  const range = (values: readonly [number, number] | null): { min_eur_m2: number | null; max_eur_m2: number | null } => ({ min_eur_m2: values?.[0] ?? null, max_eur_m2: values?.[1] ?? null });
+  const range = (values: readonly [number, number] | null): { min_eur_m2: number | null; max_eur_m2: number | null } => {
+    const [least, most] = values ?? [null, null];
+    return { min_eur_m2: least, max_eur_m2: most };
+  };
   const rentRange = (values: readonly [number, number] | null): ReturnType<typeof range> => range(values === null ? null : [euro(values[0]), euro(values[1])]);
 
-  const valuations = new Map<string, unknown>();
+  const valuations = new Map<string, { readonly elements: unknown[]; readonly price: number | null }>();
   const valuation = (comune: SyntheticComune, zona: string, before: string | null, perimeters: number): { elements: unknown[]; price: number | null } => {
-    const known = valuations.get(`${comune.index} ${zona} ${before}`) as ReturnType<typeof valuation> | undefined;
+    const key = `${comune.index} ${zona} ${before ?? ''}`;
+    const known = valuations.get(key);
     if (known !== undefined) return known;
     const earlier = before === null ? [] : quoted(region, comune, before, LAST - 1);
     const now = quoted(region, comune, zona, LAST);
@@ -448,11 +446,11 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
       const was = earlier.find((each) => each.codTip === quotation.codTip && each.stato === quotation.stato);
       return {
         zone: zona,
-        fascia: zona[0]!,
+        fascia: fasciaOf(zona),
         microzona: microzonaOf(comune, zona),
         zone_description: describe(comune, zona),
         municipality: `${omiName(comune)} (${comune.belfiore})`,
-        property_type: PROPERTY_TYPES.get(quotation.codTip)!,
+        property_type: valueOf(PROPERTY_TYPES, quotation.codTip),
         condition: quotation.stato,
         purchase: range(quotation.purchase),
         rental: rentRange(quotation.rental),
@@ -461,10 +459,11 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
         zone_perimeter_semester: text(perimeters),
       };
     });
-    const residential = now.filter(({ codTip, prevalent, purchase }) => [1, 19, 20, 21, 22].includes(codTip) && prevalent && purchase !== null);
-    const sum = residential.reduce((total, { purchase }) => total + purchase![0] + purchase![1], 0);
+    const counts = ({ codTip, prevalent }: Quotation): boolean => [1, 19, 20, 21, 22].includes(codTip) && prevalent;
+    const residential = now.filter(counts).flatMap(({ purchase }) => (purchase === null ? [] : [purchase]));
+    const sum = residential.reduce((total, [least, most]) => total + least + most, 0);
     const result = { elements, price: residential.length === 0 ? null : ratio(sum, 2 * residential.length, 2) };
-    valuations.set(`${comune.index} ${zona} ${before}`, result);
+    valuations.set(key, result);
     return result;
   };
 
@@ -473,7 +472,7 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
     const perimeters = drawnLast(region, comune) ? LAST : PROVINCIAL_PERIMETERS;
     const placed = parcel.kind === 'land' ? byPerimeter(parcel, perimeters) : null;
     if (placed === null) return { valuation: [], valuation_history: null, economics: parcel.kind === 'land' && hasIncomes(comune) ? { avg_residential_price_m2: null } : null };
-    const link = LINKS[eraOf(perimeters)][placed]!;
+    const link = linkOf(placed, perimeters);
     /** What the zone is called where it is quoted; null: it is no more. */
     const current = zoneByLink(link, eraOf(LAST));
     const semesters = [];
