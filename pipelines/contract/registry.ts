@@ -35,23 +35,12 @@ export async function loadSources(): Promise<RegisteredSource[]> {
 /** One source by the name of its folder. */
 export async function registerSource(id: string): Promise<RegisteredSource> {
   const folder = join(ROOT, 'sources', id);
-  const module = (await import(pathToFileURL(join(folder, 'source.ts')).href)) as { default: Source };
-  if (module.default.manifest.id !== id) throw new Error(`sources/${id}: manifest.id is ${module.default.manifest.id}`);
-  const [staging, load] = [readSqlFile(join(folder, 'staging.sql')), readSqlFile(join(folder, 'load.sql'))];
-  const placesOf = module.default.places === undefined ? null : readSqlFile(join(folder, 'places.sql'));
-  const facts = readerFacts(id, module.default.manifest.version, [staging, load, ...(placesOf === null ? [] : [placesOf])]);
-  return {
-    ...module.default,
-    id,
-    folder: `sources/${id}`,
-    facts,
-    reader: digestOfFacts(facts),
-    staging,
-    layer: readSqlFile(join(folder, 'layer.sql')),
-    load,
-    checks: readSqlFile(join(folder, 'checks.sql')),
-    placesOf,
-  };
+  const { default: source } = (await import(pathToFileURL(join(folder, 'source.ts')).href)) as { default: Source };
+  if (source.manifest.id !== id) throw new Error(`sources/${id}: manifest.id is ${source.manifest.id}`);
+  const sql = (name: string): SqlFile => readSqlFile(join(folder, `${name}.sql`));
+  const [staging, load, placesOf] = [sql('staging'), sql('load'), source.places === undefined ? null : sql('places')];
+  const facts = readerFacts(id, source.manifest.version, [staging, load, ...(placesOf === null ? [] : [placesOf])]);
+  return { ...source, id, folder: `sources/${id}`, facts, reader: digestOfFacts(facts), staging, layer: sql('layer'), load, checks: sql('checks'), placesOf };
 }
 
 /** What files become hangs on the engine, too: a newer PROJ may move a corner. */
