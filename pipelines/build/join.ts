@@ -16,7 +16,7 @@ import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { IncrementalBuild, noteBuilt } from './incremental.ts';
 import { rankFiles, rowsInForce } from '../ledger/force.ts';
 import type { Inventory } from '../ledger/inventory.ts';
-import type { Product } from '../plan/products.ts';
+import { inOrder, type Product } from '../plan/products.ts';
 import type { PublishedTable } from '../ledger/published.ts';
 import { buildSchema, changesSchema } from '../db/workspace.ts';
 
@@ -84,7 +84,8 @@ export async function join(
       await incremental?.compare(session, product);
     };
     try {
-      for (const product of incremental === null ? products : inTurn(products)) await make(product);
+      const turns = incremental === null ? products : inOrder([...products].sort((a, b) => turn(a) - turn(b)), ({ file }) => file);
+      for (const product of turns) await make(product);
     } finally {
       // Also after a failure: nothing writes once the lock is given back.
       await incremental?.settle();
@@ -94,20 +95,7 @@ export async function join(
   return { unit, schema, files: used.map(({ fileId }) => fileId), products, built, incremental };
 }
 
-/**
- * Each table after those that it reads. Tables of which rows are copied come first: copying goes on beside the SQL of the next one, and what is made whole
- * waits for the parcels.
- */
-function inTurn(products: readonly Product[]): Product[] {
-  const left = [...products].sort((a, b) => turn(a) - turn(b));
-  const sorted: Product[] = [];
-  while (left.length > 0) {
-    const next = left.findIndex(({ file }) => !left.some(({ relation }) => relation !== file.writes[0] && file.reads.includes(relation)));
-    sorted.push(...left.splice(next, 1));
-  }
-  return sorted;
-}
-
+/** Tables of which rows are copied come first: copying goes on beside the SQL of the next one, and what is made whole waits for the parcels. */
 function turn({ relation, stale, incremental, file }: Product): number {
   if (stale === null) return 0;
   if (relation === 'core.parcel') return 1;

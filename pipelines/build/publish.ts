@@ -154,7 +154,9 @@ export async function rollback(database: Database, unit: number, runId: number):
  * Takes a region out of publication: its tables stay as the previous publication, and nothing follows them until a person says so.
  * @throws MappaleError `NOT_PUBLISHED` (exit 2)
  */
-export async function withdraw(database: Database, unit: number, runId: number, reason: string | null): Promise<{ publication: number; tables: readonly Relation[] }> {
+export async function withdraw(
+  database: Database, unit: number, runId: number, reason: string | null,
+): Promise<{ publication: number; tables: readonly Relation[] }> {
   return swapping(database, async (session) => {
     await fence(session, runId);
     const { current: publication } = await idsOf(session, unit);
@@ -178,7 +180,8 @@ async function exchange(
   session: Session, unit: number, current: ReadonlyMap<Relation, PublishedTable>, other: ReadonlyMap<Relation, PublishedTable>,
 ): Promise<Relation[]> {
   await holdReaders(session);
-  const changed = [...new Set([...current.keys(), ...other.keys()])].sort().filter((relation) => current.get(relation)?.partition !== other.get(relation)?.partition);
+  const relations = [...new Set([...current.keys(), ...other.keys()])].sort();
+  const changed = relations.filter((relation) => current.get(relation)?.partition !== other.get(relation)?.partition);
   for (const relation of changed) {
     const [now, then] = [current.get(relation), other.get(relation)];
     const split = await splitOf(session, relation);

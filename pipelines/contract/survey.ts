@@ -34,9 +34,8 @@ export interface LocatedFile {
   readonly recognition: Recognition;
 }
 
-/** State 1: the files of one release, found and hashed. */
+/** The files of one release, found and hashed. */
 export interface Located {
-  readonly state: 'located';
   readonly source: RegisteredSource;
   readonly vintage: string;
   readonly region: number | null;
@@ -69,10 +68,10 @@ export interface SeenFiles {
   set(path: string, seen: SeenFile): void;
 }
 
-/** Some files of a release, as a release of their own. */
-export function pick(located: Located, files: readonly LocatedFile[]): Located {
+/** Files of one source, vintage and region as a release. */
+export function releaseOf({ source, vintage, region }: Pick<Located, 'source' | 'vintage' | 'region'>, files: readonly LocatedFile[]): Located {
   return {
-    ...located,
+    source, vintage, region,
     complete: files.some(({ recognition }) => recognition.complete),
     files,
     content: sha256(files.map((file) => `${file.recognition.role} ${file.sha256}`).sort().join('\n')),

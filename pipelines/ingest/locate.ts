@@ -9,7 +9,7 @@ import type { Probe, Recognition } from '../contract/source.ts';
 import { TAIL_BYTES, ZipArchive, isZip, mayBeZip, type ZipEntry } from '../formats/zip.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
-import { pick, type BrokenEntry, type FoundFile, type Located, type LocatedFile, type SeenFiles, type Survey } from '../contract/survey.ts';
+import { releaseOf, type BrokenEntry, type FoundFile, type Located, type LocatedFile, type SeenFile, type SeenFiles, type Survey } from '../contract/survey.ts';
 import { Folders, isUntouched, refuseChanged } from './walk.ts';
 
 const HEAD_BYTES = 65_536;
@@ -53,7 +53,7 @@ export async function locate(folders: readonly string[], sources: readonly Regis
       aside.push({ path: file.path, source: source.id, reason: recognition.ignored });
       return;
     }
-    const parts = [file, ...(recognition.sidecars ?? []).map((name) => here.files.get(join(dirname(file.path), name))).filter((sidecar) => sidecar !== undefined)];
+    const parts = [file, ...(recognition.sidecars ?? []).flatMap((name) => here.files.get(join(dirname(file.path), name)) ?? [])];
     const sha256 = await hashParts(parts, seen);
     located.push({ source, file: { path: file.path, name: maskTaxCode(basename(file.path)), size: file.size, parts, sha256, recognition } });
   }))));
@@ -89,10 +89,12 @@ async function unlessBroken({ path }: FoundFile, broken: BrokenEntry[], work: ()
 }
 
 /** Asks every source; a file belongs to at most one. */
-export async function recognise(file: { path: string; size: number }, sources: readonly RegisteredSource[], folders: Folders = Folders.walk([file.path])): Promise<{ source: string; recognition: Recognition } | null> {
+export async function recognise(
+  file: { path: string; size: number }, sources: readonly RegisteredSource[], folders: Folders = Folders.walk([file.path]),
+): Promise<SeenFile['recognition']> {
   const { probe, close } = await openProbe(file.path, file.size, folders);
   try {
-    const claims: { source: string; recognition: Recognition }[] = [];
+    const claims: NonNullable<SeenFile['recognition']>[] = [];
     for (const source of sources) {
       const recognition = await source.recognise(probe).catch((error: unknown) => {
         // Where the whole file is of another form, that is what is wrong with its columns.
@@ -112,7 +114,7 @@ export async function recognise(file: { path: string; size: number }, sources: r
       if (named !== undefined) throw formFault(probe, named.id) ?? notWhatItsNameSays(probe, named.id);
       const shape = /\.(?:dbf|shx)$/i.test(probe.name) ? `${probe.name.slice(0, -4)}.shp` : null;
       const layer = shape === null ? undefined : bears(shape);
-      if (layer !== undefined && !probe.siblings.some((name) => name.toLowerCase() === shape!.toLowerCase())) throw sidecarMissing(probe.name, layer.id, '.shp');
+      if (layer !== undefined && !probe.siblings.some((name) => name.toLowerCase() === shape?.toLowerCase())) throw sidecarMissing(probe.name, layer.id, '.shp');
     }
     return claims[0] ?? null;
   } finally {
@@ -256,21 +258,20 @@ async function hashParts(parts: readonly FoundFile[], seen: SeenFiles): Promise<
     hashes.push(digest);
     seen.set(part.path, { size: part.size, modifiedMs: part.modifiedMs, changedUs: part.changedUs, sha256: digest, recognition: known?.recognition ?? null });
   }
-  return hashes.length === 1 ? hashes[0]! : createHash('sha256').update(hashes.join('\n')).digest('hex');
+  const [only, ...others] = hashes;
+  return only !== undefined && others.length === 0 ? only : createHash('sha256').update(hashes.join('\n')).digest('hex');
 }
 
 /** Files of the same source, vintage and region are loaded together; a file that is there twice counts once. */
 function group(located: readonly { source: RegisteredSource; file: LocatedFile }[]): Located[] {
-  const groups = new Map<string, { source: RegisteredSource; files: Map<string, LocatedFile> }>();
-  const sorted = [...located].sort((a, b) => (a.file.path < b.file.path ? -1 : 1));
-  for (const { source, file } of sorted) {
-    const key = JSON.stringify([source.id, file.recognition.vintage, file.recognition.region]);
-    const found = groups.get(key) ?? { source, files: new Map<string, LocatedFile>() };
+  const groups = new Map<string, { located: Omit<Located, 'complete' | 'files' | 'content'>; files: Map<string, LocatedFile> }>();
+  for (const { source, file } of [...located].sort((a, b) => (a.file.path < b.file.path ? -1 : 1))) {
+    const { vintage, region, role } = file.recognition;
+    const key = JSON.stringify([source.id, vintage, region]);
+    const found = groups.get(key) ?? { located: { source, vintage, region }, files: new Map<string, LocatedFile>() };
     groups.set(key, found);
-    if (!found.files.has(`${file.recognition.role} ${file.sha256}`)) found.files.set(`${file.recognition.role} ${file.sha256}`, file);
+    const content = `${role} ${file.sha256}`;
+    if (!found.files.has(content)) found.files.set(content, file);
   }
-  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { source, files }]) => {
-    const { vintage, region } = [...files.values()][0]!.recognition;
-    return pick({ state: 'located', source, vintage, region, complete: true, files: [], content: '' }, [...files.values()]);
-  });
+  return [...groups].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, found]) => releaseOf(found.located, [...found.files.values()]));
 }

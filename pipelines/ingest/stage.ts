@@ -43,7 +43,7 @@ export interface Staged {
 }
 
 /** A member of an earlier, loaded release that was read by the same code and has the same bytes. */
-export interface EarlierMember extends Pick<MemberFacts, 'path' | 'crc32' | 'size'>, Counts {
+export interface EarlierMember extends MemberFacts, Counts {
   readonly memberId: number;
   readonly releaseId: number;
   /** The member that was read, where that one was taken over, too. */
@@ -65,7 +65,7 @@ export async function stage(database: Database, located: Located, fingerprint: s
   await dropSchema(database, schema);
   await createSchema(database, schema);
   await inWorkspace(database, schema, (session) => session.script(source.staging.text, source.staging.file));
-  const sink = new StageSink(database, located, releaseId, schema, reusable, log);
+  const sink = new StageSink({ database, located, releaseId, schema, reusable, log });
   try {
     for (const file of located.files) {
       await sink.openFile(file);
@@ -114,13 +114,17 @@ function textsOf(columns: Columns): OddText | null {
   return Object.values(columns).includes('geometry') ? null : new OddText(columns);
 }
 
+interface Staging {
+  readonly database: Database;
+  readonly located: Located;
+  readonly releaseId: number;
+  readonly schema: string;
+  readonly reusable: Reusable;
+  readonly log: Log;
+}
+
 class StageSink implements Sink {
-  readonly #database: Database;
-  readonly #located: Located;
-  readonly #releaseId: number;
-  readonly #schema: string;
-  readonly #log: Log;
-  readonly #reusable: Reusable;
+  readonly #given: Staging;
   readonly #taken: { readonly fileId: number; readonly facts: MemberFacts; readonly from: EarlierMember }[] = [];
   readonly #tables = new Map<string, OpenTable>();
   readonly #startedAt = performance.now();
@@ -138,13 +142,8 @@ class StageSink implements Sink {
   #records = 0;
   #rejected = 0;
 
-  constructor(database: Database, located: Located, releaseId: number, schema: string, reusable: Reusable, log: Log) {
-    this.#database = database;
-    this.#located = located;
-    this.#releaseId = releaseId;
-    this.#schema = schema;
-    this.#reusable = reusable;
-    this.#log = log;
+  constructor(given: Staging) {
+    this.#given = given;
   }
 
   async openFile(file: LocatedFile): Promise<void> {
@@ -152,29 +151,29 @@ class StageSink implements Sink {
     this.#bytesWith += file.size;
     this.#bytesRead = 0;
     for (const [name, table] of this.#tables) table.texts = textsOf(this.#columnsOf(name));
-    this.#fileId = await addFile(this.#database, this.#releaseId, file);
+    this.#fileId = await addFile(this.#given.database, this.#given.releaseId, file);
     this.#fileName = file.name;
   }
 
   progress(bytes: number): void {
     this.#bytesRead = Math.max(this.#bytesRead, bytes);
-    const { source, files } = this.#located;
+    const { source, files } = this.#given.located;
     const total = files.reduce((sum, { size }) => sum + size, 0);
-    this.#log.progress(progressLine(source.id, this.#rows(), this.#bytesBefore + this.#bytesRead, total, performance.now() - this.#startedAt));
+    this.#given.log.progress(progressLine(source.id, this.#rows(), this.#bytesBefore + this.#bytesRead, total, performance.now() - this.#startedAt));
   }
 
   reusable(facts: MemberFacts): boolean {
-    return this.#reusable(facts) !== undefined;
+    return this.#given.reusable(facts) !== undefined;
   }
 
   async reuse(facts: MemberFacts): Promise<boolean> {
-    const from = this.#reusable(facts);
+    const from = this.#given.reusable(facts);
     if (from !== undefined) this.#taken.push({ fileId: this.#fileId, facts, from });
     return from !== undefined;
   }
 
   async member(facts: MemberFacts): Promise<MemberSink> {
-    const { source } = this.#located;
+    const { source } = this.#given.located;
     if (this.#open) throw new Error(`${source.id}: a member was opened before the one before was closed`);
     this.#open = true;
     const memberId = await this.#newMember(facts);
@@ -195,7 +194,7 @@ class StageSink implements Sink {
         rejects += 1;
         if (code !== NO_DATA) this.#rejected += 1;
         this.#rejects.push({ memberId, step: 'stage', position, code, message, raw: typeof raw === 'string' ? Buffer.from(raw, 'utf8') : Buffer.from(raw) });
-        if (this.#rejected >= HOPELESS && this.#rejected > this.#rows()) refuseRejects(this.#located, this.#rejected + this.#rows(), this.#rejected);
+        if (this.#rejected >= HOPELESS && this.#rejected > this.#rows()) refuseRejects(this.#given.located, this.#rejected + this.#rows(), this.#rejected);
       },
       duplicate: (_position, code) => {
         duplicates.set(code, (duplicates.get(code) ?? 0) + 1);
@@ -209,11 +208,11 @@ class StageSink implements Sink {
         this.#records += records;
         const counts = { records, rows: this.#rows() - rowsBefore, rejects, duplicates: [...duplicates.values()].reduce((sum, n) => sum + n, 0) };
         refuseLoss(labelOf(this.#fileName, facts.path), counts, 'reading');
-        await this.#database.query(
+        await this.#given.database.query(
           'insert into ledger.duplicate (release_id, member_id, code, records) select $1, $2, * from unnest($3::text[], $4::int8[])',
-          [this.#releaseId, memberId, [...duplicates.keys()], [...duplicates.values()]],
+          [this.#given.releaseId, memberId, [...duplicates.keys()], [...duplicates.values()]],
         );
-        await this.#database.query(
+        await this.#given.database.query(
           'update ledger.member set records = $2, rows = $3, rejects = $4, duplicates = $5 where member_id = $1',
           [memberId, counts.records, counts.rows, counts.rejects, counts.duplicates],
         );
@@ -223,18 +222,18 @@ class StageSink implements Sink {
 
   /** @returns the members that are taken over */
   async finish(): Promise<Staged['reused']> {
-    if (this.#open) throw new Error(`${this.#located.source.id}: the last member was not closed`);
+    if (this.#open) throw new Error(`${this.#given.located.source.id}: the last member was not closed`);
     const reused = await this.#writeTaken();
     await this.#flush();
     for (const [name, { writer, copy }] of this.#tables) {
       const taken = await copy.end();
       if (taken === writer.rows) continue;
       throw new MappaleError('the database took another number of rows than were sent', {
-        code: 'ACCOUNTING', kind: 'bug', at: `${this.#schema}.${name}`, detail: `expected ${writer.rows}, found ${taken}`,
+        code: 'ACCOUNTING', kind: 'bug', at: `${this.#given.schema}.${name}`, detail: `expected ${writer.rows}, found ${taken}`,
       });
     }
     this.#tables.clear();
-    refuseRejects(this.#located, this.#records, this.#rejected);
+    refuseRejects(this.#given.located, this.#records, this.#rejected);
     return reused;
   }
 
@@ -244,7 +243,7 @@ class StageSink implements Sink {
   }
 
   #columnsOf(table: string): Columns {
-    return this.#located.source.tables[table] ?? {};
+    return this.#given.located.source.tables[table] ?? {};
   }
 
   #rows(): number {
@@ -258,7 +257,7 @@ class StageSink implements Sink {
     if (this.#taken.length === 0) return [];
     const members = this.#taken.map(({ fileId, facts: { path, crc32, size, region }, from: { readAs, records, rows, rejects, duplicates } }) =>
       ({ file_id: fileId, path, crc32, size, region_code: region, taken_from: readAs, records, rows, rejects, duplicates }));
-    const written = await this.#database.query<{ fileId: number; path: string; memberId: number }>(statementsOf('ingest')('take_members'), [this.#releaseId, JSON.stringify(members)]);
+    const written = await this.#given.database.query<{ fileId: number; path: string; memberId: number }>(statementsOf('ingest')('take_members'), [this.#given.releaseId, JSON.stringify(members)]);
     const ids = new Map(written.map(({ fileId, path, memberId }) => [`${fileId} ${path}`, memberId]));
     return this.#taken.flatMap(({ fileId, facts: { path }, from }) => {
       const memberId = ids.get(`${fileId} ${path}`);
@@ -268,14 +267,14 @@ class StageSink implements Sink {
   }
 
   async #newMember({ path, crc32, size, envelope, region }: MemberFacts): Promise<number> {
-    const [row] = await this.#database.query<{ id: number }>(
+    const [row] = await this.#given.database.query<{ id: number }>(
       'insert into ledger.member (release_id, file_id, path, crc32, size, before, after, region_code) values ($1, $2, $3, $4, $5, $6, $7, $8) returning member_id as id',
-      [this.#releaseId, this.#fileId, path, crc32 ?? null, size ?? null, envelope?.before ?? null, envelope?.after ?? null, region ?? null],
+      [this.#given.releaseId, this.#fileId, path, crc32 ?? null, size ?? null, envelope?.before ?? null, envelope?.after ?? null, region ?? null],
     );
     // Copies are opened here, where waiting is possible, and not in the hot loop.
-    for (const [name, columns] of Object.entries(this.#located.source.tables)) {
+    for (const [name, columns] of Object.entries(this.#given.located.source.tables)) {
       if (this.#tables.has(name)) continue;
-      const copy = await this.#database.copyIn(this.#schema, name);
+      const copy = await this.#given.database.copyIn(this.#given.schema, name);
       const table: OpenTable = {
         copy, texts: textsOf(columns),
         writer: new RowWriter(columns, (chunk) => {
@@ -329,7 +328,7 @@ class StageSink implements Sink {
   }
 
   async #writeRejects(): Promise<void> {
-    await addRejects(this.#database, this.#releaseId, this.#rejects.splice(0));
+    await addRejects(this.#given.database, this.#given.releaseId, this.#rejects.splice(0));
   }
 }
 

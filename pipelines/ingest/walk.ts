@@ -9,17 +9,29 @@ export class Folders {
   readonly files = new Map<string, FoundFile>();
   readonly broken: BrokenEntry[] = [];
   /** Names in a folder that was listed, by their beginning up to the first dot, in lower case. */
-  readonly #names = new Map<string, Map<string, string[]>>();
+  readonly #names = new Map<string, ReadonlyMap<string, readonly string[]>>();
   /** Real paths of the folders that were listed. */
   readonly #listed = new Set<string>();
+  /** Links to folders. */
   readonly #links: string[] = [];
 
   /** @throws MappaleError `DATA_MISSING` (exit 2) */
   static walk(roots: readonly string[]): Folders {
     const found = new Folders();
-    for (const root of roots) found.#root(root);
-    // After the folders themselves, so that a file has the path where it lies.
-    for (let link = found.#links.shift(); link !== undefined; link = found.#links.shift()) found.#linked(link);
+    for (const root of roots) {
+      if (!isThere(root)) {
+        throw new MappaleError('the data folder does not exist', {
+          code: 'DATA_MISSING', kind: 'usage', at: root, hint: 'Give the folder that holds the downloaded files: --data FOLDER (it may be given more than once).',
+        });
+      }
+      found.#at(root, () => {
+        const info = statSync(root);
+        if (info.isDirectory()) found.#folder(root);
+        else found.#file(root, info);
+      });
+    }
+    // After the folders themselves, so that a file has the path where it lies; more are found on the way.
+    for (const link of found.#links) found.#at(link, () => found.#linked(link));
     return found;
   }
 
@@ -29,97 +41,65 @@ export class Folders {
     return (this.#namesIn(dirname(path)).get(stemOf(name)) ?? []).filter((other) => other !== name && isFile(join(dirname(path), other)));
   }
 
-  #root(path: string): void {
-    let info: Stats;
+  /** What is wrong with an entry is noted, and the others are looked at. */
+  #at(path: string, look: () => void): void {
     try {
-      info = statSync(path);
+      look();
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return this.#break(path, error);
-      throw new MappaleError('the data folder does not exist', {
-        code: 'DATA_MISSING', kind: 'usage', at: path, hint: 'Give the folder that holds the downloaded files: --data FOLDER (it may be given more than once).',
-      });
+      const known = fileError(error, path);
+      if (known === null) throw error;
+      this.broken.push({ path, error: known });
     }
-    if (info.isDirectory()) this.#folder(path);
-    else this.#file(path, info);
   }
 
   #folder(path: string): void {
-    let entries;
-    try {
-      const real = realpathSync(path);
-      if (this.#listed.has(real)) return;
-      this.#listed.add(real);
-      entries = readdirSync(path, { withFileTypes: true, encoding: 'buffer' });
-    } catch (error) {
-      return this.#break(path, error);
-    }
+    const real = realpathSync(path);
+    if (this.#listed.has(real)) return;
+    this.#listed.add(real);
     const names: string[] = [];
     const folders: string[] = [];
-    for (const entry of entries) {
+    for (const entry of readdirSync(path, { withFileTypes: true, encoding: 'buffer' })) {
       const bytes = entry.name as unknown as Buffer;
       const name = decoded(bytes);
-      if (name === null) {
-        this.broken.push({ path: join(path, escaped(bytes)), error: nameNotUtf8(bytes) });
-        continue;
-      }
-      if (name.startsWith('.')) continue;
-      const inside = join(path, name);
-      if (entry.isDirectory()) folders.push(inside);
-      else if (entry.isSymbolicLink()) {
+      if (name === null) this.broken.push({ path: join(path, escaped(bytes)), error: nameNotUtf8(bytes) });
+      else if (name.startsWith('.')) continue;
+      else if (entry.isDirectory()) folders.push(join(path, name));
+      else {
         names.push(name);
-        this.#link(inside);
-      } else {
-        names.push(name);
-        try {
-          this.#file(inside, lstatSync(inside));
-        } catch (error) {
-          this.#break(inside, error);
-        }
+        const inside = join(path, name);
+        this.#at(inside, () => (entry.isSymbolicLink() ? this.#link(inside) : this.#file(inside, lstatSync(inside))));
       }
     }
     this.#names.set(path, byStem(names));
-    for (const folder of folders) this.#folder(folder);
+    for (const folder of folders) this.#at(folder, () => this.#folder(folder));
   }
 
   #link(path: string): void {
-    try {
-      const info = statSync(path);
-      if (info.isDirectory()) this.#links.push(path);
-      else this.#file(path, info);
-    } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') return this.#break(path, error);
-      this.broken.push({
-        path,
-        error: inputError('the link leads nowhere', { code: 'LINK_DANGLING', at: path, detail: 'expected a link to a file or folder, found one whose target does not exist', hint: 'Remove the link, or put back what it leads to.' }),
+    if (!isThere(path)) {
+      throw inputError('the link leads nowhere', {
+        code: 'LINK_DANGLING', at: path, detail: 'expected a link to a file or folder, found one whose target does not exist', hint: 'Remove the link, or put back what it leads to.',
       });
     }
+    const info = statSync(path);
+    if (info.isDirectory()) this.#links.push(path);
+    else this.#file(path, info);
   }
 
   /** A folder that is there already is not looked at twice; one that holds the link would have no end. */
   #linked(path: string): void {
     const real = realpathSync(path);
     if (`${realpathSync(dirname(path))}/`.startsWith(real === '/' ? '/' : `${real}/`)) {
-      this.broken.push({
-        path,
-        error: inputError('the folder is linked into itself', { code: 'LINK_CIRCULAR', at: path, detail: `expected a link to another folder, found one to ${real}, in which it lies`, hint: 'Remove the link: what it leads to is looked at without it.' }),
+      throw inputError('the folder is linked into itself', {
+        code: 'LINK_CIRCULAR', at: path, detail: `expected a link to another folder, found one to ${real}, in which it lies`,
+        hint: 'Remove the link: what it leads to is looked at without it.',
       });
-      return;
     }
     this.#folder(path);
   }
 
   #file(path: string, info: Stats): void {
-    if (info.isFile()) {
-      this.files.set(path, { path, ...stampOf(info) });
-      return;
-    }
-    this.broken.push({ path, error: notAFile(info, path) });
-  }
-
-  #break(path: string, error: unknown): void {
-    const known = fileError(error, path);
-    if (known === null) throw error;
-    this.broken.push({ path, error: known });
+    if (!info.isFile()) throw notAFile(info, path);
+    this.files.set(path, { path, ...stampOf(info) });
   }
 
   /** Of a file that was named itself its folder is listed when it is asked for. */
@@ -136,6 +116,16 @@ export class Folders {
     }
     return found;
   }
+}
+
+/** False: there is nothing of that name, or a link that leads to nothing. Whatever else is wrong with it is said when it is opened. */
+function isThere(path: string): boolean {
+  try {
+    statSync(path);
+  } catch (error) {
+    return (error as NodeJS.ErrnoException).code !== 'ENOENT';
+  }
+  return true;
 }
 
 function stampOf(info: Stats): Stamp {
@@ -171,10 +161,9 @@ function stemOf(name: string): string {
 function byStem(names: readonly string[]): Map<string, string[]> {
   const found = new Map<string, string[]>();
   for (const name of names) {
-    const stem = stemOf(name);
-    const same = found.get(stem);
-    if (same === undefined) found.set(stem, [name]);
-    else same.push(name);
+    const same = found.get(stemOf(name)) ?? [];
+    found.set(stemOf(name), same);
+    same.push(name);
   }
   return found;
 }

@@ -4,8 +4,8 @@
 import { whyChanged, type Facts } from '../contract/fingerprint.ts';
 import { unitName } from '../contract/regions.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
-import { sha256, type Relation } from '../contract/sql-files.ts';
-import { pick, type Located, type LocatedFile, type Survey } from '../contract/survey.ts';
+import { sha256, tableOf, type Relation } from '../contract/sql-files.ts';
+import { releaseOf, type Located, type LocatedFile, type Survey } from '../contract/survey.ts';
 import { bytesKey, logicalKey, type LoadedFile } from '../ledger/force.ts';
 import type { Hold } from '../ledger/hold.ts';
 import { ADDRESSES, PARCELS, type Inventory } from '../ledger/inventory.ts';
@@ -93,13 +93,13 @@ export function plan(known: Known, survey: Survey | null, regions: readonly numb
     const { source } = located;
     const fresh: LocatedFile[] = [];
     for (const file of located.files) {
-      const standing = standingOf(source, file, inventory, releases, regions);
-      if (standing === null) fresh.push(file);
-      else if ('reason' in standing) unused.push({ path: file.path, source: source.id, reason: standing.reason });
-      else again.push({ path: file.path, loaded: standing.loaded });
+      const found = whyNotRead(source, file, inventory, releases, regions);
+      if (found === null) fresh.push(file);
+      else if (typeof found === 'string') unused.push({ path: file.path, source: source.id, reason: found });
+      else again.push({ path: file.path, loaded: found });
     }
     if (fresh.length === 0) continue;
-    const release = pick(located, fresh);
+    const release = releaseOf(located, fresh);
     loads.push({ located: release, fingerprint: fingerprintOf(release), why: whyRead(source, fresh, inventory) });
   }
   const coming = comingFiles(loads);
@@ -143,32 +143,37 @@ function fingerprintOf({ source, files }: Located): string {
   return sha256([source.reader, ...files.map((file) => keyOf(source, file)).sort()].join('\n'));
 }
 
-/** What is known of a located file before it is read. */
-function keyOf(source: RegisteredSource, { recognition, sha256: digest }: LocatedFile): string {
-  const { role, vintage, dated, region, complete, place } = recognition;
-  return logicalKey({ sourceId: source.id, role, vintage, dated: dated ?? null, region, complete, place: place ?? null, sha256: digest });
+/** What is known of a located file before it is read, as the ledger says it. */
+function knownOf({ id, reader }: RegisteredSource, { name, sha256: digest, recognition }: LocatedFile): Parameters<typeof logicalKey>[0] & Pick<LoadedFile, 'name' | 'reader'> {
+  const { role, vintage, dated = null, region, complete, place = null } = recognition;
+  return { sourceId: id, role, vintage, dated, region, complete, place, name, sha256: digest, reader };
+}
+
+function keyOf(source: RegisteredSource, file: LocatedFile): string {
+  return logicalKey(knownOf(source, file));
 }
 
 /** Whether a file was loaded before: as the same thing, or, by an earlier version, the same bytes as another. */
 function isSame(source: RegisteredSource, file: LocatedFile, loaded: LoadedFile): boolean {
-  return logicalKey(loaded) === keyOf(source, file) || bytesKey(loaded) === bytesKey({ sourceId: source.id, name: file.name, sha256: file.sha256 });
+  return logicalKey(loaded) === keyOf(source, file) || bytesKey(loaded) === bytesKey(knownOf(source, file));
 }
 
-/** Why a located file need not be read; null: it must be. */
-type Standing = { readonly loaded: LoadedFile } | { readonly reason: string } | null;
-
-function standingOf(source: RegisteredSource, file: LocatedFile, inventory: Inventory, releases: readonly Located[], regions: readonly number[] | null): Standing {
+/** Why a located file need not be read: it was loaded, or what is said; null: it must be. */
+function whyNotRead(
+  source: RegisteredSource, file: LocatedFile, inventory: Inventory, releases: readonly Located[], regions: readonly number[] | null,
+): LoadedFile | string | null {
   const key = keyOf(source, file);
-  const { region, vintage, dated, role, place } = file.recognition;
-  const readings = inventory.files.filter((each) => logicalKey(each) === key);
-  const loaded = readings.find(({ reader }) => reader === source.reader) ?? inventory.files.find((each) => each.forgotten && isSame(source, file, each));
-  if (loaded !== undefined) return { loaded };
-  if (regions !== null && region !== null && !regions.includes(region)) return { reason: `it is of ${unitName(region)}, which was not asked for` };
-  if (source.manifest.keep === 'all') return null;
-  const newer = releases.filter((release) => release.source.id === source.id).flatMap(({ files }) => files).find(({ recognition: other, name }) =>
-    name !== file.name && other.role === role && other.complete && (other.place ?? null) === null && (place ?? null) === null && (other.region === null || other.region === region)
-    && (other.vintage > vintage || (other.vintage === vintage && (other.dated ?? '') > (dated ?? ''))));
-  return newer === undefined ? null : { reason: `${newer.name} is newer (${newer.recognition.vintage}) and has all that it has` };
+  const { region, vintage, dated = '', role, place } = file.recognition;
+  const loaded = inventory.files.find((each) => logicalKey(each) === key && each.reader === source.reader)
+    ?? inventory.files.find((each) => each.forgotten && isSame(source, file, each));
+  if (loaded !== undefined) return loaded;
+  if (regions !== null && region !== null && !regions.includes(region)) return `it is of ${unitName(region)}, which was not asked for`;
+  if (source.manifest.keep === 'all' || place !== undefined) return null;
+  const hasAll = ({ name, recognition: other }: LocatedFile): boolean => name !== file.name && other.role === role && other.complete
+    && other.place === undefined && (other.region === null || other.region === region);
+  const newer = releases.filter((release) => release.source.id === source.id).flatMap(({ files }) => files).filter(hasAll)
+    .find(({ recognition: other }) => other.vintage > vintage || (other.vintage === vintage && (other.dated ?? '') > dated));
+  return newer === undefined ? null : `${newer.name} is newer (${newer.recognition.vintage}) and has all that it has`;
 }
 
 /** Why files are read: in words, beside the last reading of the same bytes. */
@@ -189,24 +194,14 @@ function whyUnused(file: LoadedFile, inventory: Inventory, units: readonly numbe
 
 /** Files that are still to be read, as if they were loaded: of what places they speak is not known yet. */
 function comingFiles(loads: readonly LoadJob[]): { files: LoadedFile[]; releases: Release[] } {
-  const files: LoadedFile[] = [];
-  const made: Release[] = [];
-  for (const [index, { located, fingerprint }] of loads.entries()) {
-    const releaseId = 2_000_000_000 + index;
-    made.push({
-      releaseId, sourceId: located.source.id, vintage: located.vintage, region: located.region, complete: located.complete, state: 'loaded',
-      fingerprint, records: null, rows: null, rejects: null, duplicates: null, layers: null, inputs: null,
-    });
-    for (const { name, sha256: digest, recognition } of located.files) {
-      const { role, vintage, dated, region, complete, place } = recognition;
-      files.push({
-        fileId: 2_000_000_000 + files.length, releaseId, sourceId: located.source.id, role, vintage, dated: dated ?? null, region, complete, place: place ?? null, assigned: null,
-        name, sha256: digest, reader: located.source.reader, present: true, arrived: NOW, forgotten: false,
-        held: located.source.layer.writes.map((layer) => ({ layer: layer.slice('layer.'.length), series: '', region: null, likelyRegion: null, dated: null, named: true, places: [''] })),
-      });
-    }
-  }
-  return { files, releases: made };
+  const nothing = { records: null, rows: null, rejects: null, duplicates: null, layers: null, inputs: null } as const;
+  const releases = loads.map(({ located: { source, vintage, region, complete }, fingerprint }, index): Release =>
+    ({ releaseId: FIRST_COMING + index, sourceId: source.id, vintage, region, complete, state: 'loaded', fingerprint, ...nothing }));
+  const files = loads.flatMap(({ located: { source, files: own } }, index) => own.map((file) => ({
+    ...knownOf(source, file), releaseId: FIRST_COMING + index, assigned: null, present: true, arrived: NOW, forgotten: false,
+    held: source.layer.writes.map((layer) => ({ layer: tableOf(layer), series: '', region: null, likelyRegion: null, dated: null, named: true, places: [''] })),
+  })));
+  return { files: files.map((file, index) => ({ ...file, fileId: FIRST_COMING + index })), releases };
 }
 
 /** Regions that have parcels or addresses, and those already published. */
@@ -228,3 +223,6 @@ function holdOn(hold: Hold | undefined, products: readonly Product[]): string | 
 
 /** Later than any run. */
 const NOW = Number.MAX_SAFE_INTEGER;
+
+/** Beyond all numbers that the ledger gave. */
+const FIRST_COMING = 2_000_000_000;

@@ -7,7 +7,9 @@ import { staleOf, type Plan } from './plan.ts';
  * Where nothing was measured yet, what a synthetic region of 200,000 parcels took on two cores with PostgreSQL: compressed bytes read per
  * second, what each release and each region costs however small it is, bytes of layer per byte of file.
  */
-const ASSUMED = { bytesPerSecond: 2_000_000, secondsPerRelease: 0.15, layerPerByte: 12, secondsPerRegion: 2.5, secondsPerParcel: 200e-6, bytesPerParcel: 1500 } as const;
+const ASSUMED = {
+  bytesPerSecond: 2_000_000, secondsPerRelease: 0.15, layerPerByte: 12, secondsPerRegion: 2.5, secondsPerParcel: 200e-6, bytesPerParcel: 1500,
+} as const;
 /** How much longer the embedded database takes. */
 const EMBEDDED = 2.5;
 /** This process: readers, buffers and the largest geometry. The server needs its own. */
@@ -28,27 +30,30 @@ export interface Price {
 /** @returns the price of a plan; parcels of regions that are not loaded yet are guessed from the size of their files */
 export function price({ loads, builds }: Plan, { bySource, all, perParcel: each, parcels: published, embedded, freeBytes }: Experience): Price {
   const slower = embedded ? EMBEDDED : 1;
-  let seconds = 0;
-  let disk = 0;
-  let measured = 0;
-  for (const { located } of loads) {
-    const bytes = located.files.reduce((sum, { size }) => sum + size, 0);
-    const known = bySource.get(located.source.id);
-    const cost = known !== undefined ? bytes / known.bytesPerSecond : slower * (ASSUMED.secondsPerRelease + bytes / ASSUMED.bytesPerSecond);
-    seconds += cost;
-    if (known !== undefined) measured += cost;
-    disk += bytes * ((known ?? all)?.layerPerByte ?? ASSUMED.layerPerByte);
-  }
-  // About 200 bytes of nested zip a parcel.
-  const coming = loads.filter(({ located }) => located.source.layer.writes.includes('layer.cadastral_parcel')).reduce((sum, { located }) => sum + located.files.reduce((bytes, { size }) => bytes + size, 0), 0) / 200;
+  const reading = loads.map(({ located: { source, files } }) => {
+    const bytes = files.reduce((sum, { size }) => sum + size, 0);
+    const known = bySource.get(source.id);
+    return {
+      bytes, isParcels: source.layer.writes.includes('layer.cadastral_parcel'), isMeasured: known !== undefined,
+      seconds: known !== undefined ? bytes / known.bytesPerSecond : slower * (ASSUMED.secondsPerRelease + bytes / ASSUMED.bytesPerSecond),
+      diskBytes: bytes * ((known ?? all)?.layerPerByte ?? ASSUMED.layerPerByte),
+    };
+  });
   const stale = builds.filter(({ products }) => staleOf(products).length > 0).map(({ unit }) => unit);
+  // About 200 bytes of nested zip a parcel.
+  const coming = reading.reduce((sum, { bytes, isParcels }) => sum + (isParcels ? bytes / 200 : 0), 0);
   const parcels = Math.max(stale.reduce((sum, unit) => sum + (published.get(unit) ?? 0), 0), coming);
   const regions = stale.filter((unit) => unit > 0).length;
-  const build = each !== null ? parcels * each.seconds : slower * (regions * ASSUMED.secondsPerRegion + parcels * ASSUMED.secondsPerParcel);
-  seconds += build;
-  if (each !== null) measured += build;
-  disk += parcels * (each?.bytes ?? ASSUMED.bytesPerParcel);
-  return { seconds, diskBytes: disk, memoryBytes: MEMORY_BYTES, freeBytes, measured: seconds === 0 ? 1 : measured / seconds };
+  const building = {
+    isMeasured: each !== null,
+    seconds: each !== null ? parcels * each.seconds : slower * (regions * ASSUMED.secondsPerRegion + parcels * ASSUMED.secondsPerParcel),
+    diskBytes: parcels * (each?.bytes ?? ASSUMED.bytesPerParcel),
+  };
+  const steps = [...reading, building];
+  const seconds = steps.reduce((sum, step) => sum + step.seconds, 0);
+  const measured = steps.reduce((sum, step) => sum + (step.isMeasured ? step.seconds : 0), 0);
+  const diskBytes = steps.reduce((sum, step) => sum + step.diskBytes, 0);
+  return { seconds, diskBytes, memoryBytes: MEMORY_BYTES, freeBytes, measured: seconds === 0 ? 1 : measured / seconds };
 }
 
 /** @throws MappaleError `NO_ROOM` (exit 2) when the disk would fill up, unless forced */

@@ -31,52 +31,64 @@ export interface Product {
 
 /** Files that make tables of this unit, each after what it reads. @throws Error for a cycle: a bug of the headers */
 export function productFiles(unit: number): SqlFile[] {
-  const files = tableFiles().filter((file) => (file.unit === 'italy') === (unit === 0));
-  const makers = new Map(files.map((file) => [file.writes[0]!, file]));
-  const sorted: SqlFile[] = [];
-  const visiting = new Set<SqlFile>();
-  const visit = (file: SqlFile): void => {
-    if (sorted.includes(file)) return;
-    if (visiting.has(file)) throw new Error(`${file.file}: reads what is made from it`);
-    visiting.add(file);
-    for (const relation of file.reads) {
-      const maker = makers.get(relation);
-      if (maker !== undefined && maker !== file) visit(maker);
+  return inOrder(tableFiles().filter((file) => (file.unit === 'italy') === (unit === 0)), (file) => file);
+}
+
+/** Each after those that it reads, else as they come. @throws Error for a cycle: a bug of the headers */
+export function inOrder<T>(items: readonly T[], fileOf: (item: T) => SqlFile): T[] {
+  const sorted = new Set<T>();
+  const open = new Set<T>();
+  const visit = (item: T): void => {
+    if (sorted.has(item)) return;
+    const { file, reads } = fileOf(item);
+    if (open.has(item)) throw new Error(`${file}: reads what is made from it`);
+    open.add(item);
+    for (const read of reads) {
+      const maker = items.find((each) => relationOf(fileOf(each)) === read);
+      if (maker !== undefined && maker !== item) visit(maker);
     }
-    sorted.push(file);
+    sorted.add(item);
   };
-  for (const file of files) visit(file);
-  return sorted;
+  for (const item of items) visit(item);
+  return [...sorted];
+}
+
+/** The table that a file makes; what else it writes it only keeps. */
+function relationOf({ file, writes: [relation] }: SqlFile): Relation {
+  if (relation === undefined) throw new Error(`${file}: expected a table in its "-- writes:" line, found none`);
+  return relation;
 }
 
 /** Decides what is stale, and says why. Pure: nothing is read but its arguments. */
-export function planProducts(unit: number, sources: readonly RegisteredSource[], inventory: Inventory, published: ReadonlyMap<Relation, PublishedTable>, engine: Facts): Product[] {
+export function planProducts(
+  unit: number, sources: readonly RegisteredSource[], inventory: Inventory, published: ReadonlyMap<Relation, PublishedTable>, engine: Facts,
+): Product[] {
   const products = new Map<Relation, Product>();
   for (const file of productFiles(unit)) {
-    const relation = file.writes[0]!;
+    const relation = relationOf(file);
     const inputs: Record<string, string> = { ...sqlFacts(file), ...engine };
     const used = new Map<number, Release>();
     const cited = new Map<string, Product['cited'][number]>();
     const missing: Relation[] = [];
     for (const read of file.reads) {
-      if (schemaOf(read) === 'layer') {
-        const source = sourceOfLayer(sources, read);
-        const { files } = inventory.force(unit, read);
-        if (files.length === 0) missing.push(read);
-        for (const { file } of files) {
-          const release = inventory.releases.get(file.releaseId);
-          if (release === undefined) continue;
-          used.set(release.releaseId, release);
-          if (source?.manifest.reference !== true) cited.set(`${file.sourceId} ${file.vintage}`, file);
-        }
-        Object.assign(inputs, inputsOf(files, read));
-      } else {
-        const made = products.get(read);
-        if (made === undefined) continue; // what a file both reads and keeps, as the register of fids
+      const made = products.get(read);
+      if (made !== undefined) {
         inputs[read] = made.fingerprint;
         for (const release of made.releases) used.set(release.releaseId, release);
         if (read !== 'core.parcel') for (const each of made.cited) cited.set(`${each.sourceId} ${each.vintage}`, each);
       }
+      // What a file both reads and keeps, as the register of fids, is neither.
+      if (schemaOf(read) !== 'layer') continue;
+      const source = sourceOfLayer(sources, read);
+      const { files } = inventory.force(unit, read);
+      if (files.length === 0) missing.push(read);
+      for (const { file: of } of files) {
+        const release = inventory.releases.get(of.releaseId);
+        if (release === undefined) continue;
+        used.set(release.releaseId, release);
+        if (source?.manifest.reference !== true) cited.set(`${of.sourceId} ${of.vintage}`, of);
+      }
+      Object.assign(inputs, inputsOf(files, read));
     }
     const fingerprint = digestOfFacts(inputs);
     const before = published.get(relation);

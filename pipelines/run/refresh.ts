@@ -6,6 +6,7 @@ import { dropBuild, join, leftBuilds } from '../build/join.ts';
 import { publish } from '../build/publish.ts';
 import { unitName } from '../contract/regions.ts';
 import { onEngine, sourceOfLayer } from '../contract/registry.ts';
+import type { MemberFacts } from '../contract/source.ts';
 import { schemaOf, type Relation } from '../contract/sql-files.ts';
 import type { Located, Survey } from '../contract/survey.ts';
 import { dropSchema } from '../db/catalog.ts';
@@ -198,12 +199,11 @@ async function placed(context: Context, run: Run, options: RefreshOptions, failu
 }
 
 /** Files came, or a region was asked for, and nothing is published of it: that is no success. */
-async function nothingPublished(context: Context, options: RefreshOptions): Promise<MappaleError[]> {
-  const rows = await context.database.query<{ unit: number }>("select unit_code::int4 as unit from ledger.publication where state = 'current' and unit_code > 0");
-  const published = new Set(rows.map(({ unit }) => unit));
-  const held = await holds(context.database);
-  const missing = options.regions === null ? (published.size === 0 && held.size === 0 ? [null] : []) : options.regions.filter((unit) => !published.has(unit) && !held.has(unit));
-  return missing.map((unit) => noParcels(context, unit));
+async function nothingPublished(context: Context, { regions }: RefreshOptions): Promise<MappaleError[]> {
+  const there = new Set([...(await publications(context.database)).keys(), ...(await holds(context.database)).keys()]);
+  if (regions !== null) return regions.filter((unit) => !there.has(unit)).map((unit) => noParcels(context, unit));
+  there.delete(0);
+  return there.size === 0 ? [noParcels(context, null)] : [];
 }
 
 function noParcels(context: Context, unit: number | null): MappaleError {
@@ -234,16 +234,14 @@ async function together<T>(limit: LimitFunction, items: readonly T[], work: (ite
 /** Removes what a killed run left behind, when nothing else is to do. While another run works, what lies there is its own. */
 async function tidy(context: Context, options: RefreshOptions, units: readonly number[]): Promise<void> {
   const { database } = context;
-  const left = await database.session(async (session) => [...(await leftStaging(session)), ...(await leftBuilds(session, units)), ...(await openRuns(session))]);
+  const left = [...(await leftStaging(database)), ...(await leftBuilds(database, units)), ...(await openRuns(database))];
   if (left.length === 0) return;
-  try {
-    await withRun(database, aboutRun(context, options), (run) => run.step('recover', 'workspaces', async () => {
-      await recoverStaging(database);
-      for (const unit of units) await dropBuild(database, unit);
-    }));
-  } catch (error) {
+  await withRun(database, aboutRun(context, options), (run) => run.step('recover', 'workspaces', async () => {
+    await recoverStaging(database);
+    for (const unit of units) await dropBuild(database, unit);
+  })).catch((error: unknown) => {
     if (!(error instanceof MappaleError) || error.kind !== 'locked') throw error;
-  }
+  });
 }
 
 function atPath(error: MappaleError, path: string): MappaleError {
@@ -256,12 +254,14 @@ function byRelease(a: ReleaseReport, b: ReleaseReport): number {
 
 async function loadRelease(context: Context, run: Run, { located, fingerprint }: LoadJob): Promise<ReleaseReport> {
   const { database, log } = context;
-  const subject = `${located.source.id} ${located.vintage}${located.region === null ? '' : ` ${unitName(located.region)}`}`;
+  const { source: { id: source }, vintage, region } = located;
+  const subject = `${source} ${vintage}${region === null ? '' : ` ${unitName(region)}`}`;
   const startedAt = performance.now();
   const reusable = await reusableMembers(context, located);
   /** @param again members that are read although an earlier release has them */
   const stageAndLoad = async (again: ReadonlySet<string>): Promise<Loaded> => {
-    const staged = await run.step('stage', subject, () => stage(database, located, fingerprint, (facts) => (again.has(facts.path) ? undefined : reusable(facts)), log));
+    const earlier: Reusable = (facts) => (again.has(facts.path) ? undefined : reusable(facts));
+    const staged = await run.step('stage', subject, () => stage(database, located, fingerprint, earlier, log));
     try {
       return await run.step('load', subject, () => load(database, staged, run.runId, log));
     } catch (error) {
@@ -278,20 +278,22 @@ async function loadRelease(context: Context, run: Run, { located, fingerprint }:
   });
   const seconds = secondsSince(startedAt);
   log.info(`${subject}: ${group(records)} records = ${group(rows)} rows + ${group(rejects)} rejects + ${group(duplicates)} duplicates, ${duration(seconds)}`);
-  return { source: located.source.id, vintage: located.vintage, region: located.region, files: located.files.map(({ name }) => name), records, rows, rejects, duplicates, seconds };
+  return { source, vintage, region, files: located.files.map(({ name }) => name), records, rows, rejects, duplicates, seconds };
 }
 
 /** Members of earlier releases, read by the same code, by name, size and CRC: a zip may be packed otherwise than it was. */
 async function reusableMembers({ database }: Context, { source, region }: Located): Promise<Reusable> {
-  const keyOf = ({ path, crc32, size }: Pick<EarlierMember, 'path' | 'crc32' | 'size'>): string => JSON.stringify([path.slice(path.lastIndexOf('/') + 1), crc32, size]);
-  const members = await database.query<EarlierMember & Record<string, unknown>>(statementsOf('ingest')('reusable_members'), [source.id, region, source.reader]);
+  const keyOf = ({ path, crc32, size }: MemberFacts): string => JSON.stringify([path.slice(path.lastIndexOf('/') + 1), crc32, size]);
+  const parameters = [source.id, region, source.reader];
+  const members = await database.query<EarlierMember & Record<string, unknown>>(statementsOf('ingest')('reusable_members'), parameters);
   const known = new Map(members.map((member) => [keyOf(member), member]));
   return (facts) => known.get(keyOf(facts));
 }
 
 /** @returns null when nothing of the unit is stale */
-async function buildUnit(context: Context, run: Run, { unit, products, published, missing }: BuildJob, inventory: Inventory, options: RefreshOptions): Promise<UnitReport | null> {
+async function buildUnit(context: Context, run: Run, job: BuildJob, inventory: Inventory, options: RefreshOptions): Promise<UnitReport | null> {
   const { database, sources, log } = context;
+  const { unit, products, published, missing } = job;
   const startedAt = performance.now();
   const stale = staleOf(products);
   if (stale.length === 0) {

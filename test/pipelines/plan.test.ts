@@ -20,7 +20,7 @@ const NOTHING: Experience = { bySource: new Map(), all: null, perParcel: null, p
 function located(source: RegisteredSource, name: string, more: Partial<LocatedFile['recognition']> = {}): Located {
   const recognition = { role: 'zip', vintage: '2026-01-01', region: MOLISE, complete: true, ...more };
   const file: LocatedFile = { path: `/data/${name}`, name, size: 4_000_000, parts: [], sha256: `sha of ${name}`, recognition };
-  return { state: 'located', source, vintage: recognition.vintage, region: recognition.region, complete: recognition.complete, files: [file], content: `content of ${name}` };
+  return { source, vintage: recognition.vintage, region: recognition.region, complete: recognition.complete, files: [file], content: `content of ${name}` };
 }
 
 function survey(...releases: Located[]): Survey {
