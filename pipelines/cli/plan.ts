@@ -1,5 +1,4 @@
 import type { Command } from 'commander';
-import { expandPath } from '../config.ts';
 import { EXIT } from '../errors.ts';
 import { duration } from '../progress.ts';
 import { unitName, type Region } from '../contract/regions.ts';
@@ -7,21 +6,19 @@ import { staleOf } from '../plan/plan.ts';
 import { gib, type Price } from '../plan/price.ts';
 import { outlook, type Outlook } from '../run/refresh.ts';
 import { collectPaths, command, look, parseRegion } from './command.ts';
-import { describeFiles } from './load-region.ts';
+import { foldersOf } from './refresh.ts';
+import { describeFiles } from './report.ts';
 
 export function planCommand(): Command {
   return command('plan', 'What a refresh would do, and why; writes nothing.', ['mappale plan --data ~/downloads', 'mappale plan molise --data ~/downloads --json'])
     .argument('[region]', 'name or ISTAT code; none: every region in the data or published', parseRegion)
     .option('--data <folder>', 'folder with downloaded files; may be given more than once', collectPaths)
     .option('--json', 'print as JSON')
-    .action((region: Region | undefined, options: { data?: string[]; json?: boolean }) => {
-      const { data = ['data'] } = options;
-      return look(options, async (context) => {
-        const found = await outlook(context, { data: data.map(expandPath), regions: region === undefined ? null : [region.code] });
-        if (found.survey.broken.length > 0) process.exitCode = EXIT.input;
-        return [toJson(found), () => `${describe(found)}\n${describePrice(found.price)}`];
-      });
-    });
+    .action((region: Region | undefined, options: { data?: string[]; json?: boolean }) => look(options, async (context) => {
+      const found = await outlook(context, { data: foldersOf(options), regions: region === undefined ? null : [region.code] });
+      if (found.survey.broken.length > 0) process.exitCode = EXIT.input;
+      return [toJson(found), () => `${describe(found)}\n${describePrice(found.price)}`];
+    }));
 }
 
 function toJson({ plan, survey, price }: Outlook): Record<string, unknown> {

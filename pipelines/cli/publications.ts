@@ -8,7 +8,7 @@ import { prune } from '../operate/prune.ts';
 import { withContext } from '../run/context.ts';
 import { exitCodeOf } from '../run/refresh.ts';
 import { acceptance, change, command, parseRegion, print } from './command.ts';
-import { describe } from './load-region.ts';
+import { describe } from './report.ts';
 
 const REGION = 'name or ISTAT code';
 const REGION_OR_ITALY = `${REGION}; italia: the lists of regions, provinces and comuni`;
@@ -90,7 +90,7 @@ export function forgetCommand(): Command {
         const done = await forget(context, file, undo, reason ?? null, acceptance(context, accept));
         const names = [...new Set(done.files.map(({ name }) => name))].join(', ');
         const outcome = done.report.failures.length > 0 ? 'left as it was' : undo ? 'in force again' : 'out of force';
-        print(json, done, () => `${names}: ${outcome}\n${describe(done.report, null)}`);
+        print(json, done, () => `${names}: ${outcome}\n${describe(done.report)}`);
         return exitCodeOf(done.report);
       });
     });

@@ -19,7 +19,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const REGION = 14;
 /** All that say so. */
-const CARRYING = productFiles(REGION).filter(({ carries }) => carries !== null && carries.by !== 'content').map(({ writes }) => writes[0]!).sort();
+const INCREMENTAL = productFiles(REGION).filter(({ carries }) => carries !== null && carries.by !== 'content').map(({ writes }) => writes[0]!).sort();
 /** Those that are always made whole, and stand where they say the same. */
 const COMPARED = productFiles(REGION).filter(({ carries }) => carries?.by === 'content').map(({ writes }) => writes[0]!).sort();
 /** Of these tables a change of parcels shows in any comune of the synthetic region. */
@@ -49,7 +49,7 @@ function twin(member: string): string {
   return moved(member).replaceAll(reference, reference.replace(`.${label}`, '.9001')).replace(`LABEL>${label}<`, 'LABEL>9001<');
 }
 
-describeDatabase('a refresh that carries rows over', (engine) => {
+describeDatabase('an incremental build', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
   /** Relation → how it was made in the last run. */
@@ -65,7 +65,7 @@ describeDatabase('a refresh that carries rows over', (engine) => {
       if (relation === stopAt) throw new Error('stopped here');
     },
   };
-  const carried = (how = 'only what changed'): string[] => Object.keys(made).filter((relation) => made[relation] === how && !(COMPARED as string[]).includes(relation)).sort();
+  const copied = (how = 'only what changed'): string[] => Object.keys(made).filter((relation) => made[relation] === how && !(COMPARED as string[]).includes(relation)).sort();
   /** Of those that are made whole: how each was, at last. */
   const compared = (): (string | undefined)[] => COMPARED.map((relation) => made[relation]);
 
@@ -90,10 +90,10 @@ describeDatabase('a refresh that carries rows over', (engine) => {
     const measured = await figures();
     await context.database.query("update ledger.publication_table set fingerprint = '', inputs = '{}'");
     await run();
-    expect(carried()).toEqual([]);
-    expect(carried('nothing changed')).toEqual([]);
+    expect(copied()).toEqual([]);
+    expect(copied('nothing changed')).toEqual([]);
     expect(await figures()).toEqual(measured);
-    expect(Object.keys(made)).toEqual(expect.arrayContaining(CARRYING));
+    expect(Object.keys(made)).toEqual(expect.arrayContaining(INCREMENTAL));
     expect(await inForce(context.database)).toEqual(found);
   };
 
@@ -102,7 +102,7 @@ describeDatabase('a refresh that carries rows over', (engine) => {
     await keepFewSemesters(files.folder);
     context = { ...(await contextOn(await engine.openDatabase())), log };
     await run();
-    expect(carried()).toEqual([]);
+    expect(copied()).toEqual([]);
   });
   afterAll(() => files.remove());
 
@@ -110,12 +110,12 @@ describeDatabase('a refresh that carries rows over', (engine) => {
     const before = await publishedTables(context.database, REGION);
     await edit(files.folder, 'Z003', (member) => member.replaceAll(' </gml:posList>', '</gml:posList>'));
     await run();
-    expect(carried()).toEqual(['core.parcel']);
-    expect(carried('nothing changed')).toEqual(CARRYING.filter((relation) => relation !== 'core.parcel'));
+    expect(copied()).toEqual(['core.parcel']);
+    expect(copied('nothing changed')).toEqual(INCREMENTAL.filter((relation) => relation !== 'core.parcel'));
     const after = await publishedTables(context.database, REGION);
     expect(COMPARED.length).toBeGreaterThan(1);
     expect(compared()).toEqual(COMPARED.map(() => 'nothing changed'));
-    for (const relation of [...carried('nothing changed'), ...COMPARED]) expect(after.get(relation as never)!.partition).toBe(before.get(relation as never)!.partition);
+    for (const relation of [...copied('nothing changed'), ...COMPARED]) expect(after.get(relation as never)!.partition).toBe(before.get(relation as never)!.partition);
     const [foreign] = await context.database.query<{ n: number }>(
       `select count(*) as n from core.parcel p join ledger.member m using (member_id)
        where p.release_id <> (select max(release_id) from ledger.release where source_id = 'ade_cadastre') or m.release_id <> p.release_id`,
@@ -127,22 +127,22 @@ describeDatabase('a refresh that carries rows over', (engine) => {
   it('of a comune whose parcels moved', async () => {
     await edit(files.folder, 'Z004', moved);
     await run();
-    expect([...carried(), ...carried('nothing changed')].sort()).toEqual(CARRYING);
-    expect(carried()).toEqual(expect.arrayContaining(['core.parcel', 'section.address', 'section.subsidence']));
+    expect([...copied(), ...copied('nothing changed')].sort()).toEqual(INCREMENTAL);
+    expect(copied()).toEqual(expect.arrayContaining(['core.parcel', 'section.address', 'section.subsidence']));
     await holds();
   });
 
   it('of a comune at the coast, whose parcels moved apart', async () => {
     await edit(files.folder, 'Z001', (member, index) => (index % 2 === 0 ? moved(moved(member)) : member));
     await run();
-    expect(carried()).toEqual(expect.arrayContaining(['core.parcel', 'section.coastal_erosion']));
+    expect(copied()).toEqual(expect.arrayContaining(['core.parcel', 'section.coastal_erosion']));
     await holds();
   });
 
   it('of a comune with more parcels', async () => {
     await edit(files.folder, 'Z005', (member, index) => (index === 3 ? member + twin(member) : member));
     await run();
-    expect(carried()).toEqual(expect.arrayContaining(EVERYWHERE));
+    expect(copied()).toEqual(expect.arrayContaining(EVERYWHERE));
     await holds();
   });
 
@@ -150,7 +150,7 @@ describeDatabase('a refresh that carries rows over', (engine) => {
     await edit(files.folder, 'Z006', (member, index) => (index % 20 === 7 ? null : member));
     const before = await inForce(context.database);
     await run();
-    expect(carried()).toEqual(expect.arrayContaining(EVERYWHERE));
+    expect(copied()).toEqual(expect.arrayContaining(EVERYWHERE));
     const after = await inForce(context.database);
     await rollback(context.database, REGION, await openRun(context.database));
     expect(await recount(context.database)).toEqual(before);
@@ -159,7 +159,7 @@ describeDatabase('a refresh that carries rows over', (engine) => {
     await holds();
   });
 
-  it('explains a carried value from the files of now, also when what was before is pruned', async () => {
+  it('explains a copied value from the files of now, also when what was before is pruned', async () => {
     await edit(files.folder, 'Z007', moved);
     await run();
     await prune(context.database, context.sources, false);
@@ -178,8 +178,8 @@ describeDatabase('a refresh that carries rows over', (engine) => {
     await expect(run()).rejects.toThrow('stopped here');
     stopAt = null;
     await run();
-    expect(carried('finished by the run before')).toEqual(expect.arrayContaining(['core.parcel', 'section.subsidence']));
-    // What reads what is compared waits for it, and carries its rows all the same.
+    expect(copied('finished by the run before')).toEqual(expect.arrayContaining(['core.parcel', 'section.address']));
+    // What reads what is compared waits for it, and its rows are copied all the same.
     expect(compared()).toEqual(COMPARED.map(() => 'nothing changed'));
     await holds();
   });
@@ -191,15 +191,15 @@ describeDatabase('a refresh that carries rows over', (engine) => {
     await run();
     const whole = ['section.economics', 'section.risk', 'section.valuation', 'section.valuation_history'];
     expect(Object.keys(made).filter((relation) => made[relation] === '')).toEqual(expect.arrayContaining(whole));
-    expect([...carried(), ...carried('nothing changed')].sort()).toEqual(CARRYING.filter((relation) => !whole.includes(relation)));
+    expect([...copied(), ...copied('nothing changed')].sort()).toEqual(INCREMENTAL.filter((relation) => !whole.includes(relation)));
     await holds();
   });
 
   it('makes everything whole when most parcels changed', async () => {
     for (const { belfiore } of files.region.comuni.slice(0, 6)) await edit(files.folder, belfiore, moved);
     await run();
-    expect(carried()).toEqual([]);
-    expect(carried('nothing changed')).toEqual([]);
+    expect(copied()).toEqual([]);
+    expect(copied('nothing changed')).toEqual([]);
   });
 
   it('finds the parcels that say the same where every file was written anew', async () => {
@@ -207,7 +207,7 @@ describeDatabase('a refresh that carries rows over', (engine) => {
     for (const { belfiore } of files.region.comuni.slice(0, 9)) await edit(files.folder, belfiore, (member) => member.replaceAll('</wfs:member>', '</wfs:member>\n'));
     await run();
     expect(made['core.parcel']).toBe('');
-    expect([...carried(), ...carried('nothing changed')].sort()).toEqual(CARRYING.filter((relation) => relation !== 'core.parcel'));
+    expect([...copied(), ...copied('nothing changed')].sort()).toEqual(INCREMENTAL.filter((relation) => relation !== 'core.parcel'));
     await holds();
   });
 
@@ -222,7 +222,7 @@ describeDatabase('a refresh that carries rows over', (engine) => {
       await run();
       await edit(fresh.folder, 'Z003', moved);
       await run();
-      expect(carried()).toContain('core.parcel');
+      expect(copied()).toContain('core.parcel');
       const found = await inForce(context.database);
       await cp(fresh.folder, folder, { recursive: true });
       context = { ...(await contextOn(await engine.openDatabase())), log };
