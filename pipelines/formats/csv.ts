@@ -2,6 +2,7 @@
  * CSV record by record: decoding, header matching and line numbers for sources of up to some million records.
  * The parser is csv-parse; what the publishers vary — encoding, header spelling, extra columns — is settled here.
  */
+import { isAscii } from 'node:buffer';
 import { Readable, pipeline } from 'node:stream';
 import { TextDecoder } from 'node:util';
 import { CsvError, parse, type Info } from 'csv-parse';
@@ -15,21 +16,12 @@ const MAX_RECORD_CHARACTERS = 1_048_576;
 /** The widest tables of the publishers have some hundred. */
 const MOST_COLUMNS = 2_000;
 
-export type CsvEncoding = 'utf-8' | 'windows-1252' | 'utf-16le';
-
 export interface CsvOptions {
   /** How messages name the file: `Elenco.csv` or `outer.zip!inner.csv`. */
   readonly at: string;
   readonly delimiter: ';' | ',' | '\t' | '|';
-  /**
-   * What the publisher writes; the byte order mark of UTF-8 overrules it. `detect`: UTF-8 when the first bytes beyond ASCII are
-   * valid UTF-8, windows-1252 otherwise; UTF-16, which no publisher changes to and spreadsheets do, only when it is declared.
-   */
-  readonly encoding: CsvEncoding | 'detect';
   /** Null when the publisher quotes nothing: then a quote is an ordinary character. Default `"`. */
   readonly quote?: '"' | null;
-  /** Lines above the header, such as a title. Default 0. */
-  readonly preamble?: number;
 }
 
 export interface CsvRecord {
@@ -47,10 +39,6 @@ export interface CsvReader {
   readonly header: readonly string[];
   /** 1-based number of the header's last line. */
   readonly headerLine: number;
-  /** Lines above the header. */
-  readonly preamble: readonly string[];
-  /** The encoding in use so far; final once the records are read. */
-  encoding(): CsvEncoding;
   /**
    * The records in file order; empty lines are passed over. May be called once.
    * @throws input errors `CSV_MALFORMED`, `ENCODING_WRONG`
@@ -72,7 +60,6 @@ interface Parsed {
  */
 export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions): Promise<CsvReader> {
   const { at } = options;
-  const decoder = new Decoder(options.encoding, at);
   const parser = parse({
     delimiter: options.delimiter,
     quote: options.quote === null ? false : '"',
@@ -83,7 +70,7 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
     max_record_size: MAX_RECORD_CHARACTERS,
   });
   // The callback is there to take the error, which reaches the iteration below through the parser.
-  pipeline(Readable.from(decoded(stream, decoder)), parser, () => undefined);
+  pipeline(Readable.from(decoded(stream, at)), parser, () => undefined);
   const iterator = (parser as AsyncIterable<Parsed>)[Symbol.asyncIterator]();
   const next = async (): Promise<Parsed | null> => {
     try {
@@ -94,8 +81,6 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
     }
   };
 
-  const preamble: string[] = [];
-  for (let i = 0; i < (options.preamble ?? 0); i += 1) preamble.push(lineOf((await next())?.raw ?? ''));
   const first = await next();
   if (first === null) {
     throw inputError('the file is empty', {
@@ -130,19 +115,10 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
       parser.destroy();
     }
   }
-  return { header, headerLine: first.info.lines, preamble, encoding: () => decoder.encoding, records, close: () => void parser.destroy() };
+  return { header, headerLine: first.info.lines, records, close: () => void parser.destroy() };
 }
 
 const lineOf = (raw: string): string => raw.replace(/^[\r\n]+|[\r\n]+$/g, '');
-
-async function* decoded(stream: AsyncIterable<Buffer>, decoder: Decoder): AsyncGenerator<string> {
-  for await (const chunk of stream) {
-    const text = decoder.push(chunk);
-    if (text !== '') yield text;
-  }
-  const rest = decoder.push(null);
-  if (rest !== '') yield rest;
-}
 
 function malformed(error: unknown, at: string): unknown {
   if (error instanceof MappaleError || !(error instanceof CsvError)) return error;
@@ -153,89 +129,58 @@ function malformed(error: unknown, at: string): unknown {
   });
 }
 
-/** Bytes to text, strictly: a byte that the encoding does not have is an error, never a replacement character. */
-class Decoder {
-  readonly #declared: CsvEncoding | 'detect';
-  readonly #at: string;
-  /** Null until something beyond ASCII was seen, where the encoding is to be detected. */
-  #decoder: TextDecoder | null = null;
-  encoding: CsvEncoding = 'utf-8';
+/**
+ * Bytes to text, strictly: a byte that the encoding does not have is an error, never a replacement character. The text is UTF-8 when it has its byte order
+ * mark or its first bytes beyond ASCII are valid, windows-1252 otherwise; UTF-16 no publisher changes to, and spreadsheets do.
+ */
+async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator<string, void, undefined> {
+  let decoder: TextDecoder | null = null;
   /** Bytes not yet decoded, because more are needed to know the encoding. */
-  #held: Buffer = Buffer.alloc(0);
-  #started = false;
-  /** Line ends in the text so far. */
-  #lines = 0;
-  /** Last character of the text so far: what was decoded wrongly may lie across two chunks. */
-  #last = '';
-
-  constructor(declared: CsvEncoding | 'detect', at: string) {
-    this.#declared = declared;
-    this.#at = at;
-  }
-
-  /** @param chunk null at the end */
-  push(chunk: Buffer | null): string {
-    const final = chunk === null;
-    const bytes = final ? this.#held : this.#held.length === 0 ? chunk : Buffer.concat([this.#held, chunk]);
-    this.#held = Buffer.alloc(0);
-    // A byte order mark may be split between chunks.
-    if (!this.#started && bytes.length < 3 && !final) {
-      this.#held = bytes;
-      return '';
-    }
-    const decoder = this.#decoder ?? (this.#started ? null : this.#declaredDecoder(bytes));
-    this.#started = true;
-    if (decoder !== null) return this.#text(decoder, bytes, final);
-    const first = bytes.findIndex((byte) => byte > 0x7f);
-    // ASCII decides nothing.
-    if (first === -1) return bytes.toString('latin1');
-    // A UTF-8 character has up to four bytes.
-    if (bytes.length - first < 4 && !final) {
-      this.#held = bytes.subarray(first);
-      return bytes.toString('latin1', 0, first);
-    }
-    return this.#text(this.#use(isUtf8(bytes, !final) ? 'utf-8' : 'windows-1252'), bytes, final);
-  }
-
-  #use(encoding: CsvEncoding): TextDecoder {
-    this.encoding = encoding;
-    return (this.#decoder = new TextDecoder(encoding, { fatal: true }));
-  }
-
-  /** By the byte order mark, or as the publisher writes; null where that is to be found out. */
-  #declaredDecoder([first, second, third]: Buffer): TextDecoder | null {
-    if (first === 0xef && second === 0xbb && third === 0xbf) return this.#use('utf-8');
-    if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) {
-      if (this.#declared !== 'utf-16le' || first === 0xfe) throw this.#wrong(1, 'the byte order mark of UTF-16');
-    }
-    return this.#declared === 'detect' ? null : this.#use(this.#declared);
-  }
-
-  #text(decoder: TextDecoder, bytes: Buffer, final: boolean): string {
+  let held: Buffer = Buffer.alloc(0);
+  /** Line ends in the text so far, and its last character: what was decoded wrongly may lie across two chunks. */
+  let lines = 0;
+  let last = '';
+  const wrong = (line: number, found: string, cause?: unknown): MappaleError => inputError('the file has another encoding than its publisher uses', {
+    code: 'ENCODING_WRONG', at: `${at}:${line}`, detail: `expected text in UTF-8 or windows-1252, found ${found}`,
+    hint: 'Use the file as downloaded; a spreadsheet program that saves it again may change its encoding.', cause,
+  });
+  const encodingOf = (bytes: Buffer, final: boolean): string => {
+    const [first, second, third] = lines === 0 && last === '' ? bytes : [];
+    if ((first === 0xff && second === 0xfe) || (first === 0xfe && second === 0xff)) throw wrong(1, 'the byte order mark of UTF-16');
+    return (first === 0xef && second === 0xbb && third === 0xbf) || isUtf8(bytes, !final) ? 'utf-8' : 'windows-1252';
+  };
+  const textOf = (bytes: Buffer, final: boolean): string => {
     let text: string;
     try {
       // Whole texts of windows-1252 are read as Latin-1 by some versions of Node, streams are not; it has no letters of several bytes.
-      text = decoder.decode(bytes, { stream: !final || this.encoding === 'windows-1252' });
+      text = decoder === null ? bytes.toString('latin1') : decoder.decode(bytes, { stream: !final || decoder.encoding === 'windows-1252' });
     } catch (error) {
-      throw this.#wrong(this.#lines + 1 + linesBefore(bytes, this.encoding), `bytes that ${this.encoding} does not have`, error);
+      throw wrong(lines + 1 + linesBeforeFault(bytes), 'bytes that utf-8 does not have', error);
     }
     // Single names that were encoded twice are the publishers' own; whether all are is asked of the rows.
-    const seen = withoutDoubles(this.#last + text);
+    const seen = withoutDoubles(last + text);
     const odd = ODD_TEXT.exec(seen);
-    if (odd !== null) {
-      throw this.#wrong(this.#lines + 1 + countLines(seen.slice(0, odd.index)), `${JSON.stringify(odd[0])}, which is what another encoding's bytes look like`);
-    }
-    this.#lines += countLines(text);
-    this.#last = text.slice(-1) === '\n' ? '' : text.slice(-1);
+    if (odd !== null) throw wrong(lines + 1 + countLines(seen.slice(0, odd.index)), `${JSON.stringify(odd[0])}, which is what another encoding's bytes look like`);
+    lines += countLines(text);
+    last = text === '' ? last : text.endsWith('\n') ? '' : text.slice(-1);
     return text;
+  };
+  async function* pieces(): AsyncGenerator<{ readonly bytes: Buffer; readonly final: boolean }, void, undefined> {
+    for await (const chunk of stream) yield { bytes: held.length === 0 ? chunk : Buffer.concat([held, chunk]), final: false };
+    yield { bytes: held, final: true };
   }
-
-  #wrong(line: number, found: string, cause?: unknown): MappaleError {
-    const expected = this.#declared === 'detect' ? 'UTF-8 or windows-1252' : this.#declared;
-    return inputError('the file has another encoding than its publisher uses', {
-      code: 'ENCODING_WRONG', at: `${this.#at}:${line}`, detail: `expected text in ${expected}, found ${found}`,
-      hint: 'Use the file as downloaded; a spreadsheet program that saves it again may change its encoding.', cause,
-    });
+  for await (const { bytes, final } of pieces()) {
+    held = Buffer.alloc(0);
+    // ASCII decides nothing.
+    const beyond = decoder !== null || isAscii(bytes) ? -1 : bytes.findIndex((byte) => byte > 0x7f);
+    if (beyond !== -1 && !final && bytes.length - beyond < 4) {
+      // A UTF-8 character has up to four bytes.
+      held = bytes.subarray(beyond);
+      yield textOf(bytes.subarray(0, beyond), false);
+      continue;
+    }
+    if (beyond !== -1) decoder = new TextDecoder(encodingOf(bytes, final), { fatal: true });
+    yield textOf(bytes, final);
   }
 }
 
@@ -245,18 +190,14 @@ function countLines(text: string): number {
   return lines;
 }
 
-/** Lines that end before the first that cannot be decoded; the rest of a character that was cut counts as none. */
-function linesBefore(bytes: Buffer, encoding: CsvEncoding): number {
-  let lines = 0;
-  for (let start = 0; ;) {
+/** Lines that end before the first that is not UTF-8. */
+function linesBeforeFault(bytes: Buffer): number {
+  let start = 0;
+  // The rest of a character that was cut.
+  while (start < 3 && ((bytes[start] ?? 0) & 0xc0) === 0x80) start += 1;
+  for (let lines = 0; ; lines += 1) {
     const end = bytes.indexOf(0x0a, start);
-    try {
-      new TextDecoder(encoding, { fatal: true }).decode(bytes.subarray(start, end === -1 ? bytes.length : end));
-    } catch {
-      if (start > 0 || end === -1) return lines;
-    }
-    if (end === -1) return lines;
-    lines += 1;
+    if (end === -1 || !isUtf8(bytes.subarray(start, end), false)) return lines;
     start = end + 1;
   }
 }

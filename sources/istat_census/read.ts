@@ -112,7 +112,7 @@ async function readWorkbook(archive: ZipArchive, fileName: string, path: string,
 }
 
 async function readCsv(stream: AsyncIterable<Buffer>, at: string, path: string, size: number, region: number | null, sink: Sink): Promise<void> {
-  const reader: CsvReader = await openCsv(stream, { at, delimiter: ';', encoding: 'detect' });
+  const reader: CsvReader = await openCsv(stream, { at, delimiter: ';' });
   try {
     const header = openHeader(reader.header, at, `${at}:${reader.headerLine}`);
     const member = await sink.member({ path, size });

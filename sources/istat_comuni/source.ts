@@ -50,7 +50,7 @@ export default defineSource({
 
   async read(file: InputFile, sink: Sink): Promise<void> {
     const options = { table: 'raw_comune', columns: raw_comune, schema, mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS } as const;
-    await ((await isZip(file.path)) ? readXlsxRows(file, sink, options) : readCsvRows(file, sink, { ...options, delimiter: ';', encoding: 'detect' }));
+    await ((await isZip(file.path)) ? readXlsxRows(file, sink, options) : readCsvRows(file, sink, { ...options, delimiter: ';' }));
   },
 });
 

@@ -42,7 +42,7 @@ export default defineSource({
 
   read(file: InputFile, sink: Sink): Promise<void> {
     return readCsvRows(file, sink, {
-      table: 'raw_suppressed', columns: raw_suppressed, schema, mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, delimiter: ';', encoding: 'detect',
+      table: 'raw_suppressed', columns: raw_suppressed, schema, mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, delimiter: ';',
     });
   },
 });

@@ -31,7 +31,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
 }
 
 async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {
-  const reader = await openCsv(stream, { at, delimiter: ';', encoding: 'detect', quote: null });
+  const reader = await openCsv(stream, { at, delimiter: ';', quote: null });
   const columns = expectColumns(reader.header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS[file.role as keyof typeof EDITIONS], at: `${at}:${reader.headerLine}` });
   // Header and rows disagree about trailing cells, and differently every year: what has a name must be there, what follows must be blank.
   const named = reader.header.findLastIndex((name) => name.trim() !== '') + 1;

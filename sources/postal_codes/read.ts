@@ -74,7 +74,7 @@ async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: st
     for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
   }
   const delimiter = delimiterOf(firstLine(head.toString('latin1')));
-  const reader = await openCsv(all(), { at, delimiter, encoding: 'detect' });
+  const reader = await openCsv(all(), { at, delimiter });
   const used = columnsOf(reader.header.map(normaliseHeader));
   const columns = expectColumns(reader.header, {
     mapped: { cap: used.cap ?? ALIASES.cap, belfiore: used.belfiore ?? ALIASES.belfiore, istat_code: used.istat_code ?? ALIASES.istat_code },

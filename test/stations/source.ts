@@ -20,6 +20,6 @@ export default defineSource({
   },
 
   read(file: InputFile, sink: Sink): Promise<void> {
-    return readCsvRows(file, sink, { table: 'raw_station', columns: raw_station, schema, mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, delimiter: ';', encoding: 'utf-8' });
+    return readCsvRows(file, sink, { table: 'raw_station', columns: raw_station, schema, mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, delimiter: ';' });
   },
 });
