@@ -6,7 +6,7 @@ import { missingRights, ROLE } from '../db/role.ts';
 import { appliedFiles, requireCurrent } from '../db/state.ts';
 import { MappaleError } from '../errors.ts';
 import { freeBytes } from '../formats/disk.ts';
-import { gdalVersion } from '../formats/vector.ts';
+import { gdal } from '../formats/vector.ts';
 import { loadSources } from '../contract/registry.ts';
 import { command, print } from './command.ts';
 
@@ -51,7 +51,7 @@ async function examine(): Promise<Finding[]> {
     }
     return `Node ${process.versions.node}`;
   });
-  await attempt('shapefiles and GeoPackages can be read', async () => `GDAL ${await gdalVersion()}`);
+  await attempt('shapefiles and GeoPackages can be read', async () => `GDAL ${await gdal('GDAL', 'version')}`);
   await attempt('sources load', async () => `${(await loadSources()).length} sources`);
   await attempt('the database answers and is of this version', () => looking(config.databaseUrl, async (database) => {
     if (database === null) return 'not there yet: the first load makes it';

@@ -5,7 +5,7 @@
 import { rm } from 'node:fs/promises';
 import type * as Gdal from 'gdal-async';
 import { MappaleError } from '../errors.ts';
-import type { GeoPackageFeature, GeoPackageLayer, VectorField, VectorValue } from './vector.ts';
+import type { VectorField, VectorValue } from './vector.ts';
 import { checkWkb, toEwkb } from './wkb.ts';
 
 /** A batch ends with the feature that makes it so large, */
@@ -42,6 +42,20 @@ export interface GdalBatch {
 }
 
 const NO_GEOMETRY = { ewkb: null, missing: false, geometryError: null } as const;
+
+export interface GeoPackageFeature {
+  /** In the order of `fields`. */
+  readonly values: readonly VectorValue[];
+  /** GeoJSON, in the axis order easting/northing or lon/lat. */
+  readonly geometry: { readonly type: string; readonly coordinates: unknown } | null;
+}
+
+export interface GeoPackageLayer {
+  readonly name: string;
+  readonly srid: number;
+  readonly geometry: 'Point' | 'LineString' | 'MultiLineString' | 'Polygon' | 'MultiPolygon' | 'Unknown';
+  readonly fields: readonly { readonly name: string; readonly type: 'string' | 'integer' | 'real' }[];
+}
 
 type Gdal = typeof Gdal;
 
@@ -139,7 +153,7 @@ export const calls = {
     return keep(gdal.open(path, 'w', 'GPKG'));
   },
 
-  async addLayer(dataset: number, { name, srid, geometry, fields }: Omit<GeoPackageLayer, 'features'>): Promise<void> {
+  async addLayer(dataset: number, { name, srid, geometry, fields }: GeoPackageLayer): Promise<void> {
     const gdal = await loadGdal();
     const types = { string: gdal.OFTString, integer: gdal.OFTInteger64, real: gdal.OFTReal };
     const layer = datasetOf(dataset).layers.create(name, gdal.SpatialReference.fromEPSG(srid), gdal[`wkb${geometry}`]);

@@ -53,18 +53,13 @@ const SHAPEFILE_PARTS = ['.shp', '.shx', '.dbf', '.prj', '.cpg'];
 /** The one thread of GDAL; null until it is needed. */
 let thread: Threads<Call, unknown> | null = null;
 
-/** Has GDAL do something. The call is made at once. @param at how errors name it */
-function gdal<Name extends Call['name']>(at: string, name: Name, ...args: Call<Name>['args']): Promise<Answer<Name>> {
+/** Has GDAL do something. The call is made at once. @param at how errors name it. @throws `GDAL_MISSING` (usage), `THREAD_ENDED` (bug) */
+export function gdal<Name extends Call['name']>(at: string, name: Name, ...args: Call<Name>['args']): Promise<Answer<Name>> {
   thread ??= new Threads(new URL('./gdal-thread.ts', import.meta.url), 1);
   const answer = thread.start({ name, args }, at).next().then(({ value }) => value as Answer<Name>);
   // Who waits for it is told; there may be nobody any more.
   answer.catch(() => undefined);
   return answer;
-}
-
-/** @throws `GDAL_MISSING` (usage) */
-export function gdalVersion(): Promise<string> {
-  return gdal('GDAL', 'version');
 }
 
 /**
@@ -272,42 +267,4 @@ function unreadable(at: string, error: unknown): MappaleError {
     code: 'VECTOR_UNREADABLE', at, detail: `expected a complete file, found: ${error instanceof Error ? error.message : String(error)}`,
     hint: 'The file is damaged. Download it again.', cause: error,
   });
-}
-
-// --------------------------------------------------------------------------------------------------------------- writing
-
-export interface GeoPackageFeature {
-  /** In the order of `fields`. */
-  readonly values: readonly VectorValue[];
-  /** GeoJSON, in the axis order easting/northing or lon/lat. */
-  readonly geometry: { readonly type: string; readonly coordinates: unknown } | null;
-}
-
-export interface GeoPackageLayer {
-  readonly name: string;
-  readonly srid: number;
-  readonly geometry: 'Point' | 'LineString' | 'MultiLineString' | 'Polygon' | 'MultiPolygon' | 'Unknown';
-  readonly fields: readonly { readonly name: string; readonly type: 'string' | 'integer' | 'real' }[];
-  readonly features: Iterable<GeoPackageFeature>;
-}
-
-/** Features that go to the thread at a time. */
-const WRITTEN_TOGETHER = 500;
-
-/** Writes a GeoPackage for fixtures and synthetic regions: the same input gives the same bytes. @throws `GDAL_MISSING` */
-export async function writeGeoPackage(path: string, layers: readonly GeoPackageLayer[]): Promise<void> {
-  const at = basename(path);
-  const dataset = await gdal(at, 'create', path);
-  for (const { features, ...layer } of layers) {
-    await gdal(at, 'addLayer', dataset, layer);
-    let batch: GeoPackageFeature[] = [];
-    for (const feature of features) {
-      batch.push(feature);
-      if (batch.length < WRITTEN_TOGETHER) continue;
-      await gdal(at, 'addFeatures', dataset, layer.name, batch, false);
-      batch = [];
-    }
-    await gdal(at, 'addFeatures', dataset, layer.name, batch, true);
-  }
-  await gdal(at, 'close', dataset);
 }

@@ -9,7 +9,7 @@ import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
 import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { MappaleError } from '../../pipelines/contract/source.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { writeGeoPackage } from '../../pipelines/formats/vector.ts';
+import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import type { SyntheticRegion, SyntheticComune, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 

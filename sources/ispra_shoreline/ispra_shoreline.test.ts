@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
-import { writeGeoPackage } from '../../pipelines/formats/vector.ts';
+import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import { yearsOf } from './schema.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { writeGeoPackage } from '../../pipelines/formats/vector.ts';
+import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import source from './source.ts';
 import { goldenOf, trial } from '../../test/harness/trial.ts';
 

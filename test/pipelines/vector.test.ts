@@ -8,7 +8,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { epsgOfWkt } from '../../pipelines/formats/crs.ts';
 import { loadGdal } from '../../pipelines/formats/gdal.ts';
-import { openVector, writeGeoPackage, type VectorFeature, type VectorPath } from '../../pipelines/formats/vector.ts';
+import { openVector, type VectorFeature, type VectorPath } from '../../pipelines/formats/vector.ts';
+import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 

@@ -1,0 +1,25 @@
+/** Writes GeoPackages for fixtures and synthetic regions. */
+import { basename } from 'node:path';
+import type { GeoPackageFeature, GeoPackageLayer } from '../formats/gdal.ts';
+import { gdal } from '../formats/vector.ts';
+
+/** Features that go to the thread at a time. */
+const WRITTEN_TOGETHER = 500;
+
+/** The same input gives the same bytes. @throws `GDAL_MISSING` */
+export async function writeGeoPackage(path: string, layers: readonly (GeoPackageLayer & { readonly features: Iterable<GeoPackageFeature> })[]): Promise<void> {
+  const at = basename(path);
+  const dataset = await gdal(at, 'create', path);
+  for (const { features, ...layer } of layers) {
+    await gdal(at, 'addLayer', dataset, layer);
+    let batch: GeoPackageFeature[] = [];
+    for (const feature of features) {
+      batch.push(feature);
+      if (batch.length < WRITTEN_TOGETHER) continue;
+      await gdal(at, 'addFeatures', dataset, layer.name, batch, false);
+      batch = [];
+    }
+    await gdal(at, 'addFeatures', dataset, layer.name, batch, true);
+  }
+  await gdal(at, 'close', dataset);
+}
