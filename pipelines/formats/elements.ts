@@ -148,7 +148,7 @@ export class ElementReader {
     if (this.#open.length > 0) return;
     const excerpt = this.#excerpt;
     this.#excerpt = null;
-    const raw = ({ start, end }: Element): string => excerpt ?? this.#kept.slice(start - this.#keptFrom, end - this.#keptFrom);
+    const raw = ({ start, end }: Element): string => excerpt ?? this.#kept.slice(Math.max(0, start - this.#keptFrom), end - this.#keptFrom);
     this.#handler.found({ element, fault: this.#fault, raw, place: this.place });
   }
 }
