@@ -160,7 +160,9 @@ async function* decoded(stream: AsyncIterable<Buffer>, at: string): AsyncGenerat
     // Single names that were encoded twice are the publishers' own; whether all are is asked of the rows.
     const seen = withoutDoubles(last + text);
     const odd = ODD_TEXT.exec(seen);
-    if (odd !== null) throw wrong(lines + 1 + countLines(seen.slice(0, odd.index)), `${JSON.stringify(odd[0])}, which is what another encoding's bytes look like`);
+    if (odd !== null) {
+      throw wrong(lines + 1 + countLines(seen.slice(0, odd.index)), `${JSON.stringify(odd[0])}, which is what another encoding's bytes look like`);
+    }
     lines += countLines(text);
     last = text === '' ? last : text.endsWith('\n') ? '' : text.slice(-1);
     return text;

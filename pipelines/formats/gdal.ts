@@ -1,6 +1,8 @@
 /**
  * All that GDAL does, as calls of plain data: its functions block, so `vector.ts` has them run in a thread. The only file that imports gdal-async, and
- * lazily: who reads no vector file needs no GDAL. The binding can be loaded once in a process, so there is one such thread, and none after it.
+ * lazily: who reads no vector file needs no GDAL. The binding's authors do not promise it for threads. It holds in the first one that loads it, also when
+ * that one or the process ends in the middle of its work, and cannot be loaded by a second (3.12.3, observed): so there is one thread, for all files, and
+ * the main thread never loads it.
  */
 import { rm } from 'node:fs/promises';
 import type * as Gdal from 'gdal-async';

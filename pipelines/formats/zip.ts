@@ -107,17 +107,8 @@ class Bytes extends yauzl.RandomAccessReader {
     return this.#of instanceof Uint8Array ? this.#of.subarray(from, to) : { path: this.#of.path, start: from, end: to };
   }
 
-  override _readStreamForRange(start: number, end: number): Readable {
-    return opened(this.stretch(start, end));
-  }
-
   override read(buffer: Buffer, offset: number, length: number, position: number, callback: (error: Error | null) => void): void {
     this.at(position, length).then((bytes) => callback(bytes.copy(buffer, offset) === length ? null : new Error('unexpected end of file')), callback);
-  }
-
-  /** Who opened the file closes it. */
-  override close(callback: (error: Error | null) => void): void {
-    callback(null);
   }
 }
 
@@ -139,7 +130,9 @@ async function placeOf(bytes: Bytes): Promise<Place | null> {
   const tailAt = Math.max(0, bytes.size - TAIL_BYTES);
   const tail = await bytes.at(tailAt, TAIL_BYTES);
   if (tailAt + tail.length !== bytes.size) return null;
-  for (let at = tail.lastIndexOf(END_RECORD_MARK, tail.length - END_RECORD_BYTES); at >= 0; at = at === 0 ? -1 : tail.lastIndexOf(END_RECORD_MARK, at - 1)) {
+  // A negative offset would be counted from the end.
+  const markBefore = (offset: number): number => (offset < 0 ? -1 : tail.lastIndexOf(END_RECORD_MARK, offset));
+  for (let at = markBefore(tail.length - END_RECORD_BYTES); at >= 0; at = markBefore(at - 1)) {
     const end = tailAt + at + END_RECORD_BYTES + tail.readUInt16LE(at + 20);
     if (end > bytes.size) continue;
     const entries = tail.readUInt16LE(at + 10);
