@@ -8,8 +8,10 @@ import { join } from 'node:path';
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { createSchema, inWorkspace, provideLayer, provideMembers, provideRegion } from '../../pipelines/db/catalog.ts';
 import { RowWriter } from '../../pipelines/formats/copy.ts';
+import { multiPolygon } from '../../pipelines/formats/kml.ts';
+import type { MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Columns } from '../../pipelines/contract/source.ts';
-import type { LonLat, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
+import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import { createTables } from './functions.ts';
 import { openRun } from './run.ts';
 import { SILENT } from '../../pipelines/log.ts';
@@ -155,7 +157,7 @@ async function writeParcels(database: Database, schema: string, region: Syntheti
       `gml.${parcel.index}`,
       parcel.kind,
       false,
-      ewkbMultiPolygon(parcel.polygons, 4326),
+      ewkbMultiPolygon(parcel.polygons),
     ]);
     if (pending !== undefined) {
       await pending;
@@ -182,22 +184,7 @@ async function writeParcels(database: Database, schema: string, region: Syntheti
   });
 }
 
-/** EWKB of polygons in degrees, little-endian. */
-export function ewkbMultiPolygon(polygons: readonly (readonly (readonly LonLat[])[])[], srid: number): Buffer {
-  const size = 13 + polygons.reduce((sum, rings) => sum + 9 + rings.reduce((inner, ring) => inner + 4 + ring.length * 16, 0), 0);
-  const bytes = Buffer.alloc(size);
-  let at = bytes.writeUInt8(1, 0);
-  at = bytes.writeUInt32LE(0x20000006, at);
-  at = bytes.writeUInt32LE(srid, at);
-  at = bytes.writeUInt32LE(polygons.length, at);
-  for (const rings of polygons) {
-    at = bytes.writeUInt8(1, at);
-    at = bytes.writeUInt32LE(3, at);
-    at = bytes.writeUInt32LE(rings.length, at);
-    for (const ring of rings) {
-      at = bytes.writeUInt32LE(ring.length, at);
-      for (const [x, y] of ring) at = bytes.writeDoubleLE(y, bytes.writeDoubleLE(x, at));
-    }
-  }
-  return bytes;
+/** EWKB of polygons in degrees. */
+export function ewkbMultiPolygon(polygons: MultiPolygon): Buffer {
+  return multiPolygon(polygons.map((rings) => rings.map((ring) => ring.flat())));
 }

@@ -11,11 +11,12 @@ import { loadGdal } from '../../pipelines/formats/gdal.ts';
 import { openVector, type VectorFeature, type VectorPath } from '../../pipelines/formats/vector.ts';
 import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { ringArea, type Ring } from '../../pipelines/synthetic/plane-geometry.ts';
+import { ESRI_WKT, shapefileParts } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
-const UTM32 = 'PROJCS["WGS_1984_UTM_Zone_32N",GEOGCS["GCS_WGS_1984",DATUM["D_WGS_1984",SPHEROID["WGS_1984",6378137.0,298.257223563]],PRIMEM["Greenwich",0.0],UNIT["Degree",0.0174532925199433]],PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],PARAMETER["Central_Meridian",9.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]';
+const UTM32 = ESRI_WKT[32632];
 
-type Ring = readonly (readonly [number, number])[];
 interface Row {
   /** Rings, outer ones clockwise as the format wants; null for a null shape. */
   readonly rings: readonly Ring[] | null;
@@ -24,79 +25,25 @@ interface Row {
   readonly deleted?: boolean;
 }
 
-/** Shapefile of polygons with a text field of 12 bytes and a number, built byte by byte from the format's description. */
+/** Shapefile of polygons with a text field of 12 bytes and a number; marks that no writer sets are put into its bytes. */
 function shapefile(rows: readonly Row[], languageDriver = 0): { shp: Buffer; shx: Buffer; dbf: Buffer } {
-  const records = rows.map(({ rings }) => {
-    if (rings === null) return Buffer.alloc(4);
-    const points = rings.flat();
-    const bytes = Buffer.alloc(44 + rings.length * 4 + points.length * 16);
-    bytes.writeInt32LE(5, 0);
-    [
-      Math.min(...points.map((p) => p[0])),
-      Math.min(...points.map((p) => p[1])),
-      Math.max(...points.map((p) => p[0])),
-      Math.max(...points.map((p) => p[1])),
-    ].forEach((v, i) => bytes.writeDoubleLE(v, 4 + i * 8));
-    bytes.writeInt32LE(rings.length, 36);
-    bytes.writeInt32LE(points.length, 40);
-    let start = 0;
-    rings.forEach((ring, i) => {
-      bytes.writeInt32LE(start, 44 + i * 4);
-      start += ring.length;
-    });
-    points.forEach((point, i) => {
-      bytes.writeDoubleLE(point[0], 44 + rings.length * 4 + i * 16);
-      bytes.writeDoubleLE(point[1], 52 + rings.length * 4 + i * 16);
-    });
-    return bytes;
+  const { shp, shx, dbf } = shapefileParts({
+    type: 'polygon', srid: 32632, encoding: null, fields: [{ name: 'scenario', type: 'text', length: 12 }, { name: 'CODE', type: 'integer', length: 9 }],
+    features: rows.map(({ rings, text, number }) => ({ geometry: rings === null ? null : { type: 'polygon', polygons: polygonsOf(rings) }, values: [text.toString('latin1'), number] })),
   });
-  const header = (bytes: number): Buffer => {
-    const head = Buffer.alloc(100);
-    head.writeInt32BE(9994, 0);
-    head.writeInt32BE(bytes / 2, 24);
-    head.writeInt32LE(1000, 28);
-    head.writeInt32LE(5, 32);
-    return head;
-  };
-  const shpParts: Buffer[] = [];
-  const shxParts: Buffer[] = [];
-  let at = 100;
-  records.forEach((record, i) => {
-    const head = Buffer.alloc(8);
-    head.writeInt32BE(i + 1, 0);
-    head.writeInt32BE(record.length / 2, 4);
-    shpParts.push(head, record);
-    const index = Buffer.alloc(8);
-    index.writeInt32BE(at / 2, 0);
-    index.writeInt32BE(record.length / 2, 4);
-    shxParts.push(index);
-    at += 8 + record.length;
-  });
-  const dbf = Buffer.alloc(32 + 64 + 1);
-  dbf[0] = 3;
-  dbf.writeUInt32LE(rows.length, 4);
-  dbf.writeUInt16LE(97, 8);
-  dbf.writeUInt16LE(1 + 12 + 9, 10);
   dbf[29] = languageDriver;
-  dbf.write('scenario', 32, 'latin1');
-  dbf.write('C', 43, 'latin1');
-  dbf[48] = 12;
-  dbf.write('CODE', 64, 'latin1');
-  dbf.write('N', 75, 'latin1');
-  dbf[80] = 9;
-  dbf[96] = 0x0d;
-  const lines = rows.map((row) => {
-    const line = Buffer.alloc(22, 0x20);
-    if (row.deleted === true) line[0] = 0x2a;
-    row.text.copy(line, 1);
-    line.write(row.number.padStart(9), 13, 'latin1');
-    return line;
-  });
-  return {
-    shp: Buffer.concat([header(at), ...shpParts]),
-    shx: Buffer.concat([header(100 + records.length * 8), ...shxParts]),
-    dbf: Buffer.concat([dbf, ...lines, Buffer.from([0x1a])]),
-  };
+  for (const [index, { deleted }] of rows.entries()) if (deleted === true) dbf[97 + 22 * index] = 0x2a;
+  return { shp, shx, dbf };
+}
+
+/** Each outer ring with the holes behind it. */
+function polygonsOf(rings: readonly Ring[]): Ring[][] {
+  const polygons: Ring[][] = [];
+  for (const ring of rings) {
+    if (ringArea(ring) <= 0 || polygons.length === 0) polygons.push([ring]);
+    else polygons.at(-1)!.push(ring);
+  }
+  return polygons;
 }
 
 const square = (x: number, y: number, side = 10): Ring => [[x, y], [x, y + side], [x + side, y + side], [x + side, y], [x, y]];
