@@ -103,8 +103,9 @@ export function pruneCommand(): Command {
     .option('--dry-run', 'only say what would go')
     .option('--json', 'print as JSON')
     .action((options: Options & { dryRun?: boolean }) => change(options, 'prune', options, async ({ database, sources }) => {
-      const [dry, pruned] = [options.dryRun === true, await prune(database, sources, options.dryRun === true)];
-      const { partitions, releases, workspaces } = pruned;
-      return [pruned, () => `${dry ? 'would free' : 'freed'}: ${partitions.length} old partitions, ${releases.length} releases, ${workspaces.length} workspaces`];
+      const { dryRun = false } = options;
+      const pruned = await prune(database, sources, dryRun);
+      const [partitions, releases, workspaces] = [pruned.partitions.length, pruned.releases.length, pruned.workspaces.length];
+      return [pruned, () => `${dryRun ? 'would free' : 'freed'}: ${partitions} old partitions, ${releases} releases, ${workspaces} workspaces`];
     }));
 }
