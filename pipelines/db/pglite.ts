@@ -1,13 +1,11 @@
 /** PGlite: PostgreSQL with PostGIS inside this process, for the demo, laptops and tests. */
 import { randomUUID } from 'node:crypto';
-import { constants, existsSync } from 'node:fs';
-import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { uptime } from 'node:os';
-import { dirname, join } from 'node:path';
+import { existsSync } from 'node:fs';
+import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
-import { freeBytes } from '../formats/disk.ts';
 import { MappaleError } from '../errors.ts';
 import { databaseError } from './errors.ts';
+import { giveFolderBack, inspectFolder, takeFolder } from './pglite-folder.ts';
 import { OneSession, SessionDatabase } from './session.ts';
 import { emptyDatabase } from './state.ts';
 import { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
@@ -74,14 +72,15 @@ class Embedded extends SessionDatabase {
   readonly label: string;
   readonly parallel = 1;
   readonly #session: EmbeddedSession;
-  readonly #lock: string | null;
+  /** Where it lives; null: in memory. */
+  readonly #folder: string | null;
   #tail: Promise<unknown> = Promise.resolve();
 
-  constructor(session: EmbeddedSession, label: string, lock: string | null) {
+  constructor(session: EmbeddedSession, folder: string | null) {
     super();
     this.#session = session;
-    this.label = label;
-    this.#lock = lock;
+    this.label = `pglite:${folder ?? 'memory'}`;
+    this.#folder = folder;
   }
 
   /** One after another: there is one connection. */
@@ -138,7 +137,7 @@ class Embedded extends SessionDatabase {
   async close(): Promise<void> {
     await this.#tail.catch(() => undefined);
     await this.#session.close();
-    if (this.#lock !== null) await giveLockBack(this.#lock);
+    if (this.#folder !== null) await giveFolderBack(this.#folder);
   }
 }
 
@@ -174,17 +173,12 @@ const unwinding = {
  */
 export async function openPglite(folder: string, readOnly: boolean): Promise<Database> {
   if (folder === 'memory') {
-    return new Embedded(new EmbeddedSession(await createPglite(`memory://${randomUUID()}`), false), 'pglite:memory', null);
+    return new Embedded(new EmbeddedSession(await createPglite(`memory://${randomUUID()}`), false), null);
   }
   const unfinished = `${folder}.unfinished`;
   const found = await inspectFolder(folder, existsSync(unfinished));
   if (readOnly && found !== 'database') throw emptyDatabase(folder);
-  await requireRoom(folder, found === 'database' ? OPEN_BYTES : NEW_BYTES);
-  const lock = `${folder}.lock`;
-  await writable(folder, async () => {
-    await mkdir(dirname(folder), { recursive: true });
-    await takeLock(lock, folder);
-  });
+  await takeFolder(folder, found === 'database');
   try {
     // While it is being made it holds nothing of anyone: what a killed process left half-made is made again.
     if (existsSync(unfinished)) await rm(folder, { recursive: true, force: true });
@@ -193,9 +187,9 @@ export async function openPglite(folder: string, readOnly: boolean): Promise<Dat
     const session = new EmbeddedSession(await createPglite(folder), readOnly);
     await rm(unfinished, { force: true });
     await session.reset();
-    return new Embedded(session, `pglite:${folder}`, lock);
+    return new Embedded(session, folder);
   } catch (error) {
-    await giveLockBack(lock);
+    await giveFolderBack(folder);
     throw new MappaleError('the embedded database does not open', {
       code: 'PGLITE_BROKEN', kind: 'database', at: folder, detail: error instanceof Error ? error.message : String(error),
       hint: existsSync(unfinished)
@@ -204,6 +198,11 @@ export async function openPglite(folder: string, readOnly: boolean): Promise<Dat
       cause: error,
     });
   }
+}
+
+/** As a shell takes it. */
+function quoted(path: string): string {
+  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** With the extensions that we need. @param dataDir as PGlite takes it */
@@ -216,155 +215,4 @@ async function createPglite(dataDir: string) {
     import('@electric-sql/pglite/contrib/fuzzystrmatch'),
   ]);
   return PGlite.create({ dataDir, extensions: { postgis, pg_trgm, unaccent, fuzzystrmatch, unwinding } });
-}
-
-/** PostgreSQL inside PGlite 0.5; `PG_VERSION` of a folder says which one made it. */
-const EMBEDDED_MAJOR = 18;
-/** What PostgreSQL itself puts into its folder. */
-const OF_A_CLUSTER = /^(?:base|global|pg_[a-z_]+(?:\.conf)?|PG_VERSION|postgresql(?:\.auto)?\.conf|postmaster\.(?:pid|opts))$/;
-/** A new database takes 65 MB; its journal grows by 16 MB at a time. */
-const NEW_BYTES = 256 * 1024 * 1024;
-const OPEN_BYTES = 64 * 1024 * 1024;
-
-/**
- * What is there: our database, nothing, or what a killed process left half-made.
- * @throws MappaleError `PGLITE_FOLDER` (exit 2) for what is none of these, which is left as it is; `DATABASE_NEWER`, `PGLITE_OTHER_VERSION` (exit 6)
- */
-async function inspectFolder(folder: string, unfinished: boolean): Promise<'database' | 'nothing' | 'half-made'> {
-  const refuse = (found: string, hint: string): MappaleError => new MappaleError('the folder cannot be that of an embedded database', {
-    code: 'PGLITE_FOLDER', kind: 'usage', at: folder === '' ? 'DATABASE_URL=pglite:' : folder, detail: `expected a folder of its own, or a path at which nothing is, found ${found}`, hint: `${hint} It was left as it is.`,
-  });
-  if (folder.trim() === '') throw refuse('an empty name', 'Name a folder: DATABASE_URL=pglite:.mappale/database, or unset it.');
-  let names: string[];
-  try {
-    names = await readdir(folder);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (code === 'ENOENT') return 'nothing';
-    if (code === 'ENOTDIR') throw refuse('a file, or a path below one', 'Name another path in DATABASE_URL.');
-    throw refuse(`one that cannot be looked into (${code ?? ''})`, 'Give this user the right to read and write it, or name another path in DATABASE_URL.');
-  }
-  if (names.length === 0) return 'nothing';
-  const strangers = names.filter((name) => !OF_A_CLUSTER.test(name));
-  if (!names.includes('PG_VERSION') ? !unfinished || strangers.length > 0 : unfinished && strangers.length > 0) {
-    throw refuse(`one that holds ${strangers.slice(0, 3).join(', ') || names.slice(0, 3).join(', ')}${names.length > 3 ? ', …' : ''}`, 'Name a folder that does not exist yet.');
-  }
-  if (unfinished) return 'half-made';
-  // PGlite leaves no options of a postmaster.
-  if (names.includes('postmaster.opts')) throw refuse('that of a PostgreSQL server', 'Name another folder in DATABASE_URL, or the server itself: DATABASE_URL=postgres://….');
-  const version = (await readFile(join(folder, 'PG_VERSION'), 'utf8').catch(() => '')).trim();
-  if (Number(version) > EMBEDDED_MAJOR) {
-    throw new MappaleError('the embedded database was made by a newer version of this program', {
-      code: 'DATABASE_NEWER', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version}`, hint: 'Use the newer program, or name another folder in DATABASE_URL. It was left as it is.',
-    });
-  }
-  if (Number(version) !== EMBEDDED_MAJOR) {
-    throw new MappaleError('the folder holds a database of another version of PostgreSQL', {
-      code: 'PGLITE_OTHER_VERSION', kind: 'database', at: folder, detail: `expected PostgreSQL ${EMBEDDED_MAJOR}, found ${version === '' ? 'no number' : version}`,
-      hint: 'If it belongs to a server, name another folder in DATABASE_URL. If an earlier version of this program made it, load again into another folder. It was left as it is.',
-    });
-  }
-  return 'database';
-}
-
-/** @throws MappaleError `DISK_FULL` (exit 2) */
-async function requireRoom(folder: string, bytes: number): Promise<void> {
-  const free = await freeBytes(folder);
-  if (free >= bytes) return;
-  throw new MappaleError('there is not enough room for the embedded database', {
-    code: 'DISK_FULL', kind: 'usage', at: folder, detail: `expected ${Math.ceil(bytes / 1024 ** 2)} MiB free on its disk, found ${Math.floor(free / 1024 ** 2)} MiB`,
-    hint: 'Free room, or name a folder on another disk: DATABASE_URL=pglite:FOLDER. Nothing was made.',
-  });
-}
-
-/** @throws MappaleError `PGLITE_FOLDER` (exit 2) where the system does not let us write */
-async function writable(folder: string, work: () => Promise<void>): Promise<void> {
-  try {
-    await work();
-  } catch (error) {
-    if (error instanceof MappaleError) throw error;
-    const { code, message } = error as NodeJS.ErrnoException;
-    throw new MappaleError('the embedded database cannot be written where it is named', {
-      code: 'PGLITE_FOLDER', kind: 'usage', at: folder, detail: `expected a place that can be written, found: ${code === undefined ? String(error) : message}`, hint: 'Give this user the right to write there, or name another folder in DATABASE_URL.', cause: error,
-    });
-  }
-}
-
-/** As a shell takes it. */
-function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
-}
-
-async function giveLockBack(lock: string): Promise<void> {
-  held.delete(lock);
-  await rm(lock, { force: true });
-}
-
-/**
- * One process may have the folder open. The file names it; a file left by a process that is gone, or by one from before the machine
- * was started, is taken over. It appears whole, by a link, so that nobody reads it empty.
- */
-async function takeLock(lock: string, folder: string): Promise<void> {
-  const mine = `${lock}.${process.pid}`;
-  await writeFile(mine, String(process.pid));
-  try {
-    for (let attempt = 0; attempt < 5; attempt += 1) {
-      try {
-        await place(mine, lock);
-        held.add(lock);
-        return;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      }
-      const holder = await holderOf(lock);
-      if (holder !== null) {
-        throw new MappaleError('the embedded database is in use', {
-          code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: `expected no other process, found process ${holder}`,
-          hint: 'Wait until it ends. Several programs at once need a PostgreSQL server: set DATABASE_URL.',
-        });
-      }
-      // Of two that find it abandoned only one gets it; if it is a new one by now, it goes back.
-      const aside = `${mine}.abandoned`;
-      await rename(lock, aside).catch(() => undefined);
-      if (await holderOf(aside) !== null) await place(aside, lock).catch(() => undefined);
-      await rm(aside, { force: true });
-    }
-    throw new MappaleError('the embedded database is in use', {
-      code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: 'other processes took it in the same moment', hint: 'Run the same command again.',
-    });
-  } finally {
-    await rm(mine, { force: true });
-  }
-}
-
-/** Locks of this process: to its id alone a file left by a process of the same id, as in a container, would look like its own. */
-const held = new Set<string>();
-
-async function place(from: string, to: string): Promise<void> {
-  try {
-    await link(from, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error;
-    // A file system without links.
-    await copyFile(from, to, constants.COPYFILE_EXCL);
-  }
-}
-
-/** The living process that a lock file names; null: none. */
-async function holderOf(lock: string): Promise<number | null> {
-  const [text, info] = await Promise.all([readFile(lock, 'utf8').catch(() => ''), stat(lock).catch(() => null)]);
-  const holder = Number(text);
-  if (held.has(lock)) return process.pid;
-  if (info === null || !(holder > 0) || holder === process.pid) return null;
-  const startedMs = Date.now() - uptime() * 1000;
-  return info.mtimeMs < startedMs - 60_000 || !isAlive(holder) ? null : holder;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

@@ -4,6 +4,7 @@ import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { SECTIONS } from '../contract/sections.ts';
 import { readSectionFiles, readSqlFolder, type SqlFile } from '../contract/sql-files.ts';
+import { hasRelation } from './catalog.ts';
 import type { Reader } from './reader.ts';
 import { sectionFunctions } from './section-functions.ts';
 import { sectionTables } from './section-tables.ts';
@@ -105,8 +106,7 @@ export async function appliedFor(reader: Reader): Promise<Applied | null> {
 }
 
 export async function appliedFiles(session: Session): Promise<Applied | null> {
-  const [found] = await session.query<{ there: boolean }>("select to_regclass('ledger.applied_file') is not null as there");
-  if (found?.there !== true) return null;
+  if (!(await hasRelation(session, 'ledger.applied_file'))) return null;
   const rows = await session.query<{ file: string; sha256: string; version: number | null }>("select file, sha256, (to_jsonb(a) ->> 'version')::int4 as version from ledger.applied_file a");
   return new Map(rows.map((row) => [row.file, { digest: row.sha256, version: row.version }]));
 }

@@ -159,24 +159,24 @@ export interface Run {
 
 /**
  * Runs a command that writes: takes the one writer's lock, opens the ledger's run, closes it with its outcome.
- * @throws MappaleError `ALREADY_RUNNING` (exit 7), naming the holder
+ * @throws MappaleError `ALREADY_RUNNING` (exit 7), naming the other one
  */
 export async function withRun<T>(
   database: Database,
   facts: { command: string; arguments: unknown; version: string; host: string },
   work: (run: Run) => Promise<T>,
 ): Promise<T> {
-  const lock = await takeWriterLock(database);
-  try {
+  return asOnlyWriter(database, async (verify) => {
     await database.query("update ledger.run set ended_at = now(), outcome = 'interrupted' where ended_at is null");
     const { command, version, host } = facts;
     const { id: runId } = await one<{ id: number }>(database, ledger('add_run'), [command, JSON.stringify(facts.arguments), version, host, process.pid]);
-    const finish = (outcome: string, exitCode: number, report: unknown): Promise<unknown> => database.query(ledger('end_run'), [runId, outcome, exitCode, JSON.stringify(report)]);
+    const finish = (outcome: string, exitCode: number, report: unknown): Promise<unknown> =>
+      database.query(ledger('end_run'), [runId, outcome, exitCode, JSON.stringify(report)]);
     try {
       const result = await work({
         runId,
         step: async (step, subject, inner) => {
-          await lock.verify();
+          await verify();
           return recordStep(database, runId, step, subject, inner);
         },
       });
@@ -187,9 +187,7 @@ export async function withRun<T>(
       await finish('failed', known?.exitCode ?? 1, known ?? { message: String(error) }).catch(() => undefined);
       throw error;
     }
-  } finally {
-    await lock.release();
-  }
+  });
 }
 
 /** Runs that never said how they ended: they work now, or were killed. */
@@ -223,47 +221,34 @@ export async function fence(session: Session, runId: number): Promise<void> {
   if (rows.length === 0) throw lockLost();
 }
 
-interface WriterLock {
-  /** @throws MappaleError `LOCK_LOST` (exit 6) */
-  verify(): Promise<void>;
-  release(): Promise<void>;
-}
-
-/** Held on a connection of its own until released: the server frees it when the process dies. */
-async function takeWriterLock(database: Database): Promise<WriterLock> {
-  if (database.engine === 'pglite') return { verify: async () => undefined, release: async () => undefined };
-  let release = (): void => undefined;
-  let verify = async (): Promise<unknown> => undefined;
-  const released = new Promise<void>((resolve) => (release = resolve));
-  let holding: Promise<void> = Promise.resolve();
-  await new Promise<void>((resolve, reject) => {
-    holding = database.session(async (session) => {
-      const [taken] = await session.query<{ taken: boolean }>("select pg_try_advisory_lock(hashtextextended('mappale writer', 0)) as taken");
-      if (taken?.taken !== true) {
-        const [holder] = await session.query<{ command: string; host: string; pid: number; started_at: Date }>(ledger('writer'));
-        throw new MappaleError('another run is writing to this database', {
-          code: 'ALREADY_RUNNING', kind: 'locked',
-          detail: holder === undefined ? 'expected no other writer, found one that has not yet written its name'
-            : `expected no other writer, found ${holder.command} as process ${holder.pid} on ${holder.host}, since ${holder.started_at.toISOString()}`,
-          hint: 'Wait until it ends, then run the same command again.',
-        });
-      }
-      verify = () => session.query('select 1');
-      resolve();
-      await released;
-      await session.query("select pg_advisory_unlock(hashtextextended('mappale writer', 0))");
-    });
-    holding.catch(reject);
-  });
-  return {
-    verify: async () => {
-      await verify().catch((error: unknown) => {
-        throw lockLost(error);
+/**
+ * Works while a connection of its own holds the writer's lock, which the server frees when the process dies.
+ * @param work is given what throws `LOCK_LOST` (exit 6) when the lock is lost
+ */
+async function asOnlyWriter<T>(database: Database, work: (verify: () => Promise<unknown>) => Promise<T>): Promise<T> {
+  if (database.engine === 'pglite') return work(async () => undefined);
+  return database.session(async (session) => {
+    const { taken } = await one<{ taken: boolean }>(session, "select pg_try_advisory_lock(hashtextextended('mappale writer', 0)) as taken");
+    if (!taken) {
+      const [writer] = await session.query<{ command: string; host: string; pid: number; started_at: Date }>(ledger('writer'));
+      throw new MappaleError('another run is writing to this database', {
+        code: 'ALREADY_RUNNING', kind: 'locked',
+        detail: writer === undefined
+          ? 'expected no other writer, found one that has not yet written its name'
+          : `expected no other writer, found ${writer.command} as process ${writer.pid} on ${writer.host}, since ${writer.started_at.toISOString()}`,
+        hint: 'Wait until it ends, then run the same command again.',
       });
-    },
-    release: async () => {
-      release();
-      await holding.catch(() => undefined);
-    },
-  };
+    }
+    // Steps that begin in the same moment ask once: the connection takes one question at a time.
+    let asked: Promise<unknown> | undefined;
+    const ask = (): Promise<unknown> => session.query('select 1').catch((error: unknown) => {
+      throw lockLost(error);
+    }).finally(() => (asked = undefined));
+    try {
+      return await work(() => (asked ??= ask()));
+    } finally {
+      await asked?.catch(() => undefined);
+      await session.query("select pg_advisory_unlock(hashtextextended('mappale writer', 0))").catch(() => undefined);
+    }
+  });
 }
