@@ -10,14 +10,13 @@ import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { ROOT } from '../pipelines/config.ts';
 import { openDatabase, type CopyIn, type Database } from '../pipelines/db/index.ts';
 import { RowWriter } from '../pipelines/formats/copy.ts';
 import { randomOf } from '../pipelines/synthetic/random.ts';
 import type { MemberSink, Sink } from '../pipelines/contract/source.ts';
 import { writeZip } from '../pipelines/synthetic/zip-writer.ts';
 import { ZipArchive } from '../pipelines/formats/zip.ts';
-import { readSqlFile } from '../pipelines/contract/sql-files.ts';
+import { registerSource } from '../pipelines/contract/registry.ts';
 import { INDIR_COLUMNS } from '../sources/anncsu_addresses/schema.ts';
 import source from '../sources/anncsu_addresses/source.ts';
 
@@ -177,7 +176,7 @@ async function rawCopy(database: Database, url: string, csv: string): Promise<nu
 }
 
 async function load(database: Database, csv: string): Promise<number> {
-  await fresh(database, readSqlFile(join(ROOT, 'sources/anncsu_addresses/staging.sql')).text);
+  await fresh(database, (await registerSource('anncsu_addresses')).staging.text);
   return timed(async () => {
     const copies = new Map<string, CopyIn>();
     for (const table of Object.keys(source.tables)) copies.set(table, await database.copyIn(SCHEMA, table));

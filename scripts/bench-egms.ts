@@ -8,13 +8,12 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
-import { ROOT } from '../pipelines/config.ts';
 import { openDatabase } from '../pipelines/db/index.ts';
 import { RowWriter } from '../pipelines/formats/copy.ts';
 import type { MemberSink, Sink } from '../pipelines/contract/source.ts';
 import { writeZip } from '../pipelines/synthetic/zip-writer.ts';
 import { ZipArchive } from '../pipelines/formats/zip.ts';
-import { readSqlFile } from '../pipelines/contract/sql-files.ts';
+import { registerSource } from '../pipelines/contract/registry.ts';
 import source from '../sources/egms_vertical/source.ts';
 import { tileLines } from '../sources/egms_vertical/synthetic.ts';
 
@@ -146,7 +145,7 @@ export async function benchEgms(options: EgmsBenchOptions = {}): Promise<EgmsBen
 async function benchCopy(url: string, chunks: readonly Buffer[]): Promise<number> {
   const database = await openDatabase(url);
   try {
-    const staging = readSqlFile(join(ROOT, 'sources/egms_vertical/staging.sql'));
+    const staging = (await registerSource('egms_vertical')).staging;
     let seconds = Infinity;
     for (let run = 0; run < 3; run += 1) {
       await database.query('drop schema if exists bench_egms cascade');

@@ -197,7 +197,7 @@ export interface Source {
    * told apart from a stranger: it is empty, an error page, or has changed beyond recognition.
    */
   readonly names: readonly RegExp[];
-  /** Staging tables (created by staging.sql) by name, each `raw_<thing>`. */
+  /** Staging tables by name, each `raw_<thing>`, with their columns behind `member_id` and `position`. */
   readonly tables: Readonly<Record<string, Columns>>;
   /**
    * Columns of a layer by which newer files supersede older ones, for layers whose rows say of what comune or unit they are; `places.sql` of the source

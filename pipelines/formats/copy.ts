@@ -7,11 +7,18 @@
  */
 
 /** PostgreSQL types that a staging column may have. `geometry` is EWKB with its SRID, lon/lat (easting/northing) order. */
-export type ColumnType =
-  | 'text' | 'int2' | 'int4' | 'int8' | 'float8' | 'bool' | 'date' | 'geometry' | 'text[]' | 'int4[]' | 'float8[]';
+export type ColumnType = 'text' | 'int2' | 'int4' | 'int8' | 'float8' | 'bool' | 'date' | 'geometry' | 'text[]' | 'int4[]' | 'float8[]';
+
+/** A column as its table has it. Of a geometry the kind and SRID may be stated: `geometry(multipolygon, 6706) not null`. */
+export type Column = ColumnType | `geometry(${string})` | `${ColumnType | `geometry(${string})`} not null`;
 
 /** Columns of one staging table, in COPY order, without `member_id` and `position`, which come first in every one. */
-export type Columns = Readonly<Record<string, ColumnType>>;
+export type Columns = Readonly<Record<string, Column>>;
+
+/** What COPY writes for these columns. */
+export function typesOf(columns: Columns): ColumnType[] {
+  return Object.values(columns).map((column) => column.replace(/\(.*\)| not null/g, '') as ColumnType);
+}
 
 /** Chunks leave when they reach this size; the last row of a chunk may make it larger. */
 export const CHUNK_BYTES = 65_536;
@@ -75,7 +82,7 @@ export class RowWriter {
    * @param chunkBytes another size of chunks
    */
   constructor(columns: Columns, flush: (chunk: Buffer) => void, chunkBytes: number = CHUNK_BYTES) {
-    this.#types = Object.values(columns);
+    this.#types = typesOf(columns);
     this.#flush = flush;
     this.#chunkBytes = chunkBytes;
     this.buffer = Buffer.allocUnsafeSlow(chunkBytes + LAST_ROW_BYTES);

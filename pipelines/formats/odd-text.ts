@@ -1,5 +1,5 @@
 /** Text that wrong decoding leaves behind, told from what the publishers write. */
-import type { Columns } from './copy.ts';
+import { typesOf, type Columns } from './copy.ts';
 
 /**
  * What no list of places holds and wrong decoding makes: the replacement character, control characters between 0x80 and 0x9f,
@@ -55,7 +55,7 @@ export class OddText {
   readonly #odd = new Set<string>();
 
   constructor(columns: Columns) {
-    const fieldsOf = (wanted: string): ReadonlySet<number> => new Set(Object.values(columns).flatMap((type, index) => (type === wanted ? [index + 2] : [])));
+    const fieldsOf = (wanted: string): ReadonlySet<number> => new Set(typesOf(columns).flatMap((type, index) => (type === wanted ? [index + 2] : [])));
     this.#texts = fieldsOf('text');
     this.#lists = fieldsOf('text[]');
   }

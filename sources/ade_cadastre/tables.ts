@@ -6,19 +6,19 @@ import type { Columns } from '../../pipelines/contract/source.ts';
  */
 export const tables = {
   raw_parcel: {
-    reference: 'text',
+    reference: 'text not null',
     administrative_unit: 'text',
     file_belfiore: 'text',
-    geom: 'geometry',
+    geom: 'geometry(multipolygon, 6706) not null',
   },
   raw_sheet: {
-    reference: 'text',
-    label: 'text',
+    reference: 'text not null',
+    label: 'text not null',
     begin_date: 'date',
     end_date: 'date',
     scale_denominator: 'int4',
     administrative_unit: 'text',
     file_belfiore: 'text',
-    geom: 'geometry',
+    geom: 'geometry(multipolygon, 6706) not null',
   },
 } as const satisfies Record<string, Columns>;

@@ -15,12 +15,12 @@ const WHOLE: WholeName = {
 };
 
 const raw_seismic: Columns = {
-  region_name: 'text',
+  region_name: 'text not null',
   sigla: 'text',
-  name: 'text',
-  istat_code: 'text',
-  label: 'text',
-  zone: 'int2',
+  name: 'text not null',
+  istat_code: 'text not null',
+  label: 'text not null',
+  zone: 'int2 not null',
 };
 
 export default defineSource({

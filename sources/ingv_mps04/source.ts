@@ -32,7 +32,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
 export default defineSource({
   manifest,
   names: [/^italia_ag_\d+[^/]*\.(?:zip|txt)$/i],
-  tables: { raw_pga_node: { lon: 'float8', lat: 'float8', ag_g: 'float8' } },
+  tables: { raw_pga_node: { lon: 'float8 not null', lat: 'float8 not null', ag_g: 'float8 not null' } },
   keys: { raw_pga_node: ['lon', 'lat'] },
   unique: { pga_node: ['ix', 'iy'] },
   recognise,

@@ -34,7 +34,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
 export default defineSource({
   manifest,
   names: [/pericolosit\S*_idraulica[^/]*\.(?:zip|shp|gpkg|geojson)$/i],
-  tables: { raw_flood_hazard: { class: 'text', scenario: 'text', geom: 'geometry' } },
+  tables: { raw_flood_hazard: { class: 'text', scenario: 'text', geom: 'geometry not null' } },
   recognise,
   read: (file, sink) =>
     readVectorFile(file, sink, {

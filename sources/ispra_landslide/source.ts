@@ -29,7 +29,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
 export default defineSource({
   manifest,
   names: [/pericolosit\S*_frana[^/]*\.(?:zip|shp|gpkg|geojson)$/i],
-  tables: { raw_landslide_hazard: { class: 'text', label: 'text', geom: 'geometry' } },
+  tables: { raw_landslide_hazard: { class: 'text', label: 'text', geom: 'geometry not null' } },
   recognise,
   read: (file, sink) =>
     readVectorFile(file, sink, {

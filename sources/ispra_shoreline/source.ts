@@ -33,7 +33,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
 export default defineSource({
   manifest,
   names: [/dinamica_?litoranea[^/]*\.(?:zip|shp|gpkg|geojson)$/i],
-  tables: { raw_shoreline_segment: { dynamic: 'text', avg_change_m_year: 'float8', geom: 'geometry' } },
+  tables: { raw_shoreline_segment: { dynamic: 'text', avg_change_m_year: 'float8', geom: 'geometry not null' } },
   recognise,
   read: (file, sink) =>
     readVectorFile<keyof typeof COLUMNS>(file, sink, {

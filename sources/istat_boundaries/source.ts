@@ -10,12 +10,12 @@ import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, SCHEMAS, type Level } from './schema.ts';
 
 const raw_boundary: Columns = {
-  kind: 'text',
-  code: 'text',
+  kind: 'text not null',
+  code: 'text not null',
   belfiore: 'text',
-  name: 'text',
-  vintage: 'text',
-  geom: 'geometry',
+  name: 'text not null',
+  vintage: 'text not null',
+  geom: 'geometry not null',
 };
 
 type Form = keyof typeof SCHEMAS;

@@ -10,8 +10,8 @@ import { indicatorRow } from './schema.ts';
 
 /** Staging columns of the indicators. */
 export const INDICATOR_COLUMNS: Columns = {
-  section_id: 'text', region_code: 'int2', istat_code: 'text', reference_year: 'int2',
-  ...Object.fromEntries(Object.keys(INDICATORS).map((name) => [name, 'int4' as const])),
+  section_id: 'text not null', region_code: 'int2 not null', istat_code: 'text not null', reference_year: 'int2 not null',
+  ...Object.fromEntries(Object.keys(INDICATORS).map((name) => [name, 'int4 not null' as const])),
 };
 const TABLE = 'raw_census_indicator';
 const MAPPED: Readonly<Record<string, string>> = { section_id: 'sez21_id', region_code: 'codreg', istat_code: 'procom', ...INDICATORS };

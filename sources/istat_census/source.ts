@@ -128,7 +128,7 @@ export default defineSource({
   manifest,
   names: [/^R\d{2}_[^/]*sezioni[^/]*\.(?:xlsx|csv)$/i, /^R\d{2}_21[^/]*\.(?:zip|shp)$/i, /^Dati_regionali_\d{4}\.zip$/i],
   tables: {
-    raw_census_section: { section_id: 'text', region_code: 'int2', istat_code: 'text', tipo_loc: 'int2', population: 'int4', households: 'int4', geom: 'geometry' },
+    raw_census_section: { section_id: 'text not null', region_code: 'int2 not null', istat_code: 'text not null', tipo_loc: 'int2', population: 'int4', households: 'int4', geom: 'geometry not null' },
     raw_census_indicator: INDICATOR_COLUMNS,
   },
   keys: { raw_census_section: ['section_id'], raw_census_indicator: ['section_id', 'reference_year'] },

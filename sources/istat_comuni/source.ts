@@ -12,22 +12,22 @@ import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 const WHOLE: WholeName = { whole: /^Elenco[-_ ]comuni[-_ ]italiani(?:[-_ ]*(?:al|del|\d+))*$/i, stated: /^Elenco[-_ ]comuni/i };
 
 const raw_comune: Columns = {
-  region_code: 'int2',
-  province_code: 'text',
-  province_historic_code: 'text',
-  istat_code: 'text',
-  name: 'text',
+  region_code: 'int2 not null',
+  province_code: 'text not null',
+  province_historic_code: 'text not null',
+  istat_code: 'text not null',
+  name: 'text not null',
   name_other: 'text',
-  region_name: 'text',
-  province_name: 'text',
-  province_type: 'int2',
-  capoluogo: 'bool',
-  sigla: 'text',
+  region_name: 'text not null',
+  province_name: 'text not null',
+  province_type: 'int2 not null',
+  capoluogo: 'bool not null',
+  sigla: 'text not null',
   code_107_2017: 'text',
   code_110: 'text',
   code_107: 'text',
   code_103: 'text',
-  belfiore: 'text',
+  belfiore: 'text not null',
 };
 
 export default defineSource({

@@ -10,14 +10,14 @@ import { COLUMNS, EDITIONS, isoDate, schema } from './schema.ts';
 const WHOLE: WholeName = { whole: /^(?:istat[-_ ])?(?:elenco[-_ ](?:dei[-_ ])?)?comuni[-_ ]soppressi(?:[-_ ]*(?:al|del|\d+))*$/i, stated: /comuni[-_ ]soppressi/i };
 
 const raw_suppressed: Columns = {
-  istat_code: 'text',
-  name: 'text',
-  province_code: 'text',
-  sigla: 'text',
-  divided: 'bool',
-  event_date: 'date',
+  istat_code: 'text not null',
+  name: 'text not null',
+  province_code: 'text not null',
+  sigla: 'text not null',
+  divided: 'bool not null',
+  event_date: 'date not null',
   successor_istat_code: 'text',
-  successor_name: 'text',
+  successor_name: 'text not null',
 };
 
 export default defineSource({

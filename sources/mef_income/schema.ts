@@ -91,8 +91,8 @@ export const record = z.object({
 
 export const tables = {
   raw_income: {
-    tax_year: 'int2',
-    level: 'text',
+    tax_year: 'int2 not null',
+    level: 'text not null',
     belfiore: 'text',
     istat_code: 'text',
     cap: 'text',

@@ -30,6 +30,6 @@ export const pair = z
   .refine((row) => row.belfiore !== null || row.istat_code !== null, { path: ['belfiore'], message: 'expected a cadastral or an ISTAT code' });
 
 export const tables = {
-  raw_postal_code: { edition: 'text', belfiore: 'text', istat_code: 'text', cap: 'text' },
-  raw_postal_code_area: { edition: 'text', cap: 'text', geom: 'geometry' },
+  raw_postal_code: { edition: 'text not null', belfiore: 'text', istat_code: 'text', cap: 'text not null' },
+  raw_postal_code_area: { edition: 'text not null', cap: 'text not null', geom: 'geometry not null' },
 } satisfies Record<string, Columns>;

@@ -1,7 +1,9 @@
 /** SQL files say what they read, write and hold, and what they say is so. */
 import { describe, expect, it } from 'vitest';
+import { loadSources } from '../../pipelines/contract/registry.ts';
 import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
 import { carriesOf } from '../../pipelines/contract/sql-files.ts';
+import stations from '../stations/source.ts';
 import { lineAt, read, SQL } from './project.ts';
 import { code, created, header, headerValues, qualified, relations, shouted } from './sql-text.ts';
 
@@ -39,8 +41,9 @@ describe('an SQL file', () => {
     ).toEqual([]);
   });
 
-  it('reads only what another file writes', () => {
-    const written = new Set(SQL.flatMap((file) => names(read(file), 'writes')));
+  it('reads only what another file writes, or a source stages', async () => {
+    const staged = [...(await loadSources()), stations].flatMap(({ tables }) => Object.keys(tables).map((table) => `staging.${table}`));
+    const written = new Set([...SQL.flatMap((file) => names(read(file), 'writes')), ...staged]);
     expect(everywhere((text) => names(text, 'reads').filter((name) => !written.has(name)))).toEqual([]);
   });
 

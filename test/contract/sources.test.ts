@@ -37,8 +37,6 @@ const manifestSchema = z.strictObject({
   layers: z.array(z.string()).min(1),
 });
 
-const PG_TYPE: Readonly<Record<string, string>> = { int2: 'int2', int4: 'int4', int8: 'int8', float8: 'float8', bool: 'bool', date: 'date', text: 'text', 'text[]': 'text[]', 'int4[]': 'int4[]', 'float8[]': 'float8[]' };
-
 const sources = await loadSources();
 const region = makeRegion({ parcels: 600, seed: 11 });
 const folder = mkdtempSync(join(tmpdir(), 'mappale-contract-'));
@@ -61,20 +59,10 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
   });
 
   it('has every file of a source', () => {
-    for (const name of ['manifest.ts', 'schema.ts', 'source.ts', 'staging.sql', 'layer.sql', 'load.sql', 'checks.sql', 'notes.md', 'synthetic.ts', 'fixture', 'golden']) {
+    for (const name of ['manifest.ts', 'schema.ts', 'source.ts', 'layer.sql', 'load.sql', 'checks.sql', 'notes.md', 'synthetic.ts', 'fixture', 'golden']) {
       expect(existsSync(path(name)), `${source.folder}/${name}`).toBe(true);
     }
     expect(readdirSync(path('fixture')).length).toBeGreaterThan(0);
-  });
-
-  it('stages exactly the columns that it declares', () => {
-    for (const [table, columns] of Object.entries(source.tables)) {
-      const body = new RegExp(`create unlogged table ${table} \\(([\\s\\S]*?)\\n\\);`).exec(source.staging.text)?.[1];
-      expect(body, `${source.staging.file} makes ${table}`).toBeDefined();
-      const found = body!.split('\n').map((line) => /^\s+([a-z0-9_]+) ([a-z0-9]+(?:\[\])?(?:\([^)]*\))?)/.exec(line)).filter((match) => match !== null).map((match) => [match[1], match[2]]);
-      const expected = [['member_id', 'int4'], ['position', 'int8'], ...Object.entries(columns).map(([name, type]) => [name, type === 'geometry' ? 'geometry' : PG_TYPE[type]])];
-      expect(found.map(([name, type]) => [name, type!.startsWith('geometry') ? 'geometry' : type])).toEqual(expected);
-    }
   });
 
   it('counts only layers that it makes, each partitioned by release and with a comment on every column', () => {

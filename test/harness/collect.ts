@@ -4,8 +4,8 @@
 import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { RowWriter } from '../../pipelines/formats/copy.ts';
-import type { ColumnType, InputFile, MemberFacts, MemberSink, Reject, Sink, Source } from '../../pipelines/contract/source.ts';
+import { RowWriter, typesOf } from '../../pipelines/formats/copy.ts';
+import type { Columns, ColumnType, InputFile, MemberFacts, MemberSink, Reject, Sink, Source } from '../../pipelines/contract/source.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 
 export interface CollectedMember {
@@ -96,8 +96,9 @@ export async function inputFile(path: string, options: CollectOptions): Promise<
   };
 }
 
-function decodeInto(chunk: Buffer, columns: Readonly<Record<string, ColumnType>>, into: Record<string, unknown>[]): void {
-  const names = Object.entries(columns);
+function decodeInto(chunk: Buffer, columns: Columns, into: Record<string, unknown>[]): void {
+  const types = typesOf(columns);
+  const names = Object.keys(columns);
   let at = 0;
   const field = (type: ColumnType): unknown => {
     const size = chunk.readInt32BE(at);
@@ -111,7 +112,7 @@ function decodeInto(chunk: Buffer, columns: Readonly<Record<string, ColumnType>>
     if (chunk.readInt16BE(at) !== names.length + 2) throw new Error('row has another number of fields than its table');
     at += 2;
     const row: Record<string, unknown> = { member_id: field('int4'), position: field('int8') };
-    for (const [name, type] of names) row[name] = field(type);
+    for (const [index, type] of types.entries()) row[names[index]!] = field(type);
     into.push(row);
   }
 }

@@ -5,7 +5,7 @@ import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, schema } from './schema.ts';
 
-const raw_station: Columns = { station_code: 'text', name: 'text', latitude: 'float8', longitude: 'float8' };
+const raw_station: Columns = { station_code: 'text not null', name: 'text not null', latitude: 'float8 not null', longitude: 'float8 not null' };
 
 export default defineSource({
   manifest,
