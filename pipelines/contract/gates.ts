@@ -16,7 +16,8 @@ function gateOfTable(section: string, { columns }: Table): TableGate {
 }
 
 export const GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
-  ...CORE_GATES, ...Object.fromEntries(SECTIONS.flatMap(({ name, tables }) => Object.entries(tables).map(([relation, table]) => [relation, gateOfTable(name, table)]))),
+  ...CORE_GATES,
+  ...Object.fromEntries(SECTIONS.flatMap(({ name, tables }) => Object.entries(tables).map(([relation, table]) => [relation, gateOfTable(name, table)]))),
 };
 
 /** @returns null for a table that is not watched. @throws Error for a table that nobody declared: a bug */

@@ -31,14 +31,13 @@ const ALIASES: Readonly<Record<string, number>> = {
   trentinoaltoadigepabolzano: 4, trentino: 4, emilia: 8, friuli: 6,
 };
 
-const BY_KEY = new Map<string, Region>(REGIONS.map((region) => [key(region.name), region]));
-for (const [alias, code] of Object.entries(ALIASES)) BY_KEY.set(alias, REGIONS[code - 1]!);
+const CODES: ReadonlyMap<string, number> = new Map([...REGIONS.map(({ name, code }) => [key(name), code] as const), ...Object.entries(ALIASES)]);
 
 /** Region by code (`14`, `"14"`), slug or name in any spelling; undefined when there is none. */
 export function findRegion(text: string | number): Region | undefined {
   const digits = String(text).trim();
-  if (/^\d{1,2}$/.test(digits)) return REGIONS[Number(digits) - 1];
-  return BY_KEY.get(key(digits));
+  const code = /^\d{1,2}$/.test(digits) ? Number(digits) : CODES.get(key(digits));
+  return code === undefined ? undefined : REGIONS[code - 1];
 }
 
 /** Parcels for which a region has room. SQL says the same in `core.region_of`, and where fids are given. */
@@ -56,5 +55,7 @@ export function regionOfFid(fid: number): number {
 
 /** @param unit a region's code, or 0 for Italy */
 export function unitName(unit: number): string {
-  return unit === 0 ? 'Italia' : REGIONS[unit - 1]!.name;
+  const name = unit === 0 ? 'Italia' : findRegion(unit)?.name;
+  if (name === undefined) throw new Error(`expected a region's code 1–20, or 0 for Italy, found ${unit}`);
+  return name;
 }
