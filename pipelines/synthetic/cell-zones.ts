@@ -4,7 +4,8 @@
  * meets, and nothing of the others. Coordinates are cells, counted from the region's south-west corner.
  */
 import { CELL_LAT, CELL_LON } from './make-region.ts';
-import { boxRing, commonPart, polygonsAreaM2, type Box, type Ring } from './plane-geometry.ts';
+import type { Projection } from './map-projection.ts';
+import { boxRing, commonPart, mapPoints, polygonsAreaM2, type Box, type Polygon, type Ring } from './plane-geometry.ts';
 import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel } from './region.ts';
 
 /** In cells; edges end in .5. */
@@ -23,6 +24,25 @@ export interface CellArea {
   readonly pieces: readonly Piece[];
   /** Polygons → rings, as they are written. */
   readonly polygons: readonly (readonly CellRing[])[];
+}
+
+/** What a publisher draws: an area, and what the source says of it. */
+interface CellZone {
+  readonly area: CellArea;
+}
+
+/** Zones that repeat in square blocks of cells: those of a block, from its south-west cell, are made when the first of its cells is asked for. */
+export function zonesByBlock<Z extends CellZone>(
+  size: number, zonesOf: (x: number, y: number) => readonly Z[],
+): (cell: readonly [number, number]) => readonly Z[] {
+  const blocks = new Map<string, readonly Z[]>();
+  return ([column, row]) => {
+    const [x, y] = [column - (column % size), row - (row % size)];
+    const key = `${x} ${y}`;
+    const zones = blocks.get(key) ?? zonesOf(x, y);
+    blocks.set(key, zones);
+    return zones;
+  };
 }
 
 export class CellGrid {
@@ -50,8 +70,18 @@ export class CellGrid {
   shareOf(parcel: SyntheticParcel, areas: readonly CellArea[]): number {
     const cells = this.cellsOf(parcel);
     const near = areas.flatMap(({ pieces }) => pieces.filter(({ box }) => cells.some((cell) => boxMeets(box, cell))));
-    const common = commonPart(parcel.polygons, near.map(({ ring }) => [ring.map((point) => this.degrees(point))]));
+    const common = commonPart(parcel.polygons, mapPoints(near.map(({ ring }) => [ring]), (point) => this.degrees(point)));
     return Math.round((1e6 * polygonsAreaM2(common)) / polygonsAreaM2(parcel.polygons)) / 1e6;
+  }
+
+  /** The zones that take a part of one of the parcel's cells. */
+  meeting<Z extends CellZone>(parcel: SyntheticParcel, zonesAt: (cell: readonly [number, number]) => readonly Z[]): ReadonlySet<Z> {
+    return new Set(this.cellsOf(parcel).flatMap((cell) => zonesAt(cell).filter(({ area: { pieces } }) => pieces.some(({ box }) => boxMeets(box, cell)))));
+  }
+
+  /** An area as it is written, in a projection. */
+  drawn(area: CellArea, projection: Projection): Polygon[] {
+    return mapPoints(area.polygons, (point) => projection.forward(this.degrees(point)));
   }
 
   /** Columns and rows of a parcel's cells in the region. */
@@ -64,11 +94,6 @@ export class CellGrid {
 
 function boxMeets([west, south, east, north]: CellBox, [column, row]: readonly [number, number]): boolean {
   return west < column + 1 && column < east && south < row + 1 && row < north;
-}
-
-/** True when the area takes a part of the cell. */
-export function meetsCell(area: CellArea, cell: readonly [number, number]): boolean {
-  return area.pieces.some(({ box }) => boxMeets(box, cell));
 }
 
 const boxPiece = (box: CellBox): Piece => ({ box, ring: boxRing(box) });

@@ -13,9 +13,9 @@ export type EastNorth = readonly [number, number];
 /** Without a change of datum: degrees are taken as being on the projection's own ellipsoid. */
 export interface Projection {
   /** To 1e-8 m of PROJ all over Italy. */
-  forward(point: LonLat): EastNorth;
+  readonly forward: (point: LonLat) => EastNorth;
   /** To a millimetre. */
-  inverse(point: EastNorth): LonLat;
+  readonly inverse: (point: EastNorth) => LonLat;
 }
 
 function projection(ellipsoid: string, parameters: string): Projection {

@@ -40,9 +40,14 @@ export function polygonsArea(polygons: MultiPolygon): number {
   return sum;
 }
 
+/** Polygons with every point put elsewhere, as by a projection. */
+export function mapPoints(polygons: MultiPolygon, place: (point: Point) => Point): Polygon[] {
+  return polygons.map((rings) => rings.map((ring) => ring.map(place)));
+}
+
 /** True ground area in m² of polygons in degrees: the area in EPSG:3035, edges straight between the projected corners. */
 export function polygonsAreaM2(polygons: MultiPolygon): number {
-  return polygonsArea(polygons.map((polygon) => polygon.map((ring) => ring.map((point) => laeaEurope.forward(point)))));
+  return polygonsArea(mapPoints(polygons, laeaEurope.forward));
 }
 
 export function boxOf(polygons: MultiPolygon): Box {

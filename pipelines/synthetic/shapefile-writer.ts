@@ -22,11 +22,18 @@ export type ShapefileGeometry
     | { readonly type: 'line'; readonly lines: readonly (readonly Point[])[] }
     | { readonly type: 'point'; readonly point: Point };
 
+export interface ShapefileFeature {
+  /** Null: a null shape. */
+  readonly geometry: ShapefileGeometry | null;
+  /** As many as there are fields. */
+  readonly values: readonly (string | number | null)[];
+}
+
 export interface ShapefileLayer {
   readonly type: ShapefileGeometry['type'];
   readonly fields: readonly ShapefileField[];
-  /** Coordinates in the CRS of `srid`: easting before northing, longitude before latitude. Null geometry: a null shape. */
-  readonly features: Iterable<{ readonly geometry: ShapefileGeometry | null; readonly values: readonly (string | number | null)[] }>;
+  /** Coordinates in the CRS of `srid`: easting before northing, longitude before latitude. */
+  readonly features: Iterable<ShapefileFeature>;
   readonly srid: keyof typeof ESRI_WKT;
   /** Encoding of the table. Default `utf-8`; null leaves the .cpg out (and writes latin1, as old editions do). */
   readonly encoding?: 'utf-8' | 'latin1' | null;

@@ -4,11 +4,12 @@
  * has an area of each scenario, which is how a map of a part of Italy says that it covers it.
  */
 import { join } from 'node:path';
-import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, meetsCell, spikedArea, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';
+import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, spikedArea, zonesByBlock, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';
 import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
-import { shapefileEntries, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { mapPoints } from '../../pipelines/synthetic/plane-geometry.ts';
+import { shapefileEntries, type ShapefileFeature, type ShapefileLayer } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
+import type { SyntheticComune, SyntheticParcel, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
 /** The quirks repeat in blocks of 40 × 40 cells; so does the valley, over the southern 16 rows of each. */
@@ -81,18 +82,16 @@ function isDrawn(grid: CellGrid, parcel: SyntheticParcel): boolean {
   return grid.cellsOf(parcel).some(([column, row]) => column % BLOCK === 6 && row % BLOCK === 24);
 }
 
-const project = (ring: readonly LonLat[]): (readonly [number, number])[] => ring.map((point) => laeaEurope.forward(point));
-
 function layer(region: SyntheticRegion, level: Class, encoding: ShapefileLayer['encoding']): ShapefileLayer {
   const grid = new CellGrid(region);
-  function* features(): Generator<{ geometry: { type: 'polygon'; polygons: (readonly (readonly [number, number])[])[][] }; values: (string | null)[] }> {
+  function* features(): Generator<ShapefileFeature> {
     for (const zone of zones(region)) {
       if (zone.class !== level) continue;
-      yield { geometry: { type: 'polygon', polygons: zone.area.polygons.map((rings) => rings.map((ring) => project(ring.map((point) => grid.degrees(point))))) }, values: [zone.scenario] };
+      yield { geometry: { type: 'polygon', polygons: grid.drawn(zone.area, laeaEurope) }, values: [zone.scenario] };
     }
     if (level !== 'P2') return;
     for (const parcel of region.parcels()) {
-      if (isDrawn(grid, parcel)) yield { geometry: { type: 'polygon', polygons: parcel.polygons.map((rings) => rings.map((ring) => project(ring))) }, values: [scenario('P2', true)] };
+      if (isDrawn(grid, parcel)) yield { geometry: { type: 'polygon', polygons: mapPoints(parcel.polygons, laeaEurope.forward) }, values: [scenario('P2', true)] };
     }
   }
   return { type: 'polygon', srid: 3035, fields: [{ name: 'scenario', type: 'text', length: 80 }], features: features(), ...(encoding === undefined ? {} : { encoding }) };
@@ -115,18 +114,11 @@ const synthetic: Synthetic = {
 
   truth(region) {
     const grid = new CellGrid(region);
-    const blocks = new Map<string, Zone[]>();
-    const around = (column: number, row: number): Zone[] => {
-      const [x, y] = [column - (column % BLOCK), row - (row % BLOCK)];
-      const key = `${x} ${y}`;
-      let found = blocks.get(key);
-      // Of the valley what the block's cells can meet: corners lie where they do in the whole.
-      if (found === undefined) blocks.set(key, (found = [...valley(y, x - 2.5, x + BLOCK + 2.5), ...quirks(x, y)]));
-      return found;
-    };
+    // Of the valley what the block's cells can meet: corners lie where they do in the whole.
+    const around = zonesByBlock(BLOCK, (x, y) => [...valley(y, x - 2.5, x + BLOCK + 2.5), ...quirks(x, y)]);
     return (parcel) => {
       const own = brook(grid, parcel.comune);
-      const met = new Set(grid.cellsOf(parcel).flatMap((cell) => [...around(...cell), ...own].filter(({ area }) => meetsCell(area, cell))));
+      const met = grid.meeting(parcel, (cell) => [...around(cell), ...own]);
       const drawn = isDrawn(grid, parcel);
       const level = ORDER.find((each) => (each === 'P2' && drawn) || [...met].some((zone) => zone.class === each)) ?? null;
       const share = level === null ? null : level === 'P2' && drawn ? 1 : grid.shareOf(parcel, [...met].filter((zone) => zone.class === level).map(({ area }) => area));

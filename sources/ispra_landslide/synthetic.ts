@@ -4,8 +4,9 @@
  * authorities overlap and disagree. Each comune has an area of each class, which is how a map of a part of Italy says that it covers it.
  */
 import { join } from 'node:path';
-import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, meetsCell, spikedArea, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';
+import { boxArea, CellGrid, crossedArea, holedArea, jaggedArea, spikedArea, zonesByBlock, type CellArea } from '../../pipelines/synthetic/cell-zones.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
+import { mapPoints, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { MappaleError } from '../../pipelines/contract/source.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
@@ -60,17 +61,22 @@ function isDrawn(grid: CellGrid, parcel: SyntheticParcel): boolean {
   return grid.cellsOf(parcel).some(([column, row]) => column % BLOCK === 18 && row % BLOCK === 26);
 }
 
-function* records(region: SyntheticRegion): Generator<{ readonly label: string | null; readonly polygons: (readonly (readonly [number, number])[])[][] }> {
+/** A row of the mosaic, in UTM zone 32. */
+interface Row {
+  readonly label: string | null;
+  readonly polygons: readonly Polygon[];
+}
+
+function* records(region: SyntheticRegion): Generator<Row> {
   const grid = new CellGrid(region);
-  const written = ({ label, area }: Zone): { readonly label: string | null; readonly polygons: (readonly (readonly [number, number])[])[][] } =>
-    ({ label, polygons: area.polygons.map((rings) => rings.map((ring) => ring.map((point) => utm32.forward(grid.degrees(point))))) });
+  const written = ({ label, area }: Zone): Row => ({ label, polygons: grid.drawn(area, utm32) });
   for (let y = 0; y < grid.rows; y += BLOCK) {
     for (let x = 0; x < grid.columns; x += BLOCK) yield* zones(x, y).map(written);
   }
   for (const comune of region.comuni) yield* slope(grid, comune).map(written);
   for (const parcel of region.parcels()) {
     if (!isDrawn(grid, parcel)) continue;
-    yield { label: LABELS.P4, polygons: parcel.polygons.map((rings) => rings.map((ring) => ring.map((point) => utm32.forward(point)))) };
+    yield { label: LABELS.P4, polygons: mapPoints(parcel.polygons, utm32.forward) };
   }
 }
 
@@ -108,17 +114,10 @@ const synthetic: Synthetic = {
 
   truth(region) {
     const grid = new CellGrid(region);
-    const blocks = new Map<string, Zone[]>();
-    const around = (column: number, row: number): Zone[] => {
-      const [x, y] = [column - (column % BLOCK), row - (row % BLOCK)];
-      const key = `${x} ${y}`;
-      let found = blocks.get(key);
-      if (found === undefined) blocks.set(key, (found = zones(x, y)));
-      return found;
-    };
+    const around = zonesByBlock(BLOCK, zones);
     return (parcel) => {
       const own = slope(grid, parcel.comune);
-      const met = new Set(grid.cellsOf(parcel).flatMap((cell) => [...around(...cell), ...own].filter(({ area }) => meetsCell(area, cell))));
+      const met = grid.meeting(parcel, (cell) => [...around(cell), ...own]);
       const has = (level: Class | null): boolean => [...met].some((zone) => zone.class === level);
       const drawn = isDrawn(grid, parcel);
       const level = drawn ? 'P4' : ((['P4', 'P3', 'P2', 'P1', 'AA'] as const).find(has) ?? null);

@@ -7,8 +7,8 @@ import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { itemAt, valueOf } from '../../pipelines/synthetic/items.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
-import { boxRing, polygonsAreaM2, type MultiPolygon, type Point, type Ring } from '../../pipelines/synthetic/plane-geometry.ts';
-import { shapefileEntries, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { boxRing, mapPoints, polygonsAreaM2 } from '../../pipelines/synthetic/plane-geometry.ts';
+import { shapefileEntries, type ShapefileFeature, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { LonLat, Random, SyntheticRegion, SyntheticComune, SyntheticParcel, SyntheticSheet } from '../../pipelines/synthetic/region.ts';
 import { writeXlsx, type XlsxValue } from '../../pipelines/synthetic/xlsx-writer.ts';
@@ -203,21 +203,13 @@ function* indicatorRows(region: SyntheticRegion): Generator<XlsxValue[]> {
   }
 }
 
-const project = (polygons: readonly (readonly (readonly LonLat[])[])[]): MultiPolygon =>
-  polygons.map((polygon) => polygon.map((ring): Ring => ring.map((point): Point => utm32.forward(point))));
-
-interface Feature {
-  readonly geometry: { readonly type: 'polygon'; readonly polygons: MultiPolygon };
-  readonly values: readonly number[];
-}
-
 async function write(region: SyntheticRegion, folder: string): Promise<void> {
   const code = String(region.code).padStart(2, '0');
-  function* features(): Generator<Feature> {
+  function* features(): Generator<ShapefileFeature> {
     for (const comune of region.comuni) {
       const procom = Number(comune.istatCode);
-      const feature = (number: number, degrees: Section['polygons'], population: number, households: number): Feature => ({
-        geometry: { type: 'polygon', polygons: project(degrees) },
+      const feature = (number: number, degrees: Section['polygons'], population: number, households: number): ShapefileFeature => ({
+        geometry: { type: 'polygon', polygons: mapPoints(degrees, utm32.forward) },
         values: [
           region.code, Number(comune.province.code), procom, number, Number(sectionId(comune, number)), number === HOMELESS ? 100 : 1, 1 + (number % 4),
           procom * 100_000 + 10_001, 0, 0, 0, 0, 0, 0, 0, 0, 0, population, households, households, Math.ceil(households / 2), 1, 1,
