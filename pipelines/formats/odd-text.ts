@@ -1,4 +1,5 @@
 /** Text that wrong decoding leaves behind, told from what the publishers write. */
+import { isUtf8 } from 'node:buffer';
 import { typesOf, type Columns } from './copy.ts';
 
 /**
@@ -18,12 +19,7 @@ export function withoutDoubles(text: string): string {
 
 /** Is this published record text in no encoding that is read? */
 export function isOddRecord(raw: string | Buffer): boolean {
-  if (typeof raw === 'string') return ODD_TEXT.test(raw);
-  try {
-    return ODD_TEXT.test(new TextDecoder('utf-8', { fatal: true }).decode(raw));
-  } catch {
-    return true;
-  }
+  return (typeof raw !== 'string' && !isUtf8(raw)) || ODD_TEXT.test(raw.toString());
 }
 
 const EXAMPLES = 3;

@@ -2,7 +2,7 @@
  * XML that is read element by element out of a long document, strictly: well-formed, with namespaces, with exact places.
  * For documents of which one broken part must not cost the others.
  */
-import { SaxesParser, type EventName, type EventNameToHandler, type SaxesOptions, type SaxesTagNS } from 'saxes';
+import { SaxesParser, type SaxesTagNS } from 'saxes';
 
 /** Line and column, both from 1. */
 export interface Place {
@@ -34,55 +34,7 @@ export interface XmlElement {
 }
 
 /** Elements in one another; the publishers' documents have some ten. */
-const MOST_DEPTH = 100;
-/** After these the parser holds nothing of what it has read. */
-const DONE = ['xmldecl', 'text', 'processinginstruction', 'doctype', 'comment', 'opentag', 'closetag', 'cdata'] as const satisfies readonly EventName[];
-/** The parser is fed in pieces of this many UTF-16 units, and asked after each what it holds. */
-const PIECE = 65_536;
-
-/**
- * The parser, with an end to what it holds: elements in one another, and what stands between two events, as a text or a comment. Unbounded, either
- * would fill the memory before anything of it could be looked at.
- */
-export class BoundedSaxes<O extends SaxesOptions = object> extends SaxesParser<O> {
-  readonly #most: number;
-  #depth = 0;
-  #held = 0;
-
-  /** @param most UTF-16 units that may stand between two events */
-  constructor(most: number, options?: O) {
-    super(options);
-    this.#most = most;
-    for (const name of DONE) this.on(name, (() => undefined) as EventNameToHandler<O, typeof name>);
-  }
-
-  override on<N extends EventName>(name: N, handler: EventNameToHandler<O, N>): void {
-    if (!DONE.some((each) => each === name)) {
-      super.on(name, handler);
-      return;
-    }
-    const step = name === 'opentag' ? 1 : name === 'closetag' ? -1 : 0;
-    super.on(name, ((argument: never) => {
-      this.#held = 0;
-      this.#depth += step;
-      if (this.#depth > MOST_DEPTH) throw new Error(`elements more than ${MOST_DEPTH} deep`);
-      (handler as (argument: never) => void)(argument);
-    }) as EventNameToHandler<O, N>);
-  }
-
-  /** @throws Error beyond a bound; the parser is of no more use then */
-  override write(chunk: string | null): this {
-    // The end, as `close` tells it.
-    if (chunk === null) return super.write(null);
-    for (let at = 0; at < chunk.length; at += PIECE) {
-      super.write(chunk.length <= PIECE ? chunk : chunk.slice(at, at + PIECE));
-      this.#held += Math.min(PIECE, chunk.length - at);
-      if (this.#held > this.#most + PIECE) throw new Error(`a text, comment or tag of more than ${this.#most} characters`);
-    }
-    return this;
-  }
-}
-
+export const MOST_DEPTH = 100;
 const XMLNS = 'http://www.w3.org/2000/xmlns/';
 
 /** Comments, CDATA and processing instructions, which may hold anything, and the ampersands outside of them that begin no entity. */
