@@ -152,7 +152,9 @@ function place(region: SyntheticRegion, comune: SyntheticComune): Placed {
   };
   const placeBeside = (sheet: readonly SyntheticParcel[], parcel: SyntheticParcel, cell: SyntheticCell): void => {
     const point = pointIn(parcel, cell, (random.next() - 0.5) * 0.8, (random.next() - 0.5) * 0.8);
-    const lands = sheet.filter((other) => other.kind === 'land');
+    // The nearest two lie among those around: roads and waters are one cell wide.
+    const isNear = ([column, row]: SyntheticCell): boolean => Math.abs(column - cell[0]) <= 2 && Math.abs(row - cell[1]) <= 2;
+    const lands = sheet.filter((other) => other.kind === 'land' && other.cells.some(isNear));
     const within = lands.find((other) => placeOf(point, other.polygons) === 'inside');
     if (within !== undefined) {
       own(within, build(pickStreet(), located(point)));
