@@ -8,15 +8,15 @@ import type { Joined } from './join.ts';
 
 /**
  * Runs the checks of the sections on what was built: a file's checks run when one of the tables that it reads was made again. Where rows were copied,
- * files that say so (`-- carries:`) look at the others alone: the rest was looked at when it was made.
+ * files that say so (`-- incremental:`) look at the others alone: the rest was looked at when it was made.
  * @throws MappaleError `CHECKS_FAILED` (exit 5)
  */
 export async function check(database: Database, { schema, products, built, incremental }: Joined, subject: string, log: Log): Promise<void> {
   const made = new Set<string>(built.map(({ relation }) => relation));
   const there = new Set<string>(products.map(({ relation }) => relation));
   const files = readSectionFiles('checks').filter(({ reads }) => reads.some((read) => made.has(read)) && reads.every((read) => there.has(read)));
-  const ofChanged = ({ carries, reads }: SqlFile): boolean =>
-    incremental !== null && carries?.by === 'parcels' && reads.every((read) => !made.has(read) || incremental.results.has(read));
+  const ofChanged = ({ incremental: how, reads }: SqlFile): boolean =>
+    incremental !== null && how?.by === 'parcels' && reads.every((read) => !made.has(read) || incremental.results.has(read));
   await inWorkspace(database, schema, async (session) => {
     const offences = await runChecks(session, files.filter((file) => !ofChanged(file)).flatMap(readChecks));
     const changed = files.filter(ofChanged).flatMap(readChecks);

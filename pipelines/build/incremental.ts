@@ -1,6 +1,6 @@
 /**
  * The incremental build. Where a region is published and of a table's inputs only parcels differ, the rows of parcels that did not change are copied from
- * what is published, and the table's own SQL runs for the others alone. Which tables allow that, their files say (`-- carries:`).
+ * what is published, and the table's own SQL runs for the others alone. Which tables allow that, their files say (`-- incremental:`).
  */
 import pLimit, { type LimitFunction } from 'p-limit';
 import {
@@ -71,8 +71,8 @@ export class IncrementalBuild {
   async take(session: Session, product: Product): Promise<boolean> {
     if (!product.incremental) return false;
     const startedAt = performance.now();
-    const { carries } = product.file;
-    const result = await (carries?.by === 'members' ? this.#takeMembers(session, product, tableOf(carries.layer)) : this.#takeParcels(session, product));
+    const how = product.file.incremental;
+    const result = await (how?.by === 'members' ? this.#takeMembers(session, product, tableOf(how.layer)) : this.#takeParcels(session, product));
     if (result === null) return false;
     this.#log.info(`  ${product.relation}: ${result.stands ? 'nothing changed' : 'only what changed'}, ${duration(secondsSince(startedAt))}`);
     return true;
@@ -80,7 +80,7 @@ export class IncrementalBuild {
 
   /** What is always made whole: where it says what is published, that stays, and rows that were made from it may be copied. */
   async compare(session: Session, { relation, file }: Product): Promise<void> {
-    if (file.carries?.by !== 'content' || !this.#published.has(relation)) return;
+    if (file.incremental?.by !== 'content' || !this.#published.has(relation)) return;
     const table = tableOf(relation);
     if (!(await sameRows(session, { schema: this.#build, table }, this.#was(relation)))) return;
     await session.transaction(async () => {
@@ -193,7 +193,7 @@ export class IncrementalBuild {
       await own.transaction(async () => {
         await complete(own, { schema: this.schema, table: from }, { schema: this.#build, table }, this.#was(relation), by);
         const rows = await countRows(own, this.#build, table);
-        if (rows !== expected) throw new Error(`${file.file}: expected ${expected} rows, copied and made anew, found ${rows}: does its -- carries: line say what it does?`);
+        if (rows !== expected) throw new Error(`${file.file}: expected ${expected} rows, copied and made anew, found ${rows}: does its -- incremental: line say what it does?`);
         await noteBuilt(own, this.#unit, product);
       });
       await analyzeRoughly(own, this.#build, table);
@@ -213,24 +213,24 @@ export class IncrementalBuild {
     if (parcels === undefined || parcels.stale === null) return (this.#changed = 0);
     if (this.#changed !== null) return this.#changed;
     // They lie finished in the workspace: made whole, or by the run before.
-    const { carries } = parcels.file;
-    await this.#pair(session, parcels, parcels.incremental && carries?.by === 'members' ? tableOf(carries.layer) : null);
+    const how = parcels.file.incremental;
+    await this.#pair(session, parcels, parcels.incremental && how?.by === 'members' ? tableOf(how.layer) : null);
     return (this.#changed = await findChanged(session, this.schema, this.#was(PARCELS), { schema: this.#build, table: tableOf(PARCELS) }));
   }
 
   /** Finds the parcels whose rows the changes reach. @returns the beginning of the names of their tables, `_fid` and `_parcel` */
   async #reachOf(session: Session, product: Product): Promise<'changed' | 'near' | 'sharing'> {
-    const { carries, file } = product.file;
-    if (carries?.by !== 'near' && carries?.by !== 'sharing') return 'changed';
-    if (this.#reached.has(carries.by)) throw new Error(`${file}: another file copies rows by ${carries.by}, too: their tables would need names of their own`);
-    this.#reached.add(carries.by);
-    if (carries.by === 'near') await findNear(session, this.schema, this.#was(PARCELS), carries.withinM);
+    const { incremental: how, file } = product.file;
+    if (how?.by !== 'near' && how?.by !== 'sharing') return 'changed';
+    if (this.#reached.has(how.by)) throw new Error(`${file}: another file copies rows by ${how.by}, too: their tables would need names of their own`);
+    this.#reached.add(how.by);
+    if (how.by === 'near') await findNear(session, this.schema, this.#was(PARCELS), how.withinM);
     else {
       // Once for the parcels that changed, which says whom they share with.
       await this.#run(session, product, () => provideParcelsOf(session, this.schema, 'changed_parcel'));
-      await findSharing(session, this.schema, this.#was(PARCELS), this.#was(product.relation), tableOf(product.relation), carries.column);
+      await findSharing(session, this.schema, this.#was(PARCELS), this.#was(product.relation), tableOf(product.relation), how.column);
     }
-    return carries.by;
+    return how.by;
   }
 
   /** Finds the members whose rows are copied. @param layer that they are of; null: none are */

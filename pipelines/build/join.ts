@@ -99,7 +99,7 @@ export async function join(
 function turn({ relation, stale, incremental, file }: Product): number {
   if (stale === null) return 0;
   if (relation === 'core.parcel') return 1;
-  return incremental ? 2 : file.carries?.by === 'content' ? 3 : 4;
+  return incremental ? 2 : file.incremental?.by === 'content' ? 3 : 4;
 }
 
 /** Workspaces of these units: of an interrupted run, of one that was refused, or of one that works now. */

@@ -14,9 +14,9 @@ export type Relation = `${string}.${string}`;
  * `parcels`: a row follows from its parcel, whatever others there are; save those within so many metres, or those whose rows share the value of a
  * column, which itself follows from the parcel.
  * `content`: nothing is copied, it is made whole whatever changed; where it then says what is published, that stays, and rows that were made from it may
- * be carried.
+ * be copied.
  */
-export type Carries
+export type Incremental
   = | { readonly by: 'members'; readonly layer: Relation }
     | { readonly by: 'parcels' }
     | { readonly by: 'near'; readonly withinM: number }
@@ -33,7 +33,7 @@ export interface SqlFile {
   readonly writes: readonly Relation[];
   /** What one run makes: tables of a region, or of Italy as a whole. */
   readonly unit: 'region' | 'italy';
-  readonly carries: Carries | null;
+  readonly incremental: Incremental | null;
   /** Of a file that makes a published table: raised by one with every change of what it makes. Null: other files. */
   readonly version: number | null;
   /** For a section's `explain.sql`: the tables whose files run before, on one parcel alone, or on all parcels of its comune. */
@@ -82,7 +82,7 @@ export function parseSqlFile(file: string, text: string): SqlFile {
     reads: list('reads'),
     writes: list('writes'),
     unit: line('unit') === 'italy' ? 'italy' : 'region',
-    carries: carriesOf(line('carries'), file),
+    incremental: incrementalOf(line('incremental'), file),
     version: line('version') === null ? null : Number(line('version')),
     reruns: line('reruns') === null ? [] : list('reruns'),
     parcels: line('parcels') === 'comune' ? 'comune' : 'one',
@@ -93,8 +93,8 @@ export function parseSqlFile(file: string, text: string): SqlFile {
   };
 }
 
-/** What a `-- carries:` line says. @throws Error when it says something else: a bug of the project, found by the architecture test */
-export function carriesOf(value: string | null, file: string): Carries | null {
+/** What a `-- incremental:` line says. @throws Error when it says something else: a bug of the project, found by the architecture test */
+export function incrementalOf(value: string | null, file: string): Incremental | null {
   if (value === null) return null;
   if (value === 'rows of parcels') return { by: 'parcels' };
   if (value === 'content') return { by: 'content' };
@@ -102,8 +102,8 @@ export function carriesOf(value: string | null, file: string): Carries | null {
   if (layer !== undefined) return { by: 'members', layer: layer as Relation };
   if (within !== undefined) return { by: 'near', withinM: Number(within) };
   if (column !== undefined) return { by: 'sharing', column };
-  throw new Error(`${file}: expected "-- carries: rows of parcels", followed or not by "without a change within <n> m" or "without a change of the same <column>", `
-    + `"-- carries: rows of members of layer.<name>" or "-- carries: content", found "${value}"`);
+  throw new Error(`${file}: expected "-- incremental: rows of parcels", followed or not by "without a change within <n> m" or "without a change of the same <column>", `
+    + `"-- incremental: rows of members of layer.<name>" or "-- incremental: content", found "${value}"`);
 }
 
 /** All `.sql` files of a folder, by name; none when the folder is missing. */

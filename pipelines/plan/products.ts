@@ -124,19 +124,19 @@ function inputsOf(files: readonly InForce[], layer: Relation): Record<string, st
 
 /** Inputs in which a table of which rows are copied may differ from the published one: what its unchanged rows do not depend on. */
 function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: ReadonlyMap<Relation, Product>): (input: string) => boolean {
-  const { carries } = file;
-  if (carries === null || carries.by === 'content') return () => false;
-  if (carries.by === 'members') {
-    const source = sourceOfLayer(sources, carries.layer);
+  const { incremental: how } = file;
+  if (how === null || how.by === 'content') return () => false;
+  if (how.by === 'members') {
+    const source = sourceOfLayer(sources, how.layer);
     return (input) => source !== undefined && input.startsWith(`${source.id} `);
   }
   return (input) => {
     if (input === 'core.parcel') return true;
     const read = made.get(input as Relation);
     // Whether it says the same is seen once it is made.
-    if (read?.file.carries?.by === 'content') return true;
+    if (read?.file.incremental?.by === 'content') return true;
     // Of both it is the same parcels that are made anew.
-    return carries.by === 'parcels' && read?.incremental === true && read.file.carries?.by === 'parcels';
+    return how.by === 'parcels' && read?.incremental === true && read.file.incremental?.by === 'parcels';
   };
 }
 

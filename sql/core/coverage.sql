@@ -2,7 +2,7 @@
 -- version: 1
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.flood_coverage, layer.flood_hazard_piece, layer.landslide_coverage, layer.landslide_hazard_piece
 -- writes: core.coverage
--- carries: content
+-- incremental: content
 -- grain: one row per theme of which a file is in force, and comune
 -- crs: EPSG:4326; what an area shares with a comune is measured in EPSG:3035
 

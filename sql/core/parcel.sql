@@ -2,7 +2,7 @@
 -- version: 3
 -- reads: layer.cadastral_parcel, core.parcel_register
 -- writes: core.parcel, core.parcel_register
--- carries: rows of members of layer.cadastral_parcel
+-- incremental: rows of members of layer.cadastral_parcel
 -- grain: one row per parcel
 -- crs: geometry in EPSG:4326; areas measured in EPSG:3035
 

@@ -2,7 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
-import { carriesOf } from '../../pipelines/contract/sql-files.ts';
+import { incrementalOf } from '../../pipelines/contract/sql-files.ts';
 import stations from '../stations/source.ts';
 import { lineAt, read, SQL } from './project.ts';
 import { code, created, header, headerValues, qualified, relations, shouted } from './sql-text.ts';
@@ -73,19 +73,19 @@ describe('an SQL file', () => {
     ).toEqual([]);
   });
 
-  it('carries rows over by parcels, and only the parcels themselves by members', () => {
-    const carrying = SQL.filter((file) => headerValues(read(file), 'carries').length > 0);
-    expect(carrying.length).toBeGreaterThan(5);
+  it('copies rows by parcels, and only the parcels themselves by members', () => {
+    const incremental = SQL.filter((file) => headerValues(read(file), 'incremental').length > 0);
+    expect(incremental.length).toBeGreaterThan(5);
     expect(
       everywhere((text, file) => {
-        const [value] = headerValues(text, 'carries');
-        const by = carriesOf(value!, file)!.by;
-        if (by === 'members') return file === 'sql/core/parcel.sql' ? [] : ['only the parcels are carried by members'];
+        const [value] = headerValues(text, 'incremental');
+        const by = incrementalOf(value!, file)!.by;
+        if (by === 'members') return file === 'sql/core/parcel.sql' ? [] : ['only the parcels are copied by members'];
         if (by === 'content') return file.startsWith('sql/core/') ? [] : ['only core tables are made whole to be compared'];
-        return /^(sql|test)\/sections\//.test(file) && /\bfid\b/.test(code(text)) ? [] : ['only sections and their checks are carried by parcels'];
-      }, carrying),
+        return /^(sql|test)\/sections\//.test(file) && /\bfid\b/.test(code(text)) ? [] : ['only sections and their checks are copied by parcels'];
+      }, incremental),
     ).toEqual([]);
-    expect(() => carriesOf('rows of comuni', 'x.sql')).toThrow('x.sql: expected');
+    expect(() => incrementalOf('rows of comuni', 'x.sql')).toThrow('x.sql: expected');
   });
 
   it('says of every index what it serves', () => {

@@ -2,7 +2,7 @@
 -- version: 2
 -- reads: core.parcel, core.access_point
 -- writes: section.address
--- carries: rows of parcels without a change within 35 m
+-- incremental: rows of parcels without a change within 35 m
 -- grain: one row per parcel and access point, at most 20 per parcel
 -- crs: EPSG:4326; distances geodesic, in metres
 

@@ -2,7 +2,7 @@
 -- version: 2
 -- reads: core.parcel, layer.comune_postal_code, layer.postal_code_area, core.comune_register
 -- writes: section.postal_code
--- carries: rows of parcels
+-- incremental: rows of parcels
 -- grain: one row per parcel whose postal code is known
 -- crs: EPSG:4326
 

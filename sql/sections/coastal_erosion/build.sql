@@ -2,7 +2,7 @@
 -- version: 2
 -- reads: core.parcel, core.shore_piece
 -- writes: section.coastal_erosion
--- carries: rows of parcels
+-- incremental: rows of parcels
 -- grain: one row per parcel and segment within 1,000 m, at most the five nearest per parcel
 -- crs: EPSG:4326; distances are geodesic (geography)
 

@@ -2,7 +2,7 @@
 -- version: 2
 -- reads: core.parcel, layer.census_section
 -- writes: section.demographics
--- carries: rows of parcels without a change of the same section_id
+-- incremental: rows of parcels without a change of the same section_id
 -- grain: one row per land parcel whose representative point lies in a section
 -- crs: EPSG:4326; areas are those of core.parcel, EPSG:3035
 

@@ -2,7 +2,7 @@
 -- version: 2
 -- reads: core.parcel, core.declared_income, core.quotation, section.postal_code, section.valuation
 -- writes: section.economics
--- carries: rows of parcels
+-- incremental: rows of parcels
 -- grain: one row per land parcel of which incomes are published
 -- crs: none
 

@@ -2,7 +2,7 @@
 -- version: 2
 -- reads: core.parcel, core.comune_register, core.coverage, layer.seismic_zone, layer.pga_node, layer.flood_hazard_piece, layer.flood_coverage, layer.landslide_hazard_piece, layer.landslide_coverage
 -- writes: section.risk
--- carries: rows of parcels
+-- incremental: rows of parcels
 -- grain: one row per parcel
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 

@@ -1,7 +1,7 @@
 -- purpose: the section risk beside the hazard areas themselves
 -- reads: core.parcel, core.coverage, section.risk
 -- writes: none
--- carries: rows of parcels
+-- incremental: rows of parcels
 -- grain: one row per parcel that was missed
 -- crs: EPSG:4326
 

@@ -2,7 +2,7 @@
 -- version: 2
 -- reads: core.parcel, layer.egms_cell
 -- writes: section.subsidence
--- carries: rows of parcels
+-- incremental: rows of parcels
 -- grain: one row per parcel that covers at least one measured cell
 -- crs: parcels are brought to EPSG:3035, in which the cells are the squares [100·ix, 100·ix + 100) × [100·iy, 100·iy + 100)
 

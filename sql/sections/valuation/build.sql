@@ -2,7 +2,7 @@
 -- version: 2
 -- reads: section.valuation_history, core.quotation_zone
 -- writes: section.valuation
--- carries: rows of parcels
+-- incremental: rows of parcels
 -- grain: one row per parcel
 -- crs: none
 

@@ -2,7 +2,7 @@
 -- version: 2
 -- reads: core.parcel, core.quotation, core.quotation_zone, core.quoted_comune, layer.omi_perimeter
 -- writes: section.valuation_history
--- carries: rows of parcels
+-- incremental: rows of parcels
 -- grain: one row per parcel and run of half-years in one zone
 -- crs: EPSG:4326
 

@@ -2,7 +2,7 @@
 -- version: 1
 -- reads: core.parcel, layer.pga_node
 -- writes: section.shaking
--- carries: rows of parcels
+-- incremental: rows of parcels
 -- grain: one row per parcel around which the model has a value
 -- crs: EPSG:4326; nodes are found by whole numbers, multiples of the grid's step
 
