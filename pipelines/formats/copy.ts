@@ -241,3 +241,25 @@ export class RowWriter {
     this.end();
   }
 }
+
+/**
+ * Goes through whole rows without header and trailer.
+ * @param onField takes a field (0 member_id, 1 position, then the columns), where its bytes begin and how many they are (−1: null), and the row's position
+ */
+export function readRows(
+  chunk: Buffer, onField: (field: number, at: number, size: number, position: number) => void, onRow?: (position: number) => void,
+): void {
+  for (let at = 0; at < chunk.length;) {
+    const fields = chunk.readInt16BE(at);
+    at += 2;
+    let position = 0;
+    for (let field = 0; field < fields; field += 1) {
+      const size = chunk.readInt32BE(at);
+      at += 4;
+      if (field === 1) position = Number(chunk.readBigInt64BE(at));
+      onField(field, at, size, position);
+      at += Math.max(size, 0);
+    }
+    onRow?.(position);
+  }
+}

@@ -1,6 +1,6 @@
 /** Text that wrong decoding leaves behind, told from what the publishers write. */
 import { isUtf8 } from 'node:buffer';
-import { typesOf, type Columns } from './copy.ts';
+import { readRows, typesOf, type Columns } from './copy.ts';
 
 /**
  * What no list of places holds and wrong decoding makes: the replacement character, control characters between 0x80 and 0x9f,
@@ -63,28 +63,17 @@ export class OddText {
 
   /** @param chunk whole rows without header and trailer */
   addRows(chunk: Buffer, label: string): void {
-    let at = 0;
-    while (at < chunk.length) {
-      const fields = chunk.readInt16BE(at);
-      at += 2;
-      let position = 0;
-      for (let field = 0; field < fields; field += 1) {
-        const size = chunk.readInt32BE(at);
-        at += 4;
-        if (size < 0) continue;
-        if (field === 1) position = Number(chunk.readBigInt64BE(at));
-        if (this.#texts.has(field)) this.#look(chunk, at, at + size, label, position);
-        else if (this.#lists.has(field)) {
-          // Dimensions, flags and element type come first, then length and bytes of each element.
-          for (let element = at + 20; element < at + size;) {
-            const length = Math.max(chunk.readInt32BE(element), 0);
-            this.#look(chunk, element + 4, element + 4 + length, label, position);
-            element += 4 + length;
-          }
-        }
-        at += size;
+    readRows(chunk, (field, at, size, position) => {
+      if (size < 0) return;
+      if (this.#texts.has(field)) this.#look(chunk, at, at + size, label, position);
+      if (!this.#lists.has(field)) return;
+      // Dimensions, flags and element type come first, then length and bytes of each element.
+      for (let element = at + 20; element < at + size;) {
+        const length = Math.max(chunk.readInt32BE(element), 0);
+        this.#look(chunk, element + 4, element + 4 + length, label, position);
+        element += 4 + length;
       }
-    }
+    });
   }
 
   #look(chunk: Buffer, start: number, end: number, label: string, position: number): void {

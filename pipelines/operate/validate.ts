@@ -12,7 +12,7 @@ import { ZipArchive, isZip } from '../formats/zip.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import type { LocatedFile } from '../contract/survey.ts';
 import { locate } from '../ingest/locate.ts';
-import { labelOf, percent, readFile, TOLERATED } from '../ingest/stage.ts';
+import { labelOf, percent, readFile, TOLERATED, type Counts } from '../ingest/stage.ts';
 
 export interface Finding {
   readonly level: 'error' | 'warn';
@@ -24,17 +24,13 @@ export interface Finding {
   readonly hint?: string | undefined;
 }
 
-export interface FileVerdict {
+export interface FileVerdict extends Counts {
   readonly path: string;
   /** Null: no source reads it. */
   readonly source: string | null;
   readonly role: string | null;
   readonly vintage: string | null;
   readonly ok: boolean;
-  readonly records: number;
-  readonly rows: number;
-  readonly rejects: number;
-  readonly duplicates: number;
   /** True when only the first records were looked at. */
   readonly sampled: boolean;
   readonly findings: readonly Finding[];
