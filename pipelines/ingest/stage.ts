@@ -3,7 +3,7 @@ import { createReadStream } from 'node:fs';
 import type { CopyIn, Database } from '../db/index.ts';
 import { createSchema, dropSchema, inWorkspace } from '../db/catalog.ts';
 import { MappaleError, inputError } from '../errors.ts';
-import { RowWriter } from '../formats/copy.ts';
+import { RowWriter, typesOf } from '../formats/copy.ts';
 import { fileError } from '../formats/file-error.ts';
 import { NO_DATA } from '../readers/no-data.ts';
 import { OddText, mayBeDoubled } from '../formats/odd-text.ts';
@@ -111,7 +111,7 @@ interface OpenTable {
 }
 
 function textsOf(columns: Columns): OddText | null {
-  return Object.values(columns).includes('geometry') ? null : new OddText(columns);
+  return typesOf(columns).includes('geometry') ? null : new OddText(columns);
 }
 
 interface Staging {
