@@ -106,6 +106,36 @@ function keep(dataset: Gdal.Dataset): number {
   return opened;
 }
 
+/**
+ * Which dataset a CRS was first got of. gdal-async 3.12 knows a CRS by its address in memory, where another's may lie once a dataset is closed: it then
+ * gives that of the closed one (3.5 % of 400 openings in turn, observed). So a CRS of another dataset is not believed; whoever gets one tries again while
+ * what it opened is open, and the next lies elsewhere.
+ */
+const firstOf = new WeakMap<Gdal.SpatialReference, number>();
+
+function isOf(system: Gdal.SpatialReference, dataset: number): boolean {
+  if (!firstOf.has(system)) firstOf.set(system, dataset);
+  return firstOf.get(system) === dataset;
+}
+
+/** Null: the layer has none, or none that GDAL understands. */
+function systemOf(layer: Gdal.Layer): Gdal.SpatialReference | null {
+  try {
+    return layer.srs as Gdal.SpatialReference | null;
+  } catch {
+    return null;
+  }
+}
+
+function wktOf(system: Gdal.SpatialReference | null): string | null {
+  try {
+    return system?.toWKT() ?? null;
+  } catch {
+    // As good as none.
+    return null;
+  }
+}
+
 /** What the thread can be asked. Datasets go by their numbers, layers by their places. */
 export const calls = {
   async version(): Promise<string> {
@@ -116,9 +146,26 @@ export const calls = {
   async open(path: string, drivers: readonly string[], encoding: string | null): Promise<{ readonly dataset: number; readonly layers: readonly GdalLayer[] }> {
     const gdal = await loadGdal();
     gdal.config.set('SHAPE_ENCODING', encoding);
-    const dataset = gdal.open(path, 'r', drivers.filter((name) => gdal.drivers.getNames().includes(name)));
-    gdal.config.set('SHAPE_ENCODING', null);
-    return { dataset: keep(dataset), layers: dataset.layers.map((layer) => layerFacts(gdal, layer)) };
+    const known = drivers.filter((name) => gdal.drivers.getNames().includes(name));
+    const doubtful: Gdal.Dataset[] = [];
+    const seen = new Set<Gdal.SpatialReference>();
+    try {
+      for (;;) {
+        const dataset = gdal.open(path, 'r', known);
+        const number = keep(dataset);
+        const systems = dataset.layers.map(systemOf).filter((system) => system !== null);
+        // One that comes again while the first is open is one that a driver has for all its files.
+        if (systems.every((system) => isOf(system, number) || seen.has(system))) {
+          return { dataset: number, layers: dataset.layers.map((layer) => layerFacts(gdal, layer)) };
+        }
+        for (const system of systems) seen.add(system);
+        datasets.delete(number);
+        doubtful.push(dataset);
+      }
+    } finally {
+      gdal.config.set('SHAPE_ENCODING', null);
+      for (const dataset of doubtful) dataset.close();
+    }
   },
 
   /** The next features of a layer. @param first begins with its first one. @param srid is stamped on the geometries */
@@ -158,7 +205,9 @@ export const calls = {
   async addLayer(dataset: number, { name, srid, geometry, fields }: GeoPackageLayer): Promise<void> {
     const gdal = await loadGdal();
     const types = { string: gdal.OFTString, integer: gdal.OFTInteger64, real: gdal.OFTReal };
-    const layer = datasetOf(dataset).layers.create(name, gdal.SpatialReference.fromEPSG(srid), gdal[`wkb${geometry}`]);
+    let system = gdal.SpatialReference.fromEPSG(srid);
+    while (!isOf(system, dataset)) system = gdal.SpatialReference.fromEPSG(srid);
+    const layer = datasetOf(dataset).layers.create(name, system, gdal[`wkb${geometry}`]);
     for (const field of fields) layer.fields.add(new gdal.FieldDefn(field.name, types[field.type]));
   },
 
@@ -191,18 +240,12 @@ function layerFacts(gdal: Gdal, layer: Gdal.Layer): GdalLayer {
     [gdal.OFTString, 'string'], [gdal.OFTInteger, 'integer'], [gdal.OFTInteger64, 'integer'], [gdal.OFTReal, 'real'],
     [gdal.OFTDate, 'date'], [gdal.OFTDateTime, 'datetime'],
   ]);
-  let wkt: string | null = null;
-  try {
-    wkt = layer.srs?.toWKT() ?? null;
-  } catch {
-    // As good as none.
-  }
   return {
     name: layer.name,
     spatial: layer.geomType !== gdal.wkbNone,
     fields: layer.fields.map(({ name, type }) => ({ name, type: types.get(type) ?? 'other' })),
     featureCount: layer.features.count(true),
-    wkt,
+    wkt: wktOf(systemOf(layer)),
   };
 }
 

@@ -1,0 +1,46 @@
+/** The CRS of a vector file is its own, however many files were open before it. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openVector } from '../../pipelines/formats/vector.ts';
+import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
+
+const SYSTEMS = [3035, 32632, 32633, 6706, 7794];
+const TIMES = 400;
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'vector-crs-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+async function sridOf(path: string): Promise<number | null> {
+  const dataset = await openVector(path);
+  try {
+    const [layer] = dataset.layers;
+    return layer?.srid ?? null;
+  } finally {
+    await dataset.close();
+  }
+}
+
+it(`GeoPackages and GeoJSON that are opened and closed in turn, ${TIMES} times, each state their own`, async () => {
+  const files = new Map<string, number>();
+  for (const srid of SYSTEMS) {
+    const path = join(folder, `${srid}.gpkg`);
+    await writeGeoPackage(path, [{ name: 'l', srid, geometry: 'Point', fields: [], features: [{ values: [], geometry: { type: 'Point', coordinates: [1, 2] } }] }]);
+    files.set(path, srid);
+  }
+  const lonLat = join(folder, 'a.geojson');
+  await writeFile(lonLat, JSON.stringify({ type: 'FeatureCollection', features: [{ type: 'Feature', properties: {}, geometry: { type: 'Point', coordinates: [14, 41] } }] }));
+  files.set(lonLat, 4326);
+  const wrong: string[] = [];
+  const paths = [...files.keys()];
+  for (let time = 0; time < TIMES; time += 1) {
+    const path = paths[(time * 7 + (time >> 3)) % paths.length]!;
+    const found = await sridOf(path);
+    if (found !== files.get(path)) wrong.push(`${time}: ${path.slice(folder.length + 1)} is ${found}`);
+  }
+  expect(wrong).toEqual([]);
+});
