@@ -16,12 +16,12 @@ export type Relation = `${string}.${string}`;
  * `content`: nothing is copied, it is made whole whatever changed; where it then says what is published, that stays, and rows that were made from it may
  * be copied.
  */
-export type Incremental
-  = | { readonly by: 'members'; readonly layer: Relation }
-    | { readonly by: 'parcels' }
-    | { readonly by: 'near'; readonly withinM: number }
-    | { readonly by: 'sharing'; readonly column: string }
-    | { readonly by: 'content' };
+export type Incremental =
+  | { readonly by: 'members'; readonly layer: Relation }
+  | { readonly by: 'parcels' }
+  | { readonly by: 'near'; readonly withinM: number }
+  | { readonly by: 'sharing'; readonly column: string }
+  | { readonly by: 'content' };
 
 export interface SqlFile {
   /** Path from the project's root. */

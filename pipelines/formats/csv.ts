@@ -71,11 +71,10 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
   });
   // The callback is there to take the error, which reaches the iteration below through the parser.
   pipeline(Readable.from(decoded(stream, at)), parser, () => undefined);
-  const iterator = (parser as AsyncIterable<Parsed>)[Symbol.asyncIterator]();
+  const iterator = (parser as AsyncIterable<Parsed, undefined>)[Symbol.asyncIterator]();
   const next = async (): Promise<Parsed | null> => {
     try {
-      const { done, value } = await iterator.next();
-      return done === true ? null : value;
+      return (await iterator.next()).value ?? null;
     } catch (error) {
       throw malformed(error, at);
     }
@@ -106,7 +105,7 @@ export async function openCsv(stream: AsyncIterable<Buffer>, options: CsvOptions
         } else {
           const filled = unnamed.find((index) => record[index]?.trim() !== '');
           if (filled !== undefined) {
-            problem = { code: 'unnamed_column', message: `expected nothing in column ${filled + 1}, which has no name, found "${record[filled]}"` };
+            problem = { code: 'unnamed_column', message: `expected nothing in column ${filled + 1}, which has no name, found "${record[filled] ?? ''}"` };
           }
         }
         yield { line: info.lines, values: record, raw: lineOf(parsed.raw), problem };
@@ -314,7 +313,7 @@ export function expectColumns<K extends string>(found: readonly string[], expect
   for (const [key, spellings] of Object.entries(expected.mapped) as [K, string | readonly string[]][]) {
     const patterns = typeof spellings === 'string' ? [spellings] : spellings;
     const matches = names.flatMap((name, index) => (patterns.some((pattern) => matchesName(pattern, name)) ? [index] : []));
-    if (matches.length > 1) twice.push(`${key} (${matches.map((index) => `"${found[index]}"`).join(' and ')})`);
+    if (matches.length > 1) twice.push(`${key} (${found.filter((_, index) => matches.includes(index)).map((name) => `"${name}"`).join(' and ')})`);
     if (matches.length === 0 && expected.optional?.includes(key) !== true) {
       missing.push(`${key} (${patterns.join(' or ')})`);
       missed.push(...patterns.map(normaliseHeader));

@@ -21,7 +21,7 @@ export interface FoundElement {
   /** First fault inside of it; null when it is well-formed. */
   readonly fault: string | null;
   /** The text of an element of the tree as it was read. */
-  raw(element: Element): string;
+  readonly raw: (element: Element) => string;
   /** Line and column of its end, `12:40`. */
   readonly place: string;
 }

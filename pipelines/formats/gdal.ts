@@ -77,7 +77,7 @@ export async function loadGdal(load: () => Promise<{ readonly default: unknown }
     throw new MappaleError('vector files cannot be read on this machine', {
       code: 'GDAL_MISSING',
       kind: 'usage',
-      detail: `expected the optional package gdal-async, found: ${error instanceof Error ? error.message.split('\n')[0] : String(error)}`,
+      detail: `expected the optional package gdal-async, found: ${(error instanceof Error ? error.message : String(error)).replace(/\n.*/s, '')}`,
       hint: 'Run `npm install --include=optional gdal-async`; where no binary is offered for this platform, '
         + 'install libgdal-dev and a C++ compiler first and add `--build-from-source --shared_gdal`.',
       cause: error,
@@ -121,7 +121,7 @@ function isOf(system: Gdal.SpatialReference, dataset: number): boolean {
 /** Null: the layer has none, or none that GDAL understands. */
 function systemOf(layer: Gdal.Layer): Gdal.SpatialReference | null {
   try {
-    return layer.srs as Gdal.SpatialReference | null;
+    return layer.srs;
   } catch {
     return null;
   }
@@ -177,7 +177,7 @@ export const calls = {
     let bytes = 0;
     try {
       while (features.length < BATCH_FEATURES && bytes < BATCH_BYTES) {
-        const raw = first && features.length === 0 ? layer.features.first() : layer.features.next();
+        const raw = (first && features.length === 0 ? layer.features.first() : layer.features.next()) as Gdal.Feature | null;
         if (raw === null) return { features, ended: true, failure: null };
         const values = (raw.fields.toArray() as unknown[]).map(plainValue);
         const feature = { fid: raw.fid, values, ...(spatial ? geometryOf(gdal, raw, srid) : NO_GEOMETRY) };
@@ -251,10 +251,10 @@ function layerFacts(gdal: Gdal, layer: Gdal.Layer): GdalLayer {
 
 function geometryOf(gdal: Gdal, raw: Gdal.Feature, srid: number): Pick<GdalFeature, 'ewkb' | 'missing' | 'geometryError'> {
   try {
-    const geometry = raw.getGeometry() as Gdal.Geometry | null;
+    const geometry = raw.getGeometry();
     if (geometry === null) {
       const error = gdal.lastError as { readonly message?: string } | null;
-      gdal.lastError = null as never;
+      gdal.lastError = null;
       return { ewkb: null, missing: true, geometryError: error?.message ?? null };
     }
     geometry.flattenTo2D();
@@ -272,6 +272,7 @@ function plainValue(value: unknown): VectorValue {
   if (typeof value === 'string' || typeof value === 'number') return value;
   if (typeof value !== 'object' || !('year' in value)) return JSON.stringify(value);
   const { year, month, day, hour, minute, second } = value as Partial<Record<'year' | 'month' | 'day' | 'hour' | 'minute' | 'second', number>>;
-  const [mm, dd, ...time] = [month, day, hour, minute, second].map((part = 0) => String(Math.trunc(part)).padStart(2, '0'));
-  return `${String(year).padStart(4, '0')}-${mm}-${dd}${hour === undefined ? '' : `T${time.join(':')}`}`;
+  const two = (...parts: readonly (number | undefined)[]): string[] => parts.map((part = 0) => String(Math.trunc(part)).padStart(2, '0'));
+  const date = [String(year).padStart(4, '0'), ...two(month, day)].join('-');
+  return hour === undefined ? date : `${date}T${two(hour, minute, second).join(':')}`;
 }

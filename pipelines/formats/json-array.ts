@@ -10,7 +10,7 @@ import { utf8Text } from './streams.ts';
  * @param at how messages name the file
  * @throws input errors `JSON_MALFORMED`, `ENCODING_WRONG`; elements shortly before the fault may not have come
  */
-export async function* jsonArray(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator<unknown> {
+export async function* jsonArray(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator {
   const wrongEncoding = (cause: unknown): MappaleError => inputError('the JSON is not in UTF-8', {
     code: 'ENCODING_WRONG', at, detail: 'expected text in UTF-8, which JSON is written in, found other bytes', hint: 'Save the file in UTF-8.', cause,
   });

@@ -159,7 +159,7 @@ export function parseCoordinates(text: string): Ring | string {
   const size = ring.length;
   if (ring[0] !== ring[size - 2] || ring[1] !== ring[size - 1]) ring.push(...ring.slice(0, 2));
   const corners = new Set<string>();
-  for (let i = 0; i < ring.length && corners.size < 3; i += 2) corners.add(`${ring[i]} ${ring[i + 1]}`);
+  for (let i = 0; i < ring.length && corners.size < 3; i += 2) corners.add(ring.slice(i, i + 2).join(' '));
   if (corners.size < 3) return `ring_too_short: expected at least 3 different points, found ${corners.size}`;
   return ring;
 }

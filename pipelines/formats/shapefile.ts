@@ -123,9 +123,9 @@ const LANGUAGE_DRIVER: Readonly<Record<number, string>> = { 0x01: 'CP437', 0x02:
 function encodingName(cpg: string, label: string): string {
   const name = cpg.toUpperCase().replace(/^(ANSI|OEM|CP|WINDOWS)[ _-]*(?=\d)/, '');
   if (/^(UTF-?8|65001|(US-?)?ASCII)$/.test(name)) return 'UTF-8';
-  const iso = /^(?:ISO[ _-]*)?8859[-_ ]*(\d{1,2})$/.exec(name);
+  const iso = /^(?:ISO[ _-]*)?8859[-_ ]*(\d{1,2})$/.exec(name)?.[1];
   // The bytes 0x80–0x9F are controls in ISO 8859-1 and letters in what Windows programs call by that name.
-  if (iso !== null) return iso[1] === '1' ? 'CP1252' : `ISO-8859-${iso[1]}`;
+  if (iso !== undefined) return iso === '1' ? 'CP1252' : `ISO-8859-${iso}`;
   if (/^(437|850|852|1250|1252)$/.test(name)) return `CP${name}`;
   throw inputError('encoding of the shapefile is not known', {
     code: 'ENCODING_UNKNOWN', at: label, detail: `expected UTF-8, 1252, 1250, 850, 437 or ISO 8859-n in .cpg, found ${JSON.stringify(cpg)}`,

@@ -55,7 +55,7 @@ export function serve<Task, Message>(work: (task: Task, out: Outbox<Message>) =>
     work(task, new Outbox(port, taken)).then(
       () => port.postMessage({ kind: 'done' } satisfies Posted<Message>),
       (error: unknown) => port.postMessage((error instanceof MappaleError
-        ? { kind: 'failed', error: error.message, facts: { ...error } }
+        ? { kind: 'failed', error: error.message, facts: Object.assign({}, error) }
         : { kind: 'failed', error, facts: null }) satisfies Posted<Message>),
     );
   });

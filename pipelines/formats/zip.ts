@@ -465,8 +465,9 @@ function mib(bytes: number): string {
 }
 
 function repeats(at: string, names: readonly string[]): MappaleError {
+  const [first = ''] = names;
   return inputError('the zip holds two members of one name', {
-    code: 'ZIP_MEMBER_REPEATED', at: `${at}!${names[0]}`,
+    code: 'ZIP_MEMBER_REPEATED', at: `${at}!${first}`,
     detail: `expected each name once, found ${names.slice(0, 5).join(', ')} again${names.length > 5 ? ` and ${names.length - 5} more` : ''}`,
     hint: 'Only one of them could be read, and nobody can tell which is meant. Download the zip again, or pack it again with the right one.',
   });

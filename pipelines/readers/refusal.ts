@@ -26,5 +26,6 @@ export function firstIssue(error: ZodError): { readonly field: string; readonly 
 
 /** As JSON, which has no word for what is not a number or has no end. */
 export function shown(value: unknown): string {
-  return typeof value === 'number' ? String(value) : JSON.stringify(value) ?? 'nothing';
+  if (value === undefined) return 'nothing';
+  return typeof value === 'number' ? String(value) : JSON.stringify(value);
 }

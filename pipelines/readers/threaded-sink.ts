@@ -55,7 +55,10 @@ function postingMember(facts: MemberFacts, tables: Readonly<Record<string, Colum
       out.post({ kind: 'reject', reject: { ...reject, raw }, progress: progress() }, raw.length);
     },
     duplicate: (position, code) => out.post({ kind: 'duplicate', position, code }),
-    drain: () => out.wait() as undefined,
+    drain: () => {
+      out.wait();
+      return undefined;
+    },
     close: async (records) => {
       for (const each of writers.values()) each.flush();
       out.post({ kind: 'close', records });

@@ -187,5 +187,5 @@ export function sidecarsOf(probe: Probe): string[] {
  */
 export function editionOf(name: string): string | null {
   const found = [...name.matchAll(/(?<!\d)(20\d\d)(?:[_-](20\d\d))?(?!\d)/g)].at(-1);
-  return found === undefined ? null : found.slice(1).filter((year) => year !== undefined).join('_');
+  return found === undefined ? null : found.slice(1).filter(Boolean).join('_');
 }

@@ -8,19 +8,19 @@ import { itemAt } from './items.ts';
 import { ringArea, type MultiPolygon, type Point } from './plane-geometry.ts';
 import type { ZipEntry } from './zip-writer.ts';
 
-export type ShapefileField
+export type ShapefileField =
   /** Text of at most `length` bytes, 1–254. */
-  = | { readonly name: string; readonly type: 'text'; readonly length: number }
+  | { readonly name: string; readonly type: 'text'; readonly length: number }
   /** Whole number of at most `length` characters. */
-    | { readonly name: string; readonly type: 'integer'; readonly length: number }
-    | { readonly name: string; readonly type: 'real'; readonly length: number; readonly decimals: number }
+  | { readonly name: string; readonly type: 'integer'; readonly length: number }
+  | { readonly name: string; readonly type: 'real'; readonly length: number; readonly decimals: number }
   /** `2026-01-31`. */
-    | { readonly name: string; readonly type: 'date' };
+  | { readonly name: string; readonly type: 'date' };
 
-export type ShapefileGeometry
-  = | { readonly type: 'polygon'; readonly polygons: MultiPolygon }
-    | { readonly type: 'line'; readonly lines: readonly (readonly Point[])[] }
-    | { readonly type: 'point'; readonly point: Point };
+export type ShapefileGeometry =
+  | { readonly type: 'polygon'; readonly polygons: MultiPolygon }
+  | { readonly type: 'line'; readonly lines: readonly (readonly Point[])[] }
+  | { readonly type: 'point'; readonly point: Point };
 
 export interface ShapefileFeature {
   /** Null: a null shape. */

@@ -83,7 +83,13 @@ describe('the synthetic cadastral map', () => {
   test('has a truth of each parcel: its parts and its ground area', () => {
     const truth = synthetic.truth!(region);
     for (const parcel of region.parcels(region.comuni[1])) {
-      const { basic } = truth(parcel) as { basic: { cadastral_reference: string; area_m2: number; cadastral: { comune_code: string; section: string; sheet: string; attachment: string; development: string } } };
+      const { basic } = truth(parcel) as {
+        basic: {
+          cadastral_reference: string;
+          area_m2: number;
+          cadastral: { comune_code: string; section: string; sheet: string; attachment: string; development: string };
+        };
+      };
       const { comune_code, section, sheet, attachment, development } = basic.cadastral;
       expect(`${comune_code}${section}${sheet}${attachment}${development}`).toBe(parcel.sheet.reference);
       // Cells are 41 × 44 m, their corners moved by up to 15 %; up to twelve cells make a parcel.

@@ -124,7 +124,7 @@ describeDatabase('boundaries become a layer', (engine) => {
   test('reprojected, repaired, each unit once, each with its ground area', async () => {
     // The comune's box, drawn in UTM as the publisher draws it, and its area computed in degrees without PostGIS.
     const region = makeRegion({ parcels: 2000, seed: 1 });
-    const { box } = region.comuni[0]!;
+    const { box } = region.comuni[0];
     const corners: [number, number][] = [];
     const [west, south, east, north] = box;
     for (let i = 0; i < 20; i += 1) corners.push([west + ((east - west) * i) / 20, south]);

@@ -85,7 +85,7 @@ describeEngines('the read interface', (engine) => {
     it('finds every parcel of a border point, smallest first', async () => {
       const corners = new Map<string, SyntheticParcel[]>();
       for (const each of service.region.parcels()) {
-        for (const point of new Set(each.polygons[0]![0]!.map((corner) => corner.join(',')))) corners.set(point, [...(corners.get(point) ?? []), each]);
+        for (const point of new Set(each.polygons[0][0].map((corner) => corner.join(',')))) corners.set(point, [...(corners.get(point) ?? []), each]);
       }
       const [shared, owners] = [...corners].find(([, all]) => all.length >= 3 && new Set(all.map(({ reference }) => reference)).size === all.length)!;
       const [lng, lat] = shared.split(',');
@@ -99,7 +99,7 @@ describeEngines('the read interface', (engine) => {
       const box = [parcel.lng - 0.002, parcel.lat - 0.002, parcel.lng + 0.002, parcel.lat + 0.002].map((side) => Number(side.toFixed(7)));
       const [west, south, east, north] = box as [number, number, number, number];
       const expected = [...service.region.parcels()].filter(({ polygons }) => {
-        const ring = polygons.flatMap((rings) => rings[0]!);
+        const ring = polygons.flatMap((rings) => rings[0]);
         const lngs = ring.map(([lng]) => lng);
         const lats = ring.map(([, lat]) => lat);
         return Math.min(...lngs) <= east && Math.max(...lngs) >= west && Math.min(...lats) <= north && Math.max(...lats) >= south;

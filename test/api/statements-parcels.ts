@@ -32,7 +32,7 @@ export const PARCELS: readonly Statement[] = [
   {
     about: OF_LOCATE, says: 'gives 50 parcels by default, 1 to 200 when asked, and says when there are more',
     holds: async (trial) => {
-      const box = trial.service.region.comuni[0]!.box.map((side) => side.toFixed(7)) as [string, string, string, string];
+      const box = trial.service.region.comuni[0].box.map((side) => side.toFixed(7)) as [string, string, string, string];
       const wide = `/parcels/locate?bbox=${box[0]},${box[1]},${Math.min(Number(box[2]), Number(box[0]) + 0.05)},${Math.min(Number(box[3]), Number(box[1]) + 0.05)}`;
       const usual = (await trial.get(wide)) as { data: Json[]; meta: Json };
       expect([usual.data.length, usual.meta['limit'], usual.meta['count'], usual.meta['truncated']]).toEqual([50, 50, 50, true]);
@@ -163,7 +163,7 @@ export const PARCELS: readonly Statement[] = [
     about: OF_LOCATE, says: 'with after=fid pages through a box: every parcel once, and the last page is not truncated',
     holds: async (trial) => {
       const seen: number[] = [];
-      const [west, south, , north] = trial.service.region.comuni[0]!.box;
+      const [west, south, , north] = trial.service.region.comuni[0].box;
       const box = [west, south, west + 0.03, north].map((side) => side.toFixed(7)).join(',');
       const all = await trial.list(`/parcels/locate?bbox=${box}&limit=200`);
       for (let after: number | null = null, more = true; more;) {

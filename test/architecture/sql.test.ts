@@ -173,9 +173,9 @@ describe('checks', () => {
     expect(
       checks.flatMap(({ file, text, name }) => {
         const lines = text.split('\n');
-        const well
-          = /^[a-z][a-z0-9_]*$/.test(name) && /^-- level: (error|warn)$/.test(lines[1] ?? '') && /^-- expects: \S/.test(lines[2] ?? '')
-            && /^\s*(select|with)\b/.test(code(text)) && code(text).trim().split(/;\s*/).filter((part) => part !== '').length === 1;
+        const well =
+          /^[a-z][a-z0-9_]*$/.test(name) && /^-- level: (error|warn)$/.test(lines[1] ?? '') && /^-- expects: \S/.test(lines[2] ?? '')
+          && /^\s*(select|with)\b/.test(code(text)) && code(text).trim().split(/;\s*/).filter((part) => part !== '').length === 1;
         return well ? [] : [`${file}: ${name}`];
       }),
     ).toEqual([]);

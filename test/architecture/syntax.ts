@@ -53,8 +53,8 @@ function readImports(file: string, text: string): Import[] {
 export function environmentReads(file: string, text: string): number[] {
   const lines: number[] = [];
   walk(parse(file, text), (node, line) => {
-    const member
-      = ts.isPropertyAccessExpression(node) ? node.name.text
+    const member =
+      ts.isPropertyAccessExpression(node) ? node.name.text
         : ts.isElementAccessExpression(node) && ts.isStringLiteralLike(node.argumentExpression) ? node.argumentExpression.text
           : null;
     if (member === 'env' && /^(globalThis\.)?process$/.test((node as ts.PropertyAccessExpression).expression.getText())) lines.push(line);

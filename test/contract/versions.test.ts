@@ -92,9 +92,9 @@ function offences(was: Versions, now: Versions, upstream: Upstream): string[] {
   for (const [file, after] of Object.entries(now.tables)) {
     const before = was.tables[file];
     told.push(...lowered(file, before, after));
-    const isNew
-      = now.synthetic > was.synthetic
-        || (upstream.get(file) ?? []).some((name) => raised(was.tables[name] ?? was.sources[name], now.tables[name] ?? now.sources[name]));
+    const isNew =
+      now.synthetic > was.synthetic
+      || (upstream.get(file) ?? []).some((name) => raised(was.tables[name] ?? was.sources[name], now.tables[name] ?? now.sources[name]));
     if (before === undefined || raised(before, after) || isNew) continue;
     for (const [name, text] of Object.entries(after.goldens)) {
       if (before.goldens[name] === text) continue;

@@ -29,8 +29,8 @@ export default async function setup(project: TestProject): Promise<() => Promise
     });
     search.then(
       ({ server, refused }) => {
-        const offer: PostgresOffer
-          = server === null ? { refused: refused.join('; ') } : { url: server.url, template: server.template, prefix: server.prefix };
+        const offer: PostgresOffer =
+          server === null ? { refused: refused.join('; ') } : { url: server.url, template: server.template, prefix: server.prefix };
         response.end(JSON.stringify(offer));
       },
       (error: unknown) => response.writeHead(500).end(String(error)),

@@ -117,10 +117,10 @@ export async function smallStart(url: string): Promise<Start> {
 }
 
 /** What can happen. `pick` chooses among what is there. */
-export type Happening
-  = | { readonly what: 'take away' | 'put back' | 'issue again' | 'comune alone' | 'forget'; readonly pick: number }
-    | { readonly what: 'split' | 'merge' | 'move' | 'refresh' | 'roll back' }
-    | { readonly what: 'kill'; readonly after: number };
+export type Happening =
+  | { readonly what: 'take away' | 'put back' | 'issue again' | 'comune alone' | 'forget'; readonly pick: number }
+  | { readonly what: 'split' | 'merge' | 'move' | 'refresh' | 'roll back' }
+  | { readonly what: 'kill'; readonly after: number };
 
 export class Story {
   readonly folder: string;

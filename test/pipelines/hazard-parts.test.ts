@@ -140,7 +140,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
       { name: 'LPH_bassa', field: 'scenario', value: scenario('Low'), comuni: comuni.slice(0, 2) },
     ]);
     await areas(files.folder, FRANE, [{ name: FRANE, field: 'per_fr_ita', value: 'Aree di Attenzione aa', comuni: comuni.slice(3, 4) }]);
-    await shore(files.folder, comuni[1]!);
+    await shore(files.folder, comuni[1]);
     context = { ...(await contextOn(await engine.openDatabase())), log };
     await run();
   });

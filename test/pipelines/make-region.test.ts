@@ -52,7 +52,7 @@ describe('the synthetic region', () => {
     expect(parcel!.index).toBe(10_000_000 - last.parcelCount);
     for (const key of ['belfiore', 'istatCode', 'name'] as const) expect(new Set(region.comuni.map((comune) => comune[key])).size).toBe(region.comuni.length);
     expect(region.comuni.every((comune) => /^Z\d{3}$/.test(comune.belfiore) && /^(070|094)\d{3}$/.test(comune.istatCode))).toBe(true);
-    for (const comune of [region.comuni[1]!, last]) {
+    for (const comune of [region.comuni[1], last]) {
       const references = [...region.sheets(comune)].map((sheet) => sheet.reference);
       expect(new Set(references).size).toBe(references.length);
       expect(references.every((reference) => /^Z\d{3}[A-Z_]\d{4}[0-9A-Z][0-9A-Z]$/.test(reference))).toBe(true);
@@ -82,7 +82,7 @@ describe('the synthetic region', () => {
 
   test('fills a whole sheet without gap or overlap', () => {
     const region = makeRegion({ parcels: 2000, seed: 9 });
-    for (const sheet of [...region.sheets(region.comuni[0]!)].filter((each) => each.parcelCount === SHEET_PARCELS)) {
+    for (const sheet of [...region.sheets(region.comuni[0])].filter((each) => each.parcelCount === SHEET_PARCELS)) {
       const parcels = [...region.parcels(region.comuni[0])].filter((parcel) => parcel.sheet.index === sheet.index);
       const [west, south, east, north] = sheet.box;
       // All sheet corners are parcel corners, so the sum of planar areas is that of the box, up to rounding.
@@ -107,7 +107,7 @@ describe('the synthetic region', () => {
     const sheets = region.comuni.flatMap((comune) => [...region.sheets(comune)]);
     expect(new Set(parcels.map((parcel) => parcel.kind))).toEqual(new Set(['land', 'road', 'water']));
     expect(parcels.some((parcel) => parcel.polygons.length === 2)).toBe(true);
-    expect(parcels.some((parcel) => parcel.polygons[0]!.length === 2)).toBe(true);
+    expect(parcels.some((parcel) => parcel.polygons[0].length === 2)).toBe(true);
     expect(parcels.some((parcel) => /^\d+A$/.test(parcel.label))).toBe(true);
     expect(parcels.some((parcel) => parcel.label === 'A')).toBe(true);
     expect(parcels.some((parcel) => parcel.kind === 'road' && parcel.polygons.length === 2)).toBe(true);

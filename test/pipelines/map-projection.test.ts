@@ -2,30 +2,31 @@ import { describe, expect, test } from 'vitest';
 import { geodesicDistance, laeaEurope, utm32, type Projection } from '../../pipelines/synthetic/map-projection.ts';
 
 /** Computed once with GDAL 3.6.2 / PROJ 9.1.1: `gdaltransform -s_srs EPSG:4258 -t_srs EPSG:<srid>`, traditional axis order. */
-const REFERENCE: readonly { readonly srid: number; readonly projection: Projection; readonly rows: readonly (readonly [number, number, number, number])[] }[] = [
-  {
-    srid: 3035,
-    projection: laeaEurope,
-    rows: [
-      // The first is the published test point of IOGP Guidance Note 7-2, method 9820; the second its worked example.
-      [10, 52, 4_321_000, 3_210_000],
-      [5, 50, 3_962_799.45095507, 2_999_718.85315956],
-      [14.5, 41.7, 4_696_766.89122901, 2_077_594.45315599],
-      [18.3, 40.1, 5_030_808.54636153, 1_928_338.21184505],
-      [6.7, 45.2, 4_061_385.15575557, 2_459_963.29284362],
-    ],
-  },
-  {
-    srid: 32632,
-    projection: utm32,
-    rows: [
-      [10, 52, 568_649.70489517, 5_761_510.31655531],
-      [14.5, 41.7, 957_711.475814217, 4_631_106.54329912],
-      [18.3, 40.1, 1_293_274.78640306, 4_480_525.38528294],
-      [6.7, 45.2, 319_356.843553623, 5_007_741.66799453],
-    ],
-  },
-];
+const REFERENCE: readonly { readonly srid: number; readonly projection: Projection; readonly rows: readonly (readonly [number, number, number, number])[] }[] =
+  [
+    {
+      srid: 3035,
+      projection: laeaEurope,
+      rows: [
+        // The first is the published test point of IOGP Guidance Note 7-2, method 9820; the second its worked example.
+        [10, 52, 4_321_000, 3_210_000],
+        [5, 50, 3_962_799.45095507, 2_999_718.85315956],
+        [14.5, 41.7, 4_696_766.89122901, 2_077_594.45315599],
+        [18.3, 40.1, 5_030_808.54636153, 1_928_338.21184505],
+        [6.7, 45.2, 4_061_385.15575557, 2_459_963.29284362],
+      ],
+    },
+    {
+      srid: 32632,
+      projection: utm32,
+      rows: [
+        [10, 52, 568_649.70489517, 5_761_510.31655531],
+        [14.5, 41.7, 957_711.475814217, 4_631_106.54329912],
+        [18.3, 40.1, 1_293_274.78640306, 4_480_525.38528294],
+        [6.7, 45.2, 319_356.843553623, 5_007_741.66799453],
+      ],
+    },
+  ];
 
 describe('map projections', () => {
   test.each(REFERENCE.flatMap(({ srid, projection, rows }) => rows.map((row) => ({ srid, projection, row }))))(

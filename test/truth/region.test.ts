@@ -95,7 +95,7 @@ function basicDifferences(region: SyntheticRegion, parcel: SyntheticParcel, expe
   const none = (code: Json | undefined): Json => (code === '0' || code === undefined ? null : code);
   found.push(...differences('basic.cadastral', {
     sheet: String(cadastral['sheet']).replace(/^0+/, ''), section: cadastral['section'] ?? null, attachment: none(cadastral['attachment']), development: none(cadastral['development']),
-    comune_code: cadastral['comune_code'] ?? null, postal_code: (cadastral['postal_code'] ?? null) as Json,
+    comune_code: cadastral['comune_code'] ?? null, postal_code: (cadastral['postal_code'] ?? null),
   }, basic['cadastral']));
   found.push(...differences('municipality', expected['municipality'], record['municipality']));
   found.push(...differences('basic.municipality', expected['municipality'], basic['municipality']));
@@ -121,7 +121,9 @@ describeEngines(`a synthetic region of ${PARCELS} parcels with every source`, (e
 
   beforeAll(async () => {
     files = await syntheticFiles(PARCELS, SEED);
-    const parts = (await Promise.all((await loadSources()).map(({ id }) => loadSynthetic(id)))).flatMap((synthetic) => (synthetic.truth === undefined ? [] : [synthetic.truth(files.region)]));
+    const parts = (await Promise.all((await loadSources()).map(({ id }) => loadSynthetic(id)))).flatMap((synthetic) =>
+      synthetic.truth === undefined ? [] : [synthetic.truth(files.region)],
+    );
     truth = (parcel) => parts.map((part) => part(parcel) as JsonObject).reduce(merge, {});
     context = await contextOn(await engine.openDatabase());
     report = await refresh(context, loadOptions([files.folder], [files.region.code]));

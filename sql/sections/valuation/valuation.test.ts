@@ -121,7 +121,7 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
       'select distinct belfiore, half_year, st_isvalid(geom) as valid from layer.omi_perimeter where made_valid order by half_year',
     );
     expect(repaired).toEqual(
-      [2013 * 2 + 1, 2018 * 2 + 1, 2025 * 2 + 1].map((halfYear) => ({ belfiore: region.comuni[1]!.belfiore, half_year: halfYear, valid: true })),
+      [2013 * 2 + 1, 2018 * 2 + 1, 2025 * 2 + 1].map((halfYear) => ({ belfiore: region.comuni[1].belfiore, half_year: halfYear, valid: true })),
     );
   });
 
