@@ -4,8 +4,9 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from '../config.ts';
 import { digestOfFacts, readerFacts, type Facts } from './fingerprint.ts';
-import { parseSqlFile, readSqlFile, type Relation, type SqlFile } from './sql-files.ts';
+import { readSqlFile, type Relation, type SqlFile } from './sql-files.ts';
 import type { Source } from './source.ts';
+import { stagingTables } from './staging-tables.ts';
 
 export interface RegisteredSource extends Source {
   readonly id: string;
@@ -41,16 +42,6 @@ export async function registerSource(id: string): Promise<RegisteredSource> {
   const [staging, load, placesOf] = [stagingTables(id, source.tables), sql('load'), source.places === undefined ? null : sql('places')];
   const facts = readerFacts(id, source.manifest.version, [staging, load, ...(placesOf === null ? [] : [placesOf])]);
   return { ...source, id, folder: `sources/${id}`, facts, reader: digestOfFacts(facts), staging, layer: sql('layer'), load, checks: sql('checks'), placesOf };
-}
-
-/** The statements that make a source's staging tables, under the name that the ledger knows them by. */
-function stagingTables(id: string, tables: Source['tables']): SqlFile {
-  const statements = Object.entries(tables).map(([table, columns]) => {
-    const lines = Object.entries({ member_id: 'int4 not null', position: 'int8 not null', ...columns }).map(([name, type]) => `  ${name} ${type}`);
-    return `create unlogged table ${table} (\n${lines.join(',\n')}\n);\n`;
-  });
-  const header = `-- reads: none\n-- writes: ${Object.keys(tables).map((table) => `staging.${table}`).join(', ')}\n`;
-  return parseSqlFile(`sources/${id}/staging.sql`, [header, ...statements].join('\n'));
 }
 
 /** What files become hangs on the engine, too: a newer PROJ may move a corner. */

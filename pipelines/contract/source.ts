@@ -216,8 +216,10 @@ export interface Source {
 
 /** Declares a source; checks at start what the types cannot. */
 export function defineSource(source: Source): Source {
-  for (const table of Object.keys(source.tables)) {
+  for (const [table, columns] of Object.entries(source.tables)) {
     if (!/^raw_[a-z0-9_]+$/.test(table)) throw new Error(`${source.manifest.id}: staging table ${table} must be named raw_<thing>`);
+    const odd = Object.keys(columns).find((column) => !/^[a-z][a-z0-9_]*$/.test(column));
+    if (odd !== undefined) throw new Error(`${source.manifest.id}: ${table} has a column that is no plain name: ${odd}`);
   }
   return source;
 }
