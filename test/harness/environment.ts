@@ -20,11 +20,11 @@ export interface TestEnvironment {
   readonly enginesNamed: boolean;
   /** `MAPPALE_TEST_SEED`: what tests draw by chance follows from it; by default it follows from the commit, so that runs add up. */
   readonly seed: number;
-  /** `MAPPALE_TEST_KILLS`: how often the suite of faults kills a run; 6 by default. */
+  /** `MAPPALE_TEST_KILLS`: how often the suite of faults kills a run; 4 by default. */
   readonly kills: number;
   /** `MAPPALE_TEST_MUTATIONS`: mutated files tried for each source; 100 by default. */
   readonly mutations: number;
-  /** `MAPPALE_TEST_SEQUENCES`: sequences of happenings tried on PostgreSQL, 5 by default; a tenth of it on PGlite. */
+  /** `MAPPALE_TEST_SEQUENCES`: sequences of happenings tried on PostgreSQL, 4 by default; a tenth of it on PGlite. */
   readonly sequences: Readonly<Record<EngineName, number>>;
   /** `PATH`: where programs are looked for. */
   readonly path: readonly string[];
@@ -36,14 +36,14 @@ export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvir
   if (unknown.length > 0) {
     throw new Error(`MAPPALE_TEST_ENGINES: expected ${ENGINE_NAMES.join(' or ')}, found ${unknown.join(', ')}`);
   }
-  const sequences = count(env, 'MAPPALE_TEST_SEQUENCES', 5);
+  const sequences = count(env, 'MAPPALE_TEST_SEQUENCES', 4);
   return {
     databaseUrl: env['TEST_DATABASE_URL'] || null,
     image: env['MAPPALE_TEST_IMAGE'] || 'postgis/postgis:16-3.4',
     enginesNamed: asked.length > 0,
     engines: asked.length === 0 ? ENGINE_NAMES : ENGINE_NAMES.filter((name) => asked.includes(name)),
     seed: (env['MAPPALE_TEST_SEED'] ?? '') === '' ? seedOfCommit() : count(env, 'MAPPALE_TEST_SEED', 0),
-    kills: count(env, 'MAPPALE_TEST_KILLS', 6),
+    kills: count(env, 'MAPPALE_TEST_KILLS', 4),
     mutations: count(env, 'MAPPALE_TEST_MUTATIONS', 100),
     sequences: { postgres: sequences, pglite: Math.ceil(sequences / 10) },
     path: (env['PATH'] ?? '').split(delimiter),
