@@ -118,20 +118,11 @@ function isOf(system: Gdal.SpatialReference, dataset: number): boolean {
   return firstOf.get(system) === dataset;
 }
 
-/** Null: the layer has none, or none that GDAL understands. */
-function systemOf(layer: Gdal.Layer): Gdal.SpatialReference | null {
+/** @returns what `get` gives; null where GDAL does not understand the CRS, which is as good as none */
+function understood<T>(get: () => T): T | null {
   try {
-    return layer.srs;
+    return get();
   } catch {
-    return null;
-  }
-}
-
-function wktOf(system: Gdal.SpatialReference | null): string | null {
-  try {
-    return system?.toWKT() ?? null;
-  } catch {
-    // As good as none.
     return null;
   }
 }
@@ -153,10 +144,11 @@ export const calls = {
       for (;;) {
         const dataset = gdal.open(path, 'r', known);
         const number = keep(dataset);
-        const systems = dataset.layers.map(systemOf).filter((system) => system !== null);
+        const layers = dataset.layers.map((layer) => ({ layer, system: understood(() => layer.srs) }));
+        const systems = layers.flatMap(({ system }) => (system === null ? [] : [system]));
         // One that comes again while the first is open is one that a driver has for all its files.
         if (systems.every((system) => isOf(system, number) || seen.has(system))) {
-          return { dataset: number, layers: dataset.layers.map((layer) => layerFacts(gdal, layer)) };
+          return { dataset: number, layers: layers.map(({ layer, system }) => layerFacts(gdal, layer, system)) };
         }
         for (const system of systems) seen.add(system);
         datasets.delete(number);
@@ -235,7 +227,7 @@ export interface Call<Name extends keyof Calls = keyof Calls> {
 
 export type Answer<Name extends keyof Calls> = Awaited<ReturnType<Calls[Name]>>;
 
-function layerFacts(gdal: Gdal, layer: Gdal.Layer): GdalLayer {
+function layerFacts(gdal: Gdal, layer: Gdal.Layer, system: Gdal.SpatialReference | null): GdalLayer {
   const types = new Map<string, VectorField['type']>([
     [gdal.OFTString, 'string'], [gdal.OFTInteger, 'integer'], [gdal.OFTInteger64, 'integer'], [gdal.OFTReal, 'real'],
     [gdal.OFTDate, 'date'], [gdal.OFTDateTime, 'datetime'],
@@ -245,7 +237,7 @@ function layerFacts(gdal: Gdal, layer: Gdal.Layer): GdalLayer {
     spatial: layer.geomType !== gdal.wkbNone,
     fields: layer.fields.map(({ name, type }) => ({ name, type: types.get(type) ?? 'other' })),
     featureCount: layer.features.count(true),
-    wkt: wktOf(systemOf(layer)),
+    wkt: system === null ? null : understood(() => system.toWKT()),
   };
 }
 
