@@ -18,10 +18,11 @@ export function refusalOf(fields: Readonly<Record<string, unknown>>, error: ZodE
   return { code: `${field}_invalid`, message: `${field}: ${message}${found}` };
 }
 
-/** The first of zod's complaints: one says what to look at, the rest follow from it as often as not. */
-export function firstIssue(error: ZodError): { readonly field: string; readonly message: string } {
+/** The first of zod's complaints, with the code that its schema stated: one says what to look at, the rest follow from it as often as not. */
+export function firstIssue(error: ZodError): { readonly field: string; readonly message: string; readonly code: string | null } {
   const [issue] = error.issues;
-  return { field: String(issue?.path[0] ?? 'record'), message: issue?.message ?? 'not accepted' };
+  const code = issue?.code === 'custom' ? issue.params?.['code'] as unknown : null;
+  return { field: String(issue?.path[0] ?? 'record'), message: issue?.message ?? 'not accepted', code: typeof code === 'string' ? code : null };
 }
 
 /** As JSON, which has no word for what is not a number or has no end. */

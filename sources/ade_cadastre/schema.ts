@@ -1,5 +1,6 @@
 /** What a feature says, and how its text becomes values. The scanner's fast path accepts a part of this, byte by byte. */
 import { z } from 'zod';
+import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { parseReference } from './reference.ts';
 
 /** Prefixes that the publisher puts before a reference. */
@@ -12,14 +13,10 @@ const reference = z.string().refine((text) => parseReference(text) !== null, { e
 /** `01/03/1985` → `1985-03-01`; empty → null. */
 const date = z.string().transform((text, context) => {
   if (text === '') return null;
-  const match = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(text);
-  const iso = match === null ? '' : match.slice(1).reverse().join('-');
-  const time = Date.parse(`${iso}T00:00:00Z`);
-  if (Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== iso) {
-    context.addIssue({ code: 'custom', message: 'expected a day as DD/MM/YYYY or nothing' });
-    return z.NEVER;
-  }
-  return iso;
+  const iso = isoDate(text);
+  if (iso !== null) return iso;
+  context.addIssue({ code: 'custom', message: 'expected a day as DD/MM/YYYY or nothing' });
+  return z.NEVER;
 });
 
 /** Flat properties of `CP:CadastralParcel`, as text. */

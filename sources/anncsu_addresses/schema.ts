@@ -8,6 +8,7 @@
  */
 import { z } from 'zod';
 import { isNoData } from '../../pipelines/readers/no-data.ts';
+import { firstIssue } from '../../pipelines/readers/refusal.ts';
 
 export const STRAD_COLUMNS = [
   'CODICE_COMUNE', 'CODICE_ISTAT', 'PROGRESSIVO_NAZIONALE', 'CODICE_COMUNALE', 'ODONIMO', "LOCALITA'", 'TOTALE_ACCESSI', 'DIZIONE_LINGUA1',
@@ -100,9 +101,7 @@ export function record(columns: readonly string[], fields: readonly string[]): R
 
 /** @returns the stable code and the one-line message of a refused line: `CIVICO: expected …, found "12A"`. */
 export function refusal(error: z.ZodError, fields: Readonly<Record<string, string>>): { readonly code: string; readonly message: string } {
-  const [issue] = error.issues;
-  const column = String(issue?.path[0] ?? '');
-  const found = (fields[column] ?? '').slice(0, 60);
-  const code = issue?.code === 'custom' && typeof issue.params?.['code'] === 'string' ? issue.params['code'] : 'row_malformed';
-  return { code, message: `${column === '' ? 'column 10' : column}: ${issue?.message ?? 'not accepted'}, found ${JSON.stringify(found)}` };
+  const { field, message, code } = firstIssue(error);
+  // One column has no name.
+  return { code: code ?? 'row_malformed', message: `${field === '' ? 'column 10' : field}: ${message}, found ${JSON.stringify((fields[field] ?? '').slice(0, 60))}` };
 }

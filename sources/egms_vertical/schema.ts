@@ -7,7 +7,7 @@
  */
 import { z } from 'zod';
 import { NO_DATA, isNoData } from '../../pipelines/readers/no-data.ts';
-import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
+import { firstIssue, refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
 
 /** Side of a cell in metres. */
 export const CELL_M = 100;
@@ -69,9 +69,8 @@ export const ALIASES: Readonly<Record<string, EgmsField>> = { height_ortho: 'hei
 
 /** @returns the stable code and the one-line message of a refused row; a cell whose place is good and whose motion is no number was not measured. */
 export function refusal(text: Readonly<Record<string, string>>, error: z.ZodError): Refusal {
-  const [issue] = error.issues;
   const found = refusalOf(text, error);
   if (error.issues.every(({ path }) => MEASURED.includes(String(path[0]))) && MEASURED.some((field) => isNoData(text[field])))
     return { ...found, code: NO_DATA };
-  return issue?.code === 'custom' && typeof issue.params?.['code'] === 'string' ? { ...found, code: issue.params['code'] } : found;
+  return { ...found, code: firstIssue(error).code ?? found.code };
 }

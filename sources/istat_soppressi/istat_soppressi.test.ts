@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
-import { isoDate } from './schema.ts';
+import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { goldenOf, trial } from '../../test/harness/trial.ts';

@@ -1,5 +1,6 @@
 /** One row of the list of suppressed comuni: from text to values. */
 import { z } from 'zod';
+import { isoDate } from '../../pipelines/readers/iso-date.ts';
 
 /** Our name → the publisher's column. */
 export const COLUMNS = {
@@ -23,15 +24,6 @@ export const EDITIONS = {
 } as const;
 
 const trimmed = z.string().transform((text) => text.trim());
-
-/** `22/01/2024` → `2024-01-22`; null for a day that no calendar has. */
-export function isoDate(italian: string): string | null {
-  const match = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(italian);
-  if (match === null) return null;
-  const iso = match.slice(1).reverse().join('-');
-  const time = Date.parse(`${iso}T00:00:00Z`);
-  return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== iso ? null : iso;
-}
 
 export const schema = z.strictObject({
   istat_code: trimmed.pipe(z.string().regex(/^\d{6}$/, 'expected six digits')),

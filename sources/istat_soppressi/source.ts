@@ -3,8 +3,9 @@ import { peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
 import { isWhole, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
+import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, EDITIONS, isoDate, schema } from './schema.ts';
+import { COLUMNS, EDITIONS, schema } from './schema.ts';
 
 /** `comuni-soppressi`, `Elenco-comuni-soppressi_2024`; another word names a part. */
 const WHOLE: WholeName = { whole: /^(?:istat[-_ ])?(?:elenco[-_ ](?:dei[-_ ])?)?comuni[-_ ]soppressi(?:[-_ ]*(?:al|del|\d+))*$/i, stated: /comuni[-_ ]soppressi/i };

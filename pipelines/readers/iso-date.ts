@@ -1,0 +1,10 @@
+/** Days as Italian publishers write them. */
+
+/** `22/01/2024` → `2024-01-22`; null for another text, and for a day that no calendar has. */
+export function isoDate(italian: string): string | null {
+  const match = /^(\d{2})\/(\d{2})\/(\d{4})$/.exec(italian);
+  if (match === null) return null;
+  const iso = match.slice(1).reverse().join('-');
+  const time = Date.parse(`${iso}T00:00:00Z`);
+  return Number.isNaN(time) || new Date(time).toISOString().slice(0, 10) !== iso ? null : iso;
+}
