@@ -171,17 +171,22 @@ export const HEADERS: Readonly<Record<Kind, readonly string[]>> = {
 
 // --- staging -----------------------------------------------------------------------------------------------------
 
+/** What both tables of a half-year say first. */
+const OF_A_ZONE = {
+  semester: 'text not null',
+  half_year: 'int2 not null',
+  elaborated: 'date not null',
+  region_code: 'int2 not null',
+  belfiore: 'text not null',
+  comune_name: 'text not null',
+  fascia: 'text not null',
+  zona: 'text not null',
+  link_zona: 'text not null',
+} as const;
+
 export const tables = {
   raw_quotation: {
-    semester: 'text not null',
-    half_year: 'int2 not null',
-    elaborated: 'date not null',
-    region_code: 'int2 not null',
-    belfiore: 'text not null',
-    comune_name: 'text not null',
-    fascia: 'text not null',
-    zona: 'text not null',
-    link_zona: 'text not null',
+    ...OF_A_ZONE,
     cod_tip: 'int2 not null',
     type: 'text not null',
     stato: 'text',
@@ -194,15 +199,7 @@ export const tables = {
     rental_surface: 'text',
   },
   raw_zone: {
-    semester: 'text not null',
-    half_year: 'int2 not null',
-    elaborated: 'date not null',
-    region_code: 'int2 not null',
-    belfiore: 'text not null',
-    comune_name: 'text not null',
-    fascia: 'text not null',
-    zona: 'text not null',
-    link_zona: 'text not null',
+    ...OF_A_ZONE,
     description: 'text',
     prevalent_cod_tip: 'int2',
     prevalent_type: 'text',
