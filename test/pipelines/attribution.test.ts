@@ -12,6 +12,7 @@ import { periodOf } from '../../pipelines/build/attribution.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { rolledBack } from '../harness/rolled-back.ts';
 
 const sources = await loadSources();
 
@@ -111,20 +112,15 @@ describeDatabase('the licences of a record', (engine) => {
   });
 
   it('name no tile of ground motion that lies elsewhere, and no edition of a hazard map that speaks of other comuni', async () => {
-    const used = (file: string, setup: string): Promise<string[]> => context.database.session(async (session) => {
-      await session.script('begin', 'test');
-      try {
-        await session.script(`
+    const used = (file: string, setup: string): Promise<string[]> => rolledBack(context.database, async (session) => {
+      await session.script(`
           create schema cases;
           set search_path to cases, public;
           create table member_in_force as
           select member_id, vintage from (values (1, '2018_2022'), (2, '2019_2023'), (3, '2020_2024')) as v (member_id, vintage);
           ${setup}`, 'test');
-        const text = readFileSync(new URL(`../../sql/sections/${file}/attribution.sql`, import.meta.url), 'utf8');
-        return (await session.query<{ source_id: string; vintage: string }>(text)).map(({ source_id: source, vintage }) => `${source} ${vintage}`).sort();
-      } finally {
-        await session.script('rollback', 'test');
-      }
+      const text = readFileSync(new URL(`../../sql/sections/${file}/attribution.sql`, import.meta.url), 'utf8');
+      return (await session.query<{ source_id: string; vintage: string }>(text)).map(({ source_id: source, vintage }) => `${source} ${vintage}`).sort();
     });
     // The point lies in the tile E47N20; E47N21 holds a parcel without a measured cell, E46N20 none.
     expect(await used('subsidence', `

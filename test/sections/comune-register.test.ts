@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database, Session } from '../../pipelines/db/index.ts';
 import { describeDatabase } from '../harness/database.ts';
+import { rolledBack } from '../harness/rolled-back.ts';
 
 const sql = (path: string): string => readFileSync(new URL(`../../sql/${path}`, import.meta.url), 'utf8');
 
@@ -43,15 +44,10 @@ describeDatabase('the register of ISTAT codes', (engine) => {
     database = await engine.openDatabase();
   });
 
-  const inCodes = <T>(statements: string, work: (session: Session) => Promise<T>): Promise<T> => database.session(async (session) => {
-    await session.script('begin', 'test');
-    try {
-      await session.script(SETUP, 'setup');
-      await session.script(statements, 'test');
-      return await work(session);
-    } finally {
-      await session.script('rollback', 'test');
-    }
+  const inCodes = <T>(statements: string, work: (session: Session) => Promise<T>): Promise<T> => rolledBack(database, async (session) => {
+    await session.script(SETUP, 'setup');
+    await session.script(statements, 'test');
+    return await work(session);
   });
   const rowsOf = async (session: Session): Promise<Row[]> => {
     await session.script(sql('core/comune_register.sql'), 'sql/core/comune_register.sql');

@@ -6,6 +6,7 @@ import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { rolledBack } from '../harness/rolled-back.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../${file}`, import.meta.url), 'utf8');
 const COVERED = SECTIONS.filter(({ name, coverage }) => name !== 'basic' && coverage === 'meta').map(({ name }) => name);
@@ -16,11 +17,11 @@ describeDatabase('the coverage of a section', (engine) => {
     context = await contextOn(await engine.openDatabase());
   });
 
+  type Said = Record<string, string[]>;
+
   /** What is said of parcels 1400000001, 2, 3 of Z001, Z002, Z003, whose sections are empty, over these tables. */
-  const said = (statements: string, sections: readonly string[] = COVERED): Promise<Record<string, string[]>> => context.database.session(async (session) => {
-    await session.script('begin', 'test');
-    try {
-      await session.script(`
+  const said = (statements: string, sections: readonly string[] = COVERED): Promise<Said> => rolledBack(context.database, async (session) => {
+    await session.script(`
         create schema cases;
         set search_path to cases, public;
         create view region as select 14::int2 as code, 'Molise'::text as name;
@@ -39,16 +40,13 @@ describeDatabase('the coverage of a section', (engine) => {
         create table section.demographics_14 partition of section.demographics for values from (1400000000) to (1500000000);
         create table core.section_coverage_14 partition of core.section_coverage for values in (14);
         ${statements}`, 'test');
-      await session.script(sql('sql/core/section_coverage.sql'), 'sql/core/section_coverage.sql');
-      await session.script('insert into core.section_coverage_14 select * from section_coverage', 'test');
-      const rows = await session.query<{ section: string; coverage: string }>(
-        `select s.section, api.section_coverage(14, 'Z00' || n, null, s.section, (api.section_record(s.section, 1400000000 + n)).linked) as coverage
+    await session.script(sql('sql/core/section_coverage.sql'), 'sql/core/section_coverage.sql');
+    await session.script('insert into core.section_coverage_14 select * from section_coverage', 'test');
+    const rows = await session.query<{ section: string; coverage: string }>(
+      `select s.section, api.section_coverage(14, 'Z00' || n, null, s.section, (api.section_record(s.section, 1400000000 + n)).linked) as coverage
          from unnest($1::text[]) with ordinality as s (section, nth) cross join generate_series(1, 3) as n order by s.nth, n`, [sections],
-      );
-      return Object.fromEntries(sections.map((section) => [section, rows.filter((row) => row.section === section).map(({ coverage }) => coverage)]));
-    } finally {
-      await session.script('rollback', 'test');
-    }
+    );
+    return Object.fromEntries(sections.map((section) => [section, rows.filter((row) => row.section === section).map(({ coverage }) => coverage)]));
   });
 
   it('of a section without any release is not_loaded, and not_mapped where what is loaded speaks of other comuni', async () => {

@@ -4,6 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { contextOn } from '../../../test/harness/region.ts';
+import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 
@@ -13,15 +14,10 @@ describeDatabase('a parcel\'s postal code and addresses', (engine) => {
     ({ database } = await contextOn(await engine.openDatabase()));
   });
 
-  const run = <T extends Record<string, unknown>>(setup: string, file: string, question: string): Promise<T[]> => database.session(async (session) => {
-    await session.script('begin', 'test');
-    try {
-      await session.script(`create schema cases; set search_path to cases, public; ${setup}`, 'test');
-      await session.script(sql(file), file);
-      return await session.query<T>(question);
-    } finally {
-      await session.script('rollback', 'test');
-    }
+  const run = <T extends Record<string, unknown>>(setup: string, file: string, question: string): Promise<T[]> => rolledBack(database, async (session) => {
+    await session.script(`create schema cases; set search_path to cases, public; ${setup}`, 'test');
+    await session.script(sql(file), file);
+    return await session.query<T>(question);
   });
 
   // Parcels 1 and 2 of Z001, 3 of Z002, 4 of Z003, one hundredth of a degree from each other. Files: member = rank of its kind.

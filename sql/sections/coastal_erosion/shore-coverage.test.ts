@@ -5,6 +5,7 @@ import type { Database, Row } from '../../../pipelines/db/index.ts';
 import { laeaEurope } from '../../../pipelines/synthetic/map-projection.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { createTables } from '../../../test/harness/functions.ts';
+import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const sql = (path: string): string => readFileSync(new URL(`../../../sql/${path}.sql`, import.meta.url), 'utf8');
 const SHORE = ['core/shore_piece', 'core/coast_coverage', 'sections/coastal_erosion/build'].map(sql).join('\n');
@@ -76,15 +77,10 @@ describeDatabase('the coverage of the shore', (engine) => {
   });
 
   const inCase = <T>(statements: string, work: (query: <R extends Row>(text: string) => Promise<R[]>) => Promise<T>): Promise<T> =>
-    database.session(async (session) => {
-      await session.script('begin', 'test');
-      try {
-        await session.script(SETUP, 'setup');
-        await session.script(statements, 'test');
-        return await work((text) => session.query(text));
-      } finally {
-        await session.script('rollback', 'test');
-      }
+    rolledBack(database, async (session) => {
+      await session.script(SETUP, 'setup');
+      await session.script(statements, 'test');
+      return await work((text) => session.query(text));
     });
 
   /** Comuni that are covered, and the rates that each parcel sees. */

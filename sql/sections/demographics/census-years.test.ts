@@ -4,6 +4,7 @@ import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { contextOn } from '../../../test/harness/region.ts';
+import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 
@@ -28,44 +29,39 @@ describeDatabase('the year of a section\'s figures', (engine) => {
 
   /** @returns section → year and residents, of those that have any figures */
   const figures = (told: readonly Figures[], residentsOfBases: Readonly<Record<string, number>> = {}): Promise<Record<string, string>> =>
-    database.session(async (session) => {
-      await session.script('begin', 'test');
-      try {
-        await session.script(
-          `
+    rolledBack(database, async (session) => {
+      await session.script(
+        `
         create schema cases;
         set search_path to cases, public;
         create view region as select 14::int2 as code, 'Molise'::text as name;
         create table census_section (like layer.census_section);
         create table census_indicator (like layer.census_indicator);
         create table member_in_force as select n as member_id, n as rank from generate_series(1, 2) as n;`,
-          'test',
-        );
-        for (const [index, section] of SECTIONS.entries()) {
-          await session.query(
-            `insert into census_section (release_id, member_id, position, section_id, region_code, istat_code, population, fictitious, made_valid, geom)
+        'test',
+      );
+      for (const [index, section] of SECTIONS.entries()) {
+        await session.query(
+          `insert into census_section (release_id, member_id, position, section_id, region_code, istat_code, population, fictitious, made_valid, geom)
            values (1, 1, $1, $2, 14, $3, $4, false, false, st_multi(st_makeenvelope(14, 41, 14.01, 41.01, 4326)))`,
-            [index, section, `0${section.slice(0, 5)}`, residentsOfBases[section] ?? 0],
-          );
-        }
-        const columns = await session.query<{ name: string }>(
-          "select attname as name from pg_attribute where attrelid = 'layer.census_indicator'::regclass and attnum > 8 and not attisdropped order by attnum",
+          [index, section, `0${section.slice(0, 5)}`, residentsOfBases[section] ?? 0],
         );
-        for (const [index, { year, section, residents, istat, file }] of told.entries()) {
-          await session.query(
-            `insert into census_indicator (release_id, member_id, position, section_id, region_code, istat_code, reference_year, population_total, ${columns.map(({ name }) => name).join(', ')})
-           values (1, $6, $1, $2, 14, $3, $4, $5, ${columns.map(() => 0).join(', ')})`,
-            [index, section, istat ?? `0${section.slice(0, 5)}`, year, residents, file ?? 1],
-          );
-        }
-        await session.script(sql('sql/core/census_figures.sql'), 'sql/core/census_figures.sql');
-        const rows = await session.query<{ section: string; said: string }>(
-          "select section_id as section, reference_year || ': ' || population_total as said from census_figures order by section_id",
-        );
-        return Object.fromEntries(rows.map(({ section, said }) => [section, said]));
-      } finally {
-        await session.script('rollback', 'test');
       }
+      const columns = await session.query<{ name: string }>(
+        "select attname as name from pg_attribute where attrelid = 'layer.census_indicator'::regclass and attnum > 8 and not attisdropped order by attnum",
+      );
+      for (const [index, { year, section, residents, istat, file }] of told.entries()) {
+        await session.query(
+          `insert into census_indicator (release_id, member_id, position, section_id, region_code, istat_code, reference_year, population_total, ${columns.map(({ name }) => name).join(', ')})
+           values (1, $6, $1, $2, 14, $3, $4, $5, ${columns.map(() => 0).join(', ')})`,
+          [index, section, istat ?? `0${section.slice(0, 5)}`, year, residents, file ?? 1],
+        );
+      }
+      await session.script(sql('sql/core/census_figures.sql'), 'sql/core/census_figures.sql');
+      const rows = await session.query<{ section: string; said: string }>(
+        "select section_id as section, reference_year || ': ' || population_total as said from census_figures order by section_id",
+      );
+      return Object.fromEntries(rows.map(({ section, said }) => [section, said]));
     });
   const [a1, a2, a3, b1, b2, b3] = SECTIONS;
 

@@ -5,6 +5,7 @@ import type { Database } from '../../../pipelines/db/index.ts';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { contextOn } from '../../../test/harness/region.ts';
+import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 
@@ -40,10 +41,8 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
   });
 
   /** What each parcel is given where these tables are in force, in the order of the parcels; everything is gone afterwards. */
-  const sections = (incomes: readonly Income[], parcels: readonly Parcel[]): Promise<(Found | null)[]> => database.session(async (session) => {
-    await session.script('begin', 'test');
-    try {
-      await session.script(`
+  const sections = (incomes: readonly Income[], parcels: readonly Parcel[]): Promise<(Found | null)[]> => rolledBack(database, async (session) => {
+    await session.script(`
         create schema cases;
         set search_path to cases, public;
         create view region as select 14::int2 as code, 'Molise'::text as name;
@@ -54,31 +53,28 @@ describeDatabase('the year of a parcel\'s incomes', (engine) => {
         create table postal_code (fid int4, cap text);
         create table valuation (fid int4, belfiore text, zona text, half_year int2);
         create table quotation (belfiore text, zona text, half_year int2, cod_tip int2, stato_prev bool, purchase_min_eur_m2 int4, purchase_max_eur_m2 int4);`, 'test');
-      for (const [index, { year, belfiore, cap, brackets, total }] of incomes.entries()) {
-        const names = ['lte_zero', 'from_0_to_10k', 'from_10k_to_15k', 'from_15k_to_26k', 'from_26k_to_55k', 'from_55k_to_75k', 'from_75k_to_120k', 'over_120k'];
-        const numbers = brackets ?? names.map(() => 10);
-        await session.query(
-          `insert into income (release_id, member_id, position, tax_year, level, belfiore, istat_code, cap, region_code, taxpayers, total_income_n, total_income_eur,
+    for (const [index, { year, belfiore, cap, brackets, total }] of incomes.entries()) {
+      const names = ['lte_zero', 'from_0_to_10k', 'from_10k_to_15k', 'from_15k_to_26k', 'from_26k_to_55k', 'from_55k_to_75k', 'from_75k_to_120k', 'over_120k'];
+      const numbers = brackets ?? names.map(() => 10);
+      await session.query(
+        `insert into income (release_id, member_id, position, tax_year, level, belfiore, istat_code, cap, region_code, taxpayers, total_income_n, total_income_eur,
              ${names.map((name) => `${name}_n, ${name}_eur`).join(', ')})
            values (1, 1, $1, $2, $3, $4, '094001', $5, 14, $6, $7, $8, ${numbers.flatMap((n, bracket) => [n ?? 'null', n === null ? 'null' : n * 1000 * (bracket + 1)]).join(', ')})`,
-          [index + 2, year, cap === null ? 'comune' : 'cap', belfiore, cap, 100 + index, total ?? null, total === undefined ? null : total * 5000],
-        );
-      }
-      for (const [index, { belfiore, cap }] of parcels.entries()) {
-        await session.query("insert into parcel values ($1, $2, 'land')", [1_400_000_000 + index, belfiore]);
-        if (cap !== null) await session.query('insert into postal_code values ($1, $2)', [1_400_000_000 + index, cap]);
-      }
-      for (const file of ['sql/core/declared_income.sql', 'sql/sections/economics/build.sql']) await session.script(sql(file), file);
-      await session.script(`
+        [index + 2, year, cap === null ? 'comune' : 'cap', belfiore, cap, 100 + index, total ?? null, total === undefined ? null : total * 5000],
+      );
+    }
+    for (const [index, { belfiore, cap }] of parcels.entries()) {
+      await session.query("insert into parcel values ($1, $2, 'land')", [1_400_000_000 + index, belfiore]);
+      if (cap !== null) await session.query('insert into postal_code values ($1, $2)', [1_400_000_000 + index, cap]);
+    }
+    for (const file of ['sql/core/declared_income.sql', 'sql/sections/economics/build.sql']) await session.script(sql(file), file);
+    await session.script(`
         create table core.declared_income_14 partition of core.declared_income for values in (14);
         create table section.economics_14 partition of section.economics for values from (1400000000) to (1500000000);
         insert into core.declared_income_14 select * from declared_income;
         insert into section.economics_14 select * from economics;`, 'test');
-      const rows = await session.query<{ json: Found | null }>('select (api.section_economics(fid)).value as json from parcel order by fid');
-      return rows.map(({ json }) => json);
-    } finally {
-      await session.script('rollback', 'test');
-    }
+    const rows = await session.query<{ json: Found | null }>('select (api.section_economics(fid)).value as json from parcel order by fid');
+    return rows.map(({ json }) => json);
   });
   const said = (found: (Found | null)[]): (string | null)[] => found.map((each) => (each === null ? null : `${each.level} ${each.tax_year}`));
 

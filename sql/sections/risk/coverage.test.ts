@@ -5,6 +5,7 @@ import type { Database } from '../../../pipelines/db/index.ts';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { createFunctions } from '../../../test/harness/functions.ts';
+import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const sql = (path: string): string => readFileSync(new URL(`../../../sql/${path}.sql`, import.meta.url), 'utf8');
 const COVERAGE = sql('core/coverage');
@@ -108,15 +109,10 @@ describeDatabase('the coverage of hazard maps', (engine) => {
   });
 
   const inCase = <T>(statements: string, work: (query: <R extends Record<string, unknown>>(text: string) => Promise<R[]>) => Promise<T>): Promise<T> =>
-    database.session(async (session) => {
-      await session.script('begin', 'test');
-      try {
-        await session.script(SETUP, 'setup');
-        await session.script(statements, 'test');
-        return await work((text) => session.query(text));
-      } finally {
-        await session.script('rollback', 'test');
-      }
+    rolledBack(database, async (session) => {
+      await session.script(SETUP, 'setup');
+      await session.script(statements, 'test');
+      return await work((text) => session.query(text));
     });
 
   const build = (files: readonly File[], statements: string): Promise<Verdict> => inCase(`${statements}\n${written(files)}\n${COVERAGE}`, async (query) => {

@@ -1,9 +1,10 @@
 /** The rules of the section risk at their limits, on parcels and layers written by hand. */
 import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
-import type { Database, Session } from '../../../pipelines/db/index.ts';
+import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { createFunctions } from '../../../test/harness/functions.ts';
+import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const RISK = readFileSync(new URL('../../../sql/sections/risk/build.sql', import.meta.url), 'utf8');
 
@@ -88,16 +89,11 @@ describeDatabase('the section risk, case by case', (engine) => {
   });
 
   /** Builds the section over what the statements make of the setup; everything is gone afterwards. */
-  const build = (statements: string): Promise<Map<number, Row>> => database.session(async (session: Session) => {
-    await session.script('begin', 'test');
-    try {
-      await session.script(SETUP, 'setup');
-      await session.script(statements, 'test');
-      await session.script(RISK, 'sql/sections/risk/build.sql');
-      return new Map((await session.query<Row & Record<string, unknown>>('select * from risk order by fid')).map((row) => [row.fid, row]));
-    } finally {
-      await session.script('rollback', 'test');
-    }
+  const build = (statements: string): Promise<Map<number, Row>> => rolledBack(database, async (session) => {
+    await session.script(SETUP, 'setup');
+    await session.script(statements, 'test');
+    await session.script(RISK, 'sql/sections/risk/build.sql');
+    return new Map((await session.query<Row & Record<string, unknown>>('select * from risk order by fid')).map((row) => [row.fid, row]));
   });
 
   it('acceleration: on a node, inside a cell, without a corner, at the edge of the grid, beyond it', async () => {

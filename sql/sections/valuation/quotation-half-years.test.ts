@@ -5,6 +5,7 @@ import type { Database } from '../../../pipelines/db/index.ts';
 import { randomOf } from '../../../pipelines/synthetic/random.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
 import { contextOn } from '../../../test/harness/region.ts';
+import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const sql = (file: string): string => readFileSync(new URL(`../../../${file}`, import.meta.url), 'utf8');
 /** Half-years as numbers: `h(2025, 2)`. */
@@ -120,15 +121,13 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
     ({ database } = await contextOn(await engine.openDatabase()));
   });
 
-  const found = ({ zones, quotations, perimeters, parcels, listed }: Files): Promise<Answer[]> => database.session(async (session) => {
-    await session.script('begin', 'test');
-    try {
-      const box = (cell: number): string => `st_expand(st_setsrid(st_point(14 + ${cell} * 0.01, 41), 4326), 0.001)`;
-      const member = (file: number | undefined): number => (file ?? 1) * 10;
-      const values = (rows: readonly string[]): string => (rows.length === 0 ? 'select where false' : `values ${rows.join(', ')}`);
-      const insert = (table: string, columns: string, rows: readonly string[]): string => (rows.length === 0 ? '' : `insert into ${table} (${columns}) ${values(rows)};\n`);
-      const known = 'release_id, member_id, position, semester, half_year';
-      await session.script(`
+  const found = ({ zones, quotations, perimeters, parcels, listed }: Files): Promise<Answer[]> => rolledBack(database, async (session) => {
+    const box = (cell: number): string => `st_expand(st_setsrid(st_point(14 + ${cell} * 0.01, 41), 4326), 0.001)`;
+    const member = (file: number | undefined): number => (file ?? 1) * 10;
+    const values = (rows: readonly string[]): string => (rows.length === 0 ? 'select where false' : `values ${rows.join(', ')}`);
+    const insert = (table: string, columns: string, rows: readonly string[]): string => (rows.length === 0 ? '' : `insert into ${table} (${columns}) ${values(rows)};\n`);
+    const known = 'release_id, member_id, position, semester, half_year';
+    await session.script(`
         create schema cases;
         set search_path to cases, public;
         create view region as select 14::int2 as code, 'Molise'::text as name;
@@ -147,38 +146,35 @@ describeDatabase('the half-year of a parcel\'s quotations', (engine) => {
         ${insert('omi_perimeter', `${known}, belfiore, zona, made_valid, geom`, perimeters.map(({ half, belfiore, zona, cells }, index) =>
           `(1, 0, ${index + 1}, '${text(half)}', ${half}, '${belfiore}', '${zona}', false, st_multi(st_union(array[${cells.map(box).join(', ')}])))`))}
         ${insert('parcel', 'fid, belfiore, kind, point', parcels.map((belfiore, cell) => `(${1_400_000_000 + cell}, '${belfiore}', 'land', st_centroid(${box(cell)}))`))}`, 'test');
-      for (const file of ['core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'sections/valuation_history/build', 'sections/valuation/build']) await session.script(sql(`sql/${file}.sql`), file);
-      for (const table of ['core.quotation_zone', 'core.quotation', 'section.valuation_history', 'section.valuation']) {
-        const name = table.split('.')[1]!;
-        const columns = (await session.query<{ name: string }>('select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped order by attnum', [table])).map((each) => each.name).join(', ');
-        await session.script(`create table ${table}_14 partition of ${table} for values ${table.startsWith('core') ? 'in (14)' : 'from (1400000000) to (1500000000)'};
+    for (const file of ['core/quotation_zone', 'core/quotation', 'core/quoted_comune', 'sections/valuation_history/build', 'sections/valuation/build']) await session.script(sql(`sql/${file}.sql`), file);
+    for (const table of ['core.quotation_zone', 'core.quotation', 'section.valuation_history', 'section.valuation']) {
+      const name = table.split('.')[1]!;
+      const columns = (await session.query<{ name: string }>('select attname as name from pg_attribute where attrelid = $1::regclass and attnum > 0 and not attisdropped order by attnum', [table])).map((each) => each.name).join(', ');
+      await session.script(`create table ${table}_14 partition of ${table} for values ${table.startsWith('core') ? 'in (14)' : 'from (1400000000) to (1500000000)'};
           insert into ${table}_14 (${columns}) select ${columns} from cases.${name};`, 'test');
-      }
-      const answers = await session.query<{ valuation: Record<string, never>[]; history: { zone_current: string; semesters: Record<string, never>[] } | null }>(
-        'select (api.section_valuation(fid)).value as valuation, (api.section_valuation_history(fid)).value as history from parcel order by fid',
-      );
-      return answers.map(({ valuation, history }) => {
-        expect(valuation.length).toBeLessThan(2);
-        const [first] = valuation as unknown as {
-          zone: string;
-          municipality: string;
-          purchase: { min_eur_m2: number };
-          semester: string;
-          zone_perimeter_semester: string;
-          previous_semester: { purchase: { min_eur_m2: number | null } };
-        }[];
-        const semesters = (history?.semesters ?? []) as unknown as { semester: string; zone: string | null; purchase: { min_eur_m2: number | null } }[];
-        return {
-          valuation: first === undefined ? null : `${first.municipality.slice(-5, -1)} ${first.zone} ${first.purchase.min_eur_m2} in ${first.semester} by ${first.zone_perimeter_semester}, before ${first.previous_semester.purchase.min_eur_m2 ?? 'not quoted'}`,
-          history: history === null ? null : {
-            current: history.zone_current,
-            then: Object.fromEntries(semesters.flatMap(({ semester, zone, purchase }) => (zone === null ? [] : [[semester, `${zone} ${purchase.min_eur_m2 ?? 'not quoted'}`]]))),
-          },
-        };
-      });
-    } finally {
-      await session.script('rollback', 'test');
     }
+    const answers = await session.query<{ valuation: Record<string, never>[]; history: { zone_current: string; semesters: Record<string, never>[] } | null }>(
+      'select (api.section_valuation(fid)).value as valuation, (api.section_valuation_history(fid)).value as history from parcel order by fid',
+    );
+    return answers.map(({ valuation, history }) => {
+      expect(valuation.length).toBeLessThan(2);
+      const [first] = valuation as unknown as {
+        zone: string;
+        municipality: string;
+        purchase: { min_eur_m2: number };
+        semester: string;
+        zone_perimeter_semester: string;
+        previous_semester: { purchase: { min_eur_m2: number | null } };
+      }[];
+      const semesters = (history?.semesters ?? []) as unknown as { semester: string; zone: string | null; purchase: { min_eur_m2: number | null } }[];
+      return {
+        valuation: first === undefined ? null : `${first.municipality.slice(-5, -1)} ${first.zone} ${first.purchase.min_eur_m2} in ${first.semester} by ${first.zone_perimeter_semester}, before ${first.previous_semester.purchase.min_eur_m2 ?? 'not quoted'}`,
+        history: history === null ? null : {
+          current: history.zone_current,
+          then: Object.fromEntries(semesters.flatMap(({ semester, zone, purchase }) => (zone === null ? [] : [[semester, `${zone} ${purchase.min_eur_m2 ?? 'not quoted'}`]]))),
+        },
+      };
+    });
   });
   const none: Files = { zones: [], quotations: [], perimeters: [], parcels: ['Z001', 'Z002'], listed: ['Z001', 'Z002'] };
   /** What the tables give, after the model said the same. */
