@@ -1,6 +1,6 @@
 /** Step 2: publisher's files → staging tables, in one pass and constant memory. */
 import { createReadStream } from 'node:fs';
-import type { CopyIn, Database } from '../db/index.ts';
+import { one, type CopyIn, type Database } from '../db/index.ts';
 import { createSchema, dropSchema, inWorkspace } from '../db/catalog.ts';
 import { MappaleError, inputError } from '../errors.ts';
 import { RowWriter, typesOf } from '../formats/copy.ts';
@@ -106,6 +106,7 @@ export function labelOf(name: string, path: string): string {
 interface OpenTable {
   readonly writer: RowWriter;
   readonly copy: CopyIn;
+  readonly columns: Columns;
   /** What the open file's texts are like; null: a table of shapes, which has hardly any, and bytes that look like letters. */
   texts: OddText | null;
 }
@@ -150,7 +151,7 @@ class StageSink implements Sink {
     this.#bytesBefore = this.#bytesWith;
     this.#bytesWith += file.size;
     this.#bytesRead = 0;
-    for (const [name, table] of this.#tables) table.texts = textsOf(this.#columnsOf(name));
+    for (const table of this.#tables.values()) table.texts = textsOf(table.columns);
     this.#fileId = await addFile(this.#given.database, this.#given.releaseId, file);
     this.#fileName = file.name;
   }
@@ -242,10 +243,6 @@ class StageSink implements Sink {
     await this.#writeRejects().catch(() => undefined);
   }
 
-  #columnsOf(table: string): Columns {
-    return this.#given.located.source.tables[table] ?? {};
-  }
-
   #rows(): number {
     let rows = 0;
     for (const { writer } of this.#tables.values()) rows += writer.rows;
@@ -259,15 +256,17 @@ class StageSink implements Sink {
       ({ file_id: fileId, path, crc32, size, region_code: region, taken_from: readAs, records, rows, rejects, duplicates }));
     const written = await this.#given.database.query<{ fileId: number; path: string; memberId: number }>(statementsOf('ingest')('take_members'), [this.#given.releaseId, JSON.stringify(members)]);
     const ids = new Map(written.map(({ fileId, path, memberId }) => [`${fileId} ${path}`, memberId]));
-    return this.#taken.flatMap(({ fileId, facts: { path }, from }) => {
+    return this.#taken.map(({ fileId, facts: { path }, from }) => {
       const memberId = ids.get(`${fileId} ${path}`);
+      if (memberId === undefined) throw new Error(`the ledger gave ${path} no number`);
       this.#records += from.records;
-      return memberId === undefined ? [] : [{ memberId, path, fromMemberId: from.memberId, fromReleaseId: from.releaseId }];
+      return { memberId, path, fromMemberId: from.memberId, fromReleaseId: from.releaseId };
     });
   }
 
   async #newMember({ path, crc32, size, envelope, region }: MemberFacts): Promise<number> {
-    const [row] = await this.#given.database.query<{ id: number }>(
+    const { id } = await one<{ id: number }>(
+      this.#given.database,
       'insert into ledger.member (release_id, file_id, path, crc32, size, before, after, region_code) values ($1, $2, $3, $4, $5, $6, $7, $8) returning member_id as id',
       [this.#given.releaseId, this.#fileId, path, crc32 ?? null, size ?? null, envelope?.before ?? null, envelope?.after ?? null, region ?? null],
     );
@@ -276,7 +275,7 @@ class StageSink implements Sink {
       if (this.#tables.has(name)) continue;
       const copy = await this.#given.database.copyIn(this.#given.schema, name);
       const table: OpenTable = {
-        copy, texts: textsOf(columns),
+        copy, columns, texts: textsOf(columns),
         writer: new RowWriter(columns, (chunk) => {
           if (table.texts !== null && mayBeDoubled(chunk)) table.texts.addRows(chunk, this.#fileName);
           this.#write(copy, chunk);
@@ -284,8 +283,7 @@ class StageSink implements Sink {
       };
       this.#tables.set(name, table);
     }
-    if (row === undefined) throw new Error('the ledger gave the member no number');
-    return row.id;
+    return id;
   }
 
   /** A file whose names are all unreadable would be published as it is. @throws MappaleError `ENCODING_WRONG` */
