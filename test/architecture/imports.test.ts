@@ -22,7 +22,7 @@ const ORDER = ['errors, log and settings', 'formats', 'contract', 'readers', 'ad
 /** Packages of each of them. */
 const PACKAGES: Readonly<Record<(typeof ORDER)[number], readonly string[]>> = {
   'errors, log and settings': ['zod'],
-  formats: ['csv-parse', 'stream-json', 'gdal-async', 'yauzl', 'saxes'],
+  formats: ['csv-parse', 'stream-json', 'gdal-async', 'h5wasm', 'yauzl', 'saxes'],
   contract: ['zod'],
   readers: ['zod'],
   address: [],
@@ -46,7 +46,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   ...Object.fromEntries(ORDER.map((room, index) => [room, {
     files: new RegExp(`^${roomPath(room)}`), local: [...ORDER.slice(0, index + 1).map(roomPath), ...(room === 'contract' ? ['sql/core/gates.ts'] : [])], packages: PACKAGES[room],
   }])),
-  synthetic: { files: /^pipelines\/synthetic\//, local: [ORDER[0], 'formats', 'contract', 'readers', 'synthetic'].map(roomPath), packages: ['geographiclib-geodesic', 'polyclip-ts', 'proj4', 'yazl'] },
+  synthetic: { files: /^pipelines\/synthetic\//, local: [ORDER[0], 'formats', 'contract', 'readers', 'synthetic'].map(roomPath), packages: ['geographiclib-geodesic', 'h5wasm', 'polyclip-ts', 'proj4', 'yazl'] },
   'a command': { files: /^pipelines\/cli\//, local: ['pipelines/(?!synthetic/)', 'api/'], late: roomPath('synthetic'), packages: ['commander', 'p-limit', 'zod'] },
   'the server': {
     files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/(config|errors|log|contract/(schemas|sections|regions))\\.ts$'],

@@ -1,0 +1,107 @@
+/**
+ * Rasters without GDAL: a GeoTIFF (`tiff.ts`) or a tile of VIIRS in HDF5 (`viirs-hdf5.ts`), plain or inside a zip, read block by block. Only what
+ * can be placed on the ground without doubt is opened; everything else is refused by name.
+ */
+import { mkdtemp, open, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { inputError } from '../errors.ts';
+import { openTiff } from './tiff.ts';
+import { ZipArchive } from './zip.ts';
+
+export type SampleType = 'int8' | 'uint8' | 'int16' | 'uint16' | 'int32' | 'uint32' | 'float32' | 'float64';
+
+export interface RasterGrid {
+  /** EPSG number of the CRS; easting or longitude first. */
+  readonly epsg: number;
+  /** Cells from west to east. */
+  readonly width: number;
+  /** Cells from north to south. */
+  readonly height: number;
+  /** As GDAL states it, of cells' corners: west, width of a cell, 0, north, 0, minus its height. The first row is the northernmost. */
+  readonly transform: readonly [west: number, cellWidth: number, rowRotation: 0, north: number, columnRotation: 0, minusCellHeight: number];
+  /** As the file states it; null: it states none. */
+  readonly noData: number | null;
+  readonly sampleType: SampleType;
+  /** Natural blocks: the file's tiles, or strips of its rows. */
+  readonly blockWidth: number;
+  readonly blockHeight: number;
+}
+
+export type Cells = Float32Array | Float64Array;
+
+/** An open raster. Close it: it may lie in a temporary file. */
+export interface Raster {
+  readonly grid: RasterGrid;
+  /**
+   * @returns all cells of a block, row by row from its north-west; NaN where there is no value: beyond the raster's edge, no data, not a number,
+   * infinite, or −9999, which is never one
+   * @throws input errors `RASTER_DAMAGED`
+   */
+  readBlock(column: number, row: number): Promise<Cells>;
+  close(): Promise<void>;
+}
+
+const TIFF_MARKS = ['49492a00', '4d4d002a', '49492b00', '4d4d002b'];
+const HDF5_MARK = '894844460d0a1a0a';
+
+/** Is this how a raster of a kind that is read begins? */
+export function isRaster(head: Buffer): boolean {
+  const mark = head.toString('hex', 0, 8);
+  return mark === HDF5_MARK || TIFF_MARKS.some((each) => mark.startsWith(each));
+}
+
+/**
+ * @param path of the file
+ * @param member path inside it when it is a zip; the member lies in a temporary file until the raster is closed
+ * @throws input errors `RASTER_*` with what is wrong, those of `ZipArchive`, `TEMP_FULL`
+ */
+export async function openRaster(path: string, member: string = ''): Promise<Raster> {
+  if (member === '') return openPlain(path, basename(path), basename(path));
+  const folder = await mkdtemp(join(tmpdir(), 'mappale-raster-'));
+  const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
+  try {
+    // A name of its own: the member's may be longer than this file system takes.
+    const spooled = join(folder, 'member');
+    const zip = await ZipArchive.open(path);
+    try {
+      await zip.spool(member, spooled);
+    } finally {
+      await zip.close();
+    }
+    const raster = await openPlain(spooled, `${basename(path)}!${member}`, basename(member));
+    return { grid: raster.grid, readBlock: (column, row) => raster.readBlock(column, row), close: () => raster.close().finally(remove) };
+  } catch (error) {
+    await remove();
+    throw error;
+  }
+}
+
+/**
+ * @param at how it is named in messages
+ * @param name as published, which says the place of some
+ */
+async function openPlain(path: string, at: string, name: string): Promise<Raster> {
+  const handle = await open(path, 'r');
+  let opened = false;
+  try {
+    const { bytesRead, buffer } = await handle.read(Buffer.alloc(8), 0, 8, 0);
+    const mark = buffer.toString('hex', 0, bytesRead);
+    if (TIFF_MARKS.some((each) => mark.startsWith(each))) {
+      const raster = await openTiff(handle, at);
+      opened = true;
+      return raster;
+    }
+    if (mark !== HDF5_MARK) {
+      throw inputError('it is not a raster', {
+        code: 'RASTER_FORM', at, detail: `expected a TIFF or HDF5, found first bytes ${mark === '' ? 'of an empty file' : mark}`,
+        hint: 'Download the file again; a page of a login or an error may have been saved under its name.',
+      });
+    }
+    // Its library is large, and most runs have no such file.
+    const { openViirs } = await import('./viirs-hdf5.ts');
+    return await openViirs(path, at, name);
+  } finally {
+    if (!opened) await handle.close();
+  }
+}

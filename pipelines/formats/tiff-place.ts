@@ -1,0 +1,115 @@
+/** Where a GeoTIFF's cells lie on the ground. Facts: OGC GeoTIFF 1.1 (19-008r4), clauses 7 and annex C. */
+import { epsgOfWkt } from './crs.ts';
+import type { RasterGrid } from './raster.ts';
+import type { Image } from './tiff-tags.ts';
+
+const TAG = { pixelScale: 33_550, tiePoints: 33_922, transformation: 34_264, geoKeys: 34_735, geoDoubles: 34_736, geoText: 34_737 } as const;
+
+/** GeoKeys by number. */
+const KEY = {
+  modelType: 1024, rasterType: 1025, citation: 1026, geographic: 2048, geographicCitation: 2049, datum: 2050, projected: 3072, projectedCitation: 3073,
+  projection: 3074, method: 3075, linearUnit: 3076, originLongitude: 3080, originLatitude: 3081, falseEasting: 3082, falseNorthing: 3083, scale: 3092,
+} as const;
+
+const PROJECTED = 1;
+const GEOGRAPHIC = 2;
+/** Coordinates of a cell are those of its middle. */
+const PIXEL_IS_POINT = 2;
+const USER_DEFINED = 32_767;
+const TRANSVERSE_MERCATOR = 1;
+const METRE = 9001;
+/** Of projections of UTM without a datum: 16000 + zone in the north. */
+const UTM_NORTH = 16_000;
+/** First EPSG number of a datum's UTM zones of the north, by the number of its geographic CRS and of the datum. */
+const UTM_OF_DATUM: Readonly<Record<number, number>> = { 4326: 32_600, 6326: 32_600, 4258: 25_800, 6258: 25_800 };
+
+type Keys = ReadonlyMap<number, number | string>;
+
+/** @throws input errors `RASTER_CRS`, `RASTER_PLACE`, `RASTER_ROTATED`, `RASTER_SOUTH_UP` */
+export async function placeOf(image: Image): Promise<Pick<RasterGrid, 'epsg' | 'transform'>> {
+  const keys = await keysOf(image);
+  return { epsg: epsgOf(image, keys), transform: await transformOf(image, keys.get(KEY.rasterType) === PIXEL_IS_POINT) };
+}
+
+async function keysOf(image: Image): Promise<Keys> {
+  const entries = await image.numbers(TAG.geoKeys) ?? [];
+  const doubles = await image.numbers(TAG.geoDoubles) ?? [];
+  const text = await image.text(TAG.geoText) ?? '';
+  const keys = new Map<number, number | string>();
+  for (let at = 4; at + 3 < entries.length; at += 4) {
+    const [key = 0, location = 0, count = 0, value = 0] = entries.slice(at, at + 4);
+    if (location === 0) keys.set(key, value);
+    else if (location === TAG.geoDoubles) keys.set(key, doubles[value] ?? NaN);
+    else if (location === TAG.geoText) keys.set(key, text.slice(value, value + count).replace(/\|$/, ''));
+  }
+  return keys;
+}
+
+function epsgOf(image: Image, keys: Keys): number {
+  const model = keys.get(KEY.modelType);
+  // Some writers leave the model open and describe a projection nevertheless.
+  const isProjected = model === PROJECTED || (model !== GEOGRAPHIC && [KEY.projected, KEY.method].some((key) => keys.has(key)));
+  const stated = keys.get(isProjected ? KEY.projected : KEY.geographic);
+  const found = typeof stated === 'number' && stated > 0 && stated !== USER_DEFINED ? stated
+    : isProjected ? utmOf(keys) ?? namedIn(keys, [KEY.projectedCitation, KEY.citation])
+      : namedIn(keys, [KEY.geographicCitation, KEY.citation]);
+  if (found !== null) return found;
+  const names = [KEY.projectedCitation, KEY.geographicCitation, KEY.citation].flatMap((key) => keys.get(key) ?? []);
+  throw image.file.refused('RASTER_CRS', 'the raster does not say where on the earth it is', 'a CRS with its EPSG number, or one of UTM by its parameters',
+    keys.size === 0 ? 'none' : `one that is not known${names.length === 0 ? '' : `, called ${JSON.stringify(names[0])}`}`, 'Where you know it, write it into the file: gdal_edit.py -a_srs EPSG:32632 FILE');
+}
+
+/** A zone of UTM that is written by its parameters; null: it is none. */
+function utmOf(keys: Keys): number | null {
+  const base = UTM_OF_DATUM[Number(keys.get(KEY.geographic))] ?? UTM_OF_DATUM[Number(keys.get(KEY.datum))];
+  if (base === undefined || (keys.get(KEY.linearUnit) ?? METRE) !== METRE) return null;
+  const projection = Number(keys.get(KEY.projection));
+  if (projection > UTM_NORTH && projection <= UTM_NORTH + 60) return base + projection - UTM_NORTH;
+  const zone = (Number(keys.get(KEY.originLongitude)) + 183) / 6;
+  const isUtm = keys.get(KEY.method) === TRANSVERSE_MERCATOR && Number.isInteger(zone) && zone >= 1 && zone <= 60 && keys.get(KEY.originLatitude) === 0
+    && keys.get(KEY.scale) === 0.9996 && keys.get(KEY.falseEasting) === 500_000 && keys.get(KEY.falseNorthing) === 0;
+  return isUtm ? base + zone : null;
+}
+
+/** By name, as programs that know no numbers write it: `PCS Name = WGS_1984_UTM_Zone_32N`, `ESRI PE String = PROJCS[…]`. */
+function namedIn(keys: Keys, places: readonly number[]): number | null {
+  for (const place of places) {
+    const text = String(keys.get(place) ?? '');
+    const wkt = /(?:PROJCS|GEOGCS)\[[^]*\]/.exec(text)?.[0];
+    const names = text.split('|').map((part) => part.replace(/^[^=]*=/, '').trim()).filter((name) => name !== '');
+    const found = wkt === undefined ? names.map((name) => epsgOfWkt(`CRS["${name.replaceAll('"', '')}"]`)).find((epsg) => epsg !== null) : epsgOfWkt(wkt);
+    if (found != null) return found;
+  }
+  return null;
+}
+
+async function transformOf(image: Image, isPoint: boolean): Promise<RasterGrid['transform']> {
+  const { file } = image;
+  const matrix = await image.numbers(TAG.transformation);
+  const scale = await image.numbers(TAG.pixelScale);
+  const tie = await image.numbers(TAG.tiePoints);
+  let [west, across, rowRotation, north, columnRotation, down] = [NaN, NaN, 0, NaN, 0, NaN];
+  if (scale !== null && tie !== null && tie.length >= 6) {
+    const [sx = NaN, sy = NaN] = scale;
+    const [i = NaN, j = NaN, , x = NaN, y = NaN] = tie;
+    [west, across, north, down] = [x - i * sx, sx, y + j * sy, -sy];
+  } else if (matrix !== null && matrix.length >= 8) {
+    [across = NaN, rowRotation = NaN, , west = NaN, columnRotation = NaN, down = NaN, , north = NaN] = matrix;
+  }
+  const found = [west, across, rowRotation, north, columnRotation, down];
+  if (!found.every(Number.isFinite) || across === 0 || (down === 0 && rowRotation === 0)) {
+    const why = tie !== null && tie.length > 6 ? `${tie.length / 6} points in the ground and no grid` : 'none';
+    throw file.refused('RASTER_PLACE', 'the raster does not say where its cells lie', 'the place of its corner and the size of a cell', why,
+      'Give the file as published; a program that saves an image may leave its place out.');
+  }
+  if (rowRotation !== 0 || columnRotation !== 0 || across < 0) {
+    throw file.refused('RASTER_ROTATED', 'the raster is rotated or sheared', 'columns that run east and rows that run south', `transform ${found.join(' ')}`,
+      'Give the file as published, or turn it yourself: gdalwarp OLD.tif NEW.tif');
+  }
+  if (down > 0) {
+    throw file.refused('RASTER_SOUTH_UP', 'the raster\'s first row is its southernmost', 'rows that run south', `transform ${found.join(' ')}`, 'Turn it round: gdalwarp OLD.tif NEW.tif');
+  }
+  // A point stands for the square around it.
+  const shift = isPoint ? 0.5 : 0;
+  return [west - shift * across, across, 0, north - shift * down, 0, down];
+}

@@ -1,0 +1,196 @@
+/**
+ * GeoTIFF and BigTIFF, either byte order: the first image of the file, one band, as the blocks it is stored in. Memory is bounded by one block.
+ * Facts: TIFF 6.0 (1992) with its Technical Notes 1 and 3; OGC GeoTIFF 1.1 (19-008r4); GDAL's tags 42112 and 42113.
+ */
+import type { FileHandle } from 'node:fs/promises';
+import type { Cells, Raster, RasterGrid, SampleType } from './raster.ts';
+import { COMPRESSIONS, unpack } from './tiff-blocks.ts';
+import { placeOf } from './tiff-place.ts';
+import { Image, RasterFile, TiffReader, type Directory } from './tiff-tags.ts';
+
+/** Tags by number. */
+const TAG = {
+  subfileType: 254, width: 256, height: 257, bits: 258, compression: 259, fillOrder: 266, stripOffsets: 273, bands: 277, rowsPerStrip: 278,
+  stripBytes: 279, predictor: 317, tileWidth: 322, tileHeight: 323, tileOffsets: 324, tileBytes: 325, sampleFormat: 339, metadata: 42_112, noData: 42_113,
+} as const;
+
+const MOST_IMAGES = 64;
+/** A mask of the image, among the flags of NewSubfileType. */
+const MASK = 4;
+/** The finest grid of the whole earth that is published has 1,296,000 columns (1″). */
+const MOST_CELLS_ACROSS = 4_000_000;
+/** A block that is unpacked: a tile of 50 km of 10 m cells in one strip has 100 MB. */
+const MOST_BLOCK_BYTES = 256 * 1024 * 1024;
+/** Rows that are stored as they are can be had by themselves, however many make a strip. */
+const PLAIN_BLOCK_BYTES = 1_048_576;
+
+const ARRAYS = {
+  int8: Int8Array, uint8: Uint8Array, int16: Int16Array, uint16: Uint16Array, int32: Int32Array, uint32: Uint32Array, float32: Float32Array,
+  float64: Float64Array,
+} as const;
+/** Types of a sample by SampleFormat and bits. */
+const SAMPLES: Readonly<Record<string, SampleType>> = {
+  '1/8': 'uint8', '1/16': 'uint16', '1/32': 'uint32', '2/8': 'int8', '2/16': 'int16', '2/32': 'int32', '3/32': 'float32', '3/64': 'float64',
+};
+/** Numbers that a float of 32 bits cannot hold. */
+const WIDE: readonly SampleType[] = ['int32', 'uint32', 'float64'];
+
+/**
+ * @param handle of the file, which the raster closes
+ * @param at how it is named in messages
+ * @throws input errors `RASTER_BANDS`, `RASTER_COMPRESSION`, `RASTER_CRS`, `RASTER_DAMAGED`, `RASTER_MASK`, `RASTER_NO_DATA`, `RASTER_PLACE`,
+ * `RASTER_ROTATED`, `RASTER_SAMPLES`, `RASTER_SCALE`, `RASTER_SOUTH_UP`, `RASTER_TOO_LARGE`
+ */
+export async function openTiff(handle: FileHandle, at: string): Promise<Raster> {
+  const file = new RasterFile(handle, (await handle.stat()).size, at);
+  const mark = (await file.bytes(0, 4, 'header')).toString('latin1');
+  const reader = new TiffReader(file, mark.startsWith('II'), mark.includes('+'));
+  const directory = await reader.directory(await reader.firstDirectory());
+  await refuseMask(reader, directory);
+  const image = new Image(reader, directory);
+  const [width, height] = [await image.number(TAG.width, 0), await image.number(TAG.height, 0)];
+  if (!(width >= 1 && height >= 1 && width <= MOST_CELLS_ACROSS && height <= MOST_CELLS_ACROSS)) {
+    throw file.refused('RASTER_TOO_LARGE', 'the raster has an impossible size', `1 to ${MOST_CELLS_ACROSS} cells across and down`, `${width} × ${height}`, 'Download the file again.');
+  }
+  const sampleType = await sampleTypeOf(image);
+  const blocks = await blocksOf(image, reader.little, width, height, sampleType);
+  const scaling = await scalingOf(image);
+  const noData = await noDataOf(image);
+  const grid: RasterGrid = { ...await placeOf(image), width, height, noData, sampleType, blockWidth: blocks.width, blockHeight: blocks.height };
+  const [across, down] = [Math.ceil(width / blocks.width), Math.ceil(height / blocks.height)];
+  // What the file writes for "none" is written in the precision of its cells.
+  const none = sampleType === 'float32' && noData !== null ? Math.fround(noData) : noData;
+  const Held = scaling !== null || WIDE.includes(sampleType) ? Float64Array : Float32Array;
+  return {
+    grid,
+    async readBlock(column, row): Promise<Cells> {
+      if (!(column >= 0 && column < across && row >= 0 && row < down)) throw new RangeError(`no block ${column} ${row} of ${across} × ${down}`);
+      const cells = new Held(blocks.width * blocks.height).fill(NaN);
+      const rows = Math.min(blocks.height, height - row * blocks.height);
+      const columns = Math.min(blocks.width, width - column * blocks.width);
+      const bytes = await blocks.read(column, row, rows);
+      if (bytes === null) return cells;
+      const read = new ARRAYS[sampleType](bytes.buffer as ArrayBuffer, bytes.byteOffset, rows * blocks.width);
+      for (let y = 0; y < rows; y += 1) {
+        for (let i = y * blocks.width, end = i + columns; i < end; i += 1) {
+          const value = read[i] ?? NaN;
+          if (value === none || value === -9999 || !Number.isFinite(value)) continue;
+          cells[i] = scaling === null ? value : value * scaling.scale + scaling.offset;
+        }
+      }
+      return cells;
+    },
+    close: () => handle.close(),
+  };
+}
+
+/** A mask says of cells that they are none although they have a value. @throws input error `RASTER_MASK` */
+async function refuseMask(reader: TiffReader, first: Directory): Promise<void> {
+  const seen = new Set<number>();
+  for (let { next } = first; next !== 0 && !seen.has(next) && seen.size < MOST_IMAGES;) {
+    seen.add(next);
+    const directory = await reader.directory(next);
+    if (((await new Image(reader, directory).number(TAG.subfileType, 0)) & MASK) !== 0) {
+      throw reader.file.refused('RASTER_MASK', 'the raster has a mask', 'a number that says where there is no value', 'an internal mask',
+        'Write the mask into the cells: gdalwarp -dstnodata -9999 OLD.tif NEW.tif');
+    }
+    ({ next } = directory);
+  }
+}
+
+async function sampleTypeOf(image: Image): Promise<SampleType> {
+  const bands = await image.number(TAG.bands, 1);
+  if (bands !== 1) {
+    throw image.file.refused('RASTER_BANDS', 'the raster has several bands', 'one band', String(bands), 'Take out the one that is meant: gdal_translate -b 1 OLD.tif NEW.tif');
+  }
+  const [format, bits] = [await image.number(TAG.sampleFormat, 1), await image.number(TAG.bits, 1)];
+  const type = SAMPLES[`${format}/${bits}`];
+  if (type === undefined || await image.number(TAG.fillOrder, 1) !== 1) {
+    const kind = ['sample format 0', 'unsigned integers', 'integers', 'floats'][format] ?? `sample format ${format}`;
+    throw image.file.refused('RASTER_SAMPLES', 'the raster has cells of a kind that is not read', 'integers of 8, 16 or 32 bits or floats of 32 or 64', `${bits} bits of ${kind}`,
+      'Convert it: gdal_translate -ot Float32 OLD.tif NEW.tif');
+  }
+  return type;
+}
+
+interface Blocks {
+  readonly width: number;
+  readonly height: number;
+  /** @returns the bytes of so many rows, unpacked and in the machine's order; null: the block was never written */
+  read(column: number, row: number, rows: number): Promise<Buffer | null>;
+}
+
+async function blocksOf(image: Image, little: boolean, width: number, height: number, sampleType: SampleType): Promise<Blocks> {
+  const { file } = image;
+  const sampleBytes = ARRAYS[sampleType].BYTES_PER_ELEMENT;
+  const tiled = image.has(TAG.tileOffsets);
+  const blockWidth = tiled ? await image.number(TAG.tileWidth, 0) : width;
+  const stored = tiled ? await image.number(TAG.tileHeight, 0) : Math.min(height, await image.number(TAG.rowsPerStrip, height));
+  const code = await image.number(TAG.compression, 1);
+  const compression = COMPRESSIONS[code];
+  const predictor = compression === 'none' ? 1 : await image.number(TAG.predictor, 1);
+  if (compression === undefined || ![1, 2, 3].includes(predictor) || (predictor === 3 && !sampleType.startsWith('float'))) {
+    throw file.refused('RASTER_COMPRESSION', 'the raster is compressed in a way that is not read', 'none, LZW or DEFLATE, with predictor 1, 2, or 3 of floats',
+      `number ${code}, predictor ${predictor}`, 'Pack it anew: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
+  }
+  if (predictor === 3 && !little) {
+    throw file.refused('RASTER_COMPRESSION', 'the raster may mean two things', 'floats with predictor 3 in a little-endian file', 'a big-endian one, of which libtiff 4.5 itself reads other numbers than it was given',
+      'Pack it anew from its original: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');
+  }
+  const rowBytes = blockWidth * sampleBytes;
+  const blockHeight = compression === 'none' && !tiled ? divisor(stored, Math.floor(PLAIN_BLOCK_BYTES / rowBytes)) : stored;
+  if (!(blockWidth >= 1 && stored >= 1 && rowBytes * blockHeight <= MOST_BLOCK_BYTES)) {
+    throw file.refused('RASTER_TOO_LARGE', 'the raster has blocks of an impossible size', `1 to ${MOST_BLOCK_BYTES} bytes`, `${blockWidth} × ${stored} cells`,
+      'Write it in smaller blocks: gdal_translate -co TILED=YES OLD.tif NEW.tif');
+  }
+  const across = Math.ceil(width / blockWidth);
+  const count = across * Math.ceil(height / stored);
+  const offsets = await image.table(tiled ? TAG.tileOffsets : TAG.stripOffsets, count);
+  const sizes = await image.table(tiled ? TAG.tileBytes : TAG.stripBytes, count);
+  const parts = stored / blockHeight;
+  return {
+    width: blockWidth, height: blockHeight,
+    async read(column, row, rows) {
+      const index = Math.floor(row / parts) * across + column;
+      const [offset = 0, size = 0] = [offsets[index], sizes[index]];
+      if (offset === 0 && size === 0) return null;
+      const before = (row % parts) * blockHeight * rowBytes;
+      const least = (tiled ? blockHeight : rows) * rowBytes;
+      const packed = compression === 'none' ? least : size;
+      // Bytes that were packed are hardly ever more than those that are not.
+      if ((compression === 'none' && before + least > size) || packed > 2 * rowBytes * blockHeight + 65_536) throw file.damaged(`a block of ${least} bytes`, `${size} bytes`);
+      const bytes = await file.bytes(offset + before, packed, 'block');
+      return unpack(bytes, { compression, predictor, little, sampleBytes, width: blockWidth, least, most: rowBytes * blockHeight }).catch((error: unknown) => {
+        throw file.damaged(`a block of ${least} bytes at byte ${offset}`, error instanceof Error ? error.message : String(error), error);
+      });
+    },
+  };
+}
+
+/** The largest divisor that is not above a number, at least 1. */
+function divisor(of: number, most: number): number {
+  let found = Math.max(1, Math.min(of, most));
+  while (of % found !== 0) found -= 1;
+  return found;
+}
+
+/** What GDAL notes of a band; null: the cells are the values. @throws input error `RASTER_SCALE` */
+async function scalingOf(image: Image): Promise<{ readonly scale: number; readonly offset: number } | null> {
+  const text = await image.text(TAG.metadata) ?? '';
+  const item = (role: string): string | undefined => [...text.matchAll(/<Item ([^<>]*)>([^<]*)<\/Item>/g)].find(([, attributes = '']) => attributes.includes(`role="${role}"`))?.[2];
+  const [scale, offset] = [item('scale'), item('offset')];
+  if (scale === undefined && offset === undefined) return null;
+  const found = { scale: Number(scale ?? 1), offset: Number(offset ?? 0) };
+  if (Number.isFinite(found.scale) && Number.isFinite(found.offset) && found.scale !== 0) return found.scale === 1 && found.offset === 0 ? null : found;
+  throw image.file.refused('RASTER_SCALE', 'the raster\'s scale is no number', 'a scale and an offset', JSON.stringify([scale, offset]), 'Write its values as they are: gdal_translate -unscale OLD.tif NEW.tif');
+}
+
+/** NaN is never a value, so that a file that calls it so says nothing. @throws input error `RASTER_NO_DATA` */
+async function noDataOf(image: Image): Promise<number | null> {
+  const text = (await image.text(TAG.noData))?.trim() ?? '';
+  if (text === '' || /^[+-]?nan(?:\(\w*\))?$|^-?1[.,]#/i.test(text)) return null;
+  if (/^[+-]?inf(?:inity)?$/i.test(text)) return null;
+  const value = Number(text);
+  if (!Number.isNaN(value)) return value;
+  throw image.file.refused('RASTER_NO_DATA', 'the raster\'s sign for "no value" is no number', 'a number or nan', JSON.stringify(text.slice(0, 40)), 'Correct it: gdal_edit.py -a_nodata -9999 FILE');
+}

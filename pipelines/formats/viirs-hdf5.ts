@@ -1,0 +1,123 @@
+/**
+ * The annual composite of VIIRS in HDF5 (VNP46A4), by h5wasm: HDF5's own library as WebAssembly. A tile is 10° wide and high; the file gives no
+ * place that GDAL understands, so that its tile's column and row in the name say it. Facts: Black Marble User Guide 2.0 (NASA, 2024).
+ */
+import { Dataset, File, ready } from 'h5wasm/node';
+import { inputError, type MappaleError } from '../errors.ts';
+import type { Cells, Raster, SampleType } from './raster.ts';
+
+/** Mean radiance of nights without snow from all angles of view. */
+const DATASET = 'HDFEOS/GRIDS/VIIRS_Grid_DNB_2d/Data Fields/AllAngle_Composite_Snow_Free';
+/** Column from 180° W, row from 90° N. */
+const PLACE = /(?:^|[._])h(\d{2})v(\d{2})(?=[._])/;
+const TILE_DEGREES = 10;
+const COLUMNS = 36;
+const ROWS = 18;
+/** Of 15″ are 2,400; more than twice as fine is another product. */
+const MOST_CELLS_ACROSS = 6_000;
+/** Rows of a block where the file has no chunks. */
+const PLAIN_ROWS = 64;
+/** Types by NumPy's letters; the files are written on machines of this byte order. */
+const TYPES: Readonly<Record<string, SampleType>> = { '<H': 'uint16', '<h': 'int16', '<f': 'float32', '<d': 'float64' };
+/** What the guide says of the integers, for a file that lost its attributes. */
+const STATED = { scale: 0.1, noData: 65_535 };
+
+/**
+ * @param at how it is named in messages
+ * @param name as published, with the tile's place
+ * @throws input errors `RASTER_CONTENT`, `RASTER_DAMAGED`, `RASTER_PLACE`, `RASTER_SAMPLES`, `RASTER_TOO_LARGE`
+ */
+export async function openViirs(path: string, at: string, name: string): Promise<Raster> {
+  const refused = (code: string, message: string, expected: string, found: string, hint: string): MappaleError =>
+    inputError(message, { code, at, detail: `expected ${expected}, found ${found}`, hint });
+  const [, column = NaN, row = NaN] = (PLACE.exec(name) ?? []).map(Number);
+  if (!(column < COLUMNS && row < ROWS)) {
+    throw refused('RASTER_PLACE', 'the name does not say the tile\'s place', 'column and row of the tile, as in h19v04', JSON.stringify(name), 'Give the file the name it was published with.');
+  }
+  // The library prints what is wrong with a file, unless it is told to throw it.
+  (await ready).activate_throwing_error_handler();
+  const unlessDamaged = <T>(read: () => T): T => {
+    try {
+      return read();
+    } catch (error) {
+      throw inputError('the raster is damaged', {
+        code: 'RASTER_DAMAGED', at, detail: `expected an HDF5 that can be read, found: ${reasonOf(error)}`,
+        hint: 'The download was probably cut short. Download the file again and compare its size with the publisher\'s.', cause: error,
+      });
+    }
+  };
+  const file = unlessDamaged(() => new File(path, 'r'));
+  const close = async (): Promise<void> => void unlessDamaged(() => file.close());
+  try {
+    const dataset = unlessDamaged(() => file.get(DATASET));
+    if (!(dataset instanceof Dataset)) {
+      throw refused('RASTER_CONTENT', 'the HDF5 is another product', `the dataset ${DATASET}`, 'none', 'Download VNP46A4, the annual composite.');
+    }
+    const { shape, chunks, dtype, scale, noData } = unlessDamaged(() => factsOf(dataset));
+    const sampleType = typeof dtype === 'string' ? TYPES[dtype] : undefined;
+    if (sampleType === undefined) {
+      throw refused('RASTER_SAMPLES', 'the raster has cells of a kind that is not read', Object.values(TYPES).join(', '), JSON.stringify(dtype), 'Download VNP46A4, the annual composite.');
+    }
+    const [height = 0, width = 0] = shape;
+    const [blockHeight = 0, blockWidth = 0] = chunks ?? [Math.min(PLAIN_ROWS, height), width];
+    if (shape.length !== 2 || ![height, width, blockHeight, blockWidth].every((cells) => cells >= 1 && cells <= MOST_CELLS_ACROSS)) {
+      throw refused('RASTER_TOO_LARGE', 'the raster has an impossible size', `1 to ${MOST_CELLS_ACROSS} cells across and down`, `${shape.join(' × ')} in blocks of ${blockHeight} × ${blockWidth}`, 'Download the file again.');
+    }
+    const [west, north] = [column * TILE_DEGREES - 180, 90 - row * TILE_DEGREES];
+    const isScaled = scale !== 1;
+    return {
+      grid: {
+        epsg: 4326, width, height, transform: [west, TILE_DEGREES / width, 0, north, 0, -TILE_DEGREES / height], noData, sampleType, blockWidth, blockHeight,
+      },
+      async readBlock(bx, by): Promise<Cells> {
+        const cells = isScaled || sampleType === 'float64' ? new Float64Array(blockWidth * blockHeight) : new Float32Array(blockWidth * blockHeight);
+        const [x, y] = [bx * blockWidth, by * blockHeight];
+        const [columns, rows] = [Math.min(blockWidth, width - x), Math.min(blockHeight, height - y)];
+        const read = unlessDamaged(() => dataset.slice([[y, y + rows], [x, x + columns]])) as ArrayLike<number>;
+        cells.fill(NaN);
+        for (let i = 0; i < rows * columns; i += 1) {
+          const value = read[i] ?? NaN;
+          if (value !== noData && value !== -9999 && Number.isFinite(value)) cells[Math.floor(i / columns) * blockWidth + (i % columns)] = value * scale;
+        }
+        return cells;
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    throw error;
+  }
+}
+
+interface Facts {
+  readonly shape: readonly number[];
+  /** Null: the rows stand one behind the other. */
+  readonly chunks: readonly number[] | null;
+  readonly dtype: unknown;
+  readonly scale: number;
+  readonly noData: number | null;
+}
+
+function factsOf(dataset: Dataset): Facts {
+  const { shape, chunks } = dataset.metadata;
+  const { dtype } = dataset;
+  const isInteger = dtype === '<H' || dtype === '<h';
+  const number = (name: string): number | null => {
+    const value = name in dataset.attrs ? dataset.get_attribute(name, false) : null;
+    const found = typeof value === 'object' && value !== null ? (value as ArrayLike<unknown>)[0] : value;
+    return typeof found === 'number' && Number.isFinite(found) ? found : null;
+  };
+  // A float of 32 bits means the decimal that it was made of: 0.1, not 0.10000000149.
+  const scale = number('scale_factor');
+  return {
+    shape: shape ?? [], chunks, dtype, scale: scale === null || scale === 0 ? (isInteger ? STATED.scale : 1) : Number(scale.toPrecision(7)),
+    noData: number('_FillValue') ?? (isInteger ? STATED.noData : null),
+  };
+}
+
+/** The innermost of what the library says, in one line. */
+function reasonOf(error: unknown): string {
+  const lines = (error instanceof Error ? error.message : String(error)).split('\n');
+  const innermost = lines.filter((line) => /^\s*#\d+:/.test(line)).at(-1) ?? lines[0] ?? '';
+  return innermost.replace(/^\s*#\d+:.*?\(\): /, '').trim();
+}
