@@ -17,6 +17,7 @@ import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import type { Product } from '../plan/products.ts';
 import type { PublishedTable } from '../ledger/published.ts';
 import { buildSchema, changesSchema } from '../db/workspace.ts';
+import { runTableFile } from './sweep.ts';
 
 /** When more than one parcel in so many changed, copying the others is no gain. */
 const WORTHWHILE = 3;
@@ -174,7 +175,7 @@ export class IncrementalBuild {
     await session.transaction(async () => {
       await dropOthers(session, this.schema, this.#kept);
       await provide();
-      await session.script(product.file.text, product.file.file);
+      await runTableFile(session, this.schema, product.file, product.published);
       await dropOthers(session, this.schema, new Set([...this.#kept, tableOf(product.relation)]));
     });
     await lookIn(session, [this.#build]);

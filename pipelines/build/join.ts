@@ -14,6 +14,7 @@ import { duration, secondsSince } from '../progress.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { IncrementalBuild, noteBuilt } from './incremental.ts';
+import { runTableFile } from './sweep.ts';
 import { rankFiles, rowsInForce } from '../ledger/force.ts';
 import type { Inventory } from '../ledger/inventory.ts';
 import { inOrder, type Product } from '../plan/products.ts';
@@ -74,7 +75,7 @@ export async function join(
         await incremental?.settle(file.reads);
         const startedAt = performance.now();
         await session.transaction(async () => {
-          await session.script(file.text, file.file);
+          await runTableFile(session, schema, file, product.published);
           await dropOthers(session, schema, kept);
           await noteBuilt(session, unit, product);
         });

@@ -41,6 +41,8 @@ export interface SqlFile {
   readonly parcels: 'one' | 'comune';
   /** For a section's `attribution.sql`: the sources of which it says what was used. */
   readonly cites: readonly string[];
+  /** What is swept at the line that says so, between the statements above it and those below: a file beside this one. Null: nothing is. */
+  readonly sweep: string | null;
   readonly text: string;
   /** Of the bytes. */
   readonly sha256: string;
@@ -87,6 +89,7 @@ export function parseSqlFile(file: string, text: string): SqlFile {
     reruns: line('reruns') === null ? [] : list('reruns'),
     parcels: line('parcels') === 'comune' ? 'comune' : 'one',
     cites: line('cites')?.split(',').map((id) => id.trim()) ?? [],
+    sweep: line('sweep'),
     text,
     sha256: sha256(text),
     digest: digestOf(text, normalSql),

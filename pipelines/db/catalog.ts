@@ -147,6 +147,12 @@ export async function providePublished(session: Session, schema: string, relatio
   await provide(session, schema, tableOf(relation), partition === null ? 'no_rows' : 'all_rows', { from });
 }
 
+/** The same under another name, `standing_<table>`, for what takes its place. */
+export async function provideStanding(session: Session, schema: string, relation: Relation, partition: string | null): Promise<void> {
+  const from = { schema: schemaOf(relation), table: partition ?? tableOf(relation) };
+  await provide(session, schema, `standing_${tableOf(relation)}`, partition === null ? 'no_rows' : 'all_rows', { from });
+}
+
 export async function hasRelation(session: Session, relation: Relation): Promise<boolean> {
   return (await one<{ there: boolean }>(session, 'select to_regclass($1) is not null as there', [ident(schemaOf(relation), tableOf(relation))])).there;
 }

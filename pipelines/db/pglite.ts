@@ -39,8 +39,14 @@ class EmbeddedSession extends OneSession {
     await this.#whole(sql, origin, () => this.#pglite.exec(sql));
   }
 
+  async copyRows(schema: string, table: string, rows: Buffer): Promise<void> {
+    await this.copy(schema, table, [rows]);
+  }
+
   /** @returns rows that were copied */
-  async copy(sql: string, blob: Blob): Promise<number> {
+  async copy(schema: string, table: string, chunks: readonly Buffer[]): Promise<number> {
+    const sql = `copy ${ident(schema, table)} from '/dev/blob' (format binary)`;
+    const blob = new Blob([COPY_HEADER, ...chunks, COPY_TRAILER]);
     return (await this.#whole(sql, null, () => this.#pglite.query(sql, [], { blob }))).affectedRows ?? 0;
   }
 
@@ -101,16 +107,15 @@ class Embedded extends SessionDatabase {
   }
 
   async copyIn(schema: string, table: string): Promise<CopyIn> {
-    const statement = `copy ${ident(schema, table)} from '/dev/blob' (format binary)`;
     let held: Buffer[] = [];
     let size = 0;
     let rows = 0;
     const hand = async (): Promise<void> => {
       if (size === 0) return;
-      const blob = new Blob([COPY_HEADER, ...held, COPY_TRAILER]);
+      const chunks = held;
       held = [];
       size = 0;
-      const copied = await this.#exclusive(() => this.#session.copy(statement, blob));
+      const copied = await this.#exclusive(() => this.#session.copy(schema, table, chunks));
       rows += copied;
     };
     return {

@@ -38,6 +38,26 @@ class PostgresSession extends OneSession {
       throw databaseError(error, sql, origin);
     }
   }
+
+  async copyRows(schema: string, table: string, rows: Buffer): Promise<void> {
+    const sql = copyStatement(schema, table);
+    try {
+      const stream = this.#client.query(copyFrom(sql));
+      await new Promise<void>((resolve, reject) => {
+        stream.once('finish', resolve);
+        stream.once('error', reject);
+        stream.write(COPY_HEADER);
+        stream.write(rows);
+        stream.end(COPY_TRAILER);
+      });
+    } catch (error) {
+      throw databaseError(error, sql, null);
+    }
+  }
+}
+
+function copyStatement(schema: string, table: string): string {
+  return `copy ${ident(schema, table)} from stdin (format binary)`;
 }
 
 class PostgresCopy implements CopyIn {
@@ -49,7 +69,7 @@ class PostgresCopy implements CopyIn {
 
   constructor(client: pg.PoolClient, schema: string, table: string) {
     this.#client = client;
-    this.#stream = client.query(copyFrom(`copy ${ident(schema, table)} from stdin (format binary)`));
+    this.#stream = client.query(copyFrom(copyStatement(schema, table)));
     this.#stream.on('error', (error: Error) => {
       this.#failed ??= error;
       this.#wake();

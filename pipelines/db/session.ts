@@ -5,6 +5,7 @@ import type { CopyIn, Database, Row, Session } from './types.ts';
 export abstract class OneSession implements Session {
   abstract query<T extends Row = Row>(sql: string, parameters?: readonly unknown[]): Promise<T[]>;
   abstract script(sql: string, origin: string): Promise<void>;
+  abstract copyRows(schema: string, table: string, rows: Buffer): Promise<void>;
 
   async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
     await this.query('begin');
@@ -39,5 +40,9 @@ export abstract class SessionDatabase implements Database {
 
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
     return this.session((session) => session.transaction(work));
+  }
+
+  copyRows(schema: string, table: string, rows: Buffer): Promise<void> {
+    return this.session((session) => session.copyRows(schema, table, rows));
   }
 }

@@ -10,6 +10,8 @@ export interface Session {
   script(sql: string, origin: string): Promise<void>;
   /** `begin` … `commit`; `rollback` when the work throws. Not nested. @param work gets the session of the transaction */
   transaction<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Adds rows to a table by a COPY of their own, inside the transaction that is open. @param rows in binary COPY format, without header and trailer */
+  copyRows(schema: string, table: string, rows: Buffer): Promise<void>;
 }
 
 /** An open binary COPY into one table. */

@@ -132,6 +132,16 @@ function stampOf(info: Stats): Stamp {
   return { size: info.size, modifiedMs: Math.floor(info.mtimeMs), changedUs: Math.floor(info.ctimeMs * 1000) };
 }
 
+/** A file as it is now; null: there is none that can be looked at. */
+export function stampOfFile(path: string): Stamp | null {
+  try {
+    const info = statSync(path);
+    return info.isFile() ? stampOf(info) : null;
+  } catch {
+    return null;
+  }
+}
+
 export function isUntouched(before: Stamp | SeenFile, now: Stamp): boolean {
   return before.size === now.size && before.modifiedMs === now.modifiedMs && before.changedUs === now.changedUs;
 }

@@ -11,6 +11,8 @@ import { readSectionFiles, schemaOf, tableOf } from '../contract/sql-files.ts';
 import { productFiles } from '../plan/products.ts';
 import { publishedTables } from '../ledger/published.ts';
 import { provideInForce } from '../build/join.ts';
+import { runTableFile } from '../build/sweep.ts';
+import { providePublishedParcels } from '../db/register.ts';
 import { rankFiles } from '../ledger/force.ts';
 import { Inventory } from '../ledger/inventory.ts';
 
@@ -74,11 +76,17 @@ export async function explain({ database, sources }: Context, fid: number, secti
       await provideRegion(session, schema, unit, region.name);
       await provideMembers(session, schema, rankFiles(inventory.used(unit)));
       await provideParcels(session, schema, parcels.partition, fid, file.parcels);
+      await providePublishedParcels(session, schema, { schema: 'core', table: parcels.partition }, null);
       for (const read of reads) {
         if (schemaOf(read) === 'layer') await provideInForce(session, schema, read, sources, inventory, unit);
         else await providePublished(session, schema, read, published.get(read)?.partition ?? null);
       }
-      if (!isBasic) for (const rule of rules) await session.script(rule.text, rule.file);
+      if (!isBasic) {
+        for (const rule of rules) {
+          const [made] = rule.writes;
+          await runTableFile(session, schema, rule, (made === undefined ? undefined : published.get(made))?.partition ?? null, true);
+        }
+      }
       await session.script(file.text, file.file);
       const relation = tableOfSection(section);
       const rows = await rowsOf(session, schema, tableOf(relation), fid);

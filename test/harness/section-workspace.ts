@@ -2,7 +2,8 @@
  * A region's workspace with the parcels of a synthetic region and the layers of chosen sources, loaded by the machine's own steps: for
  * testing one section without the cadastre's files and without publishing.
  */
-import { mkdtemp, rm } from 'node:fs/promises';
+import { rmSync } from 'node:fs';
+import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database, Session } from '../../pipelines/db/index.ts';
@@ -12,6 +13,7 @@ import { multiPolygon } from '../../pipelines/formats/kml.ts';
 import type { MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Columns } from '../../pipelines/contract/source.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
+import { providePublishedParcels } from '../../pipelines/db/register.ts';
 import { createTables } from './functions.ts';
 import { openRun } from './run.ts';
 import { SILENT } from '../../pipelines/log.ts';
@@ -25,6 +27,7 @@ import { stage } from '../../pipelines/ingest/stage.ts';
 import { rankFiles, rowsInForce } from '../../pipelines/ledger/force.ts';
 import { Inventory } from '../../pipelines/ledger/inventory.ts';
 import { ROOT } from '../../pipelines/config.ts';
+import { runTableFile } from '../../pipelines/build/sweep.ts';
 
 const PARCEL: Columns = {
   fid: 'int4', belfiore: 'text', section: 'text', sheet: 'text', attachment: 'text', development: 'text', label: 'text', reference: 'text',
@@ -93,7 +96,7 @@ export async function sectionWorkspace(database: Database, { region, sources: id
           );
         }
       }
-      await session.script(file.text, file.file);
+      await session.transaction(() => runTableFile(session, schema, file, null));
       await session.query('analyze');
     }),
     publish: (table, parent) => database.session(async (session) => {
@@ -128,7 +131,8 @@ async function loadSynthetics(database: Database, region: SyntheticRegion, sourc
         loaded.push(await load(database, staged, await openRun(database), SILENT));
       }
     } finally {
-      await rm(folder, { recursive: true, force: true });
+      // A section may look into its files.
+      process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
     }
   }
   return loaded;
@@ -169,6 +173,7 @@ async function writeParcels(database: Database, schema: string, region: Syntheti
   await copy.end();
   await inWorkspace(database, schema, async (session) => {
     await provideRegion(session, schema, region.code, region.name);
+    await providePublishedParcels(session, schema, null, null);
     await session.script(
       `create table parcel as
        select fid, belfiore, section, sheet, attachment, development, label, reference, gml_id, kind, st_area(st_transform(geom, 3035)) as area_m2, made_valid,

@@ -1,0 +1,48 @@
+/** Where the files of rasters are now: what was computed from a file is kept when it leaves, and nothing is computed from other bytes under its name. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import type { Session } from '../db/index.ts';
+import { statementsOf } from '../db/statements.ts';
+import { openRaster } from '../formats/raster.ts';
+import type { SeenFile } from '../contract/survey.ts';
+import { isUntouched, stampOfFile } from '../ingest/walk.ts';
+import type { Tile } from './sweep-mosaic.ts';
+
+/** A row of a layer of rasters, and the file that it is of. */
+type TileRow = Omit<Tile, 'open'> & { readonly member: string; readonly path: string; readonly sha256: string; readonly size: number };
+type Seen = SeenFile & { readonly path: string; readonly sha256: string };
+
+const statement = statementsOf('sweep');
+
+/** The rasters of a workspace, by model and name. @param tiles the view that has them */
+export async function tilesOf(session: Session, schema: string, tiles: string): Promise<Tile[]> {
+  const rows = await session.query<TileRow & Record<string, unknown>>(statement('tiles', { tiles: { schema, table: tiles } }));
+  if (rows.length === 0) return [];
+  const seen = await session.query<Seen & Record<string, unknown>>(statement('places'), [[...new Set(rows.map(({ sha256 }) => sha256))]]);
+  const found = new Map<string, Promise<string | null>>();
+  return Promise.all(rows.map(async ({ member, path, sha256, size, ...tile }) => {
+    const places = new Map<string, Seen | null>([[path, null], ...seen.filter((each) => each.sha256 === sha256).map((each) => [each.path, each] as const)]);
+    // A zip may hold several rasters.
+    const file = found.get(sha256) ?? find(places, sha256, size);
+    found.set(sha256, file);
+    const here = await file;
+    return { ...tile, open: here === null ? null : () => openRaster(here, member) };
+  }));
+}
+
+/** @returns the first path at which these bytes are; null: they are at none */
+async function find(places: ReadonlyMap<string, Seen | null>, sha256: string, size: number): Promise<string | null> {
+  for (const [path, seen] of places) {
+    const stamp = stampOfFile(path);
+    if (stamp === null || stamp.size !== size) continue;
+    // One that was not touched since it was hashed is what it was.
+    if ((seen !== null && isUntouched(seen, stamp)) || (await sha256Of(path)) === sha256) return path;
+  }
+  return null;
+}
+
+async function sha256Of(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { highWaterMark: 1_048_576 })) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}

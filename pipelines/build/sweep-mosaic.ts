@@ -1,0 +1,257 @@
+/**
+ * Rasters of one publisher as one grid: a window reads across the edges of tiles as if there were none. What is held in memory is bounded by a number of
+ * bytes of natural blocks, whatever the files are.
+ */
+import type { Raster } from '../formats/raster.ts';
+
+/** So much of decoded blocks is kept. */
+const CACHE_BYTES = 128 * 1024 * 1024;
+/** So many files are open at a time: four tiles meet at a corner. A raster in a zip may lie unpacked on disk while it is open. */
+const OPEN = 4;
+
+/** A raster as its layer has it. */
+export interface Tile {
+  readonly model: number;
+  readonly name: string;
+  readonly releaseId: number;
+  readonly memberId: number;
+  readonly position: number;
+  readonly epsg: number;
+  readonly width: number;
+  readonly height: number;
+  /** Corner and size of cells, in the units of the CRS. */
+  readonly west: number;
+  readonly north: number;
+  readonly cellWidth: number;
+  readonly cellHeight: number;
+  readonly blockWidth: number;
+  readonly blockHeight: number;
+  /** Null: the file is not where it was, or not what it was. */
+  readonly open: (() => Promise<Raster>) | null;
+}
+
+type Block = Float32Array | Float64Array;
+
+/** A tile on the grid of its mosaic. */
+interface Placed {
+  readonly tile: Tile;
+  /** Of its north-western cell. */
+  readonly column: number;
+  readonly row: number;
+  /** Blocks in a row of them. */
+  readonly across: number;
+  /** Number of its first block among those of all tiles. */
+  readonly firstBlock: number;
+}
+
+/** Decoded blocks, those used last; files are opened when a block is asked for. */
+export class Blocks {
+  /** A block that is asked for moves to the young; when these are half of what may be kept they become the old, and the old go. */
+  #young = new Map<number, Block>();
+  #old = new Map<number, Block>();
+  #youngBytes = 0;
+  readonly #halfBytes: number;
+  readonly #open = new Map<Tile, Raster>();
+  #numbered = 0;
+  /** What was read, for measuring. */
+  bytesRead = 0;
+
+  constructor(cacheBytes = CACHE_BYTES) {
+    this.#halfBytes = cacheBytes / 2;
+  }
+
+  /** @returns the number of the first of so many blocks that nobody else has */
+  number(blocks: number): number {
+    this.#numbered += blocks;
+    return this.#numbered - blocks;
+  }
+
+  get(number: number): Block | undefined {
+    const block = this.#young.get(number);
+    if (block !== undefined) return block;
+    const old = this.#old.get(number);
+    if (old !== undefined) this.#keep(number, old);
+    return old;
+  }
+
+  async read({ tile, across, firstBlock }: Placed, number: number): Promise<Block> {
+    const index = number - firstBlock;
+    const raster = await this.#raster(tile);
+    const block = await raster.readBlock(index % across, Math.floor(index / across));
+    this.bytesRead += block.byteLength;
+    this.#keep(number, block);
+    return block;
+  }
+
+  async close(): Promise<void> {
+    this.#young.clear();
+    this.#old.clear();
+    for (const raster of this.#open.values()) await raster.close();
+    this.#open.clear();
+  }
+
+  #keep(number: number, block: Block): void {
+    if (this.#youngBytes + block.byteLength > this.#halfBytes && this.#youngBytes > 0) {
+      this.#old = this.#young;
+      this.#young = new Map();
+      this.#youngBytes = 0;
+    }
+    this.#young.set(number, block);
+    this.#youngBytes += block.byteLength;
+  }
+
+  async #raster(tile: Tile): Promise<Raster> {
+    let raster = this.#open.get(tile);
+    // The one used last stands last.
+    this.#open.delete(tile);
+    if (raster === undefined) {
+      if (tile.open === null) throw new Error(`${tile.name} is read, and its file is gone`);
+      for (const [other, opened] of this.#open) {
+        if (this.#open.size < OPEN) break;
+        this.#open.delete(other);
+        await opened.close();
+      }
+      raster = await tile.open();
+    }
+    this.#open.set(tile, raster);
+    return raster;
+  }
+}
+
+/** Tiles on one grid, whose columns and rows are counted from the corner of the first of them. */
+export class Mosaic {
+  readonly model: number;
+  readonly epsg: number;
+  readonly west: number;
+  readonly north: number;
+  readonly cellWidth: number;
+  readonly cellHeight: number;
+  /** By name: where tiles overlap, the first one that has data counts. */
+  readonly tiles: readonly Placed[];
+  readonly #blocks: Blocks;
+  #near: readonly Placed[] = [];
+  /** All cells of the tile near, first and last column and row, where it is alone on its ground. */
+  #alone: readonly [number, number, number, number] | null = null;
+
+  /** @param tiles whose cells coincide */
+  constructor(tiles: readonly [Tile, ...Tile[]], blocks: Blocks) {
+    const [first] = tiles;
+    this.model = first.model;
+    this.epsg = first.epsg;
+    this.west = first.west;
+    this.north = first.north;
+    this.cellWidth = first.cellWidth;
+    this.cellHeight = first.cellHeight;
+    this.#blocks = blocks;
+    this.tiles = tiles.map((tile) => {
+      const across = Math.ceil(tile.width / tile.blockWidth);
+      return {
+        tile, across,
+        column: Math.round((tile.west - this.west) / this.cellWidth),
+        row: Math.round((this.north - tile.north) / this.cellHeight),
+        firstBlock: blocks.number(across * Math.ceil(tile.height / tile.blockHeight)),
+      };
+    });
+  }
+
+  /** Tiles that have cells in a window, in their order. */
+  tilesIn(firstColumn: number, lastColumn: number, firstRow: number, lastRow: number): readonly Placed[] {
+    return this.tiles.filter(({ column, row, tile: { width, height } }) =>
+      column <= lastColumn && column + width > firstColumn && row <= lastRow && row + height > firstRow);
+  }
+
+  /** Which tiles the next rows are of. @returns false where the file of one of them is gone */
+  look(firstColumn: number, lastColumn: number, firstRow: number, lastRow: number): boolean {
+    // Most shapes lie in the tile of the one before.
+    const alone = this.#alone;
+    if (alone === null || firstColumn < alone[0] || lastColumn > alone[1] || firstRow < alone[2] || lastRow > alone[3]) {
+      this.#near = this.tilesIn(firstColumn, lastColumn, firstRow, lastRow);
+      this.#alone = null;
+      const [only] = this.#near;
+      if (only !== undefined && this.#near.length === 1) {
+        const ground = [only.column, only.column + only.tile.width - 1, only.row, only.row + only.tile.height - 1] as const;
+        if (this.tilesIn(...ground).length === 1) this.#alone = ground;
+      }
+    }
+    return this.#near.every(({ tile }) => tile.open !== null);
+  }
+
+  /**
+   * Fills in cells of a row, of the window that was looked at; NaN where there are none.
+   * @param into from its first element on
+   * @param origin gets the number of the tile, in `tiles`, that each cell is of; null: nobody asks
+   * @returns a promise only when something must be read
+   */
+  row(row: number, firstColumn: number, count: number, into: Float64Array, origin: Int32Array | null): Promise<void> | undefined {
+    const missing = this.#fill(row, firstColumn, count, into, origin, null);
+    return missing === null ? undefined : this.#read(missing, row, firstColumn, count, into, origin);
+  }
+
+  async #read(
+    first: readonly [Placed, number][], row: number, firstColumn: number, count: number, into: Float64Array, origin: Int32Array | null,
+  ): Promise<void> {
+    // One after another: no file is closed while another block is read of it. They are held here, too: together they may be more than is kept.
+    const held = new Map<number, Block>();
+    for (let missing: readonly [Placed, number][] | null = first; missing !== null; missing = this.#fill(row, firstColumn, count, into, origin, held)) {
+      for (const [placed, number] of missing) held.set(number, await this.#blocks.read(placed, number));
+    }
+  }
+
+  /** @returns the blocks that must be read first; null: the cells are filled in */
+  #fill(
+    row: number, firstColumn: number, count: number, into: Float64Array, origin: Int32Array | null, held: ReadonlyMap<number, Block> | null,
+  ): [Placed, number][] | null {
+    const missing: [Placed, number][] = [];
+    into.fill(NaN, 0, count);
+    for (const placed of this.#near) {
+      const { tile: { width, height, blockWidth, blockHeight }, across, firstBlock } = placed;
+      const y = row - placed.row;
+      const from = Math.max(firstColumn - placed.column, 0);
+      const end = Math.min(firstColumn + count - placed.column, width);
+      if (y < 0 || y >= height || from >= end) continue;
+      const line = firstBlock + Math.floor(y / blockHeight) * across;
+      const offset = (y % blockHeight) * blockWidth;
+      const shift = placed.column - firstColumn;
+      for (let x = from; x < end;) {
+        const across = Math.floor(x / blockWidth);
+        const number = line + across;
+        const block = held?.get(number) ?? this.#blocks.get(number);
+        const stop = Math.min(end, (across + 1) * blockWidth);
+        if (block === undefined) missing.push([placed, number]);
+        else {
+          for (let at = offset + x - across * blockWidth, cell = x + shift; cell < stop + shift; at += 1, cell += 1) {
+            if (Number.isNaN(into[cell]!) && !Number.isNaN(block[at]!)) {
+              into[cell] = block[at]!;
+              if (origin !== null) origin[cell] = this.tiles.indexOf(placed);
+            }
+          }
+        }
+        x = stop;
+      }
+    }
+    return missing.length === 0 ? null : missing;
+  }
+}
+
+/** Do the cells of two tiles coincide? A hundredth of a cell is what the writing of numbers makes of one. */
+function isOnGridOf(first: Tile, tile: Tile): boolean {
+  const sizes = [[tile.cellWidth / first.cellWidth, tile.width], [tile.cellHeight / first.cellHeight, tile.height]] as const;
+  const corners = [(tile.west - first.west) / first.cellWidth, (first.north - tile.north) / first.cellHeight];
+  return tile.model === first.model && tile.epsg === first.epsg
+    && sizes.every(([ratio, cells]) => Math.abs(ratio - 1) * cells < 0.01)
+    && corners.every((cells) => Math.abs(cells - Math.round(cells)) < 0.01);
+}
+
+/**
+ * Tiles whose cells coincide are one mosaic; those that lie on another grid are one of their own, which is asked after it.
+ * @param tiles by model and name
+ */
+export function mosaicsOf(tiles: readonly Tile[], blocks: Blocks): Mosaic[] {
+  const groups: [Tile, ...Tile[]][] = [];
+  for (const tile of tiles) {
+    const group = groups.find(([first]) => isOnGridOf(first, tile));
+    if (group === undefined) groups.push([tile]);
+    else group.push(tile);
+  }
+  return groups.map((group) => new Mosaic(group, blocks));
+}

@@ -1,0 +1,163 @@
+/**
+ * Which cells of a grid have their centre in an area: by scanline, even-odd over all rings. Half-open, so that of two areas with a common border each cell
+ * belongs to one: a border that runs through a centre leaves it to the area on the east, or on the south.
+ */
+
+/** Corner and size of cells, in the units of the CRS. */
+export interface CellGrid {
+  readonly west: number;
+  readonly north: number;
+  readonly cellWidth: number;
+  readonly cellHeight: number;
+}
+
+const LITTLE_ENDIAN = 1;
+const MULTI_POLYGON = 6;
+/** So few crossings of a row are sorted by hand. */
+const FEW = 24;
+
+/** Cells of one area after another: those of a row are the runs `first … end − 1` between two bounds. */
+export class Shape {
+  /** Rows that may have cells; empty when `lastRow` is before `firstRow`. */
+  firstRow = 0;
+  lastRow = -1;
+  /** Columns of all cells; empty when `lastColumn` is before `firstColumn`. */
+  firstColumn = 0;
+  lastColumn = -1;
+  /** Where the runs of a row begin in `bounds`; the next number is where they end. */
+  runs = new Int32Array(64);
+  /** First cell and end of each run, in turn. */
+  bounds = new Int32Array(128);
+  /** Corners in columns and rows, ring after ring. */
+  #xs = new Float64Array(256);
+  #ys = new Float64Array(256);
+  /** Number of corners up to the end of each ring. */
+  #ends: number[] = [];
+  #crossings = new Float64Array(128);
+
+  /** Takes an area. @param wkb of a polygon or multipolygon, little-endian, in the CRS of the grid */
+  area(wkb: Buffer, grid: CellGrid): void {
+    this.#read(wkb, grid);
+    this.#cross();
+  }
+
+  /** Takes one cell. */
+  cell(column: number, row: number): void {
+    this.firstRow = this.lastRow = row;
+    this.firstColumn = this.lastColumn = column;
+    this.runs[0] = 0;
+    this.runs[1] = 2;
+    this.bounds[0] = column;
+    this.bounds[1] = column + 1;
+  }
+
+  #read(wkb: Buffer, { west, north, cellWidth, cellHeight }: CellGrid): void {
+    const type = wkb.readUInt32LE(1);
+    if (wkb[0] !== LITTLE_ENDIAN || (type !== MULTI_POLYGON && type !== 3)) throw new Error(`expected the WKB of an area, found type ${type}`);
+    this.#ends.length = 0;
+    let at = type === MULTI_POLYGON ? 9 : 0;
+    let n = 0;
+    for (let polygons = type === MULTI_POLYGON ? wkb.readUInt32LE(5) : 1; polygons > 0; polygons -= 1) {
+      let rings = wkb.readUInt32LE(at + 5);
+      for (at += 9; rings > 0; rings -= 1) {
+        const corners = wkb.readUInt32LE(at);
+        at += 4;
+        if (n + corners > this.#xs.length) {
+          this.#xs = grown(this.#xs, n + corners);
+          this.#ys = grown(this.#ys, n + corners);
+        }
+        for (let end = n + corners; n < end; n += 1, at += 16) {
+          this.#xs[n] = (wkb.readDoubleLE(at) - west) / cellWidth;
+          this.#ys[n] = (north - wkb.readDoubleLE(at + 8)) / cellHeight;
+        }
+        this.#ends.push(n);
+      }
+    }
+  }
+
+  #cross(): void {
+    const [xs, ys] = [this.#xs, this.#ys];
+    const corners = this.#ends.at(-1) ?? 0;
+    let [top, bottom] = [Infinity, -Infinity];
+    for (let i = 0; i < corners; i += 1) {
+      const y = ys[i]!;
+      if (y < top) top = y;
+      if (y > bottom) bottom = y;
+    }
+    const first = this.firstRow = Math.ceil(top - 0.5);
+    const rows = Math.max(0, Math.ceil(bottom - 0.5) - first);
+    this.lastRow = first + rows - 1;
+    this.firstColumn = Infinity;
+    this.lastColumn = -Infinity;
+    if (this.runs.length < rows + 1) this.runs = new Int32Array(rows * 2);
+    const { runs } = this;
+    runs.fill(0, 0, rows + 1);
+    // First how many edges cross the middle of each row, then where.
+    let crossings = 0;
+    this.#edges((a, b) => {
+      const end = Math.ceil(ys[b]! - 0.5) - first;
+      for (let row = Math.ceil(ys[a]! - 0.5) - first; row < end; row += 1, crossings += 1) runs[row + 1]! += 1;
+    });
+    for (let row = 0; row < rows; row += 1) runs[row + 1]! += runs[row]!;
+    if (crossings > this.#crossings.length) {
+      this.#crossings = new Float64Array(crossings * 2);
+      this.bounds = new Int32Array(crossings * 2);
+    }
+    const [found, bounds] = [this.#crossings, this.bounds];
+    // Filled from the beginning of each row, which thereby moves to its end, and back.
+    this.#edges((a, b) => {
+      const [ax, ay] = [xs[a]!, ys[a]!];
+      const slope = (xs[b]! - ax) / (ys[b]! - ay);
+      const end = Math.ceil(ys[b]! - 0.5) - first;
+      for (let row = Math.ceil(ay - 0.5) - first; row < end; row += 1) {
+        found[runs[row]!] = ax + (first + row + 0.5 - ay) * slope;
+        runs[row]! += 1;
+      }
+    });
+    runs.copyWithin(1, 0, rows);
+    runs[0] = 0;
+    for (let row = 0; row < rows; row += 1) {
+      const [from, end] = [runs[row]!, runs[row + 1]!];
+      sort(found, from, end);
+      for (let i = from; i + 1 < end; i += 2) {
+        const [west, east] = [Math.ceil(found[i]! - 0.5), Math.ceil(found[i + 1]! - 0.5)];
+        bounds[i] = west;
+        bounds[i + 1] = east;
+        if (west >= east) continue;
+        if (west < this.firstColumn) this.firstColumn = west;
+        if (east - 1 > this.lastColumn) this.lastColumn = east - 1;
+      }
+    }
+  }
+
+  /** Edges that are not level, each from its northern corner: an edge of two areas is computed alike for both. */
+  #edges(each: (a: number, b: number) => void): void {
+    const ys = this.#ys;
+    let start = 0;
+    for (const end of this.#ends) {
+      for (let i = start; i + 1 < end; i += 1) {
+        if (ys[i]! < ys[i + 1]!) each(i, i + 1);
+        else if (ys[i]! > ys[i + 1]!) each(i + 1, i);
+      }
+      start = end;
+    }
+  }
+}
+
+function grown(array: Float64Array, needed: number): Float64Array<ArrayBuffer> {
+  const larger = new Float64Array(Math.max(needed, array.length * 2));
+  larger.set(array);
+  return larger;
+}
+
+function sort(values: Float64Array, from: number, end: number): void {
+  if (end - from > FEW) values.subarray(from, end).sort();
+  else {
+    for (let i = from + 1; i < end; i += 1) {
+      const value = values[i]!;
+      let at = i;
+      for (; at > from && values[at - 1]! > value; at -= 1) values[at] = values[at - 1]!;
+      values[at] = value;
+    }
+  }
+}

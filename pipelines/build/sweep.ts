@@ -1,0 +1,171 @@
+/**
+ * The sweep: shapes stream past in the order of the rasters' blocks, the cells of each are found and its values gathered in one pass, and go back by COPY.
+ * Memory is bounded by blocks and by rows of one shape, neither by files nor by how many shapes there are. All of it is part of the transaction that makes
+ * the table: a run that is killed leaves nothing of it.
+ */
+import { dirname, join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { ROOT } from '../config.ts';
+import type { Session } from '../db/index.ts';
+import { analyze, provideStanding } from '../db/catalog.ts';
+import { statementsOf } from '../db/statements.ts';
+import { RowWriter, type Columns } from '../formats/copy.ts';
+import type { Sweep } from '../contract/sweep.ts';
+import type { SqlFile } from '../contract/sql-files.ts';
+import { tilesOf } from './sweep-files.ts';
+import { Blocks, mosaicsOf, type Mosaic } from './sweep-mosaic.ts';
+import { AreaSampler, PointSampler, type Sampler } from './sweep-sample.ts';
+import { Shape } from './sweep-shape.ts';
+
+/** Shapes that are fetched at a time, while those before are worked on. */
+const SHAPES = 4_000;
+/** Rows of cells of which the shapes come together, at least. */
+const BAND = 256;
+
+interface ShapeRow {
+  readonly id: number;
+  /** Of its point, in the CRS of the rasters. */
+  readonly x: number;
+  readonly y: number;
+  /** WKB of an area in the same CRS; null of points. */
+  readonly geom: Uint8Array | null;
+}
+
+/** What the machine itself says of a shape, behind `turn` and `id`. */
+const COUNTS: Columns = { model: 'int4', cells: 'int4', missing: 'int4', unread: 'bool' };
+const RUNS: Columns = { release_id: 'int4', position: 'int8', turn: 'int4', row_number: 'int4', first_column: 'int4', last_column: 'int4' };
+
+const statement = statementsOf('sweep');
+
+/**
+ * Runs a file that makes a table, with its sweeps where it has them. Inside a transaction.
+ * @param schema where unqualified names are made
+ * @param standing partition that is published of the table; null: none is. A sweep keeps rows of it whose raster is gone, as `standing_<table>`
+ * @param runs note the runs of cells, too: for an explanation of few parcels
+ */
+export async function runTableFile(
+  session: Session, schema: string, { file, text, sweep, writes: [relation] }: SqlFile, standing: string | null, runs = false,
+): Promise<void> {
+  if (sweep === null || relation === undefined) return session.script(text, file);
+  await provideStanding(session, schema, relation, standing);
+  const before = text.slice(0, text.indexOf(`\n-- sweep: ${sweep}\n`) + 1);
+  await session.script(before, file);
+  for (const each of await sweepsOf(join(ROOT, dirname(file), sweep))) await sweepCells(session, schema, each, runs);
+  // Lines keep their numbers in messages.
+  await session.script(before.replace(/[^\n]/g, '') + text.slice(before.length), file);
+}
+
+async function sweepsOf(path: string): Promise<readonly Sweep[]> {
+  return ((await import(pathToFileURL(path).href)) as { default: readonly Sweep[] }).default;
+}
+
+/** @returns what was read, for measuring */
+export async function sweepCells(session: Session, schema: string, sweep: Sweep, runs: boolean): Promise<{ readonly bytesRead: number }> {
+  const columns: Columns = 'sample' in sweep ? { value: 'float8' } : sweep.columns;
+  const tables = { into: { schema, table: sweep.into }, runs: { schema, table: `${sweep.into}_run` } };
+  await session.script(statement('tables', {
+    ...tables, columns: { sql: Object.entries(columns).map(([name, type]) => statement('column', { name, type: { sql: type } })).join(',\n  ') },
+  }), 'sql/statements/sweep.sql, tables');
+  const blocks = new Blocks();
+  const pass = new Pass(session, schema, sweep, columns, runs);
+  try {
+    for (const mosaic of mosaicsOf(await tilesOf(session, schema, sweep.tiles), blocks)) await pass.over(mosaic);
+  } finally {
+    await blocks.close();
+  }
+  return { bytesRead: blocks.bytesRead };
+}
+
+/** One sweep, mosaic after mosaic. */
+class Pass {
+  readonly #session: Session;
+  readonly #schema: string;
+  readonly #sweep: Sweep;
+  readonly #rows: Batch;
+  readonly #runs: Batch | null;
+  readonly #shape = new Shape();
+
+  constructor(session: Session, schema: string, sweep: Sweep, columns: Columns, runs: boolean) {
+    this.#session = session;
+    this.#schema = schema;
+    this.#sweep = sweep;
+    this.#rows = new Batch(session, schema, sweep.into, { ...COUNTS, ...columns });
+    this.#runs = runs ? new Batch(session, schema, `${sweep.into}_run`, RUNS) : null;
+  }
+
+  async over(mosaic: Mosaic): Promise<void> {
+    this.#rows.writer.memberId += 1;
+    const sampler: Sampler = 'sample' in this.#sweep ? new PointSampler(this.#sweep, mosaic, this.#runs !== null) : new AreaSampler(this.#sweep, mosaic, this.#runs !== null);
+    await this.#session.query(this.#cursor(mosaic));
+    const next = async (): Promise<ShapeRow[]> => this.#session.query<ShapeRow & Record<string, unknown>>(statement('next_shapes', { shapes: SHAPES }));
+    let coming = next();
+    for (let shapes = await coming; shapes.length > 0; shapes = await coming) {
+      coming = next();
+      // It is thrown where it is waited for.
+      coming.catch(() => undefined);
+      for (const shape of shapes) await this.#take(shape, mosaic, sampler);
+      await this.#rows.send();
+      await this.#runs?.send();
+    }
+    await this.#session.query(statement('no_more_shapes'));
+    await analyze(this.#session, this.#schema, this.#sweep.into);
+  }
+
+  #cursor({ epsg, west, north, cellHeight, cellWidth, tiles }: Mosaic): string {
+    const { over, into, tiles: view } = this.#sweep;
+    const isArea = !('sample' in this.#sweep);
+    const place = (table: string): { schema: string; table: string } => ({ schema: this.#schema, table });
+    const [first] = tiles;
+    return statement('shapes', {
+      over: { sql: statement(isArea ? 'areas' : 'points', { over: place(over) }) },
+      geom: { sql: statement(isArea ? 'area' : 'point', { epsg }) },
+      tiles: place(view), into: place(into), members: tiles.map(({ tile }) => tile.memberId), epsg, west, north,
+      stripe: (first?.tile.width ?? 1) * cellWidth, band: Math.max(BAND, first?.tile.blockHeight ?? 1) * cellHeight,
+    });
+  }
+
+  async #take({ id, x, y, geom }: ShapeRow, mosaic: Mosaic, sampler: Sampler): Promise<void> {
+    const shape = this.#shape;
+    const [column, row] = [(x - mosaic.west) / mosaic.cellWidth, (mosaic.north - y) / mosaic.cellHeight];
+    if (geom !== null) shape.area(Buffer.from(geom.buffer, geom.byteOffset, geom.length), mosaic);
+    if (geom === null || shape.lastColumn < shape.firstColumn) shape.cell(Math.floor(column), Math.floor(row));
+    const isThere = sampler.look(shape, column, row);
+    if (isThere) {
+      const pending = sampler.gather(shape, column, row);
+      if (pending !== undefined) await pending;
+    }
+    const { cells, missing, values, runs } = sampler.take();
+    if (isThere && cells === 0) return;
+    this.#rows.writer.row(id, isThere ? [mosaic.model, cells, missing, false, ...values] : [mosaic.model, 0, 0, true, ...values.map(() => null)]);
+    for (const [tile, line, first, last] of runs) {
+      const placed = mosaic.tiles[tile];
+      if (this.#runs === null || placed === undefined) continue;
+      const { releaseId, memberId, position } = placed.tile;
+      this.#runs.writer.memberId = memberId;
+      this.#runs.writer.row(id, [releaseId, position, this.#rows.writer.memberId, line - placed.row, first - placed.column, last - placed.column]);
+    }
+  }
+}
+
+/** Rows on their way into a table. */
+class Batch {
+  readonly writer: RowWriter;
+  readonly #session: Session;
+  readonly #schema: string;
+  readonly #table: string;
+  #chunks: Buffer[] = [];
+
+  constructor(session: Session, schema: string, table: string, columns: Columns) {
+    this.#session = session;
+    this.#schema = schema;
+    this.#table = table;
+    this.writer = new RowWriter(columns, (chunk) => this.#chunks.push(chunk));
+  }
+
+  async send(): Promise<void> {
+    this.writer.flush();
+    const rows = Buffer.concat(this.#chunks);
+    this.#chunks = [];
+    if (rows.length > 0) await this.#session.copyRows(this.#schema, this.#table, rows);
+  }
+}

@@ -1,0 +1,60 @@
+/**
+ * What is computed from the cells of rasters, which stay in their files: `sweep.ts` beside a `build.sql`. Where that file has the line `-- sweep: sweep.ts`
+ * the machine sweeps, between the statements above the line and those below: shapes stream past in the order of the rasters' blocks, and what is found of
+ * each becomes a row.
+ */
+import type { Columns } from '../formats/copy.ts';
+
+interface Swept {
+  /**
+   * View of the workspace: the rasters, with the columns of a layer of rasters and `model`. Of rasters of one place the smaller `model` goes before, and
+   * then the smaller name: a shape gets its cells from the first that has all of them, else from the first that has any; never from two.
+   */
+  readonly tiles: string;
+  /** View of the workspace: `id int4`, `point geometry` and, for areas, `geom geometry`, in EPSG:4326. */
+  readonly over: string;
+  /**
+   * Table that is made: `turn`, `id`, `model`, `cells` (with a value), `missing` (cells without), `unread` (a raster that is needed is not where it was, so
+   * that nothing is known), and the columns of the sweep. Rasters on one grid are asked together, by turns; a shape that lacks cells has a row of each that
+   * has some. For an explanation there is `<into>_run`: the runs of cells of a row of a raster, each with where it was read.
+   */
+  readonly into: string;
+}
+
+/** A row of a raster under a shape, with the rows beside it. NaN: no data there. */
+export interface CellRows {
+  readonly north: Float64Array;
+  readonly here: Float64Array;
+  readonly south: Float64Array;
+  /** Metres; on a grid of degrees along the ellipsoid, at the latitude of the row. */
+  readonly cellWidthM: number;
+  readonly cellHeightM: number;
+}
+
+/** Gathers what is wanted of one shape after another. */
+export interface Accumulator {
+  /** Cells `first … end − 1` of the row lie in the shape; with a halo there is one more cell on each side, and the rows to the north and south. */
+  add(rows: CellRows, first: number, end: number): void;
+  /** The values of the shape, in the order of the columns. Then a new one begins. */
+  take(): readonly (number | string | null)[];
+}
+
+/** Cells whose centre lies in an area, borders shared half-open; where there is none, the cell that holds its point. */
+export interface AreaSweep extends Swept {
+  readonly columns: Columns;
+  /** The cells around are asked for, too. */
+  readonly halo: boolean;
+  readonly accumulator: () => Accumulator;
+}
+
+/** The value at a point: of the cell that holds it, or between the four centres around it, as far as they have one. It is the column `value float8`. */
+export interface PointSweep extends Swept {
+  readonly sample: 'nearest' | 'bilinear';
+}
+
+export type Sweep = AreaSweep | PointSweep;
+
+/** @returns the sweeps of a file as they were given, checked by their type; they run in this order */
+export function defineSweeps(...sweeps: readonly Sweep[]): readonly Sweep[] {
+  return sweeps;
+}
