@@ -156,7 +156,7 @@ export interface MemberSink {
   row(table: string, position: number, values: readonly unknown[]): void;
   /** One record that cannot be used; counts one. */
   reject(reject: Reject): void;
-  /** One record that says again what an earlier one of the same member said; counts one. */
+  /** One record of which nothing is kept, though it is no fault: it says again what an earlier one said, or is of another country; counts one. */
   duplicate(position: number, code: string, raw?: string | Buffer): void;
   /** Wait until the database has taken what was written; call once per chunk of input, outside the hot loop. */
   drain(): Promise<void> | undefined;

@@ -48,6 +48,33 @@ export function metresMisplaced(ewkb: Buffer): Refusal | null {
   return !holdsMetres(srid, x, y) && holdsMetres(srid, y, x) ? { code: 'coordinates_swapped', message: `${expected}: swapped?` } : null;
 }
 
+/** The box of EPSG:3035 around `ITALY`, to 5 km. */
+const ITALY_LAEA = { west: 3_950_000, south: 1_325_000, east: 5_150_000, north: 2_755_000 } as const;
+
+/**
+ * Where a geometry of a map of Europe lies.
+ * @param ewkb in degrees or EPSG:3035; of other systems only what `metresMisplaced` sees is known
+ * @returns null: a part of it may be in Italy; `beside`: none is; or why it cannot be meant
+ */
+export function placeInEurope(ewkb: Buffer): 'beside' | Refusal | null {
+  const srid = ewkb.readUInt32LE(5);
+  const italy = isInDegrees(srid) ? ITALY : srid === 3035 ? ITALY_LAEA : null;
+  if (italy === null) return metresMisplaced(ewkb);
+  let [west, south, east, north] = [Infinity, Infinity, -Infinity, -Infinity];
+  walkWkb(ewkb, (at) => {
+    const [x, y] = [ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)];
+    [west, south, east, north] = [Math.min(west, x), Math.min(south, y), Math.max(east, x), Math.max(north, y)];
+    return null;
+  });
+  if (west <= italy.east && east >= italy.west && south <= italy.north && north >= italy.south) return null;
+  const found = `found ${west} to ${east} and ${south} to ${north}`;
+  if (italy === ITALY_LAEA && Math.max(-west, east, -south, north) <= METRES) {
+    return { code: 'coordinates_in_degrees', message: `expected metres, as the file's reference system has them, ${found}: degrees?` };
+  }
+  const swapped = south <= italy.east && north >= italy.west && west <= italy.north && east >= italy.south;
+  return swapped ? { code: 'coordinates_swapped', message: `expected easting before northing and longitude before latitude, ${found}: swapped?` } : 'beside';
+}
+
 /** Why an EWKB geometry in degrees cannot be meant: the first of its positions that is outside. Little-endian, XY, simple features. */
 export function geometryOutsideItaly(ewkb: Buffer): Refusal | null {
   return walkWkb(ewkb, (at) => outsideItaly(ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)));

@@ -3,7 +3,7 @@
  * geometry last. What differs between sources is the columns and what a record means.
  */
 import { expectColumns, normaliseHeader, type ExpectedColumns } from '../formats/csv.ts';
-import { geometryOutsideItaly, isInDegrees, metresMisplaced } from './italy.ts';
+import { geometryOutsideItaly, isInDegrees, metresMisplaced, placeInEurope } from './italy.ts';
 import type { Refusal } from './refusal.ts';
 import { inputError, type InputFile, type MemberFacts, type MemberSink, type Probe, type Sink } from '../contract/source.ts';
 import { openVector, type VectorDataset, type VectorFeature, type VectorLayer, type VectorValue } from '../formats/vector.ts';
@@ -15,6 +15,8 @@ export interface VectorReading<K extends string> {
   /** Kind of geometry that a record must have; `multi…` counts as the same. */
   readonly geometry: keyof typeof TYPES;
   readonly columns: Omit<ExpectedColumns<K>, 'at'>;
+  /** The file is a map of Europe: records beside Italy are counted as `beside_italy` and not kept, and those that reach across its borders are. */
+  readonly ofEurope?: true;
   /**
    * One record: the values of the staging columns before the geometry, or why it is refused.
    * @param fields by our names; null for an optional column that is not there
@@ -119,7 +121,8 @@ function placing<K extends string>(layer: VectorLayer, member: MemberSink, readi
   const columns = Object.entries(expectColumns(names, { ...reading.columns, at: layer.at })) as [K, number][];
   return (feature) => {
     const { position, properties, ewkb } = feature;
-    const refusal = geometryRefusal(feature, reading.geometry);
+    const refusal = geometryRefusal(feature, reading);
+    if (refusal === 'beside') return member.duplicate(position, 'beside_italy');
     const fields = (): Record<K, VectorValue> =>
       Object.fromEntries(columns.map(([key, index]) => [key, properties[names[index] ?? ''] ?? null])) as Record<K, VectorValue>;
     const row = refusal ?? reading.row(fields(), layer.name);
@@ -128,13 +131,16 @@ function placing<K extends string>(layer: VectorLayer, member: MemberSink, readi
   };
 }
 
-/** Why a geometry cannot be used, or null. */
-function geometryRefusal({ ewkb, geometryError }: VectorFeature, kind: keyof typeof TYPES): Refusal | null {
+/** Why a geometry cannot be used, `beside` where a map of Europe may have it, or null. */
+function geometryRefusal(
+  { ewkb, geometryError }: VectorFeature, { geometry: kind, ofEurope }: Pick<VectorReading<string>, 'geometry' | 'ofEurope'>,
+): Refusal | 'beside' | null {
   if (geometryError !== null) return { code: 'geometry_unreadable', message: `expected a geometry, found: ${geometryError}` };
   if (ewkb === null) return { code: 'geometry_missing', message: `expected a ${kind}, found no geometry` };
   const type = ewkb.readUInt32LE(1) & 0xff;
   if (!TYPES[kind].includes(type)) return { code: `geometry_not_${kind}`, message: `expected a ${kind} or several, found geometry type ${type}` };
   if (ewkb.readUInt32LE(9) === 0) return { code: 'geometry_empty', message: `expected a ${kind}, found an empty one` };
+  if (ofEurope) return placeInEurope(ewkb);
   return isInDegrees(ewkb.readUInt32LE(5)) ? geometryOutsideItaly(ewkb) : metresMisplaced(ewkb);
 }
 

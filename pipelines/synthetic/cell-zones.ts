@@ -5,7 +5,7 @@
  */
 import { CELL_LAT, CELL_LON } from './make-region.ts';
 import type { Projection } from './map-projection.ts';
-import { boxRing, commonPart, mapPoints, polygonsAreaM2, type Box, type Polygon, type Ring } from './plane-geometry.ts';
+import { boxRing, commonPart, mapPoints, polygonsAreaM2, type Box, type Point, type Polygon, type Ring } from './plane-geometry.ts';
 import type { LonLat, SyntheticRegion, SyntheticComune, SyntheticParcel } from './region.ts';
 
 /** In cells; edges end in .5. */
@@ -70,6 +70,7 @@ export class CellGrid {
   shareOf(parcel: SyntheticParcel, areas: readonly CellArea[]): number {
     const cells = this.cellsOf(parcel);
     const near = areas.flatMap(({ pieces }) => pieces.filter(({ box }) => cells.some((cell) => boxMeets(box, cell))));
+    if (near.length === 0) return 0;
     const common = commonPart(parcel.polygons, mapPoints(near.map(({ ring }) => [ring]), (point) => this.degrees(point)));
     return Math.round((1e6 * polygonsAreaM2(common)) / polygonsAreaM2(parcel.polygons)) / 1e6;
   }
@@ -100,6 +101,15 @@ const boxPiece = (box: CellBox): Piece => ({ box, ring: boxRing(box) });
 
 export function boxArea(...boxes: readonly CellBox[]): CellArea {
   return { pieces: boxes.map(boxPiece), polygons: boxes.map((box) => [boxRing(box)]) };
+}
+
+/** The same ring with a corner every half cell at least: a long edge that is straight in degrees is not straight on a map. */
+export function finely(ring: CellRing): CellRing {
+  return ring.flatMap(([x, y], index) => {
+    const [toX, toY] = ring[index + 1] ?? [x, y];
+    const steps = Math.max(1, Math.ceil(2 * Math.max(Math.abs(toX - x), Math.abs(toY - y))));
+    return Array.from({ length: steps }, (_, step): Point => [x + ((toX - x) * step) / steps, y + ((toY - y) * step) / steps]);
+  });
 }
 
 /** A box of whole cells' length whose southern and northern edges are jagged, with `perCell` corners in each cell, within a fifth of a cell around the line. */

@@ -74,6 +74,8 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'core.shore_piece': { unwatched: 'the shore as it was cut: what it says near parcels is watched in section.coastal_erosion' },
   'core.coverage': { section: 'risk', by: 'belfiore', slice: { column: 'theme' }, fields: { mapped: REACHED }, excused: {} },
   'core.coast_coverage': { section: 'coastal_erosion', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
+  'core.land_coverage': { section: 'land_cover', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
+  'core.urban_area': { unwatched: 'boundaries as they were drawn: what lies in them is watched in section.land_use' },
   'core.motion_tile': { section: 'subsidence', by: 'whole', fields: {}, excused: { tile_x: KEY, tile_y: KEY } },
   'core.comune': {
     section: 'basic',

@@ -1,6 +1,6 @@
 -- purpose: which comuni the files of a section speak of
--- version: 1
--- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, core.quoted_comune, core.declared_income, core.census_figures, core.comune_register, core.access_point
+-- version: 2
+-- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, layer.land_use_piece, core.quoted_comune, core.declared_income, core.census_figures, core.comune_register, core.access_point
 -- writes: core.section_coverage
 -- grain: one row per section and comune that its files speak of, and one per section of which anything is loaded
 -- crs: none
@@ -55,6 +55,10 @@ loaded as (
   union all
   select 'address'
   where exists (select from accesso)
+  union all
+  -- Where it is mapped, core.urban_area says.
+  select 'land_use'
+  where exists (select from land_use_piece)
 )
 select
   g.code as region_code,

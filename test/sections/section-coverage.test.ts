@@ -28,6 +28,7 @@ describeDatabase('the coverage of a section', (engine) => {
         create table omi_quotation ();
         create table income ();
         create table accesso ();
+        create table land_use_piece ();
         create table census_section (section_id text, istat_code text);
         create table quoted_comune (belfiore text, half_year int2, perimeter_half_year int2);
         create table declared_income (belfiore text, cap text);

@@ -1,0 +1,125 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
+import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
+import source from './source.ts';
+import { CLASSES } from './schema.ts';
+import synthetic from './synthetic.ts';
+import { describeDatabase } from '../../test/harness/database.ts';
+import { loaded } from '../../test/harness/loaded.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
+const MAP = 'U2018_CLC2018_V2020_20u1';
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+  await synthetic.write(makeRegion({ parcels: 2_000, seed: 3 }), folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the map of land cover', () => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.geojson$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  it('names its 44 classes', () => {
+    expect(CLASSES.size).toBe(44);
+  });
+
+  it('has polygons of thousands of corners with holes; those beside Italy are counted and not kept', async () => {
+    const { recognition, collected } = await trial(source, join(folder, `${MAP}.gpkg`));
+    expect(recognition).toMatchObject({ vintage: '2018', region: null, complete: true, dated: '2020_20u1' });
+    const [member] = collected!.members;
+    expect(member!.duplicates).toHaveLength(3);
+    expect(member!.rejects.map(({ code, message }) => [code, message])).toEqual([['code_invalid', 'code: expected one of the 44 classes, 111 to 523, found "990"']]);
+    const rows = collected!.rows['raw_land_cover']!;
+    expect(rows[0]).toMatchObject({ clc_id: 'EU_1600001', code: '211', description: 'Seminativi in aree non irrigue' });
+    const geometry = rows[0]!['geom'] as Buffer;
+    expect(geometry.readUInt32LE(5)).toBe(3035);
+    expect(geometry.length / 16).toBeGreaterThan(3_000);
+  });
+
+  it('in the package, beside the overseas departments of France and the documents, is the same', async () => {
+    const path = join(folder, 'u2018_clc2018_v2020_20u1_geoPackage.zip');
+    const bytes = readFileSync(join(folder, `${MAP}.gpkg`));
+    await writeZip(path, [
+      [`u2018_clc2018_v2020_20u1_geoPackage/DATA/${MAP}.gpkg`, bytes],
+      [`u2018_clc2018_v2020_20u1_geoPackage/DATA/French_DOMs/${MAP}_FR_GLP.gpkg`, bytes],
+      ['u2018_clc2018_v2020_20u1_geoPackage/Legend/clc_legend.txt', 'synthetic'],
+    ]);
+    const { recognition, collected } = await trial(source, path);
+    expect(recognition).toMatchObject({ vintage: '2018', complete: true, dated: '2020_20u1' });
+    expect(collected!.members.map(({ path: member }) => member)).toEqual([`u2018_clc2018_v2020_20u1_geoPackage/DATA/${MAP}.gpkg`, `u2018_clc2018_v2020_20u1_geoPackage/DATA/French_DOMs/${MAP}_FR_GLP.gpkg`]);
+    await rm(path);
+  });
+
+  it('as a shapefile is known by its column, under any name; a part of it is not the whole', async () => {
+    const path = join(folder, 'uso_suolo_molise.zip');
+    await writeZip(path, shapefileEntries('x', {
+      type: 'polygon', srid: 3035, fields: [{ name: 'CODE_18', type: 'text', length: 3 }, { name: 'ID', type: 'text', length: 18 }, { name: 'Shape_Leng', type: 'real', length: 19, decimals: 3 }],
+      features: [{ geometry: { type: 'polygon', polygons: [[[[4_650_000, 2_050_000], [4_650_000, 2_050_500], [4_650_500, 2_050_500], [4_650_000, 2_050_000]]]] }, values: ['223', 'EU_1', 1.5] }],
+    }));
+    const { recognition, collected } = await trial(source, path);
+    expect(recognition).toMatchObject({ vintage: '2018', complete: false });
+    expect(collected!.rows['raw_land_cover']![0]).toMatchObject({ code: '223', description: 'Oliveti' });
+    await rm(path);
+  });
+
+  it('as raster or File Geodatabase is left aside, with the reason', async () => {
+    for (const [name, entry] of [['u2018_clc2018_v2020_20u1_raster100m.zip', `DATA/${MAP}.tif`], ['u2018_clc2018_v2020_20u1_fgdb.zip', `DATA/${MAP}.gdb/a00000001.gdbtable`]] as const) {
+      await writeZip(join(folder, name), [[entry, 'synthetic']]);
+      const { recognition } = await trial(source, join(folder, name));
+      expect(recognition?.ignored, name).toMatch(/vector map is read/);
+      await rm(join(folder, name));
+    }
+  });
+});
+
+describeDatabase('loading the map of land cover', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+  });
+
+  it('cuts polygons, mends those that are not valid, names the classes, and says how far it reaches', async () => {
+    const found = await loaded(database, 'clc_land_cover', `
+      insert into raw_land_cover values
+        (1, 1, 'EU_1', '211', 'Seminativi in aree non irrigue', st_buffer(st_setsrid(st_point(4650000, 2050000), 3035), 5000, 200)),
+        (1, 2, 'EU_2', '112', 'Zone residenziali', 'srid=3035;polygon((4660000 2050000, 4662000 2050000, 4662000 2054000, 4664000 2054000, 4664000 2052000, 4660000 2052000, 4660000 2050000))'),
+        (1, 3, 'EU_2', '112', 'Zone residenziali', 'srid=3035;polygon((4670000 2050000, 4671000 2050000, 4672000 2050000, 4670000 2050000))'),
+        (2, 1, null, '112', 'Zone residenziali', 'srid=3035;polygon((4675000 2050000, 4676000 2050000, 4676000 2051000, 4675000 2051000, 4675000 2050000))'),
+        (2, 2, 'EU_2', '311', 'Boschi di latifoglie', 'srid=3035;polygon((4676000 2050000, 4677000 2050000, 4677000 2051000, 4676000 2051000, 4676000 2050000))'),
+        (2, 3, 'EU_2', '311', 'Boschi di latifoglie', 'srid=3035;polygon((4677000 2050000, 4678000 2050000, 4678000 2051000, 4677000 2051000, 4677000 2050000))')`, async ({ session, checks }) => ({
+      rows: await session.query('select member_id, position, code, st_isvalid(geom) as valid, round(area_m2 / 1e4)::int4 as hectares from land_cover_polygon order by 1, 2'),
+      pieces: await session.query('select member_id, position, count(*) > 1 as is_cut, max(st_npoints(geom)) <= 257 as is_small from land_cover_piece group by 1, 2 order by 1, 2'),
+      classes: await session.query('select member_id, code, description, position from land_cover_class order by 1, 2'),
+      reach: await session.query('select member_id, position, 14::int2 = any (regions) as reaches_molise, cardinality(regions) < 15 as is_part from land_cover_reach order by 1'),
+      rejects: await session.query('select position, code from reject'),
+      offences: (await checks()).map(({ name, level }) => [name, level]),
+    }));
+    expect(found.rows).toEqual([
+      { member_id: 1, position: 1, code: '211', valid: true, hectares: 7854 },
+      { member_id: 1, position: 2, code: '112', valid: true, hectares: 800 },
+      { member_id: 2, position: 1, code: '112', valid: true, hectares: 100 },
+      { member_id: 2, position: 2, code: '311', valid: true, hectares: 100 },
+      { member_id: 2, position: 3, code: '311', valid: true, hectares: 100 },
+    ]);
+    expect(found.pieces).toMatchObject([{ is_cut: true, is_small: true }, { is_cut: true }, { is_cut: false }, { is_cut: false }, { is_cut: false }]);
+    expect(found.classes).toEqual([
+      { member_id: 1, code: '112', description: 'Zone residenziali', position: 2 }, { member_id: 1, code: '211', description: 'Seminativi in aree non irrigue', position: 1 },
+      { member_id: 2, code: '112', description: 'Zone residenziali', position: 1 }, { member_id: 2, code: '311', description: 'Boschi di latifoglie', position: 2 },
+    ]);
+    expect(found.reach).toMatchObject([{ member_id: 1, position: 1, reaches_molise: true, is_part: true }, { member_id: 2, position: 1 }]);
+    expect(found.rejects).toEqual([{ position: 3, code: 'geometry_without_area' }]);
+    expect(found.offences).toEqual([['land_cover_polygon_repeated', 'warn']]);
+  });
+});

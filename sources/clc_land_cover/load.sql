@@ -1,0 +1,110 @@
+-- purpose: polygons made valid and reprojected once, cut into pieces, the names of their classes, and how far they reach
+-- reads: staging.raw_land_cover, core.region_box
+-- writes: layer.land_cover_polygon, layer.land_cover_piece, layer.land_cover_class, layer.land_cover_reach
+-- grain: one row per published polygon; one per piece; one per class of a member; one per member
+-- crs: from the file's CRS to EPSG:4326
+
+-- Edges are divided to 1 km before they are reprojected, because a straight edge of a projection is not straight in degrees (2 cm over 1 km, 2 m over
+-- 10 km). Neighbours share their edges and are divided alike. Validity is looked at first: repairing is dear, and most polygons need none.
+create table land_cover_polygon as
+with reprojected as materialized (
+  select
+    member_id,
+    position,
+    clc_id,
+    code,
+    st_transform(st_segmentize(geom, 1000), 4326) as geom
+  from raw_land_cover
+),
+clean as materialized (
+  select
+    member_id,
+    position,
+    clc_id,
+    code,
+    st_multi(case when st_isvalid(geom) then geom else st_collectionextract(st_makevalid(geom), 3) end)::geometry(multipolygon, 4326) as geom
+  from reprojected
+)
+select
+  release.release_id,
+  clean.member_id,
+  clean.position,
+  clean.clc_id,
+  clean.code,
+  st_area(st_transform(clean.geom, 3035)) as area_m2,
+  clean.geom
+from clean
+cross join release
+where not st_isempty(clean.geom);
+
+create table reject as
+select
+  raw.member_id,
+  raw.position,
+  'geometry_without_area' as code,
+  'expected a polygon with an area, found one that is empty once it is made valid' as message,
+  left(st_asewkt(raw.geom), 2000) as raw
+from raw_land_cover as raw
+where not exists (
+  select
+  from land_cover_polygon
+  where land_cover_polygon.member_id = raw.member_id
+    and land_cover_polygon.position = raw.position
+);
+
+-- The pieces lie in the order of a Hilbert curve, so that neighbours are together on disk for the joins.
+create table land_cover_piece as
+select
+  release.release_id,
+  cover.member_id,
+  cover.position,
+  cover.code,
+  piece.geom::geometry(polygon, 4326) as geom
+from land_cover_polygon as cover
+cross join release
+cross join lateral core.area_pieces(cover.geom) as piece (geom)
+order by piece.geom, cover.member_id, cover.position;
+
+-- serves: section land_cover, which reads the pieces that meet a region's box
+create index land_cover_piece_geom_idx on land_cover_piece using gist (geom);
+
+create table land_cover_class as
+select distinct on (raw.member_id, raw.code)
+  release.release_id,
+  raw.member_id,
+  raw.position,
+  raw.code,
+  raw.description
+from raw_land_cover as raw
+cross join release
+order by raw.member_id, raw.code, raw.position;
+
+create table land_cover_reach as
+with reached as (
+  select distinct
+    piece.member_id,
+    box.region_code
+  from land_cover_piece as piece
+  join core.region_box as box
+    on piece.geom && box.geom
+    and (piece.geom @ box.geom or st_intersects(piece.geom, box.geom))
+)
+select
+  release.release_id,
+  held.member_id,
+  held.position,
+  array(
+    select reached.region_code
+    from reached
+    where reached.member_id = held.member_id
+    order by reached.region_code
+  ) as regions
+from (
+  select
+    member_id,
+    min(position) as position
+  from land_cover_polygon
+  group by member_id
+) as held
+cross join release
+order by held.member_id;

@@ -1,0 +1,147 @@
+/**
+ * The synthetic region's land cover in the form of the map of Europe: polygons that leave no gap and do not overlap, drawn across comuni. The matrix of the
+ * landscape, arable land or forest, is a few polygons of tens of thousands of corners, with a hole for each patch of other classes; some of these have a
+ * hole with another class again. Polygons elsewhere in Europe are there to be passed over, and one of a class that is none.
+ */
+import { join } from 'node:path';
+import { boxArea, CellGrid, finely, jaggedArea, zonesByBlock, type CellArea, type CellBox } from '../../pipelines/synthetic/cell-zones.ts';
+import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
+import { inTurn } from '../../pipelines/synthetic/items.ts';
+import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
+import { boxRing, mapPoints, polygonsArea, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
+import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
+import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { MappaleError } from '../../pipelines/contract/source.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
+import { CLASSES } from './schema.ts';
+
+const NAME = 'U2018_CLC2018_V2020_20u1';
+/** Cells of a block, some 290 ha, and of a polygon of the matrix. */
+const BLOCK = 40;
+const MATRIX = 16 * BLOCK;
+/** What lies beyond the region's south-western corner. */
+const MARGIN = 30;
+
+/** A polygon: an area, and what is cut out of it. */
+interface Zone {
+  readonly code: string;
+  readonly area: CellArea;
+  readonly holes: readonly CellArea[];
+}
+
+const MATRICES: readonly string[] = ['211', '311', '231', '323'];
+const BANDS: readonly string[] = ['243', '242', '223', '311', '112', '221', '324', '313', '121', '321', '211', '512'];
+const VILLAGES: readonly string[] = ['112', '131', '142', '111', '333'];
+
+/** The patches of the block whose south-west cell is (x, y): bands one above the other, one of them with a village in it. */
+function patches(x: number, y: number): Zone[] {
+  const nth = x / BLOCK + 5 * (y / BLOCK);
+  const band = (south: number, north: number): CellArea => jaggedArea([x + 4.5, y + south, x + 36.5, y + north], 4);
+  const village = boxArea([x + 10.5, y + 17.5, x + 24.5, y + 26.5]);
+  return [
+    { code: inTurn(BANDS, nth), area: band(4.5, 14.5), holes: [] },
+    { code: inTurn(BANDS, nth + 1), area: band(14.5, 29.5), holes: [village] },
+    { code: inTurn(VILLAGES, nth), area: village, holes: [] },
+    { code: inTurn(BANDS, nth + 2), area: band(29.5, 36.5), holes: [] },
+  ];
+}
+
+/** All patches of a block together: what the matrix leaves out. */
+function gap(x: number, y: number): CellArea {
+  return jaggedArea([x + 4.5, y + 4.5, x + 36.5, y + 36.5], 4);
+}
+
+/** The polygon of the matrix whose south-west cell is (x, y). */
+function matrix(grid: CellGrid, x: number, y: number): Zone {
+  // Its border runs through the middle of cells, and around the region.
+  const box: CellBox = [x === 0 ? -MARGIN : x + 0.5, y === 0 ? -MARGIN : y + 0.5, x + MATRIX + 0.5, y + MATRIX + 0.5];
+  const holes: CellArea[] = [];
+  for (let row = y; row < Math.min(y + MATRIX, grid.rows); row += BLOCK) {
+    for (let column = x; column < Math.min(x + MATRIX, grid.columns); column += BLOCK) holes.push(gap(column, row));
+  }
+  return { code: inTurn(MATRICES, x / MATRIX + 2 * (y / MATRIX)), area: boxArea(box), holes };
+}
+
+interface Row {
+  readonly code: string;
+  readonly polygons: readonly Polygon[];
+}
+
+function* rows(region: SyntheticRegion): Generator<Row> {
+  const grid = new CellGrid(region);
+  const drawn = ({ code, area, holes }: Zone): Row => {
+    const rings = [area, ...holes].flatMap(({ polygons }, index) => polygons.flat().map((ring) => (index === 0 ? finely(ring) : [...finely(ring)].reverse())));
+    return { code, polygons: mapPoints([rings], (point) => laeaEurope.forward(grid.degrees(point))) };
+  };
+  for (let y = 0; y < grid.rows; y += MATRIX) for (let x = 0; x < grid.columns; x += MATRIX) yield drawn(matrix(grid, x, y));
+  for (let y = 0; y < grid.rows; y += BLOCK) for (let x = 0; x < grid.columns; x += BLOCK) yield* patches(x, y).map(drawn);
+  // Andalusia, Lapland, Iceland; and land of no class, which the raster's legend has and the map should not.
+  for (const [code, x, y] of [['223', 3_000_000, 1_700_000], ['412', 4_900_000, 5_000_000], ['322', 2_900_000, 4_990_000], ['990', 4_650_000, 2_050_000]] as const) {
+    yield { code, polygons: [[boxRing([x, y, x + 700, y + 900])]] };
+  }
+}
+
+const synthetic: Synthetic = {
+  async write(region, folder) {
+    const features = function* () {
+      let number = 1_600_000;
+      for (const { code, polygons } of rows(region)) {
+        number += 1;
+        yield { values: [code, null, hectares(polygons), `EU_${number}`], polygons };
+      }
+    };
+    try {
+      await writeGeoPackage(join(folder, `${NAME}.gpkg`), [{
+        name: NAME, srid: 3035, geometry: 'MultiPolygon',
+        fields: [{ name: 'Code_18', type: 'string' }, { name: 'Remark', type: 'string' }, { name: 'Area_Ha', type: 'real' }, { name: 'ID', type: 'string' }],
+        features: (function* () {
+          for (const { values, polygons } of features()) yield { values, geometry: { type: 'MultiPolygon', coordinates: polygons } };
+        })(),
+      }]);
+    } catch (error) {
+      if (!(error instanceof MappaleError) || error.code !== 'GDAL_MISSING') throw error;
+      await writeZip(join(folder, `${NAME}.zip`), shapefileEntries(NAME, {
+        type: 'polygon', srid: 3035,
+        fields: [{ name: 'Code_18', type: 'text', length: 3 }, { name: 'Remark', type: 'text', length: 20 }, { name: 'Area_Ha', type: 'real', length: 19, decimals: 6 }, { name: 'ID', type: 'text', length: 18 }],
+        features: (function* () {
+          for (const { values, polygons } of features()) yield { geometry: { type: 'polygon' as const, polygons }, values };
+        })(),
+      }));
+    }
+  },
+
+  truth(region) {
+    const grid = new CellGrid(region);
+    const patchesAt = zonesByBlock(BLOCK, patches);
+    const matrixAt = zonesByBlock(MATRIX, (x, y) => [matrix(grid, x, y)]);
+    // The border of the matrix runs through the first cells of a polygon: they have a part in the one before.
+    const near = ([column, row]: readonly [number, number]): Zone[] => (
+      [...patchesAt([column, row]), ...[column, Math.max(0, column - 1)].flatMap((x) => [row, Math.max(0, row - 1)].flatMap((y) => matrixAt([x, y])))]
+    );
+    return (parcel) => {
+      const coverage = { land_cover: 'mapped' };
+      if (parcel.kind !== 'land') return { land_cover: null, coverage };
+      const shares = new Map<string, number>();
+      for (const { code, area, holes } of grid.meeting(parcel, near)) {
+        shares.set(code, (shares.get(code) ?? 0) + grid.shareOf(parcel, [area]) - grid.shareOf(parcel, holes));
+      }
+      const [found] = [...shares].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));
+      if (found === undefined) return { land_cover: null, coverage };
+      const [code, share] = found;
+      return {
+        land_cover: {
+          code, class: code.slice(0, 1), subclass: code.slice(0, 2), description: CLASSES.get(code), share: Math.round(1e6 * Math.min(1, share)) / 1e6,
+        },
+        coverage,
+      };
+    };
+  },
+};
+
+/** As the publisher states them, with six decimals. */
+function hectares(polygons: readonly Polygon[]): number {
+  return Math.round(polygonsArea(polygons) * 100) / 1e6;
+}
+
+export default synthetic;

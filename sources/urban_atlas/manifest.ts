@@ -1,0 +1,42 @@
+import { HOLDERS } from '../../pipelines/contract/holders.ts';
+import type { Manifest } from '../../pipelines/contract/source.ts';
+
+export const manifest: Manifest = {
+  id: 'urban_atlas',
+  version: 1,
+  title: 'Urban Atlas Land Cover/Land Use 2018',
+  attribution: {
+    holder: HOLDERS.copernicus,
+    license: 'Copernicus full, free and open',
+    url: 'https://doi.org/10.2909/fb4dffa1-6ceb-4cc0-8372-1ed354c285e6',
+    text:
+      "Generated using European Union's Copernicus Land Monitoring Service information; https://doi.org/10.2909/fb4dffa1-6ceb-4cc0-8372-1ed354c285e6. "
+      + 'Cut to cadastral parcels. This product is not endorsed by the European Union.',
+  },
+  vintageRule: 'the year behind UA in the name (IT025L3_NAPOLI_UA2018_v013 is 2018); v013 is the issue; only 2018 is read',
+  downloads: [
+    {
+      url: 'https://land.copernicus.eu/en/products/urban-atlas/urban-atlas-2018',
+      note: 'Download, with an EU Login: vector, one zip per functional urban area (IT025L3_NAPOLI_UA2018_v013.zip); where several come in one zip, unpack that one',
+    },
+  ],
+  cadence: 'every six years',
+  crs: 'as the file says; EPSG:3035 (ETRS89-LAEA) as published',
+  keep: 'newest',
+  ignored: {
+    country: 'the code of the urban area begins with it',
+    fua_name: 'name of the urban area; its code is kept',
+    prod_date: 'when it was drawn',
+    identifier: 'number of the polygon; its place in the file says as much',
+    perimeter: 'in the file\'s CRS: not served',
+    area: 'in the file\'s CRS: measured again in EPSG:3035',
+    comment: 'notes of the interpreters',
+    'pop2018*': 'modelled residents: the census is served',
+    'objectid*': 'row number of the program that wrote the file',
+    fid: 'see objectid',
+    'shape_*': 'length and area in the file\'s CRS: see area',
+    '*_UrbanCore': 'layer: the city inside the urban area; not served',
+  },
+  envelope: { records: { urban_area: { min: 1_000, max: 200_000 } }, rejectShare: 0.01 },
+  layers: ['land_use_polygon', 'urban_boundary'],
+};

@@ -1,0 +1,29 @@
+/** The classes of the Urban Atlas, and how a record's fields become values. */
+import { z } from 'zod';
+import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
+
+/** The classes of the mapping guide (version 6.3, 2020). */
+const CODES: ReadonlySet<string> = new Set([
+  '11100', '11210', '11220', '11230', '11240', '11300', '12100', '12210', '12220', '12230', '12300', '12400', '13100', '13300', '13400', '14100', '14200',
+  '21000', '22000', '23000', '24000', '25000', '31000', '32000', '33000', '40000', '50000',
+]);
+/** Clouds and shadows, and missing images: the publisher says that nothing is known. */
+const NO_DATA: ReadonlySet<string> = new Set(['91000', '92000']);
+
+const text = z.union([z.string(), z.number()], 'expected a text or a number').transform((value) => String(value).trim());
+
+const landUseRow = z.strictObject({
+  fua_code: text.pipe(z.string().regex(/^[A-Z]{2}\d{3}L\d$/, 'expected the code of an urban area, such as IT025L3')),
+  code: text.refine((code) => CODES.has(code), 'expected a class of the Urban Atlas, 11100 to 50000'),
+  class: z.union([text, z.null()]).transform((name) => (name === '' ? null : name)),
+});
+
+export type LandUseRow = z.infer<typeof landUseRow>;
+
+/** @returns the row, or why it is refused */
+export function landUseOf(fields: Readonly<Record<string, unknown>>): LandUseRow | Refusal {
+  const parsed = landUseRow.safeParse(fields);
+  if (parsed.success) return parsed.data;
+  const found = String(fields['code']).trim();
+  return NO_DATA.has(found) ? { code: 'no_data', message: `code_2018: expected a class, found ${found}: no image` } : refusalOf(fields, parsed.error);
+}

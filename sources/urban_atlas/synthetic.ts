@@ -1,0 +1,229 @@
+/**
+ * The synthetic region's Urban Atlas: an urban area for the largest comune and for one in eight of the others, each a file. In the middle of a comune the
+ * blocks are divided into lots of half a hectare, outside each is one; the streets between them are one polygon with a hole for each block. The layer of
+ * the boundary is the comune, that of the city a part of it which nothing is read of.
+ */
+import { join } from 'node:path';
+import { boxArea, CellGrid, finely, type CellArea, type CellBox, type CellRing } from '../../pipelines/synthetic/cell-zones.ts';
+import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
+import { inTurn } from '../../pipelines/synthetic/items.ts';
+import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
+import { boxRing, mapPoints, polygonsArea, segmentsOf, type Polygon } from '../../pipelines/synthetic/plane-geometry.ts';
+import type { SyntheticComune, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
+import { shapefileEntries, type ShapefileField } from '../../pipelines/synthetic/shapefile-writer.ts';
+import { MappaleError } from '../../pipelines/contract/source.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
+
+/** Cells of a block with the half streets around it, and half of a street's width: 8 m in all. */
+const [BLOCK_COLUMNS, BLOCK_ROWS] = [6, 5];
+const STREET = 0.1;
+/** Cells of the road along the border: a block does not reach into the border's cells further than their middle. */
+const BORDER = 0.6;
+/** One comune of so many is a town. */
+const TOWNS = 8;
+
+const CLASSES: ReadonlyMap<string, string> = new Map([
+  ['11100', 'Continuous urban fabric (S.L. : > 80%)'],
+  ['11210', 'Discontinuous dense urban fabric (S.L. : 50% -  80%)'],
+  ['11220', 'Discontinuous medium density urban fabric (S.L. : 30% - 50%)'],
+  ['11230', 'Discontinuous low density urban fabric (S.L. : 10% - 30%)'],
+  ['11300', 'Isolated structures'],
+  ['12100', 'Industrial, commercial, public, military and private units'],
+  ['12220', 'Other roads and associated land'],
+  ['14100', 'Green urban areas'],
+  ['14200', 'Sports and leisure facilities'],
+  ['21000', 'Arable land (annual crops)'],
+  ['22000', 'Permanent crops (vineyards, fruit trees, olive groves)'],
+  ['23000', 'Pastures'],
+  ['31000', 'Forests'],
+  ['50000', 'Water'],
+]);
+
+const TOWN: readonly string[] = ['11100', '11210', '11210', '12100', '11220', '14100', '11100'];
+const COUNTRY: readonly string[] = ['21000', '22000', '11300', '23000', '31000', '21000', '11230', '14200', '50000'];
+
+interface Lot {
+  readonly code: string;
+  readonly area: CellArea;
+}
+
+function isTown({ index }: SyntheticComune): boolean {
+  return index % TOWNS === 0;
+}
+
+/** West, south, east, north of a comune in cells. */
+function extentOf(grid: CellGrid, region: SyntheticRegion, comune: SyntheticComune): CellBox {
+  const [west, south] = grid.cornerOf(comune);
+  // All comuni are of one size.
+  const across = Math.round((region.box[2] - region.box[0]) / (comune.box[2] - comune.box[0]));
+  const down = Math.round((region.box[3] - region.box[1]) / (comune.box[3] - comune.box[1]));
+  return [west, south, west + grid.columns / across, south + grid.rows / down];
+}
+
+/** The ground of a block; a road runs along the comune's border. */
+function blockBox([west, south, east, north]: CellBox, column: number, row: number): CellBox {
+  const [x, y] = [west + column * BLOCK_COLUMNS + 0.5, south + row * BLOCK_ROWS + 0.5];
+  return [x + STREET, y + STREET, Math.min(east - BORDER, x + BLOCK_COLUMNS - STREET), Math.min(north - BORDER, y + BLOCK_ROWS - STREET)];
+}
+
+/** The lots of the block of a column and row in its comune: six in the middle of the comune, one outside. */
+function lots(extent: CellBox, column: number, row: number): Lot[] {
+  const box = blockBox(extent, column, row);
+  const [west, south, east, north] = box;
+  const [columns, rows] = [Math.ceil((extent[2] - extent[0]) / BLOCK_COLUMNS), Math.ceil((extent[3] - extent[1]) / BLOCK_ROWS)];
+  const isCentral = Math.abs(column + 0.5 - columns / 2) <= columns / 4 && Math.abs(row + 0.5 - rows / 2) <= rows / 4;
+  if (!isCentral) return [{ code: inTurn(COUNTRY, column + 4 * row), area: boxArea(box) }];
+  const [left, right, middle] = [west + 1.9, west + 3.9, south + 1.9];
+  const parts: readonly CellBox[] = [
+    [west, south, left, middle], [left, south, right, middle], [right, south, east, middle],
+    [west, middle, left, north], [left, middle, right, north], [right, middle, east, north],
+  ];
+  return parts.map((part, index) => ({ code: inTurn(TOWN, column + 2 * row + 3 * index), area: boxArea(part) }));
+}
+
+function* blocksOf(extent: CellBox): Generator<readonly [column: number, row: number]> {
+  const [west, south, east, north] = extent;
+  for (let row = 0; row * BLOCK_ROWS < north - south; row += 1) for (let column = 0; column * BLOCK_COLUMNS < east - west; column += 1) yield [column, row];
+}
+
+/** A polygon of the land use, on the map. */
+interface Row {
+  readonly code: string;
+  readonly class: string;
+  readonly polygon: Polygon;
+}
+
+function* rows(grid: CellGrid, extent: CellBox): Generator<Row> {
+  const drawn = (code: string, rings: readonly CellRing[]): Row => ({ code, class: CLASSES.get(code) ?? '', polygon: onMap(grid, rings) });
+  const blocks = [...blocksOf(extent)];
+  yield drawn('12220', [boxRing(extent), ...blocks.map(([column, row]) => [...boxRing(blockBox(extent, column, row))].reverse())]);
+  for (const [column, row] of blocks) for (const { code, area } of lots(extent, column, row)) yield drawn(code, area.polygons.flat());
+  // A place without an image, at sea.
+  const [west, , , north] = extent;
+  yield { code: '92000', class: 'No data (Missing imagery)', polygon: onMap(grid, [boxRing([west, north + 200, west + 2, north + 202])]) };
+}
+
+function onMap(grid: CellGrid, rings: readonly CellRing[]): Polygon {
+  return mapPoints([rings.map(finely)], (point) => laeaEurope.forward(grid.degrees(point)))[0] ?? [];
+}
+
+const FIELDS: readonly (ShapefileField & { readonly package: 'string' | 'integer' | 'real' })[] = [
+  { name: 'country', type: 'text', length: 50, package: 'string' },
+  { name: 'fua_name', type: 'text', length: 150, package: 'string' },
+  { name: 'fua_code', type: 'text', length: 8, package: 'string' },
+  { name: 'code_2018', type: 'text', length: 7, package: 'string' },
+  { name: 'class_2018', type: 'text', length: 150, package: 'string' },
+  { name: 'prod_date', type: 'text', length: 7, package: 'string' },
+  { name: 'identifier', type: 'text', length: 30, package: 'string' },
+  { name: 'perimeter', type: 'real', length: 19, decimals: 6, package: 'real' },
+  { name: 'area', type: 'real', length: 19, decimals: 6, package: 'real' },
+  { name: 'comment', type: 'text', length: 150, package: 'string' },
+  { name: 'Pop2018', type: 'integer', length: 9, package: 'integer' },
+];
+/** Of the layers of the boundary and of the city. */
+const AREA_FIELDS = FIELDS.slice(0, 3);
+
+interface Layer {
+  readonly name: string;
+  readonly fields: typeof FIELDS;
+  readonly features: () => Iterable<{ readonly values: readonly (string | number | null)[]; readonly polygon: Polygon }>;
+}
+
+function layersOf(region: SyntheticRegion, comune: SyntheticComune): { readonly stem: string; readonly layers: readonly Layer[] } {
+  const grid = new CellGrid(region);
+  const extent = extentOf(grid, region, comune);
+  const [west, south, east, north] = extent;
+  const code = `IT${String(900 + (comune.index / TOWNS) % 100)}L3`;
+  const name = comune.italianName.normalize('NFD').replace(/[^A-Za-z]+/g, '_').toUpperCase();
+  const about = ['IT', comune.italianName, code];
+  const stem = `${code}_${name}_UA2018`;
+  const part = (suffix: string, box: CellBox): Layer => ({
+    name: `${stem}_${suffix}`, fields: AREA_FIELDS, features: () => [{ values: about, polygon: onMap(grid, [boxRing(box)]) }],
+  });
+  return {
+    stem,
+    layers: [
+      {
+        name: stem, fields: FIELDS,
+        features: function* () {
+          let number = 0;
+          for (const { code: found, class: label, polygon } of rows(grid, extent)) {
+            number += 1;
+            let perimeter = 0;
+            for (const ring of polygon) for (const [[x1, y1], [x2, y2]] of segmentsOf(ring)) perimeter += Math.hypot(x2 - x1, y2 - y1);
+            const area = polygonsArea([polygon]);
+            yield {
+              values: [...about, found, label, '2020-01', `${number}-${code}`, millionths(perimeter), millionths(area), null, found.startsWith('11') ? Math.round(area / 200) : 0],
+              polygon,
+            };
+          }
+        },
+      },
+      part('Boundary', extent),
+      part('UrbanCore', [west, south, (west + east) / 2, (south + north) / 2]),
+    ],
+  };
+}
+
+function millionths(value: number): number {
+  return Math.round(value * 1e6) / 1e6;
+}
+
+const synthetic: Synthetic = {
+  async write(region, folder) {
+    for (const comune of region.comuni.filter(isTown)) {
+      const { stem, layers } = layersOf(region, comune);
+      const name = `${stem}_v013`;
+      try {
+        await writeGeoPackage(join(folder, `${name}.gpkg`), layers.map(({ name: layer, fields, features }) => ({
+          name: layer, srid: 3035, geometry: 'MultiPolygon' as const,
+          fields: fields.map((field) => ({ name: field.name, type: field.package })),
+          features: (function* () {
+            for (const { values, polygon } of features()) yield { values, geometry: { type: 'MultiPolygon', coordinates: [polygon] } };
+          })(),
+        })));
+      } catch (error) {
+        if (!(error instanceof MappaleError) || error.code !== 'GDAL_MISSING') throw error;
+        await writeZip(join(folder, `${name}.zip`), layers.flatMap(({ name: layer, fields, features }) => shapefileEntries(`${name}/Data/${layer}`, {
+          type: 'polygon', srid: 3035, fields,
+          features: (function* () {
+            for (const { values, polygon } of features()) yield { geometry: { type: 'polygon' as const, polygons: [polygon] }, values };
+          })(),
+        })));
+      }
+    }
+  },
+
+  truth(region) {
+    const grid = new CellGrid(region);
+    const extents = new Map(region.comuni.filter(isTown).map((comune) => [comune.index, extentOf(grid, region, comune)]));
+    return (parcel) => {
+      const extent = extents.get(parcel.comune.index);
+      const coverage = { land_use: extent !== undefined ? 'mapped' : 'not_mapped' };
+      if (extent === undefined || parcel.kind !== 'land') return { land_use: null, coverage };
+      const [west, south] = extent;
+      const blocks = new Map(grid.cellsOf(parcel).flatMap(([x, y]) => [0, -1].flatMap((dx) => [0, -1].map((dy) => {
+        const block = [Math.max(0, Math.floor((x - west + dx) / BLOCK_COLUMNS)), Math.max(0, Math.floor((y - south + dy) / BLOCK_ROWS))] as const;
+        return [block.join(' '), block] as const;
+      }))));
+      const shares = new Map<string, number>();
+      let built = 0;
+      for (const [column, row] of blocks.values()) {
+        for (const { code, area } of lots(extent, column, row)) {
+          const share = grid.shareOf(parcel, [area]);
+          if (share > 0) shares.set(code, (shares.get(code) ?? 0) + share);
+          built += share;
+        }
+      }
+      shares.set('12220', 1 - built);
+      const [[code, share] = ['12220', 1] as const] = [...shares].sort(([one, a], [other, b]) => b - a || (one < other ? -1 : 1));
+      return {
+        land_use: { code, class: CLASSES.get(code), level1: code.slice(0, 1), level2: code.slice(0, 2), share: Math.round(1e6 * share) / 1e6 },
+        coverage,
+      };
+    };
+  },
+};
+
+export default synthetic;

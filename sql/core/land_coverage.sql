@@ -1,0 +1,166 @@
+-- purpose: which comuni the map of land cover covers, and which file speaks for each
+-- version: 1
+-- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.land_cover_piece, layer.land_cover_reach
+-- writes: core.land_coverage
+-- incremental: content
+-- grain: one row per comune; none when no file is in force
+-- crs: EPSG:4326; what a polygon shares with a comune is measured in EPSG:3035
+
+-- A file that reaches 15 of the 20 regions is the map of Italy. Any other speaks of the comuni alone that it draws something in.
+create table source_file as
+select
+  file.file_id,
+  min(file.rank) as rank,
+  (array_agg(reach.release_id order by reach.member_id))[1] as release_id,
+  (array_agg(reach.member_id order by reach.member_id))[1] as member_id,
+  (array_agg(reach.position order by reach.member_id))[1] as position,
+  count(distinct reached.region_code) >= 15 as is_national
+from land_cover_reach as reach
+join member_in_force as file using (member_id)
+left join lateral unnest(reach.regions) as reached (region_code) on true
+group by file.file_id;
+
+-- The comuni of the list, and those that the list lacks and parcels have.
+create table place as
+select
+  mine.belfiore
+from (
+  select belfiore from comune_register
+  union
+  select belfiore from parcel
+) as mine
+where exists (select from source_file);
+
+-- Boundaries of another year have the codes of that year. Of several files the newest that has the comune counts. Nothing here costs anything where the
+-- map is national.
+create table boundary_piece as
+with meaning as (
+  select
+    old_istat_code as code,
+    belfiore
+  from comune_register
+  where not divided
+  union
+  -- Parcels of a comune that the list has in another region.
+  select
+    code.istat_code,
+    code.belfiore
+  from comune_code as code
+  join place using (belfiore)
+),
+drawn as (
+  select
+    place.belfiore,
+    boundary.geom,
+    rank() over (partition by place.belfiore order by file.rank) as edition
+  from boundary
+  join member_in_force as file using (member_id)
+  left join meaning on meaning.code = boundary.code
+  join place on place.belfiore = coalesce(meaning.belfiore, boundary.belfiore)
+  where boundary.kind = 'comune'
+    and exists (select from source_file where not is_national)
+)
+select
+  drawn.belfiore,
+  piece.geom
+from drawn
+cross join lateral core.area_pieces(drawn.geom) as piece (geom)
+where drawn.edition = 1;
+
+-- serves: the polygons that lie in a comune
+create index on boundary_piece (belfiore);
+analyze boundary_piece;
+
+create view shared_piece as
+select
+  boundary_piece.belfiore,
+  file.file_id,
+  cover.member_id,
+  cover.position,
+  st_area(st_transform(
+    case
+      when st_covers(boundary_piece.geom, cover.geom) then cover.geom
+      else st_intersection(boundary_piece.geom, cover.geom, core.overlay_grid(1e-10))
+    end,
+    3035
+  )) as shared_m2
+from boundary_piece
+join land_cover_piece as cover on cover.geom && boundary_piece.geom
+join member_in_force as file using (member_id);
+
+-- One piece that shares a square metre will do; only where none does are the pieces of each polygon added up.
+create table met as
+select
+  asked.file_id,
+  asked.belfiore
+from (
+  select
+    source_file.file_id,
+    drawn.belfiore
+  from source_file
+  cross join (select distinct belfiore from boundary_piece) as drawn
+  where not source_file.is_national
+) as asked
+left join lateral (
+  select true as here
+  from shared_piece as piece
+  where piece.belfiore = asked.belfiore
+    and piece.file_id = asked.file_id
+    and piece.shared_m2 >= 1
+  limit 1
+) as single on true
+left join lateral (
+  select true as here
+  from shared_piece as piece
+  where single.here is null
+    and piece.belfiore = asked.belfiore
+    and piece.file_id = asked.file_id
+  group by piece.member_id, piece.position
+  having sum(piece.shared_m2) >= 1
+  limit 1
+) as summed on true
+where single.here
+  or summed.here
+union
+-- Without a boundary the comune is where its parcels are.
+select
+  source_file.file_id,
+  parcel.belfiore
+from source_file
+join member_in_force as file using (file_id)
+join land_cover_piece as cover on cover.member_id = file.member_id
+join parcel on st_covers(cover.geom, parcel.point)
+where not source_file.is_national
+  and not exists (select from boundary_piece where boundary_piece.belfiore = parcel.belfiore);
+
+create table land_coverage as
+with speaker as (
+  select distinct on (place.belfiore)
+    place.belfiore,
+    source_file.release_id,
+    source_file.member_id,
+    source_file.position
+  from source_file
+  cross join place
+  where source_file.is_national
+    or exists (
+      select
+      from met
+      where met.file_id = source_file.file_id
+        and met.belfiore = place.belfiore
+    )
+  order by place.belfiore, source_file.rank
+)
+select
+  region.code as region_code,
+  place.belfiore,
+  speaker.member_id is not null as mapped,
+  speaker.release_id,
+  speaker.member_id,
+  speaker.position
+from place
+cross join region
+left join speaker using (belfiore)
+order by place.belfiore collate "C";
+
+alter table land_coverage add primary key (region_code, belfiore);

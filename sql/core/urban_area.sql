@@ -1,0 +1,22 @@
+-- purpose: the urban areas whose land use is mapped, around a region
+-- version: 1
+-- reads: core.parcel, layer.urban_boundary_piece
+-- writes: core.urban_area
+-- incremental: content
+-- grain: one row per piece of a boundary that meets the box of the region's parcels
+-- crs: EPSG:4326
+
+create table urban_area as
+select
+  region.code as region_code,
+  piece.release_id,
+  piece.member_id,
+  piece.position,
+  piece.geom
+from urban_boundary_piece as piece
+cross join region
+where piece.geom && (select st_setsrid(st_extent(geom)::geometry, 4326) from parcel)
+order by piece.member_id, piece.position, piece.geom;
+
+-- serves: whether a parcel's point lies in an urban area
+create index on urban_area using gist (geom);

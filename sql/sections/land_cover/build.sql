@@ -1,0 +1,164 @@
+-- purpose: the class of land cover that covers most of each parcel
+-- version: 1
+-- reads: core.parcel, core.land_coverage, layer.land_cover_piece, layer.land_cover_class, layer.land_cover_reach
+-- writes: section.land_cover
+-- incremental: rows of parcels
+-- grain: one row per land parcel that the map reaches
+-- crs: EPSG:4326; overlaps are measured in EPSG:3035
+
+-- Pieces drive and parcels follow, as in section risk: a piece is prepared once for all parcels under its index.
+create table region_box as
+select
+  st_setsrid(st_extent(geom)::geometry, 4326) as geom
+from parcel
+where exists (select from land_cover_piece);
+
+-- Where several files overlap, one speaks for each comune: the polygons of the others do not count there. Mostly there is one file, and this is empty.
+create table land_cover_silent as
+with held as (
+  select
+    reach.member_id,
+    file.file_id
+  from land_cover_reach as reach
+  join member_in_force as file using (member_id)
+)
+select
+  coverage.belfiore,
+  other.member_id
+from land_coverage as coverage
+join held as speaker on speaker.member_id = coverage.member_id
+join held as other on other.file_id <> speaker.file_id
+where coverage.mapped;
+
+-- The map leaves no gaps: most parcels lie in one piece, and need no intersection with it, nor any look at the others near.
+create table land_cover_whole as
+select
+  parcel.fid,
+  piece.code,
+  piece.release_id,
+  piece.member_id,
+  piece.position,
+  parcel.area_m2 as parcel_m2,
+  parcel.area_m2 as shared_m2
+from land_cover_piece as piece
+join parcel on st_covers(piece.geom, parcel.geom)
+where piece.geom && (select geom from region_box)
+  and parcel.kind = 'land'
+  and not exists (
+    select
+    from land_cover_silent as silent
+    where silent.belfiore = parcel.belfiore
+      and silent.member_id = piece.member_id
+  );
+
+analyze land_cover_whole;
+
+create table land_cover_part as
+select
+  parcel.fid,
+  piece.code,
+  piece.release_id,
+  piece.member_id,
+  piece.position,
+  parcel.area_m2 as parcel_m2,
+  st_area(st_transform(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3035)) as shared_m2
+from land_cover_piece as piece
+join parcel on st_intersects(piece.geom, parcel.geom)
+where piece.geom && (select geom from region_box)
+  and parcel.kind = 'land'
+  and not exists (
+    select
+    from land_cover_silent as silent
+    where silent.belfiore = parcel.belfiore
+      and silent.member_id = piece.member_id
+  )
+  and not exists (select from land_cover_whole as whole where whole.fid = parcel.fid);
+
+create view land_cover_share as
+select * from land_cover_whole
+union all
+select * from land_cover_part where shared_m2 > 0;
+
+-- Pieces of one polygon do not overlap.
+create table land_cover_area as
+select
+  fid,
+  code,
+  min(parcel_m2) as parcel_m2,
+  sum(shared_m2) as shared_m2
+from land_cover_share
+group by fid, code, release_id, member_id, position;
+
+-- Polygons of one class should not, and in files that were cut or put together do: what several share with a parcel is united, unless one has it all.
+create table land_cover_union as
+with several as (
+  select
+    fid,
+    code
+  from land_cover_area
+  group by fid, code
+  having count(*) > 1
+    and max(shared_m2) < min(parcel_m2)
+)
+select
+  several.fid,
+  several.code,
+  st_area(st_transform(
+    st_union(st_collectionextract(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13)),
+    3035
+  )) as shared_m2
+from several
+join parcel on parcel.fid = several.fid
+join land_cover_piece as piece
+  on piece.geom && parcel.geom
+  and piece.code = several.code
+where not exists (
+  select
+  from land_cover_silent as silent
+  where silent.belfiore = parcel.belfiore
+    and silent.member_id = piece.member_id
+)
+group by several.fid, several.code;
+
+create table land_cover_overlap as
+select
+  area.fid,
+  area.code,
+  min(area.parcel_m2) as parcel_m2,
+  coalesce(min(united.shared_m2), max(area.shared_m2)) as shared_m2
+from land_cover_area as area
+left join land_cover_union as united
+  on united.fid = area.fid
+  and united.code = area.code
+group by area.fid, area.code;
+
+-- Touching is not sharing: an overlap counts from 1 m² on, or from half of a parcel that is smaller than 2 m².
+create table land_cover as
+with largest as (
+  select distinct on (fid)
+    fid,
+    code,
+    round(least(1, shared_m2 / parcel_m2)::numeric, 6)::float8 as share
+  from land_cover_overlap
+  where shared_m2 >= least(1, parcel_m2 / 2)
+  order by fid, round(shared_m2::numeric, 2) desc, code collate "C"
+)
+select
+  largest.fid,
+  largest.code,
+  class.description,
+  largest.share
+from largest
+join (
+  select distinct on (code)
+    code,
+    description
+  from land_cover_class
+  order by code, description collate "C"
+) as class using (code)
+order by largest.fid;
+
+alter table land_cover add primary key (fid);
+alter table land_cover alter column code set not null;
+alter table land_cover alter column description set not null;
+alter table land_cover alter column share set not null;

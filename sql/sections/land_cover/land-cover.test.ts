@@ -1,0 +1,61 @@
+import { beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
+import synthetic from '../../../sources/clc_land_cover/synthetic.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+
+interface Row {
+  readonly [column: string]: unknown;
+  readonly fid: number;
+  readonly json: Readonly<Record<string, unknown>> | null;
+  readonly coverage: string | null;
+}
+
+const region = makeRegion({ parcels: 3_000, seed: 7 });
+
+describeDatabase('the section land_cover', (engine) => {
+  let database: Database;
+  let workspace: SectionWorkspace;
+
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+    workspace = await sectionWorkspace(database, {
+      region, sources: ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'clc_land_cover'], sql: ['sql/sections/land_cover/record.sql'],
+    });
+    for (const file of ['sql/core/comune_register.sql', 'sql/core/land_coverage.sql', 'sql/sections/land_cover/build.sql']) await workspace.run(file);
+    await workspace.publish('land_cover', 'section.land_cover');
+    await workspace.publish('land_coverage', 'core.land_coverage');
+    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
+  });
+
+  it('holds the synthetic truth of every land parcel, and nothing of roads and water', async () => {
+    const truth = synthetic.truth!(region);
+    const rows = await database.query<Row>(
+      `select p.fid, (api.section_land_cover(p.fid)).value as json, api.coverage_land_cover(${region.code}, p.belfiore, p.point) as coverage from ${workspace.schema}.parcel p order by p.fid`,
+    );
+    expect(rows).toHaveLength(region.parcelCount);
+    const expected: Row[] = [...region.parcels()].map((parcel) => {
+      const { land_cover: cover } = truth(parcel) as { land_cover: Record<string, unknown> | null };
+      return { fid: syntheticFid(region, parcel.index), json: cover === null ? null : { ...cover, source: 'test' }, coverage: 'mapped' };
+    });
+    const withoutShare = (row: Row): Row => ({ ...row, json: row.json === null ? null : { ...row.json, share: 0 } });
+    expect(rows.map(withoutShare)).toEqual(expected.map(withoutShare));
+    // The truth's areas are straight in degrees and the database's in the plane of EPSG:3035, out of which PROJ comes to half a millimetre.
+    const off = rows.flatMap(({ fid, json }, index) => {
+      const [found, wanted] = [json?.['share'], expected[index]!.json?.['share']] as [number | undefined, number | undefined];
+      return Math.abs((found ?? 0) - (wanted ?? 0)) <= 1e-4 ? [] : [`${fid}: expected ${wanted}, found ${found}`];
+    });
+    expect(off).toEqual([]);
+    // The synthetic region must hold every case, or the comparison says less than it seems to.
+    const shares = rows.flatMap(({ json }) => (json === null ? [] : [json['share'] as number]));
+    expect(shares.filter((share) => share < 1).length).toBeGreaterThan(100);
+    expect(shares.filter((share) => share === 1).length).toBeGreaterThan(100);
+    expect(new Set(rows.map(({ json }) => json?.['code'])).size).toBeGreaterThan(5);
+  });
+
+  it('keeps what may be in Italy, counts what is beside it, and refuses what is no class', async () => {
+    expect(await database.query("select code, records::int4 as records from ledger.duplicate where code = 'beside_italy'")).toEqual([{ code: 'beside_italy', records: 3 }]);
+    expect(await database.query("select code from ledger.reject join ledger.release using (release_id) where source_id = 'clc_land_cover'")).toEqual([{ code: 'code_invalid' }]);
+  });
+});

@@ -1,0 +1,44 @@
+/** What covers the land of a parcel. */
+import { z } from 'zod';
+import { quantity } from '../../../pipelines/contract/gate.ts';
+import { nullable, share, source } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const landCover = z.strictObject({
+  code: z.string().regex(/^[1-5]\d\d$/).describe('Class of CORINE Land Cover, third level: 112'),
+  class: z.string().regex(/^[1-5]$/).describe('First level: 1 artificial, 2 agricultural, 3 forest and semi-natural, 4 wetlands, 5 water'),
+  subclass: z.string().regex(/^[1-5]\d$/).describe('Second level: 11'),
+  description: z.string().describe('Name of the class in the Italian nomenclature'),
+  share: share.describe('Part of the parcel that the class covers'),
+  source,
+}).meta({ id: 'LandCover', description: 'The class of land cover that covers most of the parcel' });
+
+export default defineSection({
+  name: 'land_cover',
+  position: 130,
+  title: 'Land cover',
+  block: nullable(landCover, 'Null: the map has nothing here'),
+  kinds: ['land'],
+  coverage: 'meta',
+  tables: {
+    'section.land_cover': {
+      description: 'Class of CORINE Land Cover 2018 that covers most of each land parcel; of classes that cover as much, to 0.01 m², the smaller code. No row: a road or water, or the map has nothing here',
+      key: ['fid'],
+      columns: {
+        fid: FID,
+        code: { type: 'text', description: 'Class of the third level, 3 digits; its first digit and its first two are the classes of the first and second level' },
+        description: { type: 'text', description: 'Name of the class in the Italian nomenclature' },
+        share: {
+          type: 'float8',
+          description: 'Part of the parcel\'s area that the class covers, 0–1, 6 decimals',
+          gate: quantity({ within: [0, 1] }),
+        },
+      },
+    },
+  },
+  map: {
+    words: { share: 'Share of the parcel', subclass: 'Second level', class: 'First level' },
+    codes: ['code', 'class', 'subclass'],
+    first: ['description', 'code', 'share', 'subclass', 'class'],
+  },
+});

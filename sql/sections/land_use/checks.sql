@@ -1,0 +1,18 @@
+-- purpose: the section land_use beside the polygons themselves
+-- reads: core.parcel, section.land_use
+-- writes: none
+-- incremental: rows of parcels
+-- grain: one row per parcel that was missed
+-- crs: EPSG:4326
+
+-- check: land_use_missed
+-- level: error
+-- expects: a land parcel that lies wholly in a polygon has a class
+select
+  parcel.fid
+from land_use_piece as piece
+join parcel on st_covers(piece.geom, parcel.point)
+left join land_use on land_use.fid = parcel.fid
+where land_use.fid is null
+  and parcel.kind = 'land'
+  and st_covers(piece.geom, parcel.geom);

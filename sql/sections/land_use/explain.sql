@@ -1,0 +1,49 @@
+-- purpose: the polygons that made the section land_use of one parcel, and the urban area that it lies in
+-- reads: core.parcel, core.urban_area
+-- writes: none
+-- reruns: section.land_use
+-- grain: one row per polygon; one per piece of a boundary that holds the point
+-- crs: none
+
+create view evidence as
+select
+  fid,
+  'code' as field,
+  code as value,
+  release_id,
+  member_id,
+  position,
+  sum(shared_m2) as measure,
+  'm2' as unit,
+  'area shared with the parcel; the class of which most is shared counts, of those that share as much to 0.01 m² the smaller code' as rule
+from land_use_share
+group by fid, code, release_id, member_id, position
+union all
+select
+  share.fid,
+  'share',
+  share.code,
+  share.release_id,
+  share.member_id,
+  share.position,
+  sum(share.shared_m2) / min(share.parcel_m2),
+  'of the parcel',
+  'part of the parcel in a polygon of the class; what several polygons share counts once'
+from land_use_share as share
+join land_use as found
+  on found.fid = share.fid
+  and found.code = share.code
+group by share.fid, share.code, share.release_id, share.member_id, share.position
+union all
+select
+  parcel.fid,
+  'meta.coverage.land_use',
+  'mapped',
+  area.release_id,
+  area.member_id,
+  area.position,
+  null,
+  null,
+  'boundary of the urban area that contains the representative point'
+from parcel
+join urban_area as area on st_covers(area.geom, parcel.point);

@@ -1,0 +1,44 @@
+/** How the land of a parcel is used, where towns are mapped. */
+import { z } from 'zod';
+import { presence, quantity } from '../../../pipelines/contract/gate.ts';
+import { nullable, share, source } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const landUse = z.strictObject({
+  code: z.string().regex(/^[1-5]\d{4}$/).describe('Class of the Urban Atlas: 11210'),
+  class: nullable(z.string(), 'Name of the class as published; null: not published'),
+  level1: z.string().regex(/^[1-5]$/).describe('First digit: 1 artificial, 2 agricultural, 3 natural, 4 wetlands, 5 water'),
+  level2: z.string().regex(/^[1-5]\d$/).describe('First two digits'),
+  share: share.describe('Part of the parcel that the class covers'),
+  source,
+}).meta({ id: 'LandUse', description: 'The class of land use that covers most of the parcel' });
+
+export default defineSection({
+  name: 'land_use',
+  position: 140,
+  title: 'Land use',
+  block: nullable(landUse, 'Null: outside the urban areas that are mapped, or nothing is mapped here'),
+  kinds: ['land'],
+  coverage: 'meta',
+  tables: {
+    'section.land_use': {
+      description: 'Class of the Urban Atlas 2018 that covers most of each land parcel; of classes that cover as much, to 0.01 m², the smaller code. No row: a road or water, or outside the urban areas that are mapped',
+      key: ['fid'],
+      columns: {
+        fid: FID,
+        code: { type: 'text', description: 'Class, 5 digits; its first digit and its first two are the first and second level' },
+        class: { type: 'text', description: 'Name of the class', null: 'the publisher does not name it', gate: presence() },
+        share: {
+          type: 'float8',
+          description: 'Part of the parcel that the class covers, by area, 0–1, 6 decimals',
+          gate: quantity({ within: [0, 1] }),
+        },
+      },
+    },
+  },
+  map: {
+    words: { share: 'Share of the parcel', level1: 'First level', level2: 'Second level' },
+    codes: ['code', 'level1', 'level2'],
+    first: ['class', 'code', 'share', 'level2', 'level1'],
+  },
+});
