@@ -2,6 +2,7 @@
 export const HOLDERS = {
   agenziaDelleEntrate: 'Agenzia delle Entrate',
   copernicus: 'European Environment Agency - Copernicus Land Monitoring Service',
+  igm: 'Istituto Geografico Militare (IGM)',
   ingv: 'Istituto Nazionale di Geofisica e Vulcanologia (INGV)',
   ispra: 'ISPRA',
   istat: 'Istat - Istituto Nazionale di Statistica',

@@ -45,6 +45,9 @@ export interface GdalBatch {
 
 const NO_GEOMETRY = { ewkb: null, missing: false, geometryError: null } as const;
 
+/** What can be written, beside shapefiles. */
+export type WrittenFormat = 'GPKG' | 'OpenFileGDB';
+
 export interface GeoPackageFeature {
   /** In the order of `fields`. */
   readonly values: readonly VectorValue[];
@@ -55,7 +58,9 @@ export interface GeoPackageFeature {
 export interface GeoPackageLayer {
   readonly name: string;
   readonly srid: number;
-  readonly geometry: 'Point' | 'LineString' | 'MultiLineString' | 'Polygon' | 'MultiPolygon' | 'Unknown';
+  readonly geometry: 'Point' | 'LineString' | 'MultiLineString' | 'Polygon' | 'MultiPolygon' | 'MultiPolygon25D' | 'Unknown';
+  /** Options of the format for the layer, `XYSCALE=1e8`. */
+  readonly options?: readonly string[];
   readonly fields: readonly { readonly name: string; readonly type: 'string' | 'integer' | 'real' }[];
 }
 
@@ -187,19 +192,19 @@ export const calls = {
     datasets.delete(dataset);
   },
 
-  /** A new GeoPackage in place of what was there. */
-  async create(path: string): Promise<number> {
+  /** A new file, or folder, in place of what was there. */
+  async create(path: string, format: WrittenFormat): Promise<number> {
     const gdal = await loadGdal();
-    await rm(path, { force: true });
-    return keep(gdal.open(path, 'w', 'GPKG'));
+    await rm(path, { force: true, recursive: true });
+    return keep(gdal.open(path, 'w', format));
   },
 
-  async addLayer(dataset: number, { name, srid, geometry, fields }: GeoPackageLayer): Promise<void> {
+  async addLayer(dataset: number, { name, srid, geometry, fields, options = [] }: GeoPackageLayer): Promise<void> {
     const gdal = await loadGdal();
     const types = { string: gdal.OFTString, integer: gdal.OFTInteger64, real: gdal.OFTReal };
     let system = gdal.SpatialReference.fromEPSG(srid);
     while (!isOf(system, dataset)) system = gdal.SpatialReference.fromEPSG(srid);
-    const layer = datasetOf(dataset).layers.create(name, system, gdal[`wkb${geometry}`]);
+    const layer = datasetOf(dataset).layers.create(name, system, gdal[`wkb${geometry}`], [...options]);
     for (const field of fields) layer.fields.add(new gdal.FieldDefn(field.name, types[field.type]));
   },
 

@@ -1,14 +1,14 @@
 /**
- * Vector files — shapefile, GeoPackage, GeoJSON, KML — feature by feature, through GDAL in a thread of its own (`gdal.ts`).
+ * Vector files — shapefile, GeoPackage, GeoJSON, KML, File Geodatabase — feature by feature, through GDAL in a thread of its own (`gdal.ts`).
  *
  * GDAL reads what it can of a damaged file and says so on stderr at most: a truncated .dbf ends the layer early, a truncated .shp gives
  * features without geometry (GDAL 3.6, observed). So the headers are checked here against the sizes first, the number of features
  * read is held against the number that the file declares, and a geometry that is there but cannot be read is told from one that is not there.
  *
- * Coordinates come as the file stores them, which for these four formats is easting/northing or lon/lat, whatever axis order
+ * Coordinates come as the file stores them, which for these formats is easting/northing or lon/lat, whatever axis order
  * EPSG gives the CRS: GDAL swaps axes in transformations only, and none is made here.
  */
-import { mkdtemp, rm, stat } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { basename, extname, join } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
@@ -18,7 +18,7 @@ import { bytesAt, inspectShapefile, whyNoGeometry, type Shapefile } from './shap
 import { Threads } from './threads.ts';
 import type { ZipArchive } from './zip.ts';
 
-/** A file, or an entry of an open zip (a shapefile is named by its .shp). */
+/** A file, or an entry of an open zip (a shapefile is named by its .shp, a File Geodatabase by its folder). */
 export type VectorPath = string | { readonly zip: ZipArchive; readonly entry: string };
 
 export type VectorValue = string | number | null;
@@ -47,6 +47,7 @@ const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   '.geojson': ['GeoJSON'],
   '.json': ['GeoJSON'],
   '.kml': ['LIBKML', 'KML'],
+  '.gdb': ['OpenFileGDB'],
 };
 const SHAPEFILE_PARTS = ['.shp', '.shx', '.dbf', '.prj', '.cpg'];
 
@@ -101,6 +102,7 @@ async function openFile(path: string, label: string, folder: string | null): Pro
 
 async function unpack(zip: ZipArchive, entry: string, folder: string): Promise<string> {
   const extension = extname(entry).toLowerCase();
+  if (extension === '.gdb') return unpackGeodatabase(zip, entry, folder);
   const parts = extension === '.shp' ? SHAPEFILE_PARTS : [extension];
   const stem = entry.slice(0, entry.length - extension.length).toLowerCase();
   const name = basename(entry).slice(0, -extension.length);
@@ -117,6 +119,31 @@ async function unpack(zip: ZipArchive, entry: string, folder: string): Promise<s
     await zip.spool(found.path, join(folder, `${name}${part}`));
   }
   return join(folder, `${name}${extension}`);
+}
+
+/** Tables of a File Geodatabase, and what else ESRI's programs put beside them; locks of a program that had it open are none. */
+const GEODATABASE_FILE = /^(?:a[0-9a-f]{8}(?:\.[a-z0-9_]+)+|gdb|timestamps)$/i;
+
+/** A File Geodatabase is a folder of files, all of which GDAL may want. */
+async function unpackGeodatabase(zip: ZipArchive, entry: string, folder: string): Promise<string> {
+  const target = join(folder, 'unpacked.gdb');
+  await mkdir(target);
+  const names = new Set<string>();
+  for (const { path, isFolder } of zip.entries) {
+    const name = path.slice(entry.length + 1);
+    if (isFolder || !path.startsWith(`${entry}/`) || !GEODATABASE_FILE.test(name)) continue;
+    // One folder on some systems, two files on others.
+    const key = name.toLowerCase();
+    if (names.has(key)) {
+      throw inputError('two members of the zip are the same part of a geodatabase', {
+        code: 'ZIP_MEMBER_REPEATED', at: `${zip.label}!${path}`, detail: `expected one ${key} of it, found two`,
+        hint: 'Nobody can tell which is meant. Download the zip again.',
+      });
+    }
+    names.add(key);
+    await zip.spool(path, join(target, name));
+  }
+  return target;
 }
 
 /** A GeoPackage is an SQLite file; its header counts its pages (SQLite, "Database File Format", 1.3). */

@@ -37,6 +37,12 @@ export function vectorEntries(entries: readonly ZipEntry[]): string[] {
   return entries.filter((entry) => !entry.isFolder && VECTOR_FILE.test(entry.path) && !entry.path.startsWith('__MACOSX/')).map((entry) => entry.path);
 }
 
+/** Folders of File Geodatabases in a zip: those that hold a catalogue of tables. */
+export function geodatabaseFolders(entries: readonly ZipEntry[]): string[] {
+  const catalogue = /^(?!__MACOSX\/)(.*\.gdb)\/a00000001\.gdbtable$/i;
+  return entries.flatMap(({ path, isFolder }) => (isFolder ? [] : catalogue.exec(path)?.[1] ?? []));
+}
+
 /** How to read a layer, or null to leave it aside; for files whose layers differ. */
 export type VectorReadings<K extends string> = VectorReading<K> | ((layer: VectorLayer) => VectorReading<K> | null);
 
@@ -51,18 +57,19 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
   }
   const zip = await file.zip();
   try {
-    const paths = vectorEntries(zip.entries);
+    const paths = [...vectorEntries(zip.entries), ...geodatabaseFolders(zip.entries)];
     if (paths.length === 0) {
       const found = zip.entries.map((entry) => entry.path).slice(0, 5).join(', ') || 'nothing';
-      throw inputError('zip holds no vector file', { code: 'VECTOR_MISSING', at: file.name, detail: `expected .shp, .gpkg or .geojson, found ${found}` });
+      throw inputError('zip holds no vector file', { code: 'VECTOR_MISSING', at: file.name, detail: `expected .shp, .gpkg, .geojson or a .gdb folder, found ${found}` });
     }
     for (const path of paths) {
       const parts = partsOf(zip, path);
       const crc32 = parts.reduce((crc, part) => (Math.imul(crc, 31) + part.crc32) >>> 0, 0);
-      const facts = { path, crc32, size: zip.entry(path).size };
-      const weight = parts.reduce((size, part) => size + part.compressedSize, 0);
-      // One layer per file is known before opening it, except in a GeoPackage; only then can unpacking be saved.
-      if (!path.toLowerCase().endsWith('.gpkg') && (await sink.reuse(facts))) continue;
+      const size = parts.find((part) => part.path === path)?.size ?? parts.reduce((sum, part) => sum + part.size, 0);
+      const facts = { path, crc32, size };
+      const weight = parts.reduce((sum, part) => sum + part.compressedSize, 0);
+      // One layer per file is known before opening it, except in a database; only then can unpacking be saved.
+      if (!/\.(?:gpkg|gdb)$/i.test(path) && (await sink.reuse(facts))) continue;
       await readDataset(await openVector({ zip, entry: path }), facts, weight, sink, reading);
     }
   } finally {
@@ -70,8 +77,9 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
   }
 }
 
-/** The entries that make one vector file: same folder and name, any extension. */
+/** The entries that make one vector file: same folder and name, any extension; all files of a geodatabase's folder. */
 function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
+  if (/\.gdb$/i.test(path)) return zip.entries.filter((entry) => entry.path.startsWith(`${path}/`));
   const stem = path.replace(VECTOR_FILE, '.').toLowerCase();
   return zip.entries.filter((entry) => entry.path.toLowerCase().startsWith(stem) && !entry.path.slice(stem.length).includes('/'));
 }
@@ -151,6 +159,8 @@ export interface VectorLook {
   readonly path: string;
   /** Field names, normalised as by `normaliseHeader`; null where they cannot be seen in the first bytes (GeoPackage). */
   readonly fields: readonly string[] | null;
+  /** Day on which a shapefile's table was last changed, as its header says, `2021-03-23`; null where none does. */
+  readonly changed: string | null;
   /** First bytes of a GeoPackage or GeoJSON, where its columns' names stand as text. */
   readonly head: Buffer;
 }
@@ -164,8 +174,13 @@ export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
   const looks: VectorLook[] = [];
   for (const path of paths) {
     const dbf = beside.find((name) => name.toLowerCase() === `${path.slice(0, -4).toLowerCase()}.dbf`);
-    const fields = dbf === undefined || !/\.shp$/i.test(path) ? null : dbfFields(await headOf(dbf));
-    looks.push({ path, fields, head: entries === null ? probe.head : await probe.headOf(path) });
+    const table = dbf === undefined || !/\.shp$/i.test(path) ? null : await headOf(dbf);
+    looks.push({
+      path,
+      fields: table === null ? null : dbfFields(table),
+      changed: table === null ? null : dbfDay(table),
+      head: entries === null ? probe.head : await probe.headOf(path),
+    });
   }
   return looks;
 }
@@ -178,6 +193,13 @@ function dbfFields(head: Buffer): string[] {
     names.push(normaliseHeader(head.toString('latin1', at, end === -1 || end > at + 11 ? at + 11 : end)));
   }
   return names;
+}
+
+/** The day in a dBASE table's header: years from 1900, month, day. */
+function dbfDay(head: Buffer): string | null {
+  const [, years = 0, month = 0, day = 0] = head;
+  if (month < 1 || month > 12 || day < 1 || day > 31) return null;
+  return [1900 + years, month, day].map((part) => String(part).padStart(2, '0')).join('-');
 }
 
 /** The other files of a plain shapefile. */

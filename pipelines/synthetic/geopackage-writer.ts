@@ -1,15 +1,22 @@
-/** Writes GeoPackages for fixtures and synthetic regions. */
+/** Writes GeoPackages, and what else GDAL writes, for fixtures and synthetic regions. */
 import { basename } from 'node:path';
-import type { GeoPackageFeature, GeoPackageLayer } from '../formats/gdal.ts';
+import type { GeoPackageFeature, GeoPackageLayer, WrittenFormat } from '../formats/gdal.ts';
 import { gdal } from '../formats/vector.ts';
 
 /** Features that go to the thread at a time. */
 const WRITTEN_TOGETHER = 500;
 
+export type WrittenLayer = GeoPackageLayer & { readonly features: Iterable<GeoPackageFeature> };
+
 /** The same input gives the same bytes. @throws `GDAL_MISSING` */
-export async function writeGeoPackage(path: string, layers: readonly (GeoPackageLayer & { readonly features: Iterable<GeoPackageFeature> })[]): Promise<void> {
+export async function writeGeoPackage(path: string, layers: readonly WrittenLayer[]): Promise<void> {
+  await writeLayers(path, 'GPKG', layers);
+}
+
+/** @throws `GDAL_MISSING` */
+export async function writeLayers(path: string, format: WrittenFormat, layers: readonly WrittenLayer[]): Promise<void> {
   const at = basename(path);
-  const dataset = await gdal(at, 'create', path);
+  const dataset = await gdal(at, 'create', path, format);
   for (const { features, ...layer } of layers) {
     await gdal(at, 'addLayer', dataset, layer);
     let batch: GeoPackageFeature[] = [];

@@ -3,7 +3,7 @@
  * polygons (not convex, with holes, of many parts). Straight edges in the plane of the coordinates that are given;
  * functions whose names end in `M2` or `M` take degrees and answer in metres.
  */
-import { intersection, type Geom } from 'polyclip-ts';
+import { intersection, union, type Geom } from 'polyclip-ts';
 import { gaussianRadius, geodesic, laeaEurope } from './map-projection.ts';
 import type { LonLat } from './region.ts';
 
@@ -101,6 +101,12 @@ export function covers(polygons: MultiPolygon, point: Point): boolean {
 /** What two sets of polygons have in common, by the even-odd rule in each polygon; polygons of one set may overlap. */
 export function commonPart(a: MultiPolygon, b: MultiPolygon): MultiPolygon {
   return intersection(a as Geom, b as Geom);
+}
+
+/** All the ground of several sets of polygons, each place once. */
+export function unionOf(sets: readonly MultiPolygon[]): MultiPolygon {
+  const [first, ...others] = sets as readonly Geom[];
+  return first === undefined ? [] : union(first, ...others);
 }
 
 /** The point of a segment that is nearest to a point, in the plane. */

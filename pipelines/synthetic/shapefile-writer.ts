@@ -35,6 +35,8 @@ export interface ShapefileLayer {
   /** Coordinates in the CRS of `srid`: easting before northing, longitude before latitude. */
   readonly features: Iterable<ShapefileFeature>;
   readonly srid: keyof typeof ESRI_WKT;
+  /** Day of the table's last change; by default 2000-01-01. */
+  readonly modified?: string;
   /** Encoding of the table. Default `utf-8`; null leaves the .cpg out (and writes latin1, as old editions do). */
   readonly encoding?: 'utf-8' | 'latin1' | null;
 }
@@ -171,20 +173,21 @@ export function shapefileParts(layer: ShapefileLayer): ShapefileParts {
   return {
     shp: Buffer.concat([mainHeader(offset, layer.type, bounds), ...shp]),
     shx: Buffer.concat([mainHeader(100 + shx.length * 8, layer.type, bounds), ...shx]),
-    dbf: dbf(layer.fields, rows),
+    dbf: dbf(layer.fields, rows, layer.modified ?? '2000-01-01'),
     prj: Buffer.from(ESRI_WKT[layer.srid], 'latin1'),
     cpg: layer.encoding === null ? null : Buffer.from(encoding === 'utf-8' ? 'UTF-8' : 'ISO-8859-1'),
   };
 }
 
-function dbf(fields: readonly ShapefileField[], rows: readonly Buffer[]): Buffer {
+function dbf(fields: readonly ShapefileField[], rows: readonly Buffer[], modified: string): Buffer {
   const headerSize = 32 + fields.length * 32 + 1;
   const header = Buffer.alloc(headerSize);
   header[0] = 0x03;
-  // Date of the last change, 2000-01-01: always the same, so that equal content gives equal bytes.
-  header[1] = 100;
-  header[2] = 1;
-  header[3] = 1;
+  // Never the clock's, so that equal content gives equal bytes.
+  const [year, month, day] = modified.split('-').map(Number);
+  header[1] = (year ?? 0) - 1900;
+  header[2] = month ?? 0;
+  header[3] = day ?? 0;
   header.writeUInt32LE(rows.length, 4);
   header.writeUInt16LE(headerSize, 8);
   header.writeUInt16LE(1 + fields.reduce((sum, field) => sum + width(field), 0), 10);

@@ -73,6 +73,11 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'core.section_coverage': { unwatched: 'comuni that files speak of: where they fall silent, the rows and values of the sections do' },
   'core.shore_piece': { unwatched: 'the shore as it was cut: what it says near parcels is watched in section.coastal_erosion' },
   'core.coverage': { section: 'risk', by: 'belfiore', slice: { column: 'theme' }, fields: { mapped: REACHED }, excused: {} },
+  'core.building_coverage': {
+    section: 'buildings', by: 'belfiore',
+    fields: { source: presence({ keeps: { share: 1, why: 'a file that reaches fewer comuni than the one before it was cut' } }) },
+    excused: {},
+  },
   'core.coast_coverage': { section: 'coastal_erosion', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
   'core.land_coverage': { section: 'land_cover', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
   'core.urban_area': { unwatched: 'boundaries as they were drawn: what lies in them is watched in section.land_use' },

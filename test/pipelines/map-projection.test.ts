@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { geodesicDistance, laeaEurope, utm32, type Projection } from '../../pipelines/synthetic/map-projection.ts';
+import { geodesicDistance, italyZone, laeaEurope, utm32, type Projection } from '../../pipelines/synthetic/map-projection.ts';
 
 /** Computed once with GDAL 3.6.2 / PROJ 9.1.1: `gdaltransform -s_srs EPSG:4258 -t_srs EPSG:<srid>`, traditional axis order. */
 const REFERENCE: readonly { readonly srid: number; readonly projection: Projection; readonly rows: readonly (readonly [number, number, number, number])[] }[] =
@@ -14,6 +14,16 @@ const REFERENCE: readonly { readonly srid: number; readonly projection: Projecti
         [14.5, 41.7, 4_696_766.89122901, 2_077_594.45315599],
         [18.3, 40.1, 5_030_808.54636153, 1_928_338.21184505],
         [6.7, 45.2, 4_061_385.15575557, 2_459_963.29284362],
+      ],
+    },
+    {
+      srid: 7794,
+      projection: italyZone,
+      rows: [
+        [12, 42, 7_000_000, 4_644_659.42413529],
+        [14.5, 41.7, 7_207_792.47871264, 4_614_405.02130137],
+        [18.3, 40.1, 7_536_574.71916423, 4_453_015.07315611],
+        [6.7, 45.2, 6_584_196.71810581, 5_013_325.94806116],
       ],
     },
     {

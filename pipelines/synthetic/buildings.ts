@@ -1,0 +1,263 @@
+/**
+ * The buildings of the synthetic region, of which each source writes those of its comuni, and what is right of them at each parcel. They follow from the
+ * region and the sheet, so that those of a sheet are known without the others. As in real files most are small and have four corners, some are L, U or
+ * stairs, or have a court; in towns a parcel has up to six, elsewhere most have none; some lie over several parcels, on roads, over one another, or twice.
+ */
+import { CELL_LAT, CELL_LON, SHEET_COLUMNS, SHEET_ROWS } from './make-region.ts';
+import { commonPart, polygonsAreaM2, unionOf, type MultiPolygon, type Polygon, type Ring } from './plane-geometry.ts';
+import type { LonLat, Random, SyntheticComune, SyntheticParcel, SyntheticRegion, SyntheticSheet } from './region.ts';
+
+export interface SyntheticBuilding {
+  /** Its number in the comune, from 1. */
+  readonly number: number;
+  /** Degrees; outer ring counter-clockwise, then the court. */
+  readonly polygon: readonly (readonly LonLat[])[];
+  /** Code of what it is used for; null: not known. */
+  readonly use: string | null;
+  /** Code of its state: 01 under construction, 02 ruin, 03 in use, 91 not known. */
+  readonly state: '01' | '02' | '03' | '91';
+  readonly underground: boolean;
+  readonly name: string | null;
+}
+
+/** Box in cells of the sheet: west, south, east, north. */
+type CellBox = readonly [number, number, number, number];
+
+interface Drawn extends SyntheticBuilding {
+  readonly box: CellBox;
+}
+
+/** What stands on a parcel; areas in m² of EPSG:3035, 2 decimals but for roofs. */
+export interface ParcelBuildings {
+  /** Those whose largest part lies here. */
+  readonly count: number;
+  readonly footprintM2: number;
+  readonly residentialCount: number;
+  readonly residentialM2: number;
+  /** Part of the parcel that is built on, each place once; 0–1, 6 decimals. */
+  readonly builtShare: number;
+  /** Of the counted, those of 10 m² and more, whole. */
+  readonly roofCount: number;
+  readonly roofM2: number;
+}
+
+/**
+ * Whose buildings count in a comune: Isernia is a province of the national topographic database, which says what they are used for; elsewhere the aggregates
+ * do, and the last comune is in no file.
+ */
+export function buildingSource(region: SyntheticRegion, comune: SyntheticComune): 'topographic' | 'aggregates' | null {
+  if (region.comuni.length > 2 && comune.index === region.comuni.length - 1) return null;
+  return comune.province.sigla === 'IS' ? 'topographic' : 'aggregates';
+}
+
+/** The buildings of a comune, in the order of their numbers. */
+export function* buildingsOf(region: SyntheticRegion, comune: SyntheticComune): Generator<SyntheticBuilding> {
+  for (const sheet of region.sheets(comune)) yield* drawnOn(region, sheet);
+}
+
+/** In a cell's middle, where no border of a parcel comes. */
+const INNER: CellBox = [0.27, 0.27, 0.73, 0.73];
+/** How far borders stray from the lattice of cells. */
+const STRAY = 0.26;
+/** Numbers of a sheet begin at its multiple. */
+const PER_SHEET = 1000;
+
+const USES = ['01', '0101', '0101', '0101', '0102', '02', '0201', '0301', '030102', '030301', '05', '0701', '0801', '11', '93', '95', null] as const;
+const NAMES = ['CHIESA DI SAN NESSUNO', 'PALAZZO IMMAGINARIO', "VILLA DELL'IPOTESI", 'SCUOLA "G. FINTO"'] as const;
+
+function moved([west, south, east, north]: CellBox, x: number, y: number): CellBox {
+  return [west + x, south + y, east + x, north + y];
+}
+
+/** Where a building of a cell may stand: so many places of three columns and two rows, apart from one another. */
+function places(count: number): CellBox[] {
+  const [west, south, east, north] = INNER;
+  const [width, height] = [(east - west) / 3, (north - south) / 2];
+  return Array.from({ length: count }, (_, index) => {
+    const [left, bottom] = [west + (index % 3) * width, south + Math.floor(index / 3) * height];
+    return [left, bottom, left + width * 0.9, bottom + height * 0.9] as const;
+  });
+}
+
+/** Outlines in the unit square, counter-clockwise and not closed. */
+const OUTLINES: readonly (readonly (readonly [number, number])[])[] = [
+  [[0, 0], [1, 0], [1, 1], [0, 1]],
+  [[0, 0], [1, 0], [1, 1], [0, 1]],
+  [[0, 0], [1, 0], [1, 1], [0, 1]],
+  // Turned against the axes.
+  [[0.2, 0], [1, 0.3], [0.8, 1], [0, 0.7]],
+  [[0, 0], [1, 0], [1, 0.4], [0.45, 0.4], [0.45, 1], [0, 1]],
+  [[0, 0], [1, 0], [1, 1], [0.7, 1], [0.7, 0.35], [0.3, 0.35], [0.3, 1], [0, 1]],
+  [[0.3, 0], [0.7, 0], [0.7, 0.5], [1, 0.5], [1, 1], [0, 1], [0, 0.5], [0.3, 0.5]],
+  [[0, 0], [1, 0], [1, 0.2], [0.8, 0.2], [0.8, 0.4], [0.6, 0.4], [0.6, 0.6], [0.4, 0.6], [0.4, 0.8], [0.2, 0.8], [0.2, 1], [0, 1]],
+  // A wall of bays.
+  [[0, 0], [1, 0], ...Array.from({ length: 8 }, (_, i): readonly [number, number] => [1 - i / 8, i % 2 === 0 ? 1 : 0.85]), [0, 0.85]],
+];
+
+function ringIn([west, south, east, north]: CellBox, outline: (typeof OUTLINES)[number]): Ring {
+  const corners = outline.map(([x, y]): readonly [number, number] => [west + x * (east - west), south + y * (north - south)]);
+  return [...corners, ...corners.slice(0, 1)];
+}
+
+function shapeIn(box: CellBox, random: Random): Polygon {
+  return [ringIn(box, random.pick(OUTLINES))];
+}
+
+/** A ring that begins elsewhere. */
+function turned<P>(ring: readonly P[]): P[] {
+  return [...ring.slice(1), ...ring.slice(1, 2)];
+}
+
+/** What is drawn in a cell, in cells of the sheet; places of one cell at most overlap in twos. */
+function* shapesOf(column: number, row: number, town: boolean, random: Random): Generator<readonly [box: CellBox, polygon: Polygon, twin: boolean]> {
+  const draw = random.below(100);
+  const at = (box: CellBox): CellBox => moved(box, column, row);
+  const whole = (box: CellBox): readonly [CellBox, Polygon, boolean] => [at(box), shapeIn(at(box), random), false];
+  if (town ? draw < 20 : draw < 70) return;
+  if (draw < 78) {
+    for (const place of places(town ? 2 + random.below(5) : 1 + random.below(2))) yield whole(place);
+  } else if (draw < 86) {
+    // A house, and now and then a hut of less than 10 m² beside it.
+    yield whole([0.27, 0.27, 0.45 + random.below(20) / 100, 0.45 + random.below(20) / 100]);
+    if (random.below(3) === 0) yield whole([0.7, 0.7, 0.74, 0.75]);
+  } else if (draw < 89) {
+    // With a court.
+    const box = at(INNER);
+    const [west, south, east, north] = box;
+    const [x, y] = [(east - west) / 3, (north - south) / 3];
+    const court = ringIn([west + x, south + y, east - x, north - y], OUTLINES[0] ?? []);
+    yield [box, [ringIn(box, OUTLINES[0] ?? []), [...court].reverse()], false];
+  } else if (draw < 92) {
+    // One over half of another, and one that is there twice.
+    yield whole([0.27, 0.27, 0.6, 0.6]);
+    yield whole([0.45, 0.45, 0.73, 0.73]);
+  } else if (draw < 94) {
+    const box = at([0.3, 0.3, 0.6, 0.55]);
+    const polygon = shapeIn(box, random);
+    yield [box, polygon, false];
+    yield [box, polygon.map(turned), true];
+  } else if (draw < 98) {
+    // Over the border to the east, and over that to the north; on the last column and row it stays.
+    yield whole(column < SHEET_COLUMNS - 1 && row < SHEET_ROWS - 1 ? (draw === 97 ? [0.75, 0.75, 1.2, 1.25] : [0.76, 0.3, 1.24, 0.6]) : [0.3, 0.3, 0.7, 0.6]);
+  } else if (column < SHEET_COLUMNS - 1 && row < SHEET_ROWS - 1) {
+    // A hall over four cells, of some 2,000 m².
+    yield whole([0.4, 0.5, 1.6, 1.45]);
+  }
+}
+
+function* drawnOn(region: SyntheticRegion, sheet: SyntheticSheet): Generator<Drawn> {
+  const random = region.random('building', sheet.reference);
+  const town = sheet.index % 3 === 0;
+  const degrees = ([x, y]: readonly [number, number]): LonLat => [sheet.box[0] + x * CELL_LON, sheet.box[1] + y * CELL_LAT];
+  let number = sheet.index * PER_SHEET;
+  let before: SyntheticBuilding | null = null;
+  for (let cell = 0; cell < SHEET_COLUMNS * SHEET_ROWS; cell += 1) {
+    for (const [box, polygon, twin] of shapesOf(cell % SHEET_COLUMNS, Math.floor(cell / SHEET_COLUMNS), town, random)) {
+      number += 1;
+      const state = random.below(20);
+      const building: SyntheticBuilding = {
+        number,
+        polygon: polygon.map((ring) => ring.map(degrees)),
+        use: random.pick(USES),
+        state: state === 0 ? '01' : state === 1 ? '02' : state < 7 ? '91' : '03',
+        underground: random.below(40) === 0,
+        name: random.below(30) === 0 ? random.pick(NAMES) : null,
+      };
+      // The second of a pair says the same, so that it does not matter which of them counts.
+      const said: SyntheticBuilding = twin && before !== null ? { ...before, number, polygon: building.polygon } : building;
+      before = said;
+      yield { ...said, box };
+    }
+  }
+}
+
+/** A parcel's part of a building. */
+interface Share {
+  readonly building: Drawn;
+  readonly areaM2: number;
+  readonly polygons: MultiPolygon;
+}
+
+const cents = (m2: number): number => Math.round(m2 * 100);
+
+/** Sheets of which the answers are kept: asked for in the order of parcels, one would do. */
+const KEPT = 8;
+
+/** What is right of buildings at each parcel, computed in degrees and measured in EPSG:3035, sheet by sheet. */
+export class BuildingTruth {
+  readonly #region: SyntheticRegion;
+  readonly #sheets = new Map<string, ReadonlyMap<number, ParcelBuildings>>();
+
+  constructor(region: SyntheticRegion) {
+    this.#region = region;
+  }
+
+  /** Null: no building shares enough ground with it. */
+  of(parcel: SyntheticParcel): ParcelBuildings | null {
+    const { sheet } = parcel;
+    const key = `${sheet.comune.belfiore} ${sheet.index}`;
+    const known = this.#sheets.get(key) ?? this.#sheet(sheet);
+    this.#sheets.delete(key);
+    this.#sheets.set(key, known);
+    for (const [oldest] of this.#sheets) {
+      if (this.#sheets.size <= KEPT) break;
+      this.#sheets.delete(oldest);
+    }
+    return known.get(parcel.index) ?? null;
+  }
+
+  #sheet(sheet: SyntheticSheet): ReadonlyMap<number, ParcelBuildings> {
+    const whose = buildingSource(this.#region, sheet.comune);
+    if (whose === null) return new Map();
+    const land = [...this.#region.parcelsOf(sheet)].filter(({ kind }) => kind === 'land');
+    const areas = new Map(land.map((parcel) => [parcel, polygonsAreaM2(parcel.polygons)] as const));
+    const shares = new Map<SyntheticParcel, Share[]>();
+    const counted = new Map<SyntheticParcel, { readonly building: Drawn; readonly wholeM2: number }[]>();
+    for (const building of once(drawnOn(this.#region, sheet), whose === 'topographic')) {
+      const wholeM2 = polygonsAreaM2([building.polygon]);
+      const met = land.flatMap((parcel): { parcel: SyntheticParcel; share: Share }[] => {
+        if (!parcel.cells.some((cell) => near(building.box, cell))) return [];
+        const polygons = commonPart([building.polygon], parcel.polygons);
+        const areaM2 = polygonsAreaM2(polygons);
+        return areaM2 >= Math.min(1, (areas.get(parcel) ?? 0) / 2) ? [{ parcel, share: { building, areaM2, polygons } }] : [];
+      });
+      for (const { parcel, share } of met) shares.set(parcel, [...(shares.get(parcel) ?? []), share]);
+      // Numbers of parcels are given in the order of their references.
+      const [largest] = met.sort((a, b) => cents(b.share.areaM2) - cents(a.share.areaM2) || (a.parcel.reference < b.parcel.reference ? -1 : 1));
+      if (largest !== undefined) counted.set(largest.parcel, [...(counted.get(largest.parcel) ?? []), { building, wholeM2 }]);
+    }
+    const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
+    return new Map([...shares].map(([parcel, mine]) => {
+      const here = counted.get(parcel) ?? [];
+      const roofs = here.filter(({ wholeM2 }) => wholeM2 >= 10);
+      return [parcel.index, {
+        count: here.length,
+        footprintM2: cents(sum(mine.map(({ areaM2 }) => areaM2))) / 100,
+        residentialCount: here.filter(({ building }) => isResidential(building)).length,
+        residentialM2: cents(sum(mine.filter(({ building }) => isResidential(building)).map(({ areaM2 }) => areaM2))) / 100,
+        builtShare: Math.round((1e6 * polygonsAreaM2(unionOf(mine.map(({ polygons }) => polygons)))) / polygonsAreaM2(parcel.polygons)) / 1e6,
+        roofCount: roofs.length,
+        roofM2: sum(roofs.map(({ wholeM2 }) => wholeM2)),
+      }];
+    }));
+  }
+}
+
+function isResidential({ use }: SyntheticBuilding): boolean {
+  return use?.startsWith('01') === true;
+}
+
+/** @returns those that count: of identical footprints one. @param told the source says what is a ruin, under construction or underground */
+function once(buildings: Iterable<Drawn>, told: boolean): Drawn[] {
+  const standing = [...buildings].filter(({ state, underground }) => !told || (state !== '01' && state !== '02' && !underground));
+  const seen = new Set<string>();
+  return standing.filter(({ polygon }) => {
+    const key = polygon.map((ring) => ring.slice(1).map(String).sort().join(' ')).join('|');
+    return !seen.has(key) && seen.add(key);
+  });
+}
+
+/** May a building in this box meet a parcel that has this cell? */
+function near([west, south, east, north]: CellBox, [column, row]: readonly [number, number]): boolean {
+  return west < column + 1 + STRAY && column - STRAY < east && south < row + 1 + STRAY && row - STRAY < north;
+}

@@ -1,0 +1,58 @@
+/** Writes File Geodatabases for fixtures and synthetic regions, as entries of a zip. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { writeLayers, type WrittenLayer } from './geopackage-writer.ts';
+import type { ZipEntry, ZipEntryOptions } from './zip-writer.ts';
+
+/**
+ * What a row of the table of items is of (folder, workspace, feature class), as 16 bytes of a GUID; before it stands the item's own, which GDAL draws
+ * anew for each. FGDB format: https://github.com/rouault/dump_gdbtable/wiki/FGDB-Spec
+ */
+const ITEM_TYPES: readonly Buffer[] = ['f3783e6f-65ca-4514-8315-ce3985dad3b1', 'c673fe0f-7280-404f-8532-20755dd8fc06', '70737809-852c-4a03-9e22-2cecea5b9bfa'].map(guidBytes);
+/** Tables of the items and of what they have to do with one another. */
+const [ITEMS, RELATIONSHIPS] = ['a00000004.gdbtable', 'a00000006.gdbtable'];
+
+/** The first three groups stand the other way round. */
+function guidBytes(guid: string): Buffer {
+  const bytes = Buffer.from(guid.replaceAll('-', ''), 'hex');
+  return Buffer.concat([bytes.subarray(0, 4).reverse(), bytes.subarray(4, 6).reverse(), bytes.subarray(6, 8).reverse(), bytes.subarray(8)]);
+}
+
+function placesIn(bytes: Buffer, part: Buffer): number[] {
+  const places: number[] = [];
+  for (let at = bytes.indexOf(part); at !== -1; at = bytes.indexOf(part, at + 1)) places.push(at);
+  return places;
+}
+
+/** Gives the items numbers that follow from their order, so that the same input gives the same bytes. */
+async function numberItems(folder: string): Promise<void> {
+  const [items, relationships] = [await readFile(join(folder, ITEMS)), await readFile(join(folder, RELATIONSHIPS))];
+  const drawn = ITEM_TYPES.flatMap((type) => placesIn(items, type)).map((at) => Buffer.from(items.subarray(at - 16, at)));
+  const relations = placesIn(relationships, guidBytes('dc78f1ab-34e4-43ac-ba47-1c4eabd0e7c7')).map((at) => Buffer.from(relationships.subarray(at - 48, at - 32)));
+  for (const [index, guid] of [...drawn, ...relations].entries()) {
+    const given = createHash('md5').update(`item ${index}`).digest();
+    for (const table of [items, relationships]) for (const at of placesIn(table, guid)) given.copy(table, at);
+  }
+  await writeFile(join(folder, ITEMS), items);
+  await writeFile(join(folder, RELATIONSHIPS), relationships);
+}
+
+/**
+ * The files of a geodatabase, one after another; they lie in a temporary folder until they are read.
+ * @param path of its folder in the zip, `Potenza_dbsn.gdb`
+ * @throws `GDAL_MISSING`
+ */
+export async function* geodatabaseEntries(path: string, layers: readonly WrittenLayer[], options: ZipEntryOptions = {}): AsyncGenerator<ZipEntry> {
+  const parent = await mkdtemp(join(tmpdir(), 'mappale-geodatabase-'));
+  try {
+    const folder = join(parent, 'written.gdb');
+    await writeLayers(folder, 'OpenFileGDB', layers);
+    await numberItems(folder);
+    for (const name of (await readdir(folder)).sort()) yield [`${path}/${name}`, createReadStream(join(folder, name)), options];
+  } finally {
+    await rm(parent, { recursive: true, force: true });
+  }
+}

@@ -1,0 +1,78 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { buildingsOf, buildingSource } from '../../pipelines/synthetic/buildings.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
+import source from './source.ts';
+import synthetic from './synthetic.ts';
+import { describeDatabase } from '../../test/harness/database.ts';
+import { loaded } from '../../test/harness/loaded.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
+const region = makeRegion({ parcels: 2_000, seed: 3 });
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+  await synthetic.write(region, folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the structural aggregates', () => {
+  test.each(readdirSync(join(FOLDER, 'fixture')).filter((name) => name.endsWith('.shp')))('%s give what their golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.shp$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  it('of a comune are a plain shapefile, of the day that its table was changed, in the projection that its .prj names', async () => {
+    const [comune] = region.comuni.filter((each) => buildingSource(region, each) === 'aggregates');
+    const { recognition, collected } = await trial(source, join(folder, `${comune!.italianName}.shp`));
+    expect(recognition).toMatchObject({ vintage: '2021-03-23', region: null, complete: false });
+    const rows = collected!.rows['raw_dpc_building']!;
+    expect(rows).toHaveLength([...buildingsOf(region, comune!)].length);
+    expect(new Set(rows.map((row) => row['istat_code']))).toEqual(new Set([comune!.istatCode]));
+    expect((rows[0]!['geom'] as Buffer).readUInt32LE(5)).toBe(7794);
+  });
+
+  it('of several comuni in a zip are a member each', async () => {
+    const { collected } = await trial(source, join(folder, 'aggregati_strutturali.zip'));
+    expect(collected!.members.length).toBeGreaterThan(1);
+    for (const { records } of collected!.members) expect(records).toBeGreaterThan(0);
+  });
+});
+
+describeDatabase('loading the structural aggregates', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+  });
+
+  it('mends what is not valid, refuses what has no area, and knows footprints that are drawn the same', async () => {
+    const found = await loaded(database, 'dpc_buildings', `
+      insert into raw_dpc_building values
+        (1, 1, '14070901000000000100', '070901', 'srid=7794;polygon((7212000 4610000, 7212010 4610000, 7212010 4610020, 7212020 4610020, 7212020 4610010, 7212000 4610010, 7212000 4610000))'),
+        (1, 2, '14070901000000000200', '070901', 'srid=7794;polygon((7212100 4610000, 7212110 4610000, 7212110 4610010, 7212100 4610010, 7212100 4610000))'),
+        (2, 1, '14070901000000000200', '070901', 'srid=7794;polygon((7212110 4610010, 7212100 4610010, 7212100 4610000, 7212110 4610000, 7212110 4610010))'),
+        (1, 3, '14070901000000000300', '070901', 'srid=7794;polygon((7212000 4610000, 7212010 4610000, 7212000 4610000, 7212000 4610000))'),
+        (1, 4, '14070901000000000400', '070901', 'srid=7794;polygon((7212200 4610000, 7212200.5 4610000, 7212200.5 4610000.5, 7212200 4610000))')`, async ({ session, checks }) => ({
+      rows: await session.query('select member_id, position, st_isvalid(geom) as valid, round(area_m2)::int4 as area_m2 from dpc_building order by 1, 2'),
+      drawings: await session.query('select count(distinct drawing)::int4 as n from dpc_building'),
+      rejects: await session.query('select position, code from reject'),
+      offences: (await checks()).map(({ name, level }) => [name, level]),
+    }));
+    expect(found.rows).toEqual([
+      { member_id: 1, position: 1, valid: true, area_m2: 200 },
+      { member_id: 1, position: 2, valid: true, area_m2: 100 },
+      { member_id: 1, position: 4, valid: true, area_m2: 0 },
+      { member_id: 2, position: 1, valid: true, area_m2: 100 },
+    ]);
+    expect(found.drawings).toEqual([{ n: 3 }]);
+    expect(found.rejects).toEqual([{ position: 3, code: 'geometry_without_area' }]);
+    expect(found.offences).toEqual([['dpc_building_of_a_size', 'warn']]);
+  });
+});

@@ -1,0 +1,26 @@
+-- purpose: footprints of structural aggregates
+-- reads: none
+-- writes: layer.dpc_building
+-- grain: one row per published polygon
+-- crs: EPSG:4326
+
+create table layer.dpc_building (
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
+  aggregate_id text not null,
+  istat_code text not null,
+  area_m2 float8 not null,
+  drawing uuid not null,
+  geom geometry(multipolygon, 4326) not null
+) partition by list (release_id);
+
+comment on table layer.dpc_building is 'Structural aggregates of the Dipartimento della Protezione Civile: buildings that stand wall to wall, drawn as one. What they are used for is not said.';
+comment on column layer.dpc_building.release_id is 'The release (ledger) that the row belongs to; the partition key.';
+comment on column layer.dpc_building.member_id is 'The shapefile that the row was read from (ledger).';
+comment on column layer.dpc_building.position is 'Ordinal of the feature in its shapefile, from 1.';
+comment on column layer.dpc_building.aggregate_id is 'IDAG as published: region, comune, number; 20 digits, text.';
+comment on column layer.dpc_building.istat_code is 'ISTAT code of the comune as of the survey, 6 digits, text: part of IDAG.';
+comment on column layer.dpc_building.area_m2 is 'Footprint in square metres, EPSG:3035.';
+comment on column layer.dpc_building.drawing is 'Digest of the rings: footprints that are drawn the same have the same.';
+comment on column layer.dpc_building.geom is 'The footprint made valid, EPSG:4326.';

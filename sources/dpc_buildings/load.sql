@@ -1,0 +1,58 @@
+-- purpose: footprints made valid and reprojected once
+-- reads: staging.raw_dpc_building
+-- writes: layer.dpc_building
+-- grain: one row per published polygon
+-- crs: from the file's CRS to EPSG:4326
+
+-- Walls are short: drawn straight in degrees or in the file's projection they part by less than the width of a line. The rows lie in the order of a
+-- Hilbert curve, so that neighbours are together on disk for the join with parcels.
+create table dpc_building as
+with reprojected as materialized (
+  select
+    member_id,
+    position,
+    aggregate_id,
+    istat_code,
+    st_transform(geom, 4326) as geom
+  from raw_dpc_building
+),
+clean as materialized (
+  select
+    member_id,
+    position,
+    aggregate_id,
+    istat_code,
+    st_multi(case when st_isvalid(geom) then geom else st_collectionextract(st_makevalid(geom), 3) end)::geometry(multipolygon, 4326) as geom
+  from reprojected
+)
+select
+  release.release_id,
+  clean.member_id,
+  clean.position,
+  clean.aggregate_id,
+  clean.istat_code,
+  st_area(st_transform(clean.geom, 3035)) as area_m2,
+  core.drawing(clean.geom) as drawing,
+  clean.geom
+from clean
+cross join release
+where core.drawing(clean.geom) is not null
+order by clean.geom, clean.member_id, clean.position;
+
+create table reject as
+select
+  raw.member_id,
+  raw.position,
+  'geometry_without_area' as code,
+  'expected a polygon with an area, found one that is empty once it is made valid' as message,
+  left(st_asewkt(raw.geom), 2000) as raw
+from raw_dpc_building as raw
+where not exists (
+  select
+  from dpc_building
+  where dpc_building.member_id = raw.member_id
+    and dpc_building.position = raw.position
+);
+
+-- serves: section buildings, which reads the footprints that meet a region's box
+create index dpc_building_geom_idx on dpc_building using gist (geom);

@@ -1,0 +1,14 @@
+/** What the fields of the structural aggregates mean. */
+import { z } from 'zod';
+
+/** All columns, by edition. */
+export const EDITIONS = { 2021: ['idag', 'label', 'comune'] } as const;
+
+/**
+ * `19087026000000000100`: region 19, comune 087026 (ISTAT, of the time of the survey), then the aggregate's number in the comune and two digits that
+ * number the parts of one that was divided.
+ */
+const idag = z.string('expected 20 digits that begin with a region 01–20').trim().regex(/^(?:0[1-9]|1\d|20)\d{18}$/, 'expected 20 digits that begin with a region 01–20');
+
+export const record = z.object({ idag })
+  .transform(({ idag: aggregateId }) => ({ aggregateId, istatCode: aggregateId.slice(2, 8) }));

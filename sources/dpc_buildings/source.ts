@@ -1,0 +1,33 @@
+import { newestEntry } from '../../pipelines/readers/packaging.ts';
+import { refusalOf } from '../../pipelines/readers/refusal.ts';
+import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
+import { manifest } from './manifest.ts';
+import { EDITIONS, record } from './schema.ts';
+
+async function recognise(probe: Probe): Promise<Recognition | null> {
+  const mine = (await lookAtVectors(probe)).filter(({ fields }) => fields?.includes('idag') === true);
+  if (mine.length === 0) return null;
+  const [vintage = '0000'] = mine.flatMap(({ changed }) => changed ?? []).sort().reverse();
+  const dated = newestEntry(probe.entries);
+  return { role: 'aggregati', vintage, region: null, sidecars: sidecarsOf(probe), complete: false, ...(dated === undefined ? {} : { dated }) };
+}
+
+export default defineSource({
+  manifest,
+  names: [/aggregati[^/]*struttural[^/]*\.(?:zip|shp)$/i],
+  tables: { raw_dpc_building: { aggregate_id: 'text not null', istat_code: 'text not null', geom: 'geometry not null' } },
+  keys: { raw_dpc_building: ['aggregate_id'] },
+  places: { dpc_building: { place: 'istat_code' } },
+  recognise,
+  read: (file, sink) =>
+    readVectorFile(file, sink, {
+      table: 'raw_dpc_building',
+      geometry: 'polygon',
+      columns: { mapped: { idag: 'idag' }, ignored: manifest.ignored, editions: EDITIONS },
+      row(fields) {
+        const parsed = record.safeParse(fields);
+        return parsed.success ? { values: [parsed.data.aggregateId, parsed.data.istatCode] } : refusalOf(fields, parsed.error);
+      },
+    }),
+});

@@ -1,0 +1,51 @@
+-- purpose: buildings of the national topographic database
+-- reads: none
+-- writes: layer.dbsn_building, layer.dbsn_extent
+-- grain: one row per published polygon; one per member
+-- crs: EPSG:4326
+
+create table layer.dbsn_building (
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
+  use text,
+  type text,
+  state text,
+  level text,
+  name text,
+  origin text,
+  counts bool not null,
+  residential bool not null,
+  area_m2 float8 not null,
+  drawing uuid not null,
+  geom geometry(multipolygon, 4326) not null
+) partition by list (release_id);
+
+comment on table layer.dbsn_building is 'Buildings of the Database di sintesi nazionale (IGM).';
+comment on column layer.dbsn_building.release_id is 'The release (ledger) that the row belongs to; the partition key.';
+comment on column layer.dbsn_building.member_id is 'The layer of a geodatabase that the row was read from (ledger).';
+comment on column layer.dbsn_building.position is 'Ordinal of the feature in its layer, from 1.';
+comment on column layer.dbsn_building.use is 'edifc_uso as published: codes that begin with 01 are residential; null: none.';
+comment on column layer.dbsn_building.type is 'edifc_ty as published; null: none.';
+comment on column layer.dbsn_building.state is 'edifc_stat as published: 01 under construction, 02 ruin, 03 in use, 91 not known; null: none.';
+comment on column layer.dbsn_building.level is 'edifc_sot as published: 02 underground; null: none.';
+comment on column layer.dbsn_building.name is 'edifc_nome; null: none, or UNK.';
+comment on column layer.dbsn_building.origin is 'meta_ist as published: where IGM has it from; 03, 21 and 23 are OpenStreetMap; null: none.';
+comment on column layer.dbsn_building.counts is 'False: a ruin, under construction or underground.';
+comment on column layer.dbsn_building.residential is 'True: the code of its use begins with 01.';
+comment on column layer.dbsn_building.area_m2 is 'Footprint in square metres, EPSG:3035.';
+comment on column layer.dbsn_building.drawing is 'Digest of the rings: footprints that are drawn the same have the same.';
+comment on column layer.dbsn_building.geom is 'The footprint made valid, EPSG:4326.';
+
+create table layer.dbsn_extent (
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
+  province text
+) partition by list (release_id);
+
+comment on table layer.dbsn_extent is 'Of which province each layer of buildings is, as its names say.';
+comment on column layer.dbsn_extent.release_id is 'The release (ledger) that the row belongs to; the partition key.';
+comment on column layer.dbsn_extent.member_id is 'The layer of a geodatabase (ledger).';
+comment on column layer.dbsn_extent.position is 'Its first feature.';
+comment on column layer.dbsn_extent.province is 'Name or car plate code of the province, folded: what stands before dbsn in the name of the geodatabase, else of the file; null: neither says one.';

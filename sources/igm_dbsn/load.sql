@@ -1,0 +1,96 @@
+-- purpose: footprints made valid and reprojected once, and the province that each member says it is of
+-- reads: staging.raw_dbsn_building
+-- writes: layer.dbsn_building, layer.dbsn_extent
+-- grain: one row per published polygon; one per member
+-- crs: from the layer's CRS to EPSG:4326
+
+-- Walls are short: drawn straight in degrees or in the file's projection they part by less than the width of a line. The rows lie in the order of a
+-- Hilbert curve, so that neighbours are together on disk for the join with parcels.
+create table dbsn_building as
+with reprojected as materialized (
+  select
+    member_id,
+    position,
+    use,
+    type,
+    state,
+    level,
+    name,
+    origin,
+    counts,
+    residential,
+    st_transform(geom, 4326) as geom
+  from raw_dbsn_building
+),
+clean as materialized (
+  select
+    member_id,
+    position,
+    use,
+    type,
+    state,
+    level,
+    name,
+    origin,
+    counts,
+    residential,
+    st_multi(case when st_isvalid(geom) then geom else st_collectionextract(st_makevalid(geom), 3) end)::geometry(multipolygon, 4326) as geom
+  from reprojected
+)
+select
+  release.release_id,
+  clean.member_id,
+  clean.position,
+  clean.use,
+  clean.type,
+  clean.state,
+  clean.level,
+  clean.name,
+  clean.origin,
+  clean.counts,
+  clean.residential,
+  st_area(st_transform(clean.geom, 3035)) as area_m2,
+  core.drawing(clean.geom) as drawing,
+  clean.geom
+from clean
+cross join release
+where core.drawing(clean.geom) is not null
+order by clean.geom, clean.member_id, clean.position;
+
+create table reject as
+select
+  raw.member_id,
+  raw.position,
+  'geometry_without_area' as code,
+  'expected a polygon with an area, found one that is empty once it is made valid' as message,
+  left(st_asewkt(raw.geom), 2000) as raw
+from raw_dbsn_building as raw
+where not exists (
+  select
+  from dbsn_building
+  where dbsn_building.member_id = raw.member_id
+    and dbsn_building.position = raw.position
+);
+
+-- serves: section buildings, which reads the footprints that meet a region's box
+create index dbsn_building_geom_idx on dbsn_building using gist (geom);
+
+create table dbsn_extent as
+select
+  release.release_id,
+  held.member_id,
+  held.position,
+  nullif(core.comune_key(coalesce(
+    substring(member.path from '(?i)([^/]*?)[ _-]*dbsn[^/]*\.gdb'),
+    substring(member.file_name from '(?i)^(.*?)[ _-]*dbsn')
+  )), '') as province
+from (
+  select
+    member_id,
+    min(position) as position
+  from dbsn_building
+  group by member_id
+) as held
+join member using (member_id)
+cross join release
+order by held.member_id;

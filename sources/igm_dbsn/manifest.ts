@@ -1,0 +1,36 @@
+import { HOLDERS } from '../../pipelines/contract/holders.ts';
+import type { Manifest } from '../../pipelines/contract/source.ts';
+
+export const manifest: Manifest = {
+  id: 'igm_dbsn',
+  version: 1,
+  title: 'Database di sintesi nazionale (DBSN): buildings',
+  attribution: {
+    holder: HOLDERS.igm,
+    license: 'ODbL-1.0',
+    url: 'https://www.igmi.org/it/dbsn-database-di-sintesi-nazionale',
+    text: 'Istituto Geografico Militare, Database di sintesi nazionale (DBSN). Open Data Commons Open Database License (ODbL) 1.0.',
+  },
+  vintageRule: 'the day in the file\'s name (PZ_dbsn_2025-07-28.zip); else the newest day of the zip\'s entries; 0000 where neither says one',
+  downloads: [
+    { url: 'https://www.igmi.org/it/dbsn-database-di-sintesi-nazionale', note: 'one zip per province with a File Geodatabase (PZ_dbsn_2025-07-28.zip, Potenza_dbsn.gdb); leave it packed' },
+  ],
+  cadence: 'about every year',
+  crs: 'as each layer says; EPSG:7794, 7791, 7792 or 6706 in the editions known',
+  keep: 'newest',
+  ignored: {
+    'objectid*': 'row number of the program that wrote the file',
+    fid: 'see objectid',
+    classid: 'identifier of the object: positions name it here',
+    classref: 'see classid',
+    uuid: 'see classid',
+    scril: 'scale of the survey: not served',
+    edifc_at: 'height: not served, and −9999 for most',
+    edifc_mon: 'monument or not: not served',
+    'edifc_id*': 'identifiers of other registers: not served',
+    'data_*': 'days of the survey and of its life: the file\'s own day counts',
+    'shape_*': 'length and area in the file\'s CRS: measured again in EPSG:3035',
+  },
+  envelope: { rejectShare: 0.001 },
+  layers: ['dbsn_building'],
+};

@@ -1,0 +1,210 @@
+-- purpose: whose buildings count in each comune
+-- version: 1
+-- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.dbsn_building, layer.dbsn_extent, layer.dpc_building
+-- writes: core.building_coverage
+-- incremental: content
+-- grain: one row per comune, where any file of buildings is in force
+-- crs: EPSG:4326; what a building shares with a comune is measured in EPSG:3035
+
+-- The comuni of the list, and those that the list lacks and parcels have.
+create table place as
+select
+  mine.belfiore,
+  lower(min(code.sigla)) as sigla,
+  min(code.province_name) as province_name
+from (
+  select belfiore from comune_register
+  union
+  select belfiore from parcel
+) as mine
+left join comune_code as code using (belfiore)
+where exists (select from dbsn_building)
+  or exists (select from dpc_building)
+group by mine.belfiore;
+
+-- Names of the provinces of Italy as files are called after them: by the plate, or the name in either language.
+create table province_key as
+select distinct
+  code.sigla,
+  named.key
+from (select distinct lower(sigla) as sigla, province_name from comune_code) as code
+cross join lateral (
+  select code.sigla as key
+  union
+  select core.comune_key(code.province_name)
+  union
+  select core.comune_key(part)
+  from unnest(string_to_array(code.province_name, '/')) as part
+) as named;
+
+-- A member that names a province speaks of its comuni alone: neighbours' buildings that it has along the border silence nobody.
+create table spoken as
+select
+  extent.release_id,
+  extent.member_id,
+  extent.position,
+  file.rank,
+  place.belfiore
+from dbsn_extent as extent
+join member_in_force as file using (member_id)
+cross join place
+where extent.province is null
+  or extent.province not in (select key from province_key)
+  or exists (
+    select
+    from province_key
+    where province_key.key = extent.province
+      and province_key.sigla = place.sigla
+  );
+
+-- Boundaries of another year have the codes of that year. Of several files the newest that has the comune counts.
+create table drawn as
+with meaning as (
+  select
+    old_istat_code as code,
+    belfiore
+  from comune_register
+  where not divided
+  union
+  -- Parcels of a comune that the list has in another region.
+  select
+    code.istat_code,
+    code.belfiore
+  from comune_code as code
+  join place using (belfiore)
+),
+edition as (
+  select
+    place.belfiore,
+    boundary.geom,
+    rank() over (partition by place.belfiore order by file.rank) as nth
+  from boundary
+  join member_in_force as file using (member_id)
+  left join meaning on meaning.code = boundary.code
+  join place on place.belfiore = coalesce(meaning.belfiore, boundary.belfiore)
+  where boundary.kind = 'comune'
+    and exists (select from spoken)
+)
+select
+  belfiore,
+  geom
+from edition
+where nth = 1;
+
+-- One building that shares a square metre will do.
+create table dbsn_met as
+select distinct
+  drawn.belfiore,
+  spoken.member_id
+from drawn
+join spoken using (belfiore)
+cross join lateral (
+  select
+  from dbsn_building as building
+  where building.geom && drawn.geom
+    and building.member_id = spoken.member_id
+    and building.area_m2 >= 1
+    and st_intersects(drawn.geom, building.geom)
+    and (
+      st_covers(drawn.geom, building.geom)
+      or st_area(st_transform(st_intersection(drawn.geom, building.geom, core.overlay_grid(1e-13)), 3035)) >= 1
+    )
+  limit 1
+) as building
+union
+-- Without a boundary the comune is where its parcels are.
+select
+  parcel.belfiore,
+  building.member_id
+from dbsn_building as building
+join parcel
+  on parcel.geom && building.geom
+  and st_covers(building.geom, parcel.point)
+join spoken
+  on spoken.member_id = building.member_id
+  and spoken.belfiore = parcel.belfiore
+where parcel.belfiore not in (select belfiore from drawn);
+
+-- Aggregates say of which comune they are, by the code of their survey; where no list leads on from it, the comune is where its parcels are.
+create table dpc_met as
+with held as (
+  select
+    istat_code,
+    release_id,
+    member_id,
+    min(position) as position
+  from dpc_building
+  group by istat_code, release_id, member_id
+),
+known as (
+  select
+    register.belfiore,
+    held.*
+  from held
+  join comune_register as register on register.old_istat_code = held.istat_code
+)
+select
+  belfiore,
+  release_id,
+  member_id,
+  position
+from known
+union
+select
+  parcel.belfiore,
+  held.release_id,
+  held.member_id,
+  held.position
+from held
+join dpc_building as building
+  on building.member_id = held.member_id
+  and building.istat_code = held.istat_code
+join parcel
+  on parcel.geom && building.geom
+  and st_covers(building.geom, parcel.point)
+where held.istat_code not in (select old_istat_code from comune_register)
+  and not exists (select from comune_register);
+
+create table building_coverage as
+with reached as (
+  select
+    dbsn_met.belfiore,
+    1 as turn,
+    'igm_dbsn' as source,
+    spoken.rank,
+    spoken.release_id,
+    spoken.member_id,
+    spoken.position
+  from dbsn_met
+  join spoken using (belfiore, member_id)
+  union all
+  select
+    dpc_met.belfiore,
+    3,
+    'dpc_buildings',
+    file.rank,
+    dpc_met.release_id,
+    dpc_met.member_id,
+    dpc_met.position
+  from dpc_met
+  join member_in_force as file using (member_id)
+),
+speaker as (
+  select distinct on (belfiore)
+    *
+  from reached
+  order by belfiore, turn, rank, member_id, position
+)
+select
+  region.code as region_code,
+  place.belfiore,
+  speaker.source,
+  speaker.release_id,
+  speaker.member_id,
+  speaker.position
+from place
+cross join region
+left join speaker using (belfiore)
+order by place.belfiore collate "C";
+
+alter table building_coverage add primary key (region_code, belfiore);

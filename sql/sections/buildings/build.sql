@@ -1,0 +1,167 @@
+-- purpose: the buildings on each land parcel
+-- version: 1
+-- reads: core.parcel, core.building_coverage, layer.dbsn_building, layer.dpc_building
+-- writes: section.buildings
+-- grain: one row per land parcel that shares enough ground with a building
+-- crs: EPSG:4326; overlaps are measured in EPSG:3035
+
+create table region_box as
+select
+  st_setsrid(st_extent(geom)::geometry, 4326) as geom
+from parcel;
+
+-- What stands above ground and is whole; of the others it is not known.
+create view building as
+select
+  'igm_dbsn' as source,
+  residential,
+  area_m2,
+  drawing,
+  release_id,
+  member_id,
+  position,
+  geom
+from dbsn_building
+where counts
+  and geom && (select geom from region_box)
+union all
+select
+  'dpc_buildings',
+  null,
+  area_m2,
+  drawing,
+  release_id,
+  member_id,
+  position,
+  geom
+from dpc_building
+where geom && (select geom from region_box);
+
+-- Footprints that are drawn the same count once. Drawings that do not repeat, which are nearly all, are not sorted.
+create table repeated as
+select
+  member_id,
+  position
+from (
+  select
+    building.member_id,
+    building.position,
+    row_number() over (partition by building.source, building.drawing order by file.rank, building.member_id, building.position) as nth
+  from building
+  join member_in_force as file using (member_id)
+  where (building.source, building.drawing) in (
+    select
+      source,
+      drawing
+    from building
+    group by source, drawing
+    having count(*) > 1
+  )
+) as ranked
+where nth > 1;
+
+analyze repeated;
+
+-- Footprints drive and parcels follow: they lie together on disk, in the order of one curve. A building inside a parcel needs no intersection.
+create view building_share as
+select
+  building.source,
+  building.residential,
+  building.area_m2,
+  building.release_id,
+  building.member_id,
+  building.position,
+  building.geom,
+  parcel.fid,
+  parcel.area_m2 as parcel_m2,
+  case
+    when st_covers(parcel.geom, building.geom) then building.area_m2
+    else st_area(st_transform(st_intersection(building.geom, parcel.geom, core.overlay_grid(1e-13)), 3035))
+  end as shared_m2
+from building
+join parcel on parcel.geom && building.geom
+where parcel.kind = 'land'
+  -- One source speaks for a comune.
+  and exists (
+    select
+    from building_coverage as coverage
+    where coverage.belfiore = parcel.belfiore
+      and coverage.source = building.source
+  )
+  and not exists (
+    select
+    from repeated
+    where repeated.member_id = building.member_id
+      and repeated.position = building.position
+  )
+-- offset 0: measured once, not again for each of its uses.
+offset 0;
+
+-- Walls are drawn along borders: an overlap counts from 1 m² on, or from half of a parcel that is smaller than 2 m².
+create table counted_share as
+select *
+from building_share
+where shared_m2 >= least(1, parcel_m2 / 2);
+
+-- A building counts where its largest part lies.
+create table building_place as
+select distinct on (member_id, position)
+  member_id,
+  position,
+  fid
+from counted_share
+order by member_id, position, round(shared_m2::numeric, 2) desc, fid;
+
+-- Where buildings overlap, what they share with a parcel is united. Walls that touch are no overlap.
+create table built_union as
+with several as (
+  select distinct a.fid
+  from counted_share as a
+  join counted_share as b
+    on b.fid = a.fid
+    and (b.member_id, b.position) > (a.member_id, a.position)
+    and b.geom && a.geom
+  where st_relate(a.geom, b.geom, '2********')
+)
+select
+  share.fid,
+  st_area(st_transform(
+    st_union(st_collectionextract(st_intersection(share.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13)),
+    3035
+  )) as built_m2
+from several
+join counted_share as share using (fid)
+join parcel using (fid)
+group by share.fid;
+
+create table buildings as
+with summed as (
+  select
+    share.fid,
+    min(share.parcel_m2) as parcel_m2,
+    count(place.fid)::int4 as count,
+    -- As decimal numbers, so that the sums are the same in whatever order they come.
+    sum(round(share.shared_m2::numeric, 6)) as footprint_m2,
+    bool_and(share.residential is not null) as has_uses,
+    (count(place.fid) filter (where share.residential))::int4 as residential_count,
+    coalesce(sum(round(share.shared_m2::numeric, 6)) filter (where share.residential), 0) as residential_footprint_m2,
+    (count(place.fid) filter (where share.area_m2 >= 10))::int4 as roof_count,
+    coalesce(sum(round(share.area_m2::numeric, 6)) filter (where place.fid is not null and share.area_m2 >= 10), 0) as roof_area_m2
+  from counted_share as share
+  left join building_place as place using (member_id, position, fid)
+  group by share.fid
+)
+select
+  summed.fid,
+  summed.count,
+  round(summed.footprint_m2, 2)::float8 as footprint_m2,
+  case when summed.has_uses then summed.residential_count end as residential_count,
+  case when summed.has_uses then round(summed.residential_footprint_m2, 2)::float8 end as residential_footprint_m2,
+  round(least(1, coalesce(built_union.built_m2, summed.footprint_m2::float8) / summed.parcel_m2)::numeric, 6)::float8 as built_share,
+  summed.roof_count,
+  summed.roof_area_m2::float8 as roof_area_m2
+from summed
+left join built_union using (fid)
+order by summed.fid;
+
+alter table buildings add primary key (fid);

@@ -1,0 +1,75 @@
+import { beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { BuildingTruth, buildingSource } from '../../../pipelines/synthetic/buildings.ts';
+import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+
+const region = makeRegion({ parcels: 6_000, seed: 7 });
+const SOURCES = ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'dpc_buildings', 'igm_dbsn'];
+
+interface Row extends Record<string, unknown> {
+  readonly fid: number;
+  readonly count: number;
+  readonly footprint_m2: number;
+  readonly residential_count: number | null;
+  readonly residential_footprint_m2: number | null;
+  readonly built_share: number;
+  readonly roof_count: number;
+  readonly roof_area_m2: number;
+}
+
+function near(found: number | null, wanted: number | null, within: number): boolean {
+  return found === null || wanted === null ? found === wanted : Math.abs(found - wanted) <= within;
+}
+
+describeDatabase('the section buildings', (engine) => {
+  let database: Database;
+  let workspace: SectionWorkspace;
+
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+    workspace = await sectionWorkspace(database, { region, sources: SOURCES, sql: [] });
+    for (const file of ['sql/core/comune_register.sql', 'sql/core/building_coverage.sql', 'sql/sections/buildings/build.sql']) await workspace.run(file);
+  });
+
+  it('has for each comune the one source that goes before the others', async () => {
+    const rows = await workspace.session((session) => session.query<{ belfiore: string; source: string | null }>('select belfiore, source from building_coverage order by 1'));
+    const source = { topographic: 'igm_dbsn', aggregates: 'dpc_buildings' };
+    expect(rows).toEqual(region.comuni.map((comune) => ({ belfiore: comune.belfiore, source: source[buildingSource(region, comune)!] ?? null })));
+    expect(new Set(rows.map(({ source }) => source))).toEqual(new Set(['igm_dbsn', 'dpc_buildings', null]));
+  });
+
+  it('holds the synthetic truth of every parcel', async () => {
+    const truth = new BuildingTruth(region);
+    const rows = new Map((await workspace.session((session) => session.query<Row>('select * from buildings'))).map((row) => [row.fid, row]));
+    const wrong: string[] = [];
+    const seen = { shared: 0, overlapping: 0, over: 0, unknown: 0 };
+    let expected = 0;
+    for (const parcel of region.parcels()) {
+      const fid = syntheticFid(region, parcel.index);
+      const [row, wanted] = [rows.get(fid), parcel.kind === 'land' ? truth.of(parcel) : null];
+      if (row === undefined || wanted === null) {
+        if (row !== undefined || wanted !== null) wrong.push(`${parcel.reference}: expected ${JSON.stringify(wanted)}, found ${JSON.stringify(row)}`);
+        continue;
+      }
+      expected += 1;
+      const uses = buildingSource(region, parcel.comune) === 'topographic';
+      const holds = row.count === wanted.count
+        && near(row.footprint_m2, wanted.footprintM2, 0.0101)
+        && row.residential_count === (uses ? wanted.residentialCount : null)
+        && near(row.residential_footprint_m2, uses ? wanted.residentialM2 : null, 0.0101)
+        && near(row.built_share, wanted.builtShare, 2e-6)
+        && row.roof_count === wanted.roofCount
+        && near(row.roof_area_m2, wanted.roofM2, 1e-3);
+      if (!holds) wrong.push(`${parcel.reference}: expected ${JSON.stringify(wanted)}, found ${JSON.stringify(row)}`);
+      if (row.count === 0) seen.over += 1;
+      if (row.roof_count < row.count) seen.shared += 1;
+      if (row.residential_count === null) seen.unknown += 1;
+      if (row.built_share < 1) seen.overlapping += 1;
+    }
+    expect(wrong.slice(0, 5)).toEqual([]);
+    expect(rows.size).toBe(expected);
+    for (const [what, count] of Object.entries(seen)) expect(count, what).toBeGreaterThan(20);
+  });
+});

@@ -1,0 +1,51 @@
+-- purpose: the buildings that made the section buildings of one parcel, and the file that speaks for its comune
+-- reads: core.parcel, core.building_coverage
+-- writes: none
+-- reruns: section.buildings
+-- parcels: comune
+-- grain: one row per building and field; one for the coverage
+-- crs: none
+
+create view evidence as
+select
+  share.fid,
+  'count' as field,
+  case share.residential when true then 'residential' when false then 'not residential' else 'use not known' end as value,
+  share.release_id,
+  share.member_id,
+  share.position,
+  share.shared_m2 as measure,
+  'm2' as unit,
+  'building whose largest part lies on the parcel; of equal parts, to 0.01 m², on the parcel with the smaller fid' as rule
+from counted_share as share
+join building_place using (member_id, position, fid)
+union all
+select
+  fid,
+  'footprint_m2',
+  case residential when true then 'residential' when false then 'not residential' else 'use not known' end,
+  release_id,
+  member_id,
+  position,
+  shared_m2,
+  'm2',
+  case
+    when shared_m2 >= least(1, parcel_m2 / 2) then 'area shared with the parcel; built_share counts what several share once'
+    else 'not counted: less than 1 m² (half of a parcel below 2 m²) is shared'
+  end
+from building_share
+where shared_m2 > 0
+union all
+select
+  parcel.fid,
+  'meta.coverage.buildings',
+  coverage.source,
+  coverage.release_id,
+  coverage.member_id,
+  coverage.position,
+  null,
+  null,
+  'source whose buildings count in the comune: igm_dbsn where it reaches, else trento_cadastre, else dpc_buildings'
+from parcel
+join building_coverage as coverage using (belfiore)
+where coverage.source is not null;

@@ -1,0 +1,57 @@
+/** The buildings on a parcel. */
+import { z } from 'zod';
+import { presence, quantity } from '../../../pipelines/contract/gate.ts';
+import { nullable, share, source, whole } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const buildings = z.strictObject({
+  count: whole.min(0).describe('Buildings whose largest part lies on the parcel'),
+  footprint_m2: z.number().min(0).describe('What buildings share with the parcel, m²; where they overlap both count'),
+  residential_count: nullable(whole.min(0), 'Null: the source does not say what buildings are used for'),
+  residential_footprint_m2: nullable(z.number().min(0), 'Of residential buildings, m²; null: as residential_count'),
+  built_share: share.describe('Part of the parcel that is built on, each place once'),
+  source,
+}).meta({ id: 'Buildings', description: 'Buildings on the parcel, without ruins and what is under construction or underground' });
+
+const FEW = 'a parcel has a handful of buildings: one more or less is a quarter';
+
+export default defineSection({
+  name: 'buildings',
+  position: 110,
+  title: 'Buildings',
+  block: nullable(buildings, 'Null: no building'),
+  kinds: ['land'],
+  coverage: 'meta',
+  tables: {
+    'section.buildings': {
+      description: 'Buildings on each land parcel. No row: none shares 1 m² with it (half of a parcel below 2 m²), or no source reaches the comune, see core.building_coverage',
+      key: ['fid'],
+      columns: {
+        fid: FID,
+        count: { type: 'int4', description: 'Buildings whose largest part lies on the parcel; of equal parts the one on the parcel with the smaller fid', gate: quantity({ within: [0, null], moves: { step: 2, why: FEW } }) },
+        footprint_m2: {
+          type: 'float8', description: 'Sum of what each building shares with the parcel, EPSG:3035, 2 decimals', unit: 'm²',
+          gate: quantity({ within: [0, null], typical: [10, 2000] }),
+        },
+        residential_count: {
+          type: 'int4', description: 'Of count, those with a residential use', null: 'the source of the comune does not say what buildings are used for', gate: presence({ within: [0, null] }),
+        },
+        residential_footprint_m2: {
+          type: 'float8', description: 'Of footprint_m2, that of buildings with a residential use, 2 decimals', unit: 'm²', null: 'as residential_count', gate: presence({ within: [0, null] }),
+        },
+        built_share: {
+          type: 'float8', description: 'Part of the parcel under buildings, each place once, 0–1, 6 decimals',
+          gate: quantity({ within: [0, 1], moves: { step: 0.1, why: 'most of a parcel is free or built on: a few points of it are a quarter soon' } }),
+        },
+        roof_count: { type: 'int4', description: 'Of count, those with a footprint of 10 m² at least', gate: 'as count' },
+        roof_area_m2: { type: 'float8', description: 'Footprints of these, whole, wherever they reach, 6 decimals', unit: 'm²', gate: 'as footprint_m2' },
+      },
+    },
+  },
+  map: {
+    words: {
+      count: 'Buildings', footprint_m2: 'Footprint', residential_count: 'Of them residential', residential_footprint_m2: 'Footprint of these', built_share: 'Share of the parcel built on',
+    },
+    units: { footprint_m2: 'm²', residential_footprint_m2: 'm²' },
+  },
+});
