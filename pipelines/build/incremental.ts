@@ -73,7 +73,7 @@ export class IncrementalBuild {
     if (!product.incremental) return false;
     const startedAt = performance.now();
     const how = product.file.incremental;
-    const result = await (how?.by === 'members' ? this.#takeMembers(session, product, tableOf(how.layer)) : this.#takeParcels(session, product));
+    const result = await (how?.by === 'members' ? this.#takeMembers(session, product, how.layers) : this.#takeParcels(session, product));
     if (result === null) return false;
     this.#log.info(`  ${product.relation}: ${result.stands ? 'nothing changed' : 'only what changed'}, ${duration(secondsSince(startedAt))}`);
     return true;
@@ -120,17 +120,18 @@ export class IncrementalBuild {
   }
 
   /** The parcels themselves: the file's SQL reads the members that were read anew, the others' rows get the provenance of their new release. */
-  async #takeMembers(session: Session, product: Product, layer: string): Promise<Result | null> {
+  async #takeMembers(session: Session, product: Product, layers: readonly Relation[]): Promise<Result | null> {
     const { relation } = product;
+    if (!this.#standsUpon(product)) return null;
     const standing = this.#standing(relation);
-    const copied = await this.#pair(session, product, layer);
+    const copied = await this.#pair(session, product, layers);
     if (copied === 0 || (standing.rows - copied) * WORTHWHILE > standing.rows) return null;
-    const from = { schema: this.#build, table: layer };
+    const sources = this.#inBuild(layers);
     // Of what stands in two files one is chosen, which looks at all rows.
-    if (await repeatsInFiles(session, from)) return null;
+    for (const from of sources) if (await repeatsInFiles(session, from)) return null;
     const was = this.#was(relation);
     await this.#run(session, product, async () => {
-      await provideFresh(session, this.schema, from);
+      for (const from of sources) await provideFresh(session, this.schema, from);
       await providePublishedParcels(session, this.schema, was, { schema: this.schema, table: 'copied_member' });
     });
     const whole = `${tableOf(relation)}_whole`;
@@ -142,10 +143,8 @@ export class IncrementalBuild {
   }
 
   async #takeParcels(session: Session, product: Product): Promise<Result | null> {
-    const { relation, file } = product;
-    // What it is made from was made whole in the end, so that it is not known which of its rows changed.
-    const others = this.#products.filter((each) => each.relation !== PARCELS && each.stale !== null && file.reads.includes(each.relation));
-    if (!others.every((other) => this.results.has(other.relation))) return null;
+    const { relation } = product;
+    if (!this.#standsUpon(product)) return null;
     const changed = await this.#countChanged(session);
     if (changed * WORTHWHILE > this.#standing(PARCELS).rows) return null;
     if (changed === 0) return this.#stands(session, relation);
@@ -158,6 +157,12 @@ export class IncrementalBuild {
     await setApart(session, this.schema, table, whole, fids);
     const { same, ...content } = await replacing(session, this.schema, table, this.#was(relation), fids, this.#standing(relation));
     return same ? this.#stands(session, relation) : this.#complete(session, product, whole, { fids }, content);
+  }
+
+  /** False where something else than parcels that it is made from was made whole in the end, so that it is not known which of its rows changed. */
+  #standsUpon({ file }: Product): boolean {
+    return this.#products.filter(({ relation, stale }) => relation !== PARCELS && stale !== null && file.reads.includes(relation))
+      .every(({ relation }) => this.results.has(relation));
   }
 
   /** What is published of a table stays, and is what others read. */
@@ -215,7 +220,7 @@ export class IncrementalBuild {
     if (this.#changed !== null) return this.#changed;
     // They lie finished in the workspace: made whole, or by the run before.
     const how = parcels.file.incremental;
-    await this.#pair(session, parcels, parcels.incremental && how?.by === 'members' ? tableOf(how.layer) : null);
+    await this.#pair(session, parcels, parcels.incremental && how?.by === 'members' ? how.layers : null);
     return (this.#changed = await findChanged(session, this.schema, this.#was(PARCELS), { schema: this.#build, table: tableOf(PARCELS) }));
   }
 
@@ -234,11 +239,15 @@ export class IncrementalBuild {
     return how.by;
   }
 
-  /** Finds the members whose rows are copied. @param layer that they are of; null: none are */
-  async #pair(session: Session, { relation, releases }: Product, layer: string | null): Promise<number> {
-    const ids = layer === null ? [] : releases.map(({ releaseId }) => releaseId);
-    this.#paired ??= await pairMembers(session, this.schema, this.#was(relation), layer === null ? null : { schema: this.#build, table: layer }, ids);
+  /** Finds the members whose rows are copied. @param layers that they are of; null: none are */
+  async #pair(session: Session, { relation, releases }: Product, layers: readonly Relation[] | null): Promise<number> {
+    const ids = layers === null ? [] : releases.map(({ releaseId }) => releaseId);
+    this.#paired ??= await pairMembers(session, this.schema, this.#was(relation), layers === null ? null : this.#inBuild(layers), ids);
     return this.#paired;
+  }
+
+  #inBuild(relations: readonly Relation[]): Place[] {
+    return relations.map((relation) => ({ schema: this.#build, table: tableOf(relation) }));
   }
 
   #was(relation: Relation): Place {

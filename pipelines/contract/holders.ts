@@ -8,5 +8,7 @@ export const HOLDERS = {
   istat: 'Istat - Istituto Nazionale di Statistica',
   mef: 'Ministero dell\'Economia e delle Finanze - Dipartimento delle Finanze',
   operator: 'supplied by the operator of this database',
+  provinciaDiBolzano: 'Provincia autonoma di Bolzano - Alto Adige',
+  provinciaDiTrento: 'Provincia autonoma di Trento',
   protezioneCivile: 'Presidenza del Consiglio dei Ministri - Dipartimento della Protezione Civile',
 } as const;

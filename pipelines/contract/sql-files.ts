@@ -10,14 +10,14 @@ export type Relation = `${string}.${string}`;
 
 /**
  * What a refresh may copy from what is published instead of making it again; nothing without such a line.
- * `members`: a row follows from one row of this layer, so that rows of members that a release took over are as they were.
+ * `members`: a row follows from one row of these layers, so that rows of members that a release took over are as they were.
  * `parcels`: a row follows from its parcel, whatever others there are; save those within so many metres, or those whose rows share the value of a
  * column, which itself follows from the parcel.
  * `content`: nothing is copied, it is made whole whatever changed; where it then says what is published, that stays, and rows that were made from it may
  * be copied.
  */
 export type Incremental =
-  | { readonly by: 'members'; readonly layer: Relation }
+  | { readonly by: 'members'; readonly layers: readonly Relation[] }
   | { readonly by: 'parcels' }
   | { readonly by: 'near'; readonly withinM: number }
   | { readonly by: 'sharing'; readonly column: string }
@@ -33,6 +33,8 @@ export interface SqlFile {
   readonly writes: readonly Relation[];
   /** What one run makes: tables of a region, or of Italy as a whole. */
   readonly unit: 'region' | 'italy';
+  /** Codes of the only regions that it makes its table for, in the place of the file that makes it for all others; null: it says none. */
+  readonly regions: readonly number[] | null;
   readonly incremental: Incremental | null;
   /** Of a file that makes a published table: raised by one with every change of what it makes. Null: other files. */
   readonly version: number | null;
@@ -84,6 +86,7 @@ export function parseSqlFile(file: string, text: string): SqlFile {
     reads: list('reads'),
     writes: list('writes'),
     unit: line('unit') === 'italy' ? 'italy' : 'region',
+    regions: line('regions')?.split(',').map(Number) ?? null,
     incremental: incrementalOf(line('incremental'), file),
     version: line('version') === null ? null : Number(line('version')),
     reruns: line('reruns') === null ? [] : list('reruns'),
@@ -101,12 +104,12 @@ export function incrementalOf(value: string | null, file: string): Incremental |
   if (value === null) return null;
   if (value === 'rows of parcels') return { by: 'parcels' };
   if (value === 'content') return { by: 'content' };
-  const [, layer, within, column] = /^rows of (?:members of (layer\.[a-z_0-9]+)|parcels without a change (?:within ([1-9][0-9]{0,2}) m|of the same ([a-z_]+)))$/.exec(value) ?? [];
-  if (layer !== undefined) return { by: 'members', layer: layer as Relation };
+  const [, layers, within, column] = /^rows of (?:members of (layer\.[a-z_0-9]+(?:, layer\.[a-z_0-9]+)*)|parcels without a change (?:within ([1-9][0-9]{0,2}) m|of the same ([a-z_]+)))$/.exec(value) ?? [];
+  if (layers !== undefined) return { by: 'members', layers: layers.split(', ') as Relation[] };
   if (within !== undefined) return { by: 'near', withinM: Number(within) };
   if (column !== undefined) return { by: 'sharing', column };
   throw new Error(`${file}: expected "-- incremental: rows of parcels", followed or not by "without a change within <n> m" or "without a change of the same <column>", `
-    + `"-- incremental: rows of members of layer.<name>" or "-- incremental: content", found "${value}"`);
+    + `"-- incremental: rows of members of layer.<name>, …" or "-- incremental: content", found "${value}"`);
 }
 
 /** All `.sql` files of a folder, by name; none when the folder is missing. */
@@ -135,6 +138,13 @@ export function readSectionFiles(kind: 'build' | 'record' | 'explain' | 'attribu
 /** All files that make published tables. */
 export function tableFiles(): SqlFile[] {
   return [...readSqlFolder('sql/core'), ...readSectionFiles('build')];
+}
+
+/** Files that make the tables of a unit: a region's code, or 0 for Italy. Of those of one table the one that names the region goes before. */
+export function tableFilesOf(unit: number): SqlFile[] {
+  const files = tableFiles().filter((file) => (file.unit === 'italy') === (unit === 0));
+  const named = new Set(files.filter(({ regions }) => regions?.includes(unit)).map(({ writes }) => writes[0]));
+  return files.filter(({ regions, writes }) => (regions === null ? !named.has(writes[0]) : regions.includes(unit)));
 }
 
 /**
@@ -200,3 +210,8 @@ export function tableOf(relation: Relation): string {
 export function schemaOf(relation: Relation): string {
   return relation.slice(0, relation.indexOf('.'));
 }
+
+/** Layers that a region's parcels are made from. */
+export const PARCEL_LAYERS: readonly Relation[] = [...new Set(
+  tableFiles().filter(({ writes }) => writes[0] === 'core.parcel').flatMap(({ reads }) => reads.filter((read) => schemaOf(read) === 'layer')),
+)];

@@ -363,12 +363,12 @@ async function make(session: Session, statement: string, names: Names): Promise<
 
 /**
  * Makes `copied_member`: members of what is published (`was`) whose rows these releases hold unchanged as rows of another member (`now`).
- * @param layer what is in force of them; null: none is looked for
+ * @param layers what is in force of them; null: none is looked for
  * @returns rows of such members
  */
-export async function pairMembers(session: Session, schema: string, published: Place, layer: Place | null, releaseIds: readonly number[]): Promise<number> {
-  const counted = (table: Place): { sql: string } => ({ sql: copiedRows('counted_members', { table }) });
-  const inForce = layer === null ? '' : copiedRows('in_force', { counted: counted(layer) });
+export async function pairMembers(session: Session, schema: string, published: Place, layers: readonly Place[] | null, releaseIds: readonly number[]): Promise<number> {
+  const counted = (...tables: readonly Place[]): { sql: string } => ({ sql: tables.map((table) => copiedRows('counted_members', { table })).join('\nunion all\n') });
+  const inForce = layers === null ? '' : copiedRows('in_force', { counted: counted(...layers) });
   await make(session, 'pair_members', { schema, published: counted(published), layer: { sql: inForce }, releases: releaseIds });
   return (await one<{ rows: number }>(session, copiedRows('paired_rows', { schema }))).rows;
 }

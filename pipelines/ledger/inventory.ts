@@ -3,13 +3,12 @@ import { hasRelation } from '../db/catalog.ts';
 import type { Database, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
-import { tableOf, type Relation } from '../contract/sql-files.ts';
+import { PARCEL_LAYERS, tableOf, type Relation } from '../contract/sql-files.ts';
 import { countable, inForce, regionOf, type Force, type LoadedFile, type Register } from './force.ts';
 import { loadedFiles, releases as readReleases, type Release } from './ledger.ts';
 
 /** A region is published when it has parcels or addresses. */
-export const PARCELS: Relation = 'layer.cadastral_parcel';
-export const ADDRESSES: Relation = 'layer.accesso';
+export const PUBLISHABLE: readonly Relation[] = [...PARCEL_LAYERS, 'layer.accesso'];
 /** The list of comuni. */
 const COMUNI: Relation = 'layer.comune_code';
 

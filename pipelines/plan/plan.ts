@@ -8,7 +8,7 @@ import { sha256, tableOf, type Relation } from '../contract/sql-files.ts';
 import { releaseOf, type Located, type LocatedFile, type Survey } from '../contract/survey.ts';
 import { bytesKey, logicalKey, type LoadedFile } from '../ledger/force.ts';
 import type { Hold } from '../ledger/hold.ts';
-import { ADDRESSES, PARCELS, type Inventory } from '../ledger/inventory.ts';
+import { PUBLISHABLE, type Inventory } from '../ledger/inventory.ts';
 import type { Release } from '../ledger/ledger.ts';
 import type { PublishedTable } from '../ledger/published.ts';
 import { planProducts, productsDigest, type Product } from './products.ts';
@@ -206,9 +206,9 @@ function comingFiles(loads: readonly LoadJob[]): { files: LoadedFile[]; releases
 
 /** Regions that have parcels or addresses, and those already published. */
 function unitsOf({ sources, published }: Known, inventory: Inventory, loads: readonly LoadJob[]): number[] {
-  const readers = new Set([PARCELS, ADDRESSES].map((relation) => sourceOfLayer(sources, relation)?.id));
+  const readers = new Set(PUBLISHABLE.map((relation) => sourceOfLayer(sources, relation)?.id));
   const found = loads.flatMap(({ located: { source, region } }) => (readers.has(source.id) && region !== null ? [region] : []));
-  return [...new Set([...[...published.keys()].filter((unit) => unit > 0), ...inventory.regionsOf([PARCELS, ADDRESSES]), ...found])].sort((a, b) => a - b);
+  return [...new Set([...[...published.keys()].filter((unit) => unit > 0), ...inventory.regionsOf(PUBLISHABLE), ...found])].sort((a, b) => a - b);
 }
 
 /** Why a unit is left as it is although its inputs may differ; null: it is not. */

@@ -1,6 +1,7 @@
 /** What a refresh will cost: minutes, disk and memory, from what earlier runs on this database took. */
 import { MappaleError } from '../errors.ts';
 import type { Experience } from '../ledger/experience.ts';
+import { PARCEL_LAYERS } from '../contract/sql-files.ts';
 import { staleOf, type Plan } from './plan.ts';
 
 /**
@@ -34,7 +35,7 @@ export function price({ loads, builds }: Plan, { bySource, all, perParcel: each,
     const bytes = files.reduce((sum, { size }) => sum + size, 0);
     const known = bySource.get(source.id);
     return {
-      bytes, isParcels: source.layer.writes.includes('layer.cadastral_parcel'), isMeasured: known !== undefined,
+      bytes, isParcels: source.layer.writes.some((layer) => PARCEL_LAYERS.includes(layer)), isMeasured: known !== undefined,
       seconds: known !== undefined ? bytes / known.bytesPerSecond : slower * (ASSUMED.secondsPerRelease + bytes / ASSUMED.bytesPerSecond),
       diskBytes: bytes * ((known ?? all)?.layerPerByte ?? ASSUMED.layerPerByte),
     };

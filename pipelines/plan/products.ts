@@ -1,7 +1,7 @@
 /** What a unit is made of, what of it is stale, and why: decided from fingerprints alone, before anything is built. */
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { digestOfFacts, sqlFacts, whyChanged, type Facts } from '../contract/fingerprint.ts';
-import { schemaOf, sha256, tableFiles, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
+import { schemaOf, sha256, tableFilesOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import type { InForce } from '../ledger/force.ts';
 import type { Inventory } from '../ledger/inventory.ts';
 import type { Release } from '../ledger/ledger.ts';
@@ -31,7 +31,7 @@ export interface Product {
 
 /** Files that make tables of this unit, each after what it reads. @throws Error for a cycle: a bug of the headers */
 export function productFiles(unit: number): SqlFile[] {
-  return inOrder(tableFiles().filter((file) => (file.unit === 'italy') === (unit === 0)), (file) => file);
+  return inOrder(tableFilesOf(unit), (file) => file);
 }
 
 /** Each after those that it reads, else as they come. @throws Error for a cycle: a bug of the headers */
@@ -126,15 +126,15 @@ function inputsOf(files: readonly InForce[], layer: Relation): Record<string, st
 function mayDiffer(file: SqlFile, sources: readonly RegisteredSource[], made: ReadonlyMap<Relation, Product>): (input: string) => boolean {
   const { incremental: how } = file;
   if (how === null || how.by === 'content') return () => false;
+  // Whether it says the same is seen once it is made.
+  const isCompared = (input: string): boolean => made.get(input as Relation)?.file.incremental?.by === 'content';
   if (how.by === 'members') {
-    const source = sourceOfLayer(sources, how.layer);
-    return (input) => source !== undefined && input.startsWith(`${source.id} `);
+    const ids = how.layers.flatMap((layer) => sourceOfLayer(sources, layer)?.id ?? []);
+    return (input) => isCompared(input) || ids.some((id) => input.startsWith(`${id} `));
   }
   return (input) => {
-    if (input === 'core.parcel') return true;
+    if (input === 'core.parcel' || isCompared(input)) return true;
     const read = made.get(input as Relation);
-    // Whether it says the same is seen once it is made.
-    if (read?.file.incremental?.by === 'content') return true;
     // Of both it is the same parcels that are made anew.
     return how.by === 'parcels' && read?.incremental === true && read.file.incremental?.by === 'parcels';
   };

@@ -2,6 +2,7 @@
  * Reads every spatial layer of a vector file, plain or zipped, into one staging table: a member per layer, columns by name,
  * geometry last. What differs between sources is the columns and what a record means.
  */
+import { dirname, join } from 'node:path';
 import { expectColumns, normaliseHeader, type ExpectedColumns } from '../formats/csv.ts';
 import { geometryOutsideItaly, isInDegrees, metresMisplaced, placeInEurope } from './italy.ts';
 import type { Refusal } from './refusal.ts';
@@ -48,11 +49,13 @@ export type VectorReadings<K extends string> = VectorReading<K> | ((layer: Vecto
 
 /**
  * Streams one file into the sink.
+ * @param beside names of files that lie in the folder of a plain one and belong to it, each a member of its own
  * @throws input errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without one
  */
-export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>): Promise<void> {
+export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>, beside: readonly string[] = []): Promise<void> {
   if (!(await isZip(file.path))) {
     await readDataset(await openVector(file.path), { path: '' }, file.size, sink, reading);
+    for (const name of beside) await readDataset(await openVector(join(dirname(file.path), name)), { path: name }, 0, sink, reading);
     return;
   }
   const zip = await file.zip();

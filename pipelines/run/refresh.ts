@@ -7,7 +7,7 @@ import { publish } from '../build/publish.ts';
 import { unitName } from '../contract/regions.ts';
 import { onEngine, sourceOfLayer } from '../contract/registry.ts';
 import type { MemberFacts } from '../contract/source.ts';
-import { schemaOf, type Relation } from '../contract/sql-files.ts';
+import { PARCEL_LAYERS, schemaOf, type Relation } from '../contract/sql-files.ts';
 import type { Located, Survey } from '../contract/survey.ts';
 import { dropSchema } from '../db/catalog.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -17,7 +17,7 @@ import { load, recoverStaging, Repetition, type Loaded } from '../ingest/load.ts
 import { locate } from '../ingest/locate.ts';
 import { stage, type Counts, type EarlierMember, type Reusable } from '../ingest/stage.ts';
 import { holds, releaseHold } from '../ledger/hold.ts';
-import { ADDRESSES, Inventory, PARCELS } from '../ledger/inventory.ts';
+import { Inventory, PUBLISHABLE } from '../ledger/inventory.ts';
 import { failRelease, noteFiles, openRuns, SeenFileLedger, withRun, type Acceptance, type Run } from '../ledger/ledger.ts';
 import { assignRegion, refuseFewer, refuseTies, unlistedComuni, unplacedComuni } from '../ledger/places.ts';
 import { readExperience } from '../ledger/experience.ts';
@@ -182,7 +182,7 @@ function aboutRun(context: Context, options: RefreshOptions): { command: string;
 async function placed(context: Context, run: Run, options: RefreshOptions, failures: MappaleError[]): Promise<Inventory> {
   const { database, sources } = context;
   const inventory = await Inventory.read(database, sources);
-  const unplaced = unplacedComuni(inventory, [PARCELS]);
+  const unplaced = unplacedComuni(inventory, PARCEL_LAYERS);
   if (unplaced.length === 0) return inventory;
   const [region, ...others] = options.regions ?? [];
   if (region !== undefined && others.length === 0) {
@@ -207,7 +207,7 @@ async function nothingPublished(context: Context, { regions }: RefreshOptions): 
 }
 
 function noParcels(context: Context, unit: number | null): MappaleError {
-  const titles = [PARCELS, ADDRESSES].map((relation) => sourceOfLayer(context.sources, relation)).filter((source) => source !== undefined);
+  const titles = context.sources.filter(({ layer }) => layer.writes.some((relation) => PUBLISHABLE.includes(relation)));
   return inputError(unit === null ? 'there are no parcels and no addresses of any region' : `there are no parcels and no addresses of ${unitName(unit)}`, {
     code: 'NO_PARCELS', detail: `expected a file of ${titles.map(({ manifest }) => manifest.title).join(', or of ')}, found none with a row of it`,
     hint: `Download it (${titles[0]?.manifest.downloads[0]?.url ?? 'see the source\'s manifest'}) into a data folder and run the same command again. mappale plan --data FOLDER says what each file is.`,
@@ -301,7 +301,7 @@ async function buildUnit(context: Context, run: Run, job: BuildJob, inventory: I
     return null;
   }
   const name = unitName(unit);
-  if (unit !== 0 && [PARCELS, ADDRESSES].every((relation) => inventory.force(unit, relation).files.length === 0)) {
+  if (unit !== 0 && PUBLISHABLE.every((relation) => inventory.force(unit, relation).files.length === 0)) {
     if (published.size === 0) throw noParcels(context, unit);
     throw new MappaleError(`${name} would be published without parcels and addresses`, {
       code: 'NOTHING_LEFT', kind: 'checks', detail: 'expected a file in force with its parcels or addresses, found none', hint: `To take it out of publication: mappale withdraw ${name}`,
@@ -318,7 +318,7 @@ async function buildUnit(context: Context, run: Run, job: BuildJob, inventory: I
   await refuseFewer(database, unit, name, layers, options.accept);
   const made = await run.step('publish', name, () => publish(database, joined, gated, sources, run.runId));
   await releaseHold(database, unit, 'rolled_back');
-  const notes = unit === 0 ? [] : await unlistedComuni(database, sources, inventory, unit, name, [PARCELS, ADDRESSES]);
+  const notes = unit === 0 ? [] : await unlistedComuni(database, sources, inventory, unit, name, PUBLISHABLE);
   for (const note of notes) log.warn(note);
   const seconds = secondsSince(startedAt);
   log.info(`${name}: published as ${made.publicationId}, ${duration(seconds)}`);

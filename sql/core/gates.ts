@@ -64,6 +64,7 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
     },
     excused: { street_id: KEY, locality_key: 'locality, as the search writes it' },
   },
+  'core.comune_catastale': { unwatched: 'names; their parcels are watched' },
   'core.token': { unwatched: 'words of the address search, made from core.street' },
   'core.street_name': { unwatched: 'names of the address search, made from core.street' },
   'core.comune_name': { unwatched: 'names of the address search, made from core.street and the lists of comuni' },

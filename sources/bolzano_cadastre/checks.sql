@@ -1,0 +1,34 @@
+-- purpose: the parcels of Bolzano hold together
+-- reads: layer.bolzano_parcel, layer.bolzano_comune
+-- writes: none
+-- grain: one row per offence
+-- crs: none
+
+-- check: comune_catastale_says_its_comune
+-- level: error
+-- expects: each comune catastale says its comune, by ISTAT code or by name
+select
+  ccat,
+  parcels
+from bolzano_comune
+where istat_code is null
+  and comune_name is null
+  and comune_name_other is null;
+
+-- check: comune_catastale_in_one_comune
+-- level: warn
+-- expects: all parcels of a comune catastale say the same of it
+select
+  c.ccat,
+  c.parcels as say_so,
+  p.parcels
+from bolzano_comune c
+join (
+  select
+    member_id,
+    ccat,
+    sum(pieces) as parcels
+  from bolzano_parcel
+  group by member_id, ccat
+) p using (member_id, ccat)
+where c.parcels < p.parcels;

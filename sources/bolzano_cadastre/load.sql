@@ -1,0 +1,119 @@
+-- purpose: records become parcels, each code of a comune catastale (C.C.) one, and the C.C. a layer
+-- reads: staging.raw_parcel
+-- writes: layer.bolzano_parcel, layer.bolzano_piece, layer.bolzano_comune, reject
+-- grain: one row per parcel; per further record of a parcel; per member and C.C.
+-- crs: from the file's CRS to EPSG:4326
+
+-- What is invalid is mended, its rings in a fixed order, which versions of GEOS do not agree on.
+create unlogged table mended as
+select
+  member_id,
+  position,
+  st_normalize(st_multi(st_collectionextract(st_makevalid(geom), 3))) as geom
+from raw_parcel
+where not st_isvalid(geom);
+
+create table reject as
+select
+  r.member_id,
+  r.position,
+  'geometry_empty' as code,
+  'expected a polygon with an area, found ' || st_isvalidreason(r.geom) as message,
+  r.ccat || '.' || r.code || ' ' || st_asewkt(r.geom) as raw
+from mended m
+join raw_parcel r using (member_id, position)
+where st_isempty(m.geom);
+
+create unlogged table piece as
+select
+  p.member_id,
+  p.position,
+  p.ccat,
+  p.code,
+  m.member_id is not null as made_valid,
+  st_multi(coalesce(m.geom, p.geom)) as geom,
+  row_number() over (partition by p.member_id, p.ccat, p.code order by p.position) as nth,
+  count(*) over (partition by p.member_id, p.ccat, p.code) as pieces
+from raw_parcel p
+left join mended m using (member_id, position)
+where not coalesce(st_isempty(m.geom), false);
+
+-- Edges are divided to 1 km before they are reprojected, as a straight edge of a projection is not straight in degrees; in degrees nothing is divided.
+create table bolzano_parcel as
+with drawn as (
+  select
+    p.member_id,
+    p.position,
+    p.ccat,
+    p.code,
+    p.pieces,
+    coalesce(u.made_valid, p.made_valid) as made_valid,
+    coalesce(u.geom, p.geom) as geom
+  from piece p
+  left join (
+    select
+      member_id,
+      ccat,
+      code,
+      bool_or(made_valid) as made_valid,
+      st_normalize(st_multi(st_union(geom order by nth))) as geom
+    from piece
+    where pieces > 1
+    group by member_id, ccat, code
+  ) u using (member_id, ccat, code)
+  where p.nth = 1
+)
+select
+  release.release_id,
+  d.member_id,
+  d.position,
+  d.ccat,
+  d.code,
+  'IT.BZ.' || d.ccat || '.' || d.code as reference,
+  d.pieces::int4 as pieces,
+  d.made_valid,
+  st_transform(st_segmentize(d.geom, 1000), 4326)::geometry(multipolygon, 4326) as geom
+from drawn d
+cross join release;
+
+create table bolzano_piece as
+select
+  release.release_id,
+  p.member_id,
+  p.position,
+  p.ccat,
+  p.code
+from piece p
+cross join release
+where p.nth > 1;
+
+create table bolzano_comune as
+select distinct on (c.member_id, c.ccat)
+  release.release_id,
+  c.member_id,
+  c.position,
+  c.ccat,
+  c.name,
+  c.name_other,
+  c.istat_code,
+  c.comune_name,
+  c.comune_name_other,
+  c.parcels
+from (
+  select
+    member_id,
+    ccat,
+    name,
+    name_other,
+    istat_code,
+    comune_name,
+    comune_name_other,
+    min(position) as position,
+    count(*)::int4 as parcels
+  from raw_parcel
+  group by member_id, ccat, name, name_other, istat_code, comune_name, comune_name_other
+) c
+cross join release
+order by c.member_id, c.ccat, c.parcels desc, c.position;
+
+drop table mended, piece;

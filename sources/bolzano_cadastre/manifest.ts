@@ -1,0 +1,35 @@
+import { HOLDERS } from '../../pipelines/contract/holders.ts';
+import type { Manifest } from '../../pipelines/contract/source.ts';
+
+export const manifest: Manifest = {
+  id: 'bolzano_cadastre',
+  version: 1,
+  title: 'Cadastral map of the Provincia autonoma di Bolzano',
+  attribution: {
+    holder: HOLDERS.provinciaDiBolzano,
+    license: 'CC0-1.0',
+    url: 'https://geoportale.retecivica.bz.it/',
+    text: 'Provincia autonoma di Bolzano - Alto Adige, mappa catastale',
+  },
+  vintageRule: 'the day or year in the name of the file, else the newest day of the entries of the zip, else the day of the last change in the head of the .dbf; `0000` where none says one',
+  downloads: [
+    {
+      url: 'https://geoservices1.civis.bz.it/geoserver/p_bz-Cadastre/ows?service=WFS&version=2.0.0&request=GetFeature&typeNames=p_bz-Cadastre:ParcelsAggregate&outputFormat=application/json&srsName=EPSG:4326',
+      note: 'layer ParcelsAggregate of the open geodata service, as GeoJSON, GeoPackage or shapefile; of the whole province or of some comuni catastali',
+    },
+  ],
+  cadence: 'yearly',
+  crs: 'as the file says: ETRS89 / UTM zone 32N (EPSG:25832); GeoJSON that says none: WGS 84 longitude, latitude',
+  keep: 'newest',
+  ignored: {
+    PART_AREA_TOTALE: 'area as registered; the area is measured',
+    PART_AREA_: 'see PART_AREA_TOTALE: shapefiles cut names to ten letters',
+    PART_AREA_T: 'see PART_AREA_TOTALE',
+    'fid, id, gml_id, objectid': 'numbers of the program that wrote the file',
+    'shape_leng, shape_length, shape_area': 'measured anew',
+    bbox: 'box of the feature; it follows from the geometry',
+    'WebRepresentation': 'layer of the same parcels for drawing: left aside where ParcelsAggregate lies beside it',
+  },
+  envelope: { records: { parcels: { max: 2_000_000 } }, rejectShare: 0.001 },
+  layers: ['bolzano_parcel', 'bolzano_piece'],
+};

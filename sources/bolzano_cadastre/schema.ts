@@ -1,0 +1,37 @@
+/** What a record of the parcels says, and how its fields become values. */
+import { z } from 'zod';
+
+/**
+ * Our name → the publisher's columns. A shapefile cuts names to ten letters and numbers those that become alike; which way depends on the
+ * program, so that the spellings of GeoServer (`PART_CCA00`) and of GDAL (`PART_CCA_1`) are both known.
+ */
+export const COLUMNS = {
+  code: ['part_codice', 'part_codic'],
+  ccat: ['part_ccat_codice', 'part_ccat'],
+  name_other: ['part_ccat_nome_de', 'part_cca00', 'part_cca_1'],
+  name: ['part_ccat_nome_it', 'part_cca01', 'part_cca_2'],
+  comune_name_other: ['part_camm_nome_de', 'part_camm'],
+  comune_name: ['part_camm_nome_it', 'part_cam00', 'part_cam_1'],
+  istat_code: 'part_istat',
+} as const;
+
+/** The Italian names stand in some exports only. */
+export const OPTIONAL = ['name', 'comune_name'] as const;
+
+/** What every form of the file has. */
+export const MARKS = [/part_codice?/i, /part_istat/i] as const;
+
+const text = z.union([z.string(), z.number(), z.null()]).transform((value) => (value === null ? '' : String(value).trim()));
+const said = text.transform((value) => (value === '' ? null : value));
+
+export const parcelSchema = z.strictObject({
+  /** `481/1` is a land parcel, `.107/2`, with a dot, a building parcel. */
+  code: text.pipe(z.string().regex(/^\.?\d[0-9A-Za-z/]*$/, 'expected a number such as 481/1 or .107/2')),
+  /** As written. */
+  ccat: text.pipe(z.string().regex(/^[0-9A-Za-z]+$/, 'expected the code of a comune catastale')),
+  name_other: said,
+  name: said,
+  comune_name_other: said,
+  comune_name: said,
+  istat_code: text.pipe(z.string().regex(/^\d{0,6}$/, 'expected up to six digits')).transform((value) => (Number(value) === 0 ? null : value.padStart(6, '0'))),
+});

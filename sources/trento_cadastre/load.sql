@@ -1,0 +1,141 @@
+-- purpose: pieces become parcels, roofs are set apart, boundaries become a layer
+-- reads: staging.raw_piece, staging.raw_boundary
+-- writes: layer.trento_parcel, layer.trento_piece, layer.trento_building, layer.trento_boundary, reject
+-- grain: one row per parcel; per further piece of a parcel; per roof piece; per boundary
+-- crs: from the file's CRS to EPSG:4326
+
+-- What is invalid is mended, its rings in a fixed order, which versions of GEOS do not agree on.
+create unlogged table mended as
+select
+  member_id,
+  position,
+  st_normalize(st_multi(st_collectionextract(st_makevalid(geom), 3))) as geom
+from raw_piece
+where not st_isvalid(geom)
+union all
+select
+  member_id,
+  position,
+  st_normalize(st_multi(st_collectionextract(st_makevalid(geom), 3)))
+from raw_boundary
+where not st_isvalid(geom);
+
+create table reject as
+select
+  m.member_id,
+  m.position,
+  'geometry_empty' as code,
+  'expected a polygon with an area, found ' || st_isvalidreason(r.geom) as message,
+  r.reference || ' ' || st_asewkt(r.geom) as raw
+from mended m
+join (
+  select member_id, position, ccat || '.' || code as reference, geom from raw_piece
+  union all
+  select member_id, position, ccat, geom from raw_boundary
+) r using (member_id, position)
+where st_isempty(m.geom);
+
+-- A parcel has one piece of type P and any number of type C: the P stands for it, in a parcel without one the first.
+create unlogged table piece as
+select
+  p.member_id,
+  p.position,
+  p.ccat,
+  p.code,
+  p.roof,
+  m.member_id is not null as made_valid,
+  st_multi(coalesce(m.geom, p.geom)) as geom,
+  row_number() over parcel as nth,
+  count(*) over (partition by p.member_id, p.ccat, p.code) as pieces
+from raw_piece p
+left join mended m using (member_id, position)
+where not coalesce(st_isempty(m.geom), false)
+window parcel as (partition by p.member_id, p.ccat, p.code order by p.type <> 'P', p.position);
+
+-- Pieces of a parcel mostly touch, and share their corners. Edges are divided to 1 km before they are reprojected, as a straight edge of a projection is
+-- not straight in degrees (2 cm over 1 km); neighbours are divided alike.
+create table trento_parcel as
+with drawn as (
+  select
+    p.member_id,
+    p.position,
+    p.ccat,
+    p.code,
+    p.roof,
+    p.pieces,
+    coalesce(u.made_valid, p.made_valid) as made_valid,
+    coalesce(u.geom, p.geom) as geom
+  from piece p
+  left join (
+    select
+      member_id,
+      ccat,
+      code,
+      bool_or(made_valid) as made_valid,
+      st_normalize(st_multi(st_union(geom order by nth))) as geom
+    from piece
+    where pieces > 1
+    group by member_id, ccat, code
+  ) u using (member_id, ccat, code)
+  where p.nth = 1
+)
+select
+  release.release_id,
+  d.member_id,
+  d.position,
+  d.ccat,
+  d.code,
+  'IT.TN.' || d.ccat || '.' || d.code as reference,
+  d.roof,
+  d.pieces::int4 as pieces,
+  st_area(d.geom) as drawn_area_m2,
+  d.made_valid,
+  st_transform(st_segmentize(d.geom, 1000), 4326)::geometry(multipolygon, 4326) as geom
+from drawn d
+cross join release;
+
+create table trento_piece as
+select
+  release.release_id,
+  p.member_id,
+  p.position,
+  p.ccat,
+  p.code,
+  p.roof
+from piece p
+cross join release
+where p.nth > 1;
+
+create table trento_building as
+select
+  release.release_id,
+  p.member_id,
+  p.position,
+  p.ccat,
+  p.code,
+  'IT.TN.' || p.ccat || '.' || p.code as reference,
+  st_transform(st_segmentize(p.geom, 1000), 4326)::geometry(multipolygon, 4326) as geom
+from piece p
+cross join release
+where p.roof = 'S';
+
+create table trento_boundary as
+select
+  release.release_id,
+  b.member_id,
+  b.position,
+  b.ccat,
+  b.name,
+  b.name_other,
+  b.istat_code,
+  b.comune_name,
+  b.comune_name_other,
+  b.parcels,
+  st_area(coalesce(m.geom, b.geom)) as drawn_area_m2,
+  st_multi(st_transform(st_segmentize(coalesce(m.geom, b.geom), 1000), 4326))::geometry(multipolygon, 4326) as geom
+from raw_boundary b
+cross join release
+left join mended m using (member_id, position)
+where not coalesce(st_isempty(m.geom), false);
+
+drop table mended, piece;

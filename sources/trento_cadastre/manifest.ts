@@ -1,0 +1,35 @@
+import { HOLDERS } from '../../pipelines/contract/holders.ts';
+import type { Manifest } from '../../pipelines/contract/source.ts';
+
+export const manifest: Manifest = {
+  id: 'trento_cadastre',
+  version: 1,
+  title: 'Cadastral map of the Provincia autonoma di Trento',
+  attribution: {
+    holder: HOLDERS.provinciaDiTrento,
+    license: 'CC-BY-4.0',
+    url: 'https://www.catasto.provincia.tn.it/',
+    text: 'Provincia autonoma di Trento - Servizio Catasto (CC BY 4.0)',
+  },
+  vintageRule: 'the day in the name of the zip (`IDR0020240701_TIPOCATSH_CC001.zip` → `2024-07-01`), else the day of the last change in the head of the .dbf',
+  downloads: [
+    { url: 'https://www.catasto.provincia.tn.it/', note: 'open data: one zip per comune catastale, `IDR00<YYYY>0101|0701_TIPOCATSH_CC<NNN>.zip`, twice a year' },
+  ],
+  cadence: 'half-yearly',
+  crs: 'ETRS89 / UTM zone 32N (EPSG:25832), as the .prj says',
+  keep: 'newest',
+  ignored: {
+    '*_vl_uniqueparcel_poly.shp': 'the parcels with their pieces united, without what is roof and what is court: united here',
+    PT_PUB: 'whether the piece may be published: what lies in the file is',
+    BD_PZ: 'kind of the map (NTF)',
+    BD_PUB: 'see PT_PUB',
+    BD_PUB_IT: 'official or not, in words',
+    BD_PUB_DE: 'see BD_PUB_IT',
+  },
+  envelope: {
+    // The smallest comuni catastali have some hundred pieces, the largest (Trento, Pergine) some ten thousand.
+    records: { ccat: { max: 200_000 } },
+    rejectShare: 0.001,
+  },
+  layers: ['trento_parcel', 'trento_piece', 'trento_boundary'],
+};

@@ -1,0 +1,48 @@
+/** What the records of a comune catastale (C.C.) say, and how their fields become values. */
+import { z } from 'zod';
+
+/** Our name → the publisher's column, by layer. */
+export const COLUMNS = {
+  parcel: { type: 'pt_type', code: 'pt_code', ccat: 'pt_ccat', roof: 'pt_fabb' },
+  boundary: {
+    ccat: 'bd_ccat', name: 'bd_name_it', name_other: 'bd_name_de', istat_code: 'bd_istat', comune_name: 'bd_adm_it', comune_name_other: 'bd_adm_de', parcels: 'bd_sumpart',
+  },
+} as const;
+
+/** All columns of the edition that is known (July 2024). */
+export const EDITIONS = {
+  parcel: { 2024: ['PT_TYPE', 'PT_CODE', 'PT_CCAT', 'PT_FABB', 'PT_PUB'] },
+  boundary: {
+    2024: ['BD_PZ', 'BD_PUB', 'BD_PUB_IT', 'BD_PUB_DE', 'BD_CCAT', 'BD_NAME_IT', 'BD_NAME_DE', 'BD_ISTAT', 'BD_ADM_IT', 'BD_ADM_DE', 'BD_SUMPART'],
+  },
+} as const;
+
+const text = z.union([z.string(), z.number(), z.null()]).transform((value) => (value === null ? '' : String(value).trim()));
+const said = text.transform((value) => (value === '' ? null : value));
+
+/** Number of a C.C.: `1` and `001` are one. */
+const ccat = text.pipe(z.string().regex(/^\d{1,3}$/, 'expected the number of a comune catastale, 1–999'))
+  .refine((value) => Number(value) > 0, 'expected the number of a comune catastale, 1–999')
+  .transform((value) => value.padStart(3, '0'));
+
+export const parcelSchema = z.strictObject({
+  /** `P`: the parcel's own piece, of which it has one; `C`: what else belongs to it. */
+  type: text.pipe(z.enum(['P', 'C'], 'expected P or C')),
+  /** `481/1` is a land parcel (particella fondiaria), `.107/2`, with a dot, a building parcel (particella edificiale). */
+  code: text.pipe(z.string().regex(/^\.?\d[0-9A-Za-z/]*$/, 'expected a number such as 481/1 or .107/2')),
+  ccat,
+  /** `S`: under a roof, `N`: not, `T` has been seen; others are kept as they are, and counted by a check. */
+  roof: said,
+});
+
+export const boundarySchema = z.strictObject({
+  ccat,
+  name: text.pipe(z.string().min(1, 'expected a name')),
+  name_other: said,
+  /** Unpadded: `22234` is `022234`. */
+  istat_code: text.pipe(z.string().regex(/^\d{0,6}$/, 'expected up to six digits')).transform((value) => (Number(value) === 0 ? null : value.padStart(6, '0'))),
+  comune_name: said,
+  comune_name_other: said,
+  /** `BD_SUMPART`. */
+  parcels: text.pipe(z.string().regex(/^\d{1,7}$/, 'expected a whole number')).transform(Number),
+});

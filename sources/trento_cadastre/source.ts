@@ -1,0 +1,121 @@
+/** The land register's map of Trento: a zip for each comune catastale (C.C.), or its shapefiles as they lie in a folder. */
+import { basename } from 'node:path';
+import { newestEntry } from '../../pipelines/readers/packaging.ts';
+import { refusalOf } from '../../pipelines/readers/refusal.ts';
+import { lookAtVectors, readVectorFile, type VectorReading } from '../../pipelines/readers/vector-members.ts';
+import type { VectorLayer } from '../../pipelines/formats/vector.ts';
+import { normaliseHeader } from '../../pipelines/formats/csv.ts';
+import { defineSource, inputError, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
+import { manifest } from './manifest.ts';
+import { boundarySchema, COLUMNS, EDITIONS, parcelSchema } from './schema.ts';
+
+/** `IDR0020240701_TIPOCATSH_CC001.zip`. */
+const PACKAGE = /^IDR00(\d{4})(01|07)01_TIPOCATSH_CC(\d{3})/i;
+/** Names of the layers, after the number of the C.C.; `001_vl_uniqueparcel_poly` has the columns of the pieces, too. */
+const PIECES = /^(.*(?:^|[^a-z]))parcel_poly(?:\.shp)?$/i;
+const UNITED = /uniqueparcel_poly(?:\.shp)?$/i;
+
+const isPieces = (fields: readonly string[] | null): boolean => fields !== null && ['pt_type', 'pt_code', 'pt_ccat'].every((name) => fields.includes(name));
+const isBoundary = (fields: readonly string[] | null): boolean => fields !== null && ['bd_ccat', 'bd_istat', 'bd_sumpart'].every((name) => fields.includes(name));
+
+/** Table beside a shapefile, as its folder or zip spells it. */
+function tableOf(shp: string, names: readonly string[]): string | undefined {
+  return names.find((name) => name.toLowerCase() === `${shp.slice(0, -4).toLowerCase()}.dbf`);
+}
+
+/** The C.C. of the first record, and the day of the last change. dBASE III: descriptors of 32 bytes, then records of fixed width. */
+function factsOf(head: Buffer): { readonly ccat: string | null; readonly changed: string | null } {
+  const [start, month, day] = [head.readUInt16LE(8), head.readUInt8(2), head.readUInt8(3)];
+  const changed = month >= 1 && month <= 12 && day >= 1 && day <= 31 ? `${1900 + head.readUInt8(1)}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}` : null;
+  let offset = start + 1;
+  for (let at = 32; at + 32 <= start && head[at] !== 0x0d; at += 32) {
+    const width = head.readUInt8(at + 16);
+    const name = head.toString('latin1', at, at + 11).replace(/\0.*/s, '');
+    if (normaliseHeader(name) === COLUMNS.parcel.ccat) {
+      const found = head.toString('latin1', offset, offset + width).trim();
+      return { ccat: /^\d{1,3}$/.test(found) ? found.padStart(3, '0') : null, changed };
+    }
+    offset += width;
+  }
+  return { ccat: null, changed };
+}
+
+/** Parts of a shapefile. */
+const PARTS = ['shp', 'dbf', 'shx', 'prj', 'cpg', 'qix', 'sbn', 'sbx', 'shp.xml'] as const;
+
+/** Files of a folder that belong to the pieces' shapefile, as far as they are there: its own parts, and the other layers of the C.C. */
+function besides(name: string, stem: string): string[] {
+  return [name.slice(0, -4), `${stem}boundary`, `${stem}uniqueparcel_poly`].flatMap((layer) => PARTS.map((part) => `${layer}.${part}`)).filter((each) => each !== name);
+}
+
+async function recognise(probe: Probe): Promise<Recognition | null> {
+  const looks = (await lookAtVectors(probe)).filter(({ path }) => /\.shp$/i.test(path));
+  const pieces = looks.filter(({ path, fields }) => isPieces(fields) && !UNITED.test(basename(path)));
+  const [first, another] = pieces;
+  // Boundaries and united parcels in a folder are read, or left aside, with the pieces beside which they lie.
+  if (first === undefined) return null;
+  const zipped = probe.entries !== null;
+  const stop = (detail: string, hint: string): never => {
+    throw inputError('the file is not one comune catastale', { code: 'CCAT_INCOMPLETE', at: probe.name, detail, hint });
+  };
+  if (another !== undefined) stop(`expected the parcels of one comune catastale, found ${first.path} and ${another.path}`, 'Give each comune catastale in a zip of its own, as the publisher does.');
+  const [, stem = ''] = PIECES.exec(basename(first.path)) ?? [];
+  const boundary = zipped ? looks.some(({ fields }) => isBoundary(fields)) : await probe.headOfSibling(`${stem}boundary.shp`).then(() => true, () => false);
+  if (!boundary) {
+    stop(`expected ${stem}boundary.shp beside ${basename(first.path)}, found none`, 'Give all shapefiles of the comune catastale: the boundary says which comune it is of, and how many parcels it has.');
+  }
+  const names = probe.entries?.map(({ path }) => path) ?? probe.siblings;
+  const table = tableOf(first.path, names);
+  if (table === undefined) return null;
+  const { ccat, changed } = factsOf(zipped ? await probe.headOf(table) : await probe.headOfSibling(table));
+  const [, year, month] = PACKAGE.exec(probe.name) ?? [];
+  const dated = newestEntry(probe.entries);
+  return {
+    role: 'ccat',
+    vintage: year === undefined ? changed ?? '0000' : `${year}-${month}-01`,
+    region: 4,
+    sidecars: zipped ? [] : besides(probe.name, stem),
+    complete: false,
+    ...(dated === undefined ? {} : { dated }),
+    place: `CC${ccat ?? PACKAGE.exec(probe.name)?.[3] ?? stem.replace(/\D/g, '')}`,
+  };
+}
+
+function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> | null {
+  const fields = layer.fields.map(({ name }) => normaliseHeader(name));
+  if (UNITED.test(layer.name)) return null;
+  const [table, form] = isBoundary(fields) ? ['raw_boundary', 'boundary'] as const : ['raw_piece', 'parcel'] as const;
+  if (form === 'parcel' && !PIECES.test(layer.name) && !isPieces(fields)) {
+    throw inputError('the file holds a layer that is not known', {
+      code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${layer.name}`, detail: `expected …_vl_parcel_poly, …_vl_uniqueparcel_poly or …_vl_boundary, found ${layer.fields.map(({ name }) => name).join(', ')}`,
+      hint: 'Take the layer out of the file, or teach sources/trento_cadastre what it is.',
+    });
+  }
+  return {
+    table,
+    geometry: 'polygon',
+    columns: { mapped: COLUMNS[form], ignored: manifest.ignored, editions: EDITIONS[form] },
+    row(values) {
+      if (form === 'boundary') {
+        const { data, error } = boundarySchema.safeParse(values);
+        return data === undefined ? refusalOf(values, error) : { values: [data.ccat, data.name, data.name_other, data.istat_code, data.comune_name, data.comune_name_other, data.parcels] };
+      }
+      const { data, error } = parcelSchema.safeParse(values);
+      return data === undefined ? refusalOf(values, error) : { values: [data.type, data.code, data.ccat, data.roof] };
+    },
+  };
+}
+
+export default defineSource({
+  manifest,
+  names: [/^IDR00\d{8}_TIPOCATSH_CC\d{3}[^/]*\.zip$/i, /^\d{3}_vl_parcel_poly\.shp$/i],
+  tables: {
+    raw_piece: { type: 'text not null', code: 'text not null', ccat: 'text not null', roof: 'text', geom: 'geometry not null' },
+    raw_boundary: {
+      ccat: 'text not null', name: 'text not null', name_other: 'text', istat_code: 'text', comune_name: 'text', comune_name_other: 'text', parcels: 'int4 not null', geom: 'geometry not null',
+    },
+  },
+  unique: { trento_parcel: ['reference'], trento_boundary: ['ccat'] },
+  recognise,
+  read: (file: InputFile, sink: Sink) => readVectorFile(file, sink, (layer) => readingOf(file, layer), [file.name.replace(PIECES, '$1boundary.shp')]),
+});

@@ -1,0 +1,104 @@
+-- purpose: the parcels of a region whose land registers the provinces keep, each with its fid
+-- version: 1
+-- reads: layer.trento_parcel, layer.bolzano_parcel, core.comune_catastale, core.parcel_register
+-- writes: core.parcel, core.parcel_register
+-- regions: 4
+-- incremental: rows of members of layer.trento_parcel, layer.bolzano_parcel
+-- grain: one row per parcel
+-- crs: geometry in EPSG:4326; areas measured in EPSG:3035
+
+-- References hold the comune catastale, not the comune: where comuni merge, they stay, and with them the fids. A comune catastale is in one file in force only.
+create view mapped as
+select
+  'IT.TN.' || ccat as prefix,
+  0 as first_number,
+  reference,
+  code,
+  made_valid,
+  geom,
+  release_id,
+  member_id,
+  position
+from trento_parcel
+union all
+select
+  'IT.BZ.' || ccat,
+  50000000,
+  reference,
+  code,
+  made_valid,
+  geom,
+  release_id,
+  member_id,
+  position
+from bolzano_parcel;
+
+-- New references take the next numbers of their province's half of the range, in the order of the reference, so that the same files give the same numbers.
+insert into core.parcel_register (region_code, reference, fid)
+select
+  g.code,
+  n.reference,
+  g.code * 100000000 + n.first_number
+    + coalesce(
+      (
+        select max(r.fid) - g.code * 100000000 - n.first_number + 1
+        from core.parcel_register r
+        where r.region_code = g.code
+          and r.fid >= g.code * 100000000 + n.first_number
+          and r.fid < g.code * 100000000 + n.first_number + 50000000
+      ),
+      0
+    )
+    + (row_number() over (partition by n.first_number order by n.reference collate "C") - 1)::int4
+from mapped n
+cross join region g
+left join core.parcel_register k on k.region_code = g.code and k.reference = n.reference
+where k.reference is null;
+
+-- Parcels of a comune catastale that leads to no comune are left out, and a check names it: nothing is published then.
+create table parcel as
+select
+  k.fid,
+  c.belfiore,
+  null::text as section,
+  null::text as sheet,
+  null::text as attachment,
+  null::text as development,
+  n.code as label,
+  n.reference,
+  n.reference as gml_id,
+  'land'::text as kind,
+  st_area(st_transform(n.geom, 3035)) as area_m2,
+  n.made_valid,
+  st_pointonsurface(n.geom)::geometry(point, 4326) as point,
+  n.geom,
+  n.release_id,
+  n.member_id,
+  n.position
+from mapped n
+cross join region g
+join core.parcel_register k on k.region_code = g.code and k.reference = n.reference
+join comune_catastale c on c.prefix = n.prefix and c.belfiore is not null
+order by n.geom;
+
+drop view mapped;
+
+alter table parcel add primary key (fid);
+alter table parcel alter column belfiore set not null;
+alter table parcel alter column label set not null;
+alter table parcel alter column reference set not null;
+alter table parcel alter column gml_id set not null;
+alter table parcel alter column kind set not null;
+alter table parcel alter column area_m2 set not null;
+alter table parcel alter column made_valid set not null;
+alter table parcel alter column point set not null;
+alter table parcel alter column geom set not null;
+alter table parcel alter column release_id set not null;
+alter table parcel alter column member_id set not null;
+alter table parcel alter column position set not null;
+-- serves: locate by point and by box, joins with polygons
+create index on parcel using gist (geom);
+-- serves: joins of zones with representative points
+create index on parcel using gist (point);
+-- serves: look-up by cadastral reference
+create index on parcel (reference);
