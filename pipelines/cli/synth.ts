@@ -9,6 +9,7 @@ interface Options {
   readonly parcels: number;
   readonly seed: number;
   readonly comuni?: number;
+  readonly region?: number;
   readonly source?: readonly string[];
   readonly json?: boolean;
 }
@@ -22,6 +23,7 @@ export function synthCommand(): Command {
     .option('--parcels <n>', 'how many parcels', parseCount, 2000)
     .option('--seed <n>', 'the same seed gives the same bytes', parseCount, 1)
     .option('--comuni <n>', 'how many comuni share the parcels; by default as many as keeps them of the size of real ones', parseCount)
+    .option('--region <code>', 'whose code and name it borrows: 14, Molise, or 4, Trentino-Alto Adige with its land registers', parseCount, 14)
     .option('--source <id>', 'only this source; may be given more than once', collectPaths)
     .option('--json', 'print what was written as JSON')
     .action(async ({ out: folder, source: only, json, ...options }: Options) => {

@@ -10,7 +10,7 @@
 import { inTurn, itemAt, valueOf } from './items.ts';
 import { randomOf } from './random.ts';
 import type {
-  LonLat, ParcelKind, Random, SyntheticCell, SyntheticComune, SyntheticParcel, SyntheticPolygon, SyntheticProvince, SyntheticRegion, SyntheticSheet,
+  LonLat, ParcelKind, Random, SyntheticCell, SyntheticComune, SyntheticComuneCatastale, SyntheticParcel, SyntheticPolygon, SyntheticProvince, SyntheticRegion, SyntheticSheet,
 } from './region.ts';
 
 export interface RegionOptions {
@@ -19,6 +19,8 @@ export interface RegionOptions {
   readonly seed: number;
   /** How many comuni share the parcels, 2 … 999; by default as many as keeps them of the size of real ones. */
   readonly comuni?: number | undefined;
+  /** Whose code and name it borrows: Molise, or Trentino-Alto Adige, where the provinces keep land registers. Default 14. */
+  readonly region?: number | undefined;
 }
 
 /** Size of a cell in degrees: about 41 × 44 m at latitude 42. */
@@ -34,14 +36,33 @@ export const SHEET_PARCELS = 100;
 const UNIT = 100_000_000;
 const CELL_X = 50_000;
 const CELL_Y = 40_000;
-const WEST = 14 * UNIT;
-const NORTH = 42 * UNIT;
 const MAX_PARCELS = 10_000_000;
 /** Z001 … Z999. */
 const MAX_COMUNI = 999;
 
-const ISERNIA: SyntheticProvince = { code: '094', name: 'Isernia', sigla: 'IS' };
-const CAMPOBASSO: SyntheticProvince = { code: '070', name: 'Campobasso', sigla: 'CB' };
+/** What a region borrows. */
+interface Place {
+  readonly code: number;
+  readonly name: string;
+  /** Its north-western corner. */
+  readonly west: number;
+  readonly north: number;
+  readonly western: SyntheticProvince;
+  readonly eastern: SyntheticProvince;
+  /** The provinces keep land registers, and every comune has a German name. */
+  readonly hasLandRegisters: boolean;
+}
+
+const PLACES: readonly Place[] = [
+  {
+    code: 14, name: 'Molise', west: 14 * UNIT, north: 42 * UNIT, hasLandRegisters: false,
+    western: { code: '094', name: 'Isernia', sigla: 'IS' }, eastern: { code: '070', name: 'Campobasso', sigla: 'CB' },
+  },
+  {
+    code: 4, name: 'Trentino-Alto Adige', west: 11 * UNIT, north: 45.45 * UNIT, hasLandRegisters: true,
+    western: { code: '022', name: 'Trento', sigla: 'TN' }, eastern: { code: '021', name: 'Bolzano', sigla: 'BZ' },
+  },
+];
 
 /** The first comuni carry the difficult names, so that a small region has them too. */
 const FIRST_NAMES: readonly (readonly [string, string | null])[] = [
@@ -69,11 +90,17 @@ const NAME_TAILS: readonly string[] = [
   'Ripetibile', 'Provvisorio', 'Campione', 'Modello', "dell'Ipotesi", 'Figurato', 'Favoloso', 'Fiabesco', 'Nominale',
 ];
 
+const GERMAN_HEADS: readonly string[] = ['Schein', 'Trug', 'Wahn', 'Traum', 'Märchen', 'Luft', 'Nirgend', 'Geister'];
+const GERMAN_TAILS: readonly string[] = ['dorf', 'berg', 'bach', 'tal', 'feld', 'kirchen', 'brücken', 'au'];
+
 /**
- * @returns a region that follows from `parcels` and `seed` alone
- * @throws RangeError when `parcels` is not an integer between 2 and 10,000,000, or `comuni` not one between 2 and 999 with a parcel for each
+ * @returns a region that follows from its options alone
+ * @throws RangeError when there is no such region, or `parcels` is not an integer between 2 and 10,000,000, or `comuni` not one between 2 and 999 with a parcel for each
  */
-export function makeRegion({ parcels, seed, comuni: wanted }: RegionOptions): SyntheticRegion {
+export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14 }: RegionOptions): SyntheticRegion {
+  const place = PLACES.find((each) => each.code === code);
+  if (place === undefined) throw new RangeError(`region must be ${PLACES.map((each) => each.code).join(' or ')}, got ${code}`);
+  const { west: westEdge, north: northEdge } = place;
   if (!Number.isInteger(parcels) || parcels < 2 || parcels > MAX_PARCELS) throw new RangeError(`parcels must be 2 … ${MAX_PARCELS}, got ${parcels}`);
   const size = Math.max(Math.min(8000, Math.max(400, parcels / 12)), parcels / (MAX_COMUNI - 9));
   if (wanted !== undefined && (!Number.isInteger(wanted) || wanted < 2 || wanted > Math.min(MAX_COMUNI, parcels))) {
@@ -95,12 +122,13 @@ export function makeRegion({ parcels, seed, comuni: wanted }: RegionOptions): Sy
   for (let index = 0; index < count; index += 1) {
     const column = index % across;
     const row = Math.floor(index / across);
-    const province = column < Math.floor(across / 2) ? ISERNIA : CAMPOBASSO;
+    const province = column < Math.floor(across / 2) ? place.western : place.eastern;
     const number = perProvince.get(province.code) ?? 0;
     perProvince.set(province.code, number + 1);
-    const [italianName, otherName] = nameOf(index);
-    const west = WEST + column * width;
-    const north = NORTH - row * height;
+    const [italianName, secondName] = nameOf(index);
+    const otherName = secondName ?? (place.hasLandRegisters ? germanName(index) : null);
+    const west = westEdge + column * width;
+    const north = northEdge - row * height;
     comuni.push({
       index,
       belfiore: `Z${String(index + 1).padStart(3, '0')}`,
@@ -117,12 +145,16 @@ export function makeRegion({ parcels, seed, comuni: wanted }: RegionOptions): Sy
     });
   }
 
+  const numbers = new Map<string, number>();
+  const comuniCatastali = place.hasLandRegisters ? comuni.flatMap((comune) => landRegister(comune, numbers)) : [];
+  const inComune = new Map(comuni.map((comune) => [comune, comuniCatastali.filter((each) => each.comune === comune)]));
+
   const firstIndex = (comune: SyntheticComune): number => (comune.index === 0 ? 0 : largest + usual * (comune.index - 1));
 
   function* sheets(comune: SyntheticComune): Generator<SyntheticSheet> {
     const total = Math.ceil(comune.parcelCount / SHEET_PARCELS);
-    const west = WEST + (comune.index % across) * width;
-    const north = NORTH - Math.floor(comune.index / across) * height;
+    const west = westEdge + (comune.index % across) * width;
+    const north = northEdge - Math.floor(comune.index / across) * height;
     // One comune is divided into two census sections, which count their sheets anew.
     const sections = comune.index === 1 ? ['A', 'B'] : [null];
     const perSection = Math.ceil(total / sections.length);
@@ -136,6 +168,7 @@ export function makeRegion({ parcels, seed, comuni: wanted }: RegionOptions): Sy
       const development = inSection % 11 === 5 ? '1' : '0';
       if (attachment === '0' && development === '0') number += 1;
       const sheet = String(number).padStart(4, '0');
+      const registers = valueOf(inComune, comune);
       const left = west + (index % sheetsAcross) * SHEET_COLUMNS * CELL_X;
       const top = north - Math.floor(index / sheetsAcross) * SHEET_ROWS * CELL_Y;
       yield {
@@ -148,6 +181,7 @@ export function makeRegion({ parcels, seed, comuni: wanted }: RegionOptions): Sy
         development,
         box: degrees(left, top - SHEET_ROWS * CELL_Y, left + SHEET_COLUMNS * CELL_X, top),
         parcelCount: Math.min(SHEET_PARCELS, comune.parcelCount - index * SHEET_PARCELS),
+        comuneCatastale: registers[Math.floor((index * registers.length) / total)] ?? null,
       };
     }
   }
@@ -161,12 +195,13 @@ export function makeRegion({ parcels, seed, comuni: wanted }: RegionOptions): Sy
   const down = Math.ceil(count / across);
   return {
     seed,
-    code: 14,
-    name: 'Molise',
-    provinces: [CAMPOBASSO, ISERNIA],
+    code: place.code,
+    name: place.name,
+    provinces: [place.eastern, place.western],
     comuni: [one, other, ...others],
+    comuniCatastali,
     parcelCount: parcels,
-    box: degrees(WEST, NORTH - down * height, WEST + Math.min(across, count) * width, NORTH),
+    box: degrees(westEdge, northEdge - down * height, westEdge + Math.min(across, count) * width, northEdge),
     sheets,
     *parcels(comune?: SyntheticComune): Generator<SyntheticParcel> {
       for (const each of comune === undefined ? comuni : [comune]) for (const sheet of sheets(each)) yield* parcelsOf(sheet);
@@ -174,6 +209,26 @@ export function makeRegion({ parcels, seed, comuni: wanted }: RegionOptions): Sy
     parcelsOf,
     random: (...key) => randomOf(seed, ...key),
   };
+}
+
+/**
+ * The comuni catastali of a comune: two of every other one that has sheets for them, and one comune has three.
+ * @param numbers how many each province has already
+ */
+function landRegister(comune: SyntheticComune, numbers: Map<string, number>): SyntheticComuneCatastale[] {
+  const { index, province: { sigla }, italianName, otherName } = comune;
+  const count = Math.min(Math.ceil(comune.parcelCount / SHEET_PARCELS), index === 0 ? 3 : index % 2 + 1);
+  const before = numbers.get(sigla) ?? 0;
+  numbers.set(sigla, before + count);
+  return Array.from({ length: count }, (_, nth) => {
+    const code = String(before + nth + 1).padStart(3, '0');
+    const numbered = (name: string): string => (nth === 0 ? name : `${name} ${'I'.repeat(nth + 1)}`).toUpperCase();
+    return {
+      comune, code, prefix: `IT.${sigla}.${code}`, name: numbered(italianName),
+      // Trento has German names for few, Bolzano for all.
+      otherName: otherName === null || (sigla === 'TN' && index % 4 !== 0) ? null : numbered(otherName),
+    };
+  });
 }
 
 /** The first land parcels of a comune, at most so many. */
@@ -191,6 +246,11 @@ function nameOf(index: number): readonly [string, string | null] {
   if (first !== undefined) return first;
   const rest = index - FIRST_NAMES.length;
   return [`${inTurn(NAME_HEADS, rest)} ${inTurn(NAME_TAILS, Math.floor(rest / NAME_HEADS.length))}`, null];
+}
+
+function germanName(index: number): string {
+  const round = Math.floor(index / (GERMAN_HEADS.length * GERMAN_TAILS.length));
+  return `${inTurn(GERMAN_HEADS, index)}${inTurn(GERMAN_TAILS, Math.floor(index / GERMAN_HEADS.length))}${round === 0 ? '' : ` ${round + 1}`}`;
 }
 
 function degrees(west: number, south: number, east: number, north: number): readonly [number, number, number, number] {
@@ -275,6 +335,12 @@ function layout(sheetIndex: number, random: Random): Group[] {
 
 const NODES_ACROSS = SHEET_COLUMNS + 1;
 
+/**
+ * Where files are in metres, corners come back with another last digit: none may lie exactly half-way up a parcel, where that digit would decide through
+ * which part of it the line runs that its representative point lies on. So rows bow, by at most an eightieth of a cell, and bends lie off the middle.
+ */
+const BOW = 20;
+
 /** Corners and edge points of a sheet, in degrees. */
 interface Lattice {
   readonly nodes: readonly LonLat[];
@@ -284,7 +350,7 @@ interface Lattice {
   readonly alongY: readonly (LonLat | null)[];
 }
 
-function lattice(west: number, south: number, random: Random): Lattice {
+function lattice(west: number, south: number, bow: number, random: Random): Lattice {
   const corners: (readonly [number, number])[] = [];
   // Corners move by up to 15 % of a cell and edge points by up to 10 %: then edges of different corners cannot meet.
   const jitter = (range: number): number => Math.round((random.next() * 2 - 1) * range);
@@ -293,7 +359,7 @@ function lattice(west: number, south: number, random: Random): Lattice {
       const inside = row > 0 && row < SHEET_ROWS && column > 0 && column < SHEET_COLUMNS;
       const dx = jitter(CELL_X * 0.15);
       const dy = jitter(CELL_Y * 0.15);
-      corners.push([west + column * CELL_X + (inside ? dx : 0), south + row * CELL_Y + (inside ? dy : 0)]);
+      corners.push([west + column * CELL_X + (inside ? dx : 0), south + row * CELL_Y + row * (SHEET_ROWS - row) * bow + (inside ? dy : 0)]);
     }
   }
   /** Half-way between two corners, and off the line. */
@@ -312,7 +378,7 @@ function lattice(west: number, south: number, random: Random): Lattice {
       ? between([x, y], itemAt(corners, node + 1), 0, offY)
       : null);
     alongY.push(bentY && row < SHEET_ROWS && column > 0 && column < SHEET_COLUMNS
-      ? between([x, y], itemAt(corners, node + NODES_ACROSS), offX, 0)
+      ? between([x, y], itemAt(corners, node + NODES_ACROSS), offX, bow)
       : null);
   }
   return { nodes: corners.map(([x, y]) => [x / UNIT, y / UNIT]), alongX, alongY };
@@ -336,6 +402,8 @@ function outline(cells: readonly number[], points: Lattice): SyntheticParcel['po
   }
   const outers: (readonly LonLat[])[] = [];
   const holes: LonLat[][] = [];
+  // Areas are summed about a corner of the sheet, so that far origins cost no digits.
+  const [x0, y0] = itemAt(points.nodes, 0);
   for (const [start] of edges) {
     const ring: LonLat[] = [];
     let turn = 0;
@@ -347,7 +415,7 @@ function outline(cells: readonly number[], points: Lattice): SyntheticParcel['po
       const q = itemAt(points.nodes, to);
       const between = itemAt(Math.abs(to - node) === 1 ? points.alongX : points.alongY, Math.min(node, to));
       ring.push(p, ...(between === null ? [] : [between]));
-      turn += (p[0] - WEST / UNIT) * (q[1] - NORTH / UNIT) - (q[0] - WEST / UNIT) * (p[1] - NORTH / UNIT);
+      turn += (p[0] - x0) * (q[1] - y0) - (q[0] - x0) * (p[1] - y0);
       node = to;
     } while (node !== start);
     ring.push(itemAt(points.nodes, start));
@@ -362,7 +430,7 @@ function outline(cells: readonly number[], points: Lattice): SyntheticParcel['po
 
 function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Generator<SyntheticParcel> {
   const groups = layout(sheet.index, random);
-  const points = lattice(Math.round(sheet.box[0] * UNIT), Math.round(sheet.box[1] * UNIT), random);
+  const points = lattice(Math.round(sheet.box[0] * UNIT), Math.round(sheet.box[1] * UNIT), sheet.comuneCatastale === null ? 0 : BOW, random);
   let number = 0;
   for (let i = 0; i < sheet.parcelCount; i += 1) {
     const { kind, cells } = itemAt(groups, i);
@@ -379,15 +447,26 @@ function* sheetParcels(sheet: SyntheticSheet, base: number, random: Random): Gen
       if (!letter) number += 1;
       label = letter ? `${number}A` : i === 62 ? 'A' : String(number);
     }
+    const register = sheet.comuneCatastale;
+    if (register !== null) label = landRegisterLabel(sheet, i);
     yield {
       index: base + i,
       comune: sheet.comune,
       sheet,
       label,
-      reference: `${sheet.reference}.${label}`,
-      kind,
+      reference: `${register?.prefix ?? sheet.reference}.${label}`,
+      // What is road or water elsewhere is land in a land register.
+      kind: register === null ? kind : 'land',
       polygons: outline(cells, points),
       cells: [first, ...others],
     };
   }
+}
+
+/** Each seventh is a building parcel; these are numbered by themselves, so that `12` and `.12` are two. Some are parts of a number. */
+function landRegisterLabel({ index }: SyntheticSheet, i: number): string {
+  const building = i % 7 === 3;
+  const buildings = Math.floor((i + 3) / 7);
+  const number = index * SHEET_PARCELS + 1 + (building ? buildings : i - buildings);
+  return building ? `.${number}` : i % 5 === 4 ? `${number}/${1 + (i % 3)}` : String(number);
 }

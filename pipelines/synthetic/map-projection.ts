@@ -33,6 +33,8 @@ export const utm32: Projection = projection('WGS84', '+proj=utm +zone=32');
 
 /** EPSG:7794, RDN2008 / Italy zone (E-N). */
 export const italyZone: Projection = projection('GRS80', '+proj=tmerc +lat_0=0 +lon_0=12 +k=0.9985 +x_0=7000000 +y_0=0');
+/** EPSG:25832, ETRS89 / UTM zone 32N. */
+export const etrsUtm32: Projection = projection('GRS80', '+proj=utm +zone=32');
 
 /** GRS80: semi-major axis in metres, flattening. */
 const [A, F] = [6_378_137, 1 / 298.257222101];

@@ -37,6 +37,19 @@ export interface SyntheticComune {
   readonly parcelCount: number;
 }
 
+/** A comune of a land register (Libro fondiario), of which a comune has one or several. */
+export interface SyntheticComuneCatastale {
+  readonly comune: SyntheticComune;
+  /** What references of its parcels begin with: `IT.TN.001`. */
+  readonly prefix: string;
+  /** `001`. */
+  readonly code: string;
+  /** In capitals, as the registers write it. */
+  readonly name: string;
+  /** In German; null: none. */
+  readonly otherName: string | null;
+}
+
 /** A cadastral sheet: a square block of parcels. */
 export interface SyntheticSheet {
   readonly comune: SyntheticComune;
@@ -52,6 +65,8 @@ export interface SyntheticSheet {
   readonly development: string;
   readonly box: readonly [number, number, number, number];
   readonly parcelCount: number;
+  /** In a region of land registers, where a sheet is nothing but a block of parcels; null elsewhere. */
+  readonly comuneCatastale: SyntheticComuneCatastale | null;
 }
 
 /** Column, row. */
@@ -64,9 +79,9 @@ export interface SyntheticParcel {
   readonly index: number;
   readonly comune: SyntheticComune;
   readonly sheet: SyntheticSheet;
-  /** `123`, `12A`, `STRADA001`, `ACQUA001`. */
+  /** `123`, `12A`, `STRADA001`, `ACQUA001`; in a land register `12/1`, and `.12` of a building parcel. */
   readonly label: string;
-  /** `Z001_000100.123`, the national cadastral reference. */
+  /** `Z001_000100.123`, the national cadastral reference; `IT.TN.001..12` in a land register. */
   readonly reference: string;
   readonly kind: ParcelKind;
   readonly polygons: readonly [SyntheticPolygon, ...SyntheticPolygon[]];
@@ -90,6 +105,8 @@ export interface SyntheticRegion {
   readonly name: string;
   readonly provinces: readonly SyntheticProvince[];
   readonly comuni: readonly [SyntheticComune, SyntheticComune, ...SyntheticComune[]];
+  /** None but in a region of land registers. */
+  readonly comuniCatastali: readonly SyntheticComuneCatastale[];
   /** Parcels that are written once and are good: what the database must hold. */
   readonly parcelCount: number;
   /** West, south, east, north of all comuni. */

@@ -65,6 +65,8 @@ export const ESRI_WKT = {
   6706: RDN2008,
   7794: `PROJCS["RDN2008_Italy_zone_E-N",${RDN2008},PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",7000000.0],PARAMETER["False_Northing",0.0],`
     + 'PARAMETER["Central_Meridian",12.0],PARAMETER["Scale_Factor",0.9985],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]',
+  25832: `PROJCS["ETRS_1989_UTM_Zone_32N",${ETRS89},PROJECTION["Transverse_Mercator"],PARAMETER["False_Easting",500000.0],PARAMETER["False_Northing",0.0],`
+    + 'PARAMETER["Central_Meridian",9.0],PARAMETER["Scale_Factor",0.9996],PARAMETER["Latitude_Of_Origin",0.0],UNIT["Meter",1.0]]',
   32632: utm(32),
   32633: utm(33),
 } as const;

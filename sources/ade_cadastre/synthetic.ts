@@ -197,14 +197,21 @@ function* comuneZips(region: SyntheticRegion, province: SyntheticProvince): Gene
   }
 }
 
+/** The publisher has no map where the provinces keep land registers. */
+function hasLandRegisters({ comuniCatastali }: SyntheticRegion): boolean {
+  return comuniCatastali.length > 0;
+}
+
 const synthetic: Synthetic = {
   async write(region, folder) {
+    if (hasLandRegisters(region)) return;
     await writeZip(join(folder, 'MOLISE.zip'), (function* (): Generator<ZipEntry> {
       for (const province of region.provinces) yield [`${province.sigla}.zip`, zipStream(comuneZips(region, province)), DATED];
     })());
   },
 
-  truth() {
+  truth(region) {
+    if (hasLandRegisters(region)) return () => ({});
     return ({ comune, sheet, label, reference, kind, polygons }) => ({
       basic: {
         gml_id: `CadastralParcel.IT.AGE.PLA.${reference}`,

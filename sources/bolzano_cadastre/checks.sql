@@ -4,6 +4,17 @@
 -- grain: one row per offence
 -- crs: none
 
+-- check: parcel_reference_repeated
+-- level: error
+-- expects: a reference names one parcel of a file, also beside members taken over from an earlier release
+select
+  p.reference,
+  count(*) as parcels
+from bolzano_parcel p
+join member m using (member_id)
+group by m.file_id, p.reference
+having count(*) > 1;
+
 -- check: comune_catastale_says_its_comune
 -- level: error
 -- expects: each comune catastale says its comune, by ISTAT code or by name

@@ -28,7 +28,6 @@ export const manifest: Manifest = {
     'fid, id, gml_id, objectid': 'numbers of the program that wrote the file',
     'shape_leng, shape_length, shape_area': 'measured anew',
     bbox: 'box of the feature; it follows from the geometry',
-    'WebRepresentation': 'layer of the same parcels for drawing: left aside where ParcelsAggregate lies beside it',
   },
   envelope: { records: { parcels: { max: 2_000_000 } }, rejectShare: 0.001 },
   layers: ['bolzano_parcel', 'bolzano_piece'],

@@ -3,19 +3,17 @@ import { jsonKeys } from '../../pipelines/readers/head.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook, type VectorReading } from '../../pipelines/readers/vector-members.ts';
-import type { VectorLayer } from '../../pipelines/formats/vector.ts';
-import { defineSource, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
+import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, MARKS, OPTIONAL, parcelSchema } from './schema.ts';
 
 /** The layer as the service names it, with or without its workspace. */
 const WHOLE: WholeName = { whole: /^(?:p_bz-Cadastre[_:.-])?(?:ParcelsAggregate|WebRepresentation)$/i, stated: /ParcelsAggregate|WebRepresentation/i };
-const AGGREGATE = /ParcelsAggregate/i;
-const DRAWING = /WebRepresentation/i;
 
 function isMine({ path, fields, head }: VectorLook): boolean {
   if (fields !== null) return MARKS.every((mark) => fields.some((field) => mark.test(field)));
-  const names = /\.geojson$/i.test(path) ? jsonKeys(/"properties"\s*:\s*\{([^{}]*)/.exec(head.toString('utf8'))?.[1] ?? '').join(' ') : head.toString('latin1');
+  // The first properties may be those of the reference system.
+  const names = /json$/i.test(path) ? [...head.toString('utf8').matchAll(/"properties"\s*:\s*\{([^{}]*)/g)].flatMap(([, inner = '']) => jsonKeys(inner)).join(' ') : head.toString('latin1');
   return MARKS.every((mark) => mark.test(names));
 }
 
@@ -38,7 +36,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const mine = (await lookAtVectors(probe)).filter(isMine);
   if (mine.length === 0) return null;
   const dated = newestEntry(probe.entries);
-  const found: Recognition = {
+  return {
     role: 'parcels',
     vintage: editionOf(stemOf(probe.name)) ?? dated ?? (await changedOf(probe)) ?? '0000',
     region: 4,
@@ -46,38 +44,25 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     complete: isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE),
     ...(dated === undefined ? {} : { dated }),
   };
-  const onlyDrawing = mine.every(({ path }) => DRAWING.test(path)) && !AGGREGATE.test(probe.name);
-  const beside = probe.siblings.some((name) => AGGREGATE.test(name) && /\.(?:zip|shp|gpkg|geojson)$/i.test(name));
-  return onlyDrawing && beside ? { ...found, ignored: manifest.ignored['WebRepresentation'] } : found;
 }
 
-function readingOf(isAside: (layer: string) => boolean, layer: VectorLayer): VectorReading<string> | null {
-  if (isAside(layer.name)) return null;
-  // Names that mean the same are listed together in the manifest.
-  const ignored = Object.fromEntries(Object.entries(manifest.ignored).flatMap(([names, reason]) => names.split(', ').map((name) => [name, reason])));
-  return {
-    table: 'raw_parcel',
-    geometry: 'polygon',
-    columns: { mapped: COLUMNS, optional: OPTIONAL, ignored },
-    row(fields) {
-      const { data, error } = parcelSchema.safeParse(fields);
-      if (data === undefined) return refusalOf(fields, error);
-      return { values: [data.code, data.ccat, data.name, data.name_other, data.comune_name, data.comune_name_other, data.istat_code] };
-    },
-  };
-}
+// Names that mean the same are listed together in the manifest.
+const ignored = Object.fromEntries(Object.entries(manifest.ignored).flatMap(([names, reason]) => names.split(', ').map((name) => [name, reason])));
 
-async function read(file: InputFile, sink: Sink): Promise<void> {
-  let hasAggregate = false;
-  await readVectorFile(file, sink, (layer) => {
-    hasAggregate ||= AGGREGATE.test(layer.name);
-    return readingOf((name) => hasAggregate && DRAWING.test(name), layer);
-  });
-}
+const READING: VectorReading<keyof typeof COLUMNS> = {
+  table: 'raw_parcel',
+  geometry: 'polygon',
+  columns: { mapped: COLUMNS, optional: OPTIONAL, ignored },
+  row(fields) {
+    const { data, error } = parcelSchema.safeParse(fields);
+    if (data === undefined) return refusalOf(fields, error);
+    return { values: [data.code, data.ccat, data.name, data.name_other, data.comune_name, data.comune_name_other, data.istat_code] };
+  },
+};
 
 export default defineSource({
   manifest,
-  names: [/(?:ParcelsAggregate|p_bz-Cadastre)[^/]*\.(?:zip|shp|gpkg|geojson)$/i],
+  names: [/(?:ParcelsAggregate|p_bz-Cadastre)[^/]*\.(?:zip|shp|gpkg|geojson|json)$/i],
   tables: {
     raw_parcel: {
       code: 'text not null', ccat: 'text not null', name: 'text', name_other: 'text', comune_name: 'text', comune_name_other: 'text', istat_code: 'text', geom: 'geometry not null',
@@ -86,5 +71,5 @@ export default defineSource({
   places: { bolzano_parcel: { place: 'ccat' }, bolzano_piece: { place: 'ccat' }, bolzano_comune: { place: 'ccat' } },
   unique: { bolzano_parcel: ['reference'] },
   recognise,
-  read,
+  read: (file, sink) => readVectorFile(file, sink, READING),
 });

@@ -1,5 +1,5 @@
 /** What every source owes, held against every folder under sources/. Nothing is registered: folders are listed. */
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -38,12 +38,19 @@ const manifestSchema = z.strictObject({
 });
 
 const sources = await loadSources();
-const region = makeRegion({ parcels: 600, seed: 11 });
+/** Both regions that a synthetic one can be of: where the provinces keep land registers, their sources write, and the cadastre does not. */
+const regions = [14, 4].map((code) => makeRegion({ parcels: 600, seed: 11, region: code }));
 const folder = mkdtempSync(join(tmpdir(), 'mappale-contract-'));
 
-beforeAll(async () => {
-  for (const { id } of sources) await (await loadSynthetic(id)).write(region, folder);
-});
+async function writeAll(into: string): Promise<void> {
+  for (const region of regions) {
+    const own = join(into, String(region.code));
+    mkdirSync(own);
+    for (const { id } of sources) await (await loadSynthetic(id)).write(region, own);
+  }
+}
+
+beforeAll(() => writeAll(folder), 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('every folder under sources is a source', () => {
@@ -121,7 +128,7 @@ it('no synthetic file is unknown to every source', async () => {
 it('the same numbers write the same bytes', async () => {
   const again = mkdtempSync(join(tmpdir(), 'mappale-contract-'));
   try {
-    for (const { id } of sources) await (await loadSynthetic(id)).write(makeRegion({ parcels: 600, seed: 11 }), again);
+    await writeAll(again);
     const list = (root: string): string[] =>
       readdirSync(root, { recursive: true, withFileTypes: true })
         .filter((entry) => entry.isFile())

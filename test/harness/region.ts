@@ -30,10 +30,11 @@ export async function syntheticFiles(
   seed: number,
   only?: readonly string[],
   comuni?: number,
+  code?: number,
 ): Promise<{ folder: string; region: SyntheticRegion; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-region-'));
   const sources = (await loadSources()).filter(({ id }) => only === undefined || only.includes(id));
-  const region = await writeSynthetic(sources, folder, { parcels, seed, comuni });
+  const region = await writeSynthetic(sources, folder, { parcels, seed, comuni, region: code });
   return { folder, region, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 

@@ -1,8 +1,45 @@
 -- purpose: the section basic of one parcel, and that its source covers the place
--- reads: core.parcel, section.postal_code
--- writes: api.section_basic, api.coverage_basic
+-- reads: core.parcel, core.comune_catastale, section.postal_code
+-- writes: api.cadastral, api.section_basic, api.coverage_basic
 -- grain: one object, or null where there is no such parcel; one word
 -- crs: EPSG:4326, longitude latitude
+
+create or replace function api.cadastral(p_parcel core.parcel) returns json
+language plpgsql stable as $$
+declare
+  v_postal_code constant text := (select z.cap from section.postal_code z where z.fid = p_parcel.fid);
+begin
+  if p_parcel.sheet is not null then
+    return json_build_object(
+      'sheet', ltrim(p_parcel.sheet, '0'),
+      'section', p_parcel.section,
+      'attachment', nullif(p_parcel.attachment, '0'),
+      'development', nullif(p_parcel.development, '0'),
+      'comune_code', p_parcel.belfiore,
+      'postal_code', v_postal_code
+    );
+  end if;
+  -- A parcel of a land register: its reference is that of the comune catastale, a dot, and the label.
+  return (
+    select json_build_object(
+      'comune_catastale', (
+        select json_build_object('code', c.code, 'name', coalesce(c.name, c.name_other))
+        from core.comune_catastale c
+        where c.region_code = core.region_of(p_parcel.fid)
+          and c.prefix = left(p_parcel.reference, -length(p_parcel.label) - 1)
+      ),
+      'sheet', null,
+      'section', null,
+      'attachment', null,
+      'development', null,
+      'kind', case when starts_with(p_parcel.label, '.') then 'building' else 'land' end,
+      'comune_code', p_parcel.belfiore,
+      'postal_code', v_postal_code
+    )
+  );
+end
+$$;
+comment on function api.cadastral(core.parcel) is 'What the cadastre calls a parcel: by sheet, or, in a land register (Libro fondiario), by comune catastale and kind';
 
 create or replace function api.section_basic(p_fid int4, out value json, out linked bool, out belfiore text, out point geometry)
 language plpgsql stable as $$
@@ -18,14 +55,7 @@ begin
       'centroid', api.centroid(p.point),
       'geometry', api.geojson(p.geom),
       'municipality', api.known_municipality(p.belfiore),
-      'cadastral', json_build_object(
-        'sheet', ltrim(p.sheet, '0'),
-        'section', p.section,
-        'attachment', nullif(p.attachment, '0'),
-        'development', nullif(p.development, '0'),
-        'comune_code', p.belfiore,
-        'postal_code', (select z.cap from section.postal_code z where z.fid = p.fid)
-      )
+      'cadastral', api.cadastral(p)
     ),
     p.belfiore,
     p.point

@@ -8,6 +8,9 @@ const basic = z.strictObject({
   kind,
   geometry,
   cadastral: z.strictObject({
+    comune_catastale: z.strictObject({ code: z.string(), name: nullable(z.string(), 'Italian, else German; null: none published') })
+      .describe('Comune of the land register (Libro fondiario); only where the provinces keep one, in Trentino-Alto Adige').optional(),
+    kind: z.enum(['land', 'building']).describe('Particella fondiaria or edificiale, which are numbered each for itself; only in a land register').optional(),
     sheet: nullable(z.string(), 'Foglio, without leading zeros; null: the cadastre of the place has none'),
     section: nullable(z.string(), 'Sezione censuaria; null: the comune has none'),
     attachment: nullable(z.string(), 'Allegato; null: none'),
@@ -42,7 +45,7 @@ export default defineSection({
   },
   map: {
     words: {
-      area_m2: 'Area', gml_id: 'Identifier (gml:id)', fid: 'Identifier (fid)', comune_code: 'Cadastral code', cadastral: 'Cadastre', sheet: 'foglio', section: 'sezione',
+      area_m2: 'Area', gml_id: 'Identifier (gml:id)', fid: 'Identifier (fid)', comune_code: 'Cadastral code', cadastral: 'Cadastre', comune_catastale: 'comune catastale', sheet: 'foglio', section: 'sezione',
       attachment: 'allegato', development: 'sviluppo', label: 'Particella', lat: 'latitude', lng: 'longitude',
     },
     units: { area_m2: 'm²' },

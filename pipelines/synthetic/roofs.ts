@@ -1,0 +1,30 @@
+/** What lies under a roof in the synthetic land register of Trento, where pieces of parcels say so. */
+import { itemAt } from './items.ts';
+import { CELL_LAT, CELL_LON } from './make-region.ts';
+import type { LonLat, SyntheticParcel, SyntheticPolygon } from './region.ts';
+
+/** Corners of roofs in a cell, counter-clockwise; in the middle, where no border of a parcel comes. */
+const SHAPES: readonly (readonly (readonly [number, number])[])[] = [
+  [[0.3, 0.3], [0.6, 0.3], [0.6, 0.55], [0.3, 0.55]],
+  [[0.3, 0.3], [0.7, 0.3], [0.7, 0.45], [0.45, 0.45], [0.45, 0.7], [0.3, 0.7]],
+  [[0.35, 0.3], [0.65, 0.35], [0.6, 0.65], [0.3, 0.6]],
+  [[0.3, 0.3], [0.7, 0.3], [0.7, 0.7], [0.6, 0.7], [0.6, 0.4], [0.4, 0.4], [0.4, 0.7], [0.3, 0.7]],
+  // Of less than 10 m².
+  [[0.5, 0.5], [0.56, 0.5], [0.56, 0.56], [0.5, 0.56]],
+];
+
+/** True of a parcel that is a roof as a whole. */
+export function isRoof({ comuneCatastale }: SyntheticParcel['sheet'], { label, index, polygons }: SyntheticParcel): boolean {
+  return comuneCatastale?.comune.province.sigla === 'TN' && label.startsWith('.') && index % 4 === 0 && polygons.length === 1;
+}
+
+/** The roofs of a parcel of Trento, each inside it: degrees, rings closed; none anywhere else. */
+export function roofsOf(parcel: SyntheticParcel): SyntheticPolygon[] {
+  const { sheet, index, label, cells: [[column, row]] } = parcel;
+  if (sheet.comuneCatastale?.comune.province.sigla !== 'TN') return [];
+  if (isRoof(sheet, parcel)) return [...parcel.polygons];
+  if (!label.startsWith('.') && index % 6 !== 0) return [];
+  const shape = itemAt(SHAPES, index % SHAPES.length);
+  const ring = shape.map(([x, y]): LonLat => [sheet.box[0] + (column + x) * CELL_LON, sheet.box[1] + (row + y) * CELL_LAT]);
+  return [[[...ring, itemAt(ring, 0)]]];
+}

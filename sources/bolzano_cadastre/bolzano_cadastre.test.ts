@@ -1,0 +1,93 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
+import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
+import source from './source.ts';
+import synthetic from './synthetic.ts';
+import { describeDatabase } from '../../test/harness/database.ts';
+import { loaded } from '../../test/harness/loaded.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
+const region = makeRegion({ parcels: 600, seed: 3, region: 4 });
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+  await synthetic.write(region, folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('the parcels of Bolzano', () => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+    const found = goldenOf(await trial(source, join(FOLDER, 'fixture', name)));
+    await expect(`${JSON.stringify(found, null, 1)}\n`).toMatchFileSnapshot(join(FOLDER, 'golden', name.replace(/\.[^.]+$/, '.json')));
+  });
+
+  it('are the whole province under the name of the layer, and a part under any other', async () => {
+    const whole = await trial(source, join(folder, 'ParcelsAggregate.geojson'));
+    expect(whole.recognition).toMatchObject({ role: 'parcels', vintage: '0000', region: 4, complete: true });
+    const path = join(folder, 'eppan 20250301.geojson');
+    await writeFile(path, readFileSync(join(folder, 'ParcelsAggregate.geojson')));
+    expect((await trial(source, path)).recognition).toMatchObject({ vintage: '2025-03-01', complete: false });
+    await rm(path);
+  });
+
+  it('say the same as GeoJSON, GeoPackage and shapefile, whichever spelling their fields have', async () => {
+    const path = join(folder, 'extract.gpkg');
+    await writeGeoPackage(path, [{
+      name: 'parcels', srid: 25832, geometry: 'Polygon',
+      fields: ['PART_CODICE', 'PART_CCAT_CODICE', 'PART_CCAT_NOME_DE', 'PART_CAMM_NOME_DE', 'PART_ISTAT'].map((name) => ({ name, type: 'string' as const })),
+      features: [{
+        values: ['.107/2', '501', 'Märchendorf', 'Märchendorf', '021901'],
+        geometry: { type: 'Polygon', coordinates: [[[677000, 5152000], [677000, 5152010], [677010, 5152010], [677010, 5152000], [677000, 5152000]]] },
+      }],
+    }]);
+    const [geopackage, shapefile] = await Promise.all([trial(source, path), trial(source, join(FOLDER, 'fixture', 'names-cut.zip'))]);
+    const plain = ({ collected }: typeof geopackage) => collected!.rows['raw_parcel']!.map(({ geom: _geom, ...row }) => row);
+    expect(plain(geopackage)).toEqual(plain(shapefile));
+    expect(geopackage.recognition).toMatchObject({ role: 'parcels', complete: false });
+  });
+
+  it('are read under the ending that the service gives, too', async () => {
+    const path = join(folder, 'p_bz-Cadastre_ParcelsAggregate.json');
+    await writeFile(path, readFileSync(join(folder, 'ParcelsAggregate.geojson')));
+    const { recognition, collected } = await trial(source, path);
+    expect(recognition).toMatchObject({ role: 'parcels', complete: true });
+    expect(collected!.rows).toEqual((await trial(source, join(folder, 'ParcelsAggregate.geojson'))).collected!.rows);
+    await rm(path);
+  });
+});
+
+describeDatabase('loading parcels of Bolzano', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+  });
+
+  it('unites records of one number, and names each comune catastale once', async () => {
+    const box = (x: number): string => `srid=4326;polygon((${11 + x} 46.5, ${11.001 + x} 46.5, ${11.001 + x} 46.501, ${11 + x} 46.501, ${11 + x} 46.5))`;
+    const found = await loaded(database, 'bolzano_cadastre', `
+      insert into raw_parcel (member_id, position, code, ccat, name_other, istat_code, geom) values
+        (1, 1, '7', '501', 'Märchendorf', '021901', '${box(0)}'), (1, 2, '.7', '501', 'Märchendorf', '021901', '${box(0.001)}'),
+        (1, 3, '7', '501', 'Märchendorf', '021902', '${box(0.002)}'), (1, 4, '7', '502', null, null, '${box(0.003)}')`, async ({ session, checks }) => ({
+      parcels: await session.query('select position, reference, pieces, st_numgeometries(geom) as parts from bolzano_parcel order by position'),
+      pieces: await session.query('select position, ccat, code from bolzano_piece'),
+      comuni: await session.query('select ccat, name_other, istat_code, parcels from bolzano_comune order by ccat'),
+      offences: (await checks()).map(({ name, level }) => [name, level]),
+    }));
+    expect(found).toEqual({
+      parcels: [
+        { position: 1, reference: 'IT.BZ.501.7', pieces: 2, parts: 2 }, { position: 2, reference: 'IT.BZ.501..7', pieces: 1, parts: 1 }, { position: 4, reference: 'IT.BZ.502.7', pieces: 1, parts: 1 },
+      ],
+      pieces: [{ position: 3, ccat: '501', code: '7' }],
+      comuni: [{ ccat: '501', name_other: 'Märchendorf', istat_code: '021901', parcels: 2 }, { ccat: '502', name_other: null, istat_code: null, parcels: 1 }],
+      offences: [['comune_catastale_says_its_comune', 'error'], ['comune_catastale_in_one_comune', 'warn']],
+    });
+  });
+});

@@ -1,0 +1,126 @@
+import { readdirSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
+import { polygonsArea, type MultiPolygon } from '../../pipelines/synthetic/plane-geometry.ts';
+import source from './source.ts';
+import synthetic, { drawnAreaM2, outlineOf, piecesOf } from './synthetic.ts';
+import { describeDatabase } from '../../test/harness/database.ts';
+import { loaded } from '../../test/harness/loaded.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
+const region = makeRegion({ parcels: 600, seed: 3, region: 4 });
+const FIXTURES = readdirSync(join(FOLDER, 'fixture')).filter((name) => /\.zip$|parcel_poly\.shp$/.test(name));
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+  await synthetic.write(region, folder);
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('a comune catastale of Trento', () => {
+  test.each(FIXTURES)('%s gives what its golden file says', async (name) => {
+    const found = goldenOf(await trial(source, join(FOLDER, 'fixture', name)));
+    await expect(`${JSON.stringify(found, null, 1)}\n`).toMatchFileSnapshot(join(FOLDER, 'golden', name.replace(/\.[^.]+$/, '.json')));
+  });
+
+  it('in a zip and in a folder is a part of the region, whose place is its number', async () => {
+    const [zip, plain] = await Promise.all(['IDR0020240701_TIPOCATSH_CC901.zip', '902_vl_parcel_poly.shp'].map((name) => trial(source, join(FOLDER, 'fixture', name))));
+    expect(zip!.recognition).toMatchObject({ role: 'ccat', vintage: '2024-07-01', region: 4, complete: false, place: 'CC901' });
+    // Its day is that of the table.
+    expect(plain!.recognition).toMatchObject({ role: 'ccat', vintage: '2025-01-01', region: 4, complete: false, place: 'CC902' });
+    expect(plain!.recognition!.sidecars).toContain('902_vl_boundary.shp');
+    expect(plain!.collected!.members.map(({ path, records }) => [path, records])).toEqual([['', 3], ['902_vl_boundary.shp', 1]]);
+  });
+
+  it('reads accents as the code page of Windows has them', async () => {
+    const { collected } = await trial(source, join(FOLDER, 'fixture', 'IDR0020240701_TIPOCATSH_CC901.zip'));
+    expect(collected!.rows['raw_boundary']![0]).toMatchObject({ comune_name: 'CITTÀ D\'INVENZIONE', comune_name_other: 'MÄRCHENDORF', istat_code: '022901', parcels: 2 });
+  });
+});
+
+describe('the synthetic land register', () => {
+  it('is drawn so that the pieces of a parcel are the parcel, and the boundary has the area of the parcels', () => {
+    for (const of of region.comuniCatastali.filter(({ prefix }) => prefix.startsWith('IT.TN.'))) {
+      const parcels = [...region.sheets(of.comune)].filter(({ comuneCatastale }) => comuneCatastale === of).flatMap((sheet) => [...region.parcelsOf(sheet)]);
+      for (const parcel of parcels) {
+        const pieces = piecesOf(parcel).reduce((sum, { polygons }) => sum + polygonsArea(polygons), 0);
+        expect(Math.abs(pieces - polygonsArea(parcel.polygons))).toBeLessThan(1e-14);
+      }
+      const sum = parcels.reduce((area, { polygons }) => area + drawnAreaM2(polygons as MultiPolygon), 0);
+      expect(Math.abs(sum - drawnAreaM2(outlineOf(parcels)))).toBeLessThan(0.001);
+    }
+  });
+
+  it('has parcels of several pieces, and roofs', async () => {
+    const names = readdirSync(folder);
+    expect(names.length).toBeGreaterThan(2);
+    const { collected, recognition } = await trial(source, join(folder, names[0]!));
+    expect(recognition).toMatchObject({ vintage: '2026-01-01' });
+    const rows = collected!.rows['raw_piece']!;
+    expect(new Set(rows.map(({ roof }) => roof))).toEqual(new Set(['S', 'N', 'T']));
+    expect(new Set(rows.map(({ code }) => code)).size).toBe(collected!.rows['raw_boundary']![0]!['parcels']);
+    expect((rows[0]!['geom'] as Buffer).readUInt32LE(5)).toBe(25832);
+  });
+});
+
+describeDatabase('loading a comune catastale', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+  });
+
+  const box = (x: number, y: number, width: number, height: number): string =>
+    `srid=25832;polygon((${[[x, y], [x + width, y], [x + width, y + height], [x, y + height], [x, y]].map(([east, north]) => `${660_000 + east!} ${5_100_000 + north!}`).join(', ')}))`;
+  const load = (pieces: string, parcels = 2) => loaded(database, 'trento_cadastre', `
+    insert into raw_piece (member_id, position, type, code, ccat, roof, geom) values ${pieces};
+    insert into raw_boundary (member_id, position, ccat, name, parcels, geom) values (2, 1, '001', 'BORGO', ${parcels}, '${box(0, 0, 40, 20)}')`, async ({ session, checks }) => ({
+    parcels: await session.query('select position, reference, pieces, round(drawn_area_m2::numeric, 6)::float8 as area, st_numgeometries(geom) as parts, made_valid from trento_parcel order by position'),
+    pieces: await session.query('select position, code, roof from trento_piece order by position'),
+    buildings: await session.query('select position, reference from trento_building order by position'),
+    rejects: await session.query('select position, code from reject'),
+    offences: (await checks()).map(({ name, level }) => [name, level]),
+  }));
+
+  it('unites the pieces of each number, keeps the others as rows, and sets the roofs apart', async () => {
+    expect(await load(`
+      (1, 1, 'C', '.7', '001', 'S', '${box(20, 0, 10, 20)}'),
+      (1, 2, 'P', '.7', '001', 'N', '${box(30, 0, 10, 20)}'),
+      (1, 3, 'P', '7', '001', 'N', '${box(0, 0, 20, 20)}')`)).toEqual({
+      parcels: [
+        { position: 2, reference: 'IT.TN.001..7', pieces: 2, area: 400, parts: 1, made_valid: false },
+        { position: 3, reference: 'IT.TN.001.7', pieces: 1, area: 400, parts: 1, made_valid: false },
+      ],
+      pieces: [{ position: 1, code: '.7', roof: 'S' }],
+      buildings: [{ position: 1, reference: 'IT.TN.001..7' }],
+      rejects: [],
+      offences: [],
+    });
+  });
+
+  it('is refused with another number of parcels than its boundary says, or where a part of it is missing', async () => {
+    const found = await load(`(1, 1, 'P', '7', '001', 'N', '${box(0, 0, 20, 20)}')`);
+    expect(found.offences).toEqual([['parcels_are_as_many_as_said', 'error'], ['parcels_cover_the_boundary', 'error'], ['parcels_cover_the_boundary_exactly', 'warn']]);
+    const moved = await load(`(1, 1, 'P', '7', '001', 'N', '${box(0, 0, 20, 20)}'), (1, 2, 'P', '8', '001', 'N', '${box(20, 0, 20, 20.001)}')`);
+    expect(moved.offences).toEqual([['parcels_cover_the_boundary_exactly', 'warn']]);
+  });
+
+  it('is refused with the parcels of another one, and says which letters it does not know', async () => {
+    const found = await load(`(1, 1, 'P', '7', '001', 'T', '${box(0, 0, 20, 20)}'), (1, 2, 'P', '8', '001', 'X', '${box(20, 0, 20, 20)}'), (1, 3, 'P', '8', '002', null, '${box(20, 0, 20, 20)}')`);
+    expect(found.offences).toEqual([['parcel_without_boundary', 'error'], ['roof_known', 'warn']]);
+    expect(found.buildings).toEqual([]);
+  });
+
+  it('mends what crosses itself, and refuses what has no area', async () => {
+    const found = await load(`(1, 1, 'P', '7', '001', 'N', 'srid=25832;polygon((660000 5100000, 660020 5100020, 660020 5100000, 660000 5100020, 660000 5100000))'),
+      (1, 2, 'P', '8', '001', 'N', 'srid=25832;polygon((660020 5100000, 660030 5100000, 660020 5100000, 660020 5100000))')`);
+    expect(found.parcels).toEqual([{ position: 1, reference: 'IT.TN.001.7', pieces: 1, area: 200, parts: 2, made_valid: true }]);
+    expect(found.rejects).toEqual([{ position: 2, code: 'geometry_empty' }]);
+  });
+});
