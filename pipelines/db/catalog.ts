@@ -366,7 +366,9 @@ async function make(session: Session, statement: string, names: Names): Promise<
  * @param layers what is in force of them; null: none is looked for
  * @returns rows of such members
  */
-export async function pairMembers(session: Session, schema: string, published: Place, layers: readonly Place[] | null, releaseIds: readonly number[]): Promise<number> {
+export async function pairMembers(
+  session: Session, schema: string, published: Place, layers: readonly Place[] | null, releaseIds: readonly number[],
+): Promise<number> {
   const counted = (...tables: readonly Place[]): { sql: string } => ({ sql: tables.map((table) => copiedRows('counted_members', { table })).join('\nunion all\n') });
   const inForce = layers === null ? '' : copiedRows('in_force', { counted: counted(...layers) });
   await make(session, 'pair_members', { schema, published: counted(published), layer: { sql: inForce }, releases: releaseIds });

@@ -27,8 +27,6 @@ export interface VectorReading<K extends string> {
 }
 
 const VECTOR_FILE = /\.(?:shp|gpkg|geojson)$/i;
-/** Beside these, what a service answers; in zips such an entry may be anything. */
-const PLAIN_FILE = /\.(?:shp|gpkg|geojson|json)$/i;
 /** After this much geometry or this many records the database is given time to take them. */
 const DRAIN_BYTES = 1_048_576;
 const DRAIN_RECORDS = 500;
@@ -173,7 +171,7 @@ export interface VectorLook {
 /** What can be seen of the vector files in a probe without opening them; empty when there is none. */
 export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
   const { entries } = probe;
-  const paths = entries === null ? (PLAIN_FILE.test(probe.name) ? [probe.name] : []) : vectorEntries(entries);
+  const paths = entries === null ? (VECTOR_FILE.test(probe.name) ? [probe.name] : []) : vectorEntries(entries);
   const beside = entries?.map(({ path }) => path) ?? probe.siblings;
   const headOf = (path: string): Promise<Buffer> => (entries === null ? probe.headOfSibling(path) : probe.headOf(path));
   const looks: VectorLook[] = [];

@@ -10,7 +10,8 @@
 import { inTurn, itemAt, valueOf } from './items.ts';
 import { randomOf } from './random.ts';
 import type {
-  LonLat, ParcelKind, Random, SyntheticCell, SyntheticComune, SyntheticComuneCatastale, SyntheticParcel, SyntheticPolygon, SyntheticProvince, SyntheticRegion, SyntheticSheet,
+  LonLat, ParcelKind, Random, SyntheticCell, SyntheticComune, SyntheticComuneCatastale, SyntheticParcel, SyntheticPolygon, SyntheticProvince,
+  SyntheticRegion, SyntheticSheet,
 } from './region.ts';
 
 export interface RegionOptions {
@@ -95,7 +96,8 @@ const GERMAN_TAILS: readonly string[] = ['dorf', 'berg', 'bach', 'tal', 'feld', 
 
 /**
  * @returns a region that follows from its options alone
- * @throws RangeError when there is no such region, or `parcels` is not an integer between 2 and 10,000,000, or `comuni` not one between 2 and 999 with a parcel for each
+ * @throws RangeError when there is no such region, or `parcels` is not an integer between 2 and 10,000,000,
+ *   or `comuni` not one between 2 and 999 with a parcel for each
  */
 export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14 }: RegionOptions): SyntheticRegion {
   const place = PLACES.find((each) => each.code === code);

@@ -4,7 +4,7 @@
 -- grain: one row per offence
 -- crs: none
 
--- check: parcel_reference_repeated
+-- check: parcel_of_bolzano_repeated
 -- level: error
 -- expects: a reference names one parcel of a file, also beside members taken over from an earlier release
 select

@@ -50,34 +50,37 @@ function besides(name: string, stem: string): string[] {
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = (await lookAtVectors(probe)).filter(({ path }) => /\.shp$/i.test(path));
-  const pieces = looks.filter(({ path, fields }) => isPieces(fields) && !UNITED.test(basename(path)));
-  const [first, another] = pieces;
+  const [pieces, another] = looks.filter(({ path, fields }) => isPieces(fields) && !UNITED.test(basename(path)));
   // Boundaries and united parcels in a folder are read, or left aside, with the pieces beside which they lie.
-  if (first === undefined) return null;
-  const zipped = probe.entries !== null;
+  if (pieces === undefined) return null;
   const stop = (detail: string, hint: string): never => {
     throw inputError('the file is not one comune catastale', { code: 'CCAT_INCOMPLETE', at: probe.name, detail, hint });
   };
-  if (another !== undefined) stop(`expected the parcels of one comune catastale, found ${first.path} and ${another.path}`, 'Give each comune catastale in a zip of its own, as the publisher does.');
-  const [, stem = ''] = PIECES.exec(basename(first.path)) ?? [];
-  const boundary = zipped ? looks.some(({ fields }) => isBoundary(fields)) : await probe.headOfSibling(`${stem}boundary.shp`).then(() => true, () => false);
-  if (!boundary) {
-    stop(`expected ${stem}boundary.shp beside ${basename(first.path)}, found none`, 'Give all shapefiles of the comune catastale: the boundary says which comune it is of, and how many parcels it has.');
+  if (another !== undefined) {
+    stop(`expected the parcels of one comune catastale, found ${pieces.path} and ${another.path}`, 'Give each comune catastale in a zip of its own, as the publisher does.');
   }
-  const names = probe.entries?.map(({ path }) => path) ?? probe.siblings;
-  const table = tableOf(first.path, names);
+  const zipped = probe.entries !== null;
+  const [, stem = ''] = PIECES.exec(basename(pieces.path)) ?? [];
+  const bounded = zipped ? looks.some(({ fields }) => isBoundary(fields)) : await probe.headOfSibling(`${stem}boundary.shp`).then(() => true, () => false);
+  if (!bounded) {
+    stop(
+      `expected ${stem}boundary.shp beside ${basename(pieces.path)}, found none`,
+      'Give all shapefiles of the comune catastale: the boundary says which comune it is of, and how many parcels it has.',
+    );
+  }
+  const table = tableOf(pieces.path, probe.entries?.map(({ path }) => path) ?? probe.siblings);
   if (table === undefined) return null;
   const { ccat, changed } = factsOf(zipped ? await probe.headOf(table) : await probe.headOfSibling(table));
-  const [, year, month] = PACKAGE.exec(probe.name) ?? [];
+  const [, year, month, number] = PACKAGE.exec(probe.name) ?? [];
   const dated = newestEntry(probe.entries);
   return {
     role: 'ccat',
-    vintage: year === undefined ? changed ?? '0000' : `${year}-${month}-01`,
+    vintage: year === undefined || month === undefined ? changed ?? '0000' : `${year}-${month}-01`,
     region: 4,
     sidecars: zipped ? [] : besides(probe.name, stem),
     complete: false,
     ...(dated === undefined ? {} : { dated }),
-    place: `CC${ccat ?? PACKAGE.exec(probe.name)?.[3] ?? stem.replace(/\D/g, '')}`,
+    place: `CC${ccat ?? number ?? stem.replace(/\D/g, '')}`,
   };
 }
 
@@ -98,7 +101,8 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
     row(values) {
       if (form === 'boundary') {
         const { data, error } = boundarySchema.safeParse(values);
-        return data === undefined ? refusalOf(values, error) : { values: [data.ccat, data.name, data.name_other, data.istat_code, data.comune_name, data.comune_name_other, data.parcels] };
+        if (data === undefined) return refusalOf(values, error);
+        return { values: [data.ccat, data.name, data.name_other, data.istat_code, data.comune_name, data.comune_name_other, data.parcels] };
       }
       const { data, error } = parcelSchema.safeParse(values);
       return data === undefined ? refusalOf(values, error) : { values: [data.type, data.code, data.ccat, data.roof] };

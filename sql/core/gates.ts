@@ -29,7 +29,9 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
     section: 'basic',
     by: 'belfiore',
     fields: { area_m2: quantity({ within: [0, null] }), section: presence() },
-    excused: { fid: KEY, made_valid: 'how the publisher drew it' },
+    excused: {
+      fid: KEY, made_valid: 'how the publisher drew it', sheet: 'part of the reference; none in land registers', attachment: 'see sheet', development: 'see sheet',
+    },
   },
   'core.sheet': {
     section: 'basic',
