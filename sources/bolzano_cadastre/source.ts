@@ -10,7 +10,7 @@ import { COLUMNS, MARKS, OPTIONAL, parcelSchema } from './schema.ts';
 /** The layer as the service names it, with or without its workspace. */
 const WHOLE: WholeName = { whole: /^(?:p_bz-Cadastre[_:.-])?(?:ParcelsAggregate|WebRepresentation)$/i, stated: /ParcelsAggregate|WebRepresentation/i };
 
-function isMine({ path, fields, head }: Pick<VectorLook, 'path' | 'fields' | 'head'>): boolean {
+function isMine({ path, fields, head }: VectorLook): boolean {
   if (fields !== null) return MARKS.every((mark) => fields.some((field) => mark.test(field)));
   // The first properties may be those of the reference system.
   const names = /json$/i.test(path) ? [...head.toString('utf8').matchAll(/"properties"\s*:\s*\{([^{}]*)/g)].flatMap(([, inner = '']) => jsonKeys(inner)).join(' ') : head.toString('latin1');
@@ -23,24 +23,15 @@ function editionOf(name: string): string | null {
   return year === undefined ? null : [year, month, day].filter((part) => part !== undefined).join('-');
 }
 
-/** Day of the last change of a .dbf, from its head. */
-async function changedOf(probe: Probe): Promise<string | null> {
-  const table = probe.entries === null && /\.shp$/i.test(probe.name) ? probe.siblings.find((name) => name.toLowerCase() === `${probe.name.slice(0, -4).toLowerCase()}.dbf`) : undefined;
-  if (table === undefined) return null;
-  const head = await probe.headOfSibling(table);
-  const [year, month, day] = [1900 + head.readUInt8(1), head.readUInt8(2), head.readUInt8(3)];
-  return month >= 1 && month <= 12 && day >= 1 && day <= 31 ? [year, String(month).padStart(2, '0'), String(day).padStart(2, '0')].join('-') : null;
-}
-
 async function recognise(probe: Probe): Promise<Recognition | null> {
   // What the service answers as GeoJSON is called .json by many programs.
   const plain = probe.entries === null && /\.json$/i.test(probe.name);
-  const mine = (plain ? [{ path: probe.name, fields: null, head: probe.head }] : await lookAtVectors(probe)).filter(isMine);
+  const mine = (plain ? [{ path: probe.name, fields: null, changed: null, head: probe.head }] : await lookAtVectors(probe)).filter(isMine);
   if (mine.length === 0) return null;
   const dated = newestEntry(probe.entries);
   return {
     role: 'parcels',
-    vintage: editionOf(stemOf(probe.name)) ?? dated ?? (await changedOf(probe)) ?? '0000',
+    vintage: editionOf(stemOf(probe.name)) ?? dated ?? mine[0]?.changed ?? '0000',
     region: 4,
     sidecars: sidecarsOf(probe),
     complete: isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE),

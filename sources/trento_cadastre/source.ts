@@ -23,21 +23,19 @@ function tableOf(shp: string, names: readonly string[]): string | undefined {
   return names.find((name) => name.toLowerCase() === `${shp.slice(0, -4).toLowerCase()}.dbf`);
 }
 
-/** The C.C. of the first record, and the day of the last change. dBASE III: descriptors of 32 bytes, then records of fixed width. */
-function factsOf(head: Buffer): { readonly ccat: string | null; readonly changed: string | null } {
-  const [start, month, day] = [head.readUInt16LE(8), head.readUInt8(2), head.readUInt8(3)];
-  const changed = month >= 1 && month <= 12 && day >= 1 && day <= 31 ? `${1900 + head.readUInt8(1)}-${String(month).padStart(2, '0')}-${String(day).padStart(2, '0')}` : null;
+/** The C.C. of a table's first record. dBASE III: descriptors of 32 bytes, then records of fixed width. */
+function ccatOf(head: Buffer): string | null {
+  const start = head.readUInt16LE(8);
   let offset = start + 1;
   for (let at = 32; at + 32 <= start && head[at] !== 0x0d; at += 32) {
     const width = head.readUInt8(at + 16);
-    const name = head.toString('latin1', at, at + 11).replace(/\0.*/s, '');
-    if (normaliseHeader(name) === COLUMNS.parcel.ccat) {
+    if (normaliseHeader(head.toString('latin1', at, at + 11).replace(/\0.*/s, '')) === COLUMNS.parcel.ccat) {
       const found = head.toString('latin1', offset, offset + width).trim();
-      return { ccat: /^\d{1,3}$/.test(found) ? found.padStart(3, '0') : null, changed };
+      return /^\d{1,3}$/.test(found) ? found.padStart(3, '0') : null;
     }
     offset += width;
   }
-  return { ccat: null, changed };
+  return null;
 }
 
 /** Parts of a shapefile. */
@@ -70,12 +68,12 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   }
   const table = tableOf(pieces.path, probe.entries?.map(({ path }) => path) ?? probe.siblings);
   if (table === undefined) return null;
-  const { ccat, changed } = factsOf(zipped ? await probe.headOf(table) : await probe.headOfSibling(table));
+  const ccat = ccatOf(zipped ? await probe.headOf(table) : await probe.headOfSibling(table));
   const [, year, month, number] = PACKAGE.exec(probe.name) ?? [];
   const dated = newestEntry(probe.entries);
   return {
     role: 'ccat',
-    vintage: year === undefined || month === undefined ? changed ?? '0000' : `${year}-${month}-01`,
+    vintage: year === undefined || month === undefined ? pieces.changed ?? '0000' : `${year}-${month}-01`,
     region: 4,
     sidecars: zipped ? [] : besides(probe.name, stem),
     complete: false,

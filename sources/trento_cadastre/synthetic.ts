@@ -77,8 +77,7 @@ const projected = (polygons: MultiPolygon): Polygon[] => mapPoints(polygons, etr
 
 /** A shapefile as the province's program writes it: no .cpg, language driver 3, the day of the release. */
 function* layer(path: string, fields: readonly ShapefileField[], features: Iterable<ShapefileFeature>): Generator<ZipEntry> {
-  for (const [name, content] of shapefileEntries(path, { type: 'polygon', srid: 25832, encoding: null, fields, features })) {
-    if (name.endsWith('.dbf') && content instanceof Buffer) Buffer.from([2026 - 1900, 1, 1]).copy(content, 1);
+  for (const [name, content] of shapefileEntries(path, { type: 'polygon', srid: 25832, encoding: null, modified: RELEASE, fields, features })) {
     if (name.endsWith('.dbf') && content instanceof Buffer) content[29] = 3;
     yield [name, content, { modified: RELEASE }];
   }
