@@ -1,0 +1,161 @@
+/**
+ * Reads rasters that stay in their files: a raster is one record, its row says where its cells lie and what they are like. All cells over Italy are
+ * looked at once, so that a broken file is refused here and not where its values are needed.
+ */
+import { basename } from 'node:path';
+import { z } from 'zod';
+import { inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../contract/source.ts';
+import { isRaster, openRaster, type Raster } from '../formats/raster.ts';
+import { isZip } from '../formats/zip.ts';
+import { ITALY, isInDegrees } from './italy.ts';
+import { newestEntry } from './packaging.ts';
+import { firstIssue, shown } from './refusal.ts';
+
+/** Columns of `raw_tile`. */
+export const TILE_COLUMNS = {
+  name: 'text not null',
+  epsg: 'int4 not null',
+  width: 'int4 not null',
+  height: 'int4 not null',
+  west: 'float8 not null',
+  north: 'float8 not null',
+  cell_width: 'float8 not null',
+  cell_height: 'float8 not null',
+  no_data: 'float8',
+  sample_type: 'text not null',
+  block_width: 'int4 not null',
+  block_height: 'int4 not null',
+  cells: 'int8 not null',
+  min_value: 'float8',
+  max_value: 'float8',
+} as const satisfies Columns;
+
+/** What is known of a raster, by column; a source narrows it to what its own are like. */
+export const TILE = z.strictObject({
+  name: z.string(),
+  epsg: z.int(),
+  width: z.int(),
+  height: z.int(),
+  west: z.number(),
+  north: z.number(),
+  cell_width: z.number(),
+  cell_height: z.number(),
+  no_data: z.number().nullable(),
+  sample_type: z.string(),
+  block_width: z.int(),
+  block_height: z.int(),
+  cells: z.int().min(1, 'expected cells with a value'),
+  min_value: z.number().nullable(),
+  max_value: z.number().nullable(),
+});
+export type Tile = z.infer<typeof TILE>;
+
+/** Cells of a size; a conversion may leave the last digits of a double. @param words `10 m` */
+export function cellsOf(size: number, words: string): z.ZodNumber {
+  return z.number().refine((found) => Math.abs(found / size - 1) < 1e-5, `expected cells of ${words}`);
+}
+
+/** A raster in a probe. */
+export interface RasterLook {
+  /** As published, without ending. */
+  readonly name: string;
+  /** Newest day of the zip that it lies in. */
+  readonly dated: Pick<Recognition, 'dated'>;
+}
+
+/**
+ * The rasters of a file by their names, where they begin as rasters do.
+ * @param pattern of a raster's name, without folders
+ */
+export async function lookAtRasters(probe: Probe, pattern: RegExp): Promise<RasterLook[]> {
+  const { entries, name, head } = probe;
+  if (entries === null) return pattern.test(name) && isRaster(head) ? [{ name: stemOf(name), dated: {} }] : [];
+  const dated = newestEntry(entries);
+  const looks: RasterLook[] = [];
+  for (const path of rasterPaths(entries, pattern)) {
+    if (isRaster(await probe.headOf(path))) looks.push({ name: stemOf(path), dated: dated === undefined ? {} : { dated } });
+  }
+  return looks;
+}
+
+function rasterPaths(entries: readonly { readonly path: string; readonly isFolder: boolean }[], pattern: RegExp): string[] {
+  return entries.filter(({ path, isFolder }) => !isFolder && !path.startsWith('__MACOSX/') && pattern.test(basename(path))).map(({ path }) => path);
+}
+
+/** A name as it is told apart from others: without folder and ending. */
+function stemOf(path: string): string {
+  return basename(path).replace(/\.(?:tiff?|h5|hdf5?)$/i, '');
+}
+
+/**
+ * @param pattern of the raster's name; in a zip exactly one has it
+ * @param schema what its columns must be; its messages say what was expected
+ * @throws input errors of `openRaster`; `RASTER_MISSING`; `RASTER_OTHER`, or the code that the schema states, where it is another product
+ */
+export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, schema: z.ZodType<Tile>): Promise<void> {
+  const facts = await factsOf(file, pattern);
+  if (await sink.reuse(facts)) return;
+  const at = facts.path === '' ? file.name : `${file.name}!${facts.path}`;
+  const raster = await openRaster(file.path, facts.path);
+  try {
+    const member = await sink.member(facts);
+    const tile = await tileOf(raster, stemOf(facts.path || file.name), (share) => sink.progress(share * file.size));
+    const checked = schema.safeParse(tile);
+    if (!checked.success) {
+      const { field, message, code } = firstIssue(checked.error);
+      throw inputError('the raster is not what its name says', {
+        code: code ?? 'RASTER_OTHER', at, detail: `${field}: ${message}, found ${shown(tile[field as keyof Tile])}`, hint: 'Compare it with the download described by mappale sources.',
+      });
+    }
+    member.row('raw_tile', 1, Object.keys(TILE_COLUMNS).map((column) => checked.data[column as keyof Tile]));
+    await member.close(1);
+  } finally {
+    await raster.close();
+  }
+}
+
+async function factsOf(file: InputFile, pattern: RegExp): Promise<{ path: string; size: number; crc32?: number }> {
+  if (!(await isZip(file.path))) return { path: '', size: file.size };
+  const zip = await file.zip();
+  try {
+    const [path, ...others] = rasterPaths(zip.entries, pattern);
+    if (path === undefined || others.length > 0) {
+      throw inputError('the zip does not hold one raster', {
+        code: 'RASTER_MISSING', at: file.name, detail: `expected one, found ${path === undefined ? 'none' : [path, ...others].slice(0, 5).join(', ')}`,
+        hint: 'Give each in a zip of its own, as published, or unpacked.',
+      });
+    }
+    const { size, crc32 } = zip.entry(path);
+    return { path, size, crc32 };
+  } finally {
+    await zip.close();
+  }
+}
+
+async function tileOf(raster: Raster, name: string, progress: (share: number) => void): Promise<Tile> {
+  const { grid } = raster;
+  const { epsg, width, height, transform: [west, cellWidth, , north, , minusCellHeight], blockWidth, blockHeight } = grid;
+  const [across, down] = [Math.ceil(width / blockWidth), Math.ceil(height / blockHeight)];
+  // Of a raster of the whole earth Italy is a hundredth.
+  const within = (from: number, to: number, most: number): readonly [number, number] => [Math.max(0, Math.floor(from)), Math.min(most, Math.ceil(to))];
+  const blockEast = blockWidth * cellWidth;
+  const blockSouth = blockHeight * minusCellHeight;
+  const [firstColumn, endColumn] = isInDegrees(epsg) ? within((ITALY.west - west) / blockEast, (ITALY.east - west) / blockEast, across) : [0, across];
+  const [firstRow, endRow] = isInDegrees(epsg) ? within((ITALY.north - north) / blockSouth, (ITALY.south - north) / blockSouth, down) : [0, down];
+  let [cells, least, most] = [0, Infinity, -Infinity];
+  for (let row = firstRow; row < endRow; row += 1) {
+    for (let column = firstColumn; column < endColumn; column += 1) {
+      for (const value of await raster.readBlock(column, row)) {
+        if (Number.isNaN(value)) continue;
+        cells += 1;
+        if (value < least) least = value;
+        if (value > most) most = value;
+      }
+    }
+    progress((row + 1 - firstRow) / (endRow - firstRow));
+  }
+  return {
+    name, epsg, width, height, west, north, cell_width: cellWidth, cell_height: -minusCellHeight, no_data: grid.noData, sample_type: grid.sampleType,
+    block_width: blockWidth, block_height: blockHeight, cells, min_value: cells === 0 ? null : least, max_value: cells === 0 ? null : most,
+  };
+}

@@ -1,0 +1,48 @@
+-- purpose: Copernicus GLO-30, by reference: where the cells of each raster lie, not the cells
+-- reads: none
+-- writes: layer.copernicus_tile
+-- grain: one row per raster
+-- crs: EPSG:4326
+
+create table layer.copernicus_tile (
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
+  name text not null,
+  epsg int4 not null,
+  width int4 not null,
+  height int4 not null,
+  west float8 not null,
+  north float8 not null,
+  cell_width float8 not null,
+  cell_height float8 not null,
+  no_data float8,
+  sample_type text not null,
+  block_width int4 not null,
+  block_height int4 not null,
+  cells int8 not null,
+  min_value float8,
+  max_value float8,
+  geom geometry(polygon, 4326) not null
+) partition by list (release_id);
+
+comment on table layer.copernicus_tile is 'Tiles of 1° of Copernicus GLO-30: elevation of the surface, with trees and roofs, in metres above the geoid EGM2008, cells of 1″. The cells stay in the file, and are read when parcels are built.';
+comment on column layer.copernicus_tile.release_id is 'The release (ledger) that the row belongs to; the partition key.';
+comment on column layer.copernicus_tile.member_id is 'The file, or the member of a zip, that holds the cells (ledger).';
+comment on column layer.copernicus_tile.position is 'Always 1: a file holds one raster.';
+comment on column layer.copernicus_tile.name is 'Name of the raster as published, without ending; of rasters that overlap the first by name counts.';
+comment on column layer.copernicus_tile.epsg is 'EPSG number of the CRS of the cells.';
+comment on column layer.copernicus_tile.width is 'Cells from west to east.';
+comment on column layer.copernicus_tile.height is 'Cells from north to south.';
+comment on column layer.copernicus_tile.west is 'Western edge of the first column, in units of the CRS.';
+comment on column layer.copernicus_tile.north is 'Northern edge of the first row, in units of the CRS.';
+comment on column layer.copernicus_tile.cell_width is 'Width of a cell, in units of the CRS.';
+comment on column layer.copernicus_tile.cell_height is 'Height of a cell, in units of the CRS; rows run south.';
+comment on column layer.copernicus_tile.no_data is 'Number that the file writes where there is no value; null: it names none, or NaN.';
+comment on column layer.copernicus_tile.sample_type is 'Type of the numbers in the file.';
+comment on column layer.copernicus_tile.block_width is 'Columns of the blocks that the file is stored in.';
+comment on column layer.copernicus_tile.block_height is 'Rows of these blocks.';
+comment on column layer.copernicus_tile.cells is 'Cells with a value, in blocks that reach Italy.';
+comment on column layer.copernicus_tile.min_value is 'Least of their values, metres; null: none has one.';
+comment on column layer.copernicus_tile.max_value is 'Greatest of their values, metres; null: none has one.';
+comment on column layer.copernicus_tile.geom is 'Extent of the raster, EPSG:4326.';

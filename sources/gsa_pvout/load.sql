@@ -1,0 +1,36 @@
+-- purpose: the extent of each raster on the ground
+-- reads: staging.raw_tile
+-- writes: layer.pvout_tile
+-- grain: one row per raster
+-- crs: EPSG:4326, as the files have it
+
+create table pvout_tile as
+select
+  release.release_id,
+  raw.member_id,
+  raw.position,
+  raw.name,
+  raw.epsg,
+  raw.width,
+  raw.height,
+  raw.west,
+  raw.north,
+  raw.cell_width,
+  raw.cell_height,
+  raw.no_data,
+  raw.sample_type,
+  raw.block_width,
+  raw.block_height,
+  raw.cells,
+  raw.min_value,
+  raw.max_value,
+  st_makeenvelope(
+    raw.west,
+    raw.north - raw.height * raw.cell_height,
+    raw.west + raw.width * raw.cell_width,
+    raw.north,
+    4326
+  )::geometry(polygon, 4326) as geom
+from raw_tile as raw
+cross join release
+order by raw.name collate "C", raw.member_id;

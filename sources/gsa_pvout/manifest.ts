@@ -1,0 +1,29 @@
+import { HOLDERS } from '../../pipelines/contract/holders.ts';
+import type { Manifest } from '../../pipelines/contract/source.ts';
+
+export const manifest: Manifest = {
+  id: 'gsa_pvout',
+  version: 1,
+  title: 'Global Solar Atlas 2, PVOUT: photovoltaic electricity output of a mean year',
+  attribution: {
+    holder: HOLDERS.worldBank,
+    license: 'CC-BY-4.0',
+    url: 'https://globalsolaratlas.info/',
+    text:
+      'Data obtained from the Global Solar Atlas 2.0, a free, web-based application developed and operated by the company Solargis s.r.o. on behalf of the World Bank Group, '
+      + 'utilizing Solargis data, with funding provided by the Energy Sector Management Assistance Program (ESMAP). CC BY 4.0.',
+  },
+  vintageRule: 'the number of the atlas in the name of the zip (GlobalSolarAtlas-v2); 2 where no name says it',
+  downloads: [
+    {
+      url: 'https://globalsolaratlas.info/download/italy',
+      note: 'GIS data, LTAym_YearlyMonthlyTotals (GeoTIFF): the zip is read as it is, of it PVOUT.tif. The daily totals (LTAy_AvgDailyTotals) are refused.',
+    },
+  ],
+  cadence: 'irregular: version 2 since 2019',
+  crs: 'EPSG:4326; kWh per kWp and year',
+  keep: 'newest',
+  ignored: {},
+  envelope: { rejectShare: 0 },
+  layers: ['pvout_tile'],
+};

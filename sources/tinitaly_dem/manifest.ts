@@ -1,0 +1,24 @@
+import { HOLDERS } from '../../pipelines/contract/holders.ts';
+import type { Manifest } from '../../pipelines/contract/source.ts';
+
+export const manifest: Manifest = {
+  id: 'tinitaly_dem',
+  version: 1,
+  title: 'TINITALY 1.1, digital elevation model of Italy with cells of 10 m',
+  attribution: {
+    holder: HOLDERS.ingv,
+    license: 'CC-BY-4.0',
+    url: 'https://doi.org/10.13127/tinitaly/1.1',
+    text: 'Tarquini S., Isola I., Favalli M., Battistini A., Dotta G. (2023), TINITALY, a digital elevation model of Italy with a 10 meters cell size (Version 1.1), INGV, CC BY 4.0.',
+  },
+  vintageRule: 'the files say no edition: 1.1, the one whose tiles have these names',
+  downloads: [
+    { url: 'https://tinitaly.pi.ingv.it/data_1.1/', note: 'one zip per tile of 50 km, w<NNN><EE>_s10/w<NNN><EE>_s10.zip, by the map on tinitaly.pi.ingv.it; no registration' },
+  ],
+  cadence: 'irregular: 1.0 of 2007, 1.1 of 2023',
+  crs: 'EPSG:32632 (WGS 84 / UTM zone 32N), also east of 12°; metres above the sea',
+  keep: 'newest',
+  ignored: {},
+  envelope: { rejectShare: 0 },
+  layers: ['tinitaly_tile'],
+};

@@ -1,0 +1,62 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import type { Database } from '../../pipelines/db/index.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
+import source from './source.ts';
+import synthetic from './synthetic.ts';
+import { describeDatabase } from '../../test/harness/database.ts';
+import { loaded } from '../../test/harness/loaded.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+describe('a tile of the ground', () => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z0-9]+$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  it('of the synthetic region is cut to it, and a region across two squares has two', async () => {
+    // Wide enough for the line of 950 km east.
+    const region = makeRegion({ parcels: 40_000, seed: 3, comuni: 900 });
+    await synthetic.write({ ...region, box: [14.4, 41.99, 14.46, 42] }, folder);
+    const names = readdirSync(folder);
+    expect(names.sort()).toEqual(['w46590_s10.zip', 'w46595_s10.zip']);
+    const [west, east] = await Promise.all(names.map(async (name) => (await trial(source, join(folder, name))).collected!.rows['raw_tile']![0]!));
+    expect(Number(west!['west']) + Number(west!['width']) * 10).toBe(950_000);
+    expect(east!['west']).toBe(950_000);
+    expect(east!['min_value']).toBeGreaterThan(100);
+  });
+});
+
+describeDatabase('loading tiles of the ground', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+  });
+
+  it('knows their extent in degrees, and warns of tiles that share no grid and of those far from Italy', async () => {
+    const tile = (member: number, name: string, west: number, north: number): string =>
+      `(${member}, 1, '${name}', 32632, 5000, 5000, ${west}, ${north}, 10, 10, -9999, 'float32', 5000, 1, 25000000, 1, 900)`;
+    const found = await loaded(database, 'tinitaly_dem', `insert into raw_tile values
+      ${tile(1, 'w46590_s10', 900_000, 4_700_000)}, ${tile(2, 'w46595_s10', 950_000, 4_700_000)}, ${tile(3, 'w47090_s10', 900_005, 4_750_000)}, ${tile(4, 'w90090_s10', 900_000, 9_000_000)}`, async ({ session, checks }) => ({
+      tiles: await session.query('select name, st_npoints(geom) as points, round(st_xmin(geom)::numeric, 4)::float8 as west, round(st_ymax(geom)::numeric, 4)::float8 as north from tinitaly_tile where member_id < 3 order by name'),
+      offences: (await checks()).map(({ name, rows }) => [name, rows]),
+    }));
+    expect(found.tiles).toEqual([
+      { name: 'w46590_s10', points: 201, west: 13.8218, north: 42.3494 },
+      { name: 'w46595_s10', points: 201, west: 14.422, north: 42.3221 },
+    ]);
+    expect(found.offences).toEqual([['tinitaly_tile_in_italy', 1], ['tinitaly_tile_on_one_grid', 1]]);
+  });
+});

@@ -1,0 +1,18 @@
+/** What a raster is called, and must be. */
+import { z } from 'zod';
+import { cellsOf, TILE } from '../../pipelines/readers/raster-tiles.ts';
+
+/** `VNP46A4.A2023001.h19v04.001.2024045123456.h5`, `VNL_v22_npp-j01_2023_global_….average_masked.dat.tif`. */
+export const NAME = /^(?:VNP46A4[^/]*\.(?:h5|tiff?)|VNL_[^/]*\.tiff?)$/i;
+
+const CELL = cellsOf(1 / 240, '15″');
+
+export const tile = TILE.extend({
+  epsg: z.literal(4326, 'expected EPSG:4326'),
+  cell_width: CELL,
+  cell_height: CELL,
+  // The background is taken off, so that the dark may be a little below nothing.
+  min_value: z.number().min(-10, 'expected nW cm⁻² sr⁻¹, −10 or more').nullable(),
+  // A crater full of lava, or gas that burns.
+  max_value: z.number().max(20_000, 'expected nW cm⁻² sr⁻¹, 20,000 or less').nullable(),
+});

@@ -1,0 +1,37 @@
+import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { lookAtRasters, readTile, TILE_COLUMNS } from '../../pipelines/readers/raster-tiles.ts';
+import { manifest } from './manifest.ts';
+import { NAME, tile } from './schema.ts';
+
+/** Tiles of 10° that Italy lies in. */
+const TILES = ['h18v04', 'h19v04', 'h18v05', 'h19v05'];
+/** First day, `A2023001`; else a year of its own. */
+const YEARS = [/[._]A((?:19|20)\d{2})\d{3}(?=[._])/, /(?<!\d)(20\d{2})(?!\d)/];
+/** When NASA made the file: year, day of the year, time. */
+const MADE = /\.\d{3}\.(\d{13})$/;
+
+async function recognise(probe: Probe): Promise<Recognition | null> {
+  const [look] = await lookAtRasters(probe, NAME);
+  if (look === undefined) return null;
+  const vintage = YEARS.map((pattern) => pattern.exec(look.name)?.[1]).find((year) => year !== undefined);
+  if (vintage === undefined) {
+    throw inputError('the year of the light is not known', {
+      code: 'VIIRS_YEAR', at: probe.name, detail: `expected a year in the name, found ${JSON.stringify(look.name)}`, hint: 'Give the file the name it was published with.',
+    });
+  }
+  const place = /h\d{2}v\d{2}/i.exec(look.name)?.[0].toLowerCase();
+  const made = MADE.exec(look.name)?.[1];
+  const dated = made === undefined ? look.dated : { dated: made };
+  if (place === undefined) return { role: 'year', vintage, region: null, complete: true, ...dated };
+  const recognition: Recognition = { role: 'year', vintage, region: null, complete: false, place, ...dated };
+  return TILES.includes(place) ? recognition : { ...recognition, ignored: `the tile ${place} lies outside Italy` };
+}
+
+export default defineSource({
+  manifest,
+  names: [/^VNP46A4[^/]*\.(?:h5|zip|tiff?)$/i, /^VNL_[^/]*\.(?:zip|tiff?)$/i],
+  tables: { raw_tile: TILE_COLUMNS },
+  keys: { raw_tile: ['name'] },
+  recognise,
+  read: (file, sink) => readTile(file, sink, NAME, tile),
+});

@@ -1,0 +1,96 @@
+/** The tiles of 10° that the region lies in, whole, with light in the region alone; and those of the year before, which must not be served. */
+import { join } from 'node:path';
+import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
+import { hashKey } from '../../pipelines/synthetic/random.ts';
+import { round } from '../../pipelines/synthetic/relief.ts';
+import type { LonLat, SyntheticComune } from '../../pipelines/synthetic/region.ts';
+import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { writeViirs } from '../../pipelines/synthetic/viirs-writer.ts';
+
+const YEAR = 2023;
+/** Cells of a tile. */
+const TILE = 2400;
+/** Cells to a degree. */
+const PER_DEGREE = 240;
+const NONE = 65_535;
+/** Cells around the region that have light. */
+const MARGIN = 5;
+
+/** Column from 180° W and row from 90° N. */
+function cellAt([lon, lat]: LonLat): readonly [number, number] {
+  return [Math.floor((lon + 180) * PER_DEGREE), Math.floor((90 - lat) * PER_DEGREE)];
+}
+
+/** Tenths of nW cm⁻² sr⁻¹, as they stand in the file: from darkness to city lights, and now and then nothing that could be seen. */
+function tenths(seed: number, column: number, row: number): number {
+  const hash = hashKey(`light ${seed} ${column} ${row}`);
+  return hash % 23 === 0 ? NONE : Math.floor(10 ** ((hash % 1000) / 333) - 1);
+}
+
+/** Null: a cell without a value. */
+function radiance(seed: number, column: number, row: number): number | null {
+  const found = tenths(seed, column, row);
+  return found === NONE ? null : found * 0.1;
+}
+
+/** Over cells whose middle lies in the comune. */
+function meanOf(seed: number, { box: [west, south, east, north] }: SyntheticComune): number | null {
+  const values: number[] = [];
+  const [left, top] = cellAt([west, north]);
+  const [right, bottom] = cellAt([east, south]);
+  for (let row = top; row <= bottom; row += 1) {
+    for (let column = left; column <= right; column += 1) {
+      const [lon, lat] = [(column + 0.5) / PER_DEGREE - 180, 90 - (row + 0.5) / PER_DEGREE];
+      const value = radiance(seed, column, row);
+      if (value !== null && lon > west && lon < east && lat > south && lat < north) values.push(value);
+    }
+  }
+  return values.length === 0 ? null : values.reduce((sum, value) => sum + value, 0) / values.length;
+}
+
+function classOf(printed: number): string {
+  return printed < 0.5 ? 'dark' : printed < 5 ? 'dim' : printed < 20 ? 'medium' : printed < 60 ? 'bright' : 'very_bright';
+}
+
+const synthetic: Synthetic = {
+  async write(region, folder) {
+    const [west, south, east, north] = region.box;
+    const [left, top] = cellAt([west, north]).map((cell) => cell - MARGIN) as [number, number];
+    const [right, bottom] = cellAt([east, south]).map((cell) => cell + MARGIN) as [number, number];
+    for (const year of [YEAR, YEAR - 1]) {
+      for (let v = Math.floor(top / TILE); v * TILE <= bottom; v += 1) {
+        for (let h = Math.floor(left / TILE); h * TILE <= right; h += 1) {
+          const name = `VNP46A4.A${year}001.h${String(h).padStart(2, '0')}v${String(v).padStart(2, '0')}.001.${year + 1}045030000.h5`;
+          writeViirs(join(folder, name), {
+            rows: TILE, columns: TILE,
+            value(index) {
+              const [column, row] = [h * TILE + (index % TILE), v * TILE + Math.floor(index / TILE)];
+              return column < left || column > right || row < top || row > bottom ? NONE : year === YEAR ? tenths(region.seed, column, row) : 7777;
+            },
+          });
+        }
+      }
+    }
+  },
+
+  truth(region) {
+    const means = new Map(region.comuni.map((comune) => [comune, meanOf(region.seed, comune)]));
+    return (parcel) => {
+      if (parcel.kind !== 'land') return {};
+      const coverage = { nightlights: 'mapped' };
+      const value = radiance(region.seed, ...cellAt(pointOnSurface(parcel.polygons)));
+      if (value === null) return { nightlights: { available: false }, coverage };
+      const mean = means.get(parcel.comune) ?? null;
+      const printed = round(value, 2);
+      return {
+        nightlights: {
+          available: true, ntl_parcel: printed, ntl_mean_comune: mean === null ? null : round(mean, 2),
+          ntl_ratio: mean === null || mean === 0 ? null : round(value / mean, 2), ntl_class: classOf(printed), ntl_year: YEAR,
+        },
+        coverage,
+      };
+    };
+  },
+};
+
+export default synthetic;
