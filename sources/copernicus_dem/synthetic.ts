@@ -29,8 +29,7 @@ const synthetic: Synthetic = {
   truth(region) {
     const [ground, surface] = [groundModel(region), surfaceModel(region)];
     return (parcel) => {
-      if (parcel.kind !== 'land') return {};
-      return { ...(terrainOf(ground, parcel) === null ? { terrain: terrainOf(surface, parcel) } : {}), coverage: { terrain: 'mapped' } };
+      return parcel.kind !== 'land' || terrainOf(ground, parcel) !== null ? {} : { terrain: terrainOf(surface, parcel) };
     };
   },
 };

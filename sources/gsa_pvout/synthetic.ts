@@ -57,7 +57,7 @@ const synthetic: Synthetic = {
     const at = (dx: number, dy: number): number => value(region.seed, column + dx, row + dy);
     const between = (from: number, to: number, share: number): number => from * (1 - share) + to * share;
     const kwh = between(between(at(0, 0), at(1, 0), x - column), between(at(0, 1), at(1, 1), x - column), y - row);
-    return { pvout_kwh_per_kwp: kwh, coverage: { solar: 'mapped' } };
+    return { pvout_kwh_per_kwp: kwh };
   },
 };
 

@@ -77,9 +77,8 @@ const synthetic: Synthetic = {
     const means = new Map(region.comuni.map((comune) => [comune, meanOf(region.seed, comune)]));
     return (parcel) => {
       if (parcel.kind !== 'land') return {};
-      const coverage = { nightlights: 'mapped' };
       const value = radiance(region.seed, ...cellAt(pointOnSurface(parcel.polygons)));
-      if (value === null) return { nightlights: { available: false }, coverage };
+      if (value === null) return { nightlights: { available: false } };
       const mean = means.get(parcel.comune) ?? null;
       const printed = round(value, 2);
       return {
@@ -87,7 +86,6 @@ const synthetic: Synthetic = {
           available: true, ntl_parcel: printed, ntl_mean_comune: mean === null ? null : round(mean, 2),
           ntl_ratio: mean === null || mean === 0 ? null : round(value / mean, 2), ntl_class: classOf(printed), ntl_year: YEAR,
         },
-        coverage,
       };
     };
   },
