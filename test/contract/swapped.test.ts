@@ -54,6 +54,8 @@ const FILES: readonly (readonly [what: string, name: () => string])[] = [
   ['boundaries as GeoJSON', () => join(FIXTURES, 'istat_boundaries/fixture/municipalities.geojson')],
   ['a flood mosaic as GeoJSON', () => join(FIXTURES, 'ispra_flood/fixture', readdirSync(join(FIXTURES, 'ispra_flood/fixture')).find((name) => /^HPH/.test(name)) ?? '')],
   ['a landslide mosaic as GeoJSON', () => join(FIXTURES, 'ispra_landslide/fixture', readdirSync(join(FIXTURES, 'ispra_landslide/fixture')).find((name) => /\.geojson$/.test(name)) ?? '')],
+  ['land cover as GeoJSON', () => join(FIXTURES, 'clc_land_cover/fixture/classes_U2018_CLC2018_V2020_20u1.geojson')],
+  ['land use as GeoJSON', () => join(FIXTURES, 'urban_atlas/fixture/IT901L3_BORGO_UA2018_v013.geojson')],
   ['the shoreline as GeoJSON', () => join(FIXTURES, 'ispra_shoreline/fixture/rate-impossible_Dinamica_Litoranea_2006_2020.geojson')],
 ];
 

@@ -24,6 +24,7 @@ type JsonObject = Record<string, Json>;
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
   buildings: ['source'],
   risk: ['source'], subsidence: ['source'], economics: ['source', 'affordability_index', 'affordability_apt_size_m2'], demographics: ['source'], valuation_history: ['source'],
+  land_cover: ['source'], land_use: ['source'],
 };
 
 /** How far a number may be from the truth, by section and field; elsewhere: not at all after the contract's rounding. */
@@ -41,6 +42,8 @@ const TOLERANCE: Readonly<Record<string, number>> = {
   // The truth's areas are straight in degrees and the database's in EPSG:3035, out of which PROJ comes to half a millimetre.
   'risk.flood_share': 1e-4,
   'risk.landslide_share': 1e-4,
+  'land_cover.share': 1e-4,
+  'land_use.share': 1e-4,
 };
 
 /** Several sources may decide parts of one section. */
@@ -196,8 +199,8 @@ describe.each(REGIONS)('region $code', ({ code, parcels: count, seed, repaired }
   }, 900_000);
 }));
 
-/** Versions of PROJ place the border of a hazard area half a millimetre apart, which shows in the share of a small parcel. */
-const SHARE = /"((?:flood|landslide)_share)"\s*:\s*([0-9.e-]+)/g;
+/** Versions of PROJ place the border of an area half a millimetre apart, which shows in the share of a small parcel. */
+const SHARE = /"((?:flood_|landslide_)?share)"\s*:\s*([0-9.e-]+)/g;
 
 function alike(a: string, b: string | undefined): boolean {
   if (b === undefined || a.replace(SHARE, '"$1":0') !== b.replace(SHARE, '"$1":0')) return false;

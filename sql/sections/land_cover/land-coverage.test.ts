@@ -1,0 +1,77 @@
+/** Where the map of land cover reaches: a part, the map of Italy, and which of several files speaks. Comuni and polygons drawn by hand. */
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { createFunctions } from '../../../test/harness/functions.ts';
+import { rolledBack } from '../../../test/harness/rolled-back.ts';
+
+const COVERAGE = readFileSync(new URL('../../../sql/core/land_coverage.sql', import.meta.url), 'utf8');
+
+/** Four comuni in a row, squares of 0.1 degree from 14° E 41° N, a parcel in the middle of each. Z004 is in no list. */
+const SETUP = `
+  create schema cases;
+  set search_path to cases, public;
+  create table region as select 14::int2 as code, 'Molise' as name;
+  create table member_in_force (member_id int4, release_id int4, file_id int4, rank int4);
+  create table parcel (fid int4, belfiore text, point geometry(point, 4326));
+  create table comune_code (belfiore text, istat_code text);
+  create table comune_register (belfiore text, old_istat_code text, istat_code text, divided bool);
+  create table boundary (member_id int4, position int8, kind text, code text, belfiore text, geom geometry(multipolygon, 4326));
+  create table land_cover_reach (release_id int4, member_id int4, position int8, regions int2[]);
+  create table land_cover_piece (member_id int4, position int8, code text, geom geometry(polygon, 4326));
+  create index on land_cover_piece using gist (geom);
+  create index on parcel using gist (point);
+  insert into parcel select n, 'Z00' || n, st_setsrid(st_point(13.95 + n / 10.0, 41.05), 4326) from generate_series(1, 4) as n;
+  insert into comune_code select belfiore, '09490' || fid from parcel where fid < 4;
+  insert into comune_register select belfiore, istat_code, istat_code, false from comune_code;
+`;
+
+const BOUNDARIES = `insert into member_in_force values (90, 9, 90, 1);
+  insert into boundary select 90, fid, 'comune', '09490' || fid, case when fid = 4 then 'Z004' end, st_multi(st_makeenvelope(13.9 + fid / 10.0, 41, 14 + fid / 10.0, 41.1, 4326)) from parcel;`;
+
+const ITALY = Array.from({ length: 15 }, (_, i) => i + 1);
+
+/** A file of one member, with a polygon of these pieces. */
+function file(member: number, rank: number, boxes: readonly (readonly [number, number])[], regions: readonly number[] = [14]): string {
+  return `insert into member_in_force values (${member}, ${member}, ${member}, ${rank}); insert into land_cover_reach values (${member}, ${member}, 1, '{${regions.join()}}');
+    ${boxes.map(([west, east]) => `insert into land_cover_piece values (${member}, 1, '211', st_makeenvelope(${west}, 41.02, ${east}, 41.08, 4326));`).join('\n')}`;
+}
+
+describeDatabase('the coverage of the map of land cover', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+    await database.session(createFunctions);
+  });
+
+  /** The file that speaks, by comune. */
+  const speaking = (...statements: string[]): Promise<Record<string, number | null>> => rolledBack(database, async (session) => {
+    await session.script(SETUP, 'setup');
+    await session.script(statements.join('\n'), 'test');
+    await session.script(COVERAGE, 'sql/core/land_coverage.sql');
+    const rows = await session.query<{ belfiore: string; mapped: boolean; member_id: number | null }>('select belfiore, mapped, member_id from land_coverage order by 1');
+    for (const { mapped, member_id: member } of rows) expect(mapped).toBe(member !== null);
+    return Object.fromEntries(rows.map(({ belfiore, member_id: member }) => [belfiore, member]));
+  });
+
+  it('says nothing where no file is in force', async () => {
+    expect(await speaking(BOUNDARIES)).toEqual({});
+  });
+
+  it('of a file that reaches 15 regions is everywhere; of another where a polygon shares a square metre with the comune, with boundaries and without', async () => {
+    expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.1]], ITALY))).toEqual({ Z001: 1, Z002: 1, Z003: 1, Z004: 1 });
+    expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.1]], ITALY.slice(1)))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: null });
+    // A millionth of a degree is 8 cm: of 6.7 km.
+    expect(await speaking(BOUNDARIES, file(1, 1, [[14.099999, 14.100001]]))).toEqual({ Z001: 1, Z002: 1, Z003: null, Z004: null });
+    expect(await speaking(file(1, 1, [[14.12, 14.18], [14.32, 14.38]]))).toEqual({ Z001: null, Z002: 1, Z003: null, Z004: 1 });
+    // Of a comune that has no boundary in the file its parcels say where it is.
+    expect(await speaking(BOUNDARIES, "delete from boundary where belfiore = 'Z004';", file(1, 1, [[14.02, 14.08], [14.32, 14.38]]))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: 1 });
+  });
+
+  it('of two files is that of the newer where it draws something, and parts add up', async () => {
+    expect(await speaking(BOUNDARIES, file(1, 2, [[14, 14.4]], ITALY), file(2, 1, [[14.12, 14.18]]))).toEqual({ Z001: 1, Z002: 2, Z003: 1, Z004: 1 });
+    expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.4]], ITALY), file(2, 2, [[14.12, 14.18]]))).toEqual({ Z001: 1, Z002: 1, Z003: 1, Z004: 1 });
+    expect(await speaking(BOUNDARIES, file(1, 2, [[14, 14.1]]), file(2, 1, [[14.1, 14.2]]))).toEqual({ Z001: 1, Z002: 2, Z003: null, Z004: null });
+  });
+});
