@@ -55,7 +55,8 @@ export class IncrementalBuild {
   #paired: number | null = null;
   /** Parcels that changed, came or went; null: not looked for. */
   #changed: number | null = null;
-  readonly #reached = new Set<string>();
+  /** How rows are copied by more than the parcels that changed → within what distance, or by what column. */
+  readonly #reached = new Map<string, string>();
 
   constructor(database: Database, unit: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, log: Log) {
     this.#database = database;
@@ -100,7 +101,7 @@ export class IncrementalBuild {
   /** Comuni in which a row of a table of which rows were copied may be another one than was published. */
   async comuniReached(session: Session): Promise<string[]> {
     if (this.#changed === null || this.#changed === 0) return [];
-    const fids = ['changed', ...this.#reached].map((name) => ({ schema: this.schema, table: `${name}_fid` }));
+    const fids = ['changed', ...this.#reached.keys()].map((name) => ({ schema: this.schema, table: `${name}_fid` }));
     return comuniOfParcels(session, fids, [this.#was(PARCELS), { schema: this.#build, table: 'parcel' }]);
   }
 
@@ -228,8 +229,11 @@ export class IncrementalBuild {
   async #reachOf(session: Session, product: Product): Promise<'changed' | 'near' | 'sharing'> {
     const { incremental: how, file } = product.file;
     if (how?.by !== 'near' && how?.by !== 'sharing') return 'changed';
+    // Parcels within one distance are the same for all files that say it.
+    const key = how.by === 'near' ? `${how.withinM} m` : how.column;
+    if (how.by === 'near' && this.#reached.get(how.by) === key) return how.by;
     if (this.#reached.has(how.by)) throw new Error(`${file}: another file copies rows by ${how.by}, too: their tables would need names of their own`);
-    this.#reached.add(how.by);
+    this.#reached.set(how.by, key);
     if (how.by === 'near') await findNear(session, this.schema, this.#was(PARCELS), how.withinM);
     else {
       // Once for the parcels that changed, which says whom they share with.

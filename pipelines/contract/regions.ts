@@ -40,6 +40,20 @@ export function findRegion(text: string | number): Region | undefined {
   return code === undefined ? undefined : REGIONS[code - 1];
 }
 
+/** Car plate codes of the provinces of each region in the order of codes, also of those that are no more. */
+const PLATES: readonly string[] = [
+  'AL AT BI CN NO TO VB VC', 'AO', 'BG BS CO CR LC LO MB MI MN PV SO VA', 'BZ TN', 'BL PD RO TV VE VI VR', 'GO PN TS UD', 'GE IM SP SV', 'BO FC FE FO MO PC PR RA RE RN',
+  'AR FI GR LI LU MS PI PO PT SI', 'PG TR', 'AN AP FM MC PS PU', 'FR LT RI RM VT', 'AQ CH PE TE', 'CB IS', 'AV BN CE NA SA', 'BA BR BT FG LE TA', 'MT PZ', 'CS CZ KR RC VV',
+  'AG CL CT EN ME PA RG SR TP', 'CA CI NU OG OR OT SS SU VS',
+];
+
+const REGION_OF_PLATE: ReadonlyMap<string, number> = new Map(PLATES.flatMap((plates, index) => plates.split(' ').map((plate) => [plate, index + 1] as const)));
+
+/** @returns the code of the region in which a car plate code is or was a province's; null: no province has it */
+export function regionOfPlate(plate: string): number | null {
+  return REGION_OF_PLATE.get(plate.trim().toUpperCase()) ?? null;
+}
+
 /** Parcels for which a region has room. SQL says the same in `core.region_of`, and where fids are given. */
 const FIDS_OF_REGION = 100_000_000;
 

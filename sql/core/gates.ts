@@ -74,6 +74,27 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'core.comune_found': { unwatched: 'names of comuni that the list lacks, as files are called' },
   'core.comune_register': { unwatched: 'codes of comuni, made from the lists of ISTAT' },
   'core.section_coverage': { unwatched: 'comuni that files speak of: where they fall silent, the rows and values of the sections do' },
+  'core.point_of_interest': {
+    section: 'poi',
+    // A comune has a handful of them, some points none that is known.
+    by: 'whole',
+    slice: { column: 'category' },
+    fields: { geom: presence() },
+    excused: {
+      categories: 'words of the publisher',
+      class: 'of places of culture alone',
+      catalog_code: 'of places of culture alone',
+      address: 'words of the publisher',
+      locality: 'words of the publisher',
+      province: 'words of the publisher',
+      belfiore: 'of points without a place it may not be known',
+      placed_by: 'as geom',
+      address_id: KEY,
+      reason: 'as geom',
+      regions_reached: 'says of what the file is a list: fewer rows are seen where they are missing',
+    },
+  },
+  'section.unplaced': { unwatched: 'points without a place: watched in core.point_of_interest by those that have one' },
   'core.shore_piece': { unwatched: 'the shore as it was cut: what it says near parcels is watched in section.coastal_erosion' },
   'core.coverage': { section: 'risk', by: 'belfiore', slice: { column: 'theme' }, fields: { mapped: REACHED }, excused: {} },
   'core.building_coverage': {

@@ -1,6 +1,6 @@
 -- purpose: which comuni the files of a section speak of
 -- version: 2
--- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, layer.land_use_piece, core.quoted_comune, core.declared_income, core.census_figures, core.comune_register, core.access_point
+-- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, layer.land_use_piece, layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, core.quoted_comune, core.declared_income, core.census_figures, core.comune_register, core.access_point, core.point_of_interest
 -- writes: core.section_coverage
 -- grain: one row per section and comune that its files speak of, and one per section of which anything is loaded
 -- crs: none
@@ -10,6 +10,13 @@ create table census_comune as
 select distinct s.istat_code
 from census_section s
 where left(s.section_id, -7) in (select left(section_id, -7) from census_figures);
+
+create view point_section as
+select
+  case when category = 'culture' then 'cultural_heritage' else 'poi' end as section,
+  belfiore,
+  regions_reached
+from point_of_interest;
 
 create table section_coverage as
 with spoken as (
@@ -41,6 +48,19 @@ with spoken as (
     'address',
     belfiore
   from access_point
+  union all
+  select
+    section,
+    belfiore
+  from point_section
+  where belfiore is not null
+  union all
+  -- A file that reaches 15 of the 20 regions is a list of Italy: where it names nothing, there is nothing.
+  select
+    p.section,
+    r.belfiore
+  from (select section from point_section group by section having max(regions_reached) >= 15) p
+  cross join (select distinct belfiore from comune_register) r
 ),
 loaded as (
   select section
@@ -59,6 +79,14 @@ loaded as (
   -- Where it is mapped, core.urban_area says.
   select 'land_use'
   where exists (select from land_use_piece)
+  union all
+  select 'poi'
+  where exists (select from school)
+    or exists (select from pharmacy)
+    or exists (select from fuel_station)
+  union all
+  select 'cultural_heritage'
+  where exists (select from cultural_place)
 )
 select
   g.code as region_code,

@@ -29,6 +29,11 @@ describeDatabase('the coverage of a section', (engine) => {
         create table income ();
         create table accesso ();
         create table land_use_piece ();
+        create table school ();
+        create table pharmacy ();
+        create table fuel_station ();
+        create table cultural_place ();
+        create table point_of_interest (category text, belfiore text, regions_reached int2);
         create table census_section (section_id text, istat_code text);
         create table quoted_comune (belfiore text, half_year int2, perimeter_half_year int2);
         create table declared_income (belfiore text, cap text);
@@ -88,6 +93,13 @@ describeDatabase('the coverage of a section', (engine) => {
   it('of the census: not_mapped for the parcel in a section of which no figures are published', async () => {
     expect(await said(`insert into census_section values ('940010000001', '094001'); insert into census_figures values ('940010000002');
       insert into section.demographics_14 values (1400000001, '940010000001', 0.5);`, ['demographics'])).toEqual({ demographics: ['not_mapped', 'not_mapped', 'not_mapped'] });
+  });
+
+  it('of points: a comune that a list names, whatever it is a list of; all of them where the list is one of Italy', async () => {
+    const points = 'insert into school default values; insert into fuel_station default values; insert into cultural_place default values;';
+    expect(await said(`${points} insert into point_of_interest values ('school', 'Z001', 1), ('fuel', 'Z002', 2), ('fuel', null, 2), ('culture', 'Z003', 19);`, ['poi', 'cultural_heritage']))
+      .toEqual({ poi: ['mapped', 'mapped', 'not_mapped'], cultural_heritage: ['mapped', 'mapped', 'mapped'] });
+    expect(await said(points, ['poi', 'cultural_heritage'])).toEqual({ poi: ['not_mapped', 'not_mapped', 'not_mapped'], cultural_heritage: ['not_mapped', 'not_mapped', 'not_mapped'] });
   });
 
   it('of addresses: a comune that INDIR has', async () => {

@@ -1,0 +1,61 @@
+/**
+ * Street and number of an address as registers of the state write it on one line, `VIA ROMA, 12/A` or `VIA ROMA 12 86020`: the street normalised as the
+ * streets of ANNCSU are, so that both meet in SQL. What people type is read by `parse-query.ts`.
+ */
+import { findRoute, fold, normaliseFolded } from './normalise.ts';
+
+export interface SplitAddress {
+  /** Normalised types that the street may have; empty: none was written. */
+  readonly streetTypes: readonly string[];
+  /** Different words of its name, normalised, ascending; empty: no street was written. */
+  readonly streetWords: readonly string[];
+  /** Null: none was written, or `SNC`. */
+  readonly number: number | null;
+  /** Upper case, `A`, `BIS`, `3`; null: none. */
+  readonly exponent: string | null;
+  readonly colour: 'ROSSO' | 'NERO' | null;
+}
+
+/** CAP at the end, `- 92019`, with comune and province before it where an export repeats them: `72013, CEGLIE MESSAPICA (BR) 72013`. */
+const POSTAL_CODE = /[\s,;-]*(?<!\d)\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)\s*\d{0,5})?\s*$/;
+const NUMBER = '(?:n(?:[.°]|r\\.?|um(?:ero|\\.)?)?\\s*|civ(?:ico|\\.)?\\s*)?(\\d{1,5})(?:\\s?-\\s?\\d{1,5})?(?:\\s*[/\\\\-]?\\s*(bis|ter|quater|quinquies|[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?';
+const ALONE = new RegExp(`^\\s*${NUMBER}\\s*$`);
+const AT_END = new RegExp(`^(.*[^\\s\\d])[\\s]+${NUMBER}\\s*$`);
+const WITHOUT_NUMBER = /[\s,-]*(?<![a-z])(?:s\.?\s?n\.?\s?c\.?|s\.\s?n\.?|sn|senza\s+numero(?:\s+civico)?)\s*$/;
+
+/** @param address null: not published */
+export function splitAddress(address: string | null): SplitAddress {
+  const text = fold(address ?? '').replace(/\s+/g, ' ').trim().replace(POSTAL_CODE, '').replace(/[\s,;-]+$/, '');
+  const { street, number, exponent, colour } = cut(text);
+  const { type, otherTypes, tokens } = normaliseFolded(street);
+  return {
+    streetTypes: type === null ? [] : [type, ...otherTypes],
+    streetWords: /[a-z]/.test(street) ? [...new Set(tokens)].sort() : [],
+    number, exponent, colour,
+  };
+}
+
+interface Cut extends Pick<SplitAddress, 'number' | 'exponent' | 'colour'> {
+  readonly street: string;
+}
+
+function cut(text: string): Cut {
+  const none = { number: null, exponent: null, colour: null };
+  if (WITHOUT_NUMBER.test(text)) return { street: text.replace(WITHOUT_NUMBER, ''), ...none };
+  const comma = text.lastIndexOf(',');
+  const behind = comma === -1 ? null : ALONE.exec(text.slice(comma + 1));
+  if (behind !== null) return { street: text.slice(0, comma), ...ending(behind.slice(1)) };
+  const [, street, ...found] = AT_END.exec(text) ?? [];
+  // `STRADA STATALE 18`, `SS 115 KM 158`: the road's own number, and metres along it.
+  if (street === undefined || /(?<![a-z])km\.?$/.test(street) || findRoute(text)?.end === text.length) return { street: text, ...none };
+  return { street: street.replace(/[\s,]+$/, ''), ...ending(found) };
+}
+
+/** `12R`, `12 ROSSO`: red where numbers are painted so; the database knows whether they are. */
+function ending([number = '', exponent, colour]: readonly (string | undefined)[]): Pick<SplitAddress, 'number' | 'exponent' | 'colour'> {
+  return {
+    number: Number(number),
+    exponent: exponent === undefined ? null : exponent.toUpperCase(),
+    colour: colour === undefined ? null : colour.startsWith('r') ? 'ROSSO' : 'NERO',
+  };
+}

@@ -1,0 +1,85 @@
+/**
+ * Tables of which each record is one line, read line by line: for publishers whose quotes and separators inside fields no CSV parser would take for what
+ * they are.
+ */
+import { isUtf8 } from 'node:buffer';
+import { TextDecoder } from 'node:util';
+import { inputError } from '../contract/source.ts';
+import { ODD_TEXT } from '../formats/odd-text.ts';
+
+const LF = 0x0a;
+const CR = 0x0d;
+/** No line of a publisher comes near; a file without line ends must not be held in memory. */
+const MAX_LINE_BYTES = 65_536;
+
+export interface Line {
+  /** From 1. */
+  readonly number: number;
+  readonly text: string;
+}
+
+/**
+ * The lines of a text that hold anything, without their ends. Each is UTF-8, else windows-1252: exports put names from several programs together.
+ * @throws input errors `LINE_TOO_LONG`, `ENCODING_WRONG`
+ */
+export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): AsyncGenerator<Line, void, undefined> {
+  let number = 0;
+  let carry: Buffer = Buffer.alloc(0);
+  const lineOf = (bytes: Buffer): Line | null => {
+    number += 1;
+    const text = decodeLine(bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes);
+    const odd = isUtf8(bytes) ? null : ODD_TEXT.exec(text);
+    if (odd !== null) {
+      throw inputError('the file has another encoding than its publisher uses', {
+        code: 'ENCODING_WRONG', at: `${at}:${number}`,
+        detail: `expected text in UTF-8 or windows-1252, found ${JSON.stringify(odd[0])}, which is what another encoding's bytes look like`,
+        hint: 'Use the file as downloaded; a spreadsheet program that saves it again may change its encoding.',
+      });
+    }
+    return text.trim() === '' ? null : { number, text: number === 1 ? text.replace(/^\uFEFF/, '') : text };
+  };
+  for await (const chunk of stream) {
+    const bytes = carry.length === 0 ? chunk : Buffer.concat([carry, chunk]);
+    let start = 0;
+    for (let end = bytes.indexOf(LF); end !== -1; end = bytes.indexOf(LF, start)) {
+      const line = lineOf(bytes.subarray(start, end));
+      if (line !== null) yield line;
+      start = end + 1;
+    }
+    carry = Buffer.from(bytes.subarray(start));
+    if (carry.length > MAX_LINE_BYTES) {
+      throw inputError('the table has no lines', {
+        code: 'LINE_TOO_LONG', at: `${at}:${number + 1}`, detail: `expected a line of at most ${MAX_LINE_BYTES} bytes, found more`, hint: 'Download the file again.',
+      });
+    }
+  }
+  const last = carry.length === 0 ? null : lineOf(carry);
+  if (last !== null) yield last;
+}
+
+/** A line's bytes as UTF-8, and where they are not, as windows-1252, which has a letter for every byte. */
+export function decodeLine(bytes: Buffer): string {
+  // As a stream: whole texts of windows-1252 are read as Latin-1 by some versions of Node.
+  return isUtf8(bytes) ? bytes.toString('utf8') : new TextDecoder('windows-1252').decode(bytes, { stream: true });
+}
+
+/** Cells of a line. A quote counts only where it opens a cell and another one closes it: names hold single ones. */
+export function cellsOf(line: string, separator: ';' | ','): string[] {
+  const cells: string[] = [];
+  let start = 0;
+  while (start <= line.length) {
+    const quoted = new RegExp(`"((?:[^"]|"")*)"[ \\t]*(?=${separator}|$)`, 'y');
+    quoted.lastIndex = start;
+    const match = line[start] === '"' ? quoted.exec(line) : null;
+    if (match !== null) {
+      cells.push((match[1] ?? '').replaceAll('""', '"'));
+      start = quoted.lastIndex + 1;
+      continue;
+    }
+    const end = line.indexOf(separator, start);
+    cells.push(line.slice(start, end === -1 ? undefined : end));
+    if (end === -1) break;
+    start = end + 1;
+  }
+  return cells;
+}

@@ -1,0 +1,20 @@
+/** What the publishers of points write in the same ways: texts, coordinates. Where a point may lie is not asked here: a wrong one is placed by its address. */
+import { z } from 'zod';
+import { isNoData } from './no-data.ts';
+
+/** Runs of white space, tabs among them, are one blank. A no-break space behind Â or Ã is the half of a letter that was encoded twice, and stays to be seen. */
+export const text = z.string().transform((value) => value.replace(/(?:[ \t\r\n\f\v]|(?<![\u00c2\u00c3])\u00a0)+/g, ' ').replace(/^ | $/g, ''));
+
+/** Null where nothing stands, or a sign for nothing. */
+export const optionalText = text.transform((value) => (/^(?:|-+|n\.?d\.?|non disponibile)$/i.test(value) ? null : value));
+
+export const requiredText = text.pipe(z.string().min(1, 'expected a text'));
+
+/** Degrees, with a point or a comma; null: not stated. */
+export const coordinate = z.string().transform((value, context) => {
+  const written = value.trim();
+  if (/^-*$/.test(written) || isNoData(written)) return null;
+  if (/^[+-]?(?:\d{1,15}(?:[.,]\d*)?|[.,]\d+)$/.test(written)) return Number(written.replace(',', '.'));
+  context.addIssue({ code: 'custom', message: 'expected degrees or nothing' });
+  return z.NEVER;
+});

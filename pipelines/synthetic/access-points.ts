@@ -1,0 +1,265 @@
+/**
+ * Streets and accesses of the synthetic region, which parcels they belong to, and in what order: known to the archive of accesses and to the publishers
+ * of points.
+ * Accesses lie in the middle of parcels, on roads near them and far from them; which is which is measured in plain TypeScript.
+ */
+import { inTurn, itemAt } from './items.ts';
+import { CELL_LAT, CELL_LON, firstLand } from './make-region.ts';
+import { placeOf, pointToPolygonsM } from './plane-geometry.ts';
+import type { LonLat, Random, SyntheticCell, SyntheticComune, SyntheticParcel, SyntheticRegion } from './region.ts';
+
+const NEAR_M = 15;
+const MOST_PER_PARCEL = 20;
+
+/** A street as published, and as the answers must show it. */
+export interface Street {
+  readonly key: number;
+  readonly comune: SyntheticComune;
+  readonly odonimo: string;
+  readonly name: string;
+  readonly localita: string;
+  readonly locality: string;
+  readonly lingua1: string;
+}
+
+export interface Access {
+  readonly key: number;
+  readonly street: Street;
+  readonly codice: string;
+  readonly civico: string;
+  readonly esponente: string;
+  readonly specificita: string;
+  readonly metrico: string;
+  readonly snc: string;
+  /** As published, decimal comma; empty when not stated. */
+  readonly x: string;
+  readonly y: string;
+  readonly quota: string;
+  readonly metodo: string;
+  /** How the number must be shown. */
+  readonly shown: string;
+  /** Null when the point is missing or cannot be believed. */
+  readonly point: LonLat | null;
+}
+
+/** Every comune has these, and so do the questions of the tests: odonimo, how it is shown, localita, how it is shown. */
+const USUAL: readonly (readonly [string, string, string, string])[] = [
+  ['VIA ROMA', 'Via Roma', '', ''],
+  ['VIALE ROMA', 'Viale Roma', '', ''],
+  ['VIA XX SETTEMBRE', 'Via XX Settembre', '', ''],
+  ['PIAZZA PRIMO MAGGIO', 'Piazza Primo Maggio', '', ''],
+  ['VIA LEOPOLDO II', 'Via Leopoldo II', '', ''],
+  ['CORSO VITTORIO EMANUELE SECONDO', 'Corso Vittorio Emanuele Secondo', '', ''],
+  ["VIA SANT'ANNA", "Via Sant'Anna", '', ''],
+  ["VIA D'ANNUNZIO", "Via d'Annunzio", '', ''],
+  ['VIA GIUSEPPE GARIBALDI', 'Via Giuseppe Garibaldi', '', ''],
+  ['STRADA PROVINCIALE 12', 'Strada Provinciale 12', '', ''],
+  ['STRADA STATALE 18', 'Strada Statale 18', '', ''],
+  ['CONTRADA FORNACE', 'Contrada Fornace', "LOCALITA' PIANO", "Localita' Piano"],
+  ['CONTRADA FORNACE', 'Contrada Fornace', 'BORGO BASSO', 'Borgo Basso'],
+  ["LOCALITA' PIAN DI NULLA", "Localita' Pian di Nulla", '', ''],
+  ['VIA MUSEO / MUSEUMSTRASSE', 'Via Museo / Museumstrasse', '', ''],
+  ['VIA FINTA', 'Via Finta', '', ''],
+];
+const NOUNS = ['ACACIE', 'BETULLE', 'CEDRI', 'FAGGI', 'GELSI', 'LARICI', 'MANDORLI', 'NOCI', 'OLMI', 'PIOPPI', 'QUERCE', 'ROBINIE', 'SALICI', 'TIGLI', 'ULIVI', 'VITI'];
+const ADJECTIVES = ['ALTE', 'BASSE', 'CHIARE', 'DORATE', 'FITTE', 'GRANDI', 'LARGHE', 'MINORI', 'NUOVE', 'OMBROSE', 'PICCOLE', 'RARE', 'SPARSE', 'VECCHIE'];
+
+const capital = (word: string): string => word.charAt(0) + word.slice(1).toLowerCase();
+
+export function streetsOf(comune: SyntheticComune): Street[] {
+  const first = 9_000_000 + comune.index * 1_000;
+  const streets: Street[] = USUAL.map(([odonimo, name, localita, locality], index) => ({
+    key: first + index, comune, odonimo, name, localita, locality, lingua1: comune.otherName !== null && odonimo === 'VIA ROMA' ? 'ROMSTRASSE' : '',
+  }));
+  // Double encoding and stray lower case, as published.
+  if (comune.index === 0) {
+    streets.push({ key: first + 900, comune, odonimo: 'VIA CIR\u00c3\u00b2', name: 'Via Cir\u00f2', localita: '', locality: '', lingua1: '' });
+    streets.push({ key: first + 901, comune, odonimo: 'VIA RICCH\u00ee', name: 'Via Ricch\u00ee', localita: '', locality: '', lingua1: 'ITALIANA' });
+  }
+  const more = Math.min(224, Math.floor(comune.parcelCount / 40));
+  for (let i = 0; i < more; i += 1) {
+    const noun = inTurn(NOUNS, i);
+    const adjective = inTurn(ADJECTIVES, Math.floor(i / NOUNS.length));
+    streets.push({
+      key: first + 100 + i, comune, odonimo: `VIA DELLE ${noun} ${adjective}`, name: `Via delle ${capital(noun)} ${capital(adjective)}`, localita: '', locality: '', lingua1: '',
+    });
+  }
+  return streets;
+}
+
+/** A point of a cell: the middle moved by a share of the cell, 7 decimals at most. */
+function pointIn(parcel: SyntheticParcel, cell: readonly [number, number], dx: number, dy: number): LonLat {
+  const [west, south] = parcel.sheet.box;
+  const round = (value: number): number => Math.round(value * 1e7) / 1e7;
+  return [round(west + (cell[0] + 0.5 + dx) * CELL_LON), round(south + (cell[1] + 0.5 + dy) * CELL_LAT)];
+}
+
+const comma = (value: number): string => String(value).replace('.', ',');
+
+export interface PlacedAccesses {
+  readonly accesses: readonly Access[];
+  /** Of each access that a parcel has, by its key: index of the parcel and distance from it in metres, 0 inside. */
+  readonly owners: ReadonlyMap<number, { readonly parcel: number; readonly distance: number }>;
+  /** Parcel index → accesses in the order of the answer. */
+  readonly owned: ReadonlyMap<number, readonly Access[]>;
+}
+
+/** The comune of each region that was asked for last: several sources ask for the same one. */
+const latest = new WeakMap<SyntheticRegion, { readonly comune: SyntheticComune; readonly placed: PlacedAccesses }>();
+
+/** The accesses of a comune, each with its point, and whose they are. */
+export function accessesOf(region: SyntheticRegion, comune: SyntheticComune): PlacedAccesses {
+  const before = latest.get(region);
+  if (before?.comune === comune) return before.placed;
+  const placed = place(region, comune);
+  latest.set(region, { comune, placed });
+  return placed;
+}
+
+function place(region: SyntheticRegion, comune: SyntheticComune): PlacedAccesses {
+  const random = region.random('anncsu', comune.belfiore);
+  const streets = streetsOf(comune);
+  const accesses: Access[] = [];
+  const inside = new Map<number, Access[]>();
+  const near = new Map<number, { access: Access; distance: number }[]>();
+  const numbers = new Map<number, number>();
+  const build = (street: Street, parts: Partial<Access>): Access => {
+    const key = 100_000_000 + comune.index * 100_000 + accesses.length;
+    let { civico } = parts;
+    if (civico === undefined) {
+      const next = (numbers.get(street.key) ?? 0) + 1 + random.below(2);
+      numbers.set(street.key, next);
+      civico = String(next);
+    }
+    const access: Access = {
+      key, street, codice: random.below(10) === 0 ? `G${random.below(900)}` : '', civico, esponente: '', specificita: '', metrico: '', snc: '', x: '', y: '', quota: '', metodo: '',
+      shown: civico, point: null, ...parts,
+    };
+    accesses.push(access);
+    return access;
+  };
+  const located = (point: LonLat): Partial<Access> => ({
+    point, x: comma(point[0]), y: comma(point[1]), quota: random.pick(['0', ',5', '312,4', '']), metodo: String(1 + random.below(5)),
+  });
+  const pickStreet = (): Street => {
+    const street = random.pick(streets);
+    // The last of the usual streets has no access; the roads are numbered by metres alone.
+    return /^VIA FINTA|^STRADA /.test(street.odonimo) ? itemAt(streets, 0) : street;
+  };
+  const own = (parcel: SyntheticParcel, access: Access): void => {
+    inside.set(parcel.index, [...(inside.get(parcel.index) ?? []), access]);
+  };
+
+  const placeInside = (parcel: SyntheticParcel): void => {
+    const count = parcel.index % 97 === 13 ? 25 : Math.max(0, random.below(5) - 2);
+    for (let i = 0; i < count; i += 1) {
+      const point = pointIn(parcel, parcel.cells[0], (random.next() - 0.5) * 0.3, (random.next() - 0.5) * 0.3);
+      own(parcel, build(pickStreet(), { ...located(point), ...numbering(random) }));
+    }
+  };
+  const placeBeside = (sheet: readonly SyntheticParcel[], parcel: SyntheticParcel, cell: SyntheticCell): void => {
+    const point = pointIn(parcel, cell, (random.next() - 0.5) * 0.8, (random.next() - 0.5) * 0.8);
+    // The nearest two lie among those around: roads and waters are one cell wide.
+    const isNear = ([column, row]: SyntheticCell): boolean => Math.abs(column - cell[0]) <= 2 && Math.abs(row - cell[1]) <= 2;
+    const lands = sheet.filter((other) => other.kind === 'land' && other.cells.some(isNear));
+    const within = lands.find((other) => placeOf(point, other.polygons) === 'inside');
+    if (within !== undefined) {
+      own(within, build(pickStreet(), located(point)));
+      return;
+    }
+    const distances = lands.map((other) => ({ other, distance: pointToPolygonsM(point, other.polygons) })).sort((a, b) => a.distance - b.distance);
+    const [nearest, second] = distances;
+    if (nearest === undefined) return;
+    // What a millimetre could turn round is left out.
+    const others = near.get(nearest.other.index) ?? [];
+    if (second !== undefined && second.distance - nearest.distance < 0.05) return;
+    if ([0, NEAR_M, ...others.map(({ distance }) => distance)].some((distance) => Math.abs(distance - nearest.distance) < 0.05)) return;
+    const access = build(pickStreet(), { ...located(point), esponente: 'A', shown: '' });
+    const shown: Access = { ...access, shown: `${access.civico}/A` };
+    accesses[accesses.length - 1] = shown;
+    if (nearest.distance < NEAR_M) near.set(nearest.other.index, [...others, { access: shown, distance: nearest.distance }]);
+  };
+
+  for (const parcels of Array.from(region.sheets(comune), (sheet) => [...region.parcelsOf(sheet)])) {
+    for (const parcel of parcels) {
+      if (parcel.kind === 'land') {
+        placeInside(parcel);
+        continue;
+      }
+      for (const cell of parcel.cells) {
+        // In the first and last cells of a sheet the nearest parcel may belong to the next one.
+        if (cell[0] < 2 || cell[0] > 9 || cell[1] < 2 || cell[1] > 7 || random.below(3) > 0) continue;
+        placeBeside(parcels, parcel, cell);
+      }
+    }
+  }
+  const lands = firstLand(region, comune, 40);
+  for (const [index, parts] of questions(comune).entries()) {
+    const street = streets.find(({ odonimo, localita }) => odonimo === parts.odonimo && localita === (parts.localita ?? ''));
+    if (street === undefined) continue;
+    const parcel = inTurn(lands, index);
+    const point = pointIn(parcel, parcel.cells[0], 0.01, 0.01);
+    own(parcel, build(street, { ...located(point), ...parts.access }));
+  }
+  for (const parts of unlocated(comune)) build(itemAt(streets, 0), parts);
+
+  const owned = new Map<number, Access[]>();
+  for (const index of new Set([...inside.keys(), ...near.keys()])) {
+    owned.set(index, [
+      ...(inside.get(index) ?? []).sort((a, b) => a.key - b.key),
+      ...(near.get(index) ?? []).sort((a, b) => a.distance - b.distance).map(({ access }) => access),
+    ].slice(0, MOST_PER_PARCEL));
+  }
+  const owners = new Map<number, { parcel: number; distance: number }>();
+  for (const [parcel, own] of inside) for (const { key } of own) owners.set(key, { parcel, distance: 0 });
+  for (const [parcel, own] of near) for (const { access, distance } of own) owners.set(access.key, { parcel, distance });
+  return { accesses, owned, owners };
+}
+
+/** Now and then an exponent, a colour, an access without number. */
+function numbering(random: Random): Partial<Access> {
+  const civico = String(1 + random.below(60));
+  switch (random.below(12)) {
+    case 0: return { civico, esponente: 'BIS', shown: `${civico}/BIS` };
+    case 1: return { civico, esponente: '3', shown: `${civico}/3` };
+    case 2: return { civico, specificita: 'ROSSO', shown: `${civico} ROSSO` };
+    case 3: return { civico, snc: '1', shown: 'SNC' };
+    case 4: return { civico: '', snc: '2', shown: 'SNC' };
+    default: return { civico, shown: civico };
+  }
+}
+
+/** What the questions of the tests ask for; numbers above 100 are given to nobody else. */
+function questions(comune: SyntheticComune): { odonimo: string; localita?: string; access: Partial<Access> }[] {
+  const number = (odonimo: string, civico: string, esponente = '', specificita = '', localita = ''): { odonimo: string; localita: string; access: Partial<Access> } => ({
+    odonimo, localita, access: { civico, esponente, specificita, shown: `${civico}${esponente === '' ? '' : `/${esponente}`}${specificita === '' ? '' : ` ${specificita}`}` },
+  });
+  return [
+    number('VIA ROMA', '112'), number('VIA ROMA', '112', 'A'), number('VIA ROMA', '130', 'B'), number('VIA ROMA', '130', 'BIS'), number('VIA ROMA', '130'),
+    number('VIA ROMA', '140', 'BIS'), number('VIA ROMA', '142'), number('VIA ROMA', '151', '', 'ROSSO'), number('VIA ROMA', '151'),
+    number('VIA XX SETTEMBRE', '120'), number('VIA XX SETTEMBRE', '120', '3'), number('VIA LEOPOLDO II', '108'), number('CORSO VITTORIO EMANUELE SECONDO', '145'),
+    number("VIA D'ANNUNZIO", '106'), number("VIA SANT'ANNA", '105'), number('VIA GIUSEPPE GARIBALDI', '103'), number('PIAZZA PRIMO MAGGIO', '107'),
+    number('VIALE ROMA', '113'), number('VIA MUSEO / MUSEUMSTRASSE', '111'), number("LOCALITA' PIAN DI NULLA", '101'),
+    number('CONTRADA FORNACE', '109', '', '', "LOCALITA' PIANO"), number('CONTRADA FORNACE', '109', '', '', 'BORGO BASSO'),
+    { odonimo: 'STRADA STATALE 18', access: { civico: '', metrico: '3200', shown: 'KM 3+200' } },
+    { odonimo: 'STRADA STATALE 18', access: { civico: '', metrico: '45', shown: 'KM 0+045' } },
+    { odonimo: 'STRADA PROVINCIALE 12', access: { civico: '', snc: '1', shown: 'SNC' } },
+    ...(comune.index === 0 ? [number('VIA CIR\u00c3\u00b2', '102'), number('VIA RICCH\u00ee', '104')] : []),
+  ];
+}
+
+/** Coordinates that cannot be believed: the address stays, without a point. */
+function unlocated(comune: SyntheticComune): Partial<Access>[] {
+  const parts = (civico: string, x: string, y: string, metodo = '4'): Partial<Access> => ({ civico, shown: civico, x, y, metodo });
+  return [
+    parts('201', '', '', ''),
+    parts('202', '0', '0'),
+    parts('203', '41,9', '14,2'),
+    parts('204', '467512,3', '4638210,77'),
+    parts('205', '14,2', ''),
+    parts('206', '', '41,9'),
+    parts('207', '', ''),
+    parts('208', '2,35', '48,85'),
+    ...(comune.index === 0 ? [parts('209', '-8,5', '41,9')] : []),
+  ];
+}

@@ -1,0 +1,124 @@
+/**
+ * Schools, pharmacies, fuel stations and places of culture of the synthetic region: where each stands, what is published of it, right or wrong, and which
+ * parcel has it. All stand at accesses of the archive, so that a point's parcel is known, and its street and number lead to the same place.
+ */
+import { accessesOf, type Access } from './access-points.ts';
+import { itemAt } from './items.ts';
+import type { LonLat, SyntheticComune, SyntheticParcel, SyntheticRegion } from './region.ts';
+
+export type PointKind = 'school' | 'pharmacy' | 'fuel' | 'culture';
+
+export interface SyntheticPoint {
+  /** Number in its comune, from 0. */
+  readonly nth: number;
+  readonly comune: SyntheticComune;
+  /** Street in capitals; empty: none is published. */
+  readonly street: string;
+  /** `12`, `12/A`; empty: none is published. */
+  readonly number: string;
+  /** As published, not always believable; null: not published. */
+  readonly reported: LonLat | null;
+  /** Null: it cannot be placed. */
+  readonly placed: { readonly byStreet: boolean; readonly at: LonLat; readonly parcel: number; readonly distance: number } | null;
+  /** Why it cannot; null: it can. */
+  readonly reason: 'swapped' | 'zero' | 'elsewhere' | 'ambiguous' | 'not_found' | 'no_number' | null;
+}
+
+/** Parcels per point in Italy (87 million parcels; 55,000 schools, 20,700 pharmacies, 24,000 fuel stations, 10,000 places of culture). */
+const PARCELS_PER_POINT: Readonly<Record<PointKind, number>> = { school: 1600, pharmacy: 4200, fuel: 3600, culture: 8700 };
+/** A small region is denser: it has about so many points, so that a comparison of few parcels says something. */
+const AT_LEAST: Readonly<Record<PointKind, number>> = { school: 100, pharmacy: 50, fuel: 55, culture: 190 };
+/** Regions smaller than this have no crowded parcel. */
+const CROWDED_FROM = 1_000;
+/** Points at one place of the first comune: more than an answer holds. */
+const CROWD: Readonly<Partial<Record<PointKind, number>>> = { fuel: 52, culture: 22 };
+
+/** A located access with a number whose street and number are found once in the comune, in a parcel or near one. */
+function usable(region: SyntheticRegion, comune: SyntheticComune): { access: Access; point: LonLat; parcel: number; distance: number }[] {
+  const { accesses, owners } = accessesOf(region, comune);
+  // Two streets of that name differ by their locality alone, and one has two names.
+  const numbered = accesses.filter(({ civico, specificita, snc, point, street }) => (
+    civico !== '' && specificita === '' && snc === '' && point !== null && !/FORNACE|MUSEO|\u00c3/.test(street.odonimo)
+  ));
+  const keyOf = ({ street, civico, esponente }: Access): string => `${street.odonimo} ${civico}/${esponente}`;
+  const times = new Map<string, number>();
+  for (const access of numbered) times.set(keyOf(access), (times.get(keyOf(access)) ?? 0) + 1);
+  return numbered.flatMap((access) => {
+    const owner = owners.get(access.key);
+    return access.point === null || owner === undefined || times.get(keyOf(access)) !== 1 ? [] : [{ access, point: access.point, ...owner }];
+  });
+}
+
+/** The points of a comune: good ones, then one of each fault that its kind may have. */
+export function pointsOf(region: SyntheticRegion, comune: SyntheticComune, kind: PointKind): SyntheticPoint[] {
+  const random = region.random('points', kind, comune.belfiore);
+  const places = usable(region, comune);
+  const points: SyntheticPoint[] = [];
+  if (places.length === 0) return points;
+  const perPoint = Math.min(PARCELS_PER_POINT[kind], Math.max(4, region.parcelCount / AT_LEAST[kind]));
+  const add = (point: Omit<SyntheticPoint, 'nth' | 'comune'>): void => void points.push({ nth: points.length, comune, ...point });
+  const numberOf = ({ civico, esponente }: Access): string => (esponente === '' ? civico : `${civico}/${esponente}`);
+  /** By its coordinates where they are those of the place, else by street and number. */
+  const good = ({ access, point, parcel, distance }: (typeof places)[number], reported: LonLat | null): void =>
+    add({
+      street: access.street.odonimo, number: numberOf(access), reported, placed: { byStreet: reported !== point, at: point, parcel, distance }, reason: null,
+    });
+  const count = Math.max(1, Math.round(comune.parcelCount / perPoint));
+  for (let i = 0; i < count; i += 1) {
+    const place = itemAt(places, random.below(places.length));
+    good(place, kind === 'school' ? null : place.point);
+  }
+  const [first] = places;
+  const crowd = comune.index === 0 && region.parcelCount >= CROWDED_FROM ? CROWD[kind] ?? 0 : 0;
+  if (first !== undefined) for (let i = 0; i < crowd; i += 1) good(first, first.point);
+
+  const place = itemAt(places, random.below(places.length));
+  const nowhere = { placed: null, number: '9999', street: 'VIA ROMA' };
+  const [lon, lat] = place.point;
+  if (kind === 'school' || kind === 'fuel') {
+    add({ ...nowhere, reported: null, street: '', number: '', reason: 'no_number' });
+    add({ ...nowhere, reported: null, number: '', reason: 'no_number' });
+    add({ ...nowhere, reported: null, reason: 'not_found' });
+    // Two streets are called so; and one access is known without its place.
+    add({ ...nowhere, reported: null, street: 'CONTRADA FORNACE', number: '109', reason: 'ambiguous' });
+    add({ ...nowhere, reported: null, number: '202', reason: 'not_found' });
+  }
+  if (kind !== 'school') {
+    good(place, null);
+    good(place, [0, 0]);
+    good(place, [lat, lon]);
+    good(place, [lon + 1, lat]);
+    add({ ...nowhere, reported: [lat, lon], reason: 'swapped' });
+    add({ ...nowhere, reported: [0, 0], reason: 'zero' });
+    add({ ...nowhere, reported: [lon + 1, lat], reason: 'elsewhere' });
+  }
+  return points;
+}
+
+/** What a source's truth says: of each parcel the points of a kind, as they are answered, in the order of the file. */
+export function pointsByParcel<T>(
+  region: SyntheticRegion, kind: PointKind, answer: (point: SyntheticPoint, placed: NonNullable<SyntheticPoint['placed']>) => T,
+): (parcel: SyntheticParcel) => readonly T[] {
+  let current: { readonly comune: SyntheticComune; readonly byParcel: ReadonlyMap<number, readonly T[]> } | null = null;
+  return ({ comune, index }) => {
+    if (current?.comune !== comune) {
+      const byParcel = new Map<number, T[]>();
+      for (const point of pointsOf(region, comune, kind)) {
+        if (point.placed !== null) byParcel.set(point.placed.parcel, [...(byParcel.get(point.placed.parcel) ?? []), answer(point, point.placed)]);
+      }
+      current = { comune, byParcel };
+    }
+    return current.byParcel.get(index) ?? [];
+  };
+}
+
+/** A number of its own for each point: `digits` long, the comune's number first. */
+export function serialOf({ comune, nth }: SyntheticPoint, digits: number): string {
+  return String((comune.index + 1) * 1000 + nth).padStart(digits, '0');
+}
+
+/** Seven decimals, as coordinates are answered. */
+export function coordinatesOf([lon, lat]: LonLat): { readonly lat: number; readonly lng: number } {
+  const round = (degrees: number): number => Math.round(degrees * 1e7) / 1e7;
+  return { lat: round(lat), lng: round(lon) };
+}

@@ -1,0 +1,14 @@
+-- purpose: what must hold of the places of culture of a release
+-- reads: layer.cultural_place
+-- writes: none
+-- grain: offending rows
+-- crs: none
+
+-- check: places_have_coordinates
+-- level: warn
+-- expects: half of the places have coordinates in Italy
+select
+  count(*) as places,
+  count(*) filter (where lat between 35 and 47.5 and lon between 6 and 19) as in_italy
+from cultural_place
+having count(*) filter (where lat between 35 and 47.5 and lon between 6 and 19) < 0.5 * count(*);

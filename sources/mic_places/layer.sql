@@ -1,0 +1,53 @@
+-- purpose: places of culture as the ministry lists them
+-- reads: none
+-- writes: layer.cultural_place
+-- grain: one row per place
+-- crs: none; longitude and latitude in WGS 84 degrees as published, right or wrong
+
+create table layer.cultural_place (
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
+  place_id text not null,
+  name text not null,
+  type text,
+  class text,
+  address text,
+  comune text,
+  province text,
+  region_code int2,
+  lat float8,
+  lon float8,
+  catalog_code text,
+  comune_key text,
+  street_types text[] not null,
+  street_words text[] not null,
+  number int4,
+  exponent text,
+  colour text,
+  place text not null,
+  regions_reached int2 not null
+) partition by list (release_id);
+comment on table layer.cultural_place is 'Places of culture (MiC), with the coordinates as published: where each is placed, core.point_of_interest says';
+comment on column layer.cultural_place.release_id is 'Release (ledger.release)';
+comment on column layer.cultural_place.member_id is 'File member (ledger.member)';
+comment on column layer.cultural_place.position is 'Last line of the record, from 1';
+comment on column layer.cultural_place.place_id is 'Identifier as published';
+comment on column layer.cultural_place.name is 'Name';
+comment on column layer.cultural_place.type is 'Type, as published: Museo, Biblioteca; null: not stated';
+comment on column layer.cultural_place.class is 'Category, as published; null: not stated';
+comment on column layer.cultural_place.address is 'Address as published; null: not stated';
+comment on column layer.cultural_place.comune is 'Comune as published; null: not stated';
+comment on column layer.cultural_place.province is 'Province as published, its name or car plate code; null: not stated';
+comment on column layer.cultural_place.region_code is 'ISTAT region code of the province, where its plate code is stated; null: it is not';
+comment on column layer.cultural_place.lat is 'Latitude as published; null: not stated';
+comment on column layer.cultural_place.lon is 'Longitude as published; null: not stated';
+comment on column layer.cultural_place.catalog_code is 'Code in the catalogue; null: not stated';
+comment on column layer.cultural_place.comune_key is 'Comune, normalised as core.comune_key does; null: not stated';
+comment on column layer.cultural_place.street_types is 'Types that the street of the address may have, normalised; empty: none is written';
+comment on column layer.cultural_place.street_words is 'Different words of the street''s name, normalised, ascending; empty: no street is written';
+comment on column layer.cultural_place.number is 'House number; null: none';
+comment on column layer.cultural_place.exponent is 'What follows the number, upper case; null: nothing';
+comment on column layer.cultural_place.colour is 'ROSSO or NERO; null: not written';
+comment on column layer.cultural_place.place is 'Province and comune as the file says them: what newer parts supersede';
+comment on column layer.cultural_place.regions_reached is 'Regions of Italy, of 20, that its file reaches: of 15 and more it is a file of Italy';

@@ -1,0 +1,20 @@
+-- purpose: the comuni that each file has
+-- reads: layer.cultural_place
+-- writes: place
+-- grain: one row per file and comune as it is written
+-- crs: none
+
+create table place as
+select
+  'cultural_place' as layer,
+  m.file_id,
+  '' as series,
+  s.place,
+  null::int2 as region_code,
+  null::int2 as likely_region_code,
+  null as dated,
+  true as named,
+  null as name
+from cultural_place s
+join member m using (member_id)
+group by m.file_id, s.place;

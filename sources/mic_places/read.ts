@@ -1,0 +1,49 @@
+/** Reads places of culture: the answer of a query as CSV. */
+import { addressValues } from '../../pipelines/address/point-address.ts';
+import { expectColumns, fieldsOf, openCsv, type CsvOptions } from '../../pipelines/formats/csv.ts';
+import { counted } from '../../pipelines/formats/streams.ts';
+import { firstLine } from '../../pipelines/readers/head.ts';
+import { regionOfPlate } from '../../pipelines/contract/regions.ts';
+import type { InputFile, Sink } from '../../pipelines/contract/source.ts';
+import { refusalOf } from '../../pipelines/readers/refusal.ts';
+import { manifest } from './manifest.ts';
+import { COLUMNS, OPTIONAL, place } from './schema.ts';
+
+const BATCH = 1000;
+
+/** What endpoints write, and what spreadsheets make of it. */
+export function delimiterOf(text: string): CsvOptions['delimiter'] {
+  return firstLine(text).includes(';') ? ';' : ',';
+}
+
+/** Streams the file. Position = number of the record's last line. @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED` */
+export async function read(file: InputFile, sink: Sink): Promise<void> {
+  const chunks = (counted(file.open() as AsyncIterable<Buffer>, (bytes) => sink.progress(bytes)))[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  const head = first.done === true ? Buffer.alloc(0) : first.value;
+  async function* all(): AsyncGenerator<Buffer> {
+    yield head;
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+  }
+  const delimiter = delimiterOf(head.toString('latin1'));
+  const reader = await openCsv(all(), { at: file.name, delimiter });
+  try {
+    const columns = expectColumns(reader.header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, at: `${file.name}:${reader.headerLine}` });
+    const member = await sink.member({ path: '', size: file.size, envelope: { before: `${reader.header.join(delimiter)}\n`, after: '\n' } });
+    let records = 0;
+    for await (const { line, values, raw, problem } of reader.records()) {
+      records += 1;
+      const fields = fieldsOf(values, columns);
+      const parsed = place.safeParse(fields);
+      if (problem !== null) member.reject({ position: line, ...problem, raw });
+      else if (parsed.success) {
+        const { place_id, name, type, class: category, address, comune, province, lat, lon, catalog_code } = parsed.data;
+        member.row('raw_cultural_place', line, [place_id, name, type, category, address, comune, province, regionOfPlate(province ?? ''), lat, lon, catalog_code, ...addressValues(address, comune)]);
+      } else member.reject({ position: line, ...refusalOf(fields, parsed.error), raw });
+      if (records % BATCH === 0) await member.drain();
+    }
+    await member.close(records);
+  } finally {
+    reader.close();
+  }
+}

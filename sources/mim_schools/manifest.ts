@@ -1,0 +1,45 @@
+import { HOLDERS } from '../../pipelines/contract/holders.ts';
+import type { Manifest } from '../../pipelines/contract/source.ts';
+
+const COMUNE = 'follows from the comune';
+const CONTACT = 'how to reach the school: not shown';
+
+export const manifest: Manifest = {
+  id: 'mim_schools',
+  version: 1,
+  title: 'MIM: schools, of the State and private ones',
+  attribution: {
+    holder: HOLDERS.istruzione,
+    license: 'IODL-2.0',
+    url: 'https://dati.istruzione.it/opendata/opendata/catalogo/elements1/?area=Scuole',
+    text: 'Fonte: Ministero dell\'Istruzione e del Merito, Portale Unico dei Dati della Scuola',
+  },
+  vintageRule: 'ANNOSCOLASTICO of the first row, `202021` → `2020_2021`',
+  downloads: [
+    {
+      url: 'https://dati.istruzione.it/opendata/opendata/catalogo/elements1/?area=Scuole',
+      note: 'four files: SCUANAGRAFESTAT and SCUANAGRAFEPAR, for Aosta, Trento and Bolzano SCUANAAUTSTAT and SCUANAAUTPAR',
+    },
+  ],
+  cadence: 'yearly, re-issued during the year',
+  crs: null,
+  keep: 'newest',
+  ignored: {
+    AREAGEOGRAFICA: COMUNE,
+    CAPSCUOLA: 'postal code: the comune and the address say where the school is',
+    CODICEISTITUTORIFERIMENTO: 'institute that runs the school',
+    DENOMINAZIONEISTITUTORIFERIMENTO: 'institute that runs the school',
+    DESCRIZIONECARATTERISTICASCUOLA: 'NORMALE, or where else lessons are held',
+    INDICAZIONESEDEDIRETTIVO: 'whether the head sits there',
+    INDICAZIONESEDEOMNICOMPRENSIVO: 'seat of an institute of all grades',
+    INDIRIZZOEMAILSCUOLA: CONTACT,
+    INDIRIZZOPECSCUOLA: CONTACT,
+    SITOWEBSCUOLA: CONTACT,
+    SEDESCOLASTICA: 'whether lessons are held there',
+  },
+  envelope: {
+    records: { STAT: { min: 40_000, max: 70_000 }, PAR: { min: 8_000, max: 20_000 }, AUTSTAT: { min: 900 }, AUTPAR: { min: 100 } },
+    rejectShare: 0.01,
+  },
+  layers: ['school'],
+};

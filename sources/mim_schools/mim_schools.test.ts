@@ -1,0 +1,15 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, test } from 'vitest';
+import source from './source.ts';
+import { goldenOf, trial } from '../../test/harness/trial.ts';
+
+const FOLDER = fileURLToPath(new URL('./', import.meta.url));
+
+describe('the lists of schools', () => {
+  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+    const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
+    expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+});

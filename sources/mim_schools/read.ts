@@ -1,0 +1,34 @@
+/** Reads one of the four lists of schools: CSV with doubled quotes. */
+import { addressValues } from '../../pipelines/address/point-address.ts';
+import { expectColumns, fieldsOf, openCsv } from '../../pipelines/formats/csv.ts';
+import { counted } from '../../pipelines/formats/streams.ts';
+import type { InputFile, Sink } from '../../pipelines/contract/source.ts';
+import { refusalOf } from '../../pipelines/readers/refusal.ts';
+import { manifest } from './manifest.ts';
+import { COLUMNS, school } from './schema.ts';
+
+const BATCH = 1000;
+
+/** Streams the file. Position = number of the record's last line. @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED` */
+export async function read(file: InputFile, sink: Sink): Promise<void> {
+  const reader = await openCsv(counted(file.open() as AsyncIterable<Buffer>, (bytes) => sink.progress(bytes)), { at: file.name, delimiter: ',' });
+  try {
+    const columns = expectColumns(reader.header, { mapped: COLUMNS, ignored: manifest.ignored, at: `${file.name}:${reader.headerLine}` });
+    const member = await sink.member({ path: '', size: file.size, envelope: { before: `${reader.header.join(',')}\n`, after: '\n' } });
+    let records = 0;
+    for await (const { line, values, raw, problem } of reader.records()) {
+      records += 1;
+      const fields = fieldsOf(values, columns);
+      const parsed = school.safeParse(fields);
+      if (problem !== null) member.reject({ position: line, ...problem, raw });
+      else if (parsed.success) {
+        const { school_year, region, province, school_id, name, address, belfiore, comune, type } = parsed.data;
+        member.row('raw_school', line, [file.role, school_year, region, province, school_id, name, address, belfiore, comune, type, ...addressValues(address, comune)]);
+      } else member.reject({ position: line, ...refusalOf(fields, parsed.error), raw });
+      if (records % BATCH === 0) await member.drain();
+    }
+    await member.close(records);
+  } finally {
+    reader.close();
+  }
+}

@@ -1,0 +1,56 @@
+/** One school as text, and what it means. */
+import { z } from 'zod';
+import { ADDRESS_COLUMNS } from '../../pipelines/address/point-address.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
+import type { Columns } from '../../pipelines/contract/source.ts';
+import { optionalText, requiredText, text } from '../../pipelines/readers/point-fields.ts';
+
+export const COLUMNS = {
+  school_year: 'ANNOSCOLASTICO',
+  region: 'REGIONE',
+  province: 'PROVINCIA',
+  school_id: 'CODICESCUOLA',
+  name: 'DENOMINAZIONESCUOLA',
+  address: 'INDIRIZZOSCUOLA',
+  belfiore: 'CODICECOMUNESCUOLA',
+  comune: 'DESCRIZIONECOMUNE',
+  type: 'DESCRIZIONETIPOLOGIAGRADOISTRUZIONESCUOLA',
+} as const;
+
+/** `202021` → `2020_2021`; null: no school year. */
+export function schoolYear(written: string): string | null {
+  const [, first, last] = /^(20\d{2})(\d{2})$/.exec(written.trim()) ?? [];
+  return first !== undefined && Number(last) === (Number(first) + 1) % 100 ? `${first}_${Number(first) + 1}` : null;
+}
+
+export const school = z.strictObject({
+  school_year: z.string().transform((value, context) => {
+    const year = schoolYear(value);
+    if (year !== null) return year;
+    context.addIssue({ code: 'custom', message: 'expected a school year such as 202425' });
+    return z.NEVER;
+  }),
+  /** Null: a name that no region has. */
+  region: z.string().transform((value) => findRegion(value)?.code ?? null),
+  province: optionalText,
+  school_id: text.pipe(z.string().regex(/^[A-Z0-9]{10}$/i, 'expected ten letters and digits')).transform((code) => code.toUpperCase()),
+  name: requiredText,
+  address: optionalText,
+  belfiore: text.pipe(z.string().regex(/^[A-Z]\d{3}$/i, 'expected a cadastral code such as F205')).transform((code) => code.toUpperCase()),
+  comune: optionalText,
+  type: optionalText,
+});
+
+export const raw_school = {
+  kind: 'text not null',
+  school_year: 'text not null',
+  region_code: 'int2',
+  province: 'text',
+  school_id: 'text not null',
+  name: 'text not null',
+  address: 'text',
+  belfiore: 'text not null',
+  comune: 'text',
+  type: 'text',
+  ...ADDRESS_COLUMNS,
+} satisfies Columns;

@@ -1,0 +1,50 @@
+import { normaliseHeader, peekRows } from '../../pipelines/formats/csv.ts';
+import { isoDate } from '../../pipelines/readers/iso-date.ts';
+import { isWhole, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
+import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { manifest } from './manifest.ts';
+import { read } from './read.ts';
+import { COLUMNS, raw_school, schoolYear } from './schema.ts';
+
+/** `SCUANAGRAFESTAT20242520240901`: list, school year, day of issue. */
+const WHOLE: WholeName = { whole: /^SCUANA(?:GRAFE|AUT)(?:STAT|PAR)\d{6}(?:\d{8})?$/i, stated: /^SCUANA(?:GRAFE|AUT)/i };
+const USED = Object.values(COLUMNS).map(normaliseHeader);
+/** Share of the columns that are used which a changed header must have to be known for what it is. */
+const RESEMBLING = 0.6;
+/** Regions whose schools the lists of the autonomous provinces and of Aosta have. */
+const AUTONOMOUS = /AOSTA|TRENTO|BOLZANO|TRENTINO/i;
+
+async function recognise(probe: Probe): Promise<Recognition | null> {
+  if (probe.entries !== null) return null;
+  const [header = [], ...rows] = peekRows(probe.head, ',', 40);
+  const names = header.map(normaliseHeader);
+  if (USED.filter((name) => names.includes(name)).length < RESEMBLING * USED.length) return null;
+  const at = (name: string): number => names.indexOf(normaliseHeader(name));
+  const year = rows.map((row) => schoolYear(row[at(COLUMNS.school_year)] ?? '')).find((found) => found !== null) ?? schoolYear(/(20\d{4})/.exec(probe.name)?.[1] ?? '');
+  if (year === null) {
+    throw inputError('the list of schools says no school year', {
+      code: 'VINTAGE_MISSING', at: `${probe.name}:2`, detail: 'expected ANNOSCOLASTICO such as 202425, found none', hint: 'Download the file again.',
+    });
+  }
+  const [, group, list] = /SCUANA(GRAFE|AUT)(STAT|PAR)/i.exec(probe.name) ?? [];
+  // A copy under another name: lists of private schools do not name an institute that runs them, those of the autonomous provinces have only theirs.
+  const kind = list?.toUpperCase() ?? (at('CODICEISTITUTORIFERIMENTO') === -1 ? 'PAR' : 'STAT');
+  const isAutonomous = group === undefined ? rows.length > 0 && rows.every((row) => AUTONOMOUS.test(row[at(COLUMNS.region)] ?? '')) : group.toUpperCase() === 'AUT';
+  const [, y, m, d] = /\d{6}(20\d{2})(\d{2})(\d{2})$/.exec(stemOf(probe.name)) ?? [];
+  const dated = y === undefined || m === undefined || d === undefined ? null : isoDate(`${d}/${m}/${y}`);
+  return {
+    role: `${isAutonomous ? 'AUT' : ''}${kind}`, vintage: year, region: null, complete: isWhole([probe.name], WHOLE),
+    ...(dated === null ? {} : { dated }),
+  };
+}
+
+export default defineSource({
+  manifest,
+  names: [/^SCUANA(?:GRAFE|AUT)(?:STAT|PAR)[^/]*\.csv$/i],
+  tables: { raw_school },
+  keys: { raw_school: ['school_id'] },
+  unique: { school: ['school_id'] },
+  places: { school: { series: ['kind'], place: 'belfiore' } },
+  recognise,
+  read,
+});

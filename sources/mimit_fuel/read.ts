@@ -1,0 +1,55 @@
+/** Reads the register: a line with its day, a header, then one line per station, whose name may hold the separator. */
+import { addressValues } from '../../pipelines/address/point-address.ts';
+import { expectColumns, fieldsOf } from '../../pipelines/formats/csv.ts';
+import { counted } from '../../pipelines/formats/streams.ts';
+import { regionOfPlate } from '../../pipelines/contract/regions.ts';
+import { inputError, type InputFile, type Sink } from '../../pipelines/contract/source.ts';
+import { linesOf } from '../../pipelines/readers/delimited-lines.ts';
+import { refusalOf } from '../../pipelines/readers/refusal.ts';
+import { manifest } from './manifest.ts';
+import { COLUMNS, EDITIONS, station } from './schema.ts';
+
+/** Cells before the name and behind it hold no separator. */
+const BEFORE_NAME = 4;
+const BEHIND_NAME = 5;
+const WIDTH = BEFORE_NAME + 1 + BEHIND_NAME;
+const BATCH = 1000;
+
+/** `|` since February 2026, `;` before. */
+export function separatorOf(header: string): '|' | ';' {
+  return header.includes('|') ? '|' : ';';
+}
+
+/** Streams the file. Positions are line numbers, the line with the day being 1. @throws input errors `COLUMNS_CHANGED`, `REGISTER_EMPTY` */
+export async function read(file: InputFile, sink: Sink): Promise<void> {
+  const member = await sink.member({ path: '', size: file.size });
+  let columns: Record<keyof typeof COLUMNS, number> | null = null;
+  let separator: '|' | ';' = '|';
+  let records = 0;
+  for await (const { number, text } of linesOf(counted(file.open() as AsyncIterable<Buffer>, (bytes) => sink.progress(bytes)), file.name)) {
+    if (number === 1) continue;
+    if (columns === null) {
+      separator = separatorOf(text);
+      columns = expectColumns(text.split(separator), { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at: `${file.name}:${number}` });
+      continue;
+    }
+    records += 1;
+    const cells = text.split(separator);
+    if (cells.length < WIDTH) {
+      member.reject({ position: number, code: 'column_count', message: `expected ${WIDTH} fields or more, found ${cells.length}`, raw: text });
+      continue;
+    }
+    const values = [...cells.slice(0, BEFORE_NAME), cells.slice(BEFORE_NAME, -BEHIND_NAME).join(separator), ...cells.slice(-BEHIND_NAME)];
+    const fields = fieldsOf(values, columns);
+    const parsed = station.safeParse(fields);
+    if (parsed.success) {
+      const { station_id, brand, type, name, address, comune, province, lat, lon } = parsed.data;
+      member.row('raw_fuel_station', number, [station_id, brand, type, name, address, comune, province, regionOfPlate(province ?? ''), lat, lon, ...addressValues(address, comune)]);
+    } else member.reject({ position: number, ...refusalOf(fields, parsed.error), raw: text });
+    if (records % BATCH === 0) await member.drain();
+  }
+  if (columns === null) {
+    throw inputError('the register of fuel stations has no header', { code: 'REGISTER_EMPTY', at: file.name, detail: 'expected a header in the second line, found none', hint: 'Download the file again.' });
+  }
+  await member.close(records);
+}

@@ -1,0 +1,48 @@
+/** One fuel station as text, and what it means. */
+import { z } from 'zod';
+import { ADDRESS_COLUMNS } from '../../pipelines/address/point-address.ts';
+import type { Columns } from '../../pipelines/contract/source.ts';
+import { coordinate, optionalText, text } from '../../pipelines/readers/point-fields.ts';
+
+export const COLUMNS = {
+  station_id: 'idImpianto',
+  brand: 'Bandiera',
+  type: 'Tipo Impianto',
+  name: 'Nome Impianto',
+  address: 'Indirizzo',
+  comune: 'Comune',
+  province: 'Provincia',
+  lat: 'Latitudine',
+  lon: 'Longitudine',
+} as const;
+
+export const EDITIONS = {
+  2015: ['idImpianto', 'Gestore', 'Bandiera', 'Tipo Impianto', 'Nome Impianto', 'Indirizzo', 'Comune', 'Provincia', 'Latitudine', 'Longitudine'],
+} as const;
+
+export const station = z.strictObject({
+  station_id: text.pipe(z.string().regex(/^\d{1,18}$/, 'expected digits')),
+  brand: optionalText,
+  type: optionalText,
+  name: optionalText,
+  address: optionalText,
+  comune: optionalText,
+  /** Car plate code of the province, of whatever year. */
+  province: optionalText.transform((value) => value?.toUpperCase() ?? null),
+  lat: coordinate,
+  lon: coordinate,
+});
+
+export const raw_fuel_station = {
+  station_id: 'text not null',
+  brand: 'text',
+  type: 'text',
+  name: 'text',
+  address: 'text',
+  comune: 'text',
+  province: 'text',
+  region_code: 'int2',
+  lat: 'float8',
+  lon: 'float8',
+  ...ADDRESS_COLUMNS,
+} satisfies Columns;

@@ -1,0 +1,36 @@
+import { resembles } from '../../pipelines/formats/csv.ts';
+import { decodeLine } from '../../pipelines/readers/delimited-lines.ts';
+import { isoDate } from '../../pipelines/readers/iso-date.ts';
+import { isWhole, type WholeName } from '../../pipelines/readers/packaging.ts';
+import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { manifest } from './manifest.ts';
+import { read, separatorOf } from './read.ts';
+import { EDITIONS, raw_fuel_station } from './schema.ts';
+
+/** `anagrafica_impianti_attivi`, with or without its day. */
+const WHOLE: WholeName = { whole: /^anagrafica_impianti_attivi(?:[-_]?\d{8}|[-_]\d{4}-\d{2}-\d{2})?$/i, stated: /^anagrafica_impianti/i };
+
+async function recognise(probe: Probe): Promise<Recognition | null> {
+  if (probe.entries !== null) return null;
+  const [first = '', header = ''] = decodeLine(probe.head.subarray(0, 4096)).replace(/^\uFEFF/, '').split(/\r?\n/, 2);
+  if (!resembles(header.split(separatorOf(header)), EDITIONS)) return null;
+  const [, iso, italian = ''] = /(\d{4}-\d{2}-\d{2})|(\d{2}\/\d{2}\/\d{4})/.exec(first) ?? [];
+  const vintage = iso ?? isoDate(italian);
+  if (vintage === null) {
+    throw inputError('the register of fuel stations says no day', {
+      code: 'VINTAGE_MISSING', at: `${probe.name}:1`, detail: `expected "Estrazione del <day>", found ${JSON.stringify(first.slice(0, 60))}`, hint: 'Download the file again.',
+    });
+  }
+  return { role: 'stations', vintage, region: null, complete: isWhole([probe.name], WHOLE) };
+}
+
+export default defineSource({
+  manifest,
+  names: [/^anagrafica_impianti_attivi[^/]*\.csv$/i],
+  tables: { raw_fuel_station },
+  keys: { raw_fuel_station: ['station_id'] },
+  unique: { fuel_station: ['station_id'] },
+  places: { fuel_station: { place: 'place' } },
+  recognise,
+  read,
+});

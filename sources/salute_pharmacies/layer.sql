@@ -1,0 +1,51 @@
+-- purpose: pharmacies as the ministry lists them, closed ones included
+-- reads: none
+-- writes: layer.pharmacy
+-- grain: one row per pharmacy and time of validity
+-- crs: none; longitude and latitude in WGS 84 degrees as published, right or wrong
+
+create table layer.pharmacy (
+  release_id int4 not null,
+  member_id int4 not null,
+  position int8 not null,
+  pharmacy_id text not null,
+  name text not null,
+  address text,
+  istat_code text not null,
+  comune text,
+  type text,
+  opened_on date,
+  closed_on date,
+  open bool not null,
+  lat float8,
+  lon float8,
+  comune_key text,
+  street_types text[] not null,
+  street_words text[] not null,
+  number int4,
+  exponent text,
+  colour text,
+  regions_reached int2 not null
+) partition by list (release_id);
+comment on table layer.pharmacy is 'Pharmacies (Ministero della Salute), open and closed, with the coordinates as published: where each is placed, core.point_of_interest says';
+comment on column layer.pharmacy.release_id is 'Release (ledger.release)';
+comment on column layer.pharmacy.member_id is 'File member (ledger.member)';
+comment on column layer.pharmacy.position is 'Line of the file, from 1';
+comment on column layer.pharmacy.pharmacy_id is 'cod_farmacia; a pharmacy that moved has several rows, one of them open at most';
+comment on column layer.pharmacy.name is 'descrizione_farmacia';
+comment on column layer.pharmacy.address is 'indirizzo; null: not stated';
+comment on column layer.pharmacy.istat_code is 'ISTAT code of the comune, 6 digits, text, of whatever year';
+comment on column layer.pharmacy.comune is 'Name of the comune as published; null: not stated';
+comment on column layer.pharmacy.type is 'descrizione_tipologia: Ordinaria, Succursale, Dispensario; null: not stated';
+comment on column layer.pharmacy.opened_on is 'data_inizio_validita; null: not stated';
+comment on column layer.pharmacy.closed_on is 'data_fine_validita; null: none';
+comment on column layer.pharmacy.open is 'False: closed_on is not later than the file; such rows are not published';
+comment on column layer.pharmacy.lat is 'Latitude as published; null: not stated';
+comment on column layer.pharmacy.lon is 'Longitude as published; null: not stated';
+comment on column layer.pharmacy.comune_key is 'Comune, normalised as core.comune_key does; null: not stated';
+comment on column layer.pharmacy.street_types is 'Types that the street of the address may have, normalised; empty: none is written';
+comment on column layer.pharmacy.street_words is 'Different words of the street''s name, normalised, ascending; empty: no street is written';
+comment on column layer.pharmacy.number is 'House number; null: none';
+comment on column layer.pharmacy.exponent is 'What follows the number, upper case; null: nothing';
+comment on column layer.pharmacy.colour is 'ROSSO or NERO; null: not written';
+comment on column layer.pharmacy.regions_reached is 'Regions of Italy, of 20, that its file reaches: of 15 and more it is a file of Italy';

@@ -1,0 +1,62 @@
+-- purpose: pharmacies become a layer; of open rows of one pharmacy the newest counts
+-- reads: staging.raw_pharmacy
+-- writes: layer.pharmacy
+-- grain: one row per pharmacy and time of validity
+-- crs: none
+
+create table ranked as
+select
+  raw.*,
+  member.file_id,
+  raw.open and row_number() over (
+    partition by member.file_id, raw.pharmacy_id, raw.open
+    order by raw.opened_on desc nulls last, raw.member_id, raw.position
+  ) > 1 as repeats
+from raw_pharmacy as raw
+join member using (member_id);
+
+create table reach as
+select
+  file_id,
+  count(distinct core.region_of_istat_code(istat_code))::int2 as regions
+from ranked
+group by file_id;
+
+create table duplicate as
+select
+  member_id,
+  position,
+  'pharmacy_repeated' as code
+from ranked
+where repeats;
+
+create table pharmacy as
+select
+  release.release_id,
+  r.member_id,
+  r.position,
+  r.pharmacy_id,
+  r.name,
+  r.address,
+  r.istat_code,
+  r.comune,
+  r.type,
+  r.opened_on,
+  r.closed_on,
+  r.open,
+  r.lat,
+  r.lon,
+  r.comune_key,
+  r.street_types,
+  r.street_words,
+  r.number,
+  r.exponent,
+  r.colour,
+  reach.regions as regions_reached
+from ranked as r
+join reach using (file_id)
+cross join release
+where not r.repeats;
+
+drop table ranked;
+drop table reach;

@@ -1,0 +1,41 @@
+import { HOLDERS } from '../../pipelines/contract/holders.ts';
+import type { Manifest } from '../../pipelines/contract/source.ts';
+
+export const manifest: Manifest = {
+  id: 'salute_pharmacies',
+  version: 1,
+  title: 'Ministero della Salute: pharmacies',
+  attribution: {
+    holder: HOLDERS.salute,
+    license: 'IODL-2.0',
+    url: 'https://www.dati.salute.gov.it/it/dataset/farmacie/',
+    text: 'Fonte: Ministero della Salute, Farmacie',
+  },
+  vintageRule: 'the day in the name, `FRM_FARMA_5_20260816`; else the newest day among the first rows',
+  downloads: [{ url: 'https://www.dati.salute.gov.it/it/dataset/farmacie/', note: 'FRM_FARMA_5_<day>.csv; the name changes daily, so it is taken from the page' }],
+  cadence: 'daily',
+  crs: 'WGS 84 degrees, as geocoded by the publisher',
+  keep: 'newest',
+  ignored: {
+    cod_farmacia_asl: 'number given by the local health authority',
+    codice_farmacia_asl: 'number given by the local health authority',
+    partita_iva: 'tax number of the owner',
+    p_iva: 'tax number of the owner',
+    cap: 'postal code: the comune and the address say where it is',
+    frazione: 'part of the comune, seldom stated',
+    cod_provincia: 'follows from the comune',
+    codice_provincia: 'follows from the comune',
+    sigla_provincia: 'follows from the comune',
+    provincia: 'follows from the comune',
+    cod_regione: 'follows from the comune',
+    codice_regione: 'follows from the comune',
+    regione: 'follows from the comune',
+    cod_tipologia: 'said in words by descrizione_tipologia',
+    codice_tipologia: 'said in words by descrizione_tipologia',
+    localizzazione: 'how the publisher found the coordinates, seldom stated',
+    localize: 'how the publisher found the coordinates, seldom stated',
+    '': 'a separator at the end of the line',
+  },
+  envelope: { records: { pharmacies: { min: 40_000, max: 90_000 } }, rejectShare: 0.02 },
+  layers: ['pharmacy'],
+};

@@ -1,0 +1,44 @@
+/** Reads the list of pharmacies line by line: a header, then one line per pharmacy and time of validity. */
+import { addressValues } from '../../pipelines/address/point-address.ts';
+import { expectColumns, fieldsOf } from '../../pipelines/formats/csv.ts';
+import { counted } from '../../pipelines/formats/streams.ts';
+import { inputError, type InputFile, type Sink } from '../../pipelines/contract/source.ts';
+import { cellsOf, linesOf } from '../../pipelines/readers/delimited-lines.ts';
+import { refusalOf } from '../../pipelines/readers/refusal.ts';
+import { manifest } from './manifest.ts';
+import { COLUMNS, OPTIONAL, markEntities, pharmacy, withoutEntities } from './schema.ts';
+
+const BATCH = 1000;
+
+/** Streams the file. Positions are line numbers, the header being line 1. @throws input errors `COLUMNS_CHANGED`, `LIST_EMPTY` */
+export async function read(file: InputFile, sink: Sink): Promise<void> {
+  const member = await sink.member({ path: '', size: file.size });
+  let columns: Record<keyof typeof COLUMNS, number> | null = null;
+  let width = 0;
+  let records = 0;
+  for await (const { number, text } of linesOf(counted(file.open() as AsyncIterable<Buffer>, (bytes) => sink.progress(bytes)), file.name)) {
+    const cells = cellsOf(markEntities(text), ';').map(withoutEntities);
+    if (columns === null) {
+      columns = expectColumns(cells, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, at: `${file.name}:${number}` });
+      width = cells.length;
+      continue;
+    }
+    records += 1;
+    if (cells.length !== width) {
+      member.reject({ position: number, code: 'column_count', message: `expected ${width} fields, found ${cells.length}`, raw: text });
+      continue;
+    }
+    const fields = fieldsOf(cells, columns);
+    const parsed = pharmacy.safeParse(fields);
+    if (parsed.success) {
+      const { pharmacy_id, name, address, istat_code, comune, type, opened_on, closed_on, lat, lon } = parsed.data;
+      const open = closed_on === null || closed_on > file.vintage;
+      member.row('raw_pharmacy', number, [pharmacy_id, name, address, istat_code, comune, type, opened_on, closed_on, open, lat, lon, ...addressValues(address, comune)]);
+    } else member.reject({ position: number, ...refusalOf(fields, parsed.error), raw: text });
+    if (records % BATCH === 0) await member.drain();
+  }
+  if (columns === null) {
+    throw inputError('the list of pharmacies has no header', { code: 'LIST_EMPTY', at: file.name, detail: 'expected a header line, found none', hint: 'Download the file again.' });
+  }
+  await member.close(records);
+}

@@ -1,0 +1,79 @@
+/** One pharmacy as text, and what it means. */
+import { z } from 'zod';
+import { ADDRESS_COLUMNS } from '../../pipelines/address/point-address.ts';
+import type { Columns } from '../../pipelines/contract/source.ts';
+import { isoDate } from '../../pipelines/readers/iso-date.ts';
+import { coordinate, optionalText, requiredText, text } from '../../pipelines/readers/point-fields.ts';
+
+/** By name: the publisher has written some columns in two ways. */
+export const COLUMNS = {
+  pharmacy_id: ['cod_farmacia', 'codice_farmacia', 'codice_identificativo_farmacia'],
+  name: ['descrizione_farmacia'],
+  address: ['indirizzo'],
+  istat_code: ['cod_comune', 'codice_comune', 'codice_comune_istat'],
+  comune: ['comune', 'descrizione_comune'],
+  type: ['descrizione_tipologia'],
+  opened_on: ['data_inizio_validita'],
+  closed_on: ['data_fine_validita'],
+  lat: ['latitudine'],
+  lon: ['longitudine'],
+} as const;
+
+/** Of those, what a file may lack. */
+export const OPTIONAL = ['opened_on'] as const;
+
+const ENTITIES: Readonly<Record<string, string>> = { amp: '&', quot: '"', apos: '\'', lt: '<', gt: '>', nbsp: ' ' };
+
+/** Where an entity ends in a cell: its semicolon does not divide cells. */
+const END = '\u0001';
+
+/** Marks the ends of entities in a line, so that it can be divided: names were exported through a web page, `F.LLI ROSSI &amp; C.`, `DELL&#039;ANGELO`. */
+export function markEntities(line: string): string {
+  return line.replace(/&(#\d{1,6}|amp|quot|apos|lt|gt|nbsp);/g, `&$1${END}`);
+}
+
+/** What the marked entities of a cell stand for. */
+export function withoutEntities(cell: string): string {
+  return cell.replace(new RegExp(`&(?:#(\\d{1,6})|([a-z]{2,4}))${END}`, 'g'), (entity, code: string | undefined, name: string | undefined) => {
+    if (code === undefined) return ENTITIES[name ?? ''] ?? entity;
+    return Number(code) <= 0x10ffff ? String.fromCodePoint(Number(code)) : entity;
+  });
+}
+
+/** A day `31/12/2025`; null: `-` or nothing. */
+const day = z.string().transform((value, context) => {
+  const written = value.trim();
+  if (/^-*$/.test(written)) return null;
+  const iso = isoDate(written.slice(0, 10)) ?? /^\d{4}-\d{2}-\d{2}/.exec(written)?.[0] ?? null;
+  if (iso !== null && !Number.isNaN(Date.parse(`${iso}T00:00:00Z`))) return iso;
+  context.addIssue({ code: 'custom', message: 'expected a day DD/MM/YYYY, - or nothing' });
+  return z.NEVER;
+});
+
+export const pharmacy = z.strictObject({
+  pharmacy_id: text.pipe(z.string().regex(/^\d{1,18}$/, 'expected digits')),
+  name: requiredText,
+  address: optionalText,
+  istat_code: text.pipe(z.string().regex(/^\d{6}$/, 'expected an ISTAT code of six digits')),
+  comune: optionalText,
+  type: optionalText,
+  opened_on: day,
+  closed_on: day,
+  lat: coordinate,
+  lon: coordinate,
+});
+
+export const raw_pharmacy = {
+  pharmacy_id: 'text not null',
+  name: 'text not null',
+  address: 'text',
+  istat_code: 'text not null',
+  comune: 'text',
+  type: 'text',
+  opened_on: 'date',
+  closed_on: 'date',
+  open: 'bool not null',
+  lat: 'float8',
+  lon: 'float8',
+  ...ADDRESS_COLUMNS,
+} satisfies Columns;

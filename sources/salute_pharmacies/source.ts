@@ -1,0 +1,39 @@
+import { normaliseHeader } from '../../pipelines/formats/csv.ts';
+import { cellsOf, decodeLine } from '../../pipelines/readers/delimited-lines.ts';
+import { isoDate } from '../../pipelines/readers/iso-date.ts';
+import { isWhole, type WholeName } from '../../pipelines/readers/packaging.ts';
+import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
+import { manifest } from './manifest.ts';
+import { read } from './read.ts';
+import { COLUMNS, raw_pharmacy } from './schema.ts';
+
+const WHOLE: WholeName = { whole: /^FRM_FARMA_5_\d{8}$/i, stated: /^FRM_FARMA/i };
+/** Columns by which a header is known, perhaps changed. */
+const TELLING = [...COLUMNS.pharmacy_id, ...COLUMNS.name, ...COLUMNS.closed_on] as readonly string[];
+
+async function recognise(probe: Probe): Promise<Recognition | null> {
+  if (probe.entries !== null) return null;
+  const lines = decodeLine(probe.head).replace(/^\uFEFF/, '').split(/\r?\n/);
+  const names = cellsOf(lines[0] ?? '', ';').map(normaliseHeader);
+  if (names.filter((name) => TELLING.includes(name)).length < 2) return null;
+  const [, year, month, day] = /_(\d{4})(\d{2})(\d{2})(?!\d)/.exec(probe.name) ?? [];
+  const named = year === undefined || month === undefined || day === undefined ? null : isoDate(`${day}/${month}/${year}`);
+  // A copy without its day in the name: nothing that it tells is of a later day.
+  const newest = named ?? lines.slice(1).flatMap((line) => cellsOf(line, ';').map((cell) => isoDate(cell.trim().slice(0, 10))))
+    .filter((date) => date !== null && date < '2100').sort().at(-1) ?? null;
+  if (newest === null) {
+    throw inputError('the list of pharmacies says no day', {
+      code: 'VINTAGE_MISSING', at: probe.name, detail: 'expected a day in the name, FRM_FARMA_5_<day>.csv, or in the rows, found none', hint: 'Keep the name that the publisher gave the file.',
+    });
+  }
+  return { role: 'pharmacies', vintage: newest, region: null, complete: isWhole([probe.name], WHOLE) };
+}
+
+export default defineSource({
+  manifest,
+  names: [/^FRM_FARMA[^/]*\.csv$/i],
+  tables: { raw_pharmacy },
+  places: { pharmacy: { place: 'istat_code' } },
+  recognise,
+  read,
+});

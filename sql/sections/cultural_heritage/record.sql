@@ -1,0 +1,36 @@
+-- purpose: the section cultural_heritage of one parcel
+-- reads: section.cultural_heritage, core.point_of_interest
+-- writes: api.section_cultural_heritage
+-- grain: one array per parcel, one element per place of culture, at most 20
+-- crs: none
+
+create or replace function api.section_cultural_heritage(p_fid int4, out value json, out linked bool)
+language plpgsql stable as $$
+begin
+  value := (
+    select coalesce(
+      json_agg(
+        json_build_object(
+          'id', p.code,
+          'name', p.name,
+          'type', p.categories,
+          'class', p.class,
+          'address', p.address,
+          'municipality', p.locality,
+          'province', p.province,
+          'catalog_code', p.catalog_code,
+          'distance_m', trim_scale(round(s.distance_m::numeric, 2))
+        )
+        order by s.ordinal
+      ),
+      '[]'::json
+    )
+    from section.cultural_heritage s
+    join core.point_of_interest p
+      on p.region_code = core.region_of(p_fid)
+      and p.id = s.id
+    where s.fid = p_fid
+  );
+end
+$$;
+comment on function api.section_cultural_heritage(int4) is 'Section cultural_heritage as JSON: places of culture inside the parcel, or within 15 m where it is the nearest land parcel, by name; [] where there are none';

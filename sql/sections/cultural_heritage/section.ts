@@ -1,0 +1,46 @@
+/** Places of culture of a parcel. */
+import { z } from 'zod';
+import { quantity, truth } from '../../../pipelines/contract/gate.ts';
+import { nullable } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const culturalHeritage = z.array(z.strictObject({
+  id: z.string().describe('Identifier as published'),
+  name: z.string().describe('As published'),
+  type: nullable(z.string(), 'As published: Museo, Biblioteca; null: not stated'),
+  class: nullable(z.string(), 'Category as published; null: not stated'),
+  address: nullable(z.string(), 'As published; null: not stated'),
+  municipality: nullable(z.string(), 'Comune as published; null: not stated'),
+  province: nullable(z.string(), 'Province as published, its name or car plate code; null: not stated'),
+  catalog_code: nullable(z.string(), 'Code in the catalogue; null: not stated'),
+  distance_m: z.number().min(0).max(15).describe('True ground distance from the parcel, 0 inside'),
+})).max(20).meta({ id: 'CulturalHeritage', description: 'Places of culture in the parcel, or within 15 m where it is the nearest land parcel, by name' });
+
+export default defineSection({
+  name: 'cultural_heritage',
+  position: 150,
+  title: 'Cultural heritage',
+  block: culturalHeritage,
+  kinds: ['land'],
+  coverage: 'meta',
+  tables: {
+    'section.cultural_heritage': {
+      description: 'Places of culture of a parcel: those inside it, else those within 15 m that have no nearer land parcel in their comune; at most 20 per parcel. No row: none is known here; those that nobody can place are in section.unplaced',
+      key: ['fid', 'ordinal'],
+      columns: {
+        fid: FID,
+        ordinal: { type: 'int2', description: 'Place in the answer, from 1: by name, then by identifier', gate: 'the place in an order' },
+        id: { type: 'text', description: 'Point (core.point_of_interest)', gate: 'a key' },
+        inside: { type: 'bool', description: 'True: the point lies in the parcel or on its border', gate: truth },
+        distance_m: {
+          type: 'float8',
+          description: 'Geodesic distance from the parcel, 2 decimals; 0 inside',
+          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points lie inside or within centimetres' } }),
+        },
+      },
+    },
+  },
+  map: {
+    list: { columns: { name: 'Name', type: 'Type', class: 'Category', address: 'Address', distance_m: 'Distance, m' } },
+  },
+});

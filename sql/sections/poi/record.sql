@@ -1,0 +1,38 @@
+-- purpose: the section poi of one parcel
+-- reads: section.poi, core.point_of_interest
+-- writes: api.section_poi
+-- grain: one array per parcel, one element per point, at most 50
+-- crs: EPSG:4326
+
+create or replace function api.section_poi(p_fid int4, out value json, out linked bool)
+language plpgsql stable as $$
+begin
+  value := (
+    select coalesce(
+      json_agg(
+        json_build_object(
+          'id', p.id,
+          'name', p.name,
+          'category', p.category,
+          'categories', p.categories,
+          'address', p.address,
+          'locality', p.locality,
+          'coordinates', json_build_object(
+            'lat', trim_scale(round(st_y(p.geom)::numeric, 7)),
+            'lng', trim_scale(round(st_x(p.geom)::numeric, 7))
+          ),
+          'placed_by', p.placed_by
+        )
+        order by s.ordinal
+      ),
+      '[]'::json
+    )
+    from section.poi s
+    join core.point_of_interest p
+      on p.region_code = core.region_of(p_fid)
+      and p.id = s.id
+    where s.fid = p_fid
+  );
+end
+$$;
+comment on function api.section_poi(int4) is 'Section poi as JSON: schools, open pharmacies and fuel stations of the parcel by category, name and id, coordinates with 7 decimals; [] where there are none';

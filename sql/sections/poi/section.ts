@@ -1,0 +1,45 @@
+/** Schools, pharmacies and fuel stations of a parcel. */
+import { z } from 'zod';
+import { quantity, truth } from '../../../pipelines/contract/gate.ts';
+import { latitude, longitude, nullable } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const poi = z.array(z.strictObject({
+  id: z.string().describe('Category and the publisher\'s code: school:CBEE000001, pharmacy:123, fuel:456'),
+  name: z.string().describe('As published'),
+  category: z.enum(['school', 'pharmacy', 'fuel']).describe('Which list it stands in: schools, open pharmacies, fuel stations'),
+  categories: nullable(z.string(), 'What it is in the publisher\'s words: SCUOLA PRIMARIA, Ordinaria, Stradale; null: not stated'),
+  address: nullable(z.string(), 'As published; null: not stated'),
+  locality: nullable(z.string(), 'Comune as the publisher writes it; null: not stated'),
+  coordinates: z.strictObject({ lat: latitude, lng: longitude }).describe('7 decimals'),
+  placed_by: z.enum(['coordinates', 'address']).describe('coordinates: as published, in the stated comune; address: the only located access with its street and number'),
+})).max(50).meta({ id: 'PointsOfInterest', description: 'Schools, open pharmacies and fuel stations in the parcel, or within 15 m where it is the nearest land parcel' });
+
+export default defineSection({
+  name: 'poi',
+  position: 160,
+  title: 'Points of interest',
+  block: poi,
+  kinds: ['land'],
+  coverage: 'meta',
+  tables: {
+    'section.poi': {
+      description: 'Schools, open pharmacies and fuel stations of a parcel: those inside it, else those within 15 m that have no nearer land parcel in their comune; at most 50 per parcel. No row: none is known here; those that nobody can place are in section.unplaced',
+      key: ['fid', 'ordinal'],
+      columns: {
+        fid: FID,
+        ordinal: { type: 'int2', description: 'Place in the answer, from 1: by category, name and id', gate: 'the place in an order' },
+        id: { type: 'text', description: 'Point (core.point_of_interest)', gate: 'a key' },
+        inside: { type: 'bool', description: 'True: the point lies in the parcel or on its border', gate: truth },
+        distance_m: {
+          type: 'float8',
+          description: 'Geodesic distance from the parcel, 2 decimals; 0 inside',
+          unit: 'm', gate: quantity({ within: [0, 15], moves: { step: 3, why: 'half of the points lie inside or within centimetres' } }),
+        },
+      },
+    },
+  },
+  map: {
+    list: { columns: { category: 'Category', name: 'Name', categories: 'Kind', address: 'Address' } },
+  },
+});
