@@ -21,7 +21,6 @@ const SETUP = `
   create table parcel as
   select
     1400000000 + x * 300 + y as fid,
-   
     case when x % 20 = 0 then 'road' else 'land' end as kind,
     1760.0::float8 as area_m2,
     st_setsrid(st_point(14 + x * 0.0005 + 0.00025, 41 + y * 0.0004 + 0.0002), 4326) as point,
