@@ -5,6 +5,7 @@
  */
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
+import { BuildingTruth, buildingSource } from '../../pipelines/synthetic/buildings.ts';
 import { itemAt, valueOf } from '../../pipelines/synthetic/items.ts';
 import { utm32 } from '../../pipelines/synthetic/map-projection.ts';
 import { boxRing, mapPoints, polygonsAreaM2 } from '../../pipelines/synthetic/plane-geometry.ts';
@@ -269,26 +270,99 @@ function demographics(figures: Readonly<Record<string, number>>, id: string, sha
   };
 }
 
+/** What the land parcels of a section are weighed by, in hundredths of a square metre. */
+interface Weight {
+  readonly index: number;
+  readonly reference: string;
+  readonly area: number;
+  readonly residential: number;
+}
+
+/** Hundredths of persons, what is left to the largest remainders. */
+function spread(residents: number, weights: readonly number[]): number[] {
+  const total = BigInt(sum(weights));
+  const hundredths = BigInt(residents * 100);
+  const parts = weights.map((weight, place) => ({ place, whole: (hundredths * BigInt(weight)) / total, rest: (hundredths * BigInt(weight)) % total }));
+  const left = Number(hundredths - parts.reduce((all, { whole }) => all + whole, 0n));
+  const largest = [...parts].sort((a, b) => (a.rest === b.rest ? a.place - b.place : a.rest > b.rest ? -1 : 1));
+  const more = new Set(largest.slice(0, left).map(({ place }) => place));
+  return parts.map(({ place, whole }) => (Number(whole) + (more.has(place) ? 1 : 0)) / 100);
+}
+
+interface ComuneFigures {
+  /** Persons of a household, of the sections that are places. */
+  readonly household: number;
+  readonly residents: number;
+}
+
+function comuneFigures(region: SyntheticRegion, comune: SyntheticComune): ComuneFigures {
+  let residents = 0;
+  let households = 0;
+  for (const { number } of sectionsOf(region, comune)) {
+    const { knowledge, figures } = known(region, sectionId(comune, number));
+    if (knowledge !== 'figures') continue;
+    residents += figures['P1'] ?? 0;
+    households += figures['PF1'] ?? 0;
+  }
+  return { household: residents / households, residents: residents + (known(region, sectionId(comune, HOMELESS)).figures['P1'] ?? 0) };
+}
+
+/** The section population of the land parcels of a census section. @param weights in the order in which fids are given */
+function* populationOf(
+  region: SyntheticRegion, comune: SyntheticComune, id: string, weights: readonly Weight[], of: ComuneFigures,
+): Generator<readonly [index: number, population: Record<string, unknown>]> {
+  const { knowledge, figures } = known(region, id);
+  if (knowledge === 'row_missing') return;
+  const [residents, households] = knowledge === 'figures' ? [figures['P1'] ?? 0, figures['PF1'] ?? 0] : [0, 0];
+  const areal = spread(residents, weights.map(({ area }) => area));
+  const hasFootprint = buildingSource(region, comune) === 'topographic' && weights.some(({ residential }) => residential > 0);
+  const dasymetric = hasFootprint ? spread(residents, weights.map(({ residential }) => residential)) : null;
+  const fit = Math.min(0.9, Math.max(0.1, 1 - Math.abs(residents - households * of.household) / residents));
+  for (const [place, { index }] of weights.entries()) {
+    yield [index, {
+      estimated: itemAt(dasymetric ?? areal, place),
+      dasymetric: dasymetric === null ? null : itemAt(dasymetric, place),
+      areal: itemAt(areal, place),
+      estimation_method: dasymetric === null ? 'areal' : 'dasymetric',
+      estimation_confidence: residents === 0 ? null : Math.round((dasymetric === null ? fit / 2 : fit) * 1e4) / 1e4,
+      municipality_total: of.residents,
+    }];
+  }
+}
+
 function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<string, unknown> {
   const land = new Map<string, number>();
   const sectionOf = new Map<number, string>();
+  const population = new Map<number, Record<string, unknown>>();
+  const buildings = new BuildingTruth(region);
   for (const comune of region.comuni) {
+    const weighed = new Map<string, Weight[]>();
     for (const sheet of region.sheets(comune)) {
       for (const [parcel, number] of membership(sheet, [...region.parcelsOf(sheet)])) {
         if (number === null || parcel.kind !== 'land') continue;
         const id = sectionId(comune, number);
+        const areaM2 = polygonsAreaM2(parcel.polygons);
         sectionOf.set(parcel.index, id);
-        land.set(id, (land.get(id) ?? 0) + polygonsAreaM2(parcel.polygons));
+        land.set(id, (land.get(id) ?? 0) + areaM2);
+        const { index, reference } = parcel;
+        const weight = { index, reference, area: Math.round(areaM2 * 100), residential: Math.round((buildings.of(parcel)?.residentialM2 ?? 0) * 100) };
+        weighed.set(id, [...(weighed.get(id) ?? []), weight]);
       }
+    }
+    const figures = comuneFigures(region, comune);
+    for (const [id, weights] of weighed) {
+      // Numbers of parcels are given in the order of their references.
+      weights.sort((a, b) => (a.reference < b.reference ? -1 : 1));
+      for (const [index, found] of populationOf(region, comune, id, weights, figures)) population.set(index, found);
     }
   }
   return (parcel) => {
     const id = sectionOf.get(parcel.index);
-    if (id === undefined) return { demographics: null };
+    if (id === undefined) return { demographics: null, population: null };
     const { knowledge, figures } = known(region, id);
-    if (knowledge === 'row_missing') return { demographics: null };
+    if (knowledge === 'row_missing') return { demographics: null, population: null };
     const share = Math.round((polygonsAreaM2(parcel.polygons) / valueOf(land, id)) * 1e6) / 1e6;
-    return { demographics: demographics(knowledge === 'figures' ? figures : {}, id, share) };
+    return { demographics: demographics(knowledge === 'figures' ? figures : {}, id, share), population: population.get(parcel.index) ?? null };
   };
 }
 

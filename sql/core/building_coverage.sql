@@ -1,5 +1,5 @@
 -- purpose: whose buildings count in each comune
--- version: 1
+-- version: 2
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.dbsn_building, layer.dbsn_extent, layer.dpc_building
 -- writes: core.building_coverage
 -- incremental: content
@@ -199,6 +199,7 @@ select
   region.code as region_code,
   place.belfiore,
   speaker.source,
+  coalesce(speaker.source = 'igm_dbsn', false) as has_uses,
   speaker.release_id,
   speaker.member_id,
   speaker.position

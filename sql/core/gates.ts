@@ -100,7 +100,7 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'core.building_coverage': {
     section: 'buildings', by: 'belfiore',
     fields: { source: presence({ keeps: { share: 1, why: 'a file that reaches fewer comuni than the one before it was cut' } }) },
-    excused: {},
+    excused: { has_uses: 'follows from the source' },
   },
   'core.coast_coverage': { section: 'coastal_erosion', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
   'core.land_coverage': { section: 'land_cover', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },

@@ -1,5 +1,5 @@
 -- purpose: which comuni the files of a section speak of
--- version: 2
+-- version: 3
 -- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, layer.land_use_piece, layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, core.quoted_comune, core.declared_income, core.census_figures, core.comune_register, core.access_point, core.point_of_interest
 -- writes: core.section_coverage
 -- grain: one row per section and comune that its files speak of, and one per section of which anything is loaded
@@ -36,11 +36,12 @@ with spoken as (
   union all
   -- A comune of today whole: with all comuni of the bases that have been merged into it since.
   select
-    'demographics',
+    v.section,
     r.belfiore
   from comune_register r
   left join census_comune c on c.istat_code = r.old_istat_code
-  group by r.belfiore
+  cross join (values ('demographics'), ('population')) as v (section)
+  group by v.section, r.belfiore
   having bool_or(c.istat_code is not null)
     and coalesce(bool_and(c.istat_code is not null) filter (where r.event_date > date '2021-12-31'), true)
   union all
@@ -70,7 +71,8 @@ loaded as (
   select 'economics'
   where exists (select from income)
   union all
-  select 'demographics'
+  select section
+  from (values ('demographics'), ('population')) as v (section)
   where exists (select from census_section)
   union all
   select 'address'

@@ -8,6 +8,7 @@ create table core.building_coverage (
   region_code int2 not null,
   belfiore text not null,
   source text,
+  has_uses bool not null,
   release_id int4,
   member_id int4,
   position int8,
@@ -17,6 +18,7 @@ comment on table core.building_coverage is 'The one source whose buildings count
 comment on column core.building_coverage.region_code is 'ISTAT region code';
 comment on column core.building_coverage.belfiore is 'Cadastral code of the comune';
 comment on column core.building_coverage.source is 'igm_dbsn, which says what buildings are used for, trento_cadastre or dpc_buildings, which do not; null: none that is loaded reaches the comune';
+comment on column core.building_coverage.has_uses is 'True: the source says what its buildings are used for';
 comment on column core.building_coverage.release_id is 'Release of the file that reaches it (ledger.release); null: as source';
 comment on column core.building_coverage.member_id is 'Member (ledger.member); null: as source';
 comment on column core.building_coverage.position is 'Its first feature, or its first of the comune; null: as source';

@@ -22,7 +22,7 @@ type JsonObject = Record<string, Json>;
 
 /** Fields that the truth does not name: what the text of a source is, and what stands in the record twice. */
 const BESIDE: Readonly<Record<string, readonly string[]>> = {
-  buildings: ['source'],
+  buildings: ['source'], population: ['source'],
   risk: ['source'], subsidence: ['source'], economics: ['source', 'affordability_index', 'affordability_apt_size_m2'], demographics: ['source'], valuation_history: ['source'],
   land_cover: ['source'], land_use: ['source'],
 };
@@ -41,6 +41,10 @@ const TOLERANCE: Readonly<Record<string, number>> = {
   'buildings.built_share': 2e-6,
   // On a sphere here, on the ellipsoid there.
   'cultural_heritage.distance_m': 0.0101,
+  // A hundredth goes to the largest remainder, of hundredths of a square metre.
+  'population.estimated': 0.0101,
+  'population.dasymetric': 0.0101,
+  'population.areal': 0.0101,
   // The truth's areas are straight in degrees and the database's in EPSG:3035, out of which PROJ comes to half a millimetre.
   'risk.flood_share': 1e-4,
   'risk.landslide_share': 1e-4,

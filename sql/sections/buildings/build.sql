@@ -142,6 +142,7 @@ with summed as (
     count(place.fid)::int4 as count,
     -- As decimal numbers, so that the sums are the same in whatever order they come.
     sum(round(share.shared_m2::numeric, 6)) as footprint_m2,
+    -- One source speaks for all of a parcel's.
     bool_and(share.residential is not null) as has_uses,
     (count(place.fid) filter (where share.residential))::int4 as residential_count,
     coalesce(sum(round(share.shared_m2::numeric, 6)) filter (where share.residential), 0) as residential_footprint_m2,

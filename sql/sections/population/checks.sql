@@ -1,0 +1,21 @@
+-- purpose: what must hold of the residents of a region's parcels
+-- reads: section.population, core.census_figures
+-- writes: none
+-- grain: offending census sections
+-- crs: none
+
+-- check: population_adds_up
+-- level: error
+-- expects: over the parcels of a census section the estimates are its residents
+select
+  population.section_id,
+  min(figures.population_total) as residents,
+  sum(population.estimated::numeric) as estimated,
+  sum(population.dasymetric::numeric) as dasymetric,
+  sum(population.areal::numeric) as areal
+from population
+join census_figures as figures using (section_id)
+group by population.section_id
+having sum(population.estimated::numeric) <> min(figures.population_total)
+  or sum(population.dasymetric::numeric) <> min(figures.population_total)
+  or sum(population.areal::numeric) <> min(figures.population_total);

@@ -1,0 +1,56 @@
+/** How many people live on a parcel, estimated from its census section. */
+import { z } from 'zod';
+import { presence, quantity } from '../../../pipelines/contract/gate.ts';
+import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const residents = z.number().min(0);
+
+const population = z.strictObject({
+  estimated: residents.describe('Residents: dasymetric where it is known, else areal'),
+  dasymetric: nullable(residents, 'Residents of the census section spread over its residential footprint; null: the section has none, or no use of its buildings is known'),
+  areal: residents.describe('Residents of the census section spread over the area of its land parcels'),
+  estimation_method: z.enum(['dasymetric', 'areal']).describe('Which of them estimated is'),
+  estimation_confidence: nullable(z.number().min(0).max(1), 'How well the section\'s residents and households fit the comune\'s, 0.1–0.9, half of it where areal; null: nobody lives in the section'),
+  municipality_total: nullable(whole.min(0), 'Residents of the comune, those without a home included; null: not published'),
+  source,
+}).meta({ id: 'Population', description: 'Estimated residents; over the parcels of a census section they are its residents' });
+
+/** Of estimates for single parcels. */
+const PERSONS = quantity({ within: [0, null], moves: { step: 2, why: 'a parcel has a handful of residents: one more is a quarter of four' } });
+
+export default defineSection({
+  name: 'population',
+  position: 120,
+  title: 'Population',
+  block: nullable(population, 'Null: in no census section of which figures are known'),
+  kinds: ['land'],
+  coverage: 'meta',
+  tables: {
+    'section.population': {
+      description: 'Residents of each land parcel, estimated from the census section that it lies in (section.demographics). No row: no figures of the section are known',
+      key: ['fid'],
+      columns: {
+        fid: FID,
+        section_id: { type: 'text', description: 'SEZ21_ID of the census section' },
+        estimated: { type: 'float8', description: 'Residents, 2 decimals: dasymetric where it is known, else areal; over the parcels of a section the sum is its residents', gate: PERSONS },
+        dasymetric: {
+          type: 'float8', description: 'Residents of the section spread over the residential footprint of its parcels, 2 decimals',
+          null: 'the section has no residential footprint, or no source says what the buildings of a comune that it lies in are used for', gate: presence({ within: [0, null] }),
+        },
+        areal: { type: 'float8', description: 'Residents of the section spread over the area of its land parcels, 2 decimals', gate: PERSONS },
+        estimation_method: { type: 'text', description: 'dasymetric or areal' },
+        estimation_confidence: {
+          type: 'float8',
+          description: 'One minus the part of the section\'s residents by which they differ from its households times the comune\'s mean household, kept within 0.1–0.9, halved for areal; 4 decimals',
+          null: 'the section has no residents', gate: quantity({ within: [0.05, 0.9], moves: { step: 0.2, why: 'sections differ: a quarter of a tenth is noise' } }),
+        },
+        municipality_total: { type: 'int4', description: 'Residents of all sections of the comune, the fictitious included', null: 'not published', gate: quantity({ within: [0, null] }) },
+      },
+    },
+  },
+  map: {
+    words: { estimated: 'Residents, estimated', dasymetric: 'By residential footprint', areal: 'By area', municipality_total: 'Residents of the comune' },
+    first: ['estimated', 'estimation_method', 'estimation_confidence', 'dasymetric', 'areal', 'municipality_total'],
+  },
+});
