@@ -61,13 +61,13 @@ const synthetic: Synthetic = {
       for (let v = Math.floor(top / TILE); v * TILE <= bottom; v += 1) {
         for (let h = Math.floor(left / TILE); h * TILE <= right; h += 1) {
           const name = `VNP46A4.A${year}001.h${String(h).padStart(2, '0')}v${String(v).padStart(2, '0')}.001.${year + 1}045030000.h5`;
-          writeViirs(join(folder, name), {
-            rows: TILE, columns: TILE,
-            value(index) {
-              const [column, row] = [h * TILE + (index % TILE), v * TILE + Math.floor(index / TILE)];
-              return column < left || column > right || row < top || row > bottom ? NONE : year === YEAR ? tenths(region.seed, column, row) : 7777;
-            },
-          });
+          const cells = new Uint16Array(TILE * TILE).fill(NONE);
+          for (let row = Math.max(top, v * TILE); row <= Math.min(bottom, v * TILE + TILE - 1); row += 1) {
+            for (let column = Math.max(left, h * TILE); column <= Math.min(right, h * TILE + TILE - 1); column += 1) {
+              cells[(row - v * TILE) * TILE + column - h * TILE] = year === YEAR ? tenths(region.seed, column, row) : 7777;
+            }
+          }
+          writeViirs(join(folder, name), { rows: TILE, columns: TILE, cells });
         }
       }
     }

@@ -296,17 +296,19 @@ describe('a tile of VIIRS', () => {
   const [rows, columns] = [60, 60];
   const value = (index: number): number => (index % 7 === 0 ? 65_535 : index % 900);
 
+  const lights = Uint16Array.from({ length: rows * columns }, (_, index) => value(index));
+
   it('has its place by its name, and radiance by the scale', async () => {
-    writeViirs(path('VNP46A4.A2023001.h19v04.001.2024045000000.h5'), { rows, columns, value });
+    writeViirs(path('VNP46A4.A2023001.h19v04.001.2024045000000.h5'), { rows, columns, cells: lights });
     const { grid, cells } = await whole(path('VNP46A4.A2023001.h19v04.001.2024045000000.h5'));
     expect(grid).toMatchObject({ epsg: 4326, width: 60, height: 60, transform: [10, 10 / 60, 0, 50, 0, -10 / 60], noData: 65_535, sampleType: 'uint16' });
     expect(cells).toEqual(Array.from({ length: rows * columns }, (_, index) => (value(index) === 65_535 ? NaN : value(index) * 0.1)));
   });
 
   it('is refused where its name says no place, and where it is another product', async () => {
-    writeViirs(path('renamed.h5'), { rows, columns, value });
+    writeViirs(path('renamed.h5'), { rows, columns, cells: lights });
     expect(await refusal(path('renamed.h5'))).toBe('RASTER_PLACE');
-    writeViirs(path('VNP46A4.A2023001.h19v04.h5'), { rows, columns, value, dataset: 'NearNadir_Composite_Snow_Free' });
+    writeViirs(path('VNP46A4.A2023001.h19v04.h5'), { rows, columns, cells: lights, dataset: 'NearNadir_Composite_Snow_Free' });
     expect(await refusal(path('VNP46A4.A2023001.h19v04.h5'))).toBe('RASTER_CONTENT');
   });
 });
@@ -316,7 +318,7 @@ describe('damage', () => {
 
   it('to a header, tables or blocks gives a raster or an input error, and nothing else', { timeout: 60_000 }, async () => {
     writeGeoTiff(path('sane-tiles.tif'), { ...base, tile: 16 });
-    writeViirs(path('sane.h19v04.h5'), { rows: 60, columns: 60, value: (index) => index % 500 });
+    writeViirs(path('sane.h19v04.h5'), { rows: 60, columns: 60, cells: Uint16Array.from({ length: 3600 }, (_, index) => index % 500) });
     const originals = [path('base.tif'), path('sane-tiles.tif'), path('sane.h19v04.h5')].map((file) => readFileSync(file));
     const before = process.memoryUsage().rss;
     await fc.assert(fc.asyncProperty(
