@@ -1,5 +1,5 @@
 /**
- * Benchmarks: `npm run bench -- cadastre`, `-- sources`, `-- api`, `-- refresh`; without a name, all of them.
+ * Benchmarks: `npm run bench -- cadastre`, `-- sources`, `-- api`, `-- refresh`, `-- terrain`; without a name, all of them.
  * Each compares within one run, on the same bytes, in turn; quote ratios, because machines differ and are noisy.
  */
 import { readConfig } from '../pipelines/config.ts';
@@ -11,6 +11,7 @@ import { benchCadastre } from './bench-cadastre.ts';
 import { benchEgms } from './bench-egms.ts';
 import { benchRefresh } from './bench-refresh.ts';
 import { benchSources } from './bench-sources.ts';
+import { benchTerrain } from './bench-terrain.ts';
 
 type Run = (databaseUrl: string, size: number | undefined) => Promise<void>;
 
@@ -48,6 +49,13 @@ const BENCHES: Readonly<Record<string, Run>> = {
     const bench = await onFreshDatabase(databaseUrl, (url) => benchRefresh({ databaseUrl: url, ...(size === undefined ? {} : { parcels: size }) }));
     say(`refresh: ${k(bench.parcels)} parcels in ${bench.comuni} comuni`);
     say(`  full load ${bench.loadSeconds.toFixed(1)} s; nothing to do ${bench.noopSeconds.toFixed(2)} s; ${bench.changedComuni} comune written anew ${bench.sameSeconds.toFixed(1)} s, ${ratio(bench.sameSeconds, bench.loadSeconds)} of the full load; all ${bench.changedParcels} parcels of ${bench.changedComuni} changed ${bench.refreshSeconds.toFixed(1)} s, ${ratio(bench.refreshSeconds, bench.loadSeconds)}`);
+  },
+  async terrain(databaseUrl, size) {
+    const bench = await onFreshDatabase(databaseUrl, (url) => benchTerrain({ databaseUrl: url, ...(size === undefined ? {} : { parcels: size }) }));
+    const rate = bench.parcels / bench.seconds;
+    say(`terrain: ${k(bench.parcels)} parcels, ${k(bench.cells)} cells of them, ${Math.round(bench.rasterBytes / 1e6)} MB of rasters`);
+    say(`  swept in ${bench.seconds.toFixed(1)} s: ${k(rate)} parcels/s, ${Math.round(bench.rasterBytes / 1e6 / bench.seconds)} MB/s; peak ${Math.round(bench.peakMiB)} MiB, of which ${Math.round(bench.baseMiB)} before it began`);
+    say(`  PostGIS raster, heights alone: ${Math.round(bench.peerParcelsPerSecond).toLocaleString('en-US')} parcels/s; the sweep is ${(rate / bench.peerParcelsPerSecond).toFixed(0)} times that; ${bench.differing} of ${bench.sample.toLocaleString('en-US')} differ`);
   },
   async api(databaseUrl, size) {
     say(describeApi(await onFreshDatabase(databaseUrl, (url) => benchApi({ databaseUrl: url, parcels: size ?? 100_000, seconds: 10 }))));

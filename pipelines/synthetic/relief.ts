@@ -142,7 +142,7 @@ export interface Terrain {
 }
 
 /** @returns null where the model lacks one of the parcel's cells */
-export function terrainOf(model: Model, { polygons }: Pick<SyntheticParcel, 'polygons'>): Terrain | null {
+export function reliefOf(model: Model, { polygons }: Pick<SyntheticParcel, 'polygons'>): Terrain | null {
   const cells = cellsOf(model, polygons);
   const elevations = cells.map(([column, row]) => model.value(column, row));
   if (elevations.some(Number.isNaN)) return null;

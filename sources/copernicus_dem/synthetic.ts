@@ -1,7 +1,7 @@
 /** The surface in tiles of 1°, each cut to the region; it reaches everywhere, and is told where the ground is not known. */
 import { join } from 'node:path';
 import { writeGeoTiff } from '../../pipelines/synthetic/raster-writer.ts';
-import { groundModel, SURFACE_CELL_DEG, surfaceModel, terrainOf } from '../../pipelines/synthetic/relief.ts';
+import { groundModel, SURFACE_CELL_DEG, surfaceModel, reliefOf } from '../../pipelines/synthetic/relief.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 
 /** Cells of a tile, and of the blocks that it is stored in. */
@@ -29,7 +29,7 @@ const synthetic: Synthetic = {
   truth(region) {
     const [ground, surface] = [groundModel(region), surfaceModel(region)];
     return (parcel) => {
-      return parcel.kind !== 'land' || terrainOf(ground, parcel) !== null ? {} : { terrain: terrainOf(surface, parcel) };
+      return parcel.kind !== 'land' || reliefOf(ground, parcel) !== null ? {} : { terrain: reliefOf(surface, parcel) };
     };
   },
 };

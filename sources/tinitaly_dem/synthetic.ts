@@ -5,7 +5,7 @@ import { createReadStream, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { writeGeoTiff } from '../../pipelines/synthetic/raster-writer.ts';
-import { GROUND_CELL_M, groundModel, terrainOf } from '../../pipelines/synthetic/relief.ts';
+import { GROUND_CELL_M, groundModel, reliefOf } from '../../pipelines/synthetic/relief.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
@@ -43,7 +43,7 @@ const synthetic: Synthetic = {
   truth(region) {
     const model = groundModel(region);
     return (parcel) => {
-      const terrain = parcel.kind === 'land' ? terrainOf(model, parcel) : null;
+      const terrain = parcel.kind === 'land' ? reliefOf(model, parcel) : null;
       // Where the ground is not known in all its cells, the surface is told.
       return terrain === null ? {} : { terrain };
     };

@@ -1,6 +1,6 @@
 -- purpose: whether a section without anything means that there is nothing
--- reads: core.section_coverage, ledger.publication, ledger.attribution
--- writes: api.comune_coverage, api.section_coverage
+-- reads: core.parcel, core.raster_tile, core.section_coverage, ledger.publication, ledger.attribution
+-- writes: api.comune_coverage, api.raster_reaches, api.section_coverage
 -- grain: one call per section of a parcel
 -- crs: EPSG:4326
 
@@ -35,18 +35,34 @@ end
 $$;
 comment on function api.comune_coverage(int4, text, text) is 'mapped: the files of the section speak of the comune; not_mapped: those that are loaded do not; not_loaded: none is';
 
-create or replace function api.section_coverage(p_region int4, p_belfiore text, p_point geometry, p_section text, p_linked bool) returns text
+create or replace function api.raster_reaches(p_section text, p_fid int4) returns bool
+language plpgsql stable as $$
+begin
+  return (
+    select bool_or(st_covers(t.geom, p.point))
+    from core.raster_tile t
+    join core.parcel p on p.fid = p_fid
+    where t.region_code = core.region_of(p_fid)
+      and t.section = p_section
+  );
+end
+$$;
+comment on function api.raster_reaches(text, int4) is 'Whether the representative point of a parcel lies in a raster of a section; null: none is loaded';
+
+create or replace function api.section_coverage(p_region int4, p_belfiore text, p_point geometry, p_section text, p_linked bool, p_found bool) returns text
 language plpgsql stable as $$
 declare
   -- Tiles and segments reach across the borders of what they cover: what is found says nothing of the rest.
   v_reached constant text := api.section_reached(p_section, p_region, p_belfiore, p_point);
 begin
   return case
+    -- Of rasters each parcel is asked: where it has no row its cells may be empty, or the file may have left before it came.
+    when v_reached = 'as_found' then case when p_linked then 'mapped' when not p_linked then 'not_mapped' else 'not_loaded' end
     when v_reached <> 'not_loaded' then v_reached
-    when p_linked then 'mapped'
+    when coalesce(p_linked, p_found) then 'mapped'
     when not p_linked then 'not_mapped'
     else api.comune_coverage(p_region, p_section, p_belfiore)
   end;
 end
 $$;
-comment on function api.section_coverage(int4, text, geometry, text, bool) is 'Coverage of a section at a parcel of a region, comune and point (EPSG:4326): mapped: null or [] means none here; not_mapped: the files loaded say nothing here; not_loaded: there are none. p_linked: what the section found says itself whether its files reach the parcel; null: it found nothing';
+comment on function api.section_coverage(int4, text, geometry, text, bool, bool) is 'Coverage of a section at a parcel of a region, comune and point (EPSG:4326): mapped: null or [] means none here; not_mapped: the files loaded say nothing here; not_loaded: there are none. p_linked: what the section found says itself whether its files reach the parcel; null: it does not say. p_found: it found something';

@@ -103,7 +103,7 @@ begin
     -- Of the others the block says it itself.
     if v_section = any (v_covered) then
       v_coverage := v_coverage || ',' || to_json(v_section) || ':' || to_json(
-        api.section_coverage(v_region, v_basic.belfiore, v_basic.point, v_section, coalesce(v_found.linked, nullif(v_found.value::text not in ('null', '[]'), false)))
+        api.section_coverage(v_region, v_basic.belfiore, v_basic.point, v_section, v_found.linked, v_found.value::text not in ('null', '[]'))
       );
     end if;
   end loop;

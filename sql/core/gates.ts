@@ -105,6 +105,7 @@ export const CORE_GATES: Readonly<Record<Relation, TableGate | Unwatched>> = {
   'core.coast_coverage': { section: 'coastal_erosion', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
   'core.land_coverage': { section: 'land_cover', by: 'belfiore', fields: { mapped: REACHED }, excused: {} },
   'core.urban_area': { unwatched: 'boundaries as they were drawn: what lies in them is watched in section.land_use' },
+  'core.raster_tile': { unwatched: 'extents of files: where they reach less far, the rows of the sections do' },
   'core.motion_tile': { section: 'subsidence', by: 'whole', fields: {}, excused: { tile_x: KEY, tile_y: KEY } },
   'core.comune': {
     section: 'basic',

@@ -46,7 +46,7 @@ begin
   end case;
 end
 $$;
-comment on function api.section_reached(text, int4, text, geometry) is 'Whether the files of a section reach a point (EPSG:4326) of a comune, by a rule of its own: mapped, not_mapped, not_loaded; null: it has none';
+comment on function api.section_reached(text, int4, text, geometry) is 'Whether the files of a section reach a point (EPSG:4326) of a comune, by a rule of its own: mapped, not_mapped, not_loaded; as_found: the section says it of each parcel; null: it has none';
 
 create or replace function api.covered_sections() returns text[]
 language sql immutable parallel safe as $$

@@ -258,7 +258,7 @@ describeEngines('the read interface', (engine) => {
       ['/parcels/1?include=nonsense', 'INVALID_PARAMS', 'include'],
       ['/parcels/1?include=risk,', 'INVALID_PARAMS', 'include'],
       ['/parcels/1?include=RISK', 'INVALID_PARAMS', 'include'],
-      ['/parcels/1?include=terrain', 'INVALID_PARAMS', 'include'],
+      ['/parcels/1?include=weather', 'INVALID_PARAMS', 'include'],
       ['/parcels/1?include=risk&include=basic', 'INVALID_PARAMS', 'include'],
       ['/admin/regions?region=1', 'INVALID_PARAMS', 'region'],
       ['/admin/provinces?region=', 'INVALID_PARAMS', 'region'],

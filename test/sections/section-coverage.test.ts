@@ -49,7 +49,7 @@ describeDatabase('the coverage of a section', (engine) => {
     await session.script(sql('sql/core/section_coverage.sql'), 'sql/core/section_coverage.sql');
     await session.script('insert into core.section_coverage_14 select * from section_coverage', 'test');
     const rows = await session.query<{ section: string; coverage: string }>(
-      `select s.section, api.section_coverage(14, 'Z00' || n, null, s.section, (api.section_record(s.section, 1400000000 + n)).linked) as coverage
+      `select s.section, api.section_coverage(14, 'Z00' || n, null, s.section, (api.section_record(s.section, 1400000000 + n)).linked, null) as coverage
          from unnest($1::text[]) with ordinality as s (section, nth) cross join generate_series(1, 3) as n order by s.nth, n`, [sections],
     );
     return Object.fromEntries(sections.map((section) => [section, rows.filter((row) => row.section === section).map(({ coverage }) => coverage)]));

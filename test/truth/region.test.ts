@@ -4,6 +4,7 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
+import { BuildingTruth, buildingSource } from '../../pipelines/synthetic/buildings.ts';
 import { covers } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { SyntheticRegion, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
@@ -25,6 +26,7 @@ const BESIDE: Readonly<Record<string, readonly string[]>> = {
   buildings: ['source'], population: ['source'],
   risk: ['source'], subsidence: ['source'], economics: ['source', 'affordability_index', 'affordability_apt_size_m2'], demographics: ['source'], valuation_history: ['source'],
   land_cover: ['source'], land_use: ['source'],
+  terrain: ['source'], solar: ['source'], nightlights: ['source'],
 };
 
 /** How far a number may be from the truth, by section and field; elsewhere: not at all after the contract's rounding. */
@@ -39,6 +41,9 @@ const TOLERANCE: Readonly<Record<string, number>> = {
   'buildings.footprint_m2': 0.0101,
   'buildings.residential_footprint_m2': 0.0101,
   'buildings.built_share': 2e-6,
+  'solar.roof_area_m2': 0.0101,
+  'solar.kwp_max_total': 0.0101,
+  'solar.pvout_kwh_year_total': 2.01,
   // On a sphere here, on the ellipsoid there.
   'cultural_heritage.distance_m': 0.0101,
   // A hundredth goes to the largest remainder, of hundredths of a square metre.
@@ -138,6 +143,20 @@ function affordability(expected: JsonObject): Json {
   return typeof price === 'number' && typeof income === 'number' && income > 0 ? Math.round((80 * price * 1e4) / income) / 1e4 : null;
 }
 
+/** Roofs and yields, from the truths of two sources. */
+function solar(region: SyntheticRegion, roofs: BuildingTruth, parcel: SyntheticParcel, kwhPerKwp: Json | undefined): Json {
+  if (parcel.kind !== 'land' || buildingSource(region, parcel.comune) === null) return null;
+  const { roofCount, roofM2 } = roofs.of(parcel) ?? { roofCount: 0, roofM2: 0 };
+  if (roofCount === 0 || typeof kwhPerKwp !== 'number') return { available: false };
+  const kwp = roofM2 * 0.45 * 0.21;
+  const printed = Math.round(kwhPerKwp);
+  return {
+    available: true, n_buildings: roofCount, roof_area_m2: Math.round(roofM2 * 100) / 100, kwp_max_total: Math.round(kwp * 100) / 100,
+    pvout_kwh_per_kwp: printed, pvout_kwh_year_total: Math.round(kwp * kwhPerKwp), methodology_version: '1',
+    viability_class: printed >= 1400 ? 'alta' : printed >= 1200 ? 'media' : 'bassa',
+  };
+}
+
 const answers = new Map<string, string[]>();
 
 describe.each(REGIONS)('region $code', ({ code, parcels: count, seed, repaired }) => describeEngines(`a synthetic region of ${count} parcels with every source`, (engine) => {
@@ -151,7 +170,11 @@ describe.each(REGIONS)('region $code', ({ code, parcels: count, seed, repaired }
     const parts = (await Promise.all((await loadSources()).map(({ id }) => loadSynthetic(id)))).flatMap((synthetic) =>
       synthetic.truth === undefined ? [] : [synthetic.truth(files.region)],
     );
-    truth = (parcel) => parts.map((part) => part(parcel) as JsonObject).reduce(merge, {});
+    const roofs = new BuildingTruth(files.region);
+    truth = (parcel) => {
+      const told = parts.map((part) => part(parcel) as JsonObject).reduce(merge, {});
+      return { ...told, solar: solar(files.region, roofs, parcel, told['pvout_kwh_per_kwp']) };
+    };
     context = await contextOn(await engine.openDatabase());
     report = await refresh(context, loadOptions([files.folder], [files.region.code]));
   }, 900_000);

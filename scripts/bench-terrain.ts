@@ -1,0 +1,180 @@
+/**
+ * How fast parcels are swept over an elevation model of 10 m: heights, slopes and ruggedness of all of them by the section's own file, and beside it a peer,
+ * PostGIS raster, on a sample of the same parcels and cells. The peer computes heights alone, of which both must say the same.
+ */
+import { createHash } from 'node:crypto';
+import { readFileSync, statSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { ROOT } from '../pipelines/config.ts';
+import { runTableFile } from '../pipelines/build/sweep.ts';
+import { readSqlFile } from '../pipelines/contract/sql-files.ts';
+import { loadSources } from '../pipelines/contract/registry.ts';
+import { inWorkspace } from '../pipelines/db/catalog.ts';
+import { openDatabase, type Database, type Session } from '../pipelines/db/index.ts';
+import { upgrade } from '../pipelines/run/upgrade.ts';
+import { writeGeoTiff } from '../pipelines/synthetic/raster-writer.ts';
+
+export interface TerrainBench {
+  readonly parcels: number;
+  readonly cells: number;
+  readonly rasterBytes: number;
+  readonly seconds: number;
+  readonly peakMiB: number;
+  /** Before the sweep: Node itself and what made the rasters. */
+  readonly baseMiB: number;
+  /** Of the peer, on a sample. */
+  readonly sample: number;
+  readonly peerParcelsPerSecond: number;
+  /** Of the sample, whose heights differ by more than a tenth of a metre, or whose cells are others. */
+  readonly differing: number;
+}
+
+/** Sides of a parcel, metres: of 3,460 m², as the mean of Italy's. */
+const SIDE_M = 58.8;
+const [CELL_M, TILE] = [10, 5_000];
+/** Where four tiles meet, EPSG:32632. */
+const [EAST, NORTH] = [700_000, 4_800_000];
+
+/** Hills of some hundred metres with rough ground, metres. */
+function heightAt(x: number, y: number): number {
+  return 500 + 180 * Math.sin(x / 900) * Math.cos(y / 1100) + 30 * Math.sin(x / 130 + y / 170) + 3 * Math.sin(x * 0.37) * Math.cos(y * 0.23);
+}
+
+export interface TerrainBenchOptions {
+  readonly databaseUrl: string;
+  readonly parcels?: number;
+  readonly sample?: number;
+}
+
+export async function benchTerrain({ databaseUrl, parcels = 1_000_000, sample = 2_000 }: TerrainBenchOptions): Promise<TerrainBench> {
+  const folder = await mkdtemp(join(tmpdir(), 'mappale-bench-terrain-'));
+  const database = await openDatabase(databaseUrl);
+  try {
+    await upgrade(database, await loadSources());
+    const files = writeTiles(folder, Math.sqrt(parcels) * SIDE_M / 2);
+    const schema = 'build_14';
+    await database.query(`create schema ${schema}`);
+    await database.query("insert into ledger.release (source_id, vintage, fingerprint, reader, complete, state) values ('bench', '0000', 'bench', '', true, 'loaded')");
+    for (const file of files) await addTile(database, schema, file);
+    await makeParcels(database, schema, parcels);
+    return await inWorkspace(database, schema, async (session) => {
+      const base = process.memoryUsage().rss;
+      let peak = base;
+      const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage().rss)), 20);
+      const startedAt = performance.now();
+      await session.transaction(() => runTableFile(session, schema, readSqlFile(join(ROOT, 'sql/sections/terrain/build.sql')), null));
+      const seconds = (performance.now() - startedAt) / 1000;
+      clearInterval(watch);
+      const [count] = await session.query<{ parcels: number; cells: number }>('select count(*) as parcels, sum(cells)::int8 as cells from terrain');
+      const peer = await askPeer(session, folder, sample);
+      return {
+        ...count!, rasterBytes: files.reduce((sum, { path }) => sum + statSync(path).size, 0),
+        seconds, peakMiB: peak / 2 ** 20, baseMiB: base / 2 ** 20, sample, ...peer,
+      };
+    });
+  } finally {
+    await database.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+interface TileFile {
+  readonly name: string;
+  readonly path: string;
+  readonly west: number;
+  readonly north: number;
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Four tiles around the point where they meet, as far as the parcels reach. */
+function writeTiles(folder: string, reach: number): TileFile[] {
+  const cells = Math.min(TILE, Math.ceil(reach * 1.1 / CELL_M) + 20);
+  return [[0, 0], [0, 1], [1, 0], [1, 1]].map(([x = 0, y = 0]) => {
+    const [west, north] = [EAST + (x - 1) * cells * CELL_M, NORTH + (1 - y) * cells * CELL_M];
+    const name = `w${480 - y * 5}${70 - 5 * (1 - x)}_s10`;
+    const path = join(folder, `${name}.tif`);
+    writeGeoTiff(path, { epsg: 32632, width: cells, height: cells, west, north, cell: CELL_M, noData: '-9999', row: (row) => rowOf(west, north, row, cells) });
+    return { name, path, west, north, width: cells, height: cells };
+  });
+}
+
+function rowOf(west: number, north: number, row: number, cells: number): Float32Array {
+  return Float32Array.from({ length: cells }, (_, column) => heightAt(west + (column + 0.5) * CELL_M, north - (row + 0.5) * CELL_M));
+}
+
+async function addTile(database: Database, schema: string, { name, path, west, north, width, height }: TileFile): Promise<void> {
+  const sha256 = createHash('sha256').update(readFileSync(path)).digest('hex');
+  await database.query(
+    `with file as (
+       insert into ledger.file (release_id, path, name, role, sha256, size, vintage, complete) select max(release_id), $1, $2, 'tile', $3, $4, '0000', false from ledger.release
+       returning file_id, release_id
+     )
+     insert into ledger.member (release_id, file_id, path) select release_id, file_id, '' from file`, [path, name, sha256, statSync(path).size],
+  );
+  const columns = 'name, release_id, member_id, position, epsg, width, height, west, north, cell_width, cell_height, block_width, block_height, geom';
+  const rows = `select '${name}' as name, m.release_id, m.member_id, 1::int8 as position, 32632 as epsg, ${width} as width, ${height} as height, ${west}::float8 as west,
+      ${north}::float8 as north, ${CELL_M}::float8 as cell_width, ${CELL_M}::float8 as cell_height, ${width} as block_width, 1 as block_height,
+      st_transform(st_segmentize(st_makeenvelope(${west}, ${north - height * CELL_M}, ${west + width * CELL_M}, ${north}, 32632), 1000), 4326) as geom
+    from ledger.member m join ledger.file f using (file_id) where f.name = '${name}'`;
+  await database.query(`create table if not exists ${schema}.tinitaly_tile as ${rows} limit 0`);
+  await database.query(`create table if not exists ${schema}.copernicus_tile as select * from ${schema}.tinitaly_tile limit 0`);
+  await database.query(`insert into ${schema}.tinitaly_tile (${columns}) ${rows}`);
+}
+
+/** Quadrangles with three more corners on each side, as crooked as drawn land is, in the order in which parcels are kept. */
+async function makeParcels(database: Database, schema: string, parcels: number): Promise<void> {
+  const side = Math.ceil(Math.sqrt(parcels));
+  await database.query(`
+    create table ${schema}.parcel as
+    with corner as (
+      select i, j, ${EAST} + (i - ${side} / 2.0) * ${SIDE_M} + 9 * sin(i * 12.9 + j * 78.2) as x, ${NORTH} + (j - ${side} / 2.0) * ${SIDE_M} + 9 * cos(i * 39.3 + j * 11.1) as y
+      from generate_series(0, ${side}) as i, generate_series(0, ${side}) as j
+    ),
+    drawn as (
+      select a.i * ${side} + a.j as fid, st_transform(st_multi(st_segmentize(st_setsrid(st_makepolygon(st_makeline(array[
+          st_makepoint(a.x, a.y), st_makepoint(b.x, b.y), st_makepoint(c.x, c.y), st_makepoint(d.x, d.y), st_makepoint(a.x, a.y)
+        ])), 32632), 18)), 4326)::geometry(multipolygon, 4326) as geom
+      from corner a join corner b on b.i = a.i + 1 and b.j = a.j join corner c on c.i = a.i + 1 and c.j = a.j + 1 join corner d on d.i = a.i and d.j = a.j + 1
+      limit ${parcels}
+    )
+    select fid::int4 as fid, 'land' as kind, st_pointonsurface(geom)::geometry(point, 4326) as point, geom from drawn order by geom`);
+  await database.query(`alter table ${schema}.parcel add primary key (fid)`);
+  await database.query(`create view ${schema}.published_parcel as select * from ${schema}.parcel where false`);
+  await database.query(`analyze ${schema}.parcel`);
+}
+
+/** PostGIS raster on tiles of 100 × 100 cells in the database, found by an index: the way its manual shows. */
+async function askPeer(session: Session, folder: string, sample: number): Promise<{ peerParcelsPerSecond: number; differing: number }> {
+  await session.query('create extension if not exists postgis_raster schema public');
+  await session.query("set postgis.gdal_enabled_drivers to 'GTiff'");
+  await session.query('create table sampled as select p.fid, st_transform(p.geom, 32632) as geom from parcel p where abs(st_x(st_transform(p.point, 32632)) - $1) < 4000 and abs(st_y(st_transform(p.point, 32632)) - $2) < 4000 order by md5(p.fid::text) limit $3', [EAST, NORTH, sample]);
+  await session.query('create table peer (rast raster)');
+  for (let x = -50; x < 50; x += 10) {
+    for (let y = -50; y < 50; y += 10) {
+      const [west, north] = [EAST + x * 100, NORTH + y * 100];
+      const path = join(folder, 'piece.tif');
+      writeGeoTiff(path, { epsg: 32632, width: 100, height: 100, west, north, cell: CELL_M, noData: '-9999', row: (row) => rowOf(west, north, row, 100) });
+      await session.query('insert into peer select st_setsrid(st_fromgdalraster($1), 32632)', [readFileSync(path)]);
+    }
+  }
+  await session.query('create index on peer using gist (st_convexhull(rast))');
+  await session.query('analyze peer');
+  await session.query('analyze sampled');
+  const startedAt = performance.now();
+  await session.query(`
+    create table peers as
+    select s.fid, (st_summarystats(st_union(st_clip(r.rast, s.geom)))).*
+    from sampled s join peer r on st_intersects(st_convexhull(r.rast), s.geom)
+    group by s.fid`);
+  const seconds = (performance.now() - startedAt) / 1000;
+  const [found] = await session.query<{ rows: number; differing: number }>(`
+    select count(*) as rows, count(*) filter (
+      where t.cells <> p.count or abs(t.elevation_min_m - p.min) > 0.0501 or abs(t.elevation_max_m - p.max) > 0.0501 or abs(t.elevation_mean_m - p.mean) > 0.0501
+        or abs(t.elevation_std_m - p.stddev) > 0.0501
+    ) as differing
+    from peers p join terrain t using (fid)`);
+  return { peerParcelsPerSecond: found!.rows / seconds, differing: found!.differing };
+}

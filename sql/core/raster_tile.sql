@@ -1,0 +1,60 @@
+-- purpose: the rasters that are loaded, by the section that has values of them
+-- version: 1
+-- reads: layer.tinitaly_tile, layer.copernicus_tile, layer.pvout_tile, layer.radiance_tile
+-- writes: core.raster_tile
+-- grain: one row per raster and section
+-- crs: EPSG:4326
+
+create table raster_tile as
+select
+  region.code as region_code,
+  tile.section,
+  tile.source_id,
+  tile.name,
+  tile.release_id,
+  tile.member_id,
+  tile.position,
+  tile.geom
+from (
+  select
+    'terrain' as section,
+    'tinitaly_dem' as source_id,
+    name,
+    release_id,
+    member_id,
+    position,
+    geom
+  from tinitaly_tile
+  union all
+  select
+    'terrain',
+    'copernicus_dem',
+    name,
+    release_id,
+    member_id,
+    position,
+    geom
+  from copernicus_tile
+  union all
+  select
+    'solar',
+    'gsa_pvout',
+    name,
+    release_id,
+    member_id,
+    position,
+    geom
+  from pvout_tile
+  union all
+  select
+    'nightlights',
+    'viirs_nightlights',
+    name,
+    release_id,
+    member_id,
+    position,
+    geom
+  from radiance_tile
+) as tile
+cross join region
+order by tile.section, tile.name collate "C", tile.member_id, tile.position;

@@ -1,0 +1,179 @@
+-- purpose: the light of each land parcel at night, beside that of its comune
+-- version: 1
+-- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.radiance_tile
+-- writes: section.nightlights
+-- incremental: rows of parcels
+-- grain: one row per land parcel whose cell has a radiance, or would have if the file were still there
+-- crs: points and boundaries are brought to the CRS of the rasters
+
+-- The newest year goes before.
+create view light_tile as
+select
+  (dense_rank() over (order by year desc))::int4 as model,
+  year,
+  name,
+  release_id,
+  member_id,
+  position,
+  epsg,
+  width,
+  height,
+  west,
+  north,
+  cell_width,
+  cell_height,
+  block_width,
+  block_height,
+  geom
+from radiance_tile;
+
+create view land as
+select
+  fid as id,
+  point
+from parcel
+where kind = 'land'
+  and exists (select from radiance_tile);
+
+-- Boundaries of another year have the codes of that year. Of several files the newest that has the comune counts; a comune of today may be drawn as
+-- those that it was made of.
+create table outline as
+with place as (
+  select distinct belfiore
+  from parcel
+  where kind = 'land'
+),
+meaning as (
+  select
+    old_istat_code as code,
+    belfiore
+  from comune_register
+  where not divided
+  union
+  -- Parcels of a comune that the list has in another region.
+  select
+    code.istat_code,
+    code.belfiore
+  from comune_code as code
+  join place using (belfiore)
+),
+drawn as (
+  select
+    place.belfiore,
+    boundary.release_id,
+    boundary.member_id,
+    boundary.position,
+    boundary.area_m2,
+    boundary.geom,
+    rank() over (partition by place.belfiore order by file.rank) as edition
+  from boundary
+  join member_in_force as file using (member_id)
+  left join meaning on meaning.code = boundary.code
+  join place on place.belfiore = coalesce(meaning.belfiore, boundary.belfiore)
+  where boundary.kind = 'comune'
+    and exists (select from radiance_tile)
+)
+select
+  (row_number() over (order by belfiore collate "C"))::int4 as id,
+  belfiore,
+  (array_agg(release_id order by area_m2 desc, position))[1] as release_id,
+  (array_agg(member_id order by area_m2 desc, position))[1] as member_id,
+  (array_agg(position order by area_m2 desc, position))[1] as position,
+  st_pointonsurface((array_agg(geom order by area_m2 desc, position))[1]) as point,
+  st_collectionextract(st_collect(geom), 3) as geom
+from drawn
+where edition = 1
+group by belfiore;
+
+-- sweep: sweep.ts
+
+-- Of a comune that lacks cells in a year, what the first rasters have of it; it and the parcel's value are of one year.
+create table comune_mean as
+select distinct on (id, model)
+  *
+from comune_radiance
+order by id, model, missing > 0, turn;
+
+create table chosen as
+select
+  p.fid,
+  r.turn,
+  r.model,
+  r.value,
+  o.id as outline_id,
+  c.turn as mean_turn,
+  c.value as mean,
+  r.unread or coalesce(c.unread, false) as unread
+from radiance r
+join parcel p on p.fid = r.id
+left join outline o on o.belfiore = p.belfiore
+left join comune_mean c on c.id = o.id
+  and c.model = r.model;
+
+-- The file left and the parcel is as it was: so is its row.
+create table kept as
+select s.*
+from standing_nightlights s
+join chosen c on c.fid = s.fid
+  and c.unread
+join parcel p on p.fid = s.fid
+join published_parcel h on h.fid = s.fid
+where h.geom::bytea = p.geom::bytea;
+
+create table nightlights as
+with rounded as (
+  select
+    fid,
+    round(value::numeric, 2)::float8 as ntl_parcel,
+    round(mean::numeric, 2)::float8 as ntl_mean_comune,
+    round((value / nullif(mean, 0))::numeric, 2)::float8 as ntl_ratio,
+    model
+  from chosen
+  where not unread
+),
+made as (
+  select
+    r.fid,
+    r.ntl_parcel,
+    r.ntl_mean_comune,
+    r.ntl_ratio,
+    case
+      when r.ntl_parcel < 0.5 then 'dark'
+      when r.ntl_parcel < 5 then 'dim'
+      when r.ntl_parcel < 20 then 'medium'
+      when r.ntl_parcel < 60 then 'bright'
+      else 'very_bright'
+    end as ntl_class,
+    y.year as ntl_year,
+    false as unread
+  from rounded r
+  join (select distinct model, year from light_tile) y using (model)
+)
+select *
+from made
+union all
+select
+  fid,
+  ntl_parcel,
+  ntl_mean_comune,
+  ntl_ratio,
+  ntl_class,
+  ntl_year,
+  unread
+from kept
+union all
+select
+  fid,
+  null,
+  null,
+  null,
+  null,
+  null,
+  true
+from chosen
+where unread
+  and fid not in (select fid from kept)
+order by fid;
+
+alter table nightlights add primary key (fid);
+alter table nightlights alter column unread set not null;

@@ -1,0 +1,62 @@
+-- purpose: the cells that made the section nightlights of one parcel, the boundary of its comune, and the rasters that its point lies in
+-- reads: core.parcel, core.raster_tile
+-- writes: none
+-- reruns: section.nightlights
+-- grain: one row per run of cells in a row of a raster; one per boundary and raster
+-- crs: EPSG:4326
+
+create view evidence as
+select
+  c.fid,
+  'ntl_parcel' as field,
+  'row ' || r.row_number || ', column ' || r.first_column as value,
+  r.release_id,
+  r.member_id,
+  r.position,
+  c.value as measure,
+  'nW cm⁻² sr⁻¹' as unit,
+  'cell that holds the representative point; rows and columns of the raster, from 0 in the north-west' as rule
+from radiance_run r
+join chosen c on c.fid = r.id
+  and c.turn = r.turn
+union all
+select
+  c.fid,
+  'ntl_mean_comune',
+  'row ' || r.row_number || ', column ' || concat_ws('–', r.first_column, nullif(r.last_column, r.first_column)),
+  r.release_id,
+  r.member_id,
+  r.position,
+  r.last_column - r.first_column + 1,
+  'cells',
+  'cells whose centre lies in the boundary of the comune, or the one of its point'
+from comune_radiance_run r
+join chosen c on c.outline_id = r.id
+  and c.mean_turn = r.turn
+union all
+select
+  c.fid,
+  'ntl_mean_comune',
+  o.belfiore,
+  o.release_id,
+  o.member_id,
+  o.position,
+  null,
+  null,
+  'boundary of the comune, of the newest file that has it'
+from outline o
+join chosen c on c.outline_id = o.id
+union all
+select
+  p.fid,
+  'meta.coverage.nightlights',
+  t.name,
+  t.release_id,
+  t.member_id,
+  t.position,
+  null,
+  null,
+  'raster that holds the representative point'
+from parcel p
+join raster_tile t on t.section = 'nightlights'
+  and st_covers(t.geom, p.point);

@@ -1,0 +1,75 @@
+import { beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { dropOthers } from '../../../pipelines/db/catalog.ts';
+import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
+import synthetic from '../../../sources/viirs_nightlights/synthetic.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+
+const region = makeRegion({ parcels: 1_200, seed: 11 });
+/** What a build finds in its workspace. */
+const KEPT = [
+  'region', 'published_parcel', 'member_in_force', 'file_in_force', 'place_in_force', 'parcel', 'comune_register', 'comune_code', 'comune_suppressed', 'boundary', 'radiance_tile',
+];
+const BUILD = 'sql/sections/nightlights/build.sql';
+
+type Row = Readonly<{ fid: number; belfiore: string; ntl_parcel: number; ntl_mean_comune: number | null; ntl_ratio: number | null }>;
+
+describeDatabase('the section nightlights', (engine) => {
+  let database: Database;
+  let workspace: SectionWorkspace;
+
+  const rows = (): Promise<{ fid: number; json: Record<string, unknown> | null }[]> => database.query(
+    `select p.fid, (api.section_nightlights(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`,
+  );
+
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+    workspace = await sectionWorkspace(database, {
+      region, sources: ['viirs_nightlights', 'istat_boundaries', 'istat_comuni', 'istat_soppressi'], sql: ['sql/sections/nightlights/record.sql'],
+    });
+    await workspace.run('sql/core/comune_register.sql');
+    await workspace.run(BUILD);
+    await workspace.publish('nightlights', 'section.nightlights');
+    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
+    await database.query('create or replace function api.raster_reaches(text, int4) returns bool language sql immutable as $$ select true $$');
+    // Who asks whether a parcel is land, asks the published ones.
+    await database.query(`create table core.parcel_test partition of core.parcel for values from (${syntheticFid(region, 0)}) to (${syntheticFid(region, 99_999_999)})`);
+    await database.query(`insert into core.parcel_test (fid, belfiore, sheet, attachment, development, label, reference, gml_id, kind, area_m2, made_valid, point, geom, release_id, member_id, position)
+      select fid, belfiore, sheet, '0', '0', label, reference, gml_id, kind, area_m2, made_valid, point, geom, release_id, member_id, position from ${workspace.schema}.parcel`);
+  });
+
+  it('holds the synthetic truth of every parcel', async () => {
+    const truth = synthetic.truth!(region);
+    const expected = [...region.parcels()].map((parcel) => {
+      const told = truth(parcel)['nightlights'] as Record<string, unknown> | undefined;
+      return { fid: syntheticFid(region, parcel.index), json: told === undefined ? null : { ...told, source: 'test' } };
+    });
+    expect(await rows()).toEqual(expected);
+    const classes = new Set(expected.map(({ json }) => (json as Record<string, unknown> | null)?.['ntl_class']));
+    for (const each of ['dark', 'dim', 'medium', 'bright', 'very_bright']) expect(classes, each).toContain(each);
+    expect(expected.some(({ json }) => (json as Record<string, unknown> | null)?.['available'] === false)).toBe(true);
+  });
+
+  it('has no mean of a comune whose boundary is not loaded, and the cell of its point where it holds no centre', async () => {
+    const [first, second] = region.comuni;
+    const before = await database.query<{ fid: number; ntl_parcel: number }>('select fid, ntl_parcel from section.nightlights order by fid');
+    await database.query('delete from layer.boundary where kind = $1 and code = $2', ['comune', first.istatCode]);
+    // Its point is that of a shape of a few metres.
+    await database.query('update layer.boundary set geom = st_multi(st_buffer(st_pointonsurface(geom), 1e-5)) where kind = $1 and code = $2', ['comune', second.istatCode]);
+    await workspace.session((session) => dropOthers(session, workspace.schema, new Set(KEPT)));
+    await workspace.run(BUILD);
+    const after = await workspace.session((session) => session.query<Row>(
+      'select n.*, p.belfiore from nightlights n join parcel p using (fid) order by fid',
+    ));
+    expect(after.map(({ fid, ntl_parcel }) => ({ fid, ntl_parcel }))).toEqual(before);
+    const of = (belfiore: string): typeof after => after.filter((row) => row.belfiore === belfiore);
+    expect(of(first.belfiore).length).toBeGreaterThan(50);
+    expect(new Set(of(first.belfiore).map((row) => `${row.ntl_mean_comune} ${row.ntl_ratio}`))).toEqual(new Set(['null null']));
+    const [cell] = await workspace.session((session) => session.query<{ value: number | null; cells: number }>(
+      'select value, cells from comune_radiance join outline using (id) where belfiore = $1', [second.belfiore],
+    ));
+    expect(cell!.cells).toBe(1);
+    for (const { ntl_mean_comune: mean } of of(second.belfiore)) expect(mean).toBeCloseTo(cell!.value!, 2);
+  });
+});

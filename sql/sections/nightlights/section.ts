@@ -1,0 +1,54 @@
+/** How bright a parcel is at night, seen from a satellite. */
+import { z } from 'zod';
+import { quantity } from '../../../pipelines/contract/gate.ts';
+import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const CLASSES = ['dark', 'dim', 'medium', 'bright', 'very_bright'] as const;
+
+const nightlights = z.strictObject({
+  available: z.boolean().describe('False: the raster has no value there, and nothing else is said'),
+  ntl_parcel: z.number().min(0).optional().describe('Radiance of the cell that holds the representative point, nW cm⁻² sr⁻¹'),
+  ntl_mean_comune: nullable(z.number().min(0), 'Mean of the cells whose centre lies in the comune, nW cm⁻² sr⁻¹; null: its boundary is not loaded').optional(),
+  ntl_ratio: nullable(z.number().min(0), 'ntl_parcel / ntl_mean_comune; null: no mean, or a mean of 0').optional(),
+  ntl_class: z.enum(CLASSES).optional().describe('dark < 0.5, dim < 5, medium < 20, bright < 60, very_bright'),
+  ntl_year: whole.optional().describe('Year of the radiance'),
+  source,
+}).meta({ id: 'Nightlights', description: 'Light at night' });
+
+const UNREAD = 'the raster had left the data folder before the parcel came, see unread';
+const DARK = 'land is dark for the most part: a quarter of nothing is noise';
+
+export default defineSection({
+  name: 'nightlights',
+  position: 180,
+  title: 'Night lights',
+  block: nullable(nightlights, 'Null: no raster covers the place'),
+  kinds: ['land'],
+  coverage: 'meta',
+  tables: {
+    'section.nightlights': {
+      description: 'Radiance at night at the representative point of each land parcel, and the mean of its comune, of the newest year that has a value. No row: none has',
+      key: ['fid'],
+      columns: {
+        fid: FID,
+        ntl_parcel: { type: 'float8', description: 'Radiance of the cell that holds the representative point, 2 decimals', unit: 'nW cm⁻² sr⁻¹', null: UNREAD, gate: quantity({ within: [0, 100_000], moves: { step: 1, why: DARK } }) },
+        ntl_mean_comune: {
+          type: 'float8',
+          description: 'Mean radiance of the cells whose centre lies in the comune, all alike, or of the cell of its point where there is none, 2 decimals',
+          unit: 'nW cm⁻² sr⁻¹', null: `the comune has no boundary that is loaded, or no cell of that year; ${UNREAD}`, gate: quantity({ within: [0, 100_000], moves: { step: 1, why: DARK } }),
+        },
+        ntl_ratio: { type: 'float8', description: 'Radiance of the parcel over the mean of the comune, before rounding, 2 decimals', null: 'as ntl_mean_comune, or the mean is 0', gate: quantity({ within: [0, null], moves: { step: 0.5, why: DARK } }) },
+        ntl_class: { type: 'text', description: 'By ntl_parcel: dark below 0.5, dim below 5, medium below 20, bright below 60, else very_bright', null: UNREAD, gate: 'follows from ntl_parcel' },
+        ntl_year: { type: 'int4', description: 'Year of the radiance', null: UNREAD, gate: 'a year' },
+        unread: { type: 'bool', description: 'True: the raster that has the parcel\'s cell, or cells of its comune, was not in its place when the parcel came or changed, and nothing was computed', gate: 'status counts them' },
+      },
+    },
+  },
+  map: {
+    words: { available: 'Measured', ntl_parcel: 'Radiance', ntl_mean_comune: 'Mean of the comune', ntl_ratio: 'Beside the comune', ntl_class: 'Class', ntl_year: 'Year' },
+    units: { ntl_parcel: 'nW/cm²/sr', ntl_mean_comune: 'nW/cm²/sr' },
+    codes: ['ntl_year'],
+    first: ['ntl_class', 'ntl_parcel', 'ntl_mean_comune', 'ntl_ratio', 'ntl_year'],
+  },
+});

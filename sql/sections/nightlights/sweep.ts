@@ -1,0 +1,28 @@
+/** Radiance at the point of each parcel, and the mean of its comune. */
+import { defineSweeps, type Accumulator, type CellRows } from '../../../pipelines/contract/sweep.ts';
+
+/** Cells count alike, however much of them lies in the area. */
+class Mean implements Accumulator {
+  #cells = 0;
+  #sum = 0;
+
+  add({ here }: CellRows, first: number, end: number): void {
+    for (let i = first; i < end; i += 1) {
+      const value = here[i]!;
+      if (Number.isNaN(value)) continue;
+      this.#cells += 1;
+      this.#sum += value;
+    }
+  }
+
+  take(): readonly (number | null)[] {
+    const mean = this.#cells === 0 ? null : this.#sum / this.#cells;
+    this.#cells = this.#sum = 0;
+    return [mean];
+  }
+}
+
+export default defineSweeps(
+  { tiles: 'light_tile', over: 'land', into: 'radiance', sample: 'nearest' },
+  { tiles: 'light_tile', over: 'outline', into: 'comune_radiance', columns: { value: 'float8' }, halo: false, accumulator: () => new Mean() },
+);

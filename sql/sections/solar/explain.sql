@@ -1,0 +1,33 @@
+-- purpose: the cells that the yield in the section solar of one parcel is between, and the rasters that its point lies in
+-- reads: core.parcel, core.raster_tile
+-- writes: none
+-- reruns: section.solar
+-- grain: one row per cell; one per raster
+-- crs: EPSG:4326
+
+create view evidence as
+select
+  r.id::int4 as fid,
+  'pvout_kwh_per_kwp' as field,
+  'row ' || r.row_number || ', column ' || r.first_column as value,
+  r.release_id,
+  r.member_id,
+  r.position,
+  null::float8 as measure,
+  null as unit,
+  'one of the four cells around the representative point; rows and columns of the raster, from 0 in the north-west' as rule
+from pvout_run r
+union all
+select
+  p.fid,
+  'meta.coverage.solar',
+  t.name,
+  t.release_id,
+  t.member_id,
+  t.position,
+  null,
+  null,
+  'raster that holds the representative point'
+from parcel p
+join raster_tile t on t.section = 'solar'
+  and st_covers(t.geom, p.point);

@@ -1,0 +1,51 @@
+import { beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { makeRegion } from '../../../pipelines/synthetic/make-region.ts';
+import synthetic from '../../../sources/gsa_pvout/synthetic.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
+
+const region = makeRegion({ parcels: 800, seed: 3 });
+
+describeDatabase('the section solar', (engine) => {
+  let database: Database;
+  let workspace: SectionWorkspace;
+
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+    workspace = await sectionWorkspace(database, { region, sources: ['gsa_pvout'], sql: ['sql/sections/solar/record.sql'] });
+    // Every third parcel has roofs, of 10 m² and more; others have sheds that do not count, or nothing.
+    await workspace.session((session) => session.query(
+      'create table buildings as select fid, (fid % 3 = 0)::int4 * (1 + fid % 4) as roof_count, (fid % 3 = 0)::int4 * (10 + fid % 1000 / 7.0::float8) as roof_area_m2 from parcel where kind = $1 and fid % 5 > 0',
+      ['land'],
+    ));
+    await workspace.run('sql/sections/solar/build.sql');
+    await workspace.publish('solar', 'section.solar');
+    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
+  });
+
+  it('multiplies roofs that count by the yield between four cells, and classes what is printed', async () => {
+    const truth = synthetic.truth!(region);
+    const kwhOf = new Map([...region.parcels()].map((parcel) => [syntheticFid(region, parcel.index), truth(parcel)['pvout_kwh_per_kwp'] as number | undefined]));
+    const rows = await database.query<{ fid: number; area: number; roofs: number; json: Record<string, unknown> }>(
+      `select b.fid, b.roof_area_m2 as area, b.roof_count as roofs, (api.section_solar(b.fid)).value as json from ${workspace.schema}.buildings b where b.roof_count > 0 order by b.fid`,
+    );
+    expect(rows.length).toBeGreaterThan(150);
+    const classes = new Set<unknown>();
+    for (const { fid, area, roofs, json } of rows) {
+      const kwh = kwhOf.get(fid)!;
+      const kwp = area * 0.45 * 0.21;
+      const printed = Math.round(kwh);
+      expect(json, String(fid)).toMatchObject({
+        available: true, n_buildings: roofs, pvout_kwh_per_kwp: printed, methodology_version: '1', viability_class: printed >= 1400 ? 'alta' : printed >= 1200 ? 'media' : 'bassa',
+      });
+      expect(json['roof_area_m2']).toBeCloseTo(area, 2);
+      expect(json['kwp_max_total']).toBeCloseTo(kwp, 2);
+      expect(Math.abs((json['pvout_kwh_year_total'] as number) - kwp * kwh)).toBeLessThan(0.51);
+      classes.add(json['viability_class']);
+    }
+    expect(classes).toEqual(new Set(['alta', 'media', 'bassa']));
+    const [others] = await database.query<{ n: number }>(`select count(*) as n from section.solar s join ${workspace.schema}.buildings b using (fid) where b.roof_count = 0`);
+    expect(others!.n).toBe(0);
+  });
+});

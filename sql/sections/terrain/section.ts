@@ -1,0 +1,81 @@
+/** The relief of a parcel: how high, how steep, how rough it is, and where it faces. */
+import { z } from 'zod';
+import { presence, quantity } from '../../../pipelines/contract/gate.ts';
+import { nullable, source, whole } from '../../../pipelines/contract/schemas.ts';
+import { defineSection, FID } from '../../../pipelines/contract/section.ts';
+
+const elevation = z.number().describe('Metres above sea level, as the model has them');
+const NO_SLOPE = 'no cell has all eight around it';
+const slope = nullable(z.number().min(0).max(90), `Degrees, after Horn (1981); null: ${NO_SLOPE}`);
+const ruggedness = (after: string): z.ZodType => nullable(z.number().min(0), `Metres, after ${after}; null: ${NO_SLOPE}`);
+
+const ASPECTS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW', 'flat'] as const;
+
+const terrain = z.strictObject({
+  elevation_min: elevation,
+  elevation_max: elevation,
+  elevation_mean: elevation,
+  elevation_std: z.number().min(0).describe('Standard deviation of the elevations, metres'),
+  slope_mean: slope,
+  slope_max: slope,
+  ruggedness_index: ruggedness('Riley (1999), mean of the cells'),
+  tri_mean: ruggedness('Wilson (2007), mean of the cells'),
+  aspect_predominant: nullable(z.enum(ASPECTS), `Octant that most of the sloping cells face; flat: more than half slope less than 1°; null: ${NO_SLOPE}`),
+  cells: whole.min(1).describe('Cells of the elevation model whose centre lies in the parcel; 1 where none does: the one that holds the representative point'),
+  source,
+}).meta({ id: 'Terrain', description: 'Height, slope and ruggedness' });
+
+const UNREAD = 'as cells';
+const ROUGH = `no cell of the parcel has all eight around it; ${UNREAD}`;
+const HEIGHT = quantity({ within: [-100, 4850], moves: { step: 20, why: 'near the sea a quarter of the height is nothing' } });
+const STEEP = quantity({ within: [0, 90], moves: { step: 3, why: 'plains hardly slope: a quarter of nothing is noise' } });
+const SPREAD = quantity({ within: [0, null], moves: { step: 3, why: 'within a parcel the ground rises by a few metres' } });
+
+export default defineSection({
+  name: 'terrain',
+  position: 100,
+  title: 'Terrain',
+  block: nullable(terrain, 'Null: no elevation is known'),
+  kinds: ['land'],
+  coverage: 'meta',
+  tables: {
+    'section.terrain': {
+      description: 'Relief of each land parcel, from the cells of the finest elevation model that has all of its cells: 10 m of TINITALY, else 1″ of GLO-30. No row: no model loaded has an elevation there',
+      key: ['fid'],
+      columns: {
+        fid: FID,
+        elevation_min_m: { type: 'float8', description: 'Least elevation of the cells, 1 decimal', unit: 'm', null: UNREAD, gate: HEIGHT },
+        elevation_max_m: { type: 'float8', description: 'Greatest elevation of the cells, 1 decimal', unit: 'm', null: UNREAD, gate: HEIGHT },
+        elevation_mean_m: { type: 'float8', description: 'Mean elevation of the cells, 1 decimal', unit: 'm', null: UNREAD, gate: HEIGHT },
+        elevation_std_m: { type: 'float8', description: 'Standard deviation of the elevations, of the cells as all there are, 1 decimal', unit: 'm', null: UNREAD, gate: SPREAD },
+        slope_mean_deg: { type: 'float8', description: 'Mean slope of the cells after Horn (1981), 1 decimal', unit: 'degrees', null: ROUGH, gate: STEEP },
+        slope_max_deg: { type: 'float8', description: 'Greatest slope of the cells after Horn (1981), 1 decimal', unit: 'degrees', null: ROUGH, gate: STEEP },
+        ruggedness_index_m: { type: 'float8', description: 'Ruggedness after Riley (1999): root of the summed squares of the differences to the eight cells around, mean of the cells, 2 decimals', unit: 'm', null: ROUGH, gate: SPREAD },
+        tri_mean_m: { type: 'float8', description: 'Terrain ruggedness index after Wilson (2007): mean of the differences to the eight cells around, mean of the cells, 2 decimals', unit: 'm', null: ROUGH, gate: SPREAD },
+        aspect_predominant: {
+          type: 'text',
+          description: 'Octant that most of the cells that slope by 1° or more face, of equals the first clockwise from N; flat: more than half of the cells slope less',
+          null: ROUGH, gate: presence(),
+        },
+        cells: {
+          type: 'int4',
+          description: 'Cells of the model that have an elevation and whose centre lies in the parcel; 1 where none does: the one that holds the representative point',
+          null: 'the raster that has them had left the data folder before the parcel came, see unread',
+          gate: quantity({ within: [1, null], moves: { by: 1, step: 10, why: 'the finer model has nine cells where the other has one' } }),
+        },
+        source_id: { type: 'text', description: 'Source of the elevations: tinitaly_dem or copernicus_dem', null: UNREAD, gate: 'the finer model where it has all cells' },
+        unread: { type: 'bool', description: 'True: the raster that has the parcel\'s cells was not in its place when the parcel came or changed, and nothing was computed', gate: 'status counts them' },
+      },
+    },
+  },
+  map: {
+    words: {
+      elevation_min: 'Lowest', elevation_max: 'Highest', elevation_mean: 'Mean height', elevation_std: 'Spread of heights', slope_mean: 'Mean slope', slope_max: 'Steepest',
+      ruggedness_index: 'Ruggedness (Riley)', tri_mean: 'Ruggedness (TRI)', aspect_predominant: 'Faces', cells: 'cells of the model',
+    },
+    units: {
+      elevation_min: 'm', elevation_max: 'm', elevation_mean: 'm', elevation_std: 'm', slope_mean: '°', slope_max: '°', ruggedness_index: 'm', tri_mean: 'm',
+    },
+    first: ['elevation_mean', 'elevation_min', 'elevation_max', 'slope_mean', 'slope_max', 'aspect_predominant'],
+  },
+});

@@ -1,0 +1,105 @@
+/**
+ * Relief from the cells of an elevation model, as GDAL's gdaldem computes it: slope and aspect after Horn (1981), ruggedness after Riley, DeGloria and
+ * Elliot (1999), terrain ruggedness index after Wilson et al. (2007). All need the eight cells around; one that lacks one of them has an elevation alone.
+ */
+import { defineSweeps, type Accumulator, type CellRows } from '../../../pipelines/contract/sweep.ts';
+
+const OCTANTS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const;
+const DEGREE = 180 / Math.PI;
+/** Ground that slopes less, degrees, faces nowhere. */
+const FLAT = 1;
+
+class Relief implements Accumulator {
+  #cells = 0;
+  #min = Infinity;
+  #max = -Infinity;
+  /** Sums of what cells are above the first one: squares of heights would lose their digits. */
+  #base = 0;
+  #sum = 0;
+  #squares = 0;
+  /** Cells with all eight around them. */
+  #shaped = 0;
+  #slopes = 0;
+  #steepest = 0;
+  #riley = 0;
+  #wilson = 0;
+  #flat = 0;
+  readonly #facing = new Int32Array(OCTANTS.length);
+
+  add({ north, here, south, cellWidthM, cellHeightM }: CellRows, first: number, end: number): void {
+    for (let i = first; i < end; i += 1) {
+      const e = here[i]!;
+      if (Number.isNaN(e)) continue;
+      if (this.#cells === 0) this.#base = e;
+      this.#cells += 1;
+      if (e < this.#min) this.#min = e;
+      if (e > this.#max) this.#max = e;
+      const above = e - this.#base;
+      this.#sum += above;
+      this.#squares += above * above;
+      // The window, from the north-west: a b c, d e f, g h i.
+      const [a, b, c] = [north[i - 1]! - e, north[i]! - e, north[i + 1]! - e];
+      const [d, f] = [here[i - 1]! - e, here[i + 1]! - e];
+      const [g, h, k] = [south[i - 1]! - e, south[i]! - e, south[i + 1]! - e];
+      const squares = a * a + b * b + c * c + d * d + f * f + g * g + h * h + k * k;
+      if (Number.isNaN(squares)) continue;
+      this.#shaped += 1;
+      this.#riley += Math.sqrt(squares);
+      this.#wilson += (Math.abs(a) + Math.abs(b) + Math.abs(c) + Math.abs(d) + Math.abs(f) + Math.abs(g) + Math.abs(h) + Math.abs(k)) / 8;
+      const toEast = (c + 2 * f + k - a - 2 * d - g) / (8 * cellWidthM);
+      const toNorth = (a + 2 * b + c - g - 2 * h - k) / (8 * cellHeightM);
+      const slope = Math.atan(Math.sqrt(toEast * toEast + toNorth * toNorth)) * DEGREE;
+      this.#slopes += slope;
+      if (slope > this.#steepest) this.#steepest = slope;
+      if (slope < FLAT) this.#flat += 1;
+      else {
+        // Ground faces where it falls, clockwise from north; an octant holds its lower bound.
+        const azimuth = Math.atan2(-toEast, -toNorth) * DEGREE;
+        this.#facing[Math.floor((azimuth + 360 + 22.5) / 45) % OCTANTS.length]! += 1;
+      }
+    }
+  }
+
+  take(): readonly (number | string | null)[] {
+    const cells = this.#cells;
+    const shaped = this.#shaped;
+    const mean = this.#sum / cells;
+    const values = cells === 0 ? NOTHING : [
+      this.#min, this.#max, this.#base + mean, Math.sqrt(Math.max(0, this.#squares / cells - mean * mean)),
+      ...(shaped === 0 ? SHAPELESS : [this.#slopes / shaped, this.#steepest, this.#riley / shaped, this.#wilson / shaped, this.#aspect()]),
+    ];
+    this.#cells = this.#shaped = this.#sum = this.#squares = this.#slopes = this.#steepest = this.#riley = this.#wilson = this.#flat = 0;
+    this.#min = Infinity;
+    this.#max = -Infinity;
+    this.#facing.fill(0);
+    return values;
+  }
+
+  /** Of octants that are equally frequent the first, clockwise from north. */
+  #aspect(): string {
+    if (this.#flat * 2 > this.#shaped) return 'flat';
+    return OCTANTS[this.#facing.indexOf(Math.max(...this.#facing))] ?? 'flat';
+  }
+}
+
+const SHAPELESS = [null, null, null, null, null] as const;
+const NOTHING = [null, null, null, null, ...SHAPELESS] as const;
+
+export default defineSweeps({
+  tiles: 'elevation_tile',
+  over: 'land',
+  into: 'relief',
+  columns: {
+    elevation_min: 'float8',
+    elevation_max: 'float8',
+    elevation_mean: 'float8',
+    elevation_std: 'float8',
+    slope_mean: 'float8',
+    slope_max: 'float8',
+    ruggedness_index: 'float8',
+    tri_mean: 'float8',
+    aspect_predominant: 'text',
+  },
+  halo: true,
+  accumulator: () => new Relief(),
+});
