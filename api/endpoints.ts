@@ -128,7 +128,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     operation: 'searchParcels',
     scope: 'parcels:read',
     summary: 'Parcels by comune, sheet and number',
-    description: 'At least `foglio` or `label`. By sheet, then label; `comune` is found as `city` is in a search of addresses.',
+    description: 'At least `foglio` or `label`. By sheet, then label; `comune` is found as `city` is in a search of addresses; '
+      + 'in Trentino-Alto Adige, where a land register has no sheets, it may be a comune catastale, too, and the `label` of a building parcel begins with a dot.',
     parameters: parcelSearchParameters,
     answer: answers.searched,
     example: { comune: 'Campobasso', foglio: '12', label: '594' },

@@ -78,7 +78,7 @@ export const locateParameters = z.strictObject({
 export const parcelSearchParameters = z.strictObject({
   comune: text(1, 100, 'The comune: its name in Italian or in its second language, a former name, or its 4-character cadastral code'),
   foglio: z.string().regex(/^\d{1,4}$/).describe('Sheet; 1–4 digits').optional(),
-  label: text(1, 40, 'Number of the parcel (particella), as the map shows it').optional(),
+  label: text(1, 40, 'Number of the parcel (particella), as the map shows it; .107/2 is a building parcel of a land register').optional(),
   sezione: z.string().regex(/^[A-Za-z]$/).describe('Letter of the sezione censuaria; one letter').optional(),
   limit: whole(1, 100, 'Most parcels').default(20),
 });

@@ -37,9 +37,9 @@ export const kind = z.enum(['land', 'road', 'water']).describe('Land, or the str
 /** What every answer says of a parcel. */
 export const parcelFacts = {
   fid: whole.describe('Identifier, stable through reloads'),
-  gml_id: z.string().describe('Identifier of the feature as published (gml:id)'),
-  label: z.string().describe('Number of the parcel (particella)'),
-  cadastral_reference: z.string().describe('CCCCZFFFFAS.label'),
+  gml_id: z.string().describe('Identifier of the feature as published (gml:id); in a land register the reference'),
+  label: z.string().describe('Number of the parcel (particella); in a land register that of a building parcel begins with a dot'),
+  cadastral_reference: z.string().describe('CCCCZFFFFAS.label; in the land registers of Trentino-Alto Adige IT.TN.<comune catastale>.label or IT.BZ.…'),
   municipality,
   area_m2: z.number().min(0).describe('True ground area'),
   centroid,

@@ -1,5 +1,5 @@
 -- purpose: parcels at points, in a box, and by what the cadastre calls them
--- reads: core.parcel
+-- reads: core.parcel, core.comune_catastale
 -- writes: api.located_parcel, api.located_answer, api.parcels_at, api.locate_point, api.locate_points, api.locate_box, api.search_parcels
 -- grain: one call per answer
 -- crs: EPSG:4326, longitude latitude
@@ -200,20 +200,41 @@ begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
   -- References are CCCCZFFFFAS.label, and have an index, which has all that is asked: a comune is one stretch of it, a sheet one for each letter that a
-  -- section may have. Small letters come behind all that a reference has, in every collation.
+  -- section may have. Small letters come behind all that a reference has, in every collation. Land registers have no sheets: there each comune catastale
+  -- is a stretch, and one that bears the name of no comune is found by its own.
   v_fids := array(
     select p.fid
     from (
       select distinct
         q.reference
-      from unnest(p_comuni) as c (belfiore)
+      from (
+        select unnest(p_comuni) as belfiore
+        union all
+        select null
+        where cardinality(p_comuni) = 0
+      ) c
       cross join lateral (
-        select c.belfiore || s.letter || p_sheet as start
+        select
+          c.belfiore || s.letter || p_sheet as start,
+          13 as label_at
         from unnest(case when p_section is null then string_to_array('_ABCDEFGHIJKLMNOPQRSTUVWXYZ', null) else array[p_section] end) as s (letter)
         where p_sheet is not null
         union all
-        select c.belfiore || coalesce(p_section, '')
+        select
+          c.belfiore || coalesce(p_section, ''),
+          13
         where p_sheet is null
+        union all
+        select
+          t.prefix || '.',
+          length(t.prefix) + 2
+        from core.comune_catastale t
+        where p_sheet is null
+          and p_section is null
+          and case
+            when c.belfiore is not null then t.belfiore = c.belfiore
+            else nullif(core.comune_key(p_asked ->> 'comune'), '') in (core.comune_key(t.name), core.comune_key(t.name_other))
+          end
       ) r
       -- offset 0: looked up one by one, where the planner would rather read the table.
       cross join lateral (
@@ -222,7 +243,7 @@ begin
         where x.reference > r.start
           and x.reference < r.start || 'zzzz'
           and starts_with(x.reference, r.start)
-          and (p_label is null or upper(substr(x.reference, 13)) = upper(p_label))
+          and (p_label is null or upper(substr(x.reference, r.label_at)) = upper(p_label))
         offset 0
       ) q
     ) f
@@ -234,7 +255,8 @@ begin
         x.sheet,
         x.attachment,
         x.development,
-        x.label
+        x.label,
+        x.reference
       from core.parcel x
       where x.reference = f.reference
       offset 0
@@ -245,8 +267,11 @@ begin
       p.section collate "C" nulls first,
       p.attachment collate "C",
       p.development collate "C",
+      -- In a land register: by comune catastale, building parcels behind.
+      left(p.reference, -length(p.label)) collate "C",
+      starts_with(p.label, '.'),
       -- 2 before 10, numbers before words.
-      substring(p.label from '^[0-9]+')::numeric nulls last,
+      substring(p.label from '^[.]?([0-9]+)')::numeric nulls last,
       p.label collate "C",
       p.fid
     limit p_limit + 1
@@ -261,4 +286,4 @@ begin
   from unnest(v_fids[: p_limit]) with ordinality as f (fid, place);
 end
 $$;
-comment on function api.search_parcels(text[], json, text, text, text, int4) is 'Parcels of some comuni by sheet (4 digits), label and section letter, each of them where it is not null; by sheet and label. p_asked: an object that meta begins with';
+comment on function api.search_parcels(text[], json, text, text, text, int4) is 'Parcels of some comuni by sheet (4 digits), label and section letter, each of them where it is not null; by sheet and label. p_asked: an object that meta begins with; without comuni its name is taken for that of a comune catastale';

@@ -1,5 +1,5 @@
 -- purpose: what the section basic of one parcel was read from
--- reads: core.parcel, core.comune_register, section.postal_code, layer.cadastral_parcel, layer.comune_code, layer.comune_postal_code, layer.postal_code_area
+-- reads: core.parcel, core.comune_register, section.postal_code, layer.cadastral_parcel, layer.trento_boundary, layer.bolzano_comune, layer.comune_code, layer.comune_postal_code, layer.postal_code_area
 -- writes: none
 -- reruns: core.parcel
 -- grain: one row per feature
@@ -30,6 +30,23 @@ select
   'comune of the cadastral code'
 from parcel p
 join comune_code c on c.belfiore = p.belfiore
+union all
+select
+  p.fid,
+  'cadastral.comune_catastale',
+  c.name,
+  c.release_id,
+  c.member_id,
+  c.position,
+  null,
+  null,
+  'comune catastale of the reference; the comune is the one that it says'
+from parcel p
+join (
+  select 'IT.TN.' || ccat || '.' as start, name, release_id, member_id, position from trento_boundary
+  union all
+  select 'IT.BZ.' || ccat || '.', coalesce(name, name_other), release_id, member_id, position from bolzano_comune
+) c on starts_with(p.reference, c.start)
 union all
 select
   p.fid,
