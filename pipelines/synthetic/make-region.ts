@@ -91,6 +91,9 @@ const NAME_TAILS: readonly string[] = [
   'Ripetibile', 'Provvisorio', 'Campione', 'Modello', "dell'Ipotesi", 'Figurato', 'Favoloso', 'Fiabesco', 'Nominale',
 ];
 
+/** Regions that a synthetic one may be of. */
+export const REGION_CODES: readonly number[] = PLACES.map(({ code }) => code);
+
 const GERMAN_HEADS: readonly string[] = ['Blend', 'Trug', 'Wahn', 'Traum', 'Märchen', 'Luft', 'Nirgend', 'Geister'];
 const GERMAN_TAILS: readonly string[] = ['dorf', 'berg', 'bach', 'tal', 'feld', 'kirchen', 'brücken', 'au'];
 

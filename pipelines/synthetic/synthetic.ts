@@ -1,8 +1,9 @@
 /** What a source says of the synthetic region. */
+import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from '../config.ts';
-import { makeRegion, type RegionOptions } from './make-region.ts';
+import { makeRegion, REGION_CODES, type RegionOptions } from './make-region.ts';
 import type { SyntheticRegion, SyntheticParcel } from './region.ts';
 
 /** Files and truth of a synthetic region (a source's `synthetic.ts`, default export). */
@@ -22,6 +23,17 @@ export interface Synthetic {
 /** The writer of a source's synthetic files. */
 export async function loadSynthetic(id: string): Promise<Synthetic> {
   return ((await import(pathToFileURL(join(ROOT, 'sources', id, 'synthetic.ts')).href)) as { default: Synthetic }).default;
+}
+
+/** One source's files, of the first region in which it has any: some publish of some regions only. */
+export async function writeOwn(id: string, folder: string, options: Omit<RegionOptions, 'region'>): Promise<SyntheticRegion> {
+  const { write } = await loadSynthetic(id);
+  for (const code of REGION_CODES) {
+    const region = makeRegion({ ...options, region: code });
+    await write(region, folder);
+    if ((await readdir(folder)).length > 0) return region;
+  }
+  throw new RangeError(`${id} writes nothing of any synthetic region`);
 }
 
 /** Each source writes its own files; the same (parcels, seed, comuni) give the same bytes. @throws RangeError as `makeRegion` does */

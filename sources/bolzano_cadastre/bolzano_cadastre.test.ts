@@ -42,9 +42,9 @@ describe('the parcels of Bolzano', () => {
     const path = join(folder, 'extract.gpkg');
     await writeGeoPackage(path, [{
       name: 'parcels', srid: 25832, geometry: 'Polygon',
-      fields: ['PART_CODICE', 'PART_CCAT_CODICE', 'PART_CCAT_NOME_DE', 'PART_CAMM_NOME_DE', 'PART_ISTAT'].map((name) => ({ name, type: 'string' as const })),
+      fields: ['PART_CODICE', 'PART_AREA_TOTALE', 'PART_CCAT_CODICE', 'PART_CCAT_NOME_DE', 'PART_CAMM_NOME_DE', 'PART_ISTAT'].map((name) => ({ name, type: 'string' as const })),
       features: [{
-        values: ['.107/2', '501', 'Märchendorf', 'Märchendorf', '021901'],
+        values: ['.107/2', '100', '501', 'Märchendorf', 'Märchendorf', '021901'],
         geometry: { type: 'Polygon', coordinates: [[[677000, 5152000], [677000, 5152010], [677010, 5152010], [677010, 5152000], [677000, 5152000]]] },
       }],
     }]);

@@ -15,6 +15,18 @@ join member m using (member_id)
 group by m.file_id, p.reference
 having count(*) > 1;
 
+-- check: drawn_as_registered
+-- level: warn
+-- expects: parcels of 100 m2 and more are drawn at least half and at most twice as large as they are registered
+select
+  ccat,
+  count(*) as parcels,
+  min(reference) as example
+from bolzano_parcel
+where registered_area_m2 >= 100
+  and not st_area(st_transform(geom, 3035)) between registered_area_m2 / 2 and registered_area_m2 * 2
+group by ccat;
+
 -- check: comune_catastale_says_its_comune
 -- level: error
 -- expects: each comune catastale says its comune, by ISTAT code or by name

@@ -11,6 +11,7 @@ create table layer.bolzano_parcel (
   ccat text not null,
   code text not null,
   reference text not null,
+  registered_area_m2 float8,
   pieces int4 not null,
   made_valid bool not null,
   geom geometry(multipolygon, 4326) not null
@@ -22,6 +23,7 @@ comment on column layer.bolzano_parcel.position is 'Number of its first record i
 comment on column layer.bolzano_parcel.ccat is 'Code of the comune catastale, as written';
 comment on column layer.bolzano_parcel.code is 'Number of the parcel: 481/1, or with a dot (.107/2) that of a building parcel';
 comment on column layer.bolzano_parcel.reference is 'IT.BZ.<ccat>.<code>; unique in a file';
+comment on column layer.bolzano_parcel.registered_area_m2 is 'Area as registered, square metres; not served, the drawn one is measured; null: none said';
 comment on column layer.bolzano_parcel.pieces is 'How many records it was united from';
 comment on column layer.bolzano_parcel.made_valid is 'True when a published polygon was invalid and st_makevalid mended it';
 comment on column layer.bolzano_parcel.geom is 'Polygon, longitude latitude';

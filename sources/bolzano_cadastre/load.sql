@@ -30,6 +30,7 @@ select
   p.position,
   p.ccat,
   p.code,
+  p.registered_area_m2,
   m.member_id is not null as made_valid,
   st_multi(coalesce(m.geom, p.geom)) as geom,
   row_number() over (partition by p.member_id, p.ccat, p.code order by p.position) as nth,
@@ -46,6 +47,7 @@ with drawn as (
     p.position,
     p.ccat,
     p.code,
+    p.registered_area_m2,
     p.pieces,
     coalesce(u.made_valid, p.made_valid) as made_valid,
     coalesce(u.geom, p.geom) as geom
@@ -70,6 +72,7 @@ select
   d.ccat,
   d.code,
   'IT.BZ.' || d.ccat || '.' || d.code as reference,
+  d.registered_area_m2,
   d.pieces::int4 as pieces,
   d.made_valid,
   st_transform(st_segmentize(d.geom, 1000), 4326)::geometry(multipolygon, 4326) as geom

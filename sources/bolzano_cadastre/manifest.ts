@@ -22,9 +22,6 @@ export const manifest: Manifest = {
   crs: 'as the file says: ETRS89 / UTM zone 32N (EPSG:25832); GeoJSON that says none: WGS 84 longitude, latitude',
   keep: 'newest',
   ignored: {
-    PART_AREA_TOTALE: 'area as registered; the area is measured',
-    PART_AREA_: 'see PART_AREA_TOTALE: shapefiles cut names to ten letters',
-    PART_AREA_T: 'see PART_AREA_TOTALE',
     'fid, id, gml_id, objectid': 'numbers of the program that wrote the file',
     'shape_leng, shape_length, shape_area': 'measured anew',
     bbox: 'box of the feature; it follows from the geometry',

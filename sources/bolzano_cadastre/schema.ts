@@ -7,6 +7,7 @@ import { z } from 'zod';
  */
 export const COLUMNS = {
   code: ['part_codice', 'part_codic'],
+  registered_area_m2: ['part_area_totale', 'part_area'],
   ccat: ['part_ccat_codice', 'part_ccat'],
   name_other: ['part_ccat_nome_de', 'part_cca00', 'part_cca_1'],
   name: ['part_ccat_nome_it', 'part_cca01', 'part_cca_2'],
@@ -27,6 +28,8 @@ const said = text.transform((value) => (value === '' ? null : value));
 export const parcelSchema = z.strictObject({
   /** `481/1` is a land parcel, `.107/2`, with a dot, a building parcel. */
   code: text.pipe(z.string().regex(/^\.?\d[0-9A-Za-z/]*$/, 'expected a number such as 481/1 or .107/2')),
+  /** Square metres as registered. */
+  registered_area_m2: text.pipe(z.string().regex(/^$|^\d+(\.\d+)?$/, 'expected square metres or nothing')).transform((value) => (value === '' ? null : Number(value))),
   /** As written. */
   ccat: text.pipe(z.string().regex(/^[0-9A-Za-z]+$/, 'expected the code of a comune catastale')),
   name_other: said,

@@ -49,7 +49,7 @@ const READING: VectorReading<keyof typeof COLUMNS> = {
   row(fields) {
     const { data, error } = parcelSchema.safeParse(fields);
     if (data === undefined) return refusalOf(fields, error);
-    return { values: [data.code, data.ccat, data.name, data.name_other, data.comune_name, data.comune_name_other, data.istat_code] };
+    return { values: [data.code, data.registered_area_m2, data.ccat, data.name, data.name_other, data.comune_name, data.comune_name_other, data.istat_code] };
   },
 };
 
@@ -58,7 +58,8 @@ export default defineSource({
   names: [/(?:ParcelsAggregate|p_bz-Cadastre)[^/]*\.(?:zip|shp|gpkg|geojson|json)$/i],
   tables: {
     raw_parcel: {
-      code: 'text not null', ccat: 'text not null', name: 'text', name_other: 'text', comune_name: 'text', comune_name_other: 'text', istat_code: 'text', geom: 'geometry not null',
+      code: 'text not null', registered_area_m2: 'float8', ccat: 'text not null', name: 'text', name_other: 'text', comune_name: 'text', comune_name_other: 'text', istat_code: 'text',
+      geom: 'geometry not null',
     },
   },
   places: { bolzano_parcel: { place: 'ccat' }, bolzano_piece: { place: 'ccat' }, bolzano_comune: { place: 'ccat' } },

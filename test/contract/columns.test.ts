@@ -3,16 +3,15 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { writeOwn } from '../../pipelines/synthetic/synthetic.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { validate } from '../../pipelines/operate/validate.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const sources = await loadSources();
-const region = makeRegion({ parcels: 60, seed: 11 });
+const REGION = { parcels: 60, seed: 11 };
 const root = mkdtempSync(join(tmpdir(), 'mappale-columns-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -168,7 +167,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
   it('knows a table whose header changed, and says what changed', async () => {
     const folder = join(root, id);
     mkdirSync(folder);
-    await (await loadSynthetic(id)).write(region, folder);
+    await writeOwn(id, folder, REGION);
     const survey = await locate([folder], [source], { get: () => undefined, set() {} });
     const mine = new Set(survey.releases.flatMap(({ files }) => files.map((file) => file.path)));
     const seen = new Set<string>();
@@ -198,7 +197,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
   it('knows attributes that changed inside a document, a workbook or a vector file, and says what changed', async () => {
     const folder = join(root, `${id}-attributes`);
     mkdirSync(folder);
-    await (await loadSynthetic(id)).write(region, folder);
+    await writeOwn(id, folder, REGION);
     const survey = await locate([folder], [source], { get: () => undefined, set() {} });
     const offences: string[] = [];
     const tried: string[] = [];

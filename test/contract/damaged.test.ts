@@ -3,11 +3,10 @@ import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
-import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
-import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { writeOwn } from '../../pipelines/synthetic/synthetic.ts';
 import type { LocatedFile } from '../../pipelines/contract/survey.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { validate } from '../../pipelines/operate/validate.ts';
@@ -15,7 +14,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 import { trial } from '../harness/trial.ts';
 
 const sources = await loadSources();
-const region = makeRegion({ parcels: 60, seed: 11 });
+const REGION = { parcels: 60, seed: 11 };
 const root = mkdtempSync(join(tmpdir(), 'mappale-damaged-'));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -162,7 +161,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
   it('says of every damaged file what is wrong, where, and what to do', async () => {
     const folder = join(root, id);
     mkdirSync(folder);
-    await (await loadSynthetic(id)).write(region, folder);
+    await writeOwn(id, folder, REGION);
     const survey = await locate([folder], [source], { get: () => undefined, set() {} });
     const offences: string[] = [];
     let tried = 0;

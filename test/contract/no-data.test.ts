@@ -7,13 +7,12 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
-import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { isNoData } from '../../pipelines/readers/no-data.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
-import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { writeOwn } from '../../pipelines/synthetic/synthetic.ts';
 import { recognise } from '../../pipelines/ingest/locate.ts';
 import { collect } from '../harness/collect.ts';
 
@@ -136,7 +135,7 @@ async function materialOf(
 ): Promise<{ readonly path: string; readonly parts: readonly { readonly name: string; readonly content: Buffer }[]; readonly zipped: boolean }[]> {
   const folder = join(root, source.id);
   mkdirSync(folder);
-  await (await loadSynthetic(source.id)).write(makeRegion({ parcels: 200, seed: 5 }), folder);
+  await writeOwn(source.id, folder, { parcels: 200, seed: 5 });
   const kinds = new Set<string>();
   const found = [];
   for (const name of readdirSync(folder).sort()) {

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { ROOT } from '../../pipelines/config.ts';
-import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
+import { makeRegion, REGION_CODES } from '../../pipelines/synthetic/make-region.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { readChecks, tableOf } from '../../pipelines/contract/sql-files.ts';
@@ -39,7 +39,7 @@ const manifestSchema = z.strictObject({
 
 const sources = await loadSources();
 /** Both regions that a synthetic one can be of: where the provinces keep land registers, their sources write, and the cadastre does not. */
-const regions = [14, 4].map((code) => makeRegion({ parcels: 600, seed: 11, region: code }));
+const regions = REGION_CODES.map((code) => makeRegion({ parcels: 600, seed: 11, region: code }));
 const folder = mkdtempSync(join(tmpdir(), 'mappale-contract-'));
 
 async function writeAll(into: string): Promise<void> {

@@ -8,13 +8,12 @@ import { basename, join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { ROOT } from '../../pipelines/config.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
-import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import type { Random } from '../../pipelines/synthetic/region.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
-import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { writeOwn } from '../../pipelines/synthetic/synthetic.ts';
 import { validate } from '../../pipelines/operate/validate.ts';
 import { testEnvironment } from './environment.ts';
 
@@ -134,7 +133,7 @@ interface Seed {
 async function seedsOf(source: RegisteredSource): Promise<Seed[]> {
   const synthetic = join(root, source.id);
   mkdirSync(synthetic);
-  await (await loadSynthetic(source.id)).write(makeRegion({ parcels: 40, seed: 3 }), synthetic);
+  await writeOwn(source.id, synthetic, { parcels: 40, seed: 3 });
   const seeds: Seed[] = [];
   for (const folder of [join(ROOT, source.folder, 'fixture'), synthetic]) {
     const names = readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((name) => statSync(join(folder, name)).isFile());
