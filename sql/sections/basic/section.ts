@@ -8,7 +8,10 @@ const basic = z.strictObject({
   kind,
   geometry,
   cadastral: z.strictObject({
-    comune_catastale: z.strictObject({ code: z.string(), name: nullable(z.string(), 'Italian, else German; null: none published') })
+    comune_catastale: z.strictObject({
+      code: z.string().describe('Its number, as the province writes it'),
+      name: nullable(z.string(), 'Italian, else German; null: none published'),
+    })
       .describe('Comune of the land register (Libro fondiario); only where the provinces keep one, in Trentino-Alto Adige').optional(),
     kind: z.enum(['land', 'building']).describe('Particella fondiaria or edificiale, which are numbered each for itself; only in a land register').optional(),
     sheet: nullable(z.string(), 'Foglio, without leading zeros; null: the cadastre of the place has none'),
