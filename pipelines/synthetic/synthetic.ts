@@ -27,10 +27,10 @@ export async function loadSynthetic(id: string): Promise<Synthetic> {
 
 /** One source's files, of the first region in which it has any: some publish of some regions only. */
 export async function writeOwn(id: string, folder: string, options: Omit<RegionOptions, 'region'>): Promise<SyntheticRegion> {
-  const { write } = await loadSynthetic(id);
+  const synthetic = await loadSynthetic(id);
   for (const code of REGION_CODES) {
     const region = makeRegion({ ...options, region: code });
-    await write(region, folder);
+    await synthetic.write(region, folder);
     if ((await readdir(folder)).length > 0) return region;
   }
   throw new RangeError(`${id} writes nothing of any synthetic region`);

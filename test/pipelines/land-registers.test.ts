@@ -1,4 +1,4 @@
-/** The region whose provinces keep land registers: its parcels found by either language, one comune catastale replaced, and all of it as if it were loaded at once. */
+/** The region whose provinces keep land registers: parcels found by either language, one comune catastale replaced, and all as if it were loaded at once. */
 import { copyFile, mkdtemp, readdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
