@@ -2,6 +2,9 @@ import type { Command } from 'commander';
 import type { Context } from '../run/context.ts';
 import type { Offence } from '../build/gate-rule.ts';
 import { unitName } from '../contract/regions.ts';
+import { SECTIONS } from '../contract/sections.ts';
+import type { Database } from '../db/index.ts';
+import { statementsOf } from '../db/statements.ts';
 import { holds } from '../ledger/hold.ts';
 import { Inventory } from '../ledger/inventory.ts';
 import { textTable } from '../text-table.ts';
@@ -61,6 +64,8 @@ export async function readStatus({ database, sources }: Context) {
       /** Sources whose layers the sections could use and that were not loaded. */
       not_loaded: region.unit === 0 ? [] : sources.filter(({ id, manifest }) => manifest.reference !== true && !used.includes(id)).map(({ id }) => id),
     })),
+    /** Parcels that a section has nothing of because the raster had left the data folders before they came or changed. */
+    unread: await unreadParcels(database),
     releases: await database.query<ReleaseRow>(
       'select source_id as source, vintage, region_code::int4 as region, state, records, rows, rejects, duplicates from ledger.release order by source_id, vintage, release_id',
     ),
@@ -71,7 +76,17 @@ export async function readStatus({ database, sources }: Context) {
   };
 }
 
-function describe({ database, regions, held, left, releases, runs }: Status): string {
+async function unreadParcels(database: Database): Promise<{ readonly section: string; readonly unit: number; readonly parcels: number }[]> {
+  const swept = SECTIONS.flatMap(({ name, tables }) => Object.entries(tables).flatMap(([relation, { columns }]) => ('unread' in columns ? [{ name, relation }] : [])));
+  const found = swept.map(async ({ name, relation }) => {
+    const [schema = '', table = ''] = relation.split('.');
+    const counts = await database.query<{ unit: number; parcels: number }>(statementsOf('operate')('unread', { table: { schema, table } }));
+    return counts.map(({ unit, parcels }) => ({ section: name, unit, parcels }));
+  });
+  return (await Promise.all(found)).flat();
+}
+
+function describe({ database, regions, held, left, unread, releases, runs }: Status): string {
   const lines = [`database: ${database}`];
   if (regions.length === 0) lines.push('nothing is published yet; try: npx mappale load-region');
   for (const { name, publication, published_at, tables, reason, accepted, not_loaded } of regions) {
@@ -86,6 +101,9 @@ function describe({ database, regions, held, left, releases, runs }: Status): st
     lines.push('', `${unitName(unit)}: ${kind.replace('_', ' ')} by ${heldBy} on ${heldAt.slice(0, 10)}${why} (mappale unpin ${unitName(unit)})`);
   }
   if (left.length > 0) lines.push('', ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintage})`));
+  for (const { section, unit, parcels } of unread) {
+    lines.push('', `${unitName(unit)}: ${parcels} parcels without ${section}: the raster had left the data folders before they came; put it back and refresh`);
+  }
   if (releases.length > 0) {
     lines.push('', textTable(releases.map((r) => [r.source, r.vintage, r.region === null ? '' : unitName(r.region), r.state, r.records, r.rows, r.rejects, r.duplicates]),
       ['source', 'vintage', 'region', 'state', 'records', 'rows', 'rejects', 'duplicates']));

@@ -72,6 +72,16 @@ where p.state = 'current'
   and t.relation = 'core.parcel'
 order by p.unit_code
 
+-- statement: unread
+-- Parcels of a section whose raster had left before they came, by region.
+select
+  core.region_of(fid)::int4 as unit,
+  count(*)::int4 as parcels
+from :"table"
+where unread
+group by 1
+order by 1
+
 -- statement: records
 select
   source_id as source,

@@ -177,3 +177,5 @@ order by fid;
 
 alter table nightlights add primary key (fid);
 alter table nightlights alter column unread set not null;
+-- serves: how many parcels wait for a raster
+create index on nightlights (fid) where unread;

@@ -88,3 +88,5 @@ order by fid;
 alter table solar add primary key (fid);
 alter table solar alter column n_buildings set not null;
 alter table solar alter column unread set not null;
+-- serves: how many parcels wait for a raster
+create index on solar (fid) where unread;

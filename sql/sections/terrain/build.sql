@@ -127,3 +127,5 @@ order by fid;
 
 alter table terrain add primary key (fid);
 alter table terrain alter column unread set not null;
+-- serves: how many parcels wait for a raster
+create index on terrain (fid) where unread;
