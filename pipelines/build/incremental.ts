@@ -4,8 +4,8 @@
  */
 import pLimit, { type LimitFunction } from 'p-limit';
 import {
-  analyze, analyzeRoughly, complete, countRows, dropOthers, dropTable, findChanged, findNear, findSharing, inWorkspace, lookIn, pairMembers, provideFresh,
-  provideParcelsOf, providePublished, renameTable, repeatsInFiles, replacing, sameRows, setApart,
+  analyze, analyzeRoughly, complete, countRows, dropOthers, dropTable, findChanged, findMeeting, findNear, findSharing, inWorkspace, lookIn,
+  pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, repeatsInFiles, replacing, sameRows, setApart,
 } from '../db/catalog.ts';
 import type { Place } from '../db/statements.ts';
 import { comuniOfParcels } from '../db/figures.ts';
@@ -50,7 +50,7 @@ export class IncrementalBuild {
   readonly #beside: LimitFunction | null;
   readonly #pending = new Map<Relation, Promise<void>>();
   /** Tables of the schema that later steps need. */
-  readonly #kept = new Set<string>(['copied_member', 'changed_fid', 'changed_parcel', 'near_fid', 'near_parcel', 'sharing_fid', 'sharing_parcel']);
+  readonly #kept = new Set<string>(['copied_member', 'changed_fid', 'changed_parcel', 'near_fid', 'near_parcel', 'sharing_fid', 'sharing_parcel', 'meeting_fid', 'meeting_parcel']);
   /** Rows of members that are copied; null: not looked for. */
   #paired: number | null = null;
   /** Parcels that changed, came or went; null: not looked for. */
@@ -226,15 +226,16 @@ export class IncrementalBuild {
   }
 
   /** Finds the parcels whose rows the changes reach. @returns the beginning of the names of their tables, `_fid` and `_parcel` */
-  async #reachOf(session: Session, product: Product): Promise<'changed' | 'near' | 'sharing'> {
+  async #reachOf(session: Session, product: Product): Promise<'changed' | 'near' | 'sharing' | 'meeting'> {
     const { incremental: how, file } = product.file;
-    if (how?.by !== 'near' && how?.by !== 'sharing') return 'changed';
-    // Parcels within one distance are the same for all files that say it.
-    const key = how.by === 'near' ? `${how.withinM} m` : how.column;
-    if (how.by === 'near' && this.#reached.get(how.by) === key) return how.by;
+    if (how?.by !== 'near' && how?.by !== 'sharing' && how?.by !== 'meeting') return 'changed';
+    // Parcels within one distance, or under features of the same layers, are the same for all files that say it.
+    const key = how.by === 'near' ? `${how.withinM} m` : how.by === 'sharing' ? how.column : how.layers.join(', ');
+    if (how.by !== 'sharing' && this.#reached.get(how.by) === key) return how.by;
     if (this.#reached.has(how.by)) throw new Error(`${file}: another file copies rows by ${how.by}, too: their tables would need names of their own`);
     this.#reached.set(how.by, key);
     if (how.by === 'near') await findNear(session, this.schema, this.#was(PARCELS), how.withinM);
+    else if (how.by === 'meeting') await findMeeting(session, this.schema, this.#was(PARCELS), this.#inBuild(how.layers));
     else {
       // Once for the parcels that changed, which says whom they share with.
       await this.#run(session, product, () => provideParcelsOf(session, this.schema, 'changed_parcel'));

@@ -11,8 +11,8 @@ export type Relation = `${string}.${string}`;
 /**
  * What a refresh may copy from what is published instead of making it again; nothing without such a line.
  * `members`: a row follows from one row of these layers, so that rows of members that a release took over are as they were.
- * `parcels`: a row follows from its parcel, whatever others there are; save those within so many metres, or those whose rows share the value of a
- * column, which itself follows from the parcel.
+ * `parcels`: a row follows from its parcel, whatever others there are; save those within so many metres, those whose rows share the value of a
+ * column, which itself follows from the parcel, or those that meet a feature of these layers that it meets.
  * `content`: nothing is copied, it is made whole whatever changed; where it then says what is published, that stays, and rows that were made from it may
  * be copied.
  */
@@ -21,6 +21,7 @@ export type Incremental =
   | { readonly by: 'parcels' }
   | { readonly by: 'near'; readonly withinM: number }
   | { readonly by: 'sharing'; readonly column: string }
+  | { readonly by: 'meeting'; readonly layers: readonly Relation[] }
   | { readonly by: 'content' };
 
 export interface SqlFile {
@@ -104,12 +105,14 @@ export function incrementalOf(value: string | null, file: string): Incremental |
   if (value === null) return null;
   if (value === 'rows of parcels') return { by: 'parcels' };
   if (value === 'content') return { by: 'content' };
+  const features = /^rows of parcels without a change under the same feature of (layer\.[a-z_0-9]+(?:, layer\.[a-z_0-9]+)*)$/.exec(value)?.[1];
+  if (features !== undefined) return { by: 'meeting', layers: features.split(', ') as Relation[] };
   const [, layers, within, column] = /^rows of (?:members of (layer\.[a-z_0-9]+(?:, layer\.[a-z_0-9]+)*)|parcels without a change (?:within ([1-9][0-9]{0,2}) m|of the same ([a-z_]+)))$/.exec(value) ?? [];
   if (layers !== undefined) return { by: 'members', layers: layers.split(', ') as Relation[] };
   if (within !== undefined) return { by: 'near', withinM: Number(within) };
   if (column !== undefined) return { by: 'sharing', column };
-  throw new Error(`${file}: expected "-- incremental: rows of parcels", followed or not by "without a change within <n> m" or "without a change of the same <column>", `
-    + `"-- incremental: rows of members of layer.<name>, …" or "-- incremental: content", found "${value}"`);
+  throw new Error(`${file}: expected "-- incremental: rows of parcels", followed or not by "without a change within <n> m" or "without a change of the same <column>" or `
+    + `"without a change under the same feature of layer.<name>, …", "-- incremental: rows of members of layer.<name>, …" or "-- incremental: content", found "${value}"`);
 }
 
 /** All `.sql` files of a folder, by name; none when the folder is missing. */

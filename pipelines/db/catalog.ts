@@ -386,7 +386,7 @@ export async function provideFresh(session: Session, schema: string, from: Place
 }
 
 /** Makes the table of the fids of these parcels, and the one of the parcels themselves. */
-async function makeParcels(session: Session, schema: string, which: 'changed' | 'near' | 'sharing', more: Names): Promise<void> {
+async function makeParcels(session: Session, schema: string, which: 'changed' | 'near' | 'sharing' | 'meeting', more: Names): Promise<void> {
   const names = { schema, fids: `${which}_fid`, ...more };
   await make(session, `${which}_fid`, names);
   await make(session, 'known_fids', names);
@@ -422,6 +422,15 @@ export async function findNear(session: Session, schema: string, was: Place, wit
  */
 export async function findSharing(session: Session, schema: string, parcels: Place, was: Place, table: string, column: string): Promise<void> {
   await makeParcels(session, schema, 'sharing', { was, parcels, table, column });
+}
+
+/**
+ * Makes `meeting_fid`, the parcels that changed and those under a feature that a change lies under, as it was or as it is, and `meeting_parcel`, all parcels
+ * that the rows of those depend on: under any feature that one of them lies under. Boxes decide, which are never too few.
+ */
+export async function findMeeting(session: Session, schema: string, was: Place, layers: readonly Place[]): Promise<void> {
+  const features = layers.map((table) => copiedRows('features', { table })).join('\nunion all\n');
+  await makeParcels(session, schema, 'meeting', { was, features: { sql: features } });
 }
 
 /** What section SQL sees as `parcel`: a view of this table. */

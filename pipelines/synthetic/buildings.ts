@@ -5,6 +5,7 @@
  */
 import { CELL_LAT, CELL_LON, SHEET_COLUMNS, SHEET_ROWS } from './make-region.ts';
 import { commonPart, polygonsAreaM2, unionOf, type MultiPolygon, type Polygon, type Ring } from './plane-geometry.ts';
+import { roofsOf } from './roofs.ts';
 import type { LonLat, Random, SyntheticComune, SyntheticParcel, SyntheticRegion, SyntheticSheet } from './region.ts';
 
 export interface SyntheticBuilding {
@@ -42,10 +43,11 @@ export interface ParcelBuildings {
 }
 
 /**
- * Whose buildings count in a comune: Isernia is a province of the national topographic database, which says what they are used for; elsewhere the aggregates
- * do, and the last comune is in no file.
+ * Whose buildings count in a comune: Isernia is a province of the national topographic database, which says what they are used for, Trento has them in its
+ * land register; elsewhere the aggregates do, and the last comune is in no file.
  */
-export function buildingSource(region: SyntheticRegion, comune: SyntheticComune): 'topographic' | 'aggregates' | null {
+export function buildingSource(region: SyntheticRegion, comune: SyntheticComune): 'topographic' | 'register' | 'aggregates' | null {
+  if (comune.province.sigla === 'TN') return 'register';
   if (region.comuni.length > 2 && comune.index === region.comuni.length - 1) return null;
   return comune.province.sigla === 'IS' ? 'topographic' : 'aggregates';
 }
@@ -213,7 +215,8 @@ export class BuildingTruth {
     const areas = new Map(land.map((parcel) => [parcel, polygonsAreaM2(parcel.polygons)] as const));
     const shares = new Map<SyntheticParcel, Share[]>();
     const counted = new Map<SyntheticParcel, { readonly building: Drawn; readonly wholeM2: number }[]>();
-    for (const building of once(drawnOn(this.#region, sheet), whose === 'topographic')) {
+    const drawn = whose === 'register' ? land.flatMap(roofs) : drawnOn(this.#region, sheet);
+    for (const building of once(drawn, whose === 'topographic')) {
       const wholeM2 = polygonsAreaM2([building.polygon]);
       const met = land.flatMap((parcel): { parcel: SyntheticParcel; share: Share }[] => {
         if (!parcel.cells.some((cell) => near(building.box, cell))) return [];
@@ -229,18 +232,25 @@ export class BuildingTruth {
     const sum = (values: readonly number[]): number => values.reduce((total, value) => total + value, 0);
     return new Map([...shares].map(([parcel, mine]) => {
       const here = counted.get(parcel) ?? [];
-      const roofs = here.filter(({ wholeM2 }) => wholeM2 >= 10);
+      const large = here.filter(({ wholeM2 }) => wholeM2 >= 10);
       return [parcel.index, {
         count: here.length,
         footprintM2: cents(sum(mine.map(({ areaM2 }) => areaM2))) / 100,
         residentialCount: here.filter(({ building }) => isResidential(building)).length,
         residentialM2: cents(sum(mine.filter(({ building }) => isResidential(building)).map(({ areaM2 }) => areaM2))) / 100,
         builtShare: Math.round((1e6 * polygonsAreaM2(unionOf(mine.map(({ polygons }) => polygons)))) / polygonsAreaM2(parcel.polygons)) / 1e6,
-        roofCount: roofs.length,
-        roofM2: sum(roofs.map(({ wholeM2 }) => wholeM2)),
+        roofCount: large.length,
+        roofM2: sum(large.map(({ wholeM2 }) => wholeM2)),
       }];
     }));
   }
+}
+
+/** Roofs of a parcel of the land register as buildings of which nothing more is known. */
+function roofs(parcel: SyntheticParcel): Drawn[] {
+  const [columns, rows] = [parcel.cells.map(([column]) => column), parcel.cells.map(([, row]) => row)];
+  const box: CellBox = [Math.min(...columns), Math.min(...rows), Math.max(...columns) + 1, Math.max(...rows) + 1];
+  return roofsOf(parcel).map((polygon) => ({ number: 0, polygon, use: null, state: '03', underground: false, name: null, box }));
 }
 
 function isResidential({ use }: SyntheticBuilding): boolean {

@@ -51,7 +51,8 @@ const synthetic: Synthetic = {
     const buildings = new BuildingTruth(region);
     return (parcel) => {
       const source = buildingSource(region, parcel.comune);
-      const found = source === 'aggregates' ? buildings.of(parcel) : null;
+      // The land register of Trento says no more of its roofs.
+      const found = source === 'aggregates' || source === 'register' ? buildings.of(parcel) : null;
       return {
         coverage: { buildings: source === null ? 'not_mapped' : 'mapped' },
         ...(found === null ? {} : {

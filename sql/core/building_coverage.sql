@@ -1,6 +1,6 @@
 -- purpose: whose buildings count in each comune
--- version: 2
--- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.dbsn_building, layer.dbsn_extent, layer.dpc_building
+-- version: 3
+-- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.dbsn_building, layer.dbsn_extent, layer.dpc_building, layer.trento_building, core.comune_catastale
 -- writes: core.building_coverage
 -- incremental: content
 -- grain: one row per comune, where any file of buildings is in force
@@ -20,6 +20,7 @@ from (
 left join comune_code as code using (belfiore)
 where exists (select from dbsn_building)
   or exists (select from dpc_building)
+  or exists (select from trento_building)
 group by mine.belfiore;
 
 -- Names of the provinces of Italy as files are called after them: by the plate, or the name in either language.
@@ -165,6 +166,18 @@ join parcel
 where held.istat_code not in (select old_istat_code from comune_register)
   and not exists (select from comune_register);
 
+-- A land register has its roofs by comune catastale.
+create table trento_met as
+select
+  catastale.belfiore,
+  building.release_id,
+  building.member_id,
+  min(building.position) as position
+from trento_building as building
+join comune_catastale as catastale on catastale.prefix = 'IT.TN.' || building.ccat
+where catastale.belfiore is not null
+group by catastale.belfiore, building.release_id, building.member_id;
+
 create table building_coverage as
 with reached as (
   select
@@ -177,6 +190,17 @@ with reached as (
     spoken.position
   from dbsn_met
   join spoken using (belfiore, member_id)
+  union all
+  select
+    trento_met.belfiore,
+    2,
+    'trento_cadastre',
+    file.rank,
+    trento_met.release_id,
+    trento_met.member_id,
+    trento_met.position
+  from trento_met
+  join member_in_force as file using (member_id)
   union all
   select
     dpc_met.belfiore,

@@ -129,6 +129,30 @@ where :"w.column" in (
   join :"schema".changed_fid using (fid)
 );
 
+-- statement: features
+select geom
+from :"table"
+
+-- statement: meeting_fid
+create table :"schema".:"fids" as
+select fid
+from :"schema".changed_fid
+union
+select p.fid
+from (
+  select f.geom
+  from (
+    select geom
+    from :"schema".changed_parcel
+    union all
+    select w.geom
+    from :"was" w
+    join :"schema".changed_fid using (fid)
+  ) c
+  join (:"features") f on f.geom && c.geom
+) m
+join :"was" p on p.geom && m.geom;
+
 -- statement: known_fids
 alter table :"schema".:"fids" add primary key (fid);
 analyze :"schema".:"fids";
@@ -160,6 +184,34 @@ where not exists (
       join :"schema".:"fids" using (fid)
     ) c
     join :"was" p on p.geom && st_expand(c.geom, :'east', :'north')
+  )
+
+-- statement: meeting_parcel
+select *
+from :"schema".changed_parcel
+union all
+select p.*
+from :"was" p
+where not exists (
+    select
+    from :"schema".changed_fid c
+    where c.fid = p.fid
+  )
+  and p.fid in (
+    select p.fid
+    from (
+      select f.geom
+      from (
+        select geom
+        from :"schema".changed_parcel
+        union all
+        select w.geom
+        from :"was" w
+        join :"schema".:"fids" using (fid)
+      ) c
+      join (:"features") f on f.geom && c.geom
+    ) m
+    join :"was" p on p.geom && m.geom
   )
 
 -- statement: sharing_parcel

@@ -3,7 +3,7 @@
  * testing one section without the cadastre's files and without publishing.
  */
 import { rmSync } from 'node:fs';
-import { mkdtemp } from 'node:fs/promises';
+import { mkdtemp, readdir } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Database, Session } from '../../pipelines/db/index.ts';
@@ -124,6 +124,8 @@ async function loadSynthetics(database: Database, region: SyntheticRegion, sourc
     const folder = await mkdtemp(join(tmpdir(), 'mappale-section-'));
     try {
       await (await loadSynthetic(source.id)).write(region, folder);
+      // Land registers are of one region, and no file is of another.
+      if ((await readdir(folder)).length === 0) continue;
       const survey = await locate([folder], [source], { get: () => undefined, set: () => undefined });
       if (survey.broken.length > 0) throw survey.broken[0]!.error;
       for (const located of survey.releases) {

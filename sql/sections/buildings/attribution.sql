@@ -1,5 +1,5 @@
 -- purpose: which sources' buildings a region's parcels have, and of when
--- cites: igm_dbsn, dpc_buildings
+-- cites: igm_dbsn, dpc_buildings, trento_cadastre
 -- reads: core.building_coverage
 -- writes: none
 -- grain: one row per source and vintage

@@ -1,7 +1,8 @@
 -- purpose: the buildings on each land parcel
--- version: 1
--- reads: core.parcel, core.building_coverage, layer.dbsn_building, layer.dpc_building
+-- version: 2
+-- reads: core.parcel, core.building_coverage, layer.dbsn_building, layer.dpc_building, layer.trento_building
 -- writes: section.buildings
+-- incremental: rows of parcels without a change under the same feature of layer.dbsn_building, layer.dpc_building, layer.trento_building
 -- grain: one row per land parcel that shares enough ground with a building
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 
@@ -35,6 +36,18 @@ select
   position,
   geom
 from dpc_building
+where geom && (select geom from region_box)
+union all
+select
+  'trento_cadastre',
+  null,
+  st_area(st_transform(geom, 3035)),
+  core.drawing(geom),
+  release_id,
+  member_id,
+  position,
+  geom
+from trento_building
 where geom && (select geom from region_box);
 
 -- Footprints that are drawn the same count once. Drawings that do not repeat, which are nearly all, are not sorted.

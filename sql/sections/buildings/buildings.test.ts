@@ -6,7 +6,7 @@ import { describeDatabase } from '../../../test/harness/database.ts';
 import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
 const region = makeRegion({ parcels: 6_000, seed: 7 });
-const SOURCES = ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'dpc_buildings', 'igm_dbsn'];
+const SOURCES = ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'dpc_buildings', 'igm_dbsn', 'trento_cadastre', 'bolzano_cadastre'];
 
 interface Row extends Record<string, unknown> {
   readonly fid: number;
@@ -30,12 +30,12 @@ describeDatabase('the section buildings', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, { region, sources: SOURCES, sql: [] });
-    for (const file of ['sql/core/comune_register.sql', 'sql/core/building_coverage.sql', 'sql/sections/buildings/build.sql']) await workspace.run(file);
+    for (const file of ['sql/core/comune_register.sql', 'sql/core/comune_catastale.sql', 'sql/core/building_coverage.sql', 'sql/sections/buildings/build.sql']) await workspace.run(file);
   });
 
   it('has for each comune the one source that goes before the others', async () => {
     const rows = await workspace.session((session) => session.query<{ belfiore: string; source: string | null }>('select belfiore, source from building_coverage order by 1'));
-    const source = { topographic: 'igm_dbsn', aggregates: 'dpc_buildings' };
+    const source = { topographic: 'igm_dbsn', register: 'trento_cadastre', aggregates: 'dpc_buildings' };
     expect(rows).toEqual(region.comuni.map((comune) => ({ belfiore: comune.belfiore, source: source[buildingSource(region, comune)!] ?? null })));
     expect(new Set(rows.map(({ source }) => source))).toEqual(new Set(['igm_dbsn', 'dpc_buildings', null]));
   });

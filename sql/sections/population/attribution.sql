@@ -1,5 +1,5 @@
 -- purpose: which years the residents are of, and whose buildings they are spread over
--- cites: istat_census, igm_dbsn, dpc_buildings
+-- cites: istat_census, igm_dbsn, dpc_buildings, trento_cadastre
 -- reads: section.population, core.census_figures, core.building_coverage, core.parcel
 -- writes: none
 -- grain: one row per source and vintage

@@ -2,6 +2,7 @@
 -- version: 1
 -- reads: core.parcel, core.comune_register, core.census_figures, core.building_coverage, layer.census_indicator, section.demographics, section.buildings
 -- writes: section.population
+-- incremental: content
 -- grain: one row per land parcel in a census section of which figures are known
 -- crs: none; areas are those of core.parcel and section.buildings, EPSG:3035
 

@@ -8,9 +8,9 @@ import { rolledBack } from '../../../test/harness/rolled-back.ts';
 import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../test/harness/section-workspace.ts';
 
 const region = makeRegion({ parcels: 4_400, seed: 5 });
-const SOURCES = ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'istat_census', 'dpc_buildings', 'igm_dbsn'];
+const SOURCES = ['istat_comuni', 'istat_soppressi', 'istat_boundaries', 'istat_census', 'dpc_buildings', 'igm_dbsn', 'trento_cadastre', 'bolzano_cadastre'];
 const FILES = [
-  'sql/core/comune_register.sql', 'sql/core/census_figures.sql', 'sql/core/building_coverage.sql', 'sql/sections/demographics/build.sql', 'sql/sections/buildings/build.sql',
+  'sql/core/comune_register.sql', 'sql/core/comune_catastale.sql', 'sql/core/census_figures.sql', 'sql/core/building_coverage.sql', 'sql/sections/demographics/build.sql', 'sql/sections/buildings/build.sql',
 ];
 const BUILD = 'sql/sections/population/build.sql';
 const SQL = readFileSync(new URL('build.sql', import.meta.url), 'utf8');
