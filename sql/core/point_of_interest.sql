@@ -131,10 +131,11 @@ join member_in_force m using (member_id);
 analyze told;
 
 create table published_point as
-select distinct on (t.id)
+select distinct on (t.id collate "C")
   t.*,
   -- A car plate code, with the two that were changed as they are now; else a name.
   case
+    when t.province is null then null
     when t.province ~ '^[A-Za-z]{2}$' then
       case upper(t.province)
         when 'FO' then 'FC'
@@ -144,7 +145,7 @@ select distinct on (t.id)
     else core.comune_key(t.province)
   end as province_key
 from told t
-order by t.id, t.edition collate "C" desc, t.rank, t.position;
+order by t.id collate "C", t.edition collate "C" desc, t.rank, t.position;
 
 analyze published_point;
 

@@ -49,7 +49,7 @@ const SETUP = `
   create table access_point (address_id int8, street_id int8, belfiore text, number int4, exponent text, colour text, geom geometry(point, 4326));
   insert into odonimo values
     (1, 1, 1, '{via}', '{roma}'), (1, 2, 2, '{viale}', '{roma}'), (1, 3, 3, '{via}', '{giuseppe garibaldi}'), (1, 4, 4, '{contrada}', '{fornace}'), (1, 5, 5, '{contrada}', '{fornace}'),
-    (1, 6, 6, '{via,via}', '{museo,museum}'), (1, 7, 7, '{via}', '{garibaldi menotti}'), (1, 8, 8, '{via}', '{roma}');
+    (1, 6, 6, '{via,strasse}', '{museo,museum}'), (1, 7, 7, '{via}', '{garibaldi menotti}'), (1, 8, 8, '{via}', '{roma}');
   insert into street select progressivo_nazionale, case when progressivo_nazionale = 8 then 'Z002' else 'Z001' end, member_id, position from odonimo;
   insert into access_point
   select address_id, street_id, s.belfiore, number, exponent, colour, case when located then st_setsrid(st_makepoint(14.001 + address_id * 0.0001, 42.001), 4326) end
@@ -162,7 +162,7 @@ describeDatabase('the place of a point', (engine) => {
 
   it('is sought in the comune of the name and plate, of names and provinces that are no more, too', async () => {
     expect(await placed({
-      now: { at: BORGO, comune: "BORGO FINTO", province: 'IS' }, oldPlate: { at: BORGO, comune: 'BORGO FINTO', province: 'CB' }, oldName: { at: CAMPO, comune: 'ANTICO FINTO' },
+      now: { at: BORGO, comune: 'BORGO FINTO', province: 'IS' }, oldPlate: { at: BORGO, comune: 'BORGO FINTO', province: 'CB' }, oldName: { at: CAMPO, comune: 'ANTICO FINTO' },
       divided: { at: BORGO, comune: 'DIVISO' }, unknown: { at: CAMPO, comune: 'NON ESISTE' }, elsewhere: { at: CAMPO, comune: 'CITTA\' GRANDE', province: 'MI' },
       namesake: { at: CAMPO, comune: 'DUE VOLTE', province: 'MI' }, moved: { at: [14.065, 42.005], comune: 'VENUTO DA FUORI', province: 'AQ' },
       stayed: { at: CAMPO, comune: 'AQUILA FINTA', province: 'AQ' }, noPlate: { at: BORGO, comune: 'Borgo Finto', province: null }, none: { at: CAMPO, comune: null, province: null },
