@@ -27,7 +27,9 @@ describe('an address on one line', () => {
       const written = random.below(2) === 0 ? street : street.toLowerCase();
       const [stored] = streetNames(street, null, null);
       expect(splitAddress(`${written}${ending(number)}`), `${written}${ending(number)}`)
-        .toEqual({ streetTypes: [stored!.type, ...stored!.otherTypes], streetWords: [...new Set(stored!.tokens)].sort(), number, exponent: null, colour: null });
+        .toEqual({
+          streetTypes: [stored!.type, ...stored!.otherTypes], streetWords: [...new Set(stored!.tokens)].sort(), number, exponent: null, colour: null,
+        });
     }
   });
 

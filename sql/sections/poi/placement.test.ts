@@ -124,7 +124,8 @@ describeDatabase('the place of a point', (engine) => {
       (2, 'Z001', 'Z001_000100.1', 'land', 100, st_multi(st_makeenvelope(14.06, 42.05, 14.061, 42.051, 4326)));`;
     const given = { comune: 'SENZA CONFINE' };
     expect(await placed({
-      a: { ...given, at: [14.0505, 42.0505] }, b: { ...given, at: [14.0505, 42.05113] }, c: { ...given, at: [14.0505, 42.05115] }, d: { ...given, at: [14.0605, 42.0505] },
+      a: { ...given, at: [14.0505, 42.0505] }, b: { ...given, at: [14.0505, 42.05113] }, c: { ...given, at: [14.0505, 42.05115] },
+      d: { ...given, at: [14.0605, 42.0505] },
       e: { at: [14.0605, 42.0505] },
     }, parcels)).toEqual({ a: 'coordinates Z003', b: 'coordinates Z003', c: 'elsewhere', d: 'elsewhere', e: 'elsewhere' });
   });
