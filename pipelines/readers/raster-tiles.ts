@@ -21,7 +21,8 @@ export const TILE_COLUMNS = {
   north: 'float8 not null',
   cell_width: 'float8 not null',
   cell_height: 'float8 not null',
-  no_data: 'float8',
+  // A text, because it is no value: −9999 never is.
+  no_data: 'text',
   sample_type: 'text not null',
   block_width: 'int4 not null',
   block_height: 'int4 not null',
@@ -40,7 +41,7 @@ export const TILE = z.strictObject({
   north: z.number(),
   cell_width: z.number(),
   cell_height: z.number(),
-  no_data: z.number().nullable(),
+  no_data: z.string().nullable(),
   sample_type: z.string(),
   block_width: z.int(),
   block_height: z.int(),
@@ -155,7 +156,8 @@ async function tileOf(raster: Raster, name: string, progress: (share: number) =>
     progress((row + 1 - firstRow) / (endRow - firstRow));
   }
   return {
-    name, epsg, width, height, west, north, cell_width: cellWidth, cell_height: -minusCellHeight, no_data: grid.noData, sample_type: grid.sampleType,
-    block_width: blockWidth, block_height: blockHeight, cells, min_value: cells === 0 ? null : least, max_value: cells === 0 ? null : most,
+    name, epsg, width, height, west, north, cell_width: cellWidth, cell_height: -minusCellHeight, no_data: grid.noData === null ? null : String(grid.noData),
+    sample_type: grid.sampleType, block_width: blockWidth, block_height: blockHeight, cells,
+    min_value: cells === 0 ? null : least, max_value: cells === 0 ? null : most,
   };
 }

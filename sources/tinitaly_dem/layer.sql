@@ -16,7 +16,7 @@ create table layer.tinitaly_tile (
   north float8 not null,
   cell_width float8 not null,
   cell_height float8 not null,
-  no_data float8,
+  no_data text,
   sample_type text not null,
   block_width int4 not null,
   block_height int4 not null,
@@ -38,7 +38,7 @@ comment on column layer.tinitaly_tile.west is 'Western edge of the first column,
 comment on column layer.tinitaly_tile.north is 'Northern edge of the first row, in units of the CRS.';
 comment on column layer.tinitaly_tile.cell_width is 'Width of a cell, in units of the CRS.';
 comment on column layer.tinitaly_tile.cell_height is 'Height of a cell, in units of the CRS; rows run south.';
-comment on column layer.tinitaly_tile.no_data is 'Number that the file writes where there is no value; null: it names none, or NaN.';
+comment on column layer.tinitaly_tile.no_data is 'What the file writes where there is no value; null: it names nothing, or NaN.';
 comment on column layer.tinitaly_tile.sample_type is 'Type of the numbers in the file.';
 comment on column layer.tinitaly_tile.block_width is 'Columns of the blocks that the file is stored in.';
 comment on column layer.tinitaly_tile.block_height is 'Rows of these blocks.';

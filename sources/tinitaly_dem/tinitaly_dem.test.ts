@@ -47,7 +47,7 @@ describeDatabase('loading tiles of the ground', (engine) => {
 
   it('knows their extent in degrees, and warns of tiles that share no grid and of those far from Italy', async () => {
     const tile = (member: number, name: string, west: number, north: number): string =>
-      `(${member}, 1, '${name}', 32632, 5000, 5000, ${west}, ${north}, 10, 10, -9999, 'float32', 5000, 1, 25000000, 1, 900)`;
+      `(${member}, 1, '${name}', 32632, 5000, 5000, ${west}, ${north}, 10, 10, '-9999', 'float32', 5000, 1, 25000000, 1, 900)`;
     const found = await loaded(database, 'tinitaly_dem', `insert into raw_tile values
       ${tile(1, 'w46590_s10', 900_000, 4_700_000)}, ${tile(2, 'w46595_s10', 950_000, 4_700_000)}, ${tile(3, 'w47090_s10', 900_005, 4_750_000)}, ${tile(4, 'w90090_s10', 900_000, 9_000_000)}`, async ({ session, checks }) => ({
       tiles: await session.query('select name, st_npoints(geom) as points, round(st_xmin(geom)::numeric, 4)::float8 as west, round(st_ymax(geom)::numeric, 4)::float8 as north from tinitaly_tile where member_id < 3 order by name'),

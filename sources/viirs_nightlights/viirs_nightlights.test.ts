@@ -30,7 +30,7 @@ describe('light at night', () => {
     await synthetic.write(makeRegion({ parcels: 600, seed: 3 }), folder);
     const trials = await Promise.all(readdirSync(folder).sort().map((name) => trial(source, join(folder, name))));
     expect(trials.map(({ recognition }) => [recognition!.vintage, recognition!.place, recognition!.complete])).toEqual([['2022', 'h19v04', false], ['2023', 'h19v04', false]]);
-    expect(trials[1]!.collected!.rows['raw_tile']![0]).toMatchObject({ epsg: 4326, width: 2400, height: 2400, west: 10, north: 50, no_data: 65_535, sample_type: 'uint16' });
+    expect(trials[1]!.collected!.rows['raw_tile']![0]).toMatchObject({ epsg: 4326, width: 2400, height: 2400, west: 10, north: 50, no_data: '65535', sample_type: 'uint16' });
   });
 });
 
@@ -42,7 +42,7 @@ describeDatabase('loading light at night', (engine) => {
 
   it('knows the year that the nights are of, and its tiles\' extent', async () => {
     const found = await loaded(database, 'viirs_nightlights', `
-      insert into raw_tile values (1, 1, 'VNP46A4.A2023001.h19v04', 4326, 2400, 2400, 10, 50, 10.0 / 2400, 10.0 / 2400, 65535, 'uint16', 240, 240, 1000, 0, 80)`, async ({ session, checks }) => ({
+      insert into raw_tile values (1, 1, 'VNP46A4.A2023001.h19v04', 4326, 2400, 2400, 10, 50, 10.0 / 2400, 10.0 / 2400, '65535', 'uint16', 240, 240, 1000, 0, 80)`, async ({ session, checks }) => ({
       tiles: await session.query('select name, year, st_xmin(geom) as west, round(st_ymin(geom)::numeric, 9)::float8 as south from radiance_tile'),
       offences: await checks(),
     }));

@@ -9,7 +9,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { isNoData } from '../../pipelines/readers/no-data.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
+import { openRaster } from '../../pipelines/formats/raster.ts';
 import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { writeGeoTiff } from '../../pipelines/synthetic/raster-writer.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
 import { writeOwn } from '../../pipelines/synthetic/synthetic.ts';
@@ -156,6 +158,22 @@ async function materialOf(
   return found;
 }
 
+/** A raster like it, of which a column is what no value may be. */
+async function rasterVariants(name: string, content: Buffer): Promise<Buffer[]> {
+  // The numbers of an HDF5 are whole, and most of a tile is its sign for none.
+  if (/\.h5$/i.test(name)) return [content];
+  const file = join(root, basename(name));
+  writeFileSync(file, content);
+  const raster = await openRaster(file);
+  const { epsg, width, height, blockHeight, transform: [west, cell, , north] } = raster.grid;
+  const value = (await raster.readBlock(0, Math.ceil(height / blockHeight) - 1)).find((each) => !Number.isNaN(each)) ?? 0;
+  await raster.close();
+  return FEW.map((token) => {
+    writeGeoTiff(file, { epsg: epsg as 4326, width, height, west, north, cell, row: () => new Float32Array(width).fill(value).fill(Number(token), 0, 1) });
+    return readFileSync(file);
+  });
+}
+
 /** Variants of a document two zips down, as the cadastre has it. */
 async function nestedVariants(content: Buffer): Promise<Buffer[]> {
   const file = join(root, 'nested.zip');
@@ -185,7 +203,8 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
         // One layer of a zip of shapefiles stands for the others, which the same code reads.
         if (tables.includes(part) && tables.indexOf(part) > 1) continue;
         const variants = /\.shp$/i.test(part.name) ? shapeVariants(part.content)
-          : /\.zip$/i.test(part.name) ? await nestedVariants(part.content) : variantsOf(part.name, part.content);
+          : /\.(?:tif|h5)$/i.test(part.name) ? await rasterVariants(part.name, part.content)
+            : /\.zip$/i.test(part.name) ? await nestedVariants(part.content) : variantsOf(part.name, part.content);
         for (const variant of variants) {
           const target = join(root, basename(path));
           if (zipped) await writeZip(target, parts.map((each) => [each.name, each === part ? variant : each.content, { modified: '2026-07-01' }]));
