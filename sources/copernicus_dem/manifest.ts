@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'copernicus_dem',
-  version: 1,
+  version: 2,
   title: 'Copernicus DEM GLO-30, digital surface model with cells of 1″',
   attribution: {
     holder: HOLDERS.esa,

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'gsa_pvout',
-  version: 1,
+  version: 2,
   title: 'Global Solar Atlas 2, PVOUT: photovoltaic electricity output of a mean year',
   attribution: {
     holder: HOLDERS.worldBank,

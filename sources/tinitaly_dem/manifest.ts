@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'tinitaly_dem',
-  version: 1,
+  version: 2,
   title: 'TINITALY 1.1, digital elevation model of Italy with cells of 10 m',
   attribution: {
     holder: HOLDERS.ingv,

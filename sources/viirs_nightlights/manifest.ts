@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'viirs_nightlights',
-  version: 1,
+  version: 2,
   title: 'VIIRS Black Marble VNP46A4, light at night: annual composite with cells of 15″',
   attribution: {
     holder: HOLDERS.nasa,

@@ -22,7 +22,7 @@ export const FILES: readonly string[] = readdirSync(ROOT, { withFileTypes: true 
 
 /** Inputs and expected outputs of tests: publishers' bytes, not code. */
 export function isData(file: string): boolean {
-  return /^((sources\/[^/]+|test\/stations)\/(fixture|golden)|sql\/sections\/[^/]+\/golden|test\/migration\/fixture|test\/sections\/golden)\//.test(file);
+  return /^((sources\/[^/]+|test\/stations)\/(fixture|golden)|sql\/sections\/[^/]+\/golden|test\/migration\/fixture|test\/sections\/golden|test\/truth\/terrain)\//.test(file);
 }
 
 export function read(file: string): string {

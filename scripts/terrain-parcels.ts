@@ -1,0 +1,8 @@
+/** Prints the land parcels of a synthetic region as GeoJSON in degrees, for `terrain-truth.py`; arguments: parcels, seed, comuni. */
+import { makeRegion } from '../pipelines/synthetic/make-region.ts';
+
+const [parcels = NaN, seed = NaN, comuni = NaN] = process.argv.slice(2).map(Number);
+const features = [...makeRegion({ parcels, seed, comuni }).parcels()].filter(({ kind }) => kind === 'land').map(({ reference, polygons }) => ({
+  type: 'Feature', properties: { reference }, geometry: { type: 'MultiPolygon', coordinates: polygons },
+}));
+process.stdout.write(`${JSON.stringify({ type: 'FeatureCollection', features })}\n`);

@@ -1,0 +1,70 @@
+/**
+ * Terrain held against a computation that shares no code with the program: gdaldem, numpy and shapely, by `scripts/terrain-truth.py`, whose rasters and
+ * answers stand beside. Its tiles overlap and disagree, have holes, meet within parcels, and leave a quarter to another model.
+ */
+import { copyFileSync, readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Context } from '../../pipelines/run/context.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
+import { describeDatabase } from '../harness/database.ts';
+import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+
+const FOLDER = fileURLToPath(new URL('./terrain/', import.meta.url));
+/** Decimals that the contract prints, by field; the others are texts and counts. */
+const DECIMALS: Readonly<Record<string, number>> = {
+  elevation_min: 1, elevation_max: 1, elevation_mean: 1, elevation_std: 1, slope_mean: 1, slope_max: 1, ruggedness_index: 2, tri_mean: 2,
+};
+/** gdaldem counts in floats of 32 bits. */
+const ROUNDING = 2e-4;
+
+const [header = '', ...lines] = readFileSync(join(FOLDER, 'terrain.tsv'), 'utf8').trimEnd().split('\n');
+const fields = header.split('\t');
+const truth = lines.map((line) => Object.fromEntries(line.split('\t').map((value, index) => [fields[index]!, value])));
+
+describeDatabase('terrain beside gdaldem', (engine) => {
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
+  let context: Context;
+
+  beforeAll(async () => {
+    const { parcels, seed, comuni } = JSON.parse(readFileSync(join(FOLDER, 'region.json'), 'utf8')) as { parcels: number; seed: number; comuni: number };
+    files = await syntheticFiles(parcels, seed, ['ade_cadastre'], comuni);
+    for (const name of readdirSync(FOLDER).filter((each) => each.endsWith('.tif'))) copyFileSync(join(FOLDER, name), join(files.folder, name));
+    context = await contextOn(await engine.openDatabase());
+    const report = await refresh(context, loadOptions([files.folder], [files.region.code]));
+    expect(report.failures.map((failure) => failure.report())).toEqual([]);
+  }, 300_000);
+  afterAll(() => files?.remove());
+
+  it('is the same in every field of more than 2,000 parcels, but for rounding', async () => {
+    expect(truth.length).toBeGreaterThan(2000);
+    const rows = await context.database.query<{ reference: string; terrain: Record<string, unknown> | null }>(
+      "select x.reference, api.parcel(api.parcel_by_reference(x.reference), array['terrain']) -> 'terrain' as terrain from unnest($1::text[]) as x (reference)",
+      [truth.map(({ reference }) => reference)],
+    );
+    const found = new Map(rows.map(({ reference, terrain }) => [reference, terrain]));
+    const wrong: string[] = [];
+    for (const { reference, model: _model, ...expected } of truth) {
+      const terrain = found.get(reference!) ?? {};
+      for (const [field, value] of Object.entries(expected)) {
+        const decimals = DECIMALS[field];
+        const same = decimals === undefined || value === ''
+          ? String(terrain[field] ?? '') === value
+          : Math.abs(Number(terrain[field]) - Number(value)) <= 0.5 * 10 ** -decimals + ROUNDING;
+        if (!same) wrong.push(`${reference} ${field}: expected ${value}, found ${String(terrain[field])}`);
+      }
+    }
+    expect(wrong.slice(0, 20)).toEqual([]);
+  });
+
+  it('names the model that it is of', async () => {
+    const rows = await context.database.query<{ reference: string; holder: string }>(
+      "select x.reference, api.parcel(api.parcel_by_reference(x.reference), array['terrain']) -> 'terrain' ->> 'source' as holder from unnest($1::text[]) as x (reference)",
+      [truth.map(({ reference }) => reference)],
+    );
+    const holders = new Map(rows.map(({ reference, holder }) => [reference, holder]));
+    const pairs = new Set(truth.map(({ reference, model }) => `${model}: ${holders.get(reference!)}`));
+    expect(pairs.size).toBe(2);
+  });
+});
