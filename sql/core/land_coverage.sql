@@ -69,8 +69,14 @@ where drawn.edition = 1;
 
 -- serves: the polygons that lie in a comune
 create index on boundary_piece (belfiore);
-analyze boundary_piece;
 
+create table undrawn as
+select belfiore
+from place
+where not exists (select from boundary_piece where boundary_piece.belfiore = place.belfiore);
+
+-- Not analyzed, and offset 0 below: statistics are kept out of the joins of geometries. Where a map has nothing near the region, PGlite's build answers how
+-- many pairs there are with nonsense, and breaks off.
 create view shared_piece as
 select
   boundary_piece.belfiore,
@@ -128,10 +134,17 @@ select
   parcel.belfiore
 from source_file
 join member_in_force as file using (file_id)
-join land_cover_piece as cover on cover.member_id = file.member_id
+join (
+  select
+    member_id,
+    geom
+  from land_cover_piece
+  where exists (select from undrawn)
+  offset 0
+) as cover on cover.member_id = file.member_id
 join parcel on st_covers(cover.geom, parcel.point)
 where not source_file.is_national
-  and not exists (select from boundary_piece where boundary_piece.belfiore = parcel.belfiore);
+  and parcel.belfiore in (select belfiore from undrawn);
 
 create table land_coverage as
 with speaker as (

@@ -10,7 +10,13 @@
 -- expects: a land parcel whose point lies in a polygon, of the file that speaks for its comune, has a class
 select
   parcel.fid
-from land_cover_piece as piece
+from (
+  select
+    member_id,
+    geom
+  from land_cover_piece
+  offset 0
+) as piece
 join parcel on st_covers(piece.geom, parcel.point)
 left join land_cover on land_cover.fid = parcel.fid
 where land_cover.fid is null

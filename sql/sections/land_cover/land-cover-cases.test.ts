@@ -105,6 +105,15 @@ describeDatabase('the class that covers most of a parcel', (engine) => {
     expect(await classes(`${two} update land_coverage set member_id = 2;`)).toMatchObject([{ code: '112', share: 1 }]);
   });
 
+  it('is none where the map has nothing near the parcels, whatever the planner knows of both', async () => {
+    const many = (table: string, select: string): string => `insert into ${table} ${select} from generate_series(1, 30) as x cross join generate_series(1, 30) as y;`;
+    expect(await classes(
+      many('parcel', `select 100 * x + y, 'Z001', 'land', 350, st_setsrid(st_point(10 + x / 1000.0, 44 + y / 1000.0), 4326), st_multi(st_makeenvelope(10 + x / 1000.0, 44 + y / 1000.0, 10.001 + x / 1000.0, 44.001 + y / 1000.0, 4326))`),
+      many('land_cover_piece', `select 1, 1, x, '311', st_makeenvelope(16 + x / 1000.0, 40 + y / 1000.0, 16.001 + x / 1000.0, 40.001 + y / 1000.0, 4326)`),
+      'analyze parcel; analyze land_cover_piece;',
+    )).toEqual([]);
+  });
+
   it('on any map without gaps: the shares of a parcel make it up, and the largest is what a plain overlay of whole polygons finds', async () => {
     const random = randomOf(13, 'land cover');
     const codes = ['112', '211', '223', '311', '512'];

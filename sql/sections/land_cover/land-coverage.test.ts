@@ -69,6 +69,14 @@ describeDatabase('the coverage of the map of land cover', (engine) => {
     expect(await speaking(BOUNDARIES, "delete from boundary where belfiore = 'Z004';", file(1, 1, [[14.02, 14.08], [14.32, 14.38]]))).toEqual({ Z001: 1, Z002: null, Z003: null, Z004: 1 });
   });
 
+  it('of a map that has nothing near is nowhere, whatever the planner knows of it', async () => {
+    const elsewhere = file(1, 1, Array.from({ length: 200 }, (_, i) => [8 + i / 1000, 8.001 + i / 1000] as const), [1]);
+    const analyzed = "insert into parcel select n, 'Z001', st_setsrid(st_point(14 + n / 10000.0, 41.05), 4326) from generate_series(5, 900) as n; analyze;";
+    const none = { Z001: null, Z002: null, Z003: null, Z004: null };
+    expect(await speaking(BOUNDARIES, elsewhere, analyzed)).toEqual(none);
+    expect(await speaking(elsewhere, analyzed)).toEqual(none);
+  });
+
   it('of two files is that of the newer where it draws something, and parts add up', async () => {
     expect(await speaking(BOUNDARIES, file(1, 2, [[14, 14.4]], ITALY), file(2, 1, [[14.12, 14.18]]))).toEqual({ Z001: 1, Z002: 2, Z003: 1, Z004: 1 });
     expect(await speaking(BOUNDARIES, file(1, 1, [[14, 14.4]], ITALY), file(2, 2, [[14.12, 14.18]]))).toEqual({ Z001: 1, Z002: 1, Z003: 1, Z004: 1 });

@@ -6,7 +6,8 @@
 -- grain: one row per land parcel that the map reaches
 -- crs: EPSG:4326; overlaps are measured in EPSG:3035
 
--- Pieces drive and parcels follow, as in section risk: a piece is prepared once for all parcels under its index.
+-- Pieces drive and parcels follow, as in section risk: a piece is prepared once for all parcels under its index. Offset 0 keeps statistics out of the
+-- joins of geometries: where a map has nothing near the parcels, PGlite's build answers how many pairs there are with nonsense, and breaks off.
 create table region_box as
 select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom
@@ -23,10 +24,19 @@ select
   piece.position,
   parcel.area_m2 as parcel_m2,
   parcel.area_m2 as shared_m2
-from land_use_piece as piece
+from (
+  select
+    release_id,
+    member_id,
+    position,
+    code,
+    geom
+  from land_use_piece
+  where geom && (select geom from region_box)
+  offset 0
+) as piece
 join parcel on st_covers(piece.geom, parcel.geom)
-where piece.geom && (select geom from region_box)
-  and parcel.kind = 'land';
+where parcel.kind = 'land';
 
 analyze land_use_whole;
 
@@ -39,10 +49,19 @@ select
   piece.position,
   parcel.area_m2 as parcel_m2,
   st_area(st_transform(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3035)) as shared_m2
-from land_use_piece as piece
+from (
+  select
+    release_id,
+    member_id,
+    position,
+    code,
+    geom
+  from land_use_piece
+  where geom && (select geom from region_box)
+  offset 0
+) as piece
 join parcel on st_intersects(piece.geom, parcel.geom)
-where piece.geom && (select geom from region_box)
-  and parcel.kind = 'land'
+where parcel.kind = 'land'
   and not exists (select from land_use_whole as whole where whole.fid = parcel.fid);
 
 create view land_use_share as
@@ -73,18 +92,25 @@ with several as (
     and max(shared_m2) < min(parcel_m2)
 )
 select
-  several.fid,
-  several.code,
+  shape.fid,
+  shape.code,
   st_area(st_transform(
-    st_union(st_collectionextract(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13)),
+    st_union(st_collectionextract(st_intersection(piece.geom, shape.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13)),
     3035
   )) as shared_m2
-from several
-join parcel on parcel.fid = several.fid
+from (
+  select
+    several.fid,
+    several.code,
+    parcel.geom
+  from several
+  join parcel using (fid)
+  offset 0
+) as shape
 join land_use_piece as piece
-  on piece.geom && parcel.geom
-  and piece.code = several.code
-group by several.fid, several.code;
+  on piece.geom && shape.geom
+  and piece.code = shape.code
+group by shape.fid, shape.code;
 
 create table land_use_overlap as
 select

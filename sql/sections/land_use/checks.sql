@@ -10,7 +10,12 @@
 -- expects: a land parcel that lies wholly in a polygon has a class
 select
   parcel.fid
-from land_use_piece as piece
+from (
+  select
+    geom
+  from land_use_piece
+  offset 0
+) as piece
 join parcel on st_covers(piece.geom, parcel.point)
 left join land_use on land_use.fid = parcel.fid
 where land_use.fid is null

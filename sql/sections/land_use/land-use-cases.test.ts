@@ -67,6 +67,15 @@ describeDatabase('the use that covers most of a parcel', (engine) => {
     expect(await uses(parcel(1, [-1, 0, 1, 1]), polygon(1, '12220', [0, -1, 2, 2]), polygon(2, '11100', [-2, -1, 0, 2]))).toMatchObject([{ code: '11100', share: 0.5 }]);
   });
 
+  it('is none where the map has nothing near the parcels, whatever the planner knows of both', async () => {
+    const many = (table: string, select: string): string => `insert into ${table} ${select} from generate_series(1, 30) as x cross join generate_series(1, 30) as y;`;
+    expect(await uses(
+      many('parcel', `select 100 * x + y, 'land', 350, st_setsrid(st_point(10 + x / 1000.0, 44 + y / 1000.0), 4326), st_multi(st_makeenvelope(10 + x / 1000.0, 44 + y / 1000.0, 10.001 + x / 1000.0, 44.001 + y / 1000.0, 4326))`),
+      many('land_use_piece', `select 1, 1, x, '11100', st_makeenvelope(16 + x / 1000.0, 40 + y / 1000.0, 16.001 + x / 1000.0, 40.001 + y / 1000.0, 4326)`),
+      'analyze parcel; analyze land_use_piece;',
+    )).toEqual([]);
+  });
+
   it('is of land, and of parcels that share 1 m² with the map', async () => {
     expect(await uses(parcel(1, [0, 0, 1, 1], 'road'), parcel(2, [9.999, 0, 11, 1]), parcel(3, [9.99, 2, 11, 3]), polygon(1, '11100', [-10, -10, 10, 10]))).toMatchObject([{ fid: 3 }]);
   });
