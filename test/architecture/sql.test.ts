@@ -81,7 +81,7 @@ describe('an SQL file', () => {
         const [value] = headerValues(text, 'incremental');
         const by = incrementalOf(value!, file)!.by;
         if (by === 'members') return headerValues(text, 'writes').some((value) => relations(value)?.[0] === 'core.parcel') ? [] : ['only the parcels are copied by members'];
-        if (by === 'content') return file.startsWith('sql/core/') ? [] : ['only core tables are made whole to be compared'];
+        if (by === 'content') return /^sql\/(?:core|sections\/[^/]+)\/[^/]+\.sql$/.test(file) && !/\/checks\.sql$/.test(file) ? [] : ['only tables are made whole to be compared'];
         return /^(sql|test)\/sections\//.test(file) && /\bfid\b/.test(code(text)) ? [] : ['only sections and their checks are copied by parcels'];
       }, incremental),
     ).toEqual([]);
