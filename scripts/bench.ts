@@ -55,7 +55,7 @@ const BENCHES: Readonly<Record<string, Run>> = {
     const rate = bench.parcels / bench.seconds;
     say(`terrain: ${k(bench.parcels)} parcels, ${k(bench.cells)} cells of them, ${Math.round(bench.rasterBytes / 1e6)} MB of rasters`);
     say(`  swept in ${bench.seconds.toFixed(1)} s: ${k(rate)} parcels/s, ${Math.round(bench.rasterBytes / 1e6 / bench.seconds)} MB/s; peak ${Math.round(bench.peakMiB)} MiB, of which ${Math.round(bench.baseMiB)} before it began`);
-    say(`  PostGIS raster, heights alone: ${Math.round(bench.peerParcelsPerSecond).toLocaleString('en-US')} parcels/s; the sweep is ${(rate / bench.peerParcelsPerSecond).toFixed(0)} times that; ${bench.differing} of ${bench.sample.toLocaleString('en-US')} differ`);
+    say(`  PostGIS raster: ${Math.round(bench.peerParcelsPerSecond).toLocaleString('en-US')} parcels/s, the sweep is ${(rate / bench.peerParcelsPerSecond).toFixed(0)} times that; of ${bench.sample.toLocaleString('en-US')} parcels ${bench.differing} differ, and of ${bench.peerLacks} it has other cells than those whose centre lies in them`);
   },
   async api(databaseUrl, size) {
     say(describeApi(await onFreshDatabase(databaseUrl, (url) => benchApi({ databaseUrl: url, parcels: size ?? 100_000, seconds: 10 }))));
