@@ -36,12 +36,19 @@ async function writeDemo(context: Context): Promise<string> {
   return folder;
 }
 
+/** Of so many parcels the one of which most can be told. */
+const LOOKED_AT = 100;
+
 /** A parcel worth showing, in short; empty: there is none. */
 async function anyParcel({ database }: Context, region: number): Promise<string> {
   const [row] = await database.query<{ record: Record<string, unknown> | null }>(
-    `select api.parcel(p.fid, $2) as record from core.parcel p
-     where p.fid >= $1 and p.fid < $3 and p.kind = 'land' order by p.fid limit 1`,
-    [firstFid(region), SECTION_NAMES, firstFid(region + 1)],
+    `with looked_at as (
+       select p.fid, api.parcel(p.fid, $2) as record from core.parcel p
+       where p.fid >= $1 and p.fid < $3 and p.kind = 'land' order by p.fid limit $4
+     )
+     select l.record from looked_at l
+     order by (select count(*) from json_each(l.record) block where block.value::text not in ('null', '[]')) desc, l.fid limit 1`,
+    [firstFid(region), SECTION_NAMES, firstFid(region + 1), LOOKED_AT],
   );
   return row?.record == null ? '' : inShort(row.record);
 }
