@@ -2,7 +2,6 @@
 -- version: 1
 -- reads: core.parcel, section.buildings, layer.pvout_tile
 -- writes: section.solar
--- incremental: rows of parcels
 -- grain: one row per land parcel with a building of 10 m² at least
 -- crs: points are brought to the CRS of the rasters
 
