@@ -29,7 +29,8 @@ const synthetic: Synthetic = {
   truth(region) {
     const [ground, surface] = [groundModel(region), surfaceModel(region)];
     return (parcel) => {
-      return parcel.kind !== 'land' || reliefOf(ground, parcel) !== null ? {} : { terrain: reliefOf(surface, parcel) };
+      if (parcel.kind !== 'land') return {};
+      return { ...(reliefOf(ground, parcel) === null ? { terrain: reliefOf(surface, parcel) } : {}), coverage: { terrain: 'mapped' } };
     };
   },
 };

@@ -41,6 +41,7 @@ function meanOf(seed: number, { box: [west, south, east, north] }: SyntheticComu
   for (let row = top; row <= bottom; row += 1) {
     for (let column = left; column <= right; column += 1) {
       const [lon, lat] = [(column + 0.5) / PER_DEGREE - 180, 90 - (row + 0.5) / PER_DEGREE];
+      const coverage = { nightlights: 'mapped' };
       const value = radiance(seed, column, row);
       if (value !== null && lon > west && lon < east && lat > south && lat < north) values.push(value);
     }
@@ -77,8 +78,9 @@ const synthetic: Synthetic = {
     const means = new Map(region.comuni.map((comune) => [comune, meanOf(region.seed, comune)]));
     return (parcel) => {
       if (parcel.kind !== 'land') return {};
+      const coverage = { nightlights: 'mapped' };
       const value = radiance(region.seed, ...cellAt(pointOnSurface(parcel.polygons)));
-      if (value === null) return { nightlights: { available: false } };
+      if (value === null) return { nightlights: { available: false }, coverage };
       const mean = means.get(parcel.comune) ?? null;
       const printed = round(value, 2);
       return {
@@ -86,6 +88,7 @@ const synthetic: Synthetic = {
           available: true, ntl_parcel: printed, ntl_mean_comune: mean === null ? null : round(mean, 2),
           ntl_ratio: mean === null || mean === 0 ? null : round(value / mean, 2), ntl_class: classOf(printed), ntl_year: YEAR,
         },
+        coverage,
       };
     };
   },
