@@ -41,7 +41,6 @@ function meanOf(seed: number, { box: [west, south, east, north] }: SyntheticComu
   for (let row = top; row <= bottom; row += 1) {
     for (let column = left; column <= right; column += 1) {
       const [lon, lat] = [(column + 0.5) / PER_DEGREE - 180, 90 - (row + 0.5) / PER_DEGREE];
-      const coverage = { nightlights: 'mapped' };
       const value = radiance(seed, column, row);
       if (value !== null && lon > west && lon < east && lat > south && lat < north) values.push(value);
     }
