@@ -92,7 +92,13 @@ select
 from edition
 where nth = 1;
 
--- One building that shares a square metre will do.
+create table undrawn as
+select belfiore
+from place
+where not exists (select from drawn where drawn.belfiore = place.belfiore);
+
+-- One building that shares a square metre will do. Offset 0 keeps statistics out of the joins with parcels: where a map has nothing near them, PGlite's build
+-- estimates the pairs with nonsense, and breaks off.
 create table dbsn_met as
 select distinct
   drawn.belfiore,
@@ -117,14 +123,21 @@ union
 select
   parcel.belfiore,
   building.member_id
-from dbsn_building as building
+from (
+  select
+    member_id,
+    geom
+  from dbsn_building
+  where exists (select from undrawn)
+  offset 0
+) as building
 join parcel
   on parcel.geom && building.geom
   and st_covers(building.geom, parcel.point)
 join spoken
   on spoken.member_id = building.member_id
   and spoken.belfiore = parcel.belfiore
-where parcel.belfiore not in (select belfiore from drawn);
+where parcel.belfiore in (select belfiore from undrawn);
 
 -- Aggregates say of which comune they are, by the code of their survey; where no list leads on from it, the comune is where its parcels are.
 create table dpc_met as
@@ -157,14 +170,20 @@ select
   held.member_id,
   held.position
 from held
-join dpc_building as building
+join (
+  select
+    member_id,
+    istat_code,
+    geom
+  from dpc_building
+  where not exists (select from comune_register)
+  offset 0
+) as building
   on building.member_id = held.member_id
   and building.istat_code = held.istat_code
 join parcel
   on parcel.geom && building.geom
-  and st_covers(building.geom, parcel.point)
-where held.istat_code not in (select old_istat_code from comune_register)
-  and not exists (select from comune_register);
+  and st_covers(building.geom, parcel.point);
 
 -- A land register has its roofs by comune catastale.
 create table trento_met as

@@ -73,7 +73,8 @@ describeDatabase('the buildings of parcels', (engine) => {
         ) as v (fid, belfiore, kind, geom);
         ${of('dbsn', ({ counts = true, residential = false }) => `${counts}, ${residential}`)}
         ${of('dpc', () => 'true')}
-        ${of('trento', () => 'true')}`, 'test');
+        ${of('trento', () => 'true')}
+        analyze parcel; analyze dbsn_building; analyze dpc_building; analyze trento_building;`, 'test');
       await session.script(SQL, 'sql/sections/buildings/build.sql');
       return new Map((await session.query<Row>('select * from buildings')).map((row) => [row.fid, row]));
     });
@@ -126,6 +127,14 @@ describeDatabase('the buildings of parcels', (engine) => {
     const rows = await built([{ ...WEST, kind: 'road' }, EAST], [{ box: [80, 10, 105, 20] }, { box: [10, 50, 20, 60] }]);
     expect([...rows.keys()]).toEqual([2]);
     expect(rows.get(2)).toMatchObject({ count: 1, footprint_m2: 50, roof_count: 1, roof_area_m2: expect.closeTo(250, 5) as number });
+  });
+
+  it('are none where a map has nothing near them, whatever the planner knows of both', async () => {
+    const squares = (east: number): Parcel[] => Array.from({ length: 900 }, (_, index) => {
+      const [west, south] = [east + (index % 30) * 100, Math.floor(index / 30) * 100];
+      return { box: [west, south, west + 100, south + 100] };
+    });
+    expect((await built(squares(0), squares(300_000))).size).toBe(0);
   });
 
   it('where neither parcels nor buildings overlap, footprints on parcels and what lies outside add up to all of them', async () => {
