@@ -75,9 +75,10 @@ where nth > 1;
 
 analyze repeated;
 
--- Footprints drive and parcels follow: they lie together on disk, in the order of one curve. A building inside a parcel needs no intersection. Offset 0 keeps
--- statistics out of the join: where a map has nothing near the parcels, PGlite's build estimates the pairs with nonsense, and breaks off.
-create view building_share as
+-- Footprints drive and parcels follow: they lie together on disk, in the order of one curve. Offset 0 keeps statistics out of the join: where a map has nothing
+-- near the parcels, PGlite's build estimates the pairs with nonsense, and breaks off. It keeps comuni out of it, too, each of which would go through all
+-- buildings.
+create view building_on_parcel as
 select
   building.source,
   building.residential,
@@ -87,11 +88,9 @@ select
   building.position,
   building.geom,
   parcel.fid,
+  parcel.belfiore,
   parcel.area_m2 as parcel_m2,
-  case
-    when st_covers(parcel.geom, building.geom) then building.area_m2
-    else st_area(st_transform(st_intersection(building.geom, parcel.geom, core.overlay_grid(1e-13)), 3035))
-  end as shared_m2
+  parcel.geom as parcel_geom
 from (
   select *
   from building
@@ -99,19 +98,34 @@ from (
 ) as building
 join parcel on parcel.geom && building.geom
 where parcel.kind = 'land'
-  -- One source speaks for a comune.
-  and exists (
-    select
-    from building_coverage as coverage
-    where coverage.belfiore = parcel.belfiore
-      and coverage.source = building.source
-  )
-  and not exists (
-    select
-    from repeated
-    where repeated.member_id = building.member_id
-      and repeated.position = building.position
-  )
+offset 0;
+
+-- One source speaks for a comune. A building inside a parcel needs no intersection.
+create view building_share as
+select
+  pair.source,
+  pair.residential,
+  pair.area_m2,
+  pair.release_id,
+  pair.member_id,
+  pair.position,
+  pair.geom,
+  pair.fid,
+  pair.parcel_m2,
+  case
+    when st_covers(pair.parcel_geom, pair.geom) then pair.area_m2
+    else st_area(st_transform(st_intersection(pair.geom, pair.parcel_geom, core.overlay_grid(1e-13)), 3035))
+  end as shared_m2
+from building_on_parcel as pair
+join building_coverage as coverage
+  on coverage.belfiore = pair.belfiore
+  and coverage.source = pair.source
+where not exists (
+  select
+  from repeated
+  where repeated.member_id = pair.member_id
+    and repeated.position = pair.position
+)
 -- offset 0: measured once, not again for each of its uses.
 offset 0;
 

@@ -1,0 +1,73 @@
+/** The join of the section buildings at a size at which a wrong plan would show: 60,000 parcels of 300 comuni, as many buildings, and as many elsewhere. */
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, it } from 'vitest';
+import type { Database } from '../../../pipelines/db/index.ts';
+import { describeDatabase } from '../../../test/harness/database.ts';
+import { createFunctions } from '../../../test/harness/functions.ts';
+
+const BUILD = readFileSync(new URL('build.sql', import.meta.url), 'utf8');
+
+const SETUP = `
+  create schema plan;
+  set search_path to plan, public;
+  create table parcel as
+  select
+    x * 200 + y as fid,
+    'Z' || lpad((x % 300)::text, 3, '0') as belfiore,
+    'land' as kind,
+    1760.0::float8 as area_m2,
+    st_multi(st_makeenvelope(14 + x * 0.0005, 41 + y * 0.0004, 14 + (x + 1) * 0.0005, 41 + (y + 1) * 0.0004, 4326))::geometry(multipolygon, 4326) as geom
+  from generate_series(0, 299) as x
+  cross join generate_series(0, 199) as y
+  order by 5;
+  alter table parcel add primary key (fid);
+  create index on parcel using gist (geom);
+  create table building_coverage as select distinct belfiore, 'igm_dbsn' as source from parcel;
+  create table member_in_force as select 1 as member_id, 1 as rank;
+  create table dbsn_building as
+  select
+    1 as release_id,
+    1 as member_id,
+    i as position,
+    true as counts,
+    i % 2 = 0 as residential,
+    100.0::float8 as area_m2,
+    md5(i::text)::uuid as drawing,
+    st_multi(st_makeenvelope(x, y, x + 0.0001, y + 0.0001, 4326))::geometry(multipolygon, 4326) as geom
+  from generate_series(1, 120000::int8) as i
+  cross join lateral (
+    select
+      case when i % 2 = 0 then 14 else 8 end + (i * 7919 % 150000) / 1e6 as x,
+      41 + (i * 104729 % 80000) / 1e6 as y
+  ) as corner;
+  create index on dbsn_building using gist (geom);
+  create table dpc_building as select * from dbsn_building where false;
+  create table trento_building as select * from dbsn_building where false;
+  analyze;
+`;
+
+describeDatabase('the join of the section buildings', (engine) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+    await database.session(createFunctions);
+    await database.session((session) => session.script(SETUP, 'setup'));
+  });
+
+  it('footprints of the region drive, parcels are found by their index, and comuni come behind', async () => {
+    const made = BUILD.slice(0, BUILD.indexOf('create table counted_share as'));
+    const plan = await database.session(async (session) => {
+      await session.script(`set search_path to plan, public; ${made}`, 'sql/sections/buildings/build.sql');
+      const lines = await session.query<{ 'QUERY PLAN': string }>('explain (costs off) select * from building_share');
+      return lines.map((line) => line['QUERY PLAN']).join('\n');
+    });
+    const building = plan.search(/(?:Index Scan using \S+|Bitmap Heap Scan) on dbsn_building/);
+    const parcel = plan.search(/Index Scan using parcel_geom_idx|Bitmap Index Scan on parcel_geom_idx/);
+    expect(building, plan).toBeGreaterThan(-1);
+    // In a nested loop the side that is named first is the outer one.
+    expect(parcel, plan).toBeGreaterThan(building);
+    expect(plan).not.toMatch(/Seq Scan on parcel/);
+    // Joined before, every comune would go through all buildings.
+    expect(plan.search(/Scan on building_coverage|Scan using \S+ on building_coverage/), plan).toBeGreaterThan(parcel);
+  });
+});
