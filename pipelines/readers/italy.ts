@@ -1,5 +1,6 @@
 /** Are degrees in Italy? Sources of points and geometries ask here, so that all refuse the same places in the same words. */
 import { walkWkb } from '../formats/wkb.ts';
+import { isNoData } from './no-data.ts';
 import type { Refusal } from './refusal.ts';
 
 /** Degrees; no island lies outside. */
@@ -46,6 +47,15 @@ export function metresMisplaced(ewkb: Buffer): Refusal | null {
   const expected = `expected metres, as the file's reference system has them, found ${x} and ${y}`;
   if (Math.abs(x) <= METRES && Math.abs(y) <= METRES) return { code: 'coordinates_in_degrees', message: `${expected}: degrees?` };
   return !holdsMetres(srid, x, y) && holdsMetres(srid, y, x) ? { code: 'coordinates_swapped', message: `${expected}: swapped?` } : null;
+}
+
+/** Why an EWKB geometry cannot be used that has "no value" among its numbers: the first such position. A reader of degrees need not ask, −9999 is no degree. */
+export function noDataAmong(ewkb: Buffer): Refusal | null {
+  return walkWkb(ewkb, (at) => {
+    const [x, y] = [ewkb.readDoubleLE(at), ewkb.readDoubleLE(at + 8)];
+    // Looked at as text only where it may be one: maps have millions of corners.
+    return (x < 0 && isNoData(x)) || (y < 0 && isNoData(y)) ? { code: 'coordinates_no_data', message: `expected coordinates, found ${x} and ${y}` } : null;
+  });
 }
 
 /** The box of EPSG:3035 around `ITALY`, to 5 km. */

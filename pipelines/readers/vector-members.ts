@@ -4,7 +4,7 @@
  */
 import { dirname, join } from 'node:path';
 import { expectColumns, normaliseHeader, type ExpectedColumns } from '../formats/csv.ts';
-import { geometryOutsideItaly, isInDegrees, metresMisplaced, placeInEurope } from './italy.ts';
+import { geometryOutsideItaly, isInDegrees, metresMisplaced, noDataAmong, placeInEurope } from './italy.ts';
 import type { Refusal } from './refusal.ts';
 import { inputError, type InputFile, type MemberFacts, type MemberSink, type Probe, type Sink } from '../contract/source.ts';
 import { openVector, type VectorDataset, type VectorFeature, type VectorLayer, type VectorValue } from '../formats/vector.ts';
@@ -151,8 +151,8 @@ function geometryRefusal(
   const type = ewkb.readUInt32LE(1) & 0xff;
   if (!TYPES[kind].includes(type)) return { code: `geometry_not_${kind}`, message: `expected a ${kind} or several, found geometry type ${type}` };
   if (ewkb.readUInt32LE(9) === 0) return { code: 'geometry_empty', message: `expected a ${kind}, found an empty one` };
-  if (ofEurope) return placeInEurope(ewkb);
-  return isInDegrees(ewkb.readUInt32LE(5)) ? geometryOutsideItaly(ewkb) : metresMisplaced(ewkb);
+  if (ofEurope) return noDataAmong(ewkb) ?? placeInEurope(ewkb);
+  return isInDegrees(ewkb.readUInt32LE(5)) ? geometryOutsideItaly(ewkb) : noDataAmong(ewkb) ?? metresMisplaced(ewkb);
 }
 
 // --- recognising ---------------------------------------------------------------------------------------------------

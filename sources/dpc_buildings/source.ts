@@ -1,3 +1,4 @@
+import { resembles } from '../../pipelines/formats/csv.ts';
 import { newestEntry } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
@@ -5,8 +6,13 @@ import { lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/reade
 import { manifest } from './manifest.ts';
 import { EDITIONS, record } from './schema.ts';
 
+/** Without its number an aggregate is little more than a label: only a table of as few columns is taken for one that lost it. */
+function isAlike(fields: readonly string[]): boolean {
+  return fields.length <= EDITIONS[2021].length && resembles(fields, EDITIONS);
+}
+
 async function recognise(probe: Probe): Promise<Recognition | null> {
-  const mine = (await lookAtVectors(probe)).filter(({ fields }) => fields?.includes('idag') === true);
+  const mine = (await lookAtVectors(probe)).filter(({ fields }) => fields !== null && (fields.includes('idag') || isAlike(fields)));
   if (mine.length === 0) return null;
   const [vintage = '0000'] = mine.flatMap(({ changed }) => changed ?? []).sort().reverse();
   const dated = newestEntry(probe.entries);

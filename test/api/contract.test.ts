@@ -504,9 +504,9 @@ describeEngines('the read interface', (engine) => {
   });
 });
 
-/** Versions of PROJ place the border of a hazard area half a millimetre apart: shares of a small parcel agree to three decimals. */
+/** Versions of PROJ place the border of an area half a millimetre apart: shares of a small parcel agree to three decimals. */
 function roughShares(key: string, value: unknown): unknown {
-  return typeof value === 'number' && /^(?:flood|landslide)_share$/.test(key) ? Math.round(value * 1000) / 1000 : value;
+  return typeof value === 'number' && /^(?:(?:flood|landslide|built)_)?share$/.test(key) ? Math.round(value * 1000) / 1000 : value;
 }
 
 describe('the document', () => {

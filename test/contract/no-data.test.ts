@@ -155,7 +155,11 @@ async function materialOf(
     await archive.close();
     found.push({ path, parts, zipped: true });
   }
-  return found;
+  if (found.some(({ parts }) => parts.some(({ name }) => !/\.gpkg$/i.test(name)))) return found;
+  // Numbers of a GeoPackage cannot be overwritten one by one: the same reader reads them as GeoJSON.
+  const fixtures = join(source.folder, 'fixture');
+  return readdirSync(fixtures).filter((name) => name.endsWith('.geojson'))
+    .map((name) => ({ path: join(fixtures, name), parts: [{ name, content: readFileSync(join(fixtures, name)) }], zipped: false }));
 }
 
 /** A raster like it, of which a column is what no value may be. */

@@ -180,7 +180,8 @@ describeDatabase('an incremental build', (engine) => {
     await run();
     expect(copied('finished by the run before')).toEqual(expect.arrayContaining(['core.parcel', 'section.address']));
     // What reads what is compared waits for it, and its rows are copied all the same.
-    expect(compared()).toEqual(COMPARED.map(() => 'nothing changed'));
+    // Residents of a parcel that is gone are the others' of its census section.
+    expect(COMPARED.filter((relation) => made[relation] !== 'nothing changed')).toEqual(['section.population']);
     await holds();
   });
 

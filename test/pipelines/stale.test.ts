@@ -4,7 +4,7 @@ import type { Context } from '../../pipelines/run/context.ts';
 import { digestOfFacts, readerFacts, sqlFacts, whyChanged, type Facts } from '../../pipelines/contract/fingerprint.ts';
 import { productFiles } from '../../pipelines/plan/products.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
-import { factName, parseSqlFile, tableFiles, type Relation, type SqlFile } from '../../pipelines/contract/sql-files.ts';
+import { factName, parseSqlFile, tableFiles, tableOf, type Relation, type SqlFile } from '../../pipelines/contract/sql-files.ts';
 import { isDone, staleOf, type Plan } from '../../pipelines/plan/plan.ts';
 import { outlook, refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
@@ -41,7 +41,7 @@ describe('facts', () => {
     expect(new Set(names).size).toBe(names.length);
     // One that makes a table of some regions alone has a name of its own.
     const usual = MAKERS.filter(({ regions }) => regions === null);
-    expect(usual.map(({ writes: [table] }) => table!.replace(/^core\./, 'sql/core/').replace(/^section\./, 'sql/sections/')).map((name) => `${name}.sql`)).toEqual(usual.map(factName));
+    expect(usual.map(({ section, writes: [table] }) => `sql/${section === null ? 'core' : 'sections'}/${tableOf(table!)}.sql`)).toEqual(usual.map(factName));
   });
 
   it('of a reader are its version and its SQL: code is told by the version alone', () => {
