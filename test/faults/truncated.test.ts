@@ -61,7 +61,9 @@ describeEngines('files that are cut', (engine) => {
       const rejects = async (): Promise<number> => (await context.database.query<{ n: number }>('select count(*) as n from ledger.reject'))[0]!.n;
       const known = await rejects();
       const report = await refresh(context, loadOptions([folder], [REGION]));
-      expect(exitCodeOf(report) !== 0 || (await rejects()) > known, `${name}: cut without a word`).toBe(true);
+      // One that a newer file supersedes is not read, and named for that.
+      const unread = report.unused.some((each) => each.path.endsWith(name));
+      expect(exitCodeOf(report) !== 0 || (await rejects()) > known || unread, `${name}: cut without a word`).toBe(true);
       await writeFile(path, whole);
       expect((await refresh(context, loadOptions([folder], [REGION]))).failures).toEqual([]);
       expect(await recount(context.database), name).toEqual(before);

@@ -112,6 +112,8 @@ const MADE_ANEW = ['formatted_address', 'score'];
 /** Where an answer lacks or changes what another one said; added fields are no difference. */
 export function differences(was: unknown, now: unknown, path = ''): string[] {
   if (Array.isArray(was)) {
+    // A record has more sections since.
+    if (Array.isArray(now) && path.endsWith('.sections_included')) return was.every((each) => now.includes(each)) ? [] : [`${path}: ${JSON.stringify(now)}`];
     if (!Array.isArray(now) || now.length !== was.length) return [`${path}: ${JSON.stringify(was)} → ${JSON.stringify(now)}`];
     return was.flatMap((each, index) => differences(each, now[index], `${path}[${index}]`));
   }
