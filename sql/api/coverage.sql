@@ -1,5 +1,5 @@
 -- purpose: whether a section without anything means that there is nothing
--- reads: core.parcel, core.raster_tile, core.section_coverage, ledger.publication, ledger.attribution
+-- reads: core.raster_tile, core.section_coverage, ledger.publication, ledger.attribution
 -- writes: api.comune_coverage, api.raster_reaches, api.section_coverage
 -- grain: one call per section of a parcel
 -- crs: EPSG:4326
@@ -35,19 +35,18 @@ end
 $$;
 comment on function api.comune_coverage(int4, text, text) is 'mapped: the files of the section speak of the comune; not_mapped: those that are loaded do not; not_loaded: none is';
 
-create or replace function api.raster_reaches(p_section text, p_fid int4) returns bool
+create or replace function api.raster_reaches(p_section text, p_region int4, p_point geometry) returns bool
 language plpgsql stable as $$
 begin
   return (
-    select bool_or(st_covers(t.geom, p.point))
+    select bool_or(st_covers(t.geom, p_point))
     from core.raster_tile t
-    join core.parcel p on p.fid = p_fid
-    where t.region_code = core.region_of(p_fid)
+    where t.region_code = p_region
       and t.section = p_section
   );
 end
 $$;
-comment on function api.raster_reaches(text, int4) is 'Whether the representative point of a parcel lies in a raster of a section; null: none is loaded';
+comment on function api.raster_reaches(text, int4, geometry) is 'Whether a point (EPSG:4326) of a region lies in a raster of a section; null: none is loaded';
 
 create or replace function api.section_coverage(p_region int4, p_belfiore text, p_point geometry, p_section text, p_linked bool, p_found bool) returns text
 language plpgsql stable as $$

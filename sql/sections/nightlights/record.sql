@@ -8,6 +8,7 @@ create or replace function api.section_nightlights(p_fid int4, out value json, o
 language plpgsql stable as $$
 declare
   v_found section.nightlights;
+  v_parcel core.parcel;
 begin
   select *
   into v_found
@@ -25,9 +26,13 @@ begin
     );
     linked := true;
   elsif v_found.unread is null then
-    linked := api.raster_reaches('nightlights', p_fid);
+    select *
+    into v_parcel
+    from core.parcel p
+    where p.fid = p_fid;
+    linked := api.raster_reaches('nightlights', core.region_of(p_fid), v_parcel.point);
     -- Within a raster that says nothing there.
-    if linked and exists (select from core.parcel p where p.fid = p_fid and p.kind = 'land') then
+    if linked and v_parcel.kind = 'land' then
       value := json_build_object('available', false, 'source', api.section_source(p_fid, 'nightlights'));
     end if;
   end if;

@@ -35,12 +35,13 @@ begin
       linked := true;
       return;
     end if;
-  else
+  end if;
+  select *
+  into v_parcel
+  from core.parcel p
+  where p.fid = p_fid;
+  if v_found.fid is null then
     -- That there are no roofs is known where a source of buildings reaches.
-    select *
-    into v_parcel
-    from core.parcel p
-    where p.fid = p_fid;
     v_buildings := api.section_buildings(p_fid);
     v_coverage := api.section_coverage(
       core.region_of(p_fid), v_parcel.belfiore, v_parcel.point, 'buildings', v_buildings.linked, v_buildings.value::text not in ('null', '[]')
@@ -49,7 +50,7 @@ begin
       value := json_build_object('available', false, 'source', api.section_source(p_fid, 'solar'));
     end if;
   end if;
-  linked := case v_coverage when 'mapped' then api.raster_reaches('solar', p_fid) when 'not_mapped' then false end;
+  linked := case v_coverage when 'mapped' then api.raster_reaches('solar', core.region_of(p_fid), v_parcel.point) when 'not_mapped' then false end;
 end
 $$;
 comment on function api.section_solar(int4) is 'Section solar as JSON: m² and kW with 2 decimals, kWh whole; null where no source of buildings covers the place';

@@ -33,7 +33,7 @@ begin
     linked := (
       select case when p.kind = 'land' then nullif(r.here is null, true) else r.here end
       from core.parcel p
-      cross join api.raster_reaches('terrain', p_fid) as r (here)
+      cross join api.raster_reaches('terrain', core.region_of(p_fid), p.point) as r (here)
       where p.fid = p_fid
     );
   end if;

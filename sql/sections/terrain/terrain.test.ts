@@ -77,7 +77,7 @@ describeDatabase('the section terrain', (engine) => {
     await workspace.run('sql/sections/terrain/build.sql');
     await workspace.publish('terrain', 'section.terrain');
     await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
-    await database.query('create or replace function api.raster_reaches(text, int4) returns bool language sql immutable as $$ select true $$');
+    await database.query('create or replace function api.raster_reaches(text, int4, geometry) returns bool language sql immutable as $$ select true $$');
   });
 
   it('holds the synthetic truth of every parcel, of both models', async () => {
