@@ -10,6 +10,7 @@ interface Options {
   readonly seed: number;
   readonly comuni?: number;
   readonly region?: number;
+  readonly dense: boolean;
   readonly source?: readonly string[];
   readonly json?: boolean;
 }
@@ -24,6 +25,7 @@ export function synthCommand(): Command {
     .option('--seed <n>', 'the same seed gives the same bytes', parseCount, 1)
     .option('--comuni <n>', 'how many comuni share the parcels; by default as many as keeps them of the size of real ones', parseCount)
     .option('--region <code>', 'whose code and name it borrows: 14, Molise, or 4, Trentino-Alto Adige with its land registers', parseCount, 14)
+    .option('--dense', 'floods, buildings, land cover and addresses some five times as close together as in Italy, so that few parcels have some of each', false)
     .option('--source <id>', 'only this source; may be given more than once', collectPaths)
     .option('--json', 'print what was written as JSON')
     .action(async ({ out: folder, source: only, json, ...options }: Options) => {

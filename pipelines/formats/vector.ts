@@ -239,6 +239,7 @@ export class VectorDataset {
     const names = this.layers.map((layer) => layer.name).join(', ') || 'none';
     throw inputError('vector file has not the layer', {
       code: 'LAYER_MISSING', at: this.label, detail: `expected ${name ?? 'one spatial layer'}, found ${names}`,
+      hint: 'Download the file again, and look whether the publisher has changed it.',
     });
   }
 

@@ -96,7 +96,10 @@ async function readDataset<K extends string>(
     const layers = dataset.layers.filter((layer) => layer.spatial);
     if (layers.length === 0) {
       const found = dataset.layers.map((layer) => layer.name).join(', ') || 'no layer';
-      throw inputError('vector file has no layer with geometry', { code: 'LAYER_MISSING', at: dataset.label, detail: `found ${found}` });
+      throw inputError('vector file has no layer with geometry', {
+        code: 'LAYER_MISSING', at: dataset.label, detail: `expected a layer of features, found ${found}`,
+        hint: 'Download the file again: it was cut or damaged, or is not the one that the publisher describes.',
+      });
     }
     const total = layers.reduce((sum, layer) => sum + layer.featureCount, 0);
     for (const layer of layers) {

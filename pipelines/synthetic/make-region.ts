@@ -22,6 +22,8 @@ export interface RegionOptions {
   readonly comuni?: number | undefined;
   /** Whose code and name it borrows: Molise, or Trentino-Alto Adige, where the provinces keep land registers. Default 14. */
   readonly region?: number | undefined;
+  /** Floods, buildings, land cover and addresses close together, for tests of a few parcels; false: as far apart as in Italy. Default true. */
+  readonly dense?: boolean | undefined;
 }
 
 /** Size of a cell in degrees: about 41 × 44 m at latitude 42. */
@@ -102,7 +104,7 @@ const GERMAN_TAILS: readonly string[] = ['dorf', 'berg', 'bach', 'tal', 'feld', 
  * @throws RangeError when there is no such region, or `parcels` is not an integer between 2 and 10,000,000,
  *   or `comuni` not one between 2 and 999 with a parcel for each
  */
-export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14 }: RegionOptions): SyntheticRegion {
+export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, dense = true }: RegionOptions): SyntheticRegion {
   const place = PLACES.find((each) => each.code === code);
   if (place === undefined) throw new RangeError(`region must be ${PLACES.map((each) => each.code).join(' or ')}, got ${code}`);
   const { west: westEdge, north: northEdge } = place;
@@ -206,6 +208,7 @@ export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14 }:
     comuni: [one, other, ...others],
     comuniCatastali,
     parcelCount: parcels,
+    dense,
     box: degrees(westEdge, northEdge - down * height, westEdge + Math.min(across, count) * width, northEdge),
     sheets,
     *parcels(comune?: SyntheticComune): Generator<SyntheticParcel> {

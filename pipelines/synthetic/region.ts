@@ -109,6 +109,8 @@ export interface SyntheticRegion {
   readonly comuniCatastali: readonly SyntheticComuneCatastale[];
   /** Parcels that are written once and are good: what the database must hold. */
   readonly parcelCount: number;
+  /** What lies on the land is as close together as a small region needs to have some of everything; else about as far apart as in Italy. */
+  readonly dense: boolean;
   /** West, south, east, north of all comuni. */
   readonly box: readonly [number, number, number, number];
   sheets(comune: SyntheticComune): Iterable<SyntheticSheet>;

@@ -17,9 +17,16 @@ import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { CLASSES } from './schema.ts';
 
 const NAME = 'U2018_CLC2018_V2020_20u1';
-/** Cells of a block, some 290 ha, and of a polygon of the matrix. */
-const BLOCK = 40;
-const MATRIX = 16 * BLOCK;
+/**
+ * Cells of a square block of four patches, and corners of a patch's edge in each: in Italy a polygon has some 240 ha, and a block of 80 cells has 1,160;
+ * a dense one has 290.
+ */
+const DENSE = { block: 40, cornersPerCell: 4 };
+const USUAL = { block: 80, cornersPerCell: 2 };
+type Density = typeof DENSE;
+const densityOf = ({ dense }: SyntheticRegion): Density => (dense ? DENSE : USUAL);
+/** Blocks of a polygon of the matrix, each way. */
+const MATRIX = 16;
 /** What lies beyond the region's south-western corner. */
 const MARGIN = 30;
 
@@ -35,9 +42,9 @@ const BANDS: readonly string[] = ['243', '242', '223', '311', '112', '221', '324
 const VILLAGES: readonly string[] = ['112', '131', '142', '111', '333'];
 
 /** The patches of the block whose south-west cell is (x, y): bands one above the other, one of them with a village in it. */
-function patches(x: number, y: number): Zone[] {
-  const nth = x / BLOCK + 5 * (y / BLOCK);
-  const band = (south: number, north: number): CellArea => jaggedArea([x + 4.5, y + south, x + 36.5, y + north], 4);
+function patches({ block, cornersPerCell }: Density, x: number, y: number): Zone[] {
+  const nth = x / block + 5 * (y / block);
+  const band = (south: number, north: number): CellArea => jaggedArea([x + 4.5, y + south, x + 36.5, y + north], cornersPerCell);
   const village = boxArea([x + 10.5, y + 17.5, x + 24.5, y + 26.5]);
   return [
     { code: inTurn(BANDS, nth), area: band(4.5, 14.5), holes: [] },
@@ -48,19 +55,21 @@ function patches(x: number, y: number): Zone[] {
 }
 
 /** All patches of a block together: what the matrix leaves out. */
-function gap(x: number, y: number): CellArea {
-  return jaggedArea([x + 4.5, y + 4.5, x + 36.5, y + 36.5], 4);
+function gap({ cornersPerCell }: Density, x: number, y: number): CellArea {
+  return jaggedArea([x + 4.5, y + 4.5, x + 36.5, y + 36.5], cornersPerCell);
 }
 
 /** The polygon of the matrix whose south-west cell is (x, y). */
-function matrix(grid: CellGrid, x: number, y: number): Zone {
+function matrix(density: Density, grid: CellGrid, x: number, y: number): Zone {
+  const { block } = density;
+  const size = MATRIX * block;
   // Its border runs through the middle of cells, and around the region.
-  const box: CellBox = [x === 0 ? -MARGIN : x + 0.5, y === 0 ? -MARGIN : y + 0.5, x + MATRIX + 0.5, y + MATRIX + 0.5];
+  const box: CellBox = [x === 0 ? -MARGIN : x + 0.5, y === 0 ? -MARGIN : y + 0.5, x + size + 0.5, y + size + 0.5];
   const holes: CellArea[] = [];
-  for (let row = y; row < Math.min(y + MATRIX, grid.rows); row += BLOCK) {
-    for (let column = x; column < Math.min(x + MATRIX, grid.columns); column += BLOCK) holes.push(gap(column, row));
+  for (let row = y; row < Math.min(y + size, grid.rows); row += block) {
+    for (let column = x; column < Math.min(x + size, grid.columns); column += block) holes.push(gap(density, column, row));
   }
-  return { code: inTurn(MATRICES, x / MATRIX + 2 * (y / MATRIX)), area: boxArea(box), holes };
+  return { code: inTurn(MATRICES, x / size + 2 * (y / size)), area: boxArea(box), holes };
 }
 
 interface Row {
@@ -70,12 +79,15 @@ interface Row {
 
 function* rows(region: SyntheticRegion): Generator<Row> {
   const grid = new CellGrid(region);
+  const density = densityOf(region);
+  const { block } = density;
+  const size = MATRIX * block;
   const drawn = ({ code, area, holes }: Zone): Row => {
     const rings = [area, ...holes].flatMap(({ polygons }, index) => polygons.flat().map((ring) => (index === 0 ? finely(ring) : [...finely(ring)].reverse())));
     return { code, polygons: mapPoints([rings], (point) => laeaEurope.forward(grid.degrees(point))) };
   };
-  for (let y = 0; y < grid.rows; y += MATRIX) for (let x = 0; x < grid.columns; x += MATRIX) yield drawn(matrix(grid, x, y));
-  for (let y = 0; y < grid.rows; y += BLOCK) for (let x = 0; x < grid.columns; x += BLOCK) yield* patches(x, y).map(drawn);
+  for (let y = 0; y < grid.rows; y += size) for (let x = 0; x < grid.columns; x += size) yield drawn(matrix(density, grid, x, y));
+  for (let y = 0; y < grid.rows; y += block) for (let x = 0; x < grid.columns; x += block) yield* patches(density, x, y).map(drawn);
   // Andalusia, Lapland, Iceland; and land of no class, which the raster's legend has and the map should not.
   for (const [code, x, y] of [['223', 3_000_000, 1_700_000], ['412', 4_900_000, 5_000_000], ['322', 2_900_000, 4_990_000], ['990', 4_650_000, 2_050_000]] as const) {
     yield { code, polygons: [[boxRing([x, y, x + 700, y + 900])]] };
@@ -113,8 +125,10 @@ const synthetic: Synthetic = {
 
   truth(region) {
     const grid = new CellGrid(region);
-    const patchesAt = zonesByBlock(BLOCK, patches);
-    const matrixAt = zonesByBlock(MATRIX, (x, y) => [matrix(grid, x, y)]);
+    const density = densityOf(region);
+    const { block } = density;
+    const patchesAt = zonesByBlock(block, (x, y) => patches(density, x, y));
+    const matrixAt = zonesByBlock(MATRIX * block, (x, y) => [matrix(density, grid, x, y)]);
     // The border of the matrix runs through the first cells of a polygon: they have a part in the one before.
     const near = ([column, row]: readonly [number, number]): Zone[] => (
       [...patchesAt([column, row]), ...[column, Math.max(0, column - 1)].flatMap((x) => [row, Math.max(0, row - 1)].flatMap((y) => matrixAt([x, y])))]

@@ -12,8 +12,12 @@ import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { SyntheticComune, SyntheticParcel, SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 
-/** The quirks repeat in blocks of 40 × 40 cells; so does the valley, over the southern 16 rows of each. */
-const BLOCK = 40;
+/**
+ * The quirks repeat in square blocks of so many cells; so does the valley, over the southern 16 rows of each. Italy has one polygon for a thousand
+ * parcels, a tenth of it floods, and outlines have a corner every 20 m or so; where it is dense, nine times as many polygons, and a corner every 5 m.
+ */
+const DENSE = { block: 40, cornersPerCell: 8 };
+const USUAL = { block: 120, cornersPerCell: 2 };
 const FOLDER = 'Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica';
 
 type Class = 'P1' | 'P2' | 'P3' | 'HPH';
@@ -33,12 +37,12 @@ function scenario(level: 'P1' | 'P2' | 'P3', ascii: boolean): string {
 }
 
 /** The three nested areas of the valley that starts at row `south`, from one column to another, which both end in .5. */
-function valley(south: number, west: number, east: number): Zone[] {
+function valley(cornersPerCell: number, south: number, west: number, east: number): Zone[] {
   return [
-    { class: 'P1', area: jaggedArea([west, south + 3.5, east, south + 15.5], 8), scenario: scenario('P1', false) },
-    { class: 'P2', area: jaggedArea([west, south + 5.5, east, south + 13.5], 8), scenario: scenario('P2', false) },
+    { class: 'P1', area: jaggedArea([west, south + 3.5, east, south + 15.5], cornersPerCell), scenario: scenario('P1', false) },
+    { class: 'P2', area: jaggedArea([west, south + 5.5, east, south + 13.5], cornersPerCell), scenario: scenario('P2', false) },
     // Blank: the file's name says the class.
-    { class: 'P3', area: jaggedArea([west, south + 8.5, east, south + 10.5], 8), scenario: null },
+    { class: 'P3', area: jaggedArea([west, south + 8.5, east, south + 10.5], cornersPerCell), scenario: null },
   ];
 }
 
@@ -69,17 +73,19 @@ function brook(grid: CellGrid, comune: SyntheticComune): Zone[] {
 
 function* zones(region: SyntheticRegion): Generator<Zone> {
   const grid = new CellGrid(region);
-  for (let y = 0; y < grid.rows; y += BLOCK) {
+  const { block, cornersPerCell } = region.dense ? DENSE : USUAL;
+  for (let y = 0; y < grid.rows; y += block) {
     // They leave the region on both sides.
-    yield* valley(y, -10.5, grid.columns + 10.5);
-    for (let x = 0; x < grid.columns; x += BLOCK) yield* quirks(x, y);
+    yield* valley(cornersPerCell, y, -10.5, grid.columns + 10.5);
+    for (let x = 0; x < grid.columns; x += block) yield* quirks(x, y);
   }
   for (const comune of region.comuni) yield* brook(grid, comune);
 }
 
 /** One parcel per block is an area of its own: its neighbours touch it along their whole borders, and have nothing of it. */
-function isDrawn(grid: CellGrid, parcel: SyntheticParcel): boolean {
-  return grid.cellsOf(parcel).some(([column, row]) => column % BLOCK === 6 && row % BLOCK === 24);
+function isDrawn({ dense }: SyntheticRegion, grid: CellGrid, parcel: SyntheticParcel): boolean {
+  const { block } = dense ? DENSE : USUAL;
+  return grid.cellsOf(parcel).some(([column, row]) => column % block === 6 && row % block === 24);
 }
 
 function layer(region: SyntheticRegion, level: Class, encoding: ShapefileLayer['encoding']): ShapefileLayer {
@@ -91,7 +97,7 @@ function layer(region: SyntheticRegion, level: Class, encoding: ShapefileLayer['
     }
     if (level !== 'P2') return;
     for (const parcel of region.parcels()) {
-      if (isDrawn(grid, parcel)) yield { geometry: { type: 'polygon', polygons: mapPoints(parcel.polygons, laeaEurope.forward) }, values: [scenario('P2', true)] };
+      if (isDrawn(region, grid, parcel)) yield { geometry: { type: 'polygon', polygons: mapPoints(parcel.polygons, laeaEurope.forward) }, values: [scenario('P2', true)] };
     }
   }
   return { type: 'polygon', srid: 3035, fields: [{ name: 'scenario', type: 'text', length: 80 }], features: features(), ...(encoding === undefined ? {} : { encoding }) };
@@ -115,11 +121,12 @@ const synthetic: Synthetic = {
   truth(region) {
     const grid = new CellGrid(region);
     // Of the valley what the block's cells can meet: corners lie where they do in the whole.
-    const around = zonesByBlock(BLOCK, (x, y) => [...valley(y, x - 2.5, x + BLOCK + 2.5), ...quirks(x, y)]);
+    const { block, cornersPerCell } = region.dense ? DENSE : USUAL;
+    const around = zonesByBlock(block, (x, y) => [...valley(cornersPerCell, y, x - 2.5, x + block + 2.5), ...quirks(x, y)]);
     return (parcel) => {
       const own = brook(grid, parcel.comune);
       const met = grid.meeting(parcel, (cell) => [...around(cell), ...own]);
-      const drawn = isDrawn(grid, parcel);
+      const drawn = isDrawn(region, grid, parcel);
       const level = ORDER.find((each) => (each === 'P2' && drawn) || [...met].some((zone) => zone.class === each)) ?? null;
       const share = level === null ? null : level === 'P2' && drawn ? 1 : grid.shareOf(parcel, [...met].filter((zone) => zone.class === level).map(({ area }) => area));
       // The synthetic region is none of the provinces without a scenario.

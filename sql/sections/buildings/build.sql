@@ -11,8 +11,9 @@ select
   st_setsrid(st_extent(geom)::geometry, 4326) as geom
 from parcel;
 
--- What stands above ground and is whole; of the others it is not known.
-create view building as
+-- What stands above ground and is whole; of the others it is not known. A table, so that the joins below know how many there are; of the geometries nothing is
+-- known, since where a map has nothing near the parcels, PGlite's build estimates the pairs with nonsense, and breaks off.
+create table building as
 select
   'igm_dbsn' as source,
   residential,
@@ -50,6 +51,8 @@ select
 from trento_building
 where geom && (select geom from region_box);
 
+analyze building (source, drawing, member_id, position);
+
 -- Footprints that are drawn the same count once. Drawings that do not repeat, which are nearly all, are not sorted.
 create table repeated as
 select
@@ -59,25 +62,24 @@ from (
   select
     building.member_id,
     building.position,
-    row_number() over (partition by building.source, building.drawing order by file.rank, building.member_id, building.position) as nth
+    row_number() over (partition by source, drawing order by file.rank, building.member_id, building.position) as nth
   from building
-  join member_in_force as file using (member_id)
-  where (building.source, building.drawing) in (
+  join (
     select
       source,
       drawing
     from building
     group by source, drawing
     having count(*) > 1
-  )
+  ) as drawn using (source, drawing)
+  join member_in_force as file using (member_id)
 ) as ranked
 where nth > 1;
 
 analyze repeated;
 
--- Footprints drive and parcels follow: they lie together on disk, in the order of one curve. Offset 0 keeps statistics out of the join: where a map has nothing
--- near the parcels, PGlite's build estimates the pairs with nonsense, and breaks off. It keeps comuni out of it, too, each of which would go through all
--- buildings.
+-- Footprints drive and parcels follow: they lie together on disk, in the order of one curve. Offset 0 keeps comuni out of the join, each of which would go
+-- through all buildings.
 create view building_on_parcel as
 select
   building.source,
@@ -91,13 +93,15 @@ select
   parcel.belfiore,
   parcel.area_m2 as parcel_m2,
   parcel.geom as parcel_geom
-from (
-  select *
-  from building
-  offset 0
-) as building
+from building
 join parcel on parcel.geom && building.geom
 where parcel.kind = 'land'
+  and not exists (
+    select
+    from repeated
+    where repeated.member_id = building.member_id
+      and repeated.position = building.position
+  )
 offset 0;
 
 -- One source speaks for a comune. A building inside a parcel needs no intersection.
@@ -120,12 +124,6 @@ from building_on_parcel as pair
 join building_coverage as coverage
   on coverage.belfiore = pair.belfiore
   and coverage.source = pair.source
-where not exists (
-  select
-  from repeated
-  where repeated.member_id = pair.member_id
-    and repeated.position = pair.position
-)
 -- offset 0: measured once, not again for each of its uses.
 offset 0;
 

@@ -32,7 +32,8 @@ const SETUP = `
     true as counts,
     i % 2 = 0 as residential,
     100.0::float8 as area_m2,
-    md5(i::text)::uuid as drawing,
+    -- Some are drawn twice.
+    md5((i % 119000)::text)::uuid as drawing,
     st_multi(st_makeenvelope(x, y, x + 0.0001, y + 0.0001, 4326))::geometry(multipolygon, 4326) as geom
   from generate_series(1, 120000::int8) as i
   cross join lateral (
@@ -61,12 +62,14 @@ describeDatabase('the join of the section buildings', (engine) => {
       const lines = await session.query<{ 'QUERY PLAN': string }>('explain (costs off) select * from building_share');
       return lines.map((line) => line['QUERY PLAN']).join('\n');
     });
-    const building = plan.search(/(?:Index Scan using \S+|Bitmap Heap Scan) on dbsn_building/);
+    const building = plan.search(/Seq Scan on building/);
     const parcel = plan.search(/Index Scan using parcel_geom_idx|Bitmap Index Scan on parcel_geom_idx/);
     expect(building, plan).toBeGreaterThan(-1);
     // In a nested loop the side that is named first is the outer one.
     expect(parcel, plan).toBeGreaterThan(building);
     expect(plan).not.toMatch(/Seq Scan on parcel/);
+    // Each building compared with each that repeats would take the square of the time.
+    expect(plan).toMatch(/Hash (?:Right )?Anti Join/);
     // Joined before, every comune would go through all buildings.
     expect(plan.search(/Scan on building_coverage|Scan using \S+ on building_coverage/), plan).toBeGreaterThan(parcel);
   });

@@ -61,42 +61,73 @@ where parcel.kind = 'land'
       and silent.member_id = piece.member_id
   );
 
-analyze land_cover_whole;
+analyze land_cover_whole (fid);
 
+-- Of parcels near the edge of a piece, the others are looked at first by their boxes, then against the piece, which is prepared once, then measured.
 create table land_cover_part as
 select
-  parcel.fid,
-  piece.code,
-  piece.release_id,
-  piece.member_id,
-  piece.position,
-  parcel.area_m2 as parcel_m2,
-  st_area(st_transform(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3035)) as shared_m2
+  fid,
+  code,
+  release_id,
+  member_id,
+  position,
+  parcel_m2,
+  st_area(st_transform(st_intersection(piece_geom, parcel_geom, core.overlay_grid(1e-13)), 3035)) as shared_m2
 from (
   select
-    release_id,
-    member_id,
-    position,
-    code,
-    geom
-  from land_cover_piece
-  where geom && (select geom from region_box)
-  offset 0
-) as piece
-join parcel on st_intersects(piece.geom, parcel.geom)
-where parcel.kind = 'land'
-  and not exists (
+    piece.release_id,
+    piece.member_id,
+    piece.position,
+    piece.code,
+    piece.geom as piece_geom,
+    parcel.fid,
+    parcel.area_m2 as parcel_m2,
+    parcel.geom as parcel_geom
+  from (
     select
-    from land_cover_silent as silent
-    where silent.belfiore = parcel.belfiore
-      and silent.member_id = piece.member_id
-  )
-  and not exists (select from land_cover_whole as whole where whole.fid = parcel.fid);
+      release_id,
+      member_id,
+      position,
+      code,
+      geom
+    from land_cover_piece
+    where geom && (select geom from region_box)
+    offset 0
+  ) as piece
+  join parcel on parcel.geom && piece.geom
+  where parcel.kind = 'land'
+    and not exists (select from land_cover_whole as whole where whole.fid = parcel.fid)
+    and not exists (
+      select
+      from land_cover_silent as silent
+      where silent.belfiore = parcel.belfiore
+        and silent.member_id = piece.member_id
+    )
+  offset 0
+) as near
+where st_intersects(piece_geom, parcel_geom);
 
 create view land_cover_share as
-select * from land_cover_whole
+select
+  fid,
+  code,
+  release_id,
+  member_id,
+  position,
+  parcel_m2,
+  shared_m2
+from land_cover_whole
 union all
-select * from land_cover_part where shared_m2 > 0;
+select
+  fid,
+  code,
+  release_id,
+  member_id,
+  position,
+  parcel_m2,
+  shared_m2
+from land_cover_part
+where shared_m2 > 0;
 
 -- Pieces of one polygon do not overlap.
 create table land_cover_area as
@@ -105,7 +136,8 @@ select
   code,
   min(parcel_m2) as parcel_m2,
   sum(shared_m2) as shared_m2
-from land_cover_share
+from land_cover_part
+where shared_m2 > 0
 group by fid, code, release_id, member_id, position;
 
 -- Polygons of one class should not, and in files that were cut or put together do: what several share with a parcel is united, unless one has it all.
@@ -160,22 +192,33 @@ left join land_cover_union as united
 group by area.fid, area.code;
 
 -- Touching is not sharing: an overlap counts from 1 m² on, or from half of a parcel that is smaller than 2 m².
-create table land_cover as
-with largest as (
+create table land_cover_largest as
+(
   select distinct on (fid)
     fid,
     code,
-    round(least(1, shared_m2 / parcel_m2)::numeric, 6)::float8 as share
+    1::float8 as share
+  from land_cover_whole
+  order by fid, code collate "C"
+)
+union all
+(
+  select distinct on (fid)
+    fid,
+    code,
+    round(least(1, shared_m2 / parcel_m2)::numeric, 6)::float8
   from land_cover_overlap
   where shared_m2 >= least(1, parcel_m2 / 2)
   order by fid, round(shared_m2::numeric, 2) desc, code collate "C"
-)
+);
+
+create table land_cover as
 select
   largest.fid,
   largest.code,
   class.description,
   largest.share
-from largest
+from land_cover_largest as largest
 join (
   select distinct on (code)
     code,

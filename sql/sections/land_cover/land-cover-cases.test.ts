@@ -147,7 +147,7 @@ describeDatabase('the class that covers most of a parcel', (engine) => {
         land_cover.fid, land_cover.code, land_cover.share,
         (select code from overlay where overlay.fid = land_cover.fid order by round(m2::numeric, 2) desc, code limit 1) as naive,
         (select max(m2) / min(parcel.area_m2) from overlay join parcel using (fid) where overlay.fid = land_cover.fid) as most,
-        (select sum(shared_m2) / min(parcel_m2) from land_cover_overlap as part where part.fid = land_cover.fid) as sum
+        (select sum(shared_m2) / min(parcel.area_m2) from land_cover_share as part join parcel using (fid) where part.fid = land_cover.fid) as sum
       from land_cover order by fid`);
     expect(rows).toHaveLength(200);
     for (const { fid, code, naive, share, most, sum } of rows) {

@@ -38,36 +38,67 @@ from (
 join parcel on st_covers(piece.geom, parcel.geom)
 where parcel.kind = 'land';
 
-analyze land_use_whole;
+analyze land_use_whole (fid);
 
+-- Of parcels near the edge of a piece, the others are looked at first by their boxes, then against the piece, which is prepared once, then measured.
 create table land_use_part as
 select
-  parcel.fid,
-  piece.code,
-  piece.release_id,
-  piece.member_id,
-  piece.position,
-  parcel.area_m2 as parcel_m2,
-  st_area(st_transform(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3035)) as shared_m2
+  fid,
+  code,
+  release_id,
+  member_id,
+  position,
+  parcel_m2,
+  st_area(st_transform(st_intersection(piece_geom, parcel_geom, core.overlay_grid(1e-13)), 3035)) as shared_m2
 from (
   select
-    release_id,
-    member_id,
-    position,
-    code,
-    geom
-  from land_use_piece
-  where geom && (select geom from region_box)
+    piece.release_id,
+    piece.member_id,
+    piece.position,
+    piece.code,
+    piece.geom as piece_geom,
+    parcel.fid,
+    parcel.area_m2 as parcel_m2,
+    parcel.geom as parcel_geom
+  from (
+    select
+      release_id,
+      member_id,
+      position,
+      code,
+      geom
+    from land_use_piece
+    where geom && (select geom from region_box)
+    offset 0
+  ) as piece
+  join parcel on parcel.geom && piece.geom
+  where parcel.kind = 'land'
+    and not exists (select from land_use_whole as whole where whole.fid = parcel.fid)
   offset 0
-) as piece
-join parcel on st_intersects(piece.geom, parcel.geom)
-where parcel.kind = 'land'
-  and not exists (select from land_use_whole as whole where whole.fid = parcel.fid);
+) as near
+where st_intersects(piece_geom, parcel_geom);
 
 create view land_use_share as
-select * from land_use_whole
+select
+  fid,
+  code,
+  release_id,
+  member_id,
+  position,
+  parcel_m2,
+  shared_m2
+from land_use_whole
 union all
-select * from land_use_part where shared_m2 > 0;
+select
+  fid,
+  code,
+  release_id,
+  member_id,
+  position,
+  parcel_m2,
+  shared_m2
+from land_use_part
+where shared_m2 > 0;
 
 -- Pieces of one polygon do not overlap.
 create table land_use_area as
@@ -77,7 +108,8 @@ select
   member_id,
   min(parcel_m2) as parcel_m2,
   sum(shared_m2) as shared_m2
-from land_use_share
+from land_use_part
+where shared_m2 > 0
 group by fid, code, release_id, member_id, position;
 
 -- Polygons of one class should not, but two files may have the same area: what several share with a parcel is united, unless one has it all.
@@ -126,23 +158,35 @@ left join land_use_union as united
 group by area.fid, area.code;
 
 -- Touching is not sharing: an overlap counts from 1 m² on, or from half of a parcel that is smaller than 2 m².
-create table land_use as
-with largest as (
+create table land_use_largest as
+(
   select distinct on (fid)
     fid,
     code,
     member_id,
-    round(least(1, shared_m2 / parcel_m2)::numeric, 6)::float8 as share
+    1::float8 as share
+  from land_use_whole
+  order by fid, code collate "C"
+)
+union all
+(
+  select distinct on (fid)
+    fid,
+    code,
+    member_id,
+    round(least(1, shared_m2 / parcel_m2)::numeric, 6)::float8
   from land_use_overlap
   where shared_m2 >= least(1, parcel_m2 / 2)
   order by fid, round(shared_m2::numeric, 2) desc, code collate "C"
-)
+);
+
+create table land_use as
 select
   largest.fid,
   largest.code,
   class.class,
   largest.share
-from largest
+from land_use_largest as largest
 left join land_use_class as class
   on class.member_id = largest.member_id
   and class.code = largest.code
