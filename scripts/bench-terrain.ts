@@ -130,16 +130,19 @@ async function addTile(database: Database, schema: string, { name, path, west, n
 async function makeParcels(database: Database, schema: string, parcels: number): Promise<void> {
   const side = Math.ceil(Math.sqrt(parcels));
   await database.query(`
+    create function ${schema}.corner(i int4, j int4) returns geometry language sql immutable as $$
+      select st_makepoint(
+        ${EAST} + (i - ${side} / 2.0) * ${SIDE_M} + 9 * sin(i * 12.9 + j * 78.2),
+        ${NORTH} + (j - ${side} / 2.0) * ${SIDE_M} + 9 * cos(i * 39.3 + j * 11.1)
+      )
+    $$`);
+  await database.query(`
     create table ${schema}.parcel as
-    with corner as (
-      select i, j, ${EAST} + (i - ${side} / 2.0) * ${SIDE_M} + 9 * sin(i * 12.9 + j * 78.2) as x, ${NORTH} + (j - ${side} / 2.0) * ${SIDE_M} + 9 * cos(i * 39.3 + j * 11.1) as y
-      from generate_series(0, ${side}) as i, generate_series(0, ${side}) as j
-    ),
-    drawn as (
-      select a.i * ${side} + a.j as fid, st_transform(st_multi(st_segmentize(st_setsrid(st_makepolygon(st_makeline(array[
-          st_makepoint(a.x, a.y), st_makepoint(b.x, b.y), st_makepoint(c.x, c.y), st_makepoint(d.x, d.y), st_makepoint(a.x, a.y)
+    with drawn as (
+      select i * ${side} + j as fid, st_transform(st_multi(st_segmentize(st_setsrid(st_makepolygon(st_makeline(array[
+          ${schema}.corner(i, j), ${schema}.corner(i + 1, j), ${schema}.corner(i + 1, j + 1), ${schema}.corner(i, j + 1), ${schema}.corner(i, j)
         ])), 32632), 18)), 4326)::geometry(multipolygon, 4326) as geom
-      from corner a join corner b on b.i = a.i + 1 and b.j = a.j join corner c on c.i = a.i + 1 and c.j = a.j + 1 join corner d on d.i = a.i and d.j = a.j + 1
+      from generate_series(0, ${side - 1}) as i, generate_series(0, ${side - 1}) as j
       limit ${parcels}
     )
     select fid::int4 as fid, 'land' as kind, st_pointonsurface(geom)::geometry(point, 4326) as point, geom from drawn order by geom`);

@@ -6,6 +6,8 @@ import type { Raster } from '../formats/raster.ts';
 
 /** So much of decoded blocks is kept. */
 const CACHE_BYTES = 128 * 1024 * 1024;
+/** Blocks smaller than this are read together with those south of them, which are needed next: strips are often one row of cells. */
+const AHEAD_BYTES = 512 * 1024;
 /** So many files are open at a time: four tiles meet at a corner. A raster in a zip may lie unpacked on disk while it is open. */
 const OPEN = 4;
 
@@ -77,9 +79,19 @@ export class Blocks {
   async read({ tile, across, firstBlock }: Placed, number: number): Promise<Block> {
     const index = number - firstBlock;
     const raster = await this.#raster(tile);
-    const block = await raster.readBlock(index % across, Math.floor(index / across));
-    this.bytesRead += block.byteLength;
-    this.#keep(number, block);
+    const column = index % across;
+    const take = async (row: number): Promise<Block> => {
+      const block = await raster.readBlock(column, row);
+      this.bytesRead += block.byteLength;
+      this.#keep(firstBlock + row * across + column, block);
+      return block;
+    };
+    const first = Math.floor(index / across);
+    const blockBytes = tile.blockWidth * tile.blockHeight * Float32Array.BYTES_PER_ELEMENT;
+    const end = Math.min(Math.ceil(tile.height / tile.blockHeight), first + Math.min(AHEAD_BYTES, this.#halfBytes / 2) / blockBytes);
+    const coming: Promise<Block>[] = [];
+    for (let row = first + 1; row < end && this.get(firstBlock + row * across + column) === undefined; row += 1) coming.push(take(row));
+    const [block] = await Promise.all([take(first), ...coming]);
     return block;
   }
 

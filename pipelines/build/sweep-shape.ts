@@ -3,6 +3,8 @@
  * belongs to one: a border that runs through a centre leaves it to the area on the east, or on the south.
  */
 
+import type { Project } from './sweep-projection.ts';
+
 /** Corner and size of cells, in the units of the CRS. */
 export interface CellGrid {
   readonly west: number;
@@ -34,10 +36,11 @@ export class Shape {
   /** Number of corners up to the end of each ring. */
   #ends: number[] = [];
   #crossings = new Float64Array(128);
+  readonly #corner = new Float64Array(2);
 
-  /** Takes an area. @param wkb of a polygon or multipolygon, little-endian, in the CRS of the grid */
-  area(wkb: Buffer, grid: CellGrid): void {
-    this.#read(wkb, grid);
+  /** Takes an area. @param wkb of a polygon or multipolygon, little-endian, in degrees @param project into the CRS of the grid */
+  area(wkb: Buffer, grid: CellGrid, project: Project): void {
+    this.#read(wkb, grid, project);
     this.#cross();
   }
 
@@ -51,7 +54,8 @@ export class Shape {
     this.bounds[1] = column + 1;
   }
 
-  #read(wkb: Buffer, { west, north, cellWidth, cellHeight }: CellGrid): void {
+  #read(wkb: Buffer, { west, north, cellWidth, cellHeight }: CellGrid, project: Project): void {
+    const corner = this.#corner;
     const type = wkb.readUInt32LE(1);
     if (wkb[0] !== LITTLE_ENDIAN || (type !== MULTI_POLYGON && type !== 3)) throw new Error(`expected the WKB of an area, found type ${type}`);
     this.#ends.length = 0;
@@ -67,8 +71,9 @@ export class Shape {
           this.#ys = grown(this.#ys, n + corners);
         }
         for (let end = n + corners; n < end; n += 1, at += 16) {
-          this.#xs[n] = (wkb.readDoubleLE(at) - west) / cellWidth;
-          this.#ys[n] = (north - wkb.readDoubleLE(at + 8)) / cellHeight;
+          project(wkb.readDoubleLE(at), wkb.readDoubleLE(at + 8), corner);
+          this.#xs[n] = (corner[0]! - west) / cellWidth;
+          this.#ys[n] = (north - corner[1]!) / cellHeight;
         }
         this.#ends.push(n);
       }

@@ -14,6 +14,7 @@ import type { Sweep } from '../contract/sweep.ts';
 import type { SqlFile } from '../contract/sql-files.ts';
 import { tilesOf } from './sweep-files.ts';
 import { Blocks, mosaicsOf, type Mosaic } from './sweep-mosaic.ts';
+import { projectionInto, type Project } from './sweep-projection.ts';
 import { AreaSampler, PointSampler, type Sampler } from './sweep-sample.ts';
 import { Shape } from './sweep-shape.ts';
 
@@ -27,7 +28,7 @@ interface ShapeRow {
   /** Of its point, in the CRS of the rasters. */
   readonly x: number;
   readonly y: number;
-  /** WKB of an area in the same CRS; null of points. */
+  /** WKB of an area in degrees; null of points. */
   readonly geom: Uint8Array | null;
 }
 
@@ -96,6 +97,7 @@ class Pass {
   async over(mosaic: Mosaic): Promise<void> {
     this.#rows.writer.memberId += 1;
     const sampler: Sampler = 'sample' in this.#sweep ? new PointSampler(this.#sweep, mosaic, this.#runs !== null) : new AreaSampler(this.#sweep, mosaic, this.#runs !== null);
+    const project = projectionInto(mosaic.epsg);
     await this.#session.query(this.#cursor(mosaic));
     const next = async (): Promise<ShapeRow[]> => this.#session.query<ShapeRow & Record<string, unknown>>(statement('next_shapes', { shapes: SHAPES }));
     let coming = next();
@@ -103,7 +105,7 @@ class Pass {
       coming = next();
       // It is thrown where it is waited for.
       coming.catch(() => undefined);
-      for (const shape of shapes) await this.#take(shape, mosaic, sampler);
+      for (const shape of shapes) await this.#take(shape, mosaic, project, sampler);
       await this.#rows.send();
       await this.#runs?.send();
     }
@@ -118,16 +120,16 @@ class Pass {
     const [first] = tiles;
     return statement('shapes', {
       over: { sql: statement(isArea ? 'areas' : 'points', { over: place(over) }) },
-      geom: { sql: statement(isArea ? 'area' : 'point', { epsg }) },
+      geom: { sql: statement(isArea ? 'area' : 'point') },
       tiles: place(view), into: place(into), members: tiles.map(({ tile }) => tile.memberId), epsg, west, north,
       stripe: (first?.tile.width ?? 1) * cellWidth, band: Math.max(BAND, first?.tile.blockHeight ?? 1) * cellHeight,
     });
   }
 
-  async #take({ id, x, y, geom }: ShapeRow, mosaic: Mosaic, sampler: Sampler): Promise<void> {
+  async #take({ id, x, y, geom }: ShapeRow, mosaic: Mosaic, project: Project, sampler: Sampler): Promise<void> {
     const shape = this.#shape;
     const [column, row] = [(x - mosaic.west) / mosaic.cellWidth, (mosaic.north - y) / mosaic.cellHeight];
-    if (geom !== null) shape.area(Buffer.from(geom.buffer, geom.byteOffset, geom.length), mosaic);
+    if (geom !== null) shape.area(Buffer.from(geom.buffer, geom.byteOffset, geom.length), mosaic, project);
     if (geom === null || shape.lastColumn < shape.firstColumn) shape.cell(Math.floor(column), Math.floor(row));
     const isThere = sampler.look(shape, column, row);
     if (isThere) {

@@ -54,6 +54,20 @@ export interface PointSweep extends Swept {
 
 export type Sweep = AreaSweep | PointSweep;
 
+/**
+ * As the database rounds `value::numeric` — of the decimal number of 15 digits, halves away from zero — which there takes as long as the sweep itself.
+ * @param digits after the point
+ */
+export function rounded(value: number, digits: 1 | 2): number {
+  const scale = digits === 1 ? 10 : 100;
+  const scaled = Math.abs(value) * scale;
+  const whole = Math.floor(scaled);
+  // Near a half the product is not exact enough: its decimal digits decide.
+  const up = Math.abs(scaled - whole - 0.5) < 1e-6 ? Number(`${Math.abs(value).toPrecision(15)}e${digits}`) - whole >= 0.5 : scaled - whole > 0.5;
+  // Plus zero: there is no minus zero in the database.
+  return (Math.sign(value) * (whole + (up ? 1 : 0))) / scale + 0;
+}
+
 /** @returns the sweeps of a file as they were given, checked by their type; they run in this order */
 export function defineSweeps(...sweeps: readonly Sweep[]): readonly Sweep[] {
   return sweeps;

@@ -2,7 +2,7 @@
 -- reads: ledger.member, ledger.file, ledger.seen_file
 -- writes: none
 -- grain: one row per raster, file or shape
--- crs: shapes in EPSG:4326, handed over in the CRS of the rasters
+-- crs: shapes in EPSG:4326; their points are handed over in the CRS of the rasters
 
 -- statement: tables
 create table :"into" (
@@ -66,8 +66,8 @@ where sha256 = any ($1::text[])
 order by path
 
 -- statement: shapes
--- Down the grid in stripes as wide as a tile, row of blocks by row of blocks: a block is needed for a while, and then no more. The areas are transformed
--- while they are fetched, the points before, because the order follows from them. What has all it needs from another model is done.
+-- Down the grid in stripes as wide as a tile, row of blocks by row of blocks: a block is needed for a while, and then no more. The points
+-- are transformed, because the order follows from them; the areas are while they are taken. What has all it needs from another model is done.
 declare swept_shape no scroll cursor for
 select
   o.id,
@@ -112,7 +112,7 @@ select
 from :"over"
 
 -- statement: area
-st_asbinary(st_transform(o.geom, :'epsg'), 'NDR')
+st_asbinary(o.geom, 'NDR')
 
 -- statement: point
 null::bytea

@@ -4,6 +4,7 @@ import type { Raster } from '../../pipelines/formats/raster.ts';
 import type { CellRows } from '../../pipelines/contract/sweep.ts';
 import { Blocks, mosaicsOf, type Mosaic, type Tile } from '../../pipelines/build/sweep-mosaic.ts';
 import { AreaSampler, PointSampler } from '../../pipelines/build/sweep-sample.ts';
+import { projectionInto } from '../../pipelines/build/sweep-projection.ts';
 import { Shape } from '../../pipelines/build/sweep-shape.ts';
 
 type Ring = readonly (readonly [number, number])[];
@@ -70,7 +71,7 @@ function holds(polygons: readonly (readonly Ring[])[], x: number, y: number): bo
 }
 
 function areaOf(polygons: readonly (readonly Ring[])[], shape = new Shape()): Shape {
-  shape.area(wkb(polygons), GRID);
+  shape.area(wkb(polygons), GRID, projectionInto(4326));
   return shape;
 }
 

@@ -2,7 +2,7 @@
  * Relief from the cells of an elevation model, as GDAL's gdaldem computes it: slope and aspect after Horn (1981), ruggedness after Riley, DeGloria and
  * Elliot (1999), terrain ruggedness index after Wilson et al. (2007). All need the eight cells around; one that lacks one of them has an elevation alone.
  */
-import { defineSweeps, type Accumulator, type CellRows } from '../../../pipelines/contract/sweep.ts';
+import { defineSweeps, rounded, type Accumulator, type CellRows } from '../../../pipelines/contract/sweep.ts';
 
 const OCTANTS = ['N', 'NE', 'E', 'SE', 'S', 'SW', 'W', 'NW'] as const;
 const DEGREE = 180 / Math.PI;
@@ -65,8 +65,10 @@ class Relief implements Accumulator {
     const shaped = this.#shaped;
     const mean = this.#sum / cells;
     const values = cells === 0 ? NOTHING : [
-      this.#min, this.#max, this.#base + mean, Math.sqrt(Math.max(0, this.#squares / cells - mean * mean)),
-      ...(shaped === 0 ? SHAPELESS : [this.#slopes / shaped, this.#steepest, this.#riley / shaped, this.#wilson / shaped, this.#aspect()]),
+      rounded(this.#min, 1), rounded(this.#max, 1), rounded(this.#base + mean, 1), rounded(Math.sqrt(Math.max(0, this.#squares / cells - mean * mean)), 1),
+      ...(shaped === 0 ? SHAPELESS : [
+        rounded(this.#slopes / shaped, 1), rounded(this.#steepest, 1), rounded(this.#riley / shaped, 2), rounded(this.#wilson / shaped, 2), this.#aspect(),
+      ]),
     ];
     this.#cells = this.#shaped = this.#sum = this.#squares = this.#slopes = this.#steepest = this.#riley = this.#wilson = this.#flat = 0;
     this.#min = Infinity;
@@ -90,14 +92,14 @@ export default defineSweeps({
   over: 'land',
   into: 'relief',
   columns: {
-    elevation_min: 'float8',
-    elevation_max: 'float8',
-    elevation_mean: 'float8',
-    elevation_std: 'float8',
-    slope_mean: 'float8',
-    slope_max: 'float8',
-    ruggedness_index: 'float8',
-    tri_mean: 'float8',
+    elevation_min_m: 'float8',
+    elevation_max_m: 'float8',
+    elevation_mean_m: 'float8',
+    elevation_std_m: 'float8',
+    slope_mean_deg: 'float8',
+    slope_max_deg: 'float8',
+    ruggedness_index_m: 'float8',
+    tri_mean_m: 'float8',
     aspect_predominant: 'text',
   },
   halo: true,
