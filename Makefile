@@ -46,7 +46,7 @@ test-faults: setup ## Only the tests that kill, cut and fill up
 	@$(vitest) --project faults $(ARGS)
 
 test-long: setup ## Every test on every database, and many more random ones: hours; ARGS=test/pipelines/arrival chooses
-	@MAPPALE_TEST_ENGINES=postgres,pglite MAPPALE_TEST_SEQUENCES=300 MAPPALE_TEST_KILLS=300 MAPPALE_TEST_MUTATIONS=20000 $(vitest) $(ARGS)
+	@MAPPALE_TEST_ENGINES=postgres,pglite MAPPALE_TEST_SEQUENCES=300 MAPPALE_TEST_KILLS=300 MAPPALE_TEST_MUTATIONS=20000 MAPPALE_TEST_TRUTH=20000 $(vitest) $(ARGS)
 
 bench: setup ## Measure each step on this machine
 	@npm run --silent bench -- $(ARGS)

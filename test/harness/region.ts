@@ -31,10 +31,11 @@ export async function syntheticFiles(
   only?: readonly string[],
   comuni?: number,
   code?: number,
+  dense?: boolean,
 ): Promise<{ folder: string; region: SyntheticRegion; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-region-'));
   const sources = (await loadSources()).filter(({ id }) => only === undefined || only.includes(id));
-  const region = await writeSynthetic(sources, folder, { parcels, seed, comuni, region: code });
+  const region = await writeSynthetic(sources, folder, { parcels, seed, comuni, region: code, dense });
   return { folder, region, remove: () => rm(folder, { recursive: true, force: true }) };
 }
 
