@@ -61,43 +61,46 @@ create table parcel_weight as
 select
   demographics.fid,
   demographics.section_id,
-  census_comune.comune,
-  figures.population_total,
-  figures.households,
-  round(parcel.area_m2::numeric, 2) as area_m2,
+  (round(parcel.area_m2::numeric, 2) * 100)::int8 as area,
   coverage.has_uses,
-  coalesce(round(buildings.residential_footprint_m2::numeric, 2), 0) as residential_m2
+  coalesce((round(buildings.residential_footprint_m2::numeric, 2) * 100)::int8, 0) as residential
 from demographics
-join census_figures as figures using (section_id)
-join census_comune on census_comune.number = left(demographics.section_id, -7)
 join parcel using (fid)
 left join buildings using (fid)
 left join building_coverage as coverage using (belfiore);
 
+-- Where the use of some of its buildings is not known, the others would get all residents.
+create table tract as
+select
+  weight.section_id,
+  min(figures.population_total) as population_total,
+  sum(weight.area)::int8 as area,
+  bool_and(coalesce(weight.has_uses, false)) and sum(weight.residential) > 0 as is_dasymetric,
+  case when bool_and(coalesce(weight.has_uses, false)) then nullif(sum(weight.residential), 0)::int8 end as residential,
+  min(comune_household.size) as household_size,
+  min(figures.households) as households,
+  min(comune_total.residents) as municipality_total
+from parcel_weight as weight
+join census_figures as figures using (section_id)
+join census_comune on census_comune.number = left(weight.section_id, -7)
+left join comune_household using (comune)
+left join comune_total using (comune)
+group by weight.section_id;
+
+analyze tract;
+
 create table population as
-with tract as (
+with spread as (
+  -- Hundredths of a resident: whole ones first.
   select
-    section_id,
-    sum(area_m2) as area_m2,
-    -- Where the use of some of its buildings is not known, the others would get all residents.
-    case when bool_and(coalesce(has_uses, false)) then nullif(sum(residential_m2), 0) end as residential_m2
-  from parcel_weight
-  group by section_id
-),
--- Hundredths of a resident: whole ones first.
-spread as (
-  select
-    parcel_weight.fid,
-    parcel_weight.section_id,
-    parcel_weight.comune,
-    parcel_weight.population_total,
-    parcel_weight.households,
-    tract.residential_m2 is not null as is_dasymetric,
-    div(population_total * 100 * parcel_weight.area_m2, nullif(tract.area_m2, 0)) as areal,
-    mod(population_total * 100 * parcel_weight.area_m2, nullif(tract.area_m2, 0)) as areal_rest,
-    div(population_total * 100 * parcel_weight.residential_m2, tract.residential_m2) as dasymetric,
-    mod(population_total * 100 * parcel_weight.residential_m2, tract.residential_m2) as dasymetric_rest
-  from parcel_weight
+    weight.fid,
+    weight.section_id,
+    tract.population_total,
+    tract.population_total * 100::int8 * weight.area / nullif(tract.area, 0) as areal,
+    tract.population_total * 100::int8 * weight.area % nullif(tract.area, 0) as areal_rest,
+    tract.population_total * 100::int8 * weight.residential / tract.residential as dasymetric,
+    tract.population_total * 100::int8 * weight.residential % tract.residential as dasymetric_rest
+  from parcel_weight as weight
   join tract using (section_id)
 ),
 -- What is left goes to the largest remainders, of equal ones to the smaller fid.
@@ -113,30 +116,36 @@ ranked as (
 ),
 estimate as (
   select
-    *,
-    coalesce((areal + (areal_turn <= areal_left)::int4) / 100, 0) as areal_residents,
-    (dasymetric + (dasymetric_turn <= dasymetric_left)::int4) / 100 as dasymetric_residents
+    fid,
+    section_id,
+    coalesce(areal + (areal_turn <= areal_left)::int4, 0)::float8 / 100 as areal,
+    (dasymetric + (dasymetric_turn <= dasymetric_left)::int4)::float8 / 100 as dasymetric
   from ranked
+),
+confidence as (
+  select
+    section_id,
+    is_dasymetric,
+    municipality_total,
+    case
+      when population_total > 0 then round(
+        least(0.9, greatest(0.1, 1 - abs(population_total - households * coalesce(household_size, 0)) / population_total)) / case when is_dasymetric then 1 else 2 end,
+        4
+      )::float8
+    end as estimation_confidence
+  from tract
 )
 select
   estimate.fid,
   estimate.section_id,
-  round(coalesce(estimate.dasymetric_residents, estimate.areal_residents), 2)::float8 as estimated,
-  round(estimate.dasymetric_residents, 2)::float8 as dasymetric,
-  round(estimate.areal_residents, 2)::float8 as areal,
-  case when estimate.is_dasymetric then 'dasymetric' else 'areal' end as estimation_method,
-  case
-    when estimate.population_total > 0 then round(
-      least(0.9, greatest(0.1,
-        1 - abs(estimate.population_total - estimate.households * coalesce(comune_household.size, 0)) / estimate.population_total
-      )) / case when estimate.is_dasymetric then 1 else 2 end,
-      4
-    )::float8
-  end as estimation_confidence,
-  comune_total.residents as municipality_total
+  coalesce(estimate.dasymetric, estimate.areal) as estimated,
+  estimate.dasymetric,
+  estimate.areal,
+  case when confidence.is_dasymetric then 'dasymetric' else 'areal' end as estimation_method,
+  confidence.estimation_confidence,
+  confidence.municipality_total
 from estimate
-left join comune_household using (comune)
-left join comune_total using (comune)
+join confidence using (section_id)
 order by estimate.fid;
 
 alter table population add primary key (fid);

@@ -9,58 +9,44 @@
 create view evidence as
 select
   weight.fid,
-  case when residents.estimation_method = 'areal' then 'estimated, areal' else 'areal' end as field,
-  weight.population_total::text as value,
+  case when tract.is_dasymetric then 'areal' else 'estimated, areal' end as field,
+  tract.population_total::text as value,
   figures.release_id,
   figures.member_id,
   figures.position,
-  weight.area_m2 / nullif(tract.area_m2, 0) as measure,
+  weight.area / nullif(tract.area, 0)::float8 as measure,
   'share of the section''s land' as unit,
   'residents of the section, spread over the area of its land parcels' as rule
 from parcel_weight as weight
-join population as residents using (fid)
-join (
-  select
-    section_id,
-    sum(area_m2) as area_m2,
-    sum(residential_m2) as residential_m2
-  from parcel_weight
-  group by section_id
-) as tract on tract.section_id = weight.section_id
-join census_figures as figures on figures.section_id = weight.section_id
+join tract using (section_id)
+join census_figures as figures using (section_id)
 union all
 select
   weight.fid,
   'estimated, dasymetric',
-  weight.population_total::text,
+  tract.population_total::text,
   figures.release_id,
   figures.member_id,
   figures.position,
-  weight.residential_m2 / nullif(tract.residential_m2, 0),
+  weight.residential / tract.residential::float8,
   'share of the section''s residential footprint',
   'residents of the section, spread over the residential footprint of its parcels'
 from parcel_weight as weight
-join population as residents using (fid)
-join (
-  select
-    section_id,
-    sum(residential_m2) as residential_m2
-  from parcel_weight
-  group by section_id
-) as tract on tract.section_id = weight.section_id
-join census_figures as figures on figures.section_id = weight.section_id
-where residents.estimation_method = 'dasymetric'
+join tract using (section_id)
+join census_figures as figures using (section_id)
+where tract.is_dasymetric
 union all
 select
   weight.fid,
   'estimation_confidence',
-  weight.population_total || ' residents, ' || weight.households || ' households',
+  tract.population_total || ' residents, ' || tract.households || ' households',
   figures.release_id,
   figures.member_id,
   figures.position,
-  household.size::float8,
+  tract.household_size::float8,
   'persons per household of the comune',
   'one minus the part of the residents that households times the comune''s mean do not explain; 0.1 to 0.9, half of it where areal'
 from parcel_weight as weight
-join comune_household as household using (comune)
-join census_figures as figures on figures.section_id = weight.section_id;
+join tract using (section_id)
+join census_figures as figures using (section_id)
+where tract.household_size is not null;

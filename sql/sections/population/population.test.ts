@@ -68,7 +68,7 @@ describeDatabase('the section population', (engine) => {
       const residents = random.below(4) === 0 ? random.below(3) : random.below(500);
       const equal = random.below(3) === 0;
       const rows = await rolledBack(database, async (session) => {
-        await session.script(`set local search_path to ${workspace.schema}, public; drop table census_comune, comune_total, comune_household, parcel_weight, population`, 'test');
+        await session.script(`set local search_path to ${workspace.schema}, public; drop table census_comune, comune_total, comune_household, parcel_weight, tract, population`, 'test');
         const [section] = await session.query<{ section_id: string }>(
           'select section_id from demographics group by 1 having count(*) > 5 order by md5(section_id || $1) limit 1', [String(round)],
         );
