@@ -101,16 +101,25 @@ class Pass {
     await this.#session.query(this.#cursor(mosaic));
     const next = async (): Promise<ShapeRow[]> => this.#session.query<ShapeRow & Record<string, unknown>>(statement('next_shapes', { shapes: SHAPES }));
     let coming = next();
+    let going = Promise.resolve();
     for (let shapes = await coming; shapes.length > 0; shapes = await coming) {
       coming = next();
       // It is thrown where it is waited for.
       coming.catch(() => undefined);
       for (const shape of shapes) await this.#take(shape, mosaic, project, sampler);
-      await this.#rows.send();
-      await this.#runs?.send();
+      // Rows go while the next shapes are worked on.
+      await going;
+      going = this.#send();
+      going.catch(() => undefined);
     }
+    await going;
     await this.#session.query(statement('no_more_shapes'));
     await analyze(this.#session, this.#schema, this.#sweep.into);
+  }
+
+  async #send(): Promise<void> {
+    await this.#rows.send();
+    await this.#runs?.send();
   }
 
   #cursor({ epsg, west, north, cellHeight, cellWidth, tiles }: Mosaic): string {
