@@ -245,6 +245,9 @@ async function fairnessOf(
   return found;
 }
 
+/** Those that were there before rasters, buildings and points. */
+const NINE = 'basic,risk,subsidence,coastal_erosion,valuation,valuation_history,economics,demographics,address';
+
 /** Questions whose answers lie all over the region. */
 async function questionsOf(database: Database): Promise<Record<string, string[]>> {
   const parcels = await database.query<{ fid: number; lat: number; lng: number }>(
@@ -258,6 +261,7 @@ async function questionsOf(database: Database): Promise<Record<string, string[]>
   const search = (text: string, belfiore: string): string => `/geocode/search?q=${encodeURIComponent(text)}&city=${belfiore}`;
   return {
     'detail, all sections': parcels.map(({ fid }) => `/parcels/${fid}`),
+    'detail, nine sections': parcels.map(({ fid }) => `/parcels/${fid}?include=${NINE}`),
     'detail, basic and risk': parcels.map(({ fid }) => `/parcels/${fid}?include=basic,risk`),
     'locate, point': parcels.map(({ lat, lng }) => `/parcels/locate?lat=${lat}&lng=${lng}`),
     reverse: addresses.map(({ lat, lng }) => `/geocode/reverse?lat=${lat}&lng=${lng}`),
