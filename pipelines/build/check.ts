@@ -1,4 +1,5 @@
 /** Step 5: nothing is published of which a check says that it is wrong. */
+import pLimit from 'p-limit';
 import type { Database } from '../db/index.ts';
 import { inWorkspace, lookIn } from '../db/catalog.ts';
 import { refuseOffences, runChecks } from '../db/checks.ts';
@@ -9,21 +10,26 @@ import type { Joined } from './join.ts';
 /**
  * Runs the checks of the sections on what was built: a file's checks run when one of the tables that it reads was made again. Where rows were copied,
  * files that say so (`-- incremental:`) look at the others alone: the rest was looked at when it was made.
+ * @param parallel files at the same time, where the engine can
  * @throws MappaleError `CHECKS_FAILED` (exit 5)
  */
-export async function check(database: Database, { schema, products, built, incremental }: Joined, subject: string, log: Log): Promise<void> {
+export async function check(database: Database, { schema, products, built, incremental }: Joined, subject: string, log: Log, parallel: number): Promise<void> {
   const made = new Set<string>(built.map(({ relation }) => relation));
   const there = new Set<string>(products.map(({ relation }) => relation));
   const files = readSectionFiles('checks').filter(({ reads }) => reads.some((read) => made.has(read)) && reads.every((read) => there.has(read)));
   const ofChanged = ({ incremental: how, reads }: SqlFile): boolean =>
     incremental !== null && how?.by === 'parcels' && reads.every((read) => !made.has(read) || incremental.results.has(read));
-  await inWorkspace(database, schema, async (session) => {
-    const offences = await runChecks(session, files.filter((file) => !ofChanged(file)).flatMap(readChecks));
-    const changed = files.filter(ofChanged).flatMap(readChecks);
-    if (incremental !== null && changed.length > 0 && (await incremental.provideChanged(session))) {
+  const limit = pLimit(Math.max(1, Math.min(parallel, database.parallel)));
+  const offences = (await Promise.all(files.filter((file) => !ofChanged(file)).map((file) =>
+    limit(() => inWorkspace(database, schema, (session) => runChecks(session, readChecks(file)))),
+  ))).flat();
+  const changed = files.filter(ofChanged).flatMap(readChecks);
+  if (incremental !== null && changed.length > 0) {
+    await inWorkspace(database, schema, async (session) => {
+      if (!(await incremental.provideChanged(session))) return;
       await lookIn(session, [incremental.schema, schema]);
       offences.push(...(await runChecks(session, changed)));
-    }
-    refuseOffences(subject, offences, log);
-  });
+    });
+  }
+  refuseOffences(subject, offences, log);
 }

@@ -2,9 +2,11 @@
  * Step 4: layers × parcels → the tables of a region. Each file of sql/core and each `build.sql` of a section makes one table; its
  * header says what it reads and writes, and that is the whole dependency graph.
  */
+import pLimit from 'p-limit';
 import type { Database, Session } from '../db/index.ts';
 import {
-  analyze, createSchema, dropOthers, dropSchema, inWorkspace, provideLayer, provideMembers, providePublished, provideRegion, schemasLike, tablesIn,
+  analyze, createSchema, dropOthers, dropSchema, giveTable, inWorkspace, lookIn, provideLayer, provideMembers, providePublished, provideRegion, schemasLike,
+  tablesIn,
 } from '../db/catalog.ts';
 import { providePublishedParcels } from '../db/register.ts';
 import { MappaleError } from '../errors.ts';
@@ -19,7 +21,7 @@ import { rankFiles, rowsInForce } from '../ledger/force.ts';
 import type { Inventory } from '../ledger/inventory.ts';
 import { inOrder, type Product } from '../plan/products.ts';
 import type { PublishedTable } from '../ledger/published.ts';
-import { buildSchema, changesSchema } from '../db/workspace.ts';
+import { buildSchema, changesSchema, laneSchema, leftLanes } from '../db/workspace.ts';
 
 /** The stale tables of a unit lie finished in its workspace. */
 export interface Joined {
@@ -35,20 +37,25 @@ export interface Joined {
 }
 
 /**
- * Makes the stale tables of a unit in its workspace. What an interrupted run finished there is used again.
+ * Makes the stale tables of a unit in its workspace, several side by side, each after those that it reads. What an interrupted run finished there is used
+ * again.
+ * @param parallel tables at the same time, where the engine can
  * @throws MappaleError of kind `database`, with file, line and column of the SQL
  */
 export async function join(
   database: Database, unit: number, products: readonly Product[], published: ReadonlyMap<Relation, PublishedTable>, sources: readonly RegisteredSource[],
-  inventory: Inventory, log: Log,
+  inventory: Inventory, log: Log, parallel: number,
 ): Promise<Joined> {
   const schema = buildSchema(unit);
   const stale = products.filter((product) => product.stale !== null);
   await database.session((session) => prepare(session, schema, unit, stale));
   const used = inventory.used(unit);
   const incremental = products.some((product) => product.incremental) ? new IncrementalBuild(database, unit, products, published, log) : null;
-  await inWorkspace(database, schema, async (session) => {
-    const finished = new Set(await tablesIn(session, schema));
+  // Rows that are copied are one after another's: there the tables come in turns.
+  const lanes = Array.from({ length: incremental === null ? Math.max(1, Math.min(parallel, database.parallel)) : 1 }, (_, lane) => laneSchema(unit, lane));
+  const finished = await inWorkspace(database, schema, async (session) => {
+    const there = new Set(await tablesIn(session, schema));
+    for (const lane of lanes) await createSchema(session, lane);
     if (incremental !== null) await createSchema(session, incremental.schema);
     if (unit !== 0) {
       const standing = published.get('core.parcel');
@@ -56,49 +63,78 @@ export async function join(
       await providePublishedParcels(session, schema, standing === undefined ? null : { schema: 'core', table: standing.stands }, null);
     }
     await provideMembers(session, schema, rankFiles(used));
-    /** Tables and views that later files need, or that are the result. */
-    const kept = new Set(['region', 'published_parcel', 'member_in_force', 'file_in_force', 'place_in_force', ...products.map(({ relation }) => tableOf(relation))]);
-    const provided = new Set<Relation>();
-    const make = async (product: Product): Promise<void> => {
-      const { relation, file } = product;
-      if (product.stale === null) return providePublished(session, schema, relation, product.published);
-      // Also for what is finished: its checks look at the layers.
-      for (const read of file.reads) {
-        if (schemaOf(read) !== 'layer' || provided.has(read)) continue;
-        provided.add(read);
-        kept.add(tableOf(read));
-        await provideInForce(session, schema, read, sources, inventory, unit);
-      }
-      if (finished.has(tableOf(relation))) log.info(`  ${relation}: finished by the run before`);
-      else if ((await incremental?.take(session, product)) === true) return;
-      else {
-        await incremental?.settle(file.reads);
-        const startedAt = performance.now();
-        await session.transaction(async () => {
-          await runTableFile(session, schema, file, product.published);
-          await dropOthers(session, schema, kept);
-          await noteBuilt(session, unit, product);
-        });
-        await analyze(session, schema, tableOf(relation));
-        log.info(`  ${relation}: ${duration(secondsSince(startedAt))}`);
-      }
-      await incremental?.compare(session, product);
-    };
-    try {
-      const turns = incremental === null ? products : inOrder([...products].sort((a, b) => turn(a) - turn(b)), ({ file }) => file);
-      for (const product of turns) await make(product);
-    } finally {
-      // Also after a failure: nothing writes once the lock is given back.
-      await incremental?.settle();
+    for (const { relation, stale: why, published: standing } of products) if (why === null) await providePublished(session, schema, relation, standing);
+    // Also of what is finished: its checks look at the layers.
+    for (const read of new Set(stale.flatMap(({ file }) => file.reads))) {
+      if (schemaOf(read) === 'layer') await provideInForce(session, schema, read, sources, inventory, unit);
     }
+    return there;
+  });
+  const make = async (product: Product, session: Session, lane: string): Promise<void> => {
+    const { relation, file } = product;
+    const table = tableOf(relation);
+    if (finished.has(table)) log.info(`  ${relation}: finished by the run before`);
+    else if ((await incremental?.take(session, product)) === true) return;
+    else {
+      await incremental?.settle(file.reads);
+      const startedAt = performance.now();
+      await lookIn(session, [lane, schema]);
+      await session.transaction(async () => {
+        await runTableFile(session, lane, file, product.published);
+        await giveTable(session, { schema: lane, table }, schema);
+        await dropOthers(session, lane, new Set());
+        await noteBuilt(session, unit, product);
+      });
+      await analyze(session, schema, table);
+      log.info(`  ${relation}: ${duration(secondsSince(startedAt))}`);
+    }
+    await lookIn(session, [schema]);
+    await incremental?.compare(session, product);
+  };
+  try {
+    const turns = inOrder([...stale].sort(incremental === null ? bySweep : (a, b) => turn(a) - turn(b)), ({ file }) => file);
+    await sideBySide(turns, lanes, (product, lane) => inWorkspace(database, schema, (session) => make(product, session, lane)));
+  } finally {
+    // Also after a failure: nothing writes once the lock is given back.
+    await incremental?.settle();
+  }
+  await database.session(async (session) => {
+    for (const lane of lanes) await dropSchema(session, lane);
   });
   const built = stale.filter(({ relation }) => incremental?.results.get(relation)?.stands !== true);
   return { unit, schema, files: used.map(({ fileId }) => fileId), products, built, incremental };
 }
 
+/** Each as soon as what it reads is made and a lane is free. After a failure nothing new begins, and what has begun ends before it is thrown. */
+async function sideBySide(products: readonly Product[], lanes: readonly string[], make: (product: Product, lane: string) => Promise<void>): Promise<void> {
+  const limit = pLimit(lanes.length);
+  const free = [...lanes];
+  const made = new Map<Relation, Promise<void>>();
+  const failures: unknown[] = [];
+  for (const product of products) {
+    made.set(product.relation, Promise.all(product.file.reads.map((read) => made.get(read) ?? Promise.resolve())).then(() => limit(async () => {
+      const lane = failures.length > 0 ? undefined : free.pop();
+      if (lane === undefined) return;
+      try {
+        await make(product, lane);
+      } catch (error) {
+        failures.push(error);
+      } finally {
+        free.push(lane);
+      }
+    })));
+  }
+  await Promise.all(made.values());
+  if (failures.length > 0) throw failures[0];
+}
+
+/** A sweep works here while the database works for another table. */
+function bySweep(a: Product, b: Product): number {
+  return Number(b.file.sweep !== null) - Number(a.file.sweep !== null);
+}
+
 /** Tables of which rows are copied come first: copying goes on beside the SQL of the next one, and what is made whole waits for the parcels. */
-function turn({ relation, stale, incremental, file }: Product): number {
-  if (stale === null) return 0;
+function turn({ relation, incremental, file }: Product): number {
   if (relation === 'core.parcel') return 1;
   return incremental ? 2 : file.incremental?.by === 'content' ? 3 : 4;
 }
@@ -111,7 +147,7 @@ export async function leftBuilds(session: Session, units: readonly number[]): Pr
 
 /** Drops the workspace of a unit, with what lies beside it and what is noted of it: it was published, or its reason is gone. */
 export async function dropBuild(session: Session, unit: number): Promise<void> {
-  for (const schema of [changesSchema(unit), buildSchema(unit)]) await dropSchema(session, schema);
+  for (const schema of [...(await leftLanes(session, unit)), changesSchema(unit), buildSchema(unit)]) await dropSchema(session, schema);
   await session.query('delete from ledger.built where unit_code = $1', [unit]);
 }
 
@@ -121,7 +157,7 @@ async function prepare(session: Session, schema: string, unit: number, stale: re
   const wanted = new Map(stale.map((product) => [product.relation, product.fingerprint]));
   const there = (await schemasLike(session, schema)).includes(schema);
   if (there && built.length > 0 && built.every(({ relation, fingerprint }) => wanted.get(relation) === fingerprint)) {
-    await dropSchema(session, changesSchema(unit));
+    for (const beside of [...(await leftLanes(session, unit)), changesSchema(unit)]) await dropSchema(session, beside);
     await dropOthers(session, schema, new Set(await tablesIn(session, schema)));
     return;
   }

@@ -1,5 +1,6 @@
 /** Step 6: one transaction that swaps a region's tables. Readers see the whole old region or the whole new one. */
 import { setTimeout as sleep } from 'node:timers/promises';
+import pLimit from 'p-limit';
 import { one, type Database, type Session } from '../db/index.ts';
 import { attach, copyComments, detach, digestOf, dropTable, proveBound, splitOf, type Split } from '../db/catalog.ts';
 import { retireParcels } from '../db/register.ts';
@@ -28,22 +29,23 @@ export interface Published {
 
 /**
  * Publishes a unit that was checked and passed the quality gate.
+ * @param parallel tables whose digests are taken at the same time, where the engine can
  * @throws MappaleError `PUBLISH_BLOCKED` (exit 6) when readers held the tables through every try
  */
-export async function publish(database: Database, joined: Joined, gated: Gated, sources: readonly RegisteredSource[], runId: number): Promise<Published> {
+export async function publish(
+  database: Database, joined: Joined, gated: Gated, sources: readonly RegisteredSource[], runId: number, parallel: number,
+): Promise<Published> {
   const { unit, schema, built, incremental } = joined;
-  const made = await database.session(async (session) => {
-    const found = new Map<Relation, { readonly split: Split; readonly rows: number; readonly digest: string }>();
-    for (const { relation } of built) {
-      const table = tableOf(relation);
-      const split = await splitOf(session, relation);
-      await proveBound(session, schema, table, relation, split, unit);
-      if (split === 'whole') await copyComments(session, { schema: schemaOf(relation), table }, { schema, table });
-      const { rows, digest } = incremental?.results.get(relation) ?? (await digestOf(session, schema, table));
-      found.set(relation, { split, rows, digest });
-    }
-    return found;
-  });
+  const made = new Map<Relation, { readonly split: Split; readonly rows: number; readonly digest: string }>();
+  const limit = pLimit(Math.max(1, Math.min(parallel, database.parallel)));
+  await Promise.all(built.map(({ relation }) => limit(() => database.session(async (session) => {
+    const table = tableOf(relation);
+    const split = await splitOf(session, relation);
+    await proveBound(session, schema, table, relation, split, unit);
+    if (split === 'whole') await copyComments(session, { schema: schemaOf(relation), table }, { schema, table });
+    const { rows, digest } = incremental?.results.get(relation) ?? (await digestOf(session, schema, table));
+    made.set(relation, { split, rows, digest });
+  }))));
   const citations = await citationsOf(database, joined, sources);
   const published = await swapping(database, async (session) => {
     await fence(session, runId);

@@ -18,7 +18,7 @@ export interface RefreshArguments {
 export function refreshing(name: string, purpose: string, examples: readonly string[]): Command {
   return command(name, purpose, examples)
     .option('--data <folder>', 'folder with downloaded files, searched recursively; may be given more than once', collectPaths)
-    .option('--parallel <n>', 'releases or regions at the same time', parseCount, 2)
+    .option('--parallel <n>', 'releases, regions or tables of a region at the same time', parseCount, 2)
     .option('--accept <reason>', 'publish although the quality gate refuses; who, why and the figures are kept in the ledger')
     .option('--force', 'start although the disk seems too small')
     .option('--json', 'print the report as JSON');

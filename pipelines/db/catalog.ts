@@ -193,6 +193,11 @@ export async function tablesIn(session: Session, schema: string): Promise<string
   return (await session.query<{ name: string }>(catalog('tables'), [schema])).map(({ name }) => name);
 }
 
+/** Gives a table to another schema, with its indexes. */
+export async function giveTable(session: Session, from: Place, schema: string): Promise<void> {
+  await session.query(`alter table ${ident(from.schema, from.table)} set schema ${ident(schema)}`);
+}
+
 export async function analyze(session: Session, schema: string, table: string): Promise<void> {
   await session.query(`analyze ${ident(schema, table)}`);
 }
@@ -303,7 +308,7 @@ export async function attach(session: Session, from: Place, parent: Relation, pa
   const name = split === 'whole' ? tableOf(parent) : partition;
   await renameIndexes(session, from.schema, from.table, partition);
   if (from.table !== name) await renameTable(session, from.schema, from.table, name);
-  await session.query(`alter table ${ident(from.schema, name)} set schema ${ident(schema)}`);
+  await giveTable(session, { schema: from.schema, table: name }, schema);
   if (split !== 'whole') {
     await session.query(`alter table ${ident(schema, tableOf(parent))} attach partition ${ident(schema, name)} ${boundOf(split, key).bound}`);
   }
@@ -478,6 +483,6 @@ export async function complete(session: Session, from: Place, to: Place, was: Pl
     ? copiedRows('complete_by_member', { schema, table: from.table, was, columns: await columnNames(session, from, ['release_id', 'member_id']) })
     : copiedRows('complete_by_parcel', { schema, table: from.table, was, fids: by.fids, columns: await columnNames(session, from) }));
   for (const { makes } of indexes) await session.query(makes);
-  await session.query(`alter table ${table} set schema ${ident(to.schema)}`);
+  await giveTable(session, from, to.schema);
   await renameTable(session, to.schema, from.table, to.table);
 }

@@ -18,6 +18,20 @@ export function buildSchema(unit: number): string {
   return `build_${unit}`;
 }
 
+/** Where one of several tables that are made side by side is made, with what it makes on the way. */
+export function laneSchema(unit: number, lane: number): string {
+  return `${lanesOf(unit)}${lane}`;
+}
+
+/** The lanes of a unit: those of an interrupted run, or of one that works now. */
+export function leftLanes(session: Session, unit: number): Promise<string[]> {
+  return schemasLike(session, lanesOf(unit));
+}
+
+function lanesOf(unit: number): string {
+  return `${buildSchema(unit)}_lane_`;
+}
+
 /** Where an incremental build makes what changed, beside the unit's workspace. */
 export function changesSchema(unit: number): string {
   return `${buildSchema(unit)}_changes`;

@@ -34,7 +34,7 @@ export interface RefreshOptions {
   readonly data: readonly string[] | null;
   /** Regions to bring up to date; null: all that have parcels or addresses, or are published. */
   readonly regions: readonly number[] | null;
-  /** How many releases or regions at the same time. */
+  /** How many releases, regions or tables of a region at the same time. */
   readonly parallel: number;
   /** Who accepts what the quality gate refuses, and why. */
   readonly accept: Acceptance | null;
@@ -156,6 +156,8 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     const then = plan(await known(context, inventory), null, options.regions);
     for (const each of then.held) log.info(each);
     const units: UnitReport[] = [];
+    // Regions side by side, or the tables of one.
+    const tables = then.builds.filter(({ unit }) => unit > 0).length > 1 ? 1 : options.parallel;
     const build = async (job: BuildJob): Promise<void> => {
       const { unit } = job;
       const blocking = failedReleases.filter(({ source, region }) => (unit === 0 ? source.manifest.reference === true : region === null || region === unit));
@@ -163,7 +165,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
         log.warn(`${unitName(unit)} is left as it is published: ${blocking.map(({ source, vintage }) => `${source.id} ${vintage}`).join(', ')} could not be loaded`);
         return;
       }
-      const done = await attempt(() => buildUnit(context, run, job, inventory, options));
+      const done = await attempt(() => buildUnit(context, run, job, inventory, options, tables));
       if (done !== null) units.push(done);
     };
     // Italy first: regions look things up in it.
@@ -290,8 +292,10 @@ async function reusableMembers({ database }: Context, { source, region }: Locate
   return (facts) => known.get(keyOf(facts));
 }
 
-/** @returns null when nothing of the unit is stale */
-async function buildUnit(context: Context, run: Run, job: BuildJob, inventory: Inventory, options: RefreshOptions): Promise<UnitReport | null> {
+/** @param parallel tables at the same time @returns null when nothing of the unit is stale */
+async function buildUnit(
+  context: Context, run: Run, job: BuildJob, inventory: Inventory, options: RefreshOptions, parallel: number,
+): Promise<UnitReport | null> {
   const { database, sources, log } = context;
   const { unit, products, published, missing } = job;
   const startedAt = performance.now();
@@ -311,12 +315,12 @@ async function buildUnit(context: Context, run: Run, job: BuildJob, inventory: I
   const layers = read.map((relation) => ({ relation, force: inventory.force(unit, relation) }));
   await refuseTies(database, sources, layers);
   log.info(`${name}: building ${stale.map(({ relation }) => relation).join(', ')}`);
-  const joined = await run.step('join', name, () => join(database, unit, products, published, sources, inventory, log));
-  await run.step('check', name, () => check(database, joined, name, log));
+  const joined = await run.step('join', name, () => join(database, unit, products, published, sources, inventory, log, parallel));
+  await run.step('check', name, () => check(database, joined, name, log, parallel));
   const gated = await run.step('gate', name, () => gate(database, joined, name, options.accept, log));
   // After the gate, which says more: a comune too small for its figures may be missing, too.
   await refuseFewer(database, unit, name, layers, options.accept);
-  const made = await run.step('publish', name, () => publish(database, joined, gated, sources, run.runId));
+  const made = await run.step('publish', name, () => publish(database, joined, gated, sources, run.runId, parallel));
   await releaseHold(database, unit, 'rolled_back');
   const notes = unit === 0 ? [] : await unlistedComuni(database, sources, inventory, unit, name, PUBLISHABLE);
   for (const note of notes) log.warn(note);
