@@ -18,6 +18,16 @@ const MULTI_POLYGON = 6;
 /** So few crossings of a row are sorted by hand. */
 const FEW = 24;
 
+/**
+ * Where a point lies in a grid, in cells from its corner. A point on the border of two cells is of the one on the east, or on the south: what the division
+ * of degrees by a 240th of one leaves over, or lacks, does not decide. A billionth of a cell is less than any drawing means.
+ */
+export function inCells(distance: number, cell: number): number {
+  const cells = distance / cell;
+  const border = Math.round(cells);
+  return Math.abs(cells - border) < 1e-9 ? border : cells;
+}
+
 /** Cells of one area after another: those of a row are the runs `first … end − 1` between two bounds. */
 export class Shape {
   /** Rows that may have cells; empty when `lastRow` is before `firstRow`. */

@@ -16,7 +16,7 @@ import { tilesOf } from './sweep-files.ts';
 import { Blocks, mosaicsOf, type Mosaic } from './sweep-mosaic.ts';
 import { projectionInto, type Project } from './sweep-projection.ts';
 import { AreaSampler, PointSampler, type Sampler } from './sweep-sample.ts';
-import { Shape } from './sweep-shape.ts';
+import { inCells, Shape } from './sweep-shape.ts';
 
 /** Shapes that are fetched at a time, while those before are worked on. */
 const SHAPES = 4_000;
@@ -137,7 +137,7 @@ class Pass {
 
   async #take({ id, x, y, geom }: ShapeRow, mosaic: Mosaic, project: Project, sampler: Sampler): Promise<void> {
     const shape = this.#shape;
-    const [column, row] = [(x - mosaic.west) / mosaic.cellWidth, (mosaic.north - y) / mosaic.cellHeight];
+    const [column, row] = [inCells(x - mosaic.west, mosaic.cellWidth), inCells(mosaic.north - y, mosaic.cellHeight)];
     if (geom !== null) shape.area(Buffer.from(geom.buffer, geom.byteOffset, geom.length), mosaic, project);
     if (geom === null || shape.lastColumn < shape.firstColumn) shape.cell(Math.floor(column), Math.floor(row));
     const isThere = sampler.look(shape, column, row);

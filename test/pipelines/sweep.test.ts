@@ -5,7 +5,7 @@ import type { CellRows } from '../../pipelines/contract/sweep.ts';
 import { Blocks, mosaicsOf, type Mosaic, type Tile } from '../../pipelines/build/sweep-mosaic.ts';
 import { AreaSampler, PointSampler } from '../../pipelines/build/sweep-sample.ts';
 import { projectionInto } from '../../pipelines/build/sweep-projection.ts';
-import { Shape } from '../../pipelines/build/sweep-shape.ts';
+import { inCells, Shape } from '../../pipelines/build/sweep-shape.ts';
 
 type Ring = readonly (readonly [number, number])[];
 
@@ -131,6 +131,17 @@ describe('the cells of an area', () => {
       // 440 m on a side are 44 cells.
       expect(counts.size).toBe(44 * 44);
       expect([...counts.values()].every((count) => count === 1)).toBe(true);
+    }
+  });
+
+  it('are of a point on the border of two that on the east or south, wherever the grid begins', () => {
+    // A grid of 15″: 41.975° N is a border, and (50 − 41.975) / (10 / 2400) is 1925.9999999999998.
+    expect(Math.floor(inCells(50 - 41.975, 10 / 2400))).toBe(1926);
+    for (let border = 1; border < 2400; border += 1) {
+      const at = 50 - border / 240;
+      expect(Math.floor(inCells(50 - at, 10 / 2400))).toBe(border);
+      expect(Math.floor(inCells(50 - (at + 1e-9), 10 / 2400))).toBe(border - 1);
+      expect(Math.floor(inCells(700_000 + border * 10 - 650_000, 10))).toBe(5000 + border);
     }
   });
 
