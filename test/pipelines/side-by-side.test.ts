@@ -1,0 +1,43 @@
+/** Tables of a region that are made side by side. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { refresh } from '../../pipelines/run/refresh.ts';
+import { describeDatabase } from '../harness/database.ts';
+import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+
+describeDatabase('a region of which tables are made side by side', (engine) => {
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
+  beforeAll(async () => {
+    files = await syntheticFiles(400, 9);
+  }, 120_000);
+  afterAll(() => files?.remove());
+
+  it('has the digests of one whose tables are made in turns, and leaves no workspace', async () => {
+    const digests = [];
+    for (const parallel of [1, 4]) {
+      const { database } = await contextOn(await engine.openDatabase()).then(async (context) => {
+        expect((await refresh(context, loadOptions([files.folder], [14], { parallel }))).failures).toEqual([]);
+        return context;
+      });
+      expect(await database.query("select nspname from pg_namespace where starts_with(nspname, 'build_')")).toEqual([]);
+      digests.push(await database.query<{ relation: string; rows: number; digest: string }>('select relation, rows, digest from ledger.publication_table order by relation'));
+    }
+    expect(digests[0]!.length).toBeGreaterThan(40);
+    expect(digests[1]).toEqual(digests[0]);
+  }, 240_000);
+
+  it('tells what stopped one of them, when all that had begun has ended, and is made by the next run', async () => {
+    const context = await contextOn(await engine.openDatabase());
+    await context.database.query(`create function public.stop_here() returns event_trigger language plpgsql as $$
+      begin
+        if exists (select from pg_event_trigger_ddl_commands() where object_identity like '%.land_cover_whole') then raise exception 'stopped here'; end if;
+      end $$`);
+    await context.database.query("create event trigger stop_here on ddl_command_end when tag in ('CREATE TABLE AS') execute function public.stop_here()");
+    await expect(refresh(context, loadOptions([files.folder], [14], { parallel: 4 }))).rejects.toThrow('stopped here');
+    expect(await context.database.query('select unit_code from ledger.publication where unit_code = 14')).toEqual([]);
+    const busy = await context.database.query("select query from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'");
+    expect(busy).toEqual([]);
+    await context.database.query('drop event trigger stop_here');
+    expect((await refresh(context, loadOptions([files.folder], [14], { parallel: 4 }))).failures).toEqual([]);
+    expect(await context.database.query("select nspname from pg_namespace where starts_with(nspname, 'build_')")).toEqual([]);
+  }, 240_000);
+});
