@@ -2,7 +2,6 @@
  * Step 4: layers × parcels → the tables of a region. Each file of sql/core and each `build.sql` of a section makes one table; its
  * header says what it reads and writes, and that is the whole dependency graph.
  */
-import pLimit from 'p-limit';
 import type { Database, Session } from '../db/index.ts';
 import {
   analyze, createSchema, dropOthers, dropSchema, giveTable, inWorkspace, lookIn, provideLayer, provideMembers, providePublished, provideRegion, schemasLike,
@@ -13,6 +12,7 @@ import { MappaleError } from '../errors.ts';
 import { unitName } from '../contract/regions.ts';
 import type { Log } from '../log.ts';
 import { duration, secondsSince } from '../progress.ts';
+import { together } from '../together.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { IncrementalBuild, noteBuilt } from './incremental.ts';
@@ -93,7 +93,10 @@ export async function join(
   };
   try {
     const turns = inOrder([...stale].sort(incremental === null ? bySweep : (a, b) => turn(a) - turn(b)), ({ file }) => file);
-    await sideBySide(turns, lanes, (product, lane) => inWorkspace(database, schema, (session) => make(product, session, lane)));
+    await together(
+      lanes.length, turns, (product, lane) => inWorkspace(database, schema, (session) => make(product, session, laneSchema(unit, lane))),
+      ({ file }) => turns.filter(({ relation }) => file.reads.includes(relation)),
+    );
   } finally {
     // Also after a failure: nothing writes once the lock is given back.
     await incremental?.settle();
@@ -103,29 +106,6 @@ export async function join(
   });
   const built = stale.filter(({ relation }) => incremental?.results.get(relation)?.stands !== true);
   return { unit, schema, files: used.map(({ fileId }) => fileId), products, built, incremental };
-}
-
-/** Each as soon as what it reads is made and a lane is free. After a failure nothing new begins, and what has begun ends before it is thrown. */
-async function sideBySide(products: readonly Product[], lanes: readonly string[], make: (product: Product, lane: string) => Promise<void>): Promise<void> {
-  const limit = pLimit(lanes.length);
-  const free = [...lanes];
-  const made = new Map<Relation, Promise<void>>();
-  const failures: unknown[] = [];
-  for (const product of products) {
-    made.set(product.relation, Promise.all(product.file.reads.map((read) => made.get(read) ?? Promise.resolve())).then(() => limit(async () => {
-      const lane = failures.length > 0 ? undefined : free.pop();
-      if (lane === undefined) return;
-      try {
-        await make(product, lane);
-      } catch (error) {
-        failures.push(error);
-      } finally {
-        free.push(lane);
-      }
-    })));
-  }
-  await Promise.all(made.values());
-  if (failures.length > 0) throw failures[0];
 }
 
 /** A sweep works here while the database works for another table. */

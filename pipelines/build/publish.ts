@@ -1,11 +1,11 @@
 /** Step 6: one transaction that swaps a region's tables. Readers see the whole old region or the whole new one. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import pLimit from 'p-limit';
 import { one, type Database, type Session } from '../db/index.ts';
 import { attach, copyComments, detach, digestOf, dropTable, proveBound, splitOf, type Split } from '../db/catalog.ts';
 import { retireParcels } from '../db/register.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
+import { together } from '../together.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { attribute, citationsOf } from './attribution.ts';
@@ -37,15 +37,14 @@ export async function publish(
 ): Promise<Published> {
   const { unit, schema, built, incremental } = joined;
   const made = new Map<Relation, { readonly split: Split; readonly rows: number; readonly digest: string }>();
-  const limit = pLimit(Math.max(1, Math.min(parallel, database.parallel)));
-  await Promise.all(built.map(({ relation }) => limit(() => database.session(async (session) => {
+  await together(Math.min(parallel, database.parallel), built, ({ relation }) => database.session(async (session) => {
     const table = tableOf(relation);
     const split = await splitOf(session, relation);
     await proveBound(session, schema, table, relation, split, unit);
     if (split === 'whole') await copyComments(session, { schema: schemaOf(relation), table }, { schema, table });
     const { rows, digest } = incremental?.results.get(relation) ?? (await digestOf(session, schema, table));
     made.set(relation, { split, rows, digest });
-  }))));
+  }));
   const citations = await citationsOf(database, joined, sources);
   const published = await swapping(database, async (session) => {
     await fence(session, runId);

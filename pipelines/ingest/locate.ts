@@ -2,12 +2,12 @@
 import { createHash } from 'node:crypto';
 import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
-import pLimit from 'p-limit';
 import { MappaleError, inputError } from '../errors.ts';
 import { fileError } from '../formats/file-error.ts';
 import type { Probe, Recognition } from '../contract/source.ts';
 import { TAIL_BYTES, ZipArchive, isZip, mayBeZip, type ZipEntry } from '../formats/zip.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
+import { together } from '../together.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { releaseOf, type BrokenEntry, type FoundFile, type Located, type LocatedFile, type SeenFile, type SeenFiles, type Survey } from '../contract/survey.ts';
 import { Folders, isUntouched, refuseChanged } from './walk.ts';
@@ -30,25 +30,21 @@ export async function locate(folders: readonly string[], sources: readonly Regis
   const unknown: string[] = [];
   const aside: { path: string; source: string; reason: string }[] = [];
   const recognised: { file: FoundFile; source: RegisteredSource; recognition: Recognition }[] = [];
-  const limit = pLimit(8);
-  await Promise.all(
-    [...here.files.values()].map((file) => limit(() => unlessBroken(file, broken, async () => {
-      const known = seen.get(file.path);
-      const unchanged = known !== undefined && isUntouched(known, file);
-      const found = unchanged ? known.recognition : await recognise(file, sources, here);
-      if (!unchanged) seen.set(file.path, { size: file.size, modifiedMs: file.modifiedMs, changedUs: file.changedUs, sha256: null, recognition: found });
-      const source = sources.find(({ id }) => id === found?.source);
-      if (found === null || source === undefined) unknown.push(file.path);
-      else {
-        refuseFuture(found.recognition, file.path);
-        recognised.push({ file, source, recognition: found.recognition });
-      }
-    }))),
-  );
+  await together(8, [...here.files.values()], (file) => unlessBroken(file, broken, async () => {
+    const known = seen.get(file.path);
+    const unchanged = known !== undefined && isUntouched(known, file);
+    const found = unchanged ? known.recognition : await recognise(file, sources, here);
+    if (!unchanged) seen.set(file.path, { size: file.size, modifiedMs: file.modifiedMs, changedUs: file.changedUs, sha256: null, recognition: found });
+    const source = sources.find(({ id }) => id === found?.source);
+    if (found === null || source === undefined) unknown.push(file.path);
+    else {
+      refuseFuture(found.recognition, file.path);
+      recognised.push({ file, source, recognition: found.recognition });
+    }
+  }));
   const sidecars = new Set(recognised.flatMap(({ file, recognition }) => (recognition.sidecars ?? []).map((name) => join(dirname(file.path), name))));
   const located: { source: RegisteredSource; file: LocatedFile }[] = [];
-  const hashing = pLimit(2);
-  await Promise.all(recognised.map(({ file, source, recognition }) => hashing(() => unlessBroken(file, broken, async () => {
+  await together(2, recognised, ({ file, source, recognition }) => unlessBroken(file, broken, async () => {
     if (recognition.ignored !== undefined) {
       aside.push({ path: file.path, source: source.id, reason: recognition.ignored });
       return;
@@ -56,7 +52,7 @@ export async function locate(folders: readonly string[], sources: readonly Regis
     const parts = [file, ...(recognition.sidecars ?? []).flatMap((name) => here.files.get(join(dirname(file.path), name)) ?? [])];
     const sha256 = await hashParts(parts, seen);
     located.push({ source, file: { path: file.path, name: maskTaxCode(basename(file.path)), size: file.size, parts, sha256, recognition } });
-  }))));
+  }));
   const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : 1);
   return {
     releases: group(located),

@@ -1,5 +1,4 @@
 /** The whole way: what is here, what is stale, make it, check it, publish it, region by region. */
-import pLimit, { type LimitFunction } from 'p-limit';
 import { check } from '../build/check.ts';
 import { gate } from '../build/gate.ts';
 import { dropBuild, join, leftBuilds } from '../build/join.ts';
@@ -13,6 +12,7 @@ import { dropSchema } from '../db/catalog.ts';
 import { statementsOf } from '../db/statements.ts';
 import { leftStaging, stagingSchema } from '../db/workspace.ts';
 import { EXIT, inputError, MappaleError } from '../errors.ts';
+import { together } from '../together.ts';
 import { load, recoverStaging, Repetition, type Loaded } from '../ingest/load.ts';
 import { locate } from '../ingest/locate.ts';
 import { stage, type Counts, type EarlierMember, type Reusable } from '../ingest/stage.ts';
@@ -131,7 +131,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     const leftovers = await run.step('recover', 'workspaces', () => recoverStaging(database));
     if (leftovers.length > 0) log.info(`an interrupted run left ${leftovers.length} workspace(s); they were removed and their releases are read again`);
     if (options.data !== null) await noteFiles(database, run.runId, present, came);
-    const limit = pLimit(Math.max(1, Math.min(options.parallel, database.parallel)));
+    const most = Math.min(options.parallel, database.parallel);
     /** What fails is told, and the others go on; without the database nothing can. @returns null when it failed */
     const attempt = async <T>(work: () => Promise<T>): Promise<T | null> => {
       try {
@@ -146,7 +146,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     };
     const loaded: ReleaseReport[] = [];
     const failedReleases: Located[] = [];
-    await together(limit, planned.loads, async (job) => {
+    await together(most, planned.loads, async (job) => {
       const done = await attempt(() => loadRelease(context, run, job));
       if (done === null) failedReleases.push(job.located);
       else loaded.push(done);
@@ -170,7 +170,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     };
     // Italy first: regions look things up in it.
     for (const job of then.builds.filter(({ unit }) => unit === 0)) await build(job);
-    await together(limit, then.builds.filter(({ unit }) => unit > 0), build);
+    await together(most, then.builds.filter(({ unit }) => unit > 0), build);
     if (failures.length === 0) failures.push(...(await nothingPublished(context, options)));
     return report({ runId: run.runId, held: [...then.held].sort(), loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), estimate });
   });
@@ -214,23 +214,6 @@ function noParcels(context: Context, unit: number | null): MappaleError {
     code: 'NO_PARCELS', detail: `expected a file of ${titles.map(({ manifest }) => manifest.title).join(', or of ')}, found none with a row of it`,
     hint: `Download it (${titles[0]?.manifest.downloads[0]?.url ?? 'see the source\'s manifest'}) into a data folder and run the same command again. mappale plan --data FOLDER says what each file is.`,
   });
-}
-
-/**
- * Works side by side. After a failure nothing new begins, and what has begun ends before it is thrown: the writer's lock is not given
- * back while something still writes.
- */
-async function together<T>(limit: LimitFunction, items: readonly T[], work: (item: T) => Promise<void>): Promise<void> {
-  const failures: unknown[] = [];
-  await Promise.all(items.map((item) => limit(async () => {
-    if (failures.length > 0) return;
-    try {
-      await work(item);
-    } catch (error) {
-      failures.push(error);
-    }
-  })));
-  if (failures.length > 0) throw failures[0];
 }
 
 /** Removes what a killed run left behind, when nothing else is to do. While another run works, what lies there is its own. */

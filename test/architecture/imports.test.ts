@@ -29,9 +29,9 @@ const PACKAGES: Readonly<Record<(typeof ORDER)[number], readonly string[]>> = {
   db: ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'],
   ledger: [],
   plan: [],
-  ingest: ['p-limit'],
+  ingest: [],
   build: ['p-limit'],
-  run: ['p-limit'],
+  run: [],
   operate: ['zod'],
 };
 
@@ -48,7 +48,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     files: new RegExp(`^${roomPath(room)}`), local: [...ORDER.slice(0, index + 1).map(roomPath), ...(room === 'contract' ? ['sql/core/gates.ts'] : [])], packages: PACKAGES[room],
   }])),
   synthetic: { files: /^pipelines\/synthetic\//, local: [ORDER[0], 'formats', 'contract', 'readers', 'synthetic'].map(roomPath), packages: ['geographiclib-geodesic', 'h5wasm', 'polyclip-ts', 'proj4', 'yazl'] },
-  'a command': { files: /^pipelines\/cli\//, local: ['pipelines/(?!synthetic/)', 'api/'], late: roomPath('synthetic'), packages: ['commander', 'p-limit', 'zod'] },
+  'a command': { files: /^pipelines\/cli\//, local: ['pipelines/(?!synthetic/)', 'api/'], late: roomPath('synthetic'), packages: ['commander', 'zod'] },
   'the server': {
     files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/(config|errors|log|contract/(schemas|sections|regions))\\.ts$'],
     packages: ['fastify', '@fastify/*', 'leaflet', 'swagger-ui-dist', 'zod'],

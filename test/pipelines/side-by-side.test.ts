@@ -34,7 +34,7 @@ describeDatabase('a region of which tables are made side by side', (engine) => {
     await context.database.query("create event trigger stop_here on ddl_command_end when tag in ('CREATE TABLE AS') execute function public.stop_here()");
     await expect(refresh(context, loadOptions([files.folder], [14], { parallel: 4 }))).rejects.toThrow('stopped here');
     expect(await context.database.query('select unit_code from ledger.publication where unit_code = 14')).toEqual([]);
-    const busy = await context.database.query("select query from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid() and state <> 'idle'");
+    const busy = await context.database.query("select query from pg_stat_activity where datname = current_database() and backend_type = 'client backend' and pid <> pg_backend_pid() and state <> 'idle'");
     expect(busy).toEqual([]);
     await context.database.query('drop event trigger stop_here');
     expect((await refresh(context, loadOptions([files.folder], [14], { parallel: 4 }))).failures).toEqual([]);

@@ -108,26 +108,9 @@ from (
 where st_intersects(piece_geom, parcel_geom);
 
 create view land_cover_share as
-select
-  fid,
-  code,
-  release_id,
-  member_id,
-  position,
-  parcel_m2,
-  shared_m2
-from land_cover_whole
+select * from land_cover_whole
 union all
-select
-  fid,
-  code,
-  release_id,
-  member_id,
-  position,
-  parcel_m2,
-  shared_m2
-from land_cover_part
-where shared_m2 > 0;
+select * from land_cover_part where shared_m2 > 0;
 
 -- Pieces of one polygon do not overlap.
 create table land_cover_area as

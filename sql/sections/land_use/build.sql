@@ -79,26 +79,9 @@ from (
 where st_intersects(piece_geom, parcel_geom);
 
 create view land_use_share as
-select
-  fid,
-  code,
-  release_id,
-  member_id,
-  position,
-  parcel_m2,
-  shared_m2
-from land_use_whole
+select * from land_use_whole
 union all
-select
-  fid,
-  code,
-  release_id,
-  member_id,
-  position,
-  parcel_m2,
-  shared_m2
-from land_use_part
-where shared_m2 > 0;
+select * from land_use_part where shared_m2 > 0;
 
 -- Pieces of one polygon do not overlap.
 create table land_use_area as

@@ -1,0 +1,38 @@
+/**
+ * Works side by side, at most so many at a time: of those that wait, the first whose predecessors have ended begins. After a failure nothing
+ * new begins, and what has begun ends before it is thrown: the writer's lock is not given back while something still writes.
+ * @param work gets a number from 0 to `most` − 1 that no other work has at the same time
+ * @param after items that must have ended before; of `items`, others are not waited for
+ */
+export async function together<T>(
+  most: number, items: readonly T[], work: (item: T, lane: number) => Promise<void>, after: (item: T) => readonly T[] = () => [],
+): Promise<void> {
+  const waiting = new Set(items);
+  const unfinished = new Set(items);
+  const free = Array.from({ length: Math.max(1, most) }, (_, lane) => lane);
+  const working = new Set<Promise<void>>();
+  const failures: unknown[] = [];
+  const begin = async (item: T, lane: number): Promise<void> => {
+    try {
+      await work(item, lane);
+    } catch (error) {
+      failures.push(error);
+    }
+    unfinished.delete(item);
+    free.push(lane);
+  };
+  for (;;) {
+    for (const item of waiting) {
+      if (failures.length > 0 || after(item).some((each) => unfinished.has(each))) continue;
+      const lane = free.pop();
+      if (lane === undefined) break;
+      waiting.delete(item);
+      const done: Promise<void> = begin(item, lane).finally(() => working.delete(done));
+      working.add(done);
+    }
+    if (working.size === 0) break;
+    await Promise.race(working);
+  }
+  if (failures.length > 0) throw failures[0];
+  if (waiting.size > 0) throw new Error('Each of those that wait comes after another one of them.');
+}

@@ -1,0 +1,58 @@
+/** Works side by side that wait for one another. */
+import { expect, it } from 'vitest';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
+import { together } from '../../pipelines/together.ts';
+
+const soon = (turns: number): Promise<void> => new Promise((resolve) => {
+  const next = (left: number): void => {
+    if (left === 0) resolve();
+    else setImmediate(next, left - 1);
+  };
+  next(turns);
+});
+
+it('does each once, after what it follows, never more at a time than asked, and leaves no hand idle while one is ready', async () => {
+  for (let seed = 0; seed < 200; seed += 1) {
+    const random = randomOf('together', seed);
+    const items = Array.from({ length: random.below(31) }, (_, index) => ({
+      index, turns: 1 + random.below(6), after: Array.from({ length: Math.min(index, random.below(4)) }, () => random.below(index)),
+    }));
+    const most = 1 + random.below(4);
+    const ended = new Set<number>();
+    const begun = new Set<number>();
+    const lanes = new Set<number>();
+    await together(most, items, async ({ index, turns, after }, lane) => {
+      expect(begun.has(index)).toBe(false);
+      expect(after.every((each) => ended.has(each))).toBe(true);
+      expect(lanes.has(lane)).toBe(false);
+      begun.add(index);
+      lanes.add(lane);
+      expect(lanes.size).toBeLessThanOrEqual(most);
+      expect(lane).toBeLessThan(most);
+      await soon(turns);
+      // Whoever waits now could not begin: a hand was busy, or a predecessor is not done.
+      if (lanes.size < most) expect(items.filter((each) => !begun.has(each.index) && each.after.every((other) => ended.has(other)))).toEqual([]);
+      ended.add(index);
+      lanes.delete(lane);
+      // The next one begins before the others go on.
+      await soon(0);
+    }, ({ after }) => after.map((index) => items[index]!));
+    expect(ended.size).toBe(items.length);
+  }
+});
+
+it('begins nothing after a failure, and throws the first when all that had begun has ended', async () => {
+  const seen: string[] = [];
+  const working = together(2, ['slow', 'bad', 'never'], async (name) => {
+    seen.push(`${name} begins`);
+    if (name === 'bad') throw new Error('stopped here');
+    await soon(5);
+    seen.push(`${name} ends`);
+  });
+  await expect(working).rejects.toThrow('stopped here');
+  expect(seen).toEqual(['slow begins', 'bad begins', 'slow ends']);
+});
+
+it('refuses those that wait for each other', async () => {
+  await expect(together(2, [0, 1], () => Promise.resolve(), (item) => [1 - item])).rejects.toThrow('comes after another');
+});
