@@ -90,6 +90,8 @@ export async function loadGdal(load: () => Promise<{ readonly default: unknown }
   }
   // What GDAL would print is found again by the checks of `vector.ts` and told with its place.
   gdal.quiet();
+  // Of a shapefile GDAL would look through all CRS it knows for the one that its .prj means, a tenth of a second for each file; `shapefile.ts` reads it.
+  gdal.config.set('USE_OSR_FIND_MATCHES', 'NO');
   // GeoPackages are stamped with this instead of the clock.
   gdal.config.set('OGR_CURRENT_DATE', '2000-01-01T00:00:00.000Z');
   if (load === importGdal) loaded = gdal;
