@@ -16,6 +16,8 @@ export interface SplitAddress {
   readonly colour: 'ROSSO' | 'NERO' | null;
 }
 
+/** What is longer is no address; and the patterns below go over what they have read again. */
+const LONGEST = 500;
 /** CAP at the end, `- 92019`, with comune and province before it where an export repeats them: `72013, CEGLIE MESSAPICA (BR) 72013`. */
 const POSTAL_CODE = /[\s,;-]*(?<!\d)\d{5}(?:\s*,?\s*[^,\d]*\([a-z]{2}\)\s*\d{0,5})?\s*$/;
 const NUMBER = '(?:n(?:[.°]|r\\.?|um(?:ero|\\.)?)?\\s*|civ(?:ico|\\.)?\\s*)?(\\d{1,5})(?:\\s?-\\s?\\d{1,5})?(?:\\s*[/\\\\-]?\\s*(bis|ter|quater|quinquies|[a-z]{1,2}|(?<=[/\\\\]\\s*)\\d{1,3}))?(?:\\s*[/\\\\-]?\\s*(ross[oa]|ner[oa]))?';
@@ -23,9 +25,10 @@ const ALONE = new RegExp(`^\\s*${NUMBER}\\s*$`);
 const AT_END = new RegExp(`^(.*[^\\s\\d])[\\s]+${NUMBER}\\s*$`);
 const WITHOUT_NUMBER = /[\s,-]*(?<![a-z])(?:s\.?\s?n\.?\s?c\.?|s\.\s?n\.?|sn|senza\s+numero(?:\s+civico)?)\s*$/;
 
-/** @param address null: not published */
+/** @param address null: not published; one of more than 500 characters is read as none */
 export function splitAddress(address: string | null): SplitAddress {
-  const text = fold(address ?? '').replace(/\s+/g, ' ').trim().replace(POSTAL_CODE, '').replace(/[\s,;-]+$/, '');
+  const written = address === null || address.length > LONGEST ? '' : address;
+  const text = fold(written).replace(/\s+/g, ' ').trim().replace(POSTAL_CODE, '').replace(/[\s,;-]+$/, '');
   const { street, number, exponent, colour } = cut(text);
   const { type, otherTypes, tokens } = normaliseFolded(street);
   return {
