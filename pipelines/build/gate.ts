@@ -11,6 +11,7 @@ import { gateOf } from '../contract/gates.ts';
 import type { Log } from '../log.ts';
 import { readSqlFile, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { textTable } from '../text-table.ts';
+import { together } from '../together.ts';
 import { compare, type Comparison, type Offence } from './gate-rule.ts';
 import { figuresOf, type Acceptance } from '../ledger/ledger.ts';
 import type { Joined } from './join.ts';
@@ -29,18 +30,18 @@ const SHOWN = 6;
 /**
  * Measures every watched table that was built and compares it with its published predecessor (`contract/gates.ts` has what is watched).
  * @param acceptance the operator's word to publish nevertheless
+ * @param parallel tables that are measured at the same time, where the engine can
  * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place, figure before and after; as `data` for machines
  */
-export async function gate(database: Database, joined: Joined, subject: string, acceptance: Acceptance | null, log: Log): Promise<Gated> {
+export async function gate(database: Database, joined: Joined, subject: string, acceptance: Acceptance | null, log: Log, parallel: number): Promise<Gated> {
   const { schema, unit, incremental } = joined;
-  const figures = new Map<Relation, readonly Figures[]>();
-  const offences: Offence[] = [];
-  await inWorkspace(database, schema, async (session) => {
-    const comuni = await listComuni(session);
-    const reached = incremental === null ? [] : await incremental.comuniReached(session);
-    for (const { relation, published } of joined.built) {
-      const watched = gateOf(relation);
-      if (watched === null) continue;
+  const [comuni, reached] = await inWorkspace(database, schema, async (session) =>
+    [await listComuni(session), incremental === null ? [] : await incremental.comuniReached(session)] as const);
+  const found = new Map<Relation, { readonly figures: readonly Figures[]; readonly offences: readonly Offence[] }>();
+  await together(Math.min(parallel, database.parallel), joined.built, async ({ relation, published }) => {
+    const watched = gateOf(relation);
+    if (watched === null) return;
+    await inWorkspace(database, schema, async (session) => {
       const now: Measured = { table: { schema, table: tableOf(relation) }, parcels: unit === 0 ? null : { schema, table: 'parcel' } };
       const kept = published === null ? [] : await keptFigures(session, unit, relation, watched);
       const measureWas = async (only?: readonly string[]): Promise<Figures[]> =>
@@ -51,13 +52,20 @@ export async function gate(database: Database, joined: Joined, subject: string, 
           : await measure(session, watched, now)),
         ...(await runQueries(session, watched)),
       ];
-      offences.push(...(await compare({
+      const offences = await compare({
         relation, gate: watched, before: kept.length > 0 ? kept : await measureWas(), after, ...comuni,
         among: async (only) => ({ before: await measureWas(only), after: await measure(session, watched, now, only) }),
-      })));
-      figures.set(relation, after);
-    }
+      });
+      found.set(relation, { figures: after, offences });
+    });
   });
+  // In the order of the tables, whichever ended first.
+  const measured = joined.built.flatMap(({ relation }) => {
+    const of = found.get(relation);
+    return of === undefined ? [] : [{ relation, ...of }];
+  });
+  const figures = new Map(measured.map((each) => [each.relation, each.figures]));
+  const offences = measured.flatMap((each) => each.offences);
   if (offences.length === 0) return { figures, accepted: null };
   const detail = describeOffences(offences);
   if (acceptance !== null) {

@@ -300,7 +300,7 @@ async function buildUnit(
   log.info(`${name}: building ${stale.map(({ relation }) => relation).join(', ')}`);
   const joined = await run.step('join', name, () => join(database, unit, products, published, sources, inventory, log, parallel));
   await run.step('check', name, () => check(database, joined, name, log, parallel));
-  const gated = await run.step('gate', name, () => gate(database, joined, name, options.accept, log));
+  const gated = await run.step('gate', name, () => gate(database, joined, name, options.accept, log, parallel));
   // After the gate, which says more: a comune too small for its figures may be missing, too.
   await refuseFewer(database, unit, name, layers, options.accept);
   const made = await run.step('publish', name, () => publish(database, joined, gated, sources, run.runId, parallel));
