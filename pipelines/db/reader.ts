@@ -18,6 +18,30 @@ export interface ReaderOptions {
   readonly statementTimeoutMs: number;
 }
 
+/** Connections of one kind. */
+export interface Pool {
+  /** `answers`, or `counts` of requests. */
+  readonly name: 'answers' | 'counts';
+  /** Connections that are open, those of them that do nothing, and questions that wait for one. */
+  readonly size: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+/** Connections that count requests, beside those for answers: counting takes a fraction of what an answer takes. */
+function countingOf(connections: number): number {
+  return Math.ceil(connections / 3);
+}
+
+/**
+ * @param connections for answers, of all processes together
+ * @returns those of each of so many processes, so that all of theirs, counting included, are no more than one process would open; 0: too few to share
+ */
+export function connectionsOfEach(connections: number, processes: number): number {
+  const room = Math.floor((connections + countingOf(connections)) / processes);
+  return room - Math.ceil(room / 4);
+}
+
 export interface Reader {
   readonly engine: Database['engine'];
   /** True: works with the rights of `mappale_api`; false: with those of whoever logged in. */
@@ -34,6 +58,8 @@ export interface Reader {
   call<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
   /** The same for a function that counts: of requests, of bad keys. Everything else may write nothing. */
   count<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
+  /** What its connections do now; none on PGlite. */
+  pools(): readonly Pool[];
   close(): Promise<void>;
 }
 
@@ -54,6 +80,7 @@ function embeddedReader(database: Database): Reader {
     parallel: 1,
     call: (statement, parameters) => inside('read only', statement, parameters),
     count: (statement, parameters) => inside('read write', statement, parameters),
+    pools: () => [],
     close: async () => undefined,
   };
 }
@@ -77,8 +104,7 @@ export async function openPostgresReader(url: string, { connections, statementTi
     return pool;
   };
   const reading = open(connections, ['-c default_transaction_read_only=on']);
-  // Counting takes a fraction of what an answer takes.
-  const counting = open(Math.max(1, Math.ceil(connections / 3)), []);
+  const counting = open(countingOf(connections), []);
   const names = new Map<string, string>();
   const nameOf = (statement: string): string => {
     let name = names.get(statement);
@@ -99,10 +125,15 @@ export async function openPostgresReader(url: string, { connections, statementTi
     parallel: connections,
     call: (statement, parameters) => ask(reading, statement, parameters),
     count: (statement, parameters) => ask(counting, statement, parameters),
+    pools: () => [stateOf('answers', reading), stateOf('counts', counting)],
     close: async () => {
       await Promise.all([reading.end(), counting.end()]);
     },
   };
+}
+
+function stateOf(name: Pool['name'], { totalCount, idleCount, waitingCount }: pg.Pool): Pool {
+  return { name, size: totalCount, idle: idleCount, waiting: waitingCount };
 }
 
 interface Login {

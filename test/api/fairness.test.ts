@@ -71,6 +71,7 @@ async function held(): Promise<{
     restricted: true,
     login: 'ordinary',
     parallel: 10,
+    pools: () => [],
     close: async () => undefined,
     call: (async (statement: string, parameters: readonly unknown[]) => {
       begun.push(String(parameters[0] ?? statement));
