@@ -35,7 +35,7 @@ export function serverMetrics(reader: Reader): ServerMetrics {
   const registers = [registry];
   collectDefaultMetrics({ register: registry });
   const requests = new Counter({
-    name: 'mappale_requests_total', help: 'Requests that ended, by how: 2xx–5xx, or gone: the caller left before the answer was written.',
+    name: 'mappale_requests_total', help: 'Requests that ended, by how: 2xx–5xx, or gone: the caller left before there was an answer.',
     labelNames: ['route', 'method', 'status'], registers,
   });
   const duration = new Histogram({
@@ -68,7 +68,7 @@ export function serverMetrics(reader: Reader): ServerMetrics {
     reply.raw.once('close', () => {
       inFlight.dec();
       const route = routeOf(request);
-      requests.inc({ route, method: methodOf(request), status: reply.raw.writableFinished ? classOf(reply.raw.statusCode) : 'gone' });
+      requests.inc({ route, method: methodOf(request), status: reply.raw.writableEnded ? classOf(reply.raw.statusCode) : 'gone' });
       duration.observe({ route }, (performance.now() - begun) / 1000);
     });
   };

@@ -141,14 +141,21 @@ export class Office {
     for (const { worker } of this.#desks.values()) send(worker, { tell: 'stop' });
   }
 
-  async #answer(desk: Desk, question: Extract<FromWorker, { ask: string }>): Promise<void> {
-    const { worker } = desk;
-    if (question.ask === 'figures') { send(worker, { id: question.id, answer: await (this.#gathering ??= this.#gather().finally(() => (this.#gathering = null))) }); return; }
+  async #answer({ worker, releases }: Desk, question: Extract<FromWorker, { ask: string }>): Promise<void> {
+    const { id } = question;
+    if (question.ask === 'figures') {
+      send(worker, { id, answer: await (this.#gathering ??= this.#gather().finally(() => (this.#gathering = null))) });
+      return;
+    }
     const turn: Turn = await this.#turns.take(question.caller, worker.id);
-    if (typeof turn !== 'function') { send(worker, { id: question.id, answer: turn }); return; }
-    if (worker.isDead()) { turn(); return; }
-    desk.releases.set(question.id, turn);
-    send(worker, { id: question.id, answer: true });
+    if (typeof turn !== 'function') {
+      send(worker, { id, answer: turn });
+    } else if (worker.isDead()) {
+      turn();
+    } else {
+      releases.set(id, turn);
+      send(worker, { id, answer: true });
+    }
   }
 
   async #gather(): Promise<string> {

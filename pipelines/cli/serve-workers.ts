@@ -6,7 +6,7 @@ import { turnsFor } from '../../api/access.ts';
 import { Office } from '../../api/workers.ts';
 import { MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
-import { GRACE_MS, sayWhere, stopSignal } from './serve.ts';
+import { GRACE_MS, sayWhere, stopSignal } from './serving.ts';
 
 /** Before a worker is replaced; milliseconds. Doubled for each that did not last, up to the longest. */
 const [PAUSE_MS, LONGEST_PAUSE_MS] = [250, 30_000];
@@ -63,11 +63,11 @@ export async function serveByWorkers({ workers, connections }: WorkersOptions, l
       office.lost();
       soonGone = performance.now() - begun < LASTING_MS ? soonGone + 1 : 0;
       const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** soonGone);
-      log.warn(`worker ${worker.process.pid} ended (${nameOf(how)}); another one takes its place in ${pause / 1000} s`);
+      log.warn(`worker ${worker.process.pid ?? 'without a number'} ended (${nameOf(how)}); another one takes its place in ${pause / 1000} s`);
       await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
       // With the last worker a port that was any free one is given back: those who come are to have the same.
       if (alive.size === 0) cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', new URL(address).port] });
-      if (state === 'serving') void hire();
+      if (!stopping.signal.aborted) void hire();
     });
     return new Promise((resolve) => office.open(worker, (where) => {
       address = where;

@@ -12,9 +12,7 @@ import { MappaleError } from '../errors.ts';
 import { makeLog, type Log } from '../log.ts';
 import { loadSources } from '../contract/registry.ts';
 import { command, parseWithin } from './command.ts';
-
-/** How long a request may still run after the server was told to stop; milliseconds. */
-export const GRACE_MS = 10_000;
+import { GRACE_MS, sayWhere, stopSignal } from './serving.ts';
 
 interface ServeOptions {
   readonly host: string;
@@ -95,13 +93,19 @@ function leastFor(workers: number): number {
 /** Listens until told to stop. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
 async function serve({ host, port, trustProxy = [], metricsFrom = [] }: ServeOptions, reader: Reader, told: Log): Promise<void> {
   // Half of what the program loads is the server: other commands begin without it.
-  const [{ buildServer }, { ownLink }] = await Promise.all([import('../../api/server.ts'), import('../../api/workers.ts')]);
+  const [{ buildServer }, { ownLink }, { warmUp }] = await Promise.all([
+    import('../../api/server.ts'), import('../../api/workers.ts'), import('../../api/warm-up.ts'),
+  ]);
   const link = ownLink();
   const log = link === null ? told : ofWorker(told);
   // Of several workers the first says it for all.
   if ((cluster.worker?.id ?? 1) === 1) warnOfRights(reader, log);
   const app = await buildServer({
     reader, version: VERSION, log, trustedProxies: trustProxy, metricsReaders: metricsFrom, ...(link === null ? {} : { shared: link }),
+  });
+  // A server whose first answers are slow is better than none.
+  await warmUp(reader).catch((error: unknown) => {
+    log.warn(`not all connections are ready: ${error instanceof Error ? error.message : String(error)}. First answers take longer; is the login allowed --connections?`);
   });
   const stopped = Promise.race([stopSignal(), ...(link === null ? [] : [link.stopped])]);
   try {
@@ -122,12 +126,6 @@ function announce(address: string, log: Log, link: Link | null): void {
   else link.listening(address);
 }
 
-/** Where the interface is: for programs on stdout, for people on stderr. */
-export function sayWhere(address: string, log: Log): void {
-  process.stdout.write(`${address}/api/v2\n`);
-  log.info(`listening; try ${address}/api/v2/docs and ${address}/api/v2/map; stop with Ctrl-C`);
-}
-
 /** Its lines say which process wrote them. */
 function ofWorker(log: Log): Log {
   const worker = process.pid;
@@ -143,14 +141,6 @@ function warnOfRights({ login, restricted }: Reader, log: Log): void {
     ordinary: `no member of the role ${ROLE}: the server works with whatever rights that login has`,
   }[login];
   log.warn(`DATABASE_URL logs in as ${danger}. Better: create role NAME login password '…' in role ${ROLE}; and DATABASE_URL=postgres://NAME@…`);
-}
-
-/** The first signal stops the server in good order; a second one ends the process as always. */
-export function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    process.once('SIGINT', resolve);
-    process.once('SIGTERM', resolve);
-  });
 }
 
 function listenError(error: unknown, host: string, port: number): unknown {

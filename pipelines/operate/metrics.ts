@@ -39,7 +39,10 @@ export function describeState({ regions, sources, refreshed }: PublishedState, a
   return registry.metrics();
 }
 
-/** For node exporter's textfile collector: written beside and renamed, so that a collector never reads half a file. @param exitCode of the refresh that ends now */
+/**
+ * For node exporter's textfile collector: written beside and renamed, so that a collector never reads half a file.
+ * @param exitCode of the refresh that ends now
+ */
 export async function writeMetrics(database: Database, path: string, exitCode: number): Promise<void> {
   const { state } = await one<{ state: PublishedState }>(database, STATE_STATEMENT);
   const refreshed = { exitCode, ended: Math.floor(Date.now() / 1000) };
