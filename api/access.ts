@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Reader } from '../pipelines/db/reader.ts';
 import { ApiError, refusal } from './errors.ts';
-import { Turns } from './turns.ts';
+import { Turns, type TakeTurn } from './turns.ts';
 
 export const SCOPES = ['geocoding:read', 'admin_data:read', 'parcels:read'] as const;
 
@@ -27,7 +27,7 @@ export function hashOf(key: string): string {
   return createHash('sha256').update(key).digest('hex');
 }
 
-/** Requests of one token that a server works on at the same time. */
+/** Requests of one token that a server works on at the same time, with all of its workers. */
 export const PER_TOKEN = 3;
 
 /** How long the others wait for their turn; milliseconds. */
@@ -45,14 +45,18 @@ export type Admit = <T>(
   key: string | readonly string[] | undefined, scope: Scope, address: string, gone: () => boolean, identified: (caller: Caller) => void, work: () => Promise<T>,
 ) => Promise<T>;
 
-export function admitter(reader: Reader): Admit {
-  const turns = new Turns({ perCaller: PER_TOKEN, total: reader.parallel, patienceMs: PATIENCE_MS });
+/** @param parallel requests that a worker, or a server without workers, works on at the same time */
+export function turnsFor(parallel: number): Turns {
+  return new Turns({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
+}
+
+export function admitter(reader: Reader, takeTurn: TakeTurn): Admit {
   return async (key, scope, address, gone, identified, work) => {
     if (key === undefined || key.length === 0) throw refusal.API_KEY_REQUIRED();
     // What cannot be a key is counted as a bad one, but never compared.
     const hash = typeof key === 'string' && KEY.test(key) ? hashOf(key) : '';
     // By the key, before it is looked up: that is work, too.
-    const turn = await turns.take(hash === '' ? address : hash);
+    const turn = await takeTurn(hash === '' ? address : hash);
     try {
       if (gone()) throw refusal.CALLER_GONE();
       // Whose turn did not come is told so after the key and its scope were looked at, and does not use up the hour.
@@ -64,9 +68,9 @@ export function admitter(reader: Reader): Admit {
       requireAdmitted(admission, scope);
       if (turn === 'own') {
         const problem = `${PER_TOKEN} requests of this token are being worked on, and no turn came within ${PATIENCE_MS / 1000} seconds; ask again in 1 second`;
-        throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: PER_TOKEN }, { 'retry-after': '1' });
+        throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: PER_TOKEN }, { 'retry-after': '1' }, 'token_busy');
       }
-      if (turn === 'others') throw refusal.SERVICE_UNAVAILABLE('the server has too much to do');
+      if (turn === 'others') throw refusal.SERVICE_UNAVAILABLE('the server has too much to do', 'server_busy');
       return await work();
     } finally {
       if (typeof turn === 'function') turn();

@@ -25,13 +25,21 @@ export type ErrorCode = keyof typeof STATUS;
 /** Seconds after which to ask again when the database does not answer. */
 export const RETRY_AFTER_SECONDS = 5;
 
+/** Why a request was turned away that was in order: too many came, or the database was not there. */
+export const TURNED_AWAY = ['quota', 'token_busy', 'bad_keys', 'server_busy', 'event_loop', 'database'] as const;
+
+export type TurnedAway = (typeof TURNED_AWAY)[number];
+
 type Headers = Readonly<Record<string, string>>;
 
 /** An answer that is an error. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
-  constructor(readonly code: ErrorCode, message: string, readonly details?: Readonly<Record<string, unknown>>, readonly headers: Headers = {}) {
+  constructor(
+    readonly code: ErrorCode, message: string, readonly details?: Readonly<Record<string, unknown>>, readonly headers: Headers = {},
+    readonly turnedAway: TurnedAway | null = null,
+  ) {
     super(message);
   }
 
@@ -54,6 +62,8 @@ export const refusal = {
   INVALID_API_KEY: () => new ApiError('INVALID_API_KEY', 'the token in x-api-key is not known, has expired or was revoked'),
   INSUFFICIENT_SCOPE: (scope: string) => new ApiError('INSUFFICIENT_SCOPE', `the token does not have the scope ${scope}`, { required_scope: scope }),
   NOT_FOUND: (id: number) => new ApiError('NOT_FOUND', `there is no parcel ${id}`, { id }),
+  /** Whoever is not to read the figures need not know whether there are any; the operator who forgot an address must. */
+  METRICS_ELSEWHERE: () => new ApiError('NOT_FOUND', 'there is no such path for callers of other machines than those that --metrics-from names'),
   METHOD_NOT_ALLOWED: (method: string) => new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed; allowed: GET`, { allowed: ['GET'] }, { allow: 'GET' }),
   /** Nobody reads this answer. */
   CALLER_GONE: () => new ApiError('REQUEST_TIMEOUT', 'the connection was closed'),
@@ -64,13 +74,15 @@ export const refusal = {
   ),
   RATE_LIMITED: (limit: number, seconds: number) => new ApiError(
     'RATE_LIMITED', `more than ${limit} requests in an hour; ask again in ${seconds} seconds`, { retry_after_seconds: seconds, limit }, retryAfter(seconds),
+    'quota',
   ),
   TOO_MANY_ATTEMPTS: (seconds: number) => new ApiError(
     'TOO_MANY_ATTEMPTS', `too many bad tokens from this address; ask again in ${seconds} seconds`, { retry_after_seconds: seconds }, retryAfter(seconds),
+    'bad_keys',
   ),
   INTERNAL_ERROR: (request_id: string) => new ApiError('INTERNAL_ERROR', 'something went wrong here; it was written down under the request_id', { request_id }),
-  SERVICE_UNAVAILABLE: (message: string) => new ApiError(
-    'SERVICE_UNAVAILABLE', message, { retry_after_seconds: RETRY_AFTER_SECONDS }, retryAfter(RETRY_AFTER_SECONDS),
+  SERVICE_UNAVAILABLE: (message: string, why: TurnedAway) => new ApiError(
+    'SERVICE_UNAVAILABLE', message, { retry_after_seconds: RETRY_AFTER_SECONDS }, retryAfter(RETRY_AFTER_SECONDS), why,
   ),
 };
 

@@ -56,7 +56,7 @@ function exampleOfError(code: ErrorCode, endpoint: Endpoint): ApiError {
     case 'RATE_LIMITED': return refusal[code](1000, 1742);
     case 'TOO_MANY_ATTEMPTS': return refusal[code](612);
     case 'INTERNAL_ERROR': return refusal[code]('c5a1d1e6-6f0b-4f9e-9a55-0d8f1f1d2c3b');
-    case 'SERVICE_UNAVAILABLE': return refusal[code]('the database does not answer now');
+    case 'SERVICE_UNAVAILABLE': return refusal[code]('the database does not answer now', 'database');
     case 'REQUEST_TIMEOUT': case 'HEADERS_TOO_LARGE': throw new Error(`${code} is no answer of a path`);
   }
 }
@@ -175,9 +175,17 @@ export function document(version: string): Json {
           content: content({ anyOf: [reference(answers.health), reference(answers.error)] }, {
             examples: {
               unavailable: { value: { status: 'unavailable', version, timestamp: '2026-01-31T12:00:00.000Z', database: 'unreachable', dataset: null } },
-              SERVICE_UNAVAILABLE: { value: refusal.SERVICE_UNAVAILABLE('the server has too much to do').toJSON() },
+              SERVICE_UNAVAILABLE: { value: refusal.SERVICE_UNAVAILABLE('the server has too much to do', 'event_loop').toJSON() },
             },
           }),
+        },
+      }),
+      '/metrics': keyless('getMetrics', 'Figures of the service for Prometheus', 'For callers of the machine that the server runs on, and those that the operator '
+      + 'named (`mappale serve --metrics-from`); needs no key, so that it can be read while the database is not there.', {
+        200: { description: 'Text format 0.0.4; of all workers together', headers: REQUEST_ID, content: { 'text/plain': { schema: { type: 'string' } } } },
+        404: {
+          description: '`NOT_FOUND`: for all others there is no such path', headers: REQUEST_ID,
+          content: content(reference(answers.error), { example: refusal.METRICS_ELSEWHERE().toJSON() }),
         },
       }),
       '/openapi.json': keyless('getDocument', 'This document', 'Needs no key.', {

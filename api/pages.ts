@@ -53,7 +53,7 @@ async function sectionPanels(): Promise<Buffer> {
   return Buffer.from(`export const SECTIONS = ${JSON.stringify(panels, null, 1)};\n`);
 }
 
-/** Serves the pages below the base address, and leads there from the root. */
+/** Serves the pages below the base address, and leads there from the root; to the figures, too, which programs look for there. */
 export async function pages(app: FastifyInstance): Promise<void> {
   for (const { path, type, read } of FILES) {
     const content = await contentOf(path, read);
@@ -61,5 +61,5 @@ export async function pages(app: FastifyInstance): Promise<void> {
       'content-type': type, 'cache-control': 'no-cache', 'content-security-policy': POLICY, 'referrer-policy': 'no-referrer',
     }), content));
   }
-  for (const [from, to] of [['/', '/docs'], ['/map', '/map'], ['/docs', '/docs']] as const) app.get(from, async (_request, reply) => reply.redirect(BASE + to));
+  for (const [from, to] of [['/', '/docs'], ['/map', '/map'], ['/docs', '/docs'], ['/metrics', '/metrics']] as const) app.get(from, async (_request, reply) => reply.redirect(BASE + to));
 }

@@ -11,15 +11,17 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import type { Log } from '../pipelines/log.ts';
-import { admitter, type Admit } from './access.ts';
+import { admitter, turnsFor, type Admit } from './access.ts';
 import { plainAddress, trusting } from './callers.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
 import { ApiError, invalidParameter, isTransient, refusal } from './errors.ts';
 import { commonHeaders, httpServer, JSON_TYPE } from './http.ts';
+import { databaseFigures, METRICS_TYPE, serverMetrics } from './metrics.ts';
 import { BASE, document } from './openapi.ts';
 import { pages } from './pages.ts';
 import { readParameters } from './parameters.ts';
 import { digest, matches, prepare, sendForm, sendPrepared, WORTH_COMPRESSING } from './prepared.ts';
+import { alone, type Shared } from './workers.ts';
 
 export interface ServerOptions {
   readonly reader: Reader;
@@ -28,6 +30,10 @@ export interface ServerOptions {
   readonly log: Log;
   /** Proxies in front whose `X-Forwarded-For` is believed: addresses or networks; empty: none. */
   readonly trustedProxies?: readonly string[];
+  /** Who may read the figures, beside callers of this machine: addresses or networks. */
+  readonly metricsReaders?: readonly string[];
+  /** What it shares with the other workers; not given: there are none. */
+  readonly shared?: Shared;
 }
 
 declare module 'fastify' {
@@ -37,17 +43,27 @@ declare module 'fastify' {
   }
 }
 
-/** How long what `/health` found is told again; milliseconds. */
-const HEALTH_MS = 1_000;
+/** How long what `/health` and `/metrics` found is told again; milliseconds. */
+const REMEMBERED_MS = 1_000;
+
+/** This machine. */
+const LOOPBACK = ['127.0.0.0/8', '::1'];
 
 /**
  * Builds the server; `listen` or `inject` it, `close` it in the end. The reader stays open.
  * @throws MappaleError `PROXY_INVALID` (exit 2)
  */
-export async function buildServer({ reader, version, log, trustedProxies = [] }: ServerOptions): Promise<FastifyInstance> {
+export async function buildServer(
+  { reader, version, log, trustedProxies = [], metricsReaders = [], shared = alone(turnsFor(reader.parallel)) }: ServerOptions,
+): Promise<FastifyInstance> {
   const trusts = trusting(trustedProxies);
+  const readsMetrics = trusting([...LOOPBACK, ...metricsReaders]);
+  const metrics = serverMetrics(reader);
   const app = fastify({
-    serverFactory: (handler) => httpServer(handler, (requestId, error, why) => log.info(`no request ${error.status}: ${why}`, { request: requestId })),
+    serverFactory: (handler) => httpServer(handler, (requestId, error, why) => {
+      metrics.unreadable(error);
+      log.info(`no request ${error.status}: ${why}`, { request: requestId });
+    }),
     // What is no request was answered by then.
     clientErrorHandler: () => undefined,
     trustProxy: trusts,
@@ -66,6 +82,7 @@ export async function buildServer({ reader, version, log, trustedProxies = [] }:
 
   const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const told = toApiError(error, request.id);
+    metrics.refused(told);
     if (told.status >= 500) log.warn(`${request.id}: ${describe(error)}`);
     // What is refused before any hook has run lacks the headers of the others.
     reply.code(told.status).headers({ ...commonHeaders(request.id), ...closing(request), 'cache-control': 'no-store', ...told.headers });
@@ -77,6 +94,7 @@ export async function buildServer({ reader, version, log, trustedProxies = [] }:
   app.addHook('onRoute', ({ url }) => {
     if (url !== '*') paths.push(new RegExp(`^${url.replace(':id(.+)', '[^/]+').replaceAll('.', '\\.')}$`));
   });
+  metrics.watch(app);
   let warned = false;
   app.addHook('onRequest', async (request, reply) => {
     reply.headers({ ...commonHeaders(request.id), ...closing(request) });
@@ -105,7 +123,7 @@ export async function buildServer({ reader, version, log, trustedProxies = [] }:
   await app.register(underPressure, {
     // The embedded database works in this very thread: there, a late event loop is only a question that takes its time.
     maxEventLoopDelay: reader.engine === 'pglite' ? 0 : 5000, pressureHandler: (_request, _reply, type, value) => {
-      throw refusal.SERVICE_UNAVAILABLE(`the server has too much to do (${type} ${Math.round(value ?? 0)})`);
+      throw refusal.SERVICE_UNAVAILABLE(`the server has too much to do (${type} ${Math.round(value ?? 0)})`, 'event_loop');
     },
   });
   app.addHook('onResponse', async (request, reply) => {
@@ -115,10 +133,10 @@ export async function buildServer({ reader, version, log, trustedProxies = [] }:
     });
   });
 
-  const admit = admitter(reader);
+  const admit = admitter(reader, metrics.waiting(shared.take));
   for (const endpoint of ENDPOINTS) serve(app, endpoint, reader, admit, version);
 
-  const health = remembered(HEALTH_MS, async () => {
+  const health = remembered(REMEMBERED_MS, async () => {
     const about = { version, timestamp: new Date().toISOString() };
     try {
       const { dataset } = await reader.call<{ dataset: string }>('select dataset from api.health()', []);
@@ -126,13 +144,21 @@ export async function buildServer({ reader, version, log, trustedProxies = [] }:
       return { status: 200, headers: {}, content: await prepare(`${body.slice(0, -1)},"dataset":${dataset}}`) };
     } catch (error) {
       log.warn(`health: ${describe(error)}`);
-      const { status, headers } = refusal.SERVICE_UNAVAILABLE('');
+      const { status, headers } = refusal.SERVICE_UNAVAILABLE('', 'database');
       return { status, headers, content: await prepare(JSON.stringify({ status: 'unavailable', ...about, database: 'unreachable', dataset: null })) };
     }
   });
   app.get(`${BASE}/health`, async (request, reply) => {
     const { status, headers, content } = await health();
     return sendForm(request, reply.code(status).headers(headers).type(JSON_TYPE).header('cache-control', 'no-store'), content);
+  });
+
+  const ofAll = shared.figures(metrics.registry);
+  const figures = remembered(REMEMBERED_MS, async () => `${await ofAll()}\n${await databaseFigures(reader)}`);
+  app.get(`${BASE}/metrics`, async (request, reply) => {
+    // A proxy on this machine that we do not know stands for whoever asked it.
+    if (!readsMetrics(request.ip) || (isForwarded(request) && !trusts(request.socket.remoteAddress ?? ''))) throw refusal.METRICS_ELSEWHERE();
+    return reply.type(METRICS_TYPE).header('cache-control', 'no-store').send(await figures());
   });
 
   const openapi = await prepare(JSON.stringify(document(version)));
@@ -214,7 +240,7 @@ function requireDecodable(url: string): void {
 
 function toApiError(error: unknown, requestId: string): ApiError {
   if (error instanceof ApiError) return error;
-  if (error instanceof MappaleError && isTransient(error)) return refusal.SERVICE_UNAVAILABLE('the database does not answer now');
+  if (error instanceof MappaleError && isTransient(error)) return refusal.SERVICE_UNAVAILABLE('the database does not answer now', 'database');
   const { code } = error as { code?: string };
   // Refused before a path is looked for.
   if (code === 'FST_ERR_BAD_URL') {

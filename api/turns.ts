@@ -1,9 +1,9 @@
 /** Whose turn it is: a caller's requests are worked on a few at a time, and callers who wait are served one after the other. */
 
 export interface TurnOptions {
-  /** Requests of one caller that are worked on at the same time. */
+  /** Requests of one caller that are worked on at the same time, wherever. */
   readonly perCaller: number;
-  /** Requests of all callers that are worked on at the same time. */
+  /** Requests of all callers that are worked on at the same time in one place. */
   readonly total: number;
   readonly patienceMs: number;
 }
@@ -11,23 +11,35 @@ export interface TurnOptions {
 /** Gives the turn back; a second call does nothing. */
 export type Release = () => void;
 
+/** A turn; `own`: others of the caller's own took too long; `others`: those of others did. */
+export type Turn = Release | 'own' | 'others';
+
+/** @returns when it is this caller's turn, or has waited too long */
+export type TakeTurn = (caller: string) => Promise<Turn>;
+
+interface Waiting {
+  readonly place: number;
+  readonly serve: (release: Release) => void;
+}
+
 interface Line {
   working: number;
-  readonly waiting: ((release: Release) => void)[];
+  readonly waiting: Waiting[];
 }
 
 export class Turns {
   readonly #options: TurnOptions;
   /** Of callers who work or wait; who was served last stands last. */
   readonly #lines = new Map<string, Line>();
-  #working = 0;
+  /** Requests that are worked on, by place. */
+  readonly #working = new Map<number, number>();
 
   constructor(options: TurnOptions) {
     this.#options = options;
   }
 
-  /** @returns when it is this caller's turn; `own`: others of its own took too long; `others`: those of others did */
-  async take(caller: string): Promise<Release | 'own' | 'others'> {
+  /** @param place where the work will be done: a worker's number */
+  async take(caller: string, place = 0): Promise<Turn> {
     const line = this.#lines.get(caller) ?? { working: 0, waiting: [] };
     this.#lines.set(caller, line);
     return new Promise((resolve) => {
@@ -37,44 +49,54 @@ export class Turns {
         this.#forget(caller, line);
         resolve(own ? 'own' : 'others');
       }, this.#options.patienceMs);
-      const served = (release: Release): void => {
-        clearTimeout(late);
-        resolve(release);
+      const served: Waiting = {
+        place,
+        serve(release) {
+          clearTimeout(late);
+          resolve(release);
+        },
       };
       line.waiting.push(served);
-      this.#serve();
+      this.#serve(place);
     });
   }
 
   /** Who has least in work comes first, of those the one who was served longest ago. */
-  #next(): [string, Line] | undefined {
-    let next: [string, Line] | undefined;
-    for (const each of this.#lines) {
-      const [, { working, waiting }] = each;
-      if (waiting.length > 0 && working < Math.min(this.#options.perCaller, next?.[1].working ?? Infinity)) next = each;
+  #next(place: number): [caller: string, line: Line, at: number] | undefined {
+    let next: [string, Line, number] | undefined;
+    for (const [caller, line] of this.#lines) {
+      if (line.working >= Math.min(this.#options.perCaller, next?.[1].working ?? Infinity)) continue;
+      const at = line.waiting.findIndex((each) => each.place === place);
+      if (at >= 0) next = [caller, line, at];
     }
     return next;
   }
 
-  #serve(): void {
-    while (this.#working < this.#options.total) {
-      const next = this.#next();
+  #serve(place: number): void {
+    while ((this.#working.get(place) ?? 0) < this.#options.total) {
+      const next = this.#next(place);
       if (next === undefined) return;
-      const [caller, line] = next;
-      line.working += 1;
-      this.#working += 1;
+      const [caller, line, at] = next;
+      this.#count(line, place, 1);
       this.#lines.delete(caller);
       this.#lines.set(caller, line);
       let given = true;
-      line.waiting.shift()?.(() => {
-        if (!given) return;
-        given = false;
-        line.working -= 1;
-        this.#working -= 1;
-        this.#forget(caller, line);
-        this.#serve();
-      });
+      for (const { serve } of line.waiting.splice(at, 1)) {
+        serve(() => {
+          if (!given) return;
+          given = false;
+          this.#count(line, place, -1);
+          this.#forget(caller, line);
+          // There is room in this place for anybody, and for this caller in all.
+          for (const free of new Set([place, ...line.waiting.map((each) => each.place)])) this.#serve(free);
+        });
+      }
     }
+  }
+
+  #count(line: Line, place: number, by: 1 | -1): void {
+    line.working += by;
+    this.#working.set(place, (this.#working.get(place) ?? 0) + by);
   }
 
   #forget(caller: string, line: Line): void {

@@ -1,7 +1,6 @@
 import type { Command } from 'commander';
 import { expandPath } from '../config.ts';
 import { withContext, type Context } from '../run/context.ts';
-import { writeMetrics } from '../operate/metrics.ts';
 import { exitCodeOf, refresh } from '../run/refresh.ts';
 import { acceptance, collectPaths, command, parseCount, parseRegion, print } from './command.ts';
 import { describe } from './report.ts';
@@ -51,7 +50,8 @@ export function refreshCommand(): Command {
     .action(async (regions: string[], options: RefreshArguments & { metrics?: string }) => {
       process.exitCode = await withContext({ access: 'write' }, async (context) => {
         const code = await bringUpToDate(context, 'refresh', options, foldersOf(options), regions.length === 0 ? null : regions.map((name) => parseRegion(name).code));
-        if (options.metrics !== undefined) await writeMetrics(context.database, expandPath(options.metrics), code);
+        // What writes figures is loaded when it is asked for.
+        if (options.metrics !== undefined) await (await import('../operate/metrics.ts')).writeMetrics(context.database, expandPath(options.metrics), code);
         return code;
       });
     });

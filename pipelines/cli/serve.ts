@@ -1,18 +1,18 @@
+import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import { trusting } from '../../api/callers.ts';
-import { readConfig } from '../config.ts';
+import type { Link } from '../../api/workers.ts';
+import { readConfig, type Config } from '../config.ts';
 import { VERSION } from '../run/context.ts';
 import { onDatabase } from '../db/index.ts';
-import { openReader, type Reader } from '../db/reader.ts';
+import { connectionsOfEach, openReader, type Reader } from '../db/reader.ts';
 import { ROLE } from '../db/role.ts';
 import { appliedFor, requireApplied } from '../db/state.ts';
 import { MappaleError } from '../errors.ts';
 import { makeLog, type Log } from '../log.ts';
 import { loadSources } from '../contract/registry.ts';
 import { command, parseWithin } from './command.ts';
-
-/** How long a request may still run after the server was told to stop. */
-const GRACE_MS = 10_000;
+import { GRACE_MS, sayWhere, stopSignal } from './serving.ts';
 
 interface ServeOptions {
   readonly host: string;
@@ -20,6 +20,8 @@ interface ServeOptions {
   readonly connections: number;
   readonly statementTimeout: number;
   readonly trustProxy?: readonly string[];
+  readonly metricsFrom?: readonly string[];
+  readonly workers: number;
 }
 
 export function serveCommand(): Command {
@@ -27,12 +29,15 @@ export function serveCommand(): Command {
     'mappale serve',
     'mappale token create --name me --scopes geocoding:read,admin_data:read,parcels:read',
     'DATABASE_URL=postgres://reader@localhost/italy mappale serve --host 0.0.0.0 --port 8080',
+    'DATABASE_URL=postgres://reader@localhost/italy mappale serve --workers 8 --connections 32',
   ])
     .option('--host <address>', 'address to listen on', '127.0.0.1')
     .option('--port <n>', 'port to listen on; 0: any free one', parseWithin(0, 65_535), 8080)
-    .option('--connections <n>', 'connections to PostgreSQL', parseWithin(1, 1_000), 10)
+    .option('--connections <n>', 'connections to PostgreSQL for answers, of all workers together; a third as many count requests', parseWithin(1, 1_000), 10)
     .option('--statement-timeout <ms>', 'longest question to the database', parseWithin(100, 60_000), 5000)
     .option('--trust-proxy <addresses...>', 'addresses or networks that proxies connect from: their X-Forwarded-For is believed')
+    .option('--metrics-from <addresses...>', 'addresses or networks that may read /api/v2/metrics, beside this machine')
+    .option('--workers <n>', 'processes that answer; more than one only with PostgreSQL', parseWithin(1, 256), 1)
     .action(async (options: ServeOptions) => {
       // What was typed is looked at before the database is.
       if (options.host.trim() === '') {
@@ -40,12 +45,15 @@ export function serveCommand(): Command {
           code: 'ADDRESS_UNAVAILABLE', kind: 'usage', hint: 'Use 127.0.0.1 for this machine only, 0.0.0.0 or :: for all networks.',
         });
       }
-      trusting(options.trustProxy ?? []);
+      trusting([...options.trustProxy ?? [], ...options.metricsFrom ?? []]);
       const config = readConfig();
       const log = makeLog(config, process.stderr);
+      const connections = shareOf(options, config);
+      // The others of several processes are started by this one, with the same words.
+      if (options.workers > 1 && cluster.isPrimary) return (await import('./serve-workers.ts')).serveByWorkers({ ...options, connections }, log);
       const sources = await loadSources();
       await onDatabase(config.databaseUrl, 'read', async (database) => {
-        const reader = await openReader(database, config.databaseUrl, { connections: options.connections, statementTimeoutMs: options.statementTimeout });
+        const reader = await openReader(database, config.databaseUrl, { connections, statementTimeoutMs: options.statementTimeout });
         try {
           requireApplied(await appliedFor(reader), sources);
           await serve(options, reader, log);
@@ -53,20 +61,55 @@ export function serveCommand(): Command {
           await reader.close();
         }
       });
+      // What is left of a worker is its line to the process that started it.
+      cluster.worker?.disconnect();
     });
 }
 
+/** @returns connections of each worker @throws MappaleError `WORKERS_EMBEDDED`, `CONNECTIONS_TOO_FEW` (exit 2) */
+function shareOf({ workers, connections }: ServeOptions, { databaseUrl }: Config): number {
+  if (workers > 1 && databaseUrl.startsWith('pglite:')) {
+    throw new MappaleError('the embedded database is open to one process only', {
+      code: 'WORKERS_EMBEDDED', kind: 'usage', detail: `expected --workers 1, found ${workers}`, hint: 'Leave --workers out, or set DATABASE_URL=postgres://… to a server.',
+    });
+  }
+  const share = connectionsOfEach(connections, workers);
+  if (share === 0) {
+    throw new MappaleError('there are too few connections for so many workers', {
+      code: 'CONNECTIONS_TOO_FEW', kind: 'usage', detail: `expected --connections ${leastFor(workers)} or more for ${workers} workers, found ${connections}`,
+      hint: `Type --connections ${leastFor(workers)}, or fewer workers.`,
+    });
+  }
+  return share;
+}
+
+/** Connections with which each of so many workers has one for answers and one that counts. */
+function leastFor(workers: number): number {
+  let least = workers;
+  while (connectionsOfEach(least, workers) === 0) least += 1;
+  return least;
+}
+
 /** Listens until told to stop. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
-async function serve({ host, port, trustProxy }: ServeOptions, reader: Reader, log: Log): Promise<void> {
-  warnOfRights(reader, log);
+async function serve({ host, port, trustProxy = [], metricsFrom = [] }: ServeOptions, reader: Reader, told: Log): Promise<void> {
   // Half of what the program loads is the server: other commands begin without it.
-  const { buildServer } = await import('../../api/server.ts');
-  const app = await buildServer({ reader, version: VERSION, log, trustedProxies: trustProxy ?? [] });
-  const stopped = stopSignal();
+  const [{ buildServer }, { ownLink }, { warmUp }] = await Promise.all([
+    import('../../api/server.ts'), import('../../api/workers.ts'), import('../../api/warm-up.ts'),
+  ]);
+  const link = ownLink();
+  const log = link === null ? told : ofWorker(told);
+  // Of several workers the first says it for all.
+  if ((cluster.worker?.id ?? 1) === 1) warnOfRights(reader, log);
+  const app = await buildServer({
+    reader, version: VERSION, log, trustedProxies: trustProxy, metricsReaders: metricsFrom, ...(link === null ? {} : { shared: link }),
+  });
+  // A server whose first answers are slow is better than none.
+  await warmUp(reader).catch((error: unknown) => {
+    log.warn(`not all connections are ready: ${error instanceof Error ? error.message : String(error)}. First answers take longer; is the login allowed --connections?`);
+  });
+  const stopped = Promise.race([stopSignal(), ...(link === null ? [] : [link.stopped])]);
   try {
-    const address = await app.listen({ host, port });
-    process.stdout.write(`${address}/api/v2\n`);
-    log.info(`listening; try ${address}/api/v2/docs and ${address}/api/v2/map; stop with Ctrl-C`);
+    announce(await app.listen({ host, port }), log, link);
   } catch (error) {
     await app.close();
     throw listenError(error, host, port);
@@ -75,6 +118,18 @@ async function serve({ host, port, trustProxy }: ServeOptions, reader: Reader, l
   const late = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);
   await app.close();
   clearTimeout(late);
+}
+
+/** A worker tells the process that started it, which tells people. */
+function announce(address: string, log: Log, link: Link | null): void {
+  if (link === null) sayWhere(address, log);
+  else link.listening(address);
+}
+
+/** Its lines say which process wrote them. */
+function ofWorker(log: Log): Log {
+  const worker = process.pid;
+  return { ...log, info: (message, facts) => log.info(message, { ...facts, worker }), warn: (message, facts) => log.warn(message, { ...facts, worker }) };
 }
 
 /** A session may always go back to the rights of its login. */
@@ -86,14 +141,6 @@ function warnOfRights({ login, restricted }: Reader, log: Log): void {
     ordinary: `no member of the role ${ROLE}: the server works with whatever rights that login has`,
   }[login];
   log.warn(`DATABASE_URL logs in as ${danger}. Better: create role NAME login password '…' in role ${ROLE}; and DATABASE_URL=postgres://NAME@…`);
-}
-
-/** The first signal stops the server in good order; a second one ends the process as always. */
-function stopSignal(): Promise<NodeJS.Signals> {
-  return new Promise((resolve) => {
-    process.once('SIGINT', resolve);
-    process.once('SIGTERM', resolve);
-  });
 }
 
 function listenError(error: unknown, host: string, port: number): unknown {

@@ -18,6 +18,30 @@ export interface ReaderOptions {
   readonly statementTimeoutMs: number;
 }
 
+/** Connections of one kind. */
+export interface Pool {
+  /** `answers`, or `counts` of requests. */
+  readonly name: 'answers' | 'counts';
+  /** Connections that are open, those of them that do nothing, and questions that wait for one. */
+  readonly size: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
+
+/** Connections that count requests, beside those for answers: counting takes a fraction of what an answer takes. */
+function countingOf(connections: number): number {
+  return Math.ceil(connections / 3);
+}
+
+/**
+ * @param connections for answers, of all processes together
+ * @returns those of each of so many processes, so that all of theirs, counting included, are no more than one process would open; 0: too few to share
+ */
+export function connectionsOfEach(connections: number, processes: number): number {
+  const room = Math.floor((connections + countingOf(connections)) / processes);
+  return room - Math.ceil(room / 4);
+}
+
 export interface Reader {
   readonly engine: Database['engine'];
   /** True: works with the rights of `mappale_api`; false: with those of whoever logged in. */
@@ -34,6 +58,13 @@ export interface Reader {
   call<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
   /** The same for a function that counts: of requests, of bad keys. Everything else may write nothing. */
   count<T extends Row>(statement: string, parameters: readonly unknown[]): Promise<T>;
+  /**
+   * Opens all connections for answers, and does this once on each. Nothing on PGlite.
+   * @throws MappaleError (kind `database`), also where not all could be opened: then after it was done on the others
+   */
+  onEach(work: (connection: Reader) => Promise<void>): Promise<void>;
+  /** What its connections do now; none on PGlite. */
+  pools(): readonly Pool[];
   close(): Promise<void>;
 }
 
@@ -54,6 +85,8 @@ function embeddedReader(database: Database): Reader {
     parallel: 1,
     call: (statement, parameters) => inside('read only', statement, parameters),
     count: (statement, parameters) => inside('read write', statement, parameters),
+    onEach: async () => undefined,
+    pools: () => [],
     close: async () => undefined,
   };
 }
@@ -71,38 +104,56 @@ export async function openPostgresReader(url: string, { connections, statementTi
       connectionString, max, application_name: 'mappale server', options: [options, ...settings, ...more].join(' '), connectionTimeoutMillis: 2000,
       // The server's own limit comes first; this one is for a server that no longer answers at all.
       query_timeout: statementTimeoutMs + 2000,
+      // A connection has to learn what it is asked before it is quick: it is kept, and watched for firewalls that drop what is silent.
+      idleTimeoutMillis: 0, keepAlive: true, keepAliveInitialDelayMillis: 60_000,
     });
     pool.on('error', () => undefined);
     pool.on('connect', (client) => client.on('error', () => undefined));
     return pool;
   };
   const reading = open(connections, ['-c default_transaction_read_only=on']);
-  // Counting takes a fraction of what an answer takes.
-  const counting = open(Math.max(1, Math.ceil(connections / 3)), []);
+  const counting = open(countingOf(connections), []);
   const names = new Map<string, string>();
   const nameOf = (statement: string): string => {
     let name = names.get(statement);
     if (name === undefined) names.set(statement, name = createHash('sha256').update(statement).digest('hex').slice(0, 32));
     return name;
   };
-  const ask = async <T extends Row>(pool: pg.Pool, statement: string, parameters: readonly unknown[]): Promise<T> => {
+  const ask = async <T extends Row>(on: pg.Pool | pg.PoolClient, statement: string, parameters: readonly unknown[]): Promise<T> => {
     try {
-      return first((await pool.query<T>({ name: nameOf(statement), text: statement, values: [...parameters] })).rows, statement);
+      return first((await on.query<T>({ name: nameOf(statement), text: statement, values: [...parameters] })).rows, statement);
     } catch (error) {
       throw databaseError(error, statement, null);
     }
   };
-  return {
+  const reader: Reader = {
     engine: 'postgres',
     restricted,
     login,
     parallel: connections,
     call: (statement, parameters) => ask(reading, statement, parameters),
     count: (statement, parameters) => ask(counting, statement, parameters),
+    async onEach(work) {
+      const opened = await Promise.allSettled(Array.from({ length: connections }, () => reading.connect()));
+      const clients = opened.flatMap((each) => (each.status === 'fulfilled' ? [each.value] : []));
+      try {
+        await Promise.all(clients.map((client) => work({ ...reader, call: (statement, parameters) => ask(client, statement, parameters) })));
+      } finally {
+        for (const client of clients) client.release();
+      }
+      const refused = opened.find((each) => each.status === 'rejected');
+      if (refused !== undefined) throw databaseError(refused.reason, null, null);
+    },
+    pools: () => [stateOf('answers', reading), stateOf('counts', counting)],
     close: async () => {
       await Promise.all([reading.end(), counting.end()]);
     },
   };
+  return reader;
+}
+
+function stateOf(name: Pool['name'], { totalCount, idleCount, waitingCount }: pg.Pool): Pool {
+  return { name, size: totalCount, idle: idleCount, waiting: waitingCount };
 }
 
 interface Login {

@@ -2,7 +2,7 @@
 import type { Figures } from '../db/figures.ts';
 import { one, type Database, type Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
-import { MappaleError } from '../errors.ts';
+import { EXIT, MappaleError } from '../errors.ts';
 import type { Facts } from '../contract/fingerprint.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 import type { Relation } from '../contract/sql-files.ts';
@@ -159,12 +159,14 @@ export interface Run {
 
 /**
  * Runs a command that writes: takes the one writer's lock, opens the ledger's run, closes it with its outcome.
+ * @param exitCodeOf exit code of a run that ended with this result, some of which may have failed
  * @throws MappaleError `ALREADY_RUNNING` (exit 7), naming the other one
  */
 export async function withRun<T>(
   database: Database,
   facts: { command: string; arguments: unknown; version: string; host: string },
   work: (run: Run) => Promise<T>,
+  exitCodeOf: (result: T) => number = () => EXIT.done,
 ): Promise<T> {
   return asOnlyWriter(database, async (verify) => {
     await database.query("update ledger.run set ended_at = now(), outcome = 'interrupted' where ended_at is null");
@@ -180,7 +182,7 @@ export async function withRun<T>(
           return recordStep(database, runId, step, subject, inner);
         },
       });
-      await finish('done', 0, null);
+      await finish('done', exitCodeOf(result), null);
       return result;
     } catch (error) {
       const known = error instanceof MappaleError ? error : null;

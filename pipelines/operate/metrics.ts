@@ -1,26 +1,51 @@
-/** State of the database as a Prometheus text file (node exporter's textfile collector). */
+/** What is published and how the last refresh ended, as figures for Prometheus: one list of names, for the server and for the text file of a refresh. */
 import { rename, writeFile } from 'node:fs/promises';
-import type { Database } from '../db/index.ts';
-import { statementsOf } from '../db/statements.ts';
+import { Gauge, Registry } from 'prom-client';
 import { findRegion } from '../contract/regions.ts';
+import type { Database } from '../db/index.ts';
+import { one } from '../db/types.ts';
 
-/** Writes beside and renames, so that a collector never reads half a file. */
+/** As `api.published_state` tells it. Moments are seconds since 1970. */
+export interface PublishedState {
+  readonly regions: readonly { readonly code: number; readonly published: number; readonly age: number; readonly parcels: number }[];
+  readonly sources: readonly { readonly id: string; readonly records: number; readonly rejects: number }[];
+  /** Null: never. */
+  readonly refreshed: { readonly exitCode: number; readonly ended: number } | null;
+}
+
+/** Whoever may execute the interface may ask it. */
+export const STATE_STATEMENT = 'select state from api.published_state()';
+
+/**
+ * @param aged whether the text is read now, so that ages are true
+ * @returns the state in Prometheus' text format
+ */
+export function describeState({ regions, sources, refreshed }: PublishedState, aged: boolean): Promise<string> {
+  const registry = new Registry();
+  const gauge = <L extends string>(name: string, help: string, labels: readonly L[], values: readonly (readonly [Record<L, string>, number])[]): void => {
+    const made = new Gauge({ name: `mappale_${name}`, help, labelNames: labels, registers: [registry] });
+    for (const [label, value] of values) made.set(label, value);
+  };
+  const ofRegion = (code: number): { region: string } => ({ region: findRegion(code)?.slug ?? String(code) });
+  if (refreshed !== null) {
+    gauge('last_run_exit_code', 'Exit code of the last refresh (0: done).', [], [[{}, refreshed.exitCode]]);
+    gauge('last_run_timestamp_seconds', 'When the last refresh ended that had something to do, or that wrote this.', [], [[{}, refreshed.ended]]);
+  }
+  gauge('published_timestamp_seconds', 'When the region in force was published.', ['region'], regions.map(({ code, published }) => [ofRegion(code), published]));
+  if (aged) gauge('published_age_seconds', 'How long ago the region in force was published.', ['region'], regions.map(({ code, age }) => [ofRegion(code), age]));
+  gauge('parcels', 'Parcels in force.', ['region'], regions.map(({ code, parcels }) => [ofRegion(code), parcels]));
+  gauge('records', 'Records of loaded releases.', ['source'], sources.map(({ id, records }) => [{ source: id }, records]));
+  gauge('rejects', 'Records refused in loaded releases.', ['source'], sources.map(({ id, rejects }) => [{ source: id }, rejects]));
+  return registry.metrics();
+}
+
+/**
+ * For node exporter's textfile collector: written beside and renamed, so that a collector never reads half a file.
+ * @param exitCode of the refresh that ends now
+ */
 export async function writeMetrics(database: Database, path: string, exitCode: number): Promise<void> {
-  const statement = statementsOf('operate');
-  const regions = await database.query<{ unit: number; published: number; parcels: number }>(statement('published_parcels'));
-  const sources = await database.query<{ source: string; records: number; rejects: number }>(statement('records'));
-  const ofRegion = (unit: number): string => `{region="${findRegion(unit)?.slug ?? unit}"}`;
-  const ofSource = (source: string): string => `{source="${source}"}`;
-  const gauge = (name: string, help: string, values: readonly (readonly [labels: string, value: number])[]): string[] =>
-    [`# HELP mappale_${name} ${help}`, `# TYPE mappale_${name} gauge`, ...values.map(([labels, value]) => `mappale_${name}${labels} ${value}`)];
-  const lines = [
-    ...gauge('last_run_exit_code', 'Exit code of the last refresh (0: done).', [['', exitCode]]),
-    ...gauge('last_run_timestamp_seconds', 'When the last refresh ended.', [['', Math.floor(Date.now() / 1000)]]),
-    ...gauge('published_timestamp_seconds', 'When the region in force was published.', regions.map(({ unit, published }) => [ofRegion(unit), published])),
-    ...gauge('parcels', 'Parcels in force.', regions.map(({ unit, parcels }) => [ofRegion(unit), parcels])),
-    ...gauge('records', 'Records of loaded releases.', sources.map(({ source, records }) => [ofSource(source), records])),
-    ...gauge('rejects', 'Records refused in loaded releases.', sources.map(({ source, rejects }) => [ofSource(source), rejects])),
-  ];
-  await writeFile(`${path}.tmp`, `${lines.join('\n')}\n`);
+  const { state } = await one<{ state: PublishedState }>(database, STATE_STATEMENT);
+  const refreshed = { exitCode, ended: Math.floor(Date.now() / 1000) };
+  await writeFile(`${path}.tmp`, await describeState({ ...state, refreshed }, false));
   await rename(`${path}.tmp`, path);
 }

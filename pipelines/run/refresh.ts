@@ -173,7 +173,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     await together(most, then.builds.filter(({ unit }) => unit > 0), build);
     if (failures.length === 0) failures.push(...(await nothingPublished(context, options)));
     return report({ runId: run.runId, held: [...then.held].sort(), loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), estimate });
-  });
+  }, exitCodeOf);
 }
 
 function aboutRun(context: Context, options: RefreshOptions): { command: string; arguments: unknown; version: string; host: string } {

@@ -60,18 +60,6 @@ where r.state = 'loaded'
   and (f.path = $1 or f.name = $2 or (length($3) >= 8 and starts_with(f.sha256, $3)))
 order by f.file_id
 
--- statement: published_parcels
-select
-  p.unit_code::int4 as unit,
-  extract(epoch from p.published_at)::int8 as published,
-  t.rows as parcels
-from ledger.publication p
-join ledger.publication_table t using (publication_id)
-where p.state = 'current'
-  and p.unit_code > 0
-  and t.relation = 'core.parcel'
-order by p.unit_code
-
 -- statement: unread
 -- Parcels of a section whose raster had left before they came, by region.
 select
@@ -81,16 +69,6 @@ from :"table"
 where unread
 group by 1
 order by 1
-
--- statement: records
-select
-  source_id as source,
-  sum(records)::int8 as records,
-  sum(rejects)::int8 as rejects
-from ledger.release
-where state = 'loaded'
-group by source_id
-order by source_id
 
 -- statement: kept_partitions
 select distinct t.partition

@@ -40,6 +40,28 @@ describe('turns', () => {
     expect(served.join('')).toBe('aabcabcaa');
   });
 
+  it('of one caller are as many over all places as in one, and each place has room for its own', async () => {
+    const turns = new Turns({ perCaller: 3, total: 2, patienceMs: 1_000 });
+    const served: string[] = [];
+    const releases: Release[] = [];
+    for (const [caller, place] of [['a', 1], ['a', 1], ['a', 1], ['a', 2], ['a', 2], ['b', 1], ['b', 2]] as const) {
+      void turns.take(caller, place).then((turn) => {
+        served.push(`${caller}${place}`);
+        releases.push(turn as Release);
+      });
+    }
+    await settled();
+    expect(served).toEqual(['a1', 'a1', 'a2', 'b2']);
+    // Room in the first place goes to who has less in work; the second place is full.
+    releases[0]!();
+    await settled();
+    expect(served.slice(4)).toEqual(['b1']);
+    // A turn that ends in one place lets the caller on in another one.
+    releases[3]!();
+    await settled();
+    expect(served.slice(5)).toEqual(['a2']);
+  });
+
   it('end for who waited too long, and are not lost', async () => {
     vi.useFakeTimers();
     const turns = new Turns({ perCaller: 1, total: 2, patienceMs: 2_000 });
@@ -71,6 +93,8 @@ async function held(): Promise<{
     restricted: true,
     login: 'ordinary',
     parallel: 10,
+    pools: () => [],
+    onEach: async () => undefined,
     close: async () => undefined,
     call: (async (statement: string, parameters: readonly unknown[]) => {
       begun.push(String(parameters[0] ?? statement));

@@ -115,7 +115,7 @@ describe('a server whose database', () => {
     const fail = async (): Promise<never> => {
       throw new MappaleError('secret detail of the database', { code, kind: 'database', detail: 'host=10.0.0.1 password=hunter2' });
     };
-    return { engine: 'postgres', restricted: true, login: 'ordinary', parallel: 10, close: async () => undefined, call: fail, count: fail };
+    return { engine: 'postgres', restricted: true, login: 'ordinary', parallel: 10, pools: () => [], onEach: async () => undefined, close: async () => undefined, call: fail, count: fail };
   };
   const ask = async (reader: Reader, path: string): Promise<Answered> => {
     const app = await buildServer({ reader, version: VERSION, log: SILENT });

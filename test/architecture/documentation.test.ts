@@ -129,7 +129,7 @@ describe('the files for containers and the forge', () => {
 
   it('give the program commands that it takes', async () => {
     const given = [/^CMD (\[.*\])$/m.exec(image)?.[1] ?? '', ...Object.values(services).flatMap(({ build, command }) => (build === undefined || command === undefined ? [] : [JSON.stringify(command)]))];
-    expect(given.length).toBe(2);
+    expect(given.length).toBe(3);
     for (const each of given) expect([each, await refusal(JSON.parse(each) as string[])]).toEqual([each, null]);
   });
 

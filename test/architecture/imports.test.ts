@@ -32,7 +32,7 @@ const PACKAGES: Readonly<Record<(typeof ORDER)[number], readonly string[]>> = {
   ingest: [],
   build: ['p-limit'],
   run: [],
-  operate: ['zod'],
+  operate: ['prom-client', 'zod'],
 };
 
 const roomPath = (room: string): string => (room === ORDER[0] ? 'pipelines/[^/]+\\.ts$' : `pipelines/${room}/`);
@@ -50,8 +50,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   synthetic: { files: /^pipelines\/synthetic\//, local: [ORDER[0], 'formats', 'contract', 'readers', 'synthetic'].map(roomPath), packages: ['geographiclib-geodesic', 'h5wasm', 'polyclip-ts', 'proj4', 'yazl'] },
   'a command': { files: /^pipelines\/cli\//, local: ['pipelines/(?!synthetic/)', 'api/'], late: roomPath('synthetic'), packages: ['commander', 'zod'] },
   'the server': {
-    files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/(config|errors|log|contract/(schemas|sections|regions))\\.ts$'],
-    packages: ['fastify', '@fastify/*', 'leaflet', 'swagger-ui-dist', 'zod'],
+    files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/(config|errors|log|contract/(schemas|sections|regions)|operate/metrics)\\.ts$'],
+    packages: ['fastify', '@fastify/*', 'leaflet', 'prom-client', 'swagger-ui-dist', 'zod'],
   },
   'a script': { files: /^scripts\//, local: ['scripts/', 'pipelines/', 'sources/', 'api/'], packages: null },
   'the configuration of a tool': { files: /^[^/]+\.config\.ts$/, local: ['test/harness/'], packages: null },

@@ -1,0 +1,183 @@
+/**
+ * Several processes that answer at one address. What must hold of them together is kept by the process that started them: turns of callers, so that a token has
+ * as many requests in work as with one process, and the sum of all figures. The rest is each worker's own: the hour of a token and bad keys are counted
+ * in the database, and every answer says of which publication it is, so that nothing that is remembered can be of another.
+ */
+import cluster, { type Worker } from 'node:cluster';
+import { Counter, Registry } from 'prom-client';
+import { addUp, lasting, type Figure } from './metrics.ts';
+import type { Release, TakeTurn, Turn, Turns } from './turns.ts';
+
+/** What the servers of one address share. */
+export interface Shared {
+  readonly take: TakeTurn;
+  /** @param registry figures of this process @returns tells those of all as text */
+  figures(registry: Registry): () => Promise<string>;
+}
+
+/** Of a server that is alone. */
+export function alone(turns: Turns): Shared {
+  return { take: (caller) => turns.take(caller), figures: (registry) => () => registry.metrics() };
+}
+
+/** What a worker tells or asks. */
+type FromWorker =
+  | { readonly tell: 'listening'; readonly address: string }
+  | { readonly tell: 'released'; readonly id: number }
+  | { readonly tell: 'figures'; readonly figures: readonly Figure[] }
+  | { readonly ask: 'turn'; readonly id: number; readonly caller: string }
+  | { readonly ask: 'figures'; readonly id: number };
+
+type ToWorker =
+  | { readonly tell: 'stop' }
+  | { readonly ask: 'figures' }
+  | { readonly answer: true | string; readonly id: number };
+
+export interface Link extends Shared {
+  /** Resolves when the server is to stop. */
+  readonly stopped: Promise<string>;
+  listening(address: string): void;
+}
+
+/** A worker's end. @param worker this process */
+export function linkOf(worker: Worker): Link {
+  let last = 0;
+  let own: Registry | null = null;
+  const answers = new Map<number, (answer: true | string) => void>();
+  // A channel that is gone ends this process, too.
+  const send = (message: FromWorker): void => void worker.send(message, () => undefined);
+  const ask = (question: { ask: 'turn'; caller: string } | { ask: 'figures' }): Promise<{ id: number; answer: true | string }> => new Promise((resolve) => {
+    const id = last += 1;
+    answers.set(id, (answer) => resolve({ id, answer }));
+    send({ ...question, id });
+  });
+  const stopped = new Promise<string>((resolve) => {
+    worker.on('message', (message: ToWorker) => {
+      if ('answer' in message) {
+        answers.get(message.id)?.(message.answer);
+        answers.delete(message.id);
+      } else if ('tell' in message) {
+        resolve('told to stop');
+      } else {
+        void (own?.getMetricsAsJSON() ?? Promise.resolve([])).then((figures) => send({ tell: 'figures', figures: figures.map((each) => ({ ...each, type: String(each.type) })) }));
+      }
+    });
+  });
+  return {
+    stopped,
+    listening: (address) => send({ tell: 'listening', address }),
+    async take(caller) {
+      const { id, answer } = await ask({ ask: 'turn', caller });
+      if (answer !== true) return answer as 'own' | 'others';
+      return () => send({ tell: 'released', id });
+    },
+    figures(registry) {
+      own = registry;
+      return async () => String((await ask({ ask: 'figures' })).answer);
+    },
+  };
+}
+
+/** How long a worker that is busy may take to tell its figures; then those that it told before stand. */
+const FIGURES_MS = 1_000;
+
+interface Desk {
+  readonly worker: Worker;
+  readonly releases: Map<number, Release>;
+  /** As it told them last. */
+  figures: readonly Figure[];
+  /** Told when the next ones come. */
+  told: () => void;
+}
+
+/** The end of the process that starts workers. */
+export class Office {
+  readonly #turns: Turns;
+  readonly #desks = new Map<number, Desk>();
+  readonly #own = new Registry();
+  readonly #lost = new Counter({ name: 'mappale_workers_lost_total', help: 'Workers that ended without being told to.', registers: [this.#own] });
+  /** What workers counted that are no more. */
+  #past: Promise<readonly Figure[]> = Promise.resolve([]);
+  /** Figures that are being gathered; whoever asks meanwhile has those. */
+  #gathering: Promise<string> | null = null;
+
+  /** @param turns of which each worker is a place */
+  constructor(turns: Turns) {
+    this.#turns = turns;
+  }
+
+  /** @param listening told the address when the worker answers */
+  open(worker: Worker, listening: (address: string) => void): void {
+    const desk: Desk = { worker, releases: new Map(), figures: [], told: () => undefined };
+    worker.on('message', (message: FromWorker) => {
+      if ('ask' in message) {
+        void this.#answer(desk, message);
+      } else if (message.tell === 'released') {
+        desk.releases.get(message.id)?.();
+        desk.releases.delete(message.id);
+      } else if (message.tell === 'figures') {
+        desk.figures = message.figures;
+        desk.told();
+      } else {
+        this.#desks.set(worker.id, desk);
+        listening(message.address);
+      }
+    });
+    // Its turns are given to others; what it counted since its figures were read is lost.
+    worker.once('exit', () => {
+      this.#desks.delete(worker.id);
+      for (const release of desk.releases.values()) release();
+      desk.releases.clear();
+      desk.told();
+      this.#past = this.#past.then(async (past) => (await addUp([past, lasting(desk.figures)])).figures);
+    });
+  }
+
+  lost(): void {
+    this.#lost.inc();
+  }
+
+  stop(): void {
+    for (const { worker } of this.#desks.values()) send(worker, { tell: 'stop' });
+  }
+
+  async #answer({ worker, releases }: Desk, question: Extract<FromWorker, { ask: string }>): Promise<void> {
+    const { id } = question;
+    if (question.ask === 'figures') {
+      send(worker, { id, answer: await (this.#gathering ??= this.#gather().finally(() => (this.#gathering = null))) });
+      return;
+    }
+    const turn: Turn = await this.#turns.take(question.caller, worker.id);
+    if (typeof turn !== 'function') {
+      send(worker, { id, answer: turn });
+    } else if (worker.isDead()) {
+      turn();
+    } else {
+      releases.set(id, turn);
+      send(worker, { id, answer: true });
+    }
+  }
+
+  async #gather(): Promise<string> {
+    await Promise.all([...this.#desks.values()].map((desk) => new Promise<void>((resolve) => {
+      const late = setTimeout(resolve, FIGURES_MS);
+      desk.told = () => {
+        clearTimeout(late);
+        resolve();
+      };
+      send(desk.worker, { ask: 'figures' });
+    })));
+    const { text } = await addUp([await this.#past, ...[...this.#desks.values()].map(({ figures }) => figures)]);
+    return `${text}\n${await this.#own.metrics()}`;
+  }
+}
+
+/** What no longer reaches a worker that ends needs no answer. */
+function send(worker: Worker, message: ToWorker): void {
+  if (worker.isConnected()) worker.send(message, () => undefined);
+}
+
+/** The link of this process, where another one started it as a worker. */
+export function ownLink(): Link | null {
+  return cluster.worker === undefined ? null : linkOf(cluster.worker);
+}

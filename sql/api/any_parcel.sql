@@ -1,0 +1,19 @@
+-- purpose: a parcel to try the interface with
+-- reads: core.parcel
+-- writes: api.any_parcel
+-- grain: one call at the start of a server
+-- crs: EPSG:4326, longitude latitude
+
+create or replace function api.any_parcel(out fid int4, out lat float8, out lng float8)
+language sql stable security definer
+set search_path to public, pg_temp
+as $$
+  select
+    p.fid,
+    st_y(p.point),
+    st_x(p.point)
+  from core.parcel p
+  where p.kind = 'land'
+  limit 1
+$$;
+comment on function api.any_parcel() is 'Some land parcel that is published and its representative point; nulls: none is';

@@ -1,0 +1,48 @@
+-- purpose: what is published, what was read for it and how the last refresh ended, for metrics
+-- reads: ledger.publication, ledger.publication_table, ledger.release, ledger.run
+-- writes: api.published_state
+-- grain: one call per answer
+-- crs: none
+
+create or replace function api.published_state(out state jsonb)
+language sql stable security definer
+set search_path to public, pg_temp
+as $$
+  select jsonb_build_object(
+    'regions', (
+      select coalesce(jsonb_agg(jsonb_build_object(
+        'code', p.unit_code,
+        'published', extract(epoch from p.published_at)::int8,
+        'age', extract(epoch from now() - p.published_at)::int8,
+        'parcels', coalesce(t.rows, 0)
+      ) order by p.unit_code), '[]'::jsonb)
+      from ledger.publication p
+      left join ledger.publication_table t
+        on t.publication_id = p.publication_id
+        and t.relation = 'core.parcel'
+      where p.state = 'current'
+        and p.unit_code > 0
+    ),
+    'sources', (
+      select coalesce(jsonb_agg(jsonb_build_object('id', s.source_id, 'records', s.records, 'rejects', s.rejects) order by s.source_id), '[]'::jsonb)
+      from (
+        select
+          r.source_id,
+          sum(r.records)::int8 as records,
+          sum(r.rejects)::int8 as rejects
+        from ledger.release r
+        where r.state = 'loaded'
+        group by r.source_id
+      ) s
+    ),
+    'refreshed', (
+      select jsonb_build_object('exitCode', r.exit_code, 'ended', extract(epoch from r.ended_at)::int8)
+      from ledger.run r
+      where r.command in ('refresh', 'load-region')
+        and r.exit_code is not null
+      order by r.run_id desc
+      limit 1
+    )
+  )
+$$;
+comment on function api.published_state() is 'Regions in force with their moment, age in seconds and parcels; records and rejects of the releases that are loaded, by source; exit code and end of the last refresh in the ledger, null: none. Moments in seconds since 1970';

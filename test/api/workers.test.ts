@@ -1,0 +1,196 @@
+/** The server as several processes: who answers, what they share, what happens when one dies, how they end. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { readFile, readdir } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { createInterface } from 'node:readline';
+import { fileURLToPath } from 'node:url';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createToken } from '../../pipelines/cli/token.ts';
+import { migrate } from '../../pipelines/db/migrate.ts';
+import { connectionsOfEach } from '../../pipelines/db/reader.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { describeEngines } from '../harness/database.ts';
+
+const PROGRAM = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
+
+interface Ended {
+  readonly code: number | null;
+  readonly out: readonly string[];
+  readonly said: readonly string[];
+}
+
+/** A server, its lines, and the processes of it that answered. */
+class Serving {
+  readonly out: string[] = [];
+  readonly said: string[] = [];
+  readonly #child;
+  readonly ended: Promise<Ended>;
+
+  constructor(url: string, ...more: readonly string[]) {
+    this.#child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', ...more], { env: { DATABASE_URL: url, PATH: '/usr/bin:/bin', MAPPALE_LOG: 'json' }, stdio: ['ignore', 'pipe', 'pipe'] });
+    createInterface({ input: this.#child.stdout }).on('line', (line) => this.out.push(line));
+    createInterface({ input: this.#child.stderr }).on('line', (line) => this.said.push(line));
+    this.ended = once(this.#child, 'close').then(([code]) => ({ code: code as number | null, out: this.out, said: this.said }));
+  }
+
+  get pid(): number {
+    return this.#child.pid!;
+  }
+
+  async base(): Promise<string> {
+    await Promise.race([vi.waitFor(() => expect(this.out.length).toBe(1), { timeout: 60_000 }), this.ended]);
+    if (this.out.length === 0) throw new Error(`it ended: ${this.said.join('\n')}`);
+    return this.out[0]!;
+  }
+
+  /** Processes that logged an answer. */
+  answering(): number[] {
+    const lines = this.said.flatMap((line) => (line.startsWith('{') ? [JSON.parse(line) as { message: string; worker?: number }] : []));
+    return [...new Set(lines.flatMap(({ message, worker }) => (message.startsWith('GET ') && worker !== undefined ? [worker] : [])))];
+  }
+
+  kill(signal: NodeJS.Signals): void {
+    this.#child.kill(signal);
+  }
+}
+
+/** Each over a connection of its own, which go to the workers in turn. */
+async function ask(url: string, headers: Readonly<Record<string, string>> = {}): Promise<{ status: number; text: string }> {
+  const response = await fetch(url, { headers: { connection: 'close', ...headers } });
+  return { status: response.status, text: await response.text() };
+}
+
+/** Value of a figure, summed over its labels. */
+function figure(text: string, name: string, labels = ''): number {
+  return text.split('\n').filter((line) => line.startsWith(`${name}{`) || line.startsWith(`${name} `)).filter((line) => line.includes(labels))
+    .reduce((sum, line) => sum + Number(line.slice(line.lastIndexOf(' ') + 1)), 0);
+}
+
+/** Processes of the program that this one started; those of its tools aside. */
+async function childrenOf(pid: number): Promise<number[]> {
+  const lists = await Promise.all((await readdir(`/proc/${pid}/task`)).map((task) => readFile(`/proc/${pid}/task/${task}/children`, 'utf8')));
+  const all = lists.flatMap((list) => list.trim().split(' ')).filter((each) => each !== '').map(Number);
+  const lines = await Promise.all(all.map((each) => readFile(`/proc/${each}/cmdline`, 'utf8').catch(() => '')));
+  return all.filter((_, at) => lines[at]!.includes('mappale.mjs'));
+}
+
+describeEngines('mappale serve --workers 2', (engine) => {
+  const started: Serving[] = [];
+  afterEach(async () => {
+    for (const serving of started.splice(0)) {
+      serving.kill('SIGKILL');
+      await serving.ended;
+    }
+  });
+  const start = (url: string, ...more: readonly string[]): Serving => {
+    const serving = new Serving(url, '--workers', '2', ...more);
+    started.push(serving);
+    return serving;
+  };
+
+  it('answers by both, adds their figures up, goes on when one is killed, and ends all of them when told to', { timeout: 180_000 }, async () => {
+    const url = await engine.createDatabase();
+    const database = await engine.openDatabase(url);
+    await migrate(database, await loadSources());
+    const { token } = await createToken(database, ['admin_data:read'], 'test', null);
+    const serving = start(url);
+    const base = await serving.base();
+    const metrics = async (): Promise<string> => {
+      // What was read last is told again for a second.
+      await new Promise((resolve) => setTimeout(resolve, 1_100));
+      return (await ask(`${base}/metrics`)).text;
+    };
+    for (let count = 0; count < 6; count += 1) expect((await ask(`${base}/admin/regions`, { 'x-api-key': token })).status).toBe(200);
+    await vi.waitFor(() => expect(serving.answering().length).toBe(2));
+    const route = 'route="/api/v2/admin/regions",method="GET",status="2xx"';
+    const before = await metrics();
+    expect([figure(before, 'mappale_workers'), figure(before, 'mappale_requests_total', route)]).toEqual([2, 6]);
+    // The hour of a token is one, whoever answers.
+    const counted = await fetch(`${base}/admin/regions`, { headers: { 'x-api-key': token } });
+    expect(counted.headers.get('x-ratelimit-remaining')).toBe('993');
+    await metrics();
+
+    const [victim] = serving.answering();
+    process.kill(victim!, 'SIGKILL');
+    await vi.waitFor(() => expect(serving.said.some((line) => line.includes(`worker ${victim} ended (SIGKILL)`))).toBe(true));
+    for (let count = 0; count < 4; count += 1) expect((await ask(`${base}/health`)).status).toBe(200);
+    await vi.waitFor(async () => {
+      await ask(`${base}/health`);
+      expect(serving.answering().length).toBe(3);
+    }, { timeout: 60_000, interval: 500 });
+    const after = await metrics();
+    // What the dead one had told still counts.
+    expect(['requests_total', 'workers', 'workers_lost_total'].map((name) => figure(after, `mappale_${name}`, name === 'requests_total' ? route : ''))).toEqual([7, 2, 1]);
+
+    const workers = await childrenOf(serving.pid);
+    expect(workers.length).toBe(2);
+    const pending = Array.from({ length: 3 }, () => ask(`${base}/admin/municipalities`, { 'x-api-key': token }).then(({ status }) => status, () => 'refused'));
+    await Promise.race(pending);
+    serving.kill('SIGTERM');
+    const { code, out } = await serving.ended;
+    expect([code, out]).toEqual([0, [base]]);
+    expect((await Promise.all(pending)).filter((status) => status !== 200 && status !== 'refused')).toEqual([]);
+    expect(workers.filter((pid) => isAlive(pid))).toEqual([]);
+  });
+
+  it('ends as one that is told to stop by everybody at once: the worker that was stopped first, too', { timeout: 120_000 }, async () => {
+    const url = await engine.createDatabase();
+    await migrate(await engine.openDatabase(url), await loadSources());
+    const serving = start(url);
+    await serving.base();
+    const workers = await childrenOf(serving.pid);
+    // As a terminal or a service manager does.
+    serving.kill('SIGTERM');
+    for (const pid of workers) process.kill(pid, 'SIGTERM');
+    expect((await serving.ended).code).toBe(0);
+  });
+
+  it('that cannot start says why once, and ends with that code', { timeout: 120_000 }, async () => {
+    const url = await engine.createDatabase();
+    const empty = await start(url).ended;
+    expect([empty.code, empty.out]).toEqual([6, []]);
+    expect(empty.said.filter((line) => line.startsWith('error:')).length).toBe(1);
+
+    await migrate(await engine.openDatabase(url), await loadSources());
+    const holder = createServer().listen(0, '127.0.0.1');
+    await once(holder, 'listening');
+    const busy = await start(url, '--port', String((holder.address() as AddressInfo).port)).ended;
+    holder.close();
+    expect([busy.code, busy.said.filter((line) => line.includes('[PORT_IN_USE]')).length]).toEqual([2, 1]);
+  });
+}, ['postgres']);
+
+function isAlive(pid: number): boolean {
+  try {
+    return process.kill(pid, 0);
+  } catch {
+    return false;
+  }
+}
+
+describe('connections of several processes', () => {
+  it('are together no more than those of one, and of one process all', () => {
+    const all = (connections: number): number => connections + Math.ceil(connections / 3);
+    const wrong: string[] = [];
+    for (let connections = 1; connections <= 200; connections += 1) {
+      if (connectionsOfEach(connections, 1) !== connections) wrong.push(`${connections} for one`);
+      for (let processes = 2; processes <= 64; processes += 1) {
+        const each = connectionsOfEach(connections, processes);
+        if (each > 0 && processes * all(each) > all(connections)) wrong.push(`${connections} for ${processes}`);
+        if (each === 0 && all(connections) >= 2 * processes) wrong.push(`${connections} suffice for ${processes}`);
+      }
+    }
+    expect(wrong).toEqual([]);
+  });
+});
+
+describe('several processes that would not do', () => {
+  it.each([
+    ['pglite:/nowhere', ['--workers', '2'], '[WORKERS_EMBEDDED]'], ['postgres://nobody@127.0.0.1:1/none', ['--workers', '8'], '--connections 12 or more'], ['postgres://nobody@127.0.0.1:1/none', ['--workers', '0'], '[NUMBER_EXPECTED]'],
+  ] as const)('are refused with exit code 2 before a database is looked at: %s %j', { timeout: 60_000 }, async (url, args, words) => {
+    const serving = new Serving(url, ...args);
+    const { code, said } = await serving.ended;
+    expect([code, said.join('\n').includes(words)]).toEqual([2, true]);
+  });
+});
