@@ -72,7 +72,7 @@ export async function measureLoad({ url, name, server }: Fresh, files: Synthetic
       cpuSeconds: { node: rounded(result.cpuSeconds), server: use.cpuSeconds === null ? null : rounded(use.cpuSeconds) },
       peakMiB: { node: Math.round(result.peakMiB), server: use.peakMiB },
       walBytes: use.walBytes,
-      diskBytes: { published, after, peak: use.peakDiskBytes },
+      diskBytes: { published, after, peak: Math.max(use.peakDiskBytes, after) },
       figures: { parallel },
     };
   });

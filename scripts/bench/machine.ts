@@ -5,7 +5,7 @@ import { relative } from 'node:path';
 import { promisify } from 'node:util';
 import { ROOT } from '../../pipelines/config.ts';
 import { one, type Database } from '../../pipelines/db/index.ts';
-import { calls } from '../../pipelines/formats/gdal.ts';
+import { gdal } from '../../pipelines/formats/vector.ts';
 import { HISTORY, type Circumstances } from './history.ts';
 
 const run = promisify(execFile);
@@ -36,9 +36,9 @@ async function codeOf(): Promise<Pick<Circumstances, 'commit' | 'dirty'>> {
   return { commit: commit.trim(), dirty: changes.trim() !== '' };
 }
 
-/** GDAL of the readers. */
+/** GDAL of the readers, asked in the thread in which they work: a process can load it only once. */
 function bindingVersion(): Promise<string | null> {
-  return calls.version().catch(() => null);
+  return gdal('GDAL', 'version').catch(() => null);
 }
 
 /** GDAL of the peer. */

@@ -207,7 +207,7 @@ ${row('Memory of the server', (size) => gib(size.server), 'the same; shared buff
 | Of the formulas | Value | Is |
 |---|---:|---|
 | CPU seconds | ${micro(model.cpu)} a parcel, of Node ${micro(model.nodeCpu)} | at ${group(larger.size ?? 0)} parcels, × ${model.cpuGrowth.toFixed(2)} for each ten times as many in a region |
-| *busy* | ${model.busy === null ? NOT_MEASURED : model.busy.toFixed(2)} | share of the cores that worked, taken to stay as it is with more cores |
+| *busy* | ${model.busy === null ? NOT_MEASURED : model.busy.toFixed(2)} | share of the cores that worked for the load, taken to stay as it is with more cores; too low where others worked on the machine, and the times then too long |
 | *chain* | ${micro(model.chain)} a parcel | cadastre staged and loaded, parcels, the longest section, check, gate, publication of the largest region; × ${model.chainGrowth.toFixed(2)} for each ten times as many |
 | *published*, *after*, *wal* | ${bytes(model.published)}, ${bytes(model.after)}, ${bytes(model.wal)} | of one more parcel: the difference of the two largest loads |
 | *passing* | ${bytes(model.passing)} | a parcel's part of what is there only during its load |
