@@ -86,7 +86,8 @@ export async function join(
         await noteBuilt(session, unit, product);
       });
       await analyze(session, schema, table);
-      log.info(`  ${relation}: ${duration(secondsSince(startedAt))}`);
+      const seconds = secondsSince(startedAt);
+      log.info(`  ${relation}: ${duration(seconds)}`, { relation, seconds });
     }
     await lookIn(session, [schema]);
     await incremental?.compare(session, product);

@@ -6,16 +6,16 @@ import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { writeSynthetic } from '../pipelines/synthetic/synthetic.ts';
-import { readConfig } from '../pipelines/config.ts';
-import { contextOf } from '../pipelines/run/context.ts';
-import { openDatabase } from '../pipelines/db/index.ts';
-import { migrate } from '../pipelines/db/migrate.ts';
-import { writeZip, zipStream, type ZipEntry } from '../pipelines/synthetic/zip-writer.ts';
-import { ZipArchive } from '../pipelines/formats/zip.ts';
-import { SILENT } from '../pipelines/log.ts';
-import { loadSources } from '../pipelines/contract/registry.ts';
-import { refresh, type RefreshReport } from '../pipelines/run/refresh.ts';
+import { writeSynthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { readConfig } from '../../pipelines/config.ts';
+import { contextOf } from '../../pipelines/run/context.ts';
+import { openDatabase } from '../../pipelines/db/index.ts';
+import { migrate } from '../../pipelines/db/migrate.ts';
+import { writeZip, zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 
 export interface RefreshBench {
   readonly parcels: number;
@@ -140,6 +140,6 @@ async function rewriteComuni(path: string, comuni: ReadonlySet<string>, edit: (g
 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const [databaseUrl, parcels] = process.argv.slice(2);
-  if (databaseUrl === undefined) throw new Error('usage: node --import tsx scripts/bench-refresh.ts postgres://…/empty_database [parcels]');
+  if (databaseUrl === undefined) throw new Error('usage: node --import tsx scripts/bench/refresh.ts postgres://…/empty_database [parcels]');
   process.stdout.write(`${JSON.stringify(await benchRefresh({ databaseUrl, ...(parcels === undefined ? {} : { parcels: Number(parcels) }) }), null, 2)}\n`);
 }

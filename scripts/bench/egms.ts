@@ -8,14 +8,14 @@ import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
-import { openDatabase } from '../pipelines/db/index.ts';
-import { RowWriter } from '../pipelines/formats/copy.ts';
-import type { MemberSink, Sink } from '../pipelines/contract/source.ts';
-import { writeZip } from '../pipelines/synthetic/zip-writer.ts';
-import { ZipArchive } from '../pipelines/formats/zip.ts';
-import { registerSource } from '../pipelines/contract/registry.ts';
-import source from '../sources/egms_vertical/source.ts';
-import { tileLines } from '../sources/egms_vertical/synthetic.ts';
+import { openDatabase } from '../../pipelines/db/index.ts';
+import { RowWriter } from '../../pipelines/formats/copy.ts';
+import type { MemberSink, Sink } from '../../pipelines/contract/source.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { registerSource } from '../../pipelines/contract/registry.ts';
+import source from '../../sources/egms_vertical/source.ts';
+import { tileLines } from '../../sources/egms_vertical/synthetic.ts';
 
 export interface EgmsBench {
   readonly rows: number;

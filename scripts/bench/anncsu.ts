@@ -10,15 +10,15 @@ import { basename, join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { openDatabase, type CopyIn, type Database } from '../pipelines/db/index.ts';
-import { RowWriter } from '../pipelines/formats/copy.ts';
-import { randomOf } from '../pipelines/synthetic/random.ts';
-import type { MemberSink, Sink } from '../pipelines/contract/source.ts';
-import { writeZip } from '../pipelines/synthetic/zip-writer.ts';
-import { ZipArchive } from '../pipelines/formats/zip.ts';
-import { registerSource } from '../pipelines/contract/registry.ts';
-import { INDIR_COLUMNS } from '../sources/anncsu_addresses/schema.ts';
-import source from '../sources/anncsu_addresses/source.ts';
+import { openDatabase, type CopyIn, type Database } from '../../pipelines/db/index.ts';
+import { RowWriter } from '../../pipelines/formats/copy.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
+import type { MemberSink, Sink } from '../../pipelines/contract/source.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { registerSource } from '../../pipelines/contract/registry.ts';
+import { INDIR_COLUMNS } from '../../sources/anncsu_addresses/schema.ts';
+import source from '../../sources/anncsu_addresses/source.ts';
 
 export interface AnncsuBench {
   readonly rows: number;
@@ -165,7 +165,7 @@ async function fresh(database: Database, statements: string): Promise<void> {
   await database.query(`create schema ${SCHEMA}`);
   await database.session(async (session) => {
     await session.query(`set search_path to ${SCHEMA}, public`);
-    await session.script(statements, 'scripts/bench-anncsu.ts');
+    await session.script(statements, 'scripts/bench/anncsu.ts');
   });
 }
 

@@ -2,15 +2,15 @@
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { openDatabase, type Database } from '../pipelines/db/index.ts';
-import { createSchema, dropSchema, inWorkspace } from '../pipelines/db/catalog.ts';
-import { RowWriter } from '../pipelines/formats/copy.ts';
-import { makeRegion } from '../pipelines/synthetic/make-region.ts';
-import type { MemberSink, Sink } from '../pipelines/contract/source.ts';
-import { loadSources, type RegisteredSource } from '../pipelines/contract/registry.ts';
-import { loadSynthetic } from '../pipelines/synthetic/synthetic.ts';
-import { locate } from '../pipelines/ingest/locate.ts';
-import { inputFile } from '../pipelines/ingest/stage.ts';
+import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import { createSchema, dropSchema, inWorkspace } from '../../pipelines/db/catalog.ts';
+import { RowWriter } from '../../pipelines/formats/copy.ts';
+import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
+import type { MemberSink, Sink } from '../../pipelines/contract/source.ts';
+import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
+import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { locate } from '../../pipelines/ingest/locate.ts';
+import { inputFile } from '../../pipelines/ingest/stage.ts';
 
 export interface SourcesBenchOptions {
   /** A PostgreSQL server; a schema of it is made and dropped. */

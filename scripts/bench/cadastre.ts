@@ -14,17 +14,18 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { openDatabase, type Database } from '../pipelines/db/index.ts';
-import { migrate } from '../pipelines/db/migrate.ts';
-import { RowWriter } from '../pipelines/formats/copy.ts';
-import { randomOf } from '../pipelines/synthetic/random.ts';
-import { writeZip, zipStream, type ZipEntry } from '../pipelines/synthetic/zip-writer.ts';
-import { SILENT } from '../pipelines/log.ts';
-import { registerSource } from '../pipelines/contract/registry.ts';
-import { locate } from '../pipelines/ingest/locate.ts';
-import { stage } from '../pipelines/ingest/stage.ts';
-import { GmlDocument } from '../sources/ade_cadastre/document.ts';
-import { tables } from '../sources/ade_cadastre/tables.ts';
+import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import { migrate } from '../../pipelines/db/migrate.ts';
+import { RowWriter } from '../../pipelines/formats/copy.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
+import { writeZip, zipStream, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { registerSource } from '../../pipelines/contract/registry.ts';
+import { locate } from '../../pipelines/ingest/locate.ts';
+import { stage } from '../../pipelines/ingest/stage.ts';
+import { GmlDocument } from '../../sources/ade_cadastre/document.ts';
+import { tables } from '../../sources/ade_cadastre/tables.ts';
+import { ogrTarget } from './fresh.ts';
 
 const run = promisify(execFile);
 
@@ -221,7 +222,7 @@ interface ChildResult {
 
 /** The stage step in a process of its own, so that its memory is its own too. */
 async function stageInChild(url: string, zip: string, parcels: number): Promise<ChildResult> {
-  const { stdout } = await run(process.execPath, ['--import', 'tsx', fileURLToPath(import.meta.url), 'stage', url, zip], { cwd: fileURLToPath(new URL('..', import.meta.url)) });
+  const { stdout } = await run(process.execPath, ['--import', 'tsx', fileURLToPath(import.meta.url), 'stage', url, zip], { cwd: fileURLToPath(new URL('../..', import.meta.url)) });
   const result = JSON.parse(stdout) as ChildResult;
   if (result.rows !== parcels) throw new Error(`expected ${parcels} rows, found ${result.rows}`);
   return result;
@@ -248,10 +249,8 @@ async function stageHere(url: string, zip: string): Promise<ChildResult> {
 }
 
 async function ogr2ogr(database: Database, url: string, gml: string, parcels: number): Promise<number> {
-  const { hostname, port, username, password, pathname } = new URL(url);
-  const target = `PG:host=${hostname} port=${port || '5432'} user=${decodeURIComponent(username)} password=${decodeURIComponent(password)} dbname=${pathname.slice(1)}`;
   const spent = await seconds(() => run('ogr2ogr', [
-    '-f', 'PostgreSQL', target, gml, 'CadastralParcel', '-nln', 'ogr_parcel', '--config', 'PG_USE_COPY', 'YES', '-lco', 'UNLOGGED=ON', '-lco', 'SPATIAL_INDEX=NONE',
+    '-f', 'PostgreSQL', ogrTarget(url), gml, 'CadastralParcel', '-nln', 'ogr_parcel', '--config', 'PG_USE_COPY', 'YES', '-lco', 'UNLOGGED=ON', '-lco', 'SPATIAL_INDEX=NONE',
   ]));
   const [found] = await database.query<{ n: number }>('select count(*) as n from ogr_parcel');
   if (found!.n !== parcels) throw new Error(`ogr2ogr: expected ${parcels} rows, found ${found!.n}`);
@@ -284,7 +283,7 @@ async function copy(database: Database, rows: string, parcels: number): Promise<
 if (import.meta.url === pathToFileURL(process.argv[1] ?? '').href) {
   const [first, second, third] = process.argv.slice(2);
   if (first === 'stage') console.log(JSON.stringify(await stageHere(second!, third!)));
-  else if (first === undefined) throw new Error('usage: scripts/bench-cadastre.ts postgres://… [parcels] [repeats]');
+  else if (first === undefined) throw new Error('usage: scripts/bench/cadastre.ts postgres://… [parcels] [repeats]');
   else {
     console.log(JSON.stringify(await benchCadastre({
       databaseUrl: first, ...(second === undefined ? {} : { parcels: Number(second) }), ...(third === undefined ? {} : { repeats: Number(third) }),

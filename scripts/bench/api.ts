@@ -1,7 +1,7 @@
 /**
  * How fast the server answers: a synthetic region in PostgreSQL, the server in a process of its own, autocannon against it.
  *
- *   npx tsx scripts/bench-api.ts postgres://… [parcels] [seconds]
+ *   npx tsx scripts/bench/api.ts postgres://… [parcels] [seconds]
  *
  * Two figures are told for each endpoint: what the server does at most with 50 connections that never wait (where the time of one
  * answer is 50 divided by the rate, whatever the server), and the time of one answer at a steady rate below that. Then, how long the
@@ -17,14 +17,14 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import autocannon from 'autocannon';
-import { SCOPES } from '../api/access.ts';
-import { hashOf } from '../api/access.ts';
-import { writeSynthetic } from '../pipelines/synthetic/synthetic.ts';
-import { withContext } from '../pipelines/run/context.ts';
-import type { Database } from '../pipelines/db/index.ts';
-import { makeLog } from '../pipelines/log.ts';
-import { readConfig } from '../pipelines/config.ts';
-import { refresh } from '../pipelines/run/refresh.ts';
+import { SCOPES } from '../../api/access.ts';
+import { hashOf } from '../../api/access.ts';
+import { writeSynthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { withContext } from '../../pipelines/run/context.ts';
+import type { Database } from '../../pipelines/db/index.ts';
+import { makeLog } from '../../pipelines/log.ts';
+import { readConfig } from '../../pipelines/config.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
 
 export interface BenchApiOptions {
   /** A PostgreSQL database that may be filled; one with a published region is used as it is. */
@@ -291,7 +291,7 @@ async function makeKeys(database: Database): Promise<string[]> {
 }
 
 async function startServer(databaseUrl: string): Promise<{ url: string; stop(): Promise<void> }> {
-  const program = fileURLToPath(new URL('../pipelines/mappale.mjs', import.meta.url));
+  const program = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
   const child: ChildProcess = spawn('/usr/bin/env', [`DATABASE_URL=${databaseUrl}`, 'MAPPALE_LOG=json', process.execPath, program, 'serve', '--port', '0'], { stdio: ['ignore', 'pipe', 'ignore'] });
   const lines = createInterface({ input: child.stdout! });
   const [line] = (await Promise.race([once(lines, 'line'), once(child, 'exit').then(() => [''])])) as [string];
@@ -323,7 +323,7 @@ export function describeApi({ parcels, addresses, cores, connections, measured, 
 if (process.argv[1] !== undefined && import.meta.url === pathToFileURL(process.argv[1]).href) {
   const [url, parcels = '100000', seconds = '10'] = process.argv.slice(2);
   if (url === undefined) {
-    process.stderr.write('usage: npx tsx scripts/bench-api.ts postgres://… [parcels] [seconds]\n');
+    process.stderr.write('usage: npx tsx scripts/bench/api.ts postgres://… [parcels] [seconds]\n');
     process.exitCode = 2;
   } else {
     process.stdout.write(`${describeApi(await benchApi({ databaseUrl: url, parcels: Number(parcels), seconds: Number(seconds) }))}\n`);

@@ -7,14 +7,14 @@ import { readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { ROOT } from '../pipelines/config.ts';
-import { runTableFile } from '../pipelines/build/sweep.ts';
-import { readSqlFile } from '../pipelines/contract/sql-files.ts';
-import { loadSources } from '../pipelines/contract/registry.ts';
-import { inWorkspace } from '../pipelines/db/catalog.ts';
-import { openDatabase, type Database, type Session } from '../pipelines/db/index.ts';
-import { upgrade } from '../pipelines/run/upgrade.ts';
-import { writeGeoTiff } from '../pipelines/synthetic/raster-writer.ts';
+import { ROOT } from '../../pipelines/config.ts';
+import { runTableFile } from '../../pipelines/build/sweep.ts';
+import { readSqlFile } from '../../pipelines/contract/sql-files.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { inWorkspace } from '../../pipelines/db/catalog.ts';
+import { openDatabase, type Database, type Session } from '../../pipelines/db/index.ts';
+import { upgrade } from '../../pipelines/run/upgrade.ts';
+import { writeGeoTiff } from '../../pipelines/synthetic/raster-writer.ts';
 
 export interface TerrainBench {
   readonly parcels: number;

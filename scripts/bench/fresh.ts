@@ -1,0 +1,42 @@
+/** Databases in which benches work. */
+import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+
+export interface Fresh {
+  readonly url: string;
+  readonly name: string;
+  /** A connection to the database that was named, which is not touched. */
+  readonly server: Database;
+}
+
+/** Works on a database of its own, with PostGIS, which is dropped afterwards. */
+export async function onFreshDatabase<T>(databaseUrl: string, work: (fresh: Fresh) => Promise<T>): Promise<T> {
+  const name = `mappale_bench_${process.pid}`;
+  const server = await openDatabase(databaseUrl);
+  try {
+    await server.query(`create database ${name}`);
+    const url = new URL(databaseUrl);
+    url.pathname = `/${name}`;
+    await onDatabase(url.href, (database) => database.query('create extension postgis'));
+    return await work({ url: url.href, name, server });
+  } finally {
+    await server.query(`drop database if exists ${name} with (force)`);
+    await server.close();
+  }
+}
+
+/** Works with connections that are closed afterwards. */
+export async function onDatabase<T>(url: string, work: (database: Database) => Promise<T>): Promise<T> {
+  const database = await openDatabase(url);
+  try {
+    return await work(database);
+  } finally {
+    await database.close();
+  }
+}
+
+/** The database as ogr2ogr is told of it. Without a password none is named: libpq would take what comes next for it. */
+export function ogrTarget(databaseUrl: string): string {
+  const { hostname, port, username, password, pathname } = new URL(databaseUrl);
+  const secret = password === '' ? '' : ` password=${decodeURIComponent(password)}`;
+  return `PG:host=${hostname} port=${port || '5432'} user=${decodeURIComponent(username)}${secret} dbname=${pathname.slice(1)}`;
+}

@@ -1,0 +1,144 @@
+/** What was measured, one line of JSON for each bench and size: its shape, where it is kept, and how a state of the code is named. */
+import { appendFileSync, existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { z } from 'zod';
+import { ROOT } from '../../pipelines/config.ts';
+import { MappaleError } from '../../pipelines/errors.ts';
+
+export const HISTORY = join(ROOT, 'scripts', 'bench', 'history.jsonl');
+
+const amount = z.number().min(0).nullable();
+
+const step = z.strictObject({
+  name: z.string(),
+  seconds: amount,
+  rows: amount,
+  rowsPerSecond: amount,
+});
+
+const measurement = z.strictObject({
+  /** Parcels, or what else the bench is of; null: it has no size. */
+  size: z.number().int().positive().nullable(),
+  /** Of the whole. */
+  seconds: amount,
+  steps: z.array(step),
+  /** User and system. Of the server: of all that it did in the meantime. */
+  cpuSeconds: z.strictObject({ node: amount, server: amount }),
+  /** MiB, 2^20 bytes. Node: the largest resident set. Server: what its processes have each for themselves, shared buffers apart, at the fullest sample. */
+  peakMiB: z.strictObject({ node: amount, server: amount }),
+  walBytes: amount,
+  /** Published: tables and indexes of `core` and `section`. After: the database. Peak: the database and temporary files, at the fullest sample. */
+  diskBytes: z.strictObject({ published: amount, after: amount, peak: amount }),
+  /** What only this bench measures, units in the names. */
+  figures: z.record(z.string(), z.number().nullable()),
+});
+
+const circumstances = z.strictObject({
+  commit: z.string().regex(/^[0-9a-f]{40}$/),
+  /** The working copy was not what the commit holds. */
+  dirty: z.boolean(),
+  date: z.iso.datetime(),
+  machine: z.strictObject({ cpu: z.string(), cores: z.number().int().positive(), memoryMiB: z.number().int().positive() }),
+  /** Gdal: of the readers; ogr2ogr: of the peer. */
+  versions: z.strictObject({
+    node: z.string(), postgres: z.string().nullable(), postgis: z.string().nullable(), gdal: z.string().nullable(), ogr2ogr: z.string().nullable(),
+  }),
+  /** Settings of the server on which figures depend. */
+  settings: z.record(z.string(), z.string()),
+});
+
+const line = z.strictObject({ bench: z.string(), ...circumstances.shape, ...measurement.shape });
+
+export type Step = Readonly<z.infer<typeof step>>;
+/** Null: could not be measured. */
+export type Measurement = Readonly<z.infer<typeof measurement>>;
+export type Circumstances = Readonly<z.infer<typeof circumstances>>;
+export type Line = Readonly<z.infer<typeof line>>;
+
+/** A measurement of which only steps are known. */
+export function ofSteps(size: number | null, steps: readonly Step[], figures: Measurement['figures'] = {}): Measurement {
+  return {
+    size, seconds: null, steps: [...steps], cpuSeconds: { node: null, server: null }, peakMiB: { node: null, server: null }, walBytes: null,
+    diskBytes: { published: null, after: null, peak: null }, figures,
+  };
+}
+
+/** @param rows null: it has none */
+export function stepOf(name: string, seconds: number, rows: number | null): Step {
+  return { name, seconds: rounded(seconds), rows, rowsPerSecond: rows === null || seconds <= 0 ? null : rounded(rows / seconds) };
+}
+
+/** A step of which only the rate was measured. */
+export function rateOf(name: string, rowsPerSecond: number | null): Step {
+  return { name, seconds: null, rows: null, rowsPerSecond: rowsPerSecond === null ? null : rounded(rowsPerSecond) };
+}
+
+/** Four digits: more than any measurement here is worth. */
+export function rounded(value: number): number {
+  return Number(value.toPrecision(4));
+}
+
+export function appendHistory(lines: readonly Line[]): void {
+  appendFileSync(HISTORY, lines.map((each) => `${JSON.stringify(line.parse(each))}\n`).join(''));
+}
+
+/** In the order in which it was measured. @throws Error naming the line that is none */
+export function readHistory(): Line[] {
+  return existsSync(HISTORY) ? parseHistory(readFileSync(HISTORY, 'utf8')) : [];
+}
+
+/** @throws Error naming the line that is none */
+export function parseHistory(text: string): Line[] {
+  return text.split('\n').flatMap((each, index) => {
+    if (each === '') return [];
+    try {
+      return [line.parse(JSON.parse(each))];
+    } catch (error) {
+      throw new Error(`history.jsonl, line ${index + 1}: ${String(error)}`, { cause: error });
+    }
+  });
+}
+
+/** The state of the code that a line was measured on: its commit, with + where the working copy differed. */
+export function stateOf({ commit, dirty }: Pick<Line, 'commit' | 'dirty'>): string {
+  return `${commit}${dirty ? '+' : ''}`;
+}
+
+/** For people. */
+export function shortState(state: string): string {
+  return `${state.slice(0, 8)}${state.endsWith('+') ? '+' : ''}`;
+}
+
+/** States in the order in which each was first measured. */
+export function statesOf(history: readonly Line[]): string[] {
+  return [...new Set(history.map(stateOf))];
+}
+
+/**
+ * @param asked a commit or how it begins, `+` behind it for what was measured on a changed working copy; `last`, `last~1` …
+ * @throws MappaleError `BENCH_STATE` (exit 2), with what there is
+ */
+export function findState(history: readonly Line[], asked: string): string {
+  const states = statesOf(history);
+  const [, back] = /^last(?:~(\d+))?$/.exec(asked) ?? [];
+  const isLast = /^last(~\d+)?$/.test(asked);
+  const isChanged = asked.endsWith('+');
+  const begins = states.filter((each) => each.startsWith(isChanged ? asked.slice(0, -1) : asked) && (!isChanged || each.endsWith('+')));
+  const clean = begins.filter((each) => !each.endsWith('+'));
+  const found = isLast ? states.reverse().slice(Number(back ?? 0), Number(back ?? 0) + 1) : clean.length === 1 ? clean : begins;
+  const [state, ...others] = found;
+  if (state !== undefined && others.length === 0) return state;
+  throw new MappaleError(state === undefined ? `nothing was measured on ${asked}` : `${asked} is more than one commit`, {
+    code: 'BENCH_STATE', kind: 'usage', detail: `expected one of ${statesOf(history).map(shortState).join(', ') || 'none, the history is empty'}`,
+  });
+}
+
+/** What was measured last of each bench and size on a state. */
+export function latestOf(history: readonly Line[], state: string): Line[] {
+  return [...new Map(history.filter((each) => stateOf(each) === state).map((each) => [`${each.bench} ${each.size ?? ''}`, each])).values()];
+}
+
+export function isSameMachine(a: Pick<Line, 'machine'>, b: Pick<Line, 'machine'>): boolean {
+  // Memory is told a little less after each update of the kernel.
+  return a.machine.cpu === b.machine.cpu && a.machine.cores === b.machine.cores && Math.abs(a.machine.memoryMiB / b.machine.memoryMiB - 1) < 0.05;
+}

@@ -1,0 +1,151 @@
+/**
+ * What a server spends while something works on it: CPU, memory of its processes, write-ahead log and disk. CPU and memory are read from `/proc`, where the
+ * server runs on this machine and may be looked at; elsewhere they are null. All of it is the server's, not one database's: nothing else should work there.
+ */
+import { execFile } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { promisify } from 'node:util';
+import { one, type Database } from '../../pipelines/db/index.ts';
+
+export interface ServerUse {
+  /** User and system; null: not readable from here. */
+  readonly cpuSeconds: number | null;
+  /** Memory of its own of all its processes together, shared buffers apart, at the fullest sample; null: not readable from here. */
+  readonly peakMiB: number | null;
+  readonly walBytes: number;
+  /** Of the database and of temporary files, at the fullest sample. */
+  readonly peakDiskBytes: number;
+}
+
+const MEMORY_MS = 100;
+const DISK_MS = 1000;
+
+/** Watches a server while the work lasts. @param server a connection to another database of it @param name of the database that is worked in */
+export async function watchServer<T>(server: Database, name: string, work: () => Promise<T>): Promise<{ result: T; use: ServerUse }> {
+  const postmaster = await localPostmaster(server);
+  const ticks = Number((await promisify(execFile)('getconf', ['CLK_TCK'])).stdout);
+  const { allowed } = await one<{ allowed: boolean }>(server, "select has_function_privilege('pg_ls_tmpdir()', 'execute') as allowed");
+  let [peakKiB, peakDisk, isOver] = [0, 0, false];
+  const before = postmaster === null ? null : cpuOf(postmaster);
+  const { lsn } = await one<{ lsn: string }>(server, 'select pg_current_wal_lsn()::text as lsn');
+  const sampleMemory = (): void => {
+    if (postmaster !== null) peakKiB = Math.max(peakKiB, [postmaster, ...childrenOf(postmaster)].reduce((sum, pid) => sum + ownKiB(pid), 0));
+  };
+  const sampleDisk = async (): Promise<void> => {
+    const { bytes } = await one<{ bytes: number }>(server, 'select pg_database_size($1)::float8 as bytes', [name]);
+    const { spilled } = allowed ? await one<{ spilled: number }>(server, 'select coalesce(sum(size), 0)::float8 as spilled from pg_ls_tmpdir()') : { spilled: 0 };
+    peakDisk = Math.max(peakDisk, bytes + spilled);
+  };
+  const memory = setInterval(sampleMemory, MEMORY_MS);
+  const disk = (async () => {
+    while (!isOver) {
+      await sampleDisk();
+      await sleep(DISK_MS);
+    }
+  })();
+  try {
+    const result = await work();
+    await backendsGone(server, name);
+    isOver = true;
+    await disk;
+    await sampleDisk();
+    const { bytes } = await one<{ bytes: number }>(server, 'select pg_wal_lsn_diff(pg_current_wal_lsn(), $1::pg_lsn)::float8 as bytes', [lsn]);
+    return {
+      result,
+      use: {
+        cpuSeconds: postmaster === null || before === null ? null : spent(before, cpuOf(postmaster)) / ticks,
+        peakMiB: postmaster === null ? null : Math.round(peakKiB / 1024), walBytes: bytes, peakDiskBytes: peakDisk,
+      },
+    };
+  } finally {
+    isOver = true;
+    clearInterval(memory);
+    await disk.catch(() => undefined);
+  }
+}
+
+/** CPU of a backend counts with its parent once it has ended. */
+async function backendsGone(server: Database, name: string): Promise<void> {
+  for (let tries = 0; tries < 100; tries += 1) {
+    const { left } = await one<{ left: number }>(server, "select count(*)::int4 as left from pg_stat_activity where datname = $1 and backend_type = 'client backend'", [name]);
+    if (left === 0) return;
+    await sleep(50);
+  }
+}
+
+/** The process id of a server that runs here; null: it does not, or cannot be looked at. */
+async function localPostmaster(server: Database): Promise<number | null> {
+  try {
+    return await server.session(async (session) => {
+      const { pid, name } = await one<{ pid: number; name: string }>(session, 'select pg_backend_pid() as pid, current_database() as name');
+      // A number of another machine, or of a container, may be that of any process here.
+      const title = readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+      if (!title.startsWith('postgres:') || !title.includes(` ${name} `)) return null;
+      const parent = statOf(pid).parent;
+      childrenOf(parent);
+      return parent;
+    });
+  } catch (error) {
+    if (isAbsent(error)) return null;
+    throw error;
+  }
+}
+
+interface Cpu {
+  /** Ticks of a server's main process, with its children that have ended. */
+  readonly main: number;
+  /** Ticks of those that live, by process id. */
+  readonly living: ReadonlyMap<number, number>;
+}
+
+function cpuOf(postmaster: number): Cpu {
+  const living = new Map<number, number>();
+  for (const pid of childrenOf(postmaster)) {
+    try {
+      living.set(pid, statOf(pid).own);
+    } catch (error) {
+      if (!isAbsent(error)) throw error;
+    }
+  }
+  const { own, ended } = statOf(postmaster);
+  return { main: own + ended, living };
+}
+
+/** Ticks between two looks: what a child had spent before the first one is in neither. */
+export function spent(before: Cpu, after: Cpu): number {
+  let ticks = after.main - before.main;
+  for (const [, now] of after.living) ticks += now;
+  for (const [, then] of before.living) ticks -= then;
+  return ticks;
+}
+
+function childrenOf(pid: number): number[] {
+  return readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter((each) => each !== '').map(Number);
+}
+
+/** Its parent, and ticks: its own, and those of its children that have ended. */
+function statOf(pid: number): { parent: number; own: number; ended: number } {
+  return parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'));
+}
+
+/** Of `/proc/PID/stat`, whose second field is a name that may hold anything. */
+export function parseStat(text: string): { parent: number; own: number; ended: number } {
+  const fields = text.slice(text.lastIndexOf(')') + 2).split(' ').map(Number);
+  const at = (index: number): number => fields[index] ?? Number.NaN;
+  return { parent: at(1), own: at(11) + at(12), ended: at(13) + at(14) };
+}
+
+/** Memory that a process shares with no other, KiB; 0: it has just ended. */
+function ownKiB(pid: number): number {
+  try {
+    return Number(/^RssAnon:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))?.[1] ?? 0);
+  } catch (error) {
+    if (isAbsent(error)) return 0;
+    throw error;
+  }
+}
+
+function isAbsent(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && ['ENOENT', 'ESRCH', 'EACCES', 'EPERM'].includes(String(error.code));
+}
