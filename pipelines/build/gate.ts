@@ -1,5 +1,6 @@
 /** Step 5b, the quality gate: is what was built plausible, by itself and beside what is published? What is not is refused, with the figures. */
 import { join } from 'node:path';
+import { atHand } from '../db/at-hand.ts';
 import { inWorkspace } from '../db/catalog.ts';
 import type { Place } from '../db/statements.ts';
 import { measure, WHOLE, type Figures, type IdentityFigures, type Measured } from '../db/figures.ts';
@@ -44,7 +45,7 @@ export async function gate(database: Database, joined: Joined, subject: string, 
       const now: Measured = { table: { schema, table: tableOf(relation) }, parcels: unit === 0 ? null : { schema, table: 'parcel' } };
       const kept = published === null ? [] : await keptFigures(session, unit, relation, watched);
       const measureWas = async (only?: readonly string[]): Promise<Figures[]> =>
-        published === null ? [] : measure(session, watched, { table: { schema: schemaOf(relation), table: published }, parcels: parcelsOf(joined) }, only);
+        published === null ? [] : measure(session, watched, await measuredWas(session, joined, { schema: schemaOf(relation), table: published }), only);
       const after = [
         ...(kept.length > 0 && incremental?.results.has(relation) === true
           ? await measureReached(session, watched, now, kept, reached, comuni.provinceOf)
@@ -68,6 +69,12 @@ export async function gate(database: Database, joined: Joined, subject: string, 
     code: 'SUSPICIOUS', kind: 'checks', at: [...new Set(offences.map(({ relation }) => relation))].join(', '), detail, data: offences,
     hint: 'What is published is untouched. Look at the files; if the change is real, run again with --accept "the reason".',
   });
+}
+
+/** What is published of a table, with the parcels that it is of. */
+async function measuredWas(session: Session, joined: Joined, table: Place): Promise<Measured> {
+  const parcels = parcelsOf(joined);
+  return { table: await atHand(session, joined.schema, table), parcels: parcels === null ? null : await atHand(session, joined.schema, parcels) };
 }
 
 /** The parcels that are published; null: none are. */
