@@ -240,7 +240,8 @@ export class IncrementalBuild {
     else {
       // Once for the parcels that changed, which says whom they share with.
       await this.#run(session, product, () => provideParcelsOf(session, this.schema, 'changed_parcel'));
-      await findSharing(session, this.schema, await this.#was(session, PARCELS), await this.#was(session, product.relation), tableOf(product.relation), how.column);
+      const [parcels, rows] = [await this.#was(session, PARCELS), await this.#was(session, product.relation)];
+      await findSharing(session, this.schema, parcels, rows, tableOf(product.relation), how.column);
     }
     return how.by;
   }

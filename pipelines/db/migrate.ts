@@ -58,7 +58,8 @@ export async function migrate(
   return database.session(async (session) => {
     const applied = await appliedFiles(session);
     if (applied !== null) refuseNewer(parts, applied);
-    const isDone = async (before: Applied): Promise<boolean> => parts.every((part) => isApplied(part, before)) && (!distributed || (await isDistributed(session)));
+    const isDone = async (before: Applied): Promise<boolean> =>
+      parts.every((part) => isApplied(part, before)) && (!distributed || (await isDistributed(session)));
     if (applied !== null && (await isDone(applied))) return { steps: [], losses: [] };
     await checkServer(session, database.label);
     let done: Migration = { steps: [], losses: [] };
