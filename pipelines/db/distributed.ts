@@ -45,6 +45,8 @@ export async function distribute(session: Session, label: string): Promise<strin
     await (name === PARCELS ? session.query(statement('distribute_parcels')) : session.query(statement('distribute'), [name]));
     for (const { name: held } of await session.query<{ name: string }>(statement('local_rows'), [name])) await session.query(statement('drop_local_rows'), [held]);
   }
+  const { super: isSuperuser } = await one<{ super: boolean }>(session, statement('is_superuser'));
+  if (tables.length > 0 && isSuperuser) await session.query(statement('restrict'));
   return tables.map(({ name }) => `${name}: distributed by fid`);
 }
 

@@ -58,6 +58,34 @@ select create_distributed_table('core.parcel', 'fid')
 -- statement: distribute
 select create_distributed_table($1::regclass, 'fid', colocate_with => 'core.parcel')
 
+-- statement: is_superuser
+select rolsuper as super
+from pg_roles
+where rolname = current_user
+
+-- statement: restrict
+-- Every role may let the workers do what it may do there; here only who loads needs that.
+select
+  success,
+  result
+from run_command_on_all_nodes($restrict$
+  do $$
+  declare
+    v_function regprocedure;
+  begin
+    for v_function in
+      select p.oid
+      from pg_proc p
+      where p.pronamespace = 'pg_catalog'::regnamespace
+        and p.proname ~ '^(run_command_on_|master_run_on_worker)'
+    loop
+      execute format('revoke execute on function %s from public', v_function);
+    end loop;
+  end
+  $$
+$restrict$)
+where not success
+
 -- statement: local_rows
 -- Partitions of a table that was there before, and the table itself: their rows on this node are seen by nobody any more.
 select relid::regclass::text as name
