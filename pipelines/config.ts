@@ -13,6 +13,9 @@ export const SETTINGS = z.object({
   DATABASE_URL: z.string().default(() => `pglite:${resolve('.mappale/database')}`).describe(
     '`postgres://user:password@host:port/database`, or `pglite:FOLDER`; not set: the embedded database in `.mappale/database` below the working folder',
   ),
+  MAPPALE_DISTRIBUTED: z.enum(['citus'], { error: 'expected citus' }).optional().describe(
+    '`citus`: `DATABASE_URL` is the coordinator of a Citus cluster, and what is keyed by parcel is distributed over its workers from the next command on that writes ([how](docs/citus.md)); not set: the database stays as it is',
+  ),
   MAPPALE_LOG: z.enum(['human', 'json'], { error: 'expected human or json' }).default('human').describe(
     '`human`: lines that people read; `json`: one object per line on stderr, for unattended runs; not set: `human`',
   ),
@@ -21,6 +24,8 @@ export const SETTINGS = z.object({
 
 export interface Config {
   readonly databaseUrl: string;
+  /** What is keyed by parcel is to lie on several nodes. What is distributed stays so. */
+  readonly distributed: boolean;
   readonly log: 'human' | 'json';
   readonly noColor: boolean;
   /** Name of this machine in the ledger. */
@@ -29,15 +34,22 @@ export interface Config {
   readonly user: string;
 }
 
-/** @param env what is set to nothing is not set @throws MappaleError `CONFIG_UNKNOWN` (exit 2) */
+/** @param env what is set to nothing is not set @throws MappaleError `CONFIG_UNKNOWN`, `CONFIG_DISTRIBUTED` (exit 2) */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const { data, error } = SETTINGS.safeParse(Object.fromEntries(Object.entries(env).filter(([, value]) => value !== '')));
   if (data !== undefined) {
-    return { databaseUrl: data.DATABASE_URL, log: data.MAPPALE_LOG, noColor: data.NO_COLOR !== undefined, host: hostname(), user: userName() };
+    const distributed = data.MAPPALE_DISTRIBUTED !== undefined;
+    if (distributed && !/^postgres(ql)?:/.test(data.DATABASE_URL)) {
+      throw new MappaleError('the embedded database cannot be distributed', {
+        code: 'CONFIG_DISTRIBUTED', kind: 'usage', at: 'MAPPALE_DISTRIBUTED', detail: 'expected DATABASE_URL to be postgres://…, the coordinator of a Citus cluster',
+        hint: 'Set DATABASE_URL, or unset MAPPALE_DISTRIBUTED.',
+      });
+    }
+    return { databaseUrl: data.DATABASE_URL, distributed, log: data.MAPPALE_LOG, noColor: data.NO_COLOR !== undefined, host: hostname(), user: userName() };
   }
   const [name = '', message = ''] = error.issues.flatMap((issue) => [issue.path.join('.'), issue.message]);
   throw new MappaleError(`${name} is of no kind that is known`, {
-    code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `${message}, found ${JSON.stringify(env[name])}`, hint: 'Unset it for lines that people read.',
+    code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `${message}, found ${JSON.stringify(env[name])}`, hint: name === 'MAPPALE_LOG' ? 'Unset it for lines that people read.' : 'Unset it to leave the database on one machine.',
   });
 }
 

@@ -1,5 +1,6 @@
 /** Step 5b, the quality gate: is what was built plausible, by itself and beside what is published? What is not is refused, with the figures. */
 import { join } from 'node:path';
+import { atHand } from '../db/at-hand.ts';
 import { inWorkspace } from '../db/catalog.ts';
 import type { Place } from '../db/statements.ts';
 import { measure, WHOLE, type Figures, type IdentityFigures, type Measured } from '../db/figures.ts';
@@ -37,15 +38,17 @@ export async function gate(database: Database, joined: Joined, subject: string, 
   const { schema, unit, incremental } = joined;
   const [comuni, reached] = await inWorkspace(database, schema, async (session) =>
     [await listComuni(session), incremental === null ? [] : await incremental.comuniReached(session)] as const);
+  // Copies of what lies on other nodes are made one after another.
+  const most = joined.nodes === null ? Math.min(parallel, database.parallel) : 1;
   const found = new Map<Relation, { readonly figures: readonly Figures[]; readonly offences: readonly Offence[] }>();
-  await together(Math.min(parallel, database.parallel), joined.built, async ({ relation, published }) => {
+  await together(most, joined.built, async ({ relation, published }) => {
     const watched = gateOf(relation);
     if (watched === null) return;
     await inWorkspace(database, schema, async (session) => {
       const now: Measured = { table: { schema, table: tableOf(relation) }, parcels: unit === 0 ? null : { schema, table: 'parcel' } };
       const kept = published === null ? [] : await keptFigures(session, unit, relation, watched);
       const measureWas = async (only?: readonly string[]): Promise<Figures[]> =>
-        published === null ? [] : measure(session, watched, { table: { schema: schemaOf(relation), table: published }, parcels: parcelsOf(joined) }, only);
+        published === null ? [] : measure(session, watched, await measuredWas(session, joined, { schema: schemaOf(relation), table: published }), only);
       const after = [
         ...(kept.length > 0 && incremental?.results.has(relation) === true
           ? await measureReached(session, watched, now, kept, reached, comuni.provinceOf)
@@ -76,6 +79,12 @@ export async function gate(database: Database, joined: Joined, subject: string, 
     code: 'SUSPICIOUS', kind: 'checks', at: [...new Set(offences.map(({ relation }) => relation))].join(', '), detail, data: offences,
     hint: 'What is published is untouched. Look at the files; if the change is real, run again with --accept "the reason".',
   });
+}
+
+/** What is published of a table, with the parcels that it is of. */
+async function measuredWas(session: Session, joined: Joined, table: Place): Promise<Measured> {
+  const parcels = parcelsOf(joined);
+  return { table: await atHand(session, joined.schema, table), parcels: parcels === null ? null : await atHand(session, joined.schema, parcels) };
 }
 
 /** The parcels that are published; null: none are. */

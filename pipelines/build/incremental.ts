@@ -7,6 +7,7 @@ import {
   analyze, analyzeRoughly, complete, countRows, dropOthers, dropTable, findChanged, findMeeting, findNear, findSharing, inWorkspace, lookIn,
   pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, repeatsInFiles, replacing, sameRows, setApart,
 } from '../db/catalog.ts';
+import { atHand } from '../db/at-hand.ts';
 import type { Place } from '../db/statements.ts';
 import { comuniOfParcels } from '../db/figures.ts';
 import { providePublishedParcels } from '../db/register.ts';
@@ -84,7 +85,7 @@ export class IncrementalBuild {
   async compare(session: Session, { relation, file }: Product): Promise<void> {
     if (file.incremental?.by !== 'content' || !this.#published.has(relation)) return;
     const table = tableOf(relation);
-    if (!(await sameRows(session, { schema: this.#build, table }, this.#was(relation)))) return;
+    if (!(await sameRows(session, { schema: this.#build, table }, await this.#was(session, relation)))) return;
     await session.transaction(async () => {
       await dropTable(session, this.#build, table);
       await session.query('delete from ledger.built where unit_code = $1 and relation = $2', [this.#unit, relation]);
@@ -102,7 +103,7 @@ export class IncrementalBuild {
   async comuniReached(session: Session): Promise<string[]> {
     if (this.#changed === null || this.#changed === 0) return [];
     const fids = ['changed', ...this.#reached.keys()].map((name) => ({ schema: this.schema, table: `${name}_fid` }));
-    return comuniOfParcels(session, fids, [this.#was(PARCELS), { schema: this.#build, table: 'parcel' }]);
+    return comuniOfParcels(session, fids, [await this.#was(session, PARCELS), { schema: this.#build, table: 'parcel' }]);
   }
 
   /** Makes the parcels that changed what is seen as `parcel` in the schema. @returns false when none did, or it is not known which */
@@ -130,7 +131,7 @@ export class IncrementalBuild {
     const sources = this.#inBuild(layers);
     // Of what stands in two files one is chosen, which looks at all rows.
     for (const from of sources) if (await repeatsInFiles(session, from)) return null;
-    const was = this.#was(relation);
+    const was = await this.#was(session, relation);
     await this.#run(session, product, async () => {
       for (const from of sources) await provideFresh(session, this.schema, from);
       await providePublishedParcels(session, this.schema, was, { schema: this.schema, table: 'copied_member' });
@@ -156,7 +157,7 @@ export class IncrementalBuild {
     const fids = `${reach}_fid`;
     this.#kept.add(table);
     await setApart(session, this.schema, table, whole, fids);
-    const { same, ...content } = await replacing(session, this.schema, table, this.#was(relation), fids, this.#standing(relation));
+    const { same, ...content } = await replacing(session, this.schema, table, await this.#was(session, relation), fids, this.#standing(relation));
     return same ? this.#stands(session, relation) : this.#complete(session, product, whole, { fids }, content);
   }
 
@@ -198,7 +199,7 @@ export class IncrementalBuild {
     this.results.set(relation, result);
     const work = async (own: Session): Promise<void> => {
       await own.transaction(async () => {
-        await complete(own, { schema: this.schema, table: from }, { schema: this.#build, table }, this.#was(relation), by);
+        await complete(own, { schema: this.schema, table: from }, { schema: this.#build, table }, await this.#was(own, relation), by);
         const rows = await countRows(own, this.#build, table);
         if (rows !== expected) throw new Error(`${file.file}: expected ${expected} rows, copied and made anew, found ${rows}: does its -- incremental: line say what it does?`);
         await noteBuilt(own, this.#unit, product);
@@ -222,7 +223,7 @@ export class IncrementalBuild {
     // They lie finished in the workspace: made whole, or by the run before.
     const how = parcels.file.incremental;
     await this.#pair(session, parcels, parcels.incremental && how?.by === 'members' ? how.layers : null);
-    return (this.#changed = await findChanged(session, this.schema, this.#was(PARCELS), { schema: this.#build, table: tableOf(PARCELS) }));
+    return (this.#changed = await findChanged(session, this.schema, await this.#was(session, PARCELS), { schema: this.#build, table: tableOf(PARCELS) }));
   }
 
   /** Finds the parcels whose rows the changes reach. @returns the beginning of the names of their tables, `_fid` and `_parcel` */
@@ -234,12 +235,13 @@ export class IncrementalBuild {
     if (how.by !== 'sharing' && this.#reached.get(how.by) === key) return how.by;
     if (this.#reached.has(how.by)) throw new Error(`${file}: another file copies rows by ${how.by}, too: their tables would need names of their own`);
     this.#reached.set(how.by, key);
-    if (how.by === 'near') await findNear(session, this.schema, this.#was(PARCELS), how.withinM);
-    else if (how.by === 'meeting') await findMeeting(session, this.schema, this.#was(PARCELS), this.#inBuild(how.layers));
+    if (how.by === 'near') await findNear(session, this.schema, await this.#was(session, PARCELS), how.withinM);
+    else if (how.by === 'meeting') await findMeeting(session, this.schema, await this.#was(session, PARCELS), this.#inBuild(how.layers));
     else {
       // Once for the parcels that changed, which says whom they share with.
       await this.#run(session, product, () => provideParcelsOf(session, this.schema, 'changed_parcel'));
-      await findSharing(session, this.schema, this.#was(PARCELS), this.#was(product.relation), tableOf(product.relation), how.column);
+      const [parcels, rows] = [await this.#was(session, PARCELS), await this.#was(session, product.relation)];
+      await findSharing(session, this.schema, parcels, rows, tableOf(product.relation), how.column);
     }
     return how.by;
   }
@@ -247,7 +249,7 @@ export class IncrementalBuild {
   /** Finds the members whose rows are copied. @param layers that they are of; null: none are */
   async #pair(session: Session, { relation, releases }: Product, layers: readonly Relation[] | null): Promise<number> {
     const ids = layers === null ? [] : releases.map(({ releaseId }) => releaseId);
-    this.#paired ??= await pairMembers(session, this.schema, this.#was(relation), layers === null ? null : this.#inBuild(layers), ids);
+    this.#paired ??= await pairMembers(session, this.schema, await this.#was(session, relation), layers === null ? null : this.#inBuild(layers), ids);
     return this.#paired;
   }
 
@@ -255,8 +257,8 @@ export class IncrementalBuild {
     return relations.map((relation) => ({ schema: this.#build, table: tableOf(relation) }));
   }
 
-  #was(relation: Relation): Place {
-    return { schema: schemaOf(relation), table: this.#standing(relation).stands };
+  #was(session: Session, relation: Relation): Promise<Place> {
+    return atHand(session, this.#build, { schema: schemaOf(relation), table: this.#standing(relation).stands });
   }
 
   /** @throws Error when it is not published: a bug, it could not have been planned so */

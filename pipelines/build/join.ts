@@ -7,6 +7,7 @@ import {
   analyze, createSchema, dropOthers, dropSchema, giveTable, inWorkspace, lookIn, provideLayer, provideMembers, providePublished, provideRegion, schemasLike,
   tablesIn,
 } from '../db/catalog.ts';
+import { OnNodes } from '../db/distributed.ts';
 import { providePublishedParcels } from '../db/register.ts';
 import { MappaleError } from '../errors.ts';
 import { unitName } from '../contract/regions.ts';
@@ -21,7 +22,7 @@ import { rankFiles, rowsInForce } from '../ledger/force.ts';
 import type { Inventory } from '../ledger/inventory.ts';
 import { inOrder, type Product } from '../plan/products.ts';
 import type { PublishedTable } from '../ledger/published.ts';
-import { buildSchema, changesSchema, laneSchema, leftLanes } from '../db/workspace.ts';
+import { buildSchema, laneSchema, leftBeside } from '../db/workspace.ts';
 
 /** The stale tables of a unit lie finished in its workspace. */
 export interface Joined {
@@ -34,6 +35,8 @@ export interface Joined {
   readonly built: readonly Product[];
   /** Where rows of some were copied; null: none were. */
   readonly incremental: IncrementalBuild | null;
+  /** Where the database lies on several nodes. */
+  readonly nodes: OnNodes | null;
 }
 
 /**
@@ -49,6 +52,7 @@ export async function join(
   const schema = buildSchema(unit);
   const stale = products.filter((product) => product.stale !== null);
   await database.session((session) => prepare(session, schema, unit, stale));
+  const nodes = await OnNodes.open(database, unit, published);
   const used = inventory.used(unit);
   const incremental = products.some((product) => product.incremental) ? new IncrementalBuild(database, unit, products, published, log) : null;
   // Rows that are copied are one after another's: there the tables come in turns.
@@ -80,7 +84,8 @@ export async function join(
       const startedAt = performance.now();
       await lookIn(session, [lane, schema]);
       await session.transaction(async () => {
-        await runTableFile(session, lane, file, product.published);
+        if (nodes?.takes(file) === true) await nodes.run(session, lane, file);
+        else await runTableFile(session, lane, file, product.published);
         await giveTable(session, { schema: lane, table }, schema);
         await dropOthers(session, lane, new Set());
         await noteBuilt(session, unit, product);
@@ -106,7 +111,7 @@ export async function join(
     for (const lane of lanes) await dropSchema(session, lane);
   });
   const built = stale.filter(({ relation }) => incremental?.results.get(relation)?.stands !== true);
-  return { unit, schema, files: used.map(({ fileId }) => fileId), products, built, incremental };
+  return { unit, schema, files: used.map(({ fileId }) => fileId), products, built, incremental, nodes };
 }
 
 /** A sweep works here while the database works for another table. */
@@ -128,7 +133,7 @@ export async function leftBuilds(session: Session, units: readonly number[]): Pr
 
 /** Drops the workspace of a unit, with what lies beside it and what is noted of it: it was published, or its reason is gone. */
 export async function dropBuild(session: Session, unit: number): Promise<void> {
-  for (const schema of [...(await leftLanes(session, unit)), changesSchema(unit), buildSchema(unit)]) await dropSchema(session, schema);
+  for (const schema of [...(await leftBeside(session, unit)), buildSchema(unit)]) await dropSchema(session, schema);
   await session.query('delete from ledger.built where unit_code = $1', [unit]);
 }
 
@@ -138,7 +143,7 @@ async function prepare(session: Session, schema: string, unit: number, stale: re
   const wanted = new Map(stale.map((product) => [product.relation, product.fingerprint]));
   const there = (await schemasLike(session, schema)).includes(schema);
   if (there && built.length > 0 && built.every(({ relation, fingerprint }) => wanted.get(relation) === fingerprint)) {
-    for (const beside of [...(await leftLanes(session, unit)), changesSchema(unit)]) await dropSchema(session, beside);
+    for (const beside of await leftBeside(session, unit)) await dropSchema(session, beside);
     await dropOthers(session, schema, new Set(await tablesIn(session, schema)));
     return;
   }

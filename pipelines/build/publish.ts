@@ -2,8 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Database, type Session } from '../db/index.ts';
 import { attach, copyComments, detach, digestOf, dropTable, proveBound, splitOf, type Split } from '../db/catalog.ts';
+import { inTurn, isDistributed } from '../db/distributed.ts';
 import { retireParcels } from '../db/register.ts';
-import { statementsOf } from '../db/statements.ts';
+import { statementsOf, type Place } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { together } from '../together.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
@@ -35,24 +36,26 @@ export interface Published {
 export async function publish(
   database: Database, joined: Joined, gated: Gated, sources: readonly RegisteredSource[], runId: number, parallel: number,
 ): Promise<Published> {
-  const { unit, schema, built, incremental } = joined;
-  const made = new Map<Relation, { readonly split: Split; readonly rows: number; readonly digest: string }>();
+  const { unit, schema, built, incremental, nodes } = joined;
+  const made = new Map<Relation, { readonly place: Place; readonly split: Split; readonly rows: number; readonly digest: string }>();
   await together(Math.min(parallel, database.parallel), built, ({ relation }) => database.session(async (session) => {
-    const table = tableOf(relation);
     const split = await splitOf(session, relation);
-    await proveBound(session, schema, table, relation, split, unit);
-    if (split === 'whole') await copyComments(session, { schema: schemaOf(relation), table }, { schema, table });
-    const { rows, digest } = incremental?.results.get(relation) ?? (await digestOf(session, schema, table));
-    made.set(relation, { split, rows, digest });
+    const built = { schema, table: tableOf(relation) };
+    await proveBound(session, schema, built.table, relation, split, unit);
+    if (split === 'whole') await copyComments(session, { schema: schemaOf(relation), table: built.table }, built);
+    const place = nodes !== null && split === 'fid' ? await nodes.proven(session, relation, unit) : built;
+    const { rows, digest } = incremental?.results.get(relation) ?? (await digestOf(session, place.schema, place.table));
+    made.set(relation, { place, split, rows, digest });
   }));
   const citations = await citationsOf(database, joined, sources);
   const published = await swapping(database, async (session) => {
     await fence(session, runId);
     // Before the first lock that a reader could wait for.
     const before = await publishedTables(session, unit);
-    if (made.has('core.parcel')) {
+    const parcels = made.get('core.parcel');
+    if (parcels !== undefined) {
       const leaving = before.get('core.parcel');
-      await retireParcels(session, unit, { schema, table: 'parcel' }, leaving === undefined ? null : { schema: 'core', table: leaving.stands }, incremental?.changed ?? null);
+      await retireParcels(session, unit, parcels.place, leaving === undefined ? null : { schema: 'core', table: leaving.stands }, incremental?.changed ?? null);
     }
     await session.query(statement('move'), [unit, 'previous', 'past']);
     await session.query(statement('move'), [unit, 'current', 'previous']);
@@ -70,11 +73,11 @@ export async function publish(
         if (standing !== undefined) tables.push({ ...standing, fingerprint, inputs });
         continue;
       }
-      const { split, rows, digest } = content;
+      const { place, split, rows, digest } = content;
       const partition = `${tableOf(relation)}_${unit}_${publicationId}`;
       if (standing !== undefined) await detach(session, relation, standing.partition, split);
       else if (split === 'whole') await dropTable(session, schemaOf(relation), tableOf(relation));
-      await attach(session, { schema, table: tableOf(relation) }, relation, partition, split, unit);
+      await attach(session, place, relation, partition, split, unit);
       await addFigures(session, relation, partition, gated.figures.get(relation) ?? []);
       tables.push({ relation, partition, fingerprint, inputs, rows, digest });
     }
@@ -99,6 +102,7 @@ async function swapping<T>(database: Database, work: (session: Session) => Promi
         await session.query("select set_config('lock_timeout', $1, true)", [`${LOCK_TIMEOUT_MS}ms`]);
         // What was said to be published is published, also when the server goes down in the next moment.
         await session.query('set local synchronous_commit = on');
+        if (await isDistributed(session)) await inTurn(session);
         return work(session);
       }));
     } catch (error) {

@@ -41,14 +41,17 @@ const LOOKED_AT = 100;
 
 /** A parcel worth showing, in short; empty: there is none. */
 async function anyParcel({ database }: Context, region: number): Promise<string> {
+  // Looked up first: where parcels lie on other nodes, a record is put together here.
+  const parcels = await database.query<{ fid: number }>(
+    "select fid from core.parcel where fid >= $1 and fid < $2 and kind = 'land' order by fid limit $3", [firstFid(region), firstFid(region + 1), LOOKED_AT],
+  );
   const [row] = await database.query<{ record: Record<string, unknown> | null }>(
     `with looked_at as (
-       select p.fid, api.parcel(p.fid, $2) as record from core.parcel p
-       where p.fid >= $1 and p.fid < $3 and p.kind = 'land' order by p.fid limit $4
+       select p.fid, api.parcel(p.fid, $2) as record from unnest($1::int4[]) as p (fid)
      )
      select l.record from looked_at l
      order by (select count(*) from json_each(l.record) block where block.value::text not in ('null', '[]')) desc, l.fid limit 1`,
-    [firstFid(region), SECTION_NAMES, firstFid(region + 1), LOOKED_AT],
+    [parcels.map(({ fid }) => fid), SECTION_NAMES],
   );
   return row?.record == null ? '' : inShort(row.record);
 }

@@ -16,14 +16,17 @@ export function migrateCommand(): Command {
     .option('--dry-run', 'only say what would be done, and what would be lost')
     .option('--yes', 'give up rows that cannot be kept; their files are read again by the next refresh, where they are still there')
     .option('--json', 'print as JSON')
-    .action(({ dryRun: dry = false, yes = false, json }: { dryRun?: boolean; yes?: boolean; json?: boolean }) => onDatabase(readConfig().databaseUrl, 'write', async (database) => {
-      const done = await upgrade(database, await loadSources(), { dry, lose: yes });
-      const losses = yes ? [] : done.losses;
-      print(json, done, () => [
-        ...done.steps.map((step) => (dry ? `would do: ${step}` : step)),
-        ...losses.map((loss) => `cannot be kept: ${describeLoss(loss)}`),
-        ...(done.steps.length + done.losses.length === 0 ? ['nothing to do: the database is at this version'] : []),
-      ].join('\n'));
-      if (losses.length > 0) process.exitCode = EXIT.usage;
-    }));
+    .action(({ dryRun: dry = false, yes = false, json }: { dryRun?: boolean; yes?: boolean; json?: boolean }) => {
+      const { databaseUrl, distributed } = readConfig();
+      return onDatabase(databaseUrl, 'write', async (database) => {
+        const done = await upgrade(database, await loadSources(), { dry, lose: yes, distributed });
+        const losses = yes ? [] : done.losses;
+        print(json, done, () => [
+          ...done.steps.map((step) => (dry ? `would do: ${step}` : step)),
+          ...losses.map((loss) => `cannot be kept: ${describeLoss(loss)}`),
+          ...(done.steps.length + done.losses.length === 0 ? ['nothing to do: the database is at this version'] : []),
+        ].join('\n'));
+        if (losses.length > 0) process.exitCode = EXIT.usage;
+      });
+    });
 }

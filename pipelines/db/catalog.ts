@@ -1,6 +1,7 @@
 /** Schemas, tables, partitions and views, whose names the program makes itself (workspaces, releases, publications). */
 import { firstFid } from '../contract/regions.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
+import { atHand, liesElsewhere } from './at-hand.ts';
 import { runEach, statementsOf, type Names, type Place } from './statements.ts';
 import { ident, one, type Database, type Row, type Session } from './types.ts';
 
@@ -143,14 +144,17 @@ export async function repeatingMembers(session: Session, schema: string, layer: 
 
 /** A published table as a workspace sees it: one partition, or the empty parent. */
 export async function providePublished(session: Session, schema: string, relation: Relation, partition: string | null): Promise<void> {
-  const from = { schema: schemaOf(relation), table: partition ?? tableOf(relation) };
-  await provide(session, schema, tableOf(relation), partition === null ? 'no_rows' : 'all_rows', { from });
+  await provide(session, schema, tableOf(relation), partition === null ? 'no_rows' : 'all_rows', { from: await publishedAtHand(session, schema, relation, partition) });
 }
 
 /** The same under another name, `standing_<table>`, for what takes its place. */
 export async function provideStanding(session: Session, schema: string, relation: Relation, partition: string | null): Promise<void> {
-  const from = { schema: schemaOf(relation), table: partition ?? tableOf(relation) };
+  const from = await publishedAtHand(session, schema, relation, partition);
   await provide(session, schema, `standing_${tableOf(relation)}`, partition === null ? 'no_rows' : 'all_rows', { from });
+}
+
+function publishedAtHand(session: Session, schema: string, relation: Relation, partition: string | null): Promise<Place> {
+  return atHand(session, schema, { schema: schemaOf(relation), table: partition ?? tableOf(relation) }, partition === null ? 'none' : 'all');
 }
 
 export async function hasRelation(session: Session, relation: Relation): Promise<boolean> {
@@ -159,7 +163,10 @@ export async function hasRelation(session: Session, relation: Relation): Promise
 
 /** Parcels as an explanation sees them: one, or all of its comune. */
 export async function provideParcels(session: Session, schema: string, partition: string, fid: number, scope: 'one' | 'comune'): Promise<void> {
-  await provide(session, schema, 'parcel', scope === 'one' ? 'one_parcel' : 'parcels_of_comune', { from: { schema: 'core', table: partition }, fid });
+  const from = { schema: 'core', table: partition };
+  const rows = { sql: workspace(scope === 'one' ? 'one_parcel' : 'parcels_of_comune', { from, fid }) };
+  // On other nodes they cannot be joined with the tables here.
+  await session.query(workspace((await liesElsewhere(session, from)) ? 'rows' : 'view', { schema, view: 'parcel', rows }));
 }
 
 /** The one-row view `region (code, name)` of a region's workspace. */
@@ -219,7 +226,7 @@ export async function countByMember(session: Session, schema: string, table: str
 }
 
 /** Names of columns, sorted, but these. */
-async function columnNames(session: Session, { schema, table }: Place, without: readonly string[] = []): Promise<string[]> {
+export async function columnNames(session: Session, { schema, table }: Place, without: readonly string[] = []): Promise<string[]> {
   const columns = await session.query<{ name: string }>(catalog('columns'), [ident(schema, table)]);
   return columns.map(({ name }) => name).filter((name) => !without.includes(name));
 }
@@ -280,7 +287,8 @@ export async function partitionKey(session: Session, schema: string, table: stri
   return (await one<{ key: string | null }>(session, 'select pg_get_partkeydef(to_regclass($1)) as key', [ident(schema, table)])).key;
 }
 
-function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: string; bound: string } {
+/** The bound of a partition, as a condition of its rows and as attaching says it. */
+export function boundOf(split: Exclude<Split, 'whole'>, key: number): { check: string; bound: string } {
   if (split === 'fid') {
     const [from, to] = [firstFid(key), firstFid(key + 1)];
     return { check: `fid >= ${from} and fid < ${to}`, bound: `for values from (${from}) to (${to})` };

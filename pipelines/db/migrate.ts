@@ -8,6 +8,7 @@ import { unitName } from '../contract/regions.ts';
 import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type SqlFile } from '../contract/sql-files.ts';
+import { distribute, isDistributed } from './distributed.ts';
 import { alignPrevious, reshapeLayers } from './reshape.ts';
 import { appliedFiles, isApplied, partsOf, refuseNewer, type Applied, type Part } from './state.ts';
 import { statementsOf } from './statements.ts';
@@ -23,6 +24,8 @@ export interface MigrateOptions {
   readonly lose?: boolean;
   /** Find out what would be done, and leave everything as it is. */
   readonly dry?: boolean;
+  /** What is keyed by fid is to lie on several nodes. */
+  readonly distributed?: boolean;
 }
 
 /** A source whose layers cannot be brought to this version with their rows. */
@@ -49,13 +52,15 @@ export interface Migration {
  *   `MIGRATION_LOSES` (exit 2), which says what would be lost; then nothing was done
  */
 export async function migrate(
-  database: Database, sources: readonly RegisteredSource[], { lose = false, dry = false }: MigrateOptions = {},
+  database: Database, sources: readonly RegisteredSource[], { lose = false, dry = false, distributed = false }: MigrateOptions = {},
 ): Promise<Migration> {
   const parts = partsOf(sources);
   return database.session(async (session) => {
     const applied = await appliedFiles(session);
     if (applied !== null) refuseNewer(parts, applied);
-    if (applied !== null && parts.every((part) => isApplied(part, applied))) return { steps: [], losses: [] };
+    const isDone = async (before: Applied): Promise<boolean> =>
+      parts.every((part) => isApplied(part, before)) && (!distributed || (await isDistributed(session)));
+    if (applied !== null && (await isDone(applied))) return { steps: [], losses: [] };
     await checkServer(session, database.label);
     let done: Migration = { steps: [], losses: [] };
     await session.transaction(async () => {
@@ -63,9 +68,9 @@ export async function migrate(
       // Another command may have done it while this one waited.
       const before = (await appliedFiles(session)) ?? new Map<string, never>();
       refuseNewer(parts, before);
-      if (parts.every((part) => isApplied(part, before))) return;
+      if (await isDone(before)) return;
       await holdWriters(session);
-      done = await apply(session, parts, before, lose);
+      done = await apply(session, parts, before, lose, distributed ? database.label : null);
       if (dry) throw new Dry();
       if (done.losses.length > 0 && !lose) throw lossError(done.losses);
     }).catch((error: unknown) => {
@@ -87,8 +92,11 @@ async function holdWriters(session: Session): Promise<void> {
   });
 }
 
-/** Applies what is not applied yet. Where rows would be lost and may not be, the layers of that source stay as they are. */
-async function apply(session: Session, parts: readonly Part[], before: Applied, lose: boolean): Promise<Migration> {
+/**
+ * Applies what is not applied yet. Where rows would be lost and may not be, the layers of that source stay as they are.
+ * @param distributeAt label of a database that is to lie on several nodes; null: it stays as it is
+ */
+async function apply(session: Session, parts: readonly Part[], before: Applied, lose: boolean, distributeAt: string | null): Promise<Migration> {
   const steps: string[] = [];
   const losses: Loss[] = [];
   await session.script(server('applied_file'), 'sql/statements/server.sql');
@@ -116,6 +124,7 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
   await run('migration');
   await run('section');
   steps.push(...(await alignPrevious(session)));
+  if (distributeAt !== null || (await isDistributed(session))) steps.push(...(await distribute(session, distributeAt ?? '')));
   for (const part of open) {
     if (part.source === null) continue;
     const found = await applyLayer(session, part.file, part.source, before.has(part.file.file), lose);

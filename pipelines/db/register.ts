@@ -1,5 +1,7 @@
 /** The register of fids: what a build sees of the parcels that it takes the place of, and what becomes of those that leave. */
 import { firstFid } from '../contract/regions.ts';
+import { atHand, liesElsewhere } from './at-hand.ts';
+import { retireDistributed } from './distributed.ts';
 import { statementsOf, type Part, type Place } from './statements.ts';
 import type { Session } from './types.ts';
 
@@ -12,7 +14,7 @@ const part = (statement: string, names: Parameters<typeof register>[1]): Part =>
  */
 export async function providePublishedParcels(session: Session, schema: string, published: Place | null, members: Place | null): Promise<void> {
   await session.query(register('published_parcel', {
-    schema, from: published ?? { schema: 'core', table: 'parcel' }, is_published: published !== null, carried: members === null ? { sql: 'false' } : part('is_carried', { members }),
+    schema, from: await atHand(session, schema, published ?? { schema: 'core', table: 'parcel' }, published === null ? 'none' : 'all'), is_published: published !== null, carried: members === null ? { sql: 'false' } : part('is_carried', { members }),
   }));
 }
 
@@ -26,6 +28,7 @@ export async function providePublishedParcels(session: Session, schema: string, 
 export async function retireParcels(session: Session, region: number, now: Place, leaving: Place | null, among: Place | null): Promise<void> {
   // The region that loses a comune and the one that gains it must see one another.
   await session.query('lock table ledger.publication_lock in share row exclusive mode');
+  if (await liesElsewhere(session, now)) return retireDistributed(session, region, now, leaving);
   await session.query(register('come_back', { now }), [region]);
   const parcels = [register('parcels_on', { table: now })];
   const moved = [register('is_on', { table: now, unless: leaving === null ? { sql: '' } : part('unless', { table: leaving }) })];

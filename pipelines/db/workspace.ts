@@ -20,16 +20,17 @@ export function buildSchema(unit: number): string {
 
 /** Where one of several tables that are made side by side is made, with what it makes on the way. */
 export function laneSchema(unit: number, lane: number): string {
-  return `${lanesOf(unit)}${lane}`;
+  return `${buildSchema(unit)}_lane_${lane}`;
 }
 
-/** The lanes of a unit: those of an interrupted run, or of one that works now. */
-export function leftLanes(session: Session, unit: number): Promise<string[]> {
-  return schemasLike(session, lanesOf(unit));
+/** What lies beside the workspace of a unit: of an interrupted run, or of one that works now. */
+export function leftBeside(session: Session, unit: number): Promise<string[]> {
+  return schemasLike(session, `${buildSchema(unit)}_`);
 }
 
-function lanesOf(unit: number): string {
-  return `${buildSchema(unit)}_lane_`;
+/** What of a unit lies on other nodes before it is published. */
+export function shardSchema(unit: number): string {
+  return `${buildSchema(unit)}_shards`;
 }
 
 /** Where an incremental build makes what changed, beside the unit's workspace. */

@@ -41,7 +41,7 @@ export async function withContext<T>(options: ContextOptions, work: (context: Co
   const sources = await loadSources();
   const log = options.log ?? makeLog(config, process.stderr);
   return onDatabase(options.databaseUrl ?? config.databaseUrl, options.access, async (database) => {
-    if (options.access === 'write') await upgrade(database, sources);
+    if (options.access === 'write') await upgrade(database, sources, { distributed: config.distributed });
     else await requireCurrent(database, sources);
     return work(await contextOf(config, sources, database, log));
   });

@@ -9,33 +9,33 @@
 create or replace function api.located_parcel(p_fid int4, p_form text, p_point json) returns json
 language plpgsql stable as $$
 declare
+  v_found core.parcel;
   v_facts text;
-  v_kind text;
   v_geometry json;
 begin
-  select
-    json_build_object(
-      'fid', p.fid,
-      'gml_id', p.gml_id,
-      'label', p.label,
-      'cadastral_reference', p.reference,
-      'municipality', api.known_municipality(p.belfiore),
-      'area_m2', api.shown_area(p.area_m2),
-      'centroid', api.centroid(p.point)
-    ),
-    p.kind,
-    case when p_form <> 'parcel' then api.geojson(p.geom) end
-  into v_facts, v_kind, v_geometry
+  -- Read first: where parcels lie on other nodes, comuni lie here.
+  select *
+  into v_found
   from core.parcel p
   where p.fid = p_fid;
+  v_facts := json_build_object(
+    'fid', v_found.fid,
+    'gml_id', v_found.gml_id,
+    'label', v_found.label,
+    'cadastral_reference', v_found.reference,
+    'municipality', api.known_municipality(v_found.belfiore),
+    'area_m2', api.shown_area(v_found.area_m2),
+    'centroid', api.centroid(v_found.point)
+  );
+  v_geometry := case when p_form <> 'parcel' then api.geojson(v_found.geom) end;
   -- Members are added as text: jsonb, which could add them, would sort them.
   if p_point is not null then
     v_facts := '{"point":' || p_point || ',' || substr(v_facts, 2);
   end if;
   return case p_form
-    when 'geometry' then left(v_facts, -1) || ',"kind":' || to_json(v_kind) || ',"geometry":' || v_geometry || '}'
+    when 'geometry' then left(v_facts, -1) || ',"kind":' || to_json(v_found.kind) || ',"geometry":' || v_geometry || '}'
     when 'feature' then
-      '{"type":"Feature","id":' || p_fid || ',"geometry":' || v_geometry || ',"properties":' || left(v_facts, -1) || ',"kind":' || to_json(v_kind) || '}}'
+      '{"type":"Feature","id":' || p_fid || ',"geometry":' || v_geometry || ',"properties":' || left(v_facts, -1) || ',"kind":' || to_json(v_found.kind) || '}}'
     else v_facts
   end;
 end
@@ -195,72 +195,62 @@ language plpgsql volatile security definer
 set search_path to public, pg_temp
 as $$
 declare
+  v_stretch record;
+  v_references text[] := '{}';
   v_fids int4[];
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
   -- References are CCCCZFFFFAS.label, and have an index, which has all that is asked: a comune is one stretch of it, a sheet one for each letter that a
   -- section may have. Small letters come behind all that a reference has, in every collation. Land registers have no sheets: there each comune catastale
-  -- is a stretch, and one that bears the name of no comune is found by its own.
-  v_fids := array(
-    select p.fid
+  -- is a stretch, and one that bears the name of no comune is found by its own. Looked up one by one, where the planner would rather read the table.
+  for v_stretch in
+    select
+      r.start,
+      r.label_at
     from (
-      select distinct
-        q.reference
-      from (
-        select unnest(p_comuni) as belfiore
-        union all
-        select null
-        where cardinality(p_comuni) = 0
-      ) c
-      cross join lateral (
-        select
-          c.belfiore || s.letter || p_sheet as start,
-          13 as label_at
-        from unnest(case when p_section is null then string_to_array('_ABCDEFGHIJKLMNOPQRSTUVWXYZ', null) else array[p_section] end) as s (letter)
-        where p_sheet is not null
-        union all
-        select
-          c.belfiore || coalesce(p_section, ''),
-          13
-        where p_sheet is null
-        union all
-        select
-          t.prefix || '.',
-          length(t.prefix) + 2
-        from core.comune_catastale t
-        where p_sheet is null
-          and p_section is null
-          and case
-            when c.belfiore is not null then t.belfiore = c.belfiore
-            else nullif(core.comune_key(p_asked ->> 'comune'), '') in (core.comune_key(t.name), core.comune_key(t.name_other))
-          end
-      ) r
-      -- offset 0: looked up one by one, where the planner would rather read the table.
-      cross join lateral (
-        select x.reference
-        from core.parcel x
-        where x.reference > r.start
-          and x.reference < r.start || 'zzzz'
-          and starts_with(x.reference, r.start)
-          and (p_label is null or upper(substr(x.reference, r.label_at)) = upper(p_label))
-        offset 0
-      ) q
-    ) f
+      select unnest(p_comuni) as belfiore
+      union all
+      select null
+      where cardinality(p_comuni) = 0
+    ) c
     cross join lateral (
       select
-        x.fid,
-        x.belfiore,
-        x.section,
-        x.sheet,
-        x.attachment,
-        x.development,
-        x.label,
-        x.reference
+        c.belfiore || s.letter || p_sheet as start,
+        13 as label_at
+      from unnest(case when p_section is null then string_to_array('_ABCDEFGHIJKLMNOPQRSTUVWXYZ', null) else array[p_section] end) as s (letter)
+      where p_sheet is not null
+      union all
+      select
+        c.belfiore || coalesce(p_section, ''),
+        13
+      where p_sheet is null
+      union all
+      select
+        t.prefix || '.',
+        length(t.prefix) + 2
+      from core.comune_catastale t
+      where p_sheet is null
+        and p_section is null
+        and case
+          when c.belfiore is not null then t.belfiore = c.belfiore
+          else nullif(core.comune_key(p_asked ->> 'comune'), '') in (core.comune_key(t.name), core.comune_key(t.name_other))
+        end
+    ) r
+  loop
+    v_references := v_references || array(
+      select x.reference
       from core.parcel x
-      where x.reference = f.reference
-      offset 0
-    ) p
+      where x.reference > v_stretch.start
+        and x.reference < v_stretch.start || 'zzzz'
+        and starts_with(x.reference, v_stretch.start)
+        and (p_label is null or upper(substr(x.reference, v_stretch.label_at)) = upper(p_label))
+    );
+  end loop;
+  v_fids := array(
+    select p.fid
+    from core.parcel p
+    where p.reference = any (v_references)
     order by
       p.sheet collate "C",
       p.belfiore collate "C",

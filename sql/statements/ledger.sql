@@ -252,16 +252,21 @@ where unit_code = $1
 returning unit_code
 
 -- statement: found_in_comuni
+-- Parcels are counted first: where they lie on other nodes, the rest lies here.
+with parcels as materialized (
+  select
+    belfiore,
+    count(*) as parcels
+  from core.parcel
+  where fid >= $3
+    and fid < $4
+    and belfiore = any ($2::text[])
+  group by belfiore
+)
 select
   c.belfiore as comune,
   f.name,
-  (
-    select count(*)
-    from core.parcel p
-    where p.fid >= $3
-      and p.fid < $4
-      and p.belfiore = c.belfiore
-  ) as parcels,
+  coalesce(p.parcels, 0) as parcels,
   (
     select count(*)
     from core.access_point a
@@ -269,6 +274,7 @@ select
       and a.belfiore = c.belfiore
   ) as addresses
 from unnest($2::text[]) as c (belfiore)
+left join parcels p on p.belfiore = c.belfiore
 left join core.comune_found f on f.region_code = $1
   and f.belfiore = c.belfiore
 order by 1

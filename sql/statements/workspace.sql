@@ -8,6 +8,10 @@
 create view :"schema".:"view" as
 :"rows"
 
+-- statement: rows
+create table :"schema".:"view" as
+:"rows"
+
 -- statement: no_rows
 select *
 from :"from"

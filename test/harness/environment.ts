@@ -28,6 +28,8 @@ export interface TestEnvironment {
   readonly truth: number;
   /** `MAPPALE_TEST_SEQUENCES`: sequences of happenings tried on PostgreSQL, 4 by default; a tenth of it on PGlite. */
   readonly sequences: Readonly<Record<EngineName, number>>;
+  /** `MAPPALE_TEST_CITUS_URL`: a database of a Citus coordinator; databases are made on its nodes, and a worker is killed. */
+  readonly citusUrl: string | null;
   /** `PATH`: where programs are looked for. */
   readonly path: readonly string[];
 }
@@ -49,6 +51,7 @@ export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvir
     mutations: count(env, 'MAPPALE_TEST_MUTATIONS', 100),
     truth: count(env, 'MAPPALE_TEST_TRUTH', 2_000),
     sequences: { postgres: sequences, pglite: Math.ceil(sequences / 10) },
+    citusUrl: env['MAPPALE_TEST_CITUS_URL'] || null,
     path: (env['PATH'] ?? '').split(delimiter),
   };
 }
@@ -70,6 +73,8 @@ function count(env: NodeJS.ProcessEnv, name: string, usual: number): number {
 
 /** The environment of a program that a test starts: this one's, without what would change its answers. */
 export function childEnvironment(more: Readonly<Record<string, string>>): NodeJS.ProcessEnv {
-  const { DATABASE_URL: _database, MAPPALE_LOG: _log, NODE_OPTIONS: _options, VITEST: _vitest, NODE_ENV: _node, ...rest } = process.env;
+  const {
+    DATABASE_URL: _database, MAPPALE_DISTRIBUTED: _distributed, MAPPALE_LOG: _log, NODE_OPTIONS: _options, VITEST: _vitest, NODE_ENV: _node, ...rest
+  } = process.env;
   return { ...rest, NO_COLOR: '1', ...more };
 }

@@ -6,14 +6,21 @@
 
 create or replace function api.section_address(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
+declare
+  -- Read first: where parcels lie on other nodes, addresses lie here.
+  v_found constant int8[] := array(
+    select x.address_id
+    from section.address x
+    where x.fid = p_fid
+    order by x.ordinal
+  );
 begin
   value := (
     select coalesce(
       json_agg(api.address_json(core.region_of(p_fid), x.address_id) order by x.ordinal),
       '[]'::json
     )
-    from section.address x
-    where x.fid = p_fid
+    from unnest(v_found) with ordinality as x (address_id, ordinal)
   );
 end
 $$;

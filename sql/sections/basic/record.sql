@@ -43,25 +43,30 @@ comment on function api.cadastral(core.parcel) is 'What the cadastre calls a par
 
 create or replace function api.section_basic(p_fid int4, out value json, out linked bool, out belfiore text, out point geometry)
 language plpgsql stable as $$
+declare
+  v_found core.parcel;
 begin
-  select
-    json_build_object(
-      'fid', p.fid,
-      'gml_id', p.gml_id,
-      'label', p.label,
-      'cadastral_reference', p.reference,
-      'kind', p.kind,
-      'area_m2', api.shown_area(p.area_m2),
-      'centroid', api.centroid(p.point),
-      'geometry', api.geojson(p.geom),
-      'municipality', api.known_municipality(p.belfiore),
-      'cadastral', api.cadastral(p)
-    ),
-    p.belfiore,
-    p.point
-  into value, belfiore, point
+  -- Read first: where parcels lie on other nodes, what else is asked lies here.
+  select *
+  into v_found
   from core.parcel p
   where p.fid = p_fid;
+  if v_found.fid is not null then
+    value := json_build_object(
+      'fid', v_found.fid,
+      'gml_id', v_found.gml_id,
+      'label', v_found.label,
+      'cadastral_reference', v_found.reference,
+      'kind', v_found.kind,
+      'area_m2', api.shown_area(v_found.area_m2),
+      'centroid', api.centroid(v_found.point),
+      'geometry', api.geojson(v_found.geom),
+      'municipality', api.known_municipality(v_found.belfiore),
+      'cadastral', api.cadastral(v_found)
+    );
+    belfiore := v_found.belfiore;
+    point := v_found.point;
+  end if;
 end
 $$;
 comment on function api.section_basic(int4) is 'The section basic of a parcel as JSON, with what every record hangs on, read once: its comune and its representative point (EPSG:4326); nulls when there is no such parcel';

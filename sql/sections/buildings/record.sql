@@ -6,19 +6,24 @@
 
 create or replace function api.section_buildings(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
+declare
+  v_found section.buildings;
 begin
-  value := (
-    select json_build_object(
-      'count', b.count,
-      'footprint_m2', trim_scale(round(b.footprint_m2::numeric, 2)),
-      'residential_count', b.residential_count,
-      'residential_footprint_m2', trim_scale(round(b.residential_footprint_m2::numeric, 2)),
-      'built_share', trim_scale(round(b.built_share::numeric, 6)),
+  -- Read first: where parcels lie on other nodes, what else is asked lies here.
+  select *
+  into v_found
+  from section.buildings b
+  where b.fid = p_fid;
+  if v_found.fid is not null then
+    value := json_build_object(
+      'count', v_found.count,
+      'footprint_m2', trim_scale(round(v_found.footprint_m2::numeric, 2)),
+      'residential_count', v_found.residential_count,
+      'residential_footprint_m2', trim_scale(round(v_found.residential_footprint_m2::numeric, 2)),
+      'built_share', trim_scale(round(v_found.built_share::numeric, 6)),
       'source', api.section_source(p_fid, 'buildings')
-    )
-    from section.buildings b
-    where b.fid = p_fid
-  );
+    );
+  end if;
 end
 $$;
 comment on function api.section_buildings(int4) is 'Section buildings as JSON: buildings whose largest part lies on the parcel, footprint in m² (2 decimals), those of residential use, null where no use is known, share of the parcel built on (6 decimals); null where there is none';

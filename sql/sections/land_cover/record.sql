@@ -6,19 +6,24 @@
 
 create or replace function api.section_land_cover(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
+declare
+  v_found section.land_cover;
 begin
-  value := (
-    select json_build_object(
-      'code', c.code,
-      'class', left(c.code, 1),
-      'subclass', left(c.code, 2),
-      'description', c.description,
-      'share', trim_scale(round(c.share::numeric, 6)),
+  -- Read first: where parcels lie on other nodes, what else is asked lies here.
+  select *
+  into v_found
+  from section.land_cover c
+  where c.fid = p_fid;
+  if v_found.fid is not null then
+    value := json_build_object(
+      'code', v_found.code,
+      'class', left(v_found.code, 1),
+      'subclass', left(v_found.code, 2),
+      'description', v_found.description,
+      'share', trim_scale(round(v_found.share::numeric, 6)),
       'source', api.section_source(p_fid, 'land_cover')
-    )
-    from section.land_cover c
-    where c.fid = p_fid
-  );
+    );
+  end if;
 end
 $$;
 comment on function api.section_land_cover(int4) is 'Section land_cover as JSON: the CORINE class that covers most of the parcel, and its share (6 decimals); null where the map has nothing';

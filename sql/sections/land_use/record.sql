@@ -6,20 +6,25 @@
 
 create or replace function api.section_land_use(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
+declare
+  v_found section.land_use;
 begin
-  select
-    json_build_object(
-      'code', u.code,
-      'class', u.class,
-      'level1', left(u.code, 1),
-      'level2', left(u.code, 2),
-      'share', trim_scale(round(u.share::numeric, 6)),
-      'source', api.section_source(p_fid, 'land_use')
-    ),
-    true
-  into value, linked
+  -- Read first: where parcels lie on other nodes, what else is asked lies here.
+  select *
+  into v_found
   from section.land_use u
   where u.fid = p_fid;
+  if v_found.fid is not null then
+    value := json_build_object(
+      'code', v_found.code,
+      'class', v_found.class,
+      'level1', left(v_found.code, 1),
+      'level2', left(v_found.code, 2),
+      'share', trim_scale(round(v_found.share::numeric, 6)),
+      'source', api.section_source(p_fid, 'land_use')
+    );
+    linked := true;
+  end if;
 end
 $$;
 comment on function api.section_land_use(int4) is 'Section land_use as JSON: the Urban Atlas class that covers most of the parcel, and its share (6 decimals); null where the map has none. linked: true where it has one; else null';

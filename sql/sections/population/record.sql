@@ -6,20 +6,25 @@
 
 create or replace function api.section_population(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
+declare
+  v_found section.population;
 begin
-  value := (
-    select json_build_object(
-      'estimated', trim_scale(round(p.estimated::numeric, 2)),
-      'dasymetric', trim_scale(round(p.dasymetric::numeric, 2)),
-      'areal', trim_scale(round(p.areal::numeric, 2)),
-      'estimation_method', p.estimation_method,
-      'estimation_confidence', trim_scale(round(p.estimation_confidence::numeric, 4)),
-      'municipality_total', p.municipality_total,
+  -- Read first: where parcels lie on other nodes, what else is asked lies here.
+  select *
+  into v_found
+  from section.population p
+  where p.fid = p_fid;
+  if v_found.fid is not null then
+    value := json_build_object(
+      'estimated', trim_scale(round(v_found.estimated::numeric, 2)),
+      'dasymetric', trim_scale(round(v_found.dasymetric::numeric, 2)),
+      'areal', trim_scale(round(v_found.areal::numeric, 2)),
+      'estimation_method', v_found.estimation_method,
+      'estimation_confidence', trim_scale(round(v_found.estimation_confidence::numeric, 4)),
+      'municipality_total', v_found.municipality_total,
       'source', api.section_source(p_fid, 'population')
-    )
-    from section.population p
-    where p.fid = p_fid
-  );
+    );
+  end if;
   -- In a census section of which nothing is known the census does not speak of the place.
   linked := (select value is not null from section.demographics d where d.fid = p_fid);
 end

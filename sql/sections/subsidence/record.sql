@@ -6,21 +6,26 @@
 
 create or replace function api.section_subsidence(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
+declare
+  v_found section.subsidence;
 begin
-  value := (
-    select json_build_object(
-      'velocity_mm_year', trim_scale(round(s.velocity_mm_year::numeric, 2)),
-      'acceleration_mm_year2', trim_scale(round(s.acceleration_mm_year2::numeric, 2)),
-      'cells', s.cells,
-      'risk_class', s.risk_class,
-      'risk_label', s.risk_label,
-      'trend', s.trend,
-      'direction', s.direction,
+  -- Read first: where parcels lie on other nodes, what else is asked lies here.
+  select *
+  into v_found
+  from section.subsidence s
+  where s.fid = p_fid;
+  if v_found.fid is not null then
+    value := json_build_object(
+      'velocity_mm_year', trim_scale(round(v_found.velocity_mm_year::numeric, 2)),
+      'acceleration_mm_year2', trim_scale(round(v_found.acceleration_mm_year2::numeric, 2)),
+      'cells', v_found.cells,
+      'risk_class', v_found.risk_class,
+      'risk_label', v_found.risk_label,
+      'trend', v_found.trend,
+      'direction', v_found.direction,
       'source', api.section_source(p_fid, 'subsidence')
-    )
-    from section.subsidence s
-    where s.fid = p_fid
-  );
+    );
+  end if;
 end
 $$;
 comment on function api.section_subsidence(int4) is 'Section subsidence as JSON: velocity mm/year and acceleration mm/year² with 2 decimals; null where no cell was measured';

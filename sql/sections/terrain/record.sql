@@ -8,6 +8,7 @@ create or replace function api.section_terrain(p_fid int4, out value json, out l
 language plpgsql stable as $$
 declare
   v_found section.terrain;
+  v_parcel core.parcel;
 begin
   select *
   into v_found
@@ -30,12 +31,15 @@ begin
     linked := true;
   elsif v_found.unread is null then
     -- Land that lies in a raster without an elevation is not mapped; roads and water have no such section anywhere.
-    linked := (
-      select case when p.kind = 'land' then nullif(r.here is null, true) else r.here end
-      from core.parcel p
-      cross join api.raster_reaches('terrain', core.region_of(p_fid), p.point) as r (here)
-      where p.fid = p_fid
-    );
+    -- The parcel is read first: where parcels lie on other nodes, what is known of rasters lies here.
+    select *
+    into v_parcel
+    from core.parcel p
+    where p.fid = p_fid;
+    linked := api.raster_reaches('terrain', core.region_of(p_fid), v_parcel.point);
+    if v_parcel.kind = 'land' then
+      linked := nullif(linked is null, true);
+    end if;
   end if;
 end
 $$;

@@ -7,7 +7,20 @@
 create or replace function api.section_valuation_history(p_fid int4, out value json, out linked bool)
 language plpgsql stable as $$
 begin
-  with quoted as (
+  -- Read first: where parcels lie on other nodes, quotations lie here.
+  with run as materialized (
+    select
+      r.since,
+      r.until,
+      r.belfiore,
+      r.zona,
+      r.half_year,
+      r.then_belfiore,
+      r.then_zona
+    from section.valuation_history r
+    where r.fid = p_fid
+  ),
+  quoted as (
     select
       r.belfiore,
       r.zona,
@@ -20,7 +33,7 @@ begin
       q.rental_min_eur_m2_month::numeric as rental_min,
       q.rental_max_eur_m2_month::numeric as rental_max,
       (q.rental_min_eur_m2_month::numeric + q.rental_max_eur_m2_month::numeric) / 2 as rental_mid
-    from section.valuation_history r
+    from run r
     -- The limit is for the planner, which would expect a thousand half-years and read all quotations.
     cross join lateral (
       select generate_series(r.since::int4, r.until::int4) as half_year
@@ -42,7 +55,6 @@ begin
         and o.stato = 'NORMALE'
       offset 0
     ) q on true
-    where r.fid = p_fid
   )
   select
     json_build_object(

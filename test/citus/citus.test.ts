@@ -1,0 +1,256 @@
+/** A database on several nodes holds what one on one machine holds, and answers the same. */
+import { copyFile, cp } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rollback } from '../../pipelines/build/publish.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { tableFilesOf } from '../../pipelines/contract/sql-files.ts';
+import { isDistributed } from '../../pipelines/db/distributed.ts';
+import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import { withRun } from '../../pipelines/ledger/ledger.ts';
+import { diff } from '../../pipelines/operate/diff.ts';
+import { prune } from '../../pipelines/operate/prune.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
+import { upgrade } from '../../pipelines/run/upgrade.ts';
+import { readConfig } from '../../pipelines/config.ts';
+import { mappale, told } from '../faults/machine.ts';
+import { inForce, orphans, recount, withDatabase } from '../faults/published.ts';
+import { REGION, smallRegion, type Region } from '../faults/region.ts';
+import { Citus, citusMissing, SHARDS } from '../harness/citus.ts';
+import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+import { rewriteZip } from '../harness/rewrite-zip.ts';
+
+const missing = citusMissing();
+const ACCEPTED = { who: 'test', why: 'a test' };
+
+describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not run: ${missing}]`}`, () => {
+  let citus: Citus;
+  let region: Region;
+  let first: string;
+  let second: string;
+  const opened = new Map<Database, string>();
+  const open = async (url: string): Promise<Database> => {
+    const database = await openDatabase(url);
+    opened.set(database, url);
+    return database;
+  };
+  const urlOf = (database: Database): string => opened.get(database)!;
+  /** A fresh database on the nodes, distributed. */
+  const distributed = async (): Promise<Database> => {
+    const database = await open(await citus.database());
+    await upgrade(database, await loadSources(), { distributed: true });
+    return database;
+  };
+  const load = async (database: Database, folder: string): Promise<void> => {
+    expect((await refresh(await contextOn(database), loadOptions([folder], [REGION], { accept: ACCEPTED }))).failures).toEqual([]);
+  };
+  const back = (database: Database): Promise<unknown> =>
+    withRun(database, { command: 'test', arguments: {}, version: 'test', host: 'test' }, ({ runId }) => rollback(database, REGION, runId));
+  const register = (database: Database): Promise<unknown[]> =>
+    database.query('select region_code, reference, fid, retired_on is null as lives, drawing, successor_fid from core.parcel_register order by 1, 2');
+
+  let plain: Database;
+  let nodes: Database;
+
+  beforeAll(async () => {
+    [citus, region] = await Promise.all([Citus.start(), smallRegion()]);
+    // The region's files, then a comune's, and no others, change: the second is built from what is published.
+    first = `${region.folder}-first`;
+    second = `${region.folder}-second`;
+    await cp(region.folder, first, { recursive: true });
+    await cp(region.folder, second, { recursive: true });
+    await rewriteZip(join(second, 'MOLISE.zip'), (path, content) => {
+      if (!path.includes('/Z002_') || !path.endsWith('_ple.gml')) return content;
+      let seen = 0;
+      return Buffer.from(content.toString('utf8').replace(/<(wfs:member|gml:featureMember)>[\s\S]*?<\/\1>\s*/g, (member) => ((seen += 1) === 12 ? '' : member)));
+    });
+    plain = await open(await citus.plain());
+    nodes = await distributed();
+    await load(plain, first);
+    await load(nodes, first);
+  });
+  afterAll(async () => {
+    await Promise.all([...opened.keys()].map((database) => database.close()));
+    await region?.remove();
+    await citus?.remove();
+  });
+
+  it('are refused where there is no Citus, and by the embedded database', async () => {
+    const sources = await loadSources();
+    await expect(upgrade(await open(await citus.plain()), sources, { distributed: true })).rejects.toMatchObject({ code: 'CITUS_MISSING', exitCode: 2 });
+    expect(() => readConfig({ MAPPALE_DISTRIBUTED: 'citus', DATABASE_URL: 'pglite:memory' })).toThrow(expect.objectContaining({ code: 'CONFIG_DISTRIBUTED', exitCode: 2 }));
+    expect(() => readConfig({ MAPPALE_DISTRIBUTED: 'yes', DATABASE_URL: 'postgres://a/b' })).toThrow(expect.objectContaining({ code: 'CONFIG_UNKNOWN', exitCode: 2 }));
+  });
+
+  it('hold the same content as one, and the same fids', async () => {
+    expect(await isDistributed(nodes)).toBe(true);
+    expect(await isDistributed(plain)).toBe(false);
+    expect(await inForce(nodes)).toEqual(await inForce(plain));
+    expect(await recount(nodes)).toEqual(await inForce(plain));
+    expect(await orphans(nodes)).toEqual([]);
+    expect(await register(nodes)).toEqual(await register(plain));
+  });
+
+  it('have all that is keyed by fid distributed by it, each parcel with its sections on one node', async () => {
+    const tables = await nodes.query<{ table: string; column: string; group: number; shards: number }>(
+      `select table_name::text as "table", distribution_column as "column", colocation_id as "group", shard_count::int4 as shards
+       from citus_tables where citus_table_type = 'distributed' order by 1`,
+    );
+    const parents = await nodes.query<{ table: string }>("select partrelid::regclass::text as \"table\" from pg_partitioned_table where pg_get_partkeydef(partrelid) = 'RANGE (fid)' order by 1");
+    expect(tables.map(({ table }) => table)).toEqual(expect.arrayContaining(parents.map(({ table }) => table)));
+    for (const { column, group, shards } of tables) expect([column, group, shards]).toEqual(['fid', tables[0]!.group, SHARDS]);
+    // Of what was published nothing stayed on the coordinator, and each worker has some.
+    const [coordinator] = await nodes.query<{ bytes: number }>("select pg_relation_size(relid) as bytes from pg_partition_tree('core.parcel') where isleaf");
+    expect(coordinator!.bytes).toBe(0);
+    const placed = await nodes.query<{ parcels: number }>('select result::int4 as parcels from run_command_on_shards(\'core.parcel\', \'select count(*) from %s\')');
+    expect(placed.map(({ parcels }) => parcels > 0)).toEqual(Array.from({ length: SHARDS }, () => true));
+  });
+
+  it('answer byte for byte what one answers, of every parcel and place', async () => {
+    const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
+    const asked = [
+      ['select f.fid, a.answer from unnest($1::int4[]) as f (fid) cross join lateral api.parcel_answer(f.fid, $2) a', [fids, SECTION_NAMES]],
+      ["select answer from api.locate_box(13, 41, 15, 43, -1, 300, 'feature')", []],
+      ["select p.answer from unnest($1::text[]) as l (label) cross join lateral api.search_parcels(array['Z001', 'Z002'], '{\"comune\":\"x\"}', null, l.label, null, 20) p", [['1', '2', '28', '30']]],
+      ["select p.answer from api.search_parcels(array['Z002'], '{\"comune\":\"x\"}', '0001', null, null, 20) p", []],
+      ['select r.fid, api.parcel_by_reference(r.reference) as found from unnest($1::int4[], $2::text[]) as r (fid, reference)', [[fids[0]], ['Z001_000100.28']]],
+    ] as const;
+    for (const [sql, parameters] of asked) expect(await nodes.query(sql, parameters), sql).toEqual(await plain.query(sql, parameters));
+    const points = await plain.query<{ lat: number; lng: number }>('select st_y(point) as lat, st_x(point) as lng from core.parcel order by fid limit 40');
+    for (const { lat, lng } of points) {
+      const sql = "select answer from api.locate_point($1, $2, 5, 'geometry')";
+      expect(await nodes.query(sql, [lat, lng])).toEqual(await plain.query(sql, [lat, lng]));
+    }
+  });
+
+  it('let the server\'s role execute the interface and nothing else, on the coordinator and on the workers', async () => {
+    const url = new URL(urlOf(nodes));
+    await nodes.query("do $$ begin create role mappale_test_reader login password 'reader' in role mappale_api; exception when duplicate_object then null; end $$");
+    try {
+      url.username = 'mappale_test_reader';
+      url.password = 'reader';
+      await withDatabase(url.href, async (reader) => {
+        const [parcel] = await nodes.query<{ fid: number }>('select min(fid) as fid from core.parcel');
+        const [found] = await reader.query<{ answer: string }>('select answer from api.parcel_answer($1, $2)', [parcel!.fid, SECTION_NAMES]);
+        expect(JSON.parse(found!.answer)).toMatchObject({ fid: parcel!.fid });
+        for (const sql of ['select count(*) from core.parcel', 'select count(*) from section.risk', "select run_command_on_workers('select 1')", 'delete from core.parcel']) {
+          await expect(reader.query(sql), sql).rejects.toMatchObject({ code: expect.stringMatching(/SQL_42501/) as string });
+        }
+      });
+      for (const worker of citus.workers(url.href)) {
+        const there = new URL(worker);
+        there.username = 'mappale_test_reader';
+        there.password = 'reader';
+        await withDatabase(there.href, async (reader) => {
+          await expect(reader.query('select count(*) from core.parcel')).rejects.toMatchObject({ code: expect.stringMatching(/SQL_(42501|25006)/) as string });
+        });
+      }
+    } finally {
+      await nodes.query('drop role mappale_test_reader');
+    }
+  });
+
+  it('join a parcel with its sections, and parcels with an area, on the shards: the plans say so', async () => {
+    const plan = async (sql: string): Promise<string> => (await nodes.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${sql}`)).map((row) => row['QUERY PLAN']).join('\n');
+    const sections = (await nodes.query<{ name: string }>("select relid::regclass::text as name from pg_partition_tree('core.parcel') where false union select partrelid::regclass::text from pg_partitioned_table where pg_get_partkeydef(partrelid) = 'RANGE (fid)' and partrelid <> 'core.parcel'::regclass order by 1"));
+    expect(sections.length).toBeGreaterThan(15);
+    for (const { name } of sections) {
+      const text = await plan(`select count(*) from core.parcel p join ${name} s on s.fid = p.fid where p.area_m2 > 10`);
+      expect(text, name).toMatch(new RegExp(`Custom Scan \\(Citus Adaptive\\)\\s+Task Count: ${SHARDS}`));
+      expect(text, name).not.toMatch(/Distributed Subplan|intermediate_result|repartition|MapMerge/i);
+    }
+  });
+
+  it('make on the shards each table whose rows follow from one parcel', async () => {
+    const files = tableFilesOf(REGION).filter(({ incremental, sweep }) => incremental?.by === 'parcels' && sweep === null).map(({ writes }) => writes[0]!);
+    expect(files.sort()).toEqual([
+      'section.coastal_erosion', 'section.economics', 'section.land_cover', 'section.land_use', 'section.postal_code', 'section.risk', 'section.subsidence',
+      'section.valuation', 'section.valuation_history',
+    ]);
+    for (const worker of citus.workers(urlOf(nodes))) {
+      await withDatabase(worker, async (there) => {
+        const [functions] = await there.query<{ n: number }>("select count(*) as n from pg_proc where pronamespace = 'core'::regnamespace");
+        expect(functions!.n).toBeGreaterThan(3);
+      });
+    }
+  });
+
+  it('follow a changed comune, say what changed, go back and forth, and free what is old', async () => {
+    const sources = await loadSources();
+    const before = await inForce(plain);
+    for (const database of [plain, nodes]) await load(database, second);
+    const after = await inForce(plain);
+    expect(after).not.toEqual(before);
+    expect(await inForce(nodes)).toEqual(after);
+    expect(await recount(nodes)).toEqual(after);
+    expect(await register(nodes)).toEqual(await register(plain));
+    expect(await diff(nodes, REGION)).toEqual(await diff(plain, REGION));
+    await back(nodes);
+    expect(await recount(nodes)).toEqual(before);
+    await back(nodes);
+    expect(await recount(nodes)).toEqual(after);
+    await prune(nodes, sources, false);
+    expect(await recount(nodes)).toEqual(after);
+    expect(await orphans(nodes)).toEqual([]);
+  });
+
+  it('take over what one database had', async () => {
+    const database = await open(await citus.database());
+    await load(database, first);
+    const before = await recount(database);
+    await upgrade(database, await loadSources(), { distributed: true });
+    expect(await isDistributed(database)).toBe(true);
+    expect(await recount(database)).toEqual(before);
+    await load(database, second);
+    expect(await inForce(database)).toEqual(await inForce(plain));
+    await back(database);
+    expect(await recount(database)).toEqual(before);
+  });
+
+  it('lose one while a region is built: a clear error, what is published stays, the next run goes on', async () => {
+    const database = await distributed();
+    await load(database, first);
+    const before = await inForce(database);
+    const context = await contextOn(database);
+    const folder = await region.version(1);
+    const building = refresh(context, loadOptions([folder], [REGION], { accept: ACCEPTED })).then(() => null, (error: unknown) => error);
+    for (let waited = 0; waited < 1200; waited += 1) {
+      const [there] = await database.query<{ there: boolean }>("select exists (select from pg_class c join pg_namespace n on n.oid = c.relnamespace where n.nspname like 'build\\_%\\_shards' and c.relname = 'parcel') as there");
+      if (there?.there === true) break;
+      await sleep(25);
+    }
+    const startAgain = await citus.killWorker();
+    const error = await building;
+    expect(error).toMatchObject({ kind: 'database', exitCode: 6 });
+    await startAgain();
+    expect(await inForce(database)).toEqual(before);
+    expect(await recount(database)).toEqual(before);
+    await load(database, folder);
+    const calm = await open(await citus.plain());
+    await load(calm, first);
+    await load(calm, folder);
+    expect(await recount(database)).toEqual(await inForce(calm));
+    expect(await orphans(database)).toEqual([]);
+  });
+
+  it('build several regions side by side, and no region twice when two processes want them', async () => {
+    const { folder, remove } = await syntheticFiles(400, 11, ['ade_cadastre']);
+    try {
+      for (const name of ['ABRUZZO', 'BASILICATA', 'CALABRIA']) await copyFile(join(folder, 'MOLISE.zip'), join(folder, `${name}.zip`));
+      const database = await distributed();
+      const url = urlOf(database);
+      const ended = await Promise.all([mappale(url, 'refresh', '--data', folder), mappale(url, 'refresh', '--data', folder)]);
+      // One writes; the other says that it does, or comes behind it and finds all done.
+      expect(ended.map(({ code }) => code).sort()).toEqual(expect.arrayContaining([0]));
+      for (const each of ended) if (each.code !== 0) expect([each.code, told(each)]).toEqual([7, expect.stringContaining('ALREADY_RUNNING')]);
+      const made = await database.query<{ unit: number; n: number }>('select unit_code::int4 as unit, count(*)::int4 as n from ledger.publication where unit_code > 0 group by 1 order by 1');
+      expect(made).toEqual([{ unit: 13, n: 1 }, { unit: 14, n: 1 }, { unit: 17, n: 1 }, { unit: 18, n: 1 }]);
+      expect(await recount(database)).toEqual(await inForce(database));
+      expect(await orphans(database)).toEqual([]);
+    } finally {
+      await remove();
+    }
+  });
+});

@@ -1,0 +1,142 @@
+/**
+ * Databases on a Citus cluster, each fresh on all nodes and gone afterwards: on the cluster of `MAPPALE_TEST_CITUS_URL`, or on one of a coordinator and two
+ * workers that is started where the checkout has the means beside it.
+ */
+import { execFile } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { openDatabase } from '../../pipelines/db/index.ts';
+import { testEnvironment } from './environment.ts';
+import { answers, databaseUrl } from './postgres.ts';
+
+const run = promisify(execFile);
+
+const BESIDE = fileURLToPath(new URL('../../../shared/citus/', import.meta.url));
+const CONTROL = '/usr/share/postgresql/15/extension/citus.control';
+const BIN = '/usr/lib/postgresql/15/bin';
+
+/** Shards of what a test distributes. */
+export const SHARDS = 4;
+
+/** Why no cluster can be had here; null: one can. */
+export function citusMissing(): string | null {
+  const { citusUrl, engines } = testEnvironment();
+  if (!engines.includes('postgres')) return 'left out by MAPPALE_TEST_ENGINES';
+  if (citusUrl !== null) return null;
+  if (!existsSync(join(BESIDE, 'cluster.sh'))) return 'no MAPPALE_TEST_CITUS_URL';
+  if (process.getuid?.() !== 0) return 'no MAPPALE_TEST_CITUS_URL, and not root to start a cluster';
+  return existsSync(CONTROL) ? null : 'Citus is not installed';
+}
+
+async function on<T extends Record<string, unknown>>(url: string, ...statements: readonly string[]): Promise<T[]> {
+  const database = await openDatabase(url);
+  try {
+    let rows: T[] = [];
+    for (const each of statements) rows = await database.query<T>(each);
+    return rows;
+  } finally {
+    await database.close();
+  }
+}
+
+interface Node {
+  readonly host: string;
+  readonly port: number;
+  readonly coordinator: boolean;
+}
+
+export class Citus {
+  readonly #url: string;
+  readonly #nodes: readonly Node[];
+  readonly #folder: string | null;
+  readonly #made: string[] = [];
+
+  private constructor(url: string, nodes: readonly Node[], folder: string | null) {
+    this.#url = url;
+    this.#nodes = nodes;
+    this.#folder = folder;
+  }
+
+  static async start(): Promise<Citus> {
+    const { citusUrl } = testEnvironment();
+    let folder: string | null = null;
+    let url = citusUrl;
+    if (url === null) {
+      folder = await mkdtemp(join(tmpdir(), 'mappale-citus-'));
+      await chmod(folder, 0o755);
+      url = (await run(join(BESIDE, 'cluster.sh'), ['start', join(folder, 'cluster')])).stdout.trim();
+    }
+    const nodes = await on<Node & Record<string, unknown>>(url, 'select nodename as host, nodeport as port, groupid = 0 as coordinator from pg_dist_node order by groupid');
+    return new Citus(url, nodes, folder);
+  }
+
+  #urlOf({ host, port }: Node, database: string): string {
+    const url = new URL(databaseUrl(this.#url, database));
+    url.host = `${host}:${port}`;
+    return url.href;
+  }
+
+  get #coordinator(): Node {
+    return this.#nodes.find(({ coordinator }) => coordinator)!;
+  }
+
+  /** Addresses of one database on the workers. */
+  workers(url: string): string[] {
+    return this.#nodes.filter(({ coordinator }) => !coordinator).map((node) => this.#urlOf(node, new URL(url).pathname.slice(1)));
+  }
+
+  /** A fresh database on all nodes. @returns the coordinator's address of it */
+  async database(): Promise<string> {
+    const name = this.#name();
+    for (const node of this.#nodes) {
+      await on(this.#urlOf(node, 'postgres'), `create database ${name}`);
+      await on(this.#urlOf(node, name), 'create extension citus', 'create extension postgis');
+    }
+    const url = this.#urlOf(this.#coordinator, name);
+    const [first, ...others] = [this.#coordinator, ...this.#nodes.filter(({ coordinator }) => !coordinator)] as const;
+    await on(url,
+      `select citus_set_coordinator_host('${first.host}', ${first.port})`,
+      ...others.map(({ host, port }) => `select citus_add_node('${host}', ${port})`),
+      `alter database ${name} set citus.shard_count = ${SHARDS}`);
+    return url;
+  }
+
+  /** A fresh database of the coordinator's server that knows nothing of Citus: what all is compared with. */
+  async plain(): Promise<string> {
+    const name = this.#name();
+    await on(this.#urlOf(this.#coordinator, 'postgres'), `create database ${name}`);
+    return this.#urlOf(this.#coordinator, name);
+  }
+
+  #name(): string {
+    const name = `mappale_test_citus_${process.pid}_${this.#made.length}`;
+    this.#made.push(name);
+    return name;
+  }
+
+  /** Ends a worker at once, as a crash does. @returns starts it again */
+  async killWorker(): Promise<() => Promise<void>> {
+    const worker = this.#nodes.find(({ coordinator }) => !coordinator)!;
+    const url = this.#urlOf(worker, 'postgres');
+    const [{ folder } = { folder: '' }] = await on<{ folder: string }>(url, "select current_setting('data_directory') as folder");
+    process.kill(Number((await readFile(join(folder, 'postmaster.pid'), 'utf8')).split('\n')[0]), 'SIGQUIT');
+    return async () => {
+      await run('su', ['postgres', '-c', `${BIN}/pg_ctl -D '${folder}' -w -l '${folder}.log' restart`]);
+      await answers(url, () => null);
+    };
+  }
+
+  async remove(): Promise<void> {
+    if (this.#folder !== null) {
+      await run(join(BESIDE, 'cluster.sh'), ['stop', join(this.#folder, 'cluster')]);
+      await rm(this.#folder, { recursive: true, force: true });
+      return;
+    }
+    // The coordinator last: it lets go of the workers' databases.
+    for (const name of this.#made) for (const node of [...this.#nodes].reverse()) await on(this.#urlOf(node, 'postgres'), `drop database if exists ${name} with (force)`);
+  }
+}
