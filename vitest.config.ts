@@ -5,9 +5,12 @@ import Summary from './test/harness/summary.ts';
 
 const files = lanes(import.meta.dirname);
 
-/** Faults run after all others: what is injected may not hide behind another test. Each worker may hold an embedded database of 1 GB. */
+/**
+ * Faults run after all others: what is injected may not hide behind another test. Each worker may hold an embedded database of 1 GB. Unit tests change
+ * nothing that others see, so their files share a process, which loads the program once.
+ */
 function project(name: Lane, order: number, maxWorkers: number) {
-  return { test: { name, include: [...files[name]], testTimeout: 300_000, hookTimeout: 300_000, sequence: { groupOrder: order }, maxWorkers } };
+  return { test: { name, include: [...files[name]], testTimeout: 300_000, hookTimeout: 300_000, sequence: { groupOrder: order }, maxWorkers, isolate: name !== 'unit' } };
 }
 
 const workers = Math.min(8, availableParallelism());
