@@ -152,9 +152,13 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     }
   });
 
-  it('join a parcel with its sections, and parcels with an area, on the shards: the plans say so', async () => {
+  it('join parcels with each of their sections on the shards: the plans say so', async () => {
     const plan = async (sql: string): Promise<string> => (await nodes.query<{ 'QUERY PLAN': string }>(`explain (costs off) ${sql}`)).map((row) => row['QUERY PLAN']).join('\n');
-    const sections = (await nodes.query<{ name: string }>("select relid::regclass::text as name from pg_partition_tree('core.parcel') where false union select partrelid::regclass::text from pg_partitioned_table where pg_get_partkeydef(partrelid) = 'RANGE (fid)' and partrelid <> 'core.parcel'::regclass order by 1"));
+    const sections = await nodes.query<{ name: string }>(`
+      select partrelid::regclass::text as name
+      from pg_partitioned_table
+      where pg_get_partkeydef(partrelid) = 'RANGE (fid)' and partrelid <> 'core.parcel'::regclass
+      order by 1`);
     expect(sections.length).toBeGreaterThan(15);
     for (const { name } of sections) {
       const text = await plan(`select count(*) from core.parcel p join ${name} s on s.fid = p.fid where p.area_m2 > 10`);
