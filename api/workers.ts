@@ -81,7 +81,7 @@ export function linkOf(worker: Worker): Link {
 /** How long a worker that is busy may take to tell its figures; then those that it told before stand. */
 const FIGURES_MS = 1_000;
 
-interface Desk {
+interface KnownWorker {
   readonly worker: Worker;
   readonly releases: Map<number, Release>;
   /** As it told them last. */
@@ -91,9 +91,9 @@ interface Desk {
 }
 
 /** The end of the process that starts workers. */
-export class Office {
+export class Primary {
   readonly #turns: Turns;
-  readonly #desks = new Map<number, Desk>();
+  readonly #workers = new Map<number, KnownWorker>();
   readonly #own = new Registry();
   readonly #lost = new Counter({ name: 'mappale_workers_lost_total', help: 'Workers that ended without being told to.', registers: [this.#own] });
   /** What workers counted that are no more. */
@@ -108,28 +108,28 @@ export class Office {
 
   /** @param listening told the address when the worker answers */
   open(worker: Worker, listening: (address: string) => void): void {
-    const desk: Desk = { worker, releases: new Map(), figures: [], told: () => undefined };
+    const known: KnownWorker = { worker, releases: new Map(), figures: [], told: () => undefined };
     worker.on('message', (message: FromWorker) => {
       if ('ask' in message) {
-        void this.#answer(desk, message);
+        void this.#answer(known, message);
       } else if (message.tell === 'released') {
-        desk.releases.get(message.id)?.();
-        desk.releases.delete(message.id);
+        known.releases.get(message.id)?.();
+        known.releases.delete(message.id);
       } else if (message.tell === 'figures') {
-        desk.figures = message.figures;
-        desk.told();
+        known.figures = message.figures;
+        known.told();
       } else {
-        this.#desks.set(worker.id, desk);
+        this.#workers.set(worker.id, known);
         listening(message.address);
       }
     });
     // Its turns are given to others; what it counted since its figures were read is lost.
     worker.once('exit', () => {
-      this.#desks.delete(worker.id);
-      for (const release of desk.releases.values()) release();
-      desk.releases.clear();
-      desk.told();
-      this.#past = this.#past.then(async (past) => (await addUp([past, lasting(desk.figures)])).figures);
+      this.#workers.delete(worker.id);
+      for (const release of known.releases.values()) release();
+      known.releases.clear();
+      known.told();
+      this.#past = this.#past.then(async (past) => (await addUp([past, lasting(known.figures)])).figures);
     });
   }
 
@@ -138,10 +138,10 @@ export class Office {
   }
 
   stop(): void {
-    for (const { worker } of this.#desks.values()) send(worker, { tell: 'stop' });
+    for (const { worker } of this.#workers.values()) send(worker, { tell: 'stop' });
   }
 
-  async #answer({ worker, releases }: Desk, question: Extract<FromWorker, { ask: string }>): Promise<void> {
+  async #answer({ worker, releases }: KnownWorker, question: Extract<FromWorker, { ask: string }>): Promise<void> {
     const { id } = question;
     if (question.ask === 'figures') {
       send(worker, { id, answer: await (this.#gathering ??= this.#gather().finally(() => (this.#gathering = null))) });
@@ -159,15 +159,15 @@ export class Office {
   }
 
   async #gather(): Promise<string> {
-    await Promise.all([...this.#desks.values()].map((desk) => new Promise<void>((resolve) => {
+    await Promise.all([...this.#workers.values()].map((known) => new Promise<void>((resolve) => {
       const late = setTimeout(resolve, FIGURES_MS);
-      desk.told = () => {
+      known.told = () => {
         clearTimeout(late);
         resolve();
       };
-      send(desk.worker, { ask: 'figures' });
+      send(known.worker, { ask: 'figures' });
     })));
-    const { text } = await addUp([await this.#past, ...[...this.#desks.values()].map(({ figures }) => figures)]);
+    const { text } = await addUp([await this.#past, ...[...this.#workers.values()].map(({ figures }) => figures)]);
     return `${text}\n${await this.#own.metrics()}`;
   }
 }

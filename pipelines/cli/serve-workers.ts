@@ -3,7 +3,7 @@ import cluster, { type Worker } from 'node:cluster';
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { turnsFor } from '../../api/access.ts';
-import { Office } from '../../api/workers.ts';
+import { Primary } from '../../api/workers.ts';
 import { MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { GRACE_MS, sayWhere, stopSignal } from './serving.ts';
@@ -29,7 +29,7 @@ interface Ended {
   readonly signal: NodeJS.Signals | null;
 }
 
-interface Hand {
+interface Started {
   readonly worker: Worker;
   readonly ended: Promise<Ended>;
   answers: boolean;
@@ -41,8 +41,8 @@ interface Hand {
  * @throws MappaleError `WORKER_ENDED` where it could not say why
  */
 export async function serveByWorkers({ workers, connections }: WorkersOptions, log: Log): Promise<void> {
-  const office = new Office(turnsFor(connections));
-  const alive = new Set<Hand>();
+  const primary = new Primary(turnsFor(connections));
+  const alive = new Set<Started>();
   const stopping = new AbortController();
   let state: 'starting' | 'serving' | 'stopping' = 'starting';
   let address = '';
@@ -50,35 +50,35 @@ export async function serveByWorkers({ workers, connections }: WorkersOptions, l
   const failed = new Promise<Ended>((resolve) => (fail = resolve));
   let soonGone = 0;
 
-  const hire = (): Promise<void> => {
+  const startWorker = (): Promise<void> => {
     const worker = cluster.fork();
     const begun = performance.now();
     const ended = once(worker, 'exit').then(([code, signal]): Ended => ({ code: code as number | null, signal: signal as NodeJS.Signals | null }));
-    const hand: Hand = { worker, ended, answers: false };
-    alive.add(hand);
+    const started: Started = { worker, ended, answers: false };
+    alive.add(started);
     void ended.then(async (how) => {
-      alive.delete(hand);
+      alive.delete(started);
       if (state === 'starting') fail(how);
       if (state !== 'serving') return;
-      office.lost();
+      primary.lost();
       soonGone = performance.now() - begun < LASTING_MS ? soonGone + 1 : 0;
       const pause = Math.min(LONGEST_PAUSE_MS, PAUSE_MS * 2 ** soonGone);
       log.warn(`worker ${worker.process.pid ?? 'without a number'} ended (${nameOf(how)}); another one takes its place in ${pause / 1000} s`);
       await sleep(pause, undefined, { signal: stopping.signal }).catch(() => undefined);
       // With the last worker a port that was any free one is given back: those who come are to have the same.
       if (alive.size === 0) cluster.setupPrimary({ args: [...process.argv.slice(2), '--port', new URL(address).port] });
-      if (!stopping.signal.aborted) void hire();
+      if (!stopping.signal.aborted) void startWorker();
     });
-    return new Promise((resolve) => office.open(worker, (where) => {
+    return new Promise((resolve) => primary.open(worker, (where) => {
       address = where;
-      hand.answers = true;
+      started.answers = true;
       resolve();
     }));
   };
   const start = async (): Promise<null> => {
     // What is wrong is said by one.
-    await hire();
-    await Promise.all(Array.from({ length: workers - 1 }, hire));
+    await startWorker();
+    await Promise.all(Array.from({ length: workers - 1 }, startWorker));
     return null;
   };
 
@@ -92,7 +92,7 @@ export async function serveByWorkers({ workers, connections }: WorkersOptions, l
   if (failure === null) log.info(`${await stopped}: ${alive.size} workers finish the requests under way`);
   state = 'stopping';
   stopping.abort();
-  await endAll(office, alive);
+  await endAll(primary, alive);
   if (failure === null) return;
   if (failure.code === null || failure.code === 0) {
     throw new MappaleError('a worker ended before it answered', { code: 'WORKER_ENDED', kind: 'bug', detail: nameOf(failure), hint: 'Look whether the machine ran out of memory.' });
@@ -105,8 +105,8 @@ function nameOf({ code, signal }: Ended): string {
 }
 
 /** Those who answer finish what is under way; those who are being started have nothing to finish. */
-async function endAll(office: Office, alive: ReadonlySet<Hand>): Promise<void> {
-  office.stop();
+async function endAll(primary: Primary, alive: ReadonlySet<Started>): Promise<void> {
+  primary.stop();
   for (const { worker, answers } of alive) if (!answers) worker.process.kill('SIGTERM');
   const late = setTimeout(() => {
     for (const { worker } of alive) worker.process.kill('SIGKILL');
