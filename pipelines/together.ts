@@ -3,18 +3,20 @@
  * new begins, and what has begun ends before it is thrown: the writer's lock is not given back while something still writes.
  * @param work gets a number from 0 to `most` − 1 that no other work has at the same time
  * @param after items that must have ended before; of `items`, others are not waited for
+ * @returns what came of each, in the order of the items, whichever ended first
  */
-export async function together<T>(
-  most: number, items: readonly T[], work: (item: T, lane: number) => Promise<void>, after: (item: T) => readonly T[] = () => [],
-): Promise<void> {
+export async function together<T, R>(
+  most: number, items: readonly T[], work: (item: T, lane: number) => Promise<R>, after: (item: T) => readonly T[] = () => [],
+): Promise<R[]> {
   const waiting = new Set(items);
   const unfinished = new Set(items);
   const free = Array.from({ length: Math.max(1, most) }, (_, lane) => lane);
   const working = new Set<Promise<void>>();
+  const results = new Map<T, R>();
   const failures: unknown[] = [];
   const begin = async (item: T, lane: number): Promise<void> => {
     try {
-      await work(item, lane);
+      results.set(item, await work(item, lane));
     } catch (error) {
       failures.push(error);
     }
@@ -35,4 +37,5 @@ export async function together<T>(
   }
   if (failures.length > 0) throw failures[0];
   if (waiting.size > 0) throw new Error('Each of those that wait comes after another one of them.');
+  return items.map((item) => results.get(item) as R);
 }

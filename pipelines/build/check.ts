@@ -1,7 +1,7 @@
 /** Step 5: nothing is published of which a check says that it is wrong. */
 import type { Database } from '../db/index.ts';
 import { inWorkspace, lookIn } from '../db/catalog.ts';
-import { refuseOffences, runChecks, type Offence } from '../db/checks.ts';
+import { refuseOffences, runChecks } from '../db/checks.ts';
 import type { Log } from '../log.ts';
 import { readChecks, readSectionFiles, type SqlFile } from '../contract/sql-files.ts';
 import { together } from '../together.ts';
@@ -19,12 +19,8 @@ export async function check(database: Database, { schema, products, built, incre
   const files = readSectionFiles('checks').filter(({ reads }) => reads.some((read) => made.has(read)) && reads.every((read) => there.has(read)));
   const ofChanged = ({ incremental: how, reads }: SqlFile): boolean =>
     incremental !== null && how?.by === 'parcels' && reads.every((read) => !made.has(read) || incremental.results.has(read));
-  const found = new Map<SqlFile, Offence[]>();
-  await together(Math.min(parallel, database.parallel), files.filter((file) => !ofChanged(file)), async (file) => {
-    found.set(file, await inWorkspace(database, schema, (session) => runChecks(session, readChecks(file))));
-  });
-  // In the order of the files, whichever ended first.
-  const offences = files.flatMap((file) => found.get(file) ?? []);
+  const offences = (await together(Math.min(parallel, database.parallel), files.filter((file) => !ofChanged(file)), (file) =>
+    inWorkspace(database, schema, (session) => runChecks(session, readChecks(file))))).flat();
   const changed = files.filter(ofChanged).flatMap(readChecks);
   if (incremental !== null && changed.length > 0) {
     await inWorkspace(database, schema, async (session) => {

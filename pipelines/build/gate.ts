@@ -40,11 +40,10 @@ export async function gate(database: Database, joined: Joined, subject: string, 
     [await listComuni(session), incremental === null ? [] : await incremental.comuniReached(session)] as const);
   // Copies of what lies on other nodes are made one after another.
   const most = joined.nodes === null ? Math.min(parallel, database.parallel) : 1;
-  const found = new Map<Relation, { readonly figures: readonly Figures[]; readonly offences: readonly Offence[] }>();
-  await together(most, joined.built, async ({ relation, published }) => {
+  const measured = (await together(most, joined.built, async ({ relation, published }) => {
     const watched = gateOf(relation);
-    if (watched === null) return;
-    await inWorkspace(database, schema, async (session) => {
+    if (watched === null) return [];
+    return inWorkspace(database, schema, async (session) => {
       const now: Measured = { table: { schema, table: tableOf(relation) }, parcels: unit === 0 ? null : { schema, table: 'parcel' } };
       const kept = published === null ? [] : await keptFigures(session, unit, relation, watched);
       const measureWas = async (only?: readonly string[]): Promise<Figures[]> =>
@@ -59,14 +58,9 @@ export async function gate(database: Database, joined: Joined, subject: string, 
         relation, gate: watched, before: kept.length > 0 ? kept : await measureWas(), after, ...comuni,
         among: async (only) => ({ before: await measureWas(only), after: await measure(session, watched, now, only) }),
       });
-      found.set(relation, { figures: after, offences });
+      return [{ relation, figures: after, offences }];
     });
-  });
-  // In the order of the tables, whichever ended first.
-  const measured = joined.built.flatMap(({ relation }) => {
-    const of = found.get(relation);
-    return of === undefined ? [] : [{ relation, ...of }];
-  });
+  })).flat();
   const figures = new Map(measured.map((each) => [each.relation, each.figures]));
   const offences = measured.flatMap((each) => each.offences);
   if (offences.length === 0) return { figures, accepted: null };

@@ -1,10 +1,10 @@
 /** Step 6: one transaction that swaps a region's tables. Readers see the whole old region or the whole new one. */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Database, type Session } from '../db/index.ts';
-import { attach, copyComments, detach, digestOf, dropTable, proveBound, splitOf, type Split } from '../db/catalog.ts';
+import { attach, copyComments, detach, digestOf, dropTable, proveBound, splitOf } from '../db/catalog.ts';
 import { inTurn, isDistributed } from '../db/distributed.ts';
 import { retireParcels } from '../db/register.ts';
-import { statementsOf, type Place } from '../db/statements.ts';
+import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { together } from '../together.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
@@ -37,16 +37,15 @@ export async function publish(
   database: Database, joined: Joined, gated: Gated, sources: readonly RegisteredSource[], runId: number, parallel: number,
 ): Promise<Published> {
   const { unit, schema, built, incremental, nodes } = joined;
-  const made = new Map<Relation, { readonly place: Place; readonly split: Split; readonly rows: number; readonly digest: string }>();
-  await together(Math.min(parallel, database.parallel), built, ({ relation }) => database.session(async (session) => {
+  const made = new Map(await together(Math.min(parallel, database.parallel), built, ({ relation }) => database.session(async (session) => {
     const split = await splitOf(session, relation);
     const built = { schema, table: tableOf(relation) };
     await proveBound(session, schema, built.table, relation, split, unit);
     if (split === 'whole') await copyComments(session, { schema: schemaOf(relation), table: built.table }, built);
     const place = nodes !== null && split === 'fid' ? await nodes.proven(session, relation, unit) : built;
     const { rows, digest } = incremental?.results.get(relation) ?? (await digestOf(session, place.schema, place.table));
-    made.set(relation, { place, split, rows, digest });
-  }));
+    return [relation, { place, split, rows, digest }] as const;
+  })));
   const citations = await citationsOf(database, joined, sources);
   const published = await swapping(database, async (session) => {
     await fence(session, runId);

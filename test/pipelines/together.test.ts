@@ -21,7 +21,7 @@ it('does each once, after what it follows, never more at a time than asked, and 
     const ended = new Set<number>();
     const begun = new Set<number>();
     const lanes = new Set<number>();
-    await together(most, items, async ({ index, turns, after }, lane) => {
+    const results = await together(most, items, async ({ index, turns, after }, lane) => {
       expect(begun.has(index)).toBe(false);
       expect(after.every((each) => ended.has(each))).toBe(true);
       expect(lanes.has(lane)).toBe(false);
@@ -36,8 +36,10 @@ it('does each once, after what it follows, never more at a time than asked, and 
       lanes.delete(lane);
       // The next one begins before the others go on.
       await soon(0);
+      return index;
     }, ({ after }) => after.map((index) => items[index]!));
     expect(ended.size).toBe(items.length);
+    expect(results).toEqual(items.map(({ index }) => index));
   }
 });
 
