@@ -96,8 +96,6 @@ from drawn
 cross join lateral core.area_pieces(drawn.geom) as piece (geom)
 where drawn.edition = 1;
 
--- serves: the areas that lie in a comune
-create index on boundary_piece (belfiore);
 analyze boundary_piece;
 
 create view area_piece as
@@ -115,23 +113,40 @@ select
   geom
 from landslide_hazard_piece;
 
-create view shared_piece as
+-- Found once: asked comune by comune, every area would be looked at for each.
+create table meeting_piece as
 select
   boundary_piece.belfiore,
   area.theme,
   file.file_id,
   area.member_id,
   area.position,
+  boundary_piece.geom as boundary_geom,
+  area.geom as area_geom
+from boundary_piece
+join area_piece as area on area.geom && boundary_piece.geom
+join member_in_force as file using (member_id)
+where (area.theme, file.file_id) in (select theme, file_id from source_file where not is_national);
+
+-- serves: the areas that meet a comune
+create index on meeting_piece (belfiore, theme, file_id);
+analyze meeting_piece;
+
+create view shared_piece as
+select
+  belfiore,
+  theme,
+  file_id,
+  member_id,
+  position,
   st_area(st_transform(
     case
-      when st_covers(boundary_piece.geom, area.geom) then area.geom
-      else st_intersection(boundary_piece.geom, area.geom, core.overlay_grid(1e-10))
+      when st_covers(boundary_geom, area_geom) then area_geom
+      else st_intersection(boundary_geom, area_geom, core.overlay_grid(1e-10))
     end,
     3035
   )) as shared_m2
-from boundary_piece
-join area_piece as area on area.geom && boundary_piece.geom
-join member_in_force as file using (member_id);
+from meeting_piece;
 
 create table undrawn as
 select belfiore

@@ -424,10 +424,10 @@ select
   array(select w.word from unnest(string_to_array(n.tokens, ' ')) as w (word) group by w.word order by w.word collate "C") as words
 from street s
 join (
-  select member_id, position, progressivo_nazionale, search_types, search_tokens from odonimo
+  select member_id, position, search_types, search_tokens from odonimo
   union all
-  select member_id, position, progressivo_nazionale, search_types, search_tokens from odonimo_indir
-) o on o.member_id = s.member_id and o.position = s.position and o.progressivo_nazionale = s.street_id
+  select member_id, position, search_types, search_tokens from odonimo_indir
+) o on o.member_id = s.member_id and o.position = s.position
 cross join lateral unnest(o.search_types, o.search_tokens) as n (street_type, tokens)
 where s.belfiore in (select belfiore from asked);
 

@@ -5,23 +5,37 @@
 -- grain: one row per street and name
 -- crs: none
 
-create table street_name as
-with name as (
+-- A table, so that the planner knows how many there are: names that it took for ten were looked for among all streets, each by itself.
+create table named_street as
+select
+  t.region_code,
+  t.street_id,
+  n.ordinal::int2 as ordinal,
+  t.belfiore,
+  n.kind,
+  n.street_type,
+  n.tokens,
+  t.locality_key,
+  t.located,
+  t.comune_located
+from (
+  select member_id, position, search_kinds, search_types, search_tokens from odonimo
+  union all
+  select member_id, position, search_kinds, search_types, search_tokens from odonimo_indir
+) s
+-- A record is of one street.
+join (
   select
-    s.progressivo_nazionale as street_id,
-    n.ordinal::int2 as ordinal,
-    n.kind,
-    n.street_type,
-    n.tokens
-  from (
-    select member_id, position, progressivo_nazionale, search_kinds, search_types, search_tokens from odonimo
-    union all
-    select member_id, position, progressivo_nazionale, search_kinds, search_types, search_tokens from odonimo_indir
-  ) s
-  join street t on t.member_id = s.member_id and t.position = s.position and t.street_id = s.progressivo_nazionale
-  cross join lateral unnest(s.search_kinds, s.search_types, s.search_tokens) with ordinality as n (kind, street_type, tokens, ordinal)
-),
-coded as (
+    *,
+    (sum(located) over (partition by belfiore))::int4 as comune_located
+  from street
+) t on t.member_id = s.member_id and t.position = s.position
+cross join lateral unnest(s.search_kinds, s.search_types, s.search_tokens) with ordinality as n (kind, street_type, tokens, ordinal);
+
+analyze named_street;
+
+create table street_name as
+with coded as (
   select
     w.street_id,
     w.ordinal,
@@ -32,35 +46,26 @@ coded as (
       street_id,
       ordinal,
       unnest(string_to_array(tokens, ' ')) as word
-    from name
+    from named_street
   ) w
   join token t on t.text = w.word
   group by w.street_id, w.ordinal
-),
-comune_size as (
-  select
-    belfiore,
-    sum(located)::int4 as located
-  from street
-  group by belfiore
 )
 select
-  s.region_code,
-  s.street_id,
+  n.region_code,
+  n.street_id,
   n.ordinal,
-  s.belfiore,
+  n.belfiore,
   n.kind,
   n.street_type,
   c.token_ids,
   c.weight,
-  s.locality_key,
-  s.located,
-  z.located as comune_located
-from street s
-join name n on n.street_id = s.street_id
+  n.locality_key,
+  n.located,
+  n.comune_located
+from named_street n
 join coded c on c.street_id = n.street_id and c.ordinal = n.ordinal
-join comune_size z on z.belfiore = s.belfiore
-order by s.belfiore, s.street_id, n.ordinal;
+order by n.belfiore, n.street_id, n.ordinal;
 
 alter table street_name add primary key (region_code, street_id, ordinal);
 alter table street_name alter column belfiore set not null;

@@ -13,10 +13,10 @@ with mine as (
   from street s
   cross join region g
   join (
-    select member_id, position, progressivo_nazionale, search_tokens from odonimo
+    select member_id, position, search_tokens from odonimo
     union all
-    select member_id, position, progressivo_nazionale, search_tokens from odonimo_indir
-  ) n on n.member_id = s.member_id and n.position = s.position and n.progressivo_nazionale = s.street_id
+    select member_id, position, search_tokens from odonimo_indir
+  ) n on n.member_id = s.member_id and n.position = s.position
 ),
 total as (
   select count(*) as names from mine

@@ -24,7 +24,7 @@ export interface TestEnvironment {
   readonly kills: number;
   /** `MAPPALE_TEST_MUTATIONS`: mutated files tried for each source; 100 by default. */
   readonly mutations: number;
-  /** `MAPPALE_TEST_TRUTH`: parcels of the synthetic region whose every field is held against the truth; 2,000 by default. */
+  /** `MAPPALE_TEST_TRUTH`: parcels of the synthetic region whose every field is held against the truth; 1,200 by default. */
   readonly truth: number;
   /** `MAPPALE_TEST_SEQUENCES`: sequences of happenings tried on PostgreSQL, 4 by default; a tenth of it on PGlite. */
   readonly sequences: Readonly<Record<EngineName, number>>;
@@ -49,7 +49,7 @@ export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvir
     seed: (env['MAPPALE_TEST_SEED'] ?? '') === '' ? seedOfCommit() : count(env, 'MAPPALE_TEST_SEED', 0),
     kills: count(env, 'MAPPALE_TEST_KILLS', 4),
     mutations: count(env, 'MAPPALE_TEST_MUTATIONS', 100),
-    truth: count(env, 'MAPPALE_TEST_TRUTH', 2_000),
+    truth: count(env, 'MAPPALE_TEST_TRUTH', 1_200),
     sequences: { postgres: sequences, pglite: Math.ceil(sequences / 10) },
     citusUrl: env['MAPPALE_TEST_CITUS_URL'] || null,
     path: (env['PATH'] ?? '').split(delimiter),

@@ -8,14 +8,65 @@
 
 -- Access points stand on the street front and often fall into the road's parcel: those are given to the nearest land parcel
 -- of their comune, within 15 m. A point on a common border belongs to one parcel, the smaller; of equals, the first by reference.
+-- Parcels and points meet in cells of a thousandth of a degree, some 100 m: found by two integers in a hash table, where a look-up in an index of a
+-- million boxes takes longer than the test of the parcel itself (25 s; this way 5 s).
 create table point_inside as
-select distinct on (a.address_id)
-  a.address_id,
-  p.fid
-from access_point a
-join parcel p on st_covers(p.geom, a.geom)
-where p.kind = 'land'
-order by a.address_id, round(p.area_m2::numeric, 4), p.reference collate "C";
+with box as (
+  select
+    parcel.fid,
+    parcel.area_m2,
+    parcel.reference,
+    parcel.geom,
+    floor(st_xmin(around.box) * 1000)::int4 as ix_first,
+    floor(st_xmax(around.box) * 1000)::int4 as ix_last,
+    floor(st_ymin(around.box) * 1000)::int4 as iy_first,
+    floor(st_ymax(around.box) * 1000)::int4 as iy_last
+  from parcel
+  cross join lateral (select box3d(parcel.geom) as box) as around
+  where parcel.kind = 'land'
+),
+-- Set-returning functions in the select list, as in the section subsidence.
+box_column as (
+  select
+    fid,
+    area_m2,
+    reference,
+    geom,
+    iy_first,
+    iy_last,
+    generate_series(ix_first, ix_last) as ix
+  from box
+),
+cell as (
+  select
+    fid,
+    area_m2,
+    reference,
+    geom,
+    ix,
+    generate_series(iy_first, iy_last) as iy
+  from box_column
+),
+place as (
+  select
+    address_id,
+    geom,
+    floor(st_x(geom) * 1000)::int4 as ix,
+    floor(st_y(geom) * 1000)::int4 as iy
+  from access_point
+  where geom && (select st_setsrid(st_extent(parcel.geom)::geometry, 4326) from parcel)
+  -- offset 0: hashed by its cell, not looked up by its index.
+  offset 0
+)
+select distinct on (place.address_id)
+  place.address_id,
+  cell.fid
+from place
+join cell
+  on cell.ix = place.ix
+  and cell.iy = place.iy
+where st_covers(cell.geom, place.geom)
+order by place.address_id, round(cell.area_m2::numeric, 4), cell.reference collate "C";
 
 analyze point_inside;
 

@@ -8,43 +8,58 @@
 -- check: floods_missed
 -- level: error
 -- expects: a parcel that lies wholly in a flood hazard area, of the file that speaks for its comune, has a level
+with without_level as materialized (
+  select
+    parcel.fid,
+    parcel.belfiore,
+    piece.class,
+    piece.member_id
+  from flood_hazard_piece as piece
+  join parcel on st_covers(piece.geom, parcel.point)
+  join risk on risk.fid = parcel.fid
+  where risk.flood_level is null
+    and st_covers(piece.geom, parcel.geom)
+)
 select
-  parcel.fid
-from flood_hazard_piece as piece
-join parcel on st_covers(piece.geom, parcel.point)
-join risk on risk.fid = parcel.fid
-where risk.flood_level is null
-  and st_covers(piece.geom, parcel.geom)
-  and not exists (
-    select
-    from coverage
-    join member_in_force as speaker on speaker.member_id = coverage.member_id
-    join member_in_force as own on own.member_id = piece.member_id
-    where coverage.belfiore = parcel.belfiore
-      and (coverage.theme = 'flood_' || piece.class or piece.class = 'HPH')
-      and own.file_id <> speaker.file_id
-  );
+  without_level.fid
+from without_level
+where not exists (
+  select
+  from coverage
+  join member_in_force as speaker on speaker.member_id = coverage.member_id
+  join member_in_force as own on own.member_id = without_level.member_id
+  where coverage.belfiore = without_level.belfiore
+    and (coverage.theme = 'flood_' || without_level.class or without_level.class = 'HPH')
+    and own.file_id <> speaker.file_id
+);
 
 -- check: landslides_missed
 -- level: error
 -- expects: a parcel that lies wholly in a landslide hazard area with a class, of the file that speaks for its comune, has a level
+with without_level as materialized (
+  select
+    parcel.fid,
+    parcel.belfiore,
+    piece.member_id
+  from landslide_hazard_piece as piece
+  join parcel on st_covers(piece.geom, parcel.point)
+  join risk on risk.fid = parcel.fid
+  where risk.landslide_level is null
+    and piece.class is not null
+    and st_covers(piece.geom, parcel.geom)
+)
 select
-  parcel.fid
-from landslide_hazard_piece as piece
-join parcel on st_covers(piece.geom, parcel.point)
-join risk on risk.fid = parcel.fid
-where risk.landslide_level is null
-  and piece.class is not null
-  and st_covers(piece.geom, parcel.geom)
-  and not exists (
-    select
-    from coverage
-    join member_in_force as speaker on speaker.member_id = coverage.member_id
-    join member_in_force as own on own.member_id = piece.member_id
-    where coverage.belfiore = parcel.belfiore
-      and coverage.theme = 'landslide'
-      and own.file_id <> speaker.file_id
-  );
+  without_level.fid
+from without_level
+where not exists (
+  select
+  from coverage
+  join member_in_force as speaker on speaker.member_id = coverage.member_id
+  join member_in_force as own on own.member_id = without_level.member_id
+  where coverage.belfiore = without_level.belfiore
+    and coverage.theme = 'landslide'
+    and own.file_id <> speaker.file_id
+);
 
 -- check: shares_without_level
 -- level: error
