@@ -1,0 +1,125 @@
+/**
+ * Joins at a size at which a wrong plan would show. What is held is not time but the rows that a plan touches, those included that it reads and drops:
+ * joined with each, n rows of one table and n of another are n² of them.
+ */
+import { readFileSync } from 'node:fs';
+import { beforeAll, expect, it } from 'vitest';
+import type { Database, Session } from '../../pipelines/db/index.ts';
+import { describeDatabase } from '../harness/database.ts';
+import { createFunctions } from '../harness/functions.ts';
+
+interface PlanNode {
+  readonly 'Actual Rows': number;
+  readonly 'Actual Loops': number;
+  readonly 'Rows Removed by Filter'?: number;
+  readonly 'Rows Removed by Join Filter'?: number;
+  readonly Plans?: readonly PlanNode[];
+}
+
+/** Rows that came out of each node of a plan or were dropped there, over all its loops. */
+function rowsTouched(node: PlanNode): number {
+  const rows = node['Actual Rows'] + (node['Rows Removed by Filter'] ?? 0) + (node['Rows Removed by Join Filter'] ?? 0);
+  return rows * node['Actual Loops'] + (node.Plans ?? []).reduce((sum, each) => sum + rowsTouched(each), 0);
+}
+
+/** A file of `sql/core`, from one of its statements on, and up to another. */
+function part(file: string, from: string, to?: string): string {
+  const text = readFileSync(new URL(`../../sql/core/${file}.sql`, import.meta.url), 'utf8');
+  const [first, end] = [text.indexOf(from), to === undefined ? text.length : text.indexOf(to)];
+  expect([first, end], file).not.toContain(-1);
+  return text.slice(first, end);
+}
+
+/** Runs what makes a table. @returns the rows that it touched */
+async function touchedBy(session: Session, sql: string): Promise<number> {
+  const select = sql.replace(/^create table \w+ as\n/, '').replace(/;\s*$/, '');
+  const [explained] = await session.query<{ 'QUERY PLAN': readonly [{ readonly Plan: PlanNode }] }>(`explain (analyze, timing off, format json) ${select}`);
+  return rowsTouched(explained!['QUERY PLAN'][0].Plan);
+}
+
+const STREETS = 20_000;
+const AREAS = 20_000;
+
+/** Streets of 200 comuni with three words each, of which 3,000 points are asked; areas of floods all over 400 comuni. */
+const SETUP = `
+  create schema plan;
+  set search_path to plan, public;
+  create table region as select 14::int2 as code;
+  create table street as
+  select 14::int2 as region_code, i as street_id, 'Z' || lpad((i % 200)::text, 3, '0') as belfiore, '' as locality_key, 7 as located, 1 as member_id, i::int8 as position
+  from generate_series(1, ${STREETS}) as i;
+  alter table street add primary key (region_code, street_id);
+  create table odonimo as
+  select
+    member_id, position, street_id as progressivo_nazionale, array['official'] as search_kinds, array['via'] as search_types,
+    array['w' || street_id % 500 || ' w' || street_id % 7 || ' x' || street_id % 3000] as search_tokens
+  from street;
+  create table odonimo_indir as select * from odonimo where false;
+  create table token as
+  select row_number() over (order by text)::int4 as id, text, 1.5::float8 as weight from (select distinct unnest(string_to_array(search_tokens[1], ' ')) as text from odonimo) w;
+  create table asked as select 'id ' || i as id, 'Z' || lpad((i % 200)::text, 3, '0') as belfiore from generate_series(1, 3000) as i;
+
+  create table member as select i as member_id, i as file_id from generate_series(1, 700) as i;
+  alter table member add primary key (member_id);
+  create table file_in_force (file_id int4, rank int4);
+  insert into file_in_force select i, i from generate_series(1, 20) as i;
+  create view member_in_force as select member_id, file_id, rank from member join file_in_force using (file_id);
+  create table source_file as select theme, 1 as file_id, 1 as rank, 1 as release_id, 1 as member_id, 1::int8 as position, false as is_national from unnest(array['flood_P1', 'flood_P2', 'flood_P3', 'landslide']) as theme;
+  create table boundary_piece as
+  select 'Z' || lpad((x * 20 + y)::text, 3, '0') as belfiore, st_makeenvelope(14 + x * 0.05, 41 + y * 0.05, 14.05 + x * 0.05, 41.05 + y * 0.05, 4326)::geometry(polygon, 4326) as geom
+  from generate_series(0, 19) as x cross join generate_series(0, 19) as y;
+  create table flood_layer as
+  select 12 as release_id, 'P' || i % 3 + 1 as class, 1 as member_id, i as position, st_makeenvelope(west, south, west + 0.004, south + 0.003, 4326)::geometry(polygon, 4326) as geom
+  from generate_series(1::int8, ${AREAS}) as i
+  cross join lateral (select 14 + (i * 7919 % 100003) / 1e5 as west, 41 + (i * 104729 % 99991) / 1e5 as south) as corner;
+  create index on flood_layer using gist (geom);
+  create view flood_hazard_piece as select * from flood_layer where release_id = 12;
+  create table landslide_layer as select * from flood_layer where position % 2 = 0;
+  create index on landslide_layer using gist (geom);
+  create view landslide_hazard_piece as select * from landslide_layer where release_id = 12;
+  create index on boundary_piece (belfiore);
+  create table place as select belfiore from boundary_piece;
+  create table parcel as select belfiore, st_centroid(geom)::geometry(point, 4326) as point from boundary_piece;
+  analyze;
+`;
+
+describeDatabase('tables that are joined with themselves or with a map', (engine) => {
+  let database: Database;
+  const within = <T>(work: (session: Session) => Promise<T>): Promise<T> =>
+    database.session(async (session) => {
+      await session.script('set search_path to plan, public', 'test');
+      try {
+        return await work(session);
+      } finally {
+        await session.script('reset search_path', 'test');
+      }
+    });
+
+  beforeAll(async () => {
+    database = await engine.openDatabase();
+    await database.session(createFunctions);
+    await database.session((session) => session.script(SETUP, 'setup'));
+  });
+
+  it('core.street_name finds the words of a street, not all streets for each of its names', async () => {
+    await within(async (session) => {
+      await session.script(part('street_name', 'create table named_street as', 'create table street_name as'), 'sql/core/street_name.sql');
+      expect(await touchedBy(session, part('street_name', 'create table street_name as', 'alter table street_name'))).toBeLessThan(30 * STREETS);
+    });
+  });
+
+  it('core.point_of_interest asks once which comuni have points', async () => {
+    await within(async (session) => {
+      expect(await touchedBy(session, part('point_of_interest', 'create table street_form as', 'create table street_word as'))).toBeLessThan(30 * STREETS);
+    });
+  });
+
+  it('core.coverage finds the areas of a comune, not all areas for each', async () => {
+    await within(async (session) => {
+      await session.script(part('coverage', 'create view area_piece as', 'create table met as'), 'sql/core/coverage.sql');
+      expect(await touchedBy(session, part('coverage', 'create table met as', 'create table coverage as'))).toBeLessThan(30 * AREAS);
+      const [met] = await session.query<{ met: number }>('select count(distinct (belfiore, theme))::int4 as met from shared_piece where shared_m2 >= 1');
+      expect(met!.met).toBeGreaterThan(1_500);
+    });
+  });
+});
