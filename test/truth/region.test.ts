@@ -19,8 +19,8 @@ import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 /** Of a land register fewer teach as much, only their names are others; and what is as thin as in Italy must be right as what is dense. */
 const REGIONS = [
   { name: 'Molise', code: 14, parcels: testEnvironment().truth, seed: 5, dense: true, repaired: 1 },
-  { name: 'Molise with the density of Italy', code: 14, parcels: 800, seed: 6, dense: false, repaired: 1 },
-  { name: 'Trentino-Alto Adige', code: 4, parcels: 600, seed: 5, dense: true, repaired: 0 },
+  { name: 'Molise with the density of Italy', code: 14, parcels: 1_200, seed: 6, dense: false, repaired: 1 },
+  { name: 'Trentino-Alto Adige', code: 4, parcels: 900, seed: 5, dense: true, repaired: 0 },
 ] as const;
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
