@@ -22,9 +22,9 @@ function rowsTouched(node: PlanNode): number {
   return rows * node['Actual Loops'] + (node.Plans ?? []).reduce((sum, each) => sum + rowsTouched(each), 0);
 }
 
-/** A file of `sql/core`, from one of its statements on, and up to another. */
+/** A file of `sql`, from one of its statements on, and up to another. */
 function part(file: string, from: string, to?: string): string {
-  const text = readFileSync(new URL(`../../sql/core/${file}.sql`, import.meta.url), 'utf8');
+  const text = readFileSync(new URL(`../../sql/${file}.sql`, import.meta.url), 'utf8');
   const [first, end] = [text.indexOf(from), to === undefined ? text.length : text.indexOf(to)];
   expect([first, end], file).not.toContain(-1);
   return text.slice(first, end);
@@ -79,7 +79,18 @@ const SETUP = `
   create view landslide_hazard_piece as select * from landslide_layer where release_id = 12;
   create index on boundary_piece (belfiore);
   create table place as select belfiore from boundary_piece;
-  create table parcel as select belfiore, st_centroid(geom)::geometry(point, 4326) as point from boundary_piece;
+  create table parcel as
+  select
+    row_number() over (order by belfiore)::int4 as fid, belfiore, 'land' as kind, 147000.0::float8 as area_m2, belfiore || '_000100.1' as reference,
+    st_centroid(geom)::geometry(point, 4326) as point, st_multi(st_expand(st_centroid(geom), 0.002))::geometry(multipolygon, 4326) as geom
+  from boundary_piece;
+  -- One with a part at the other end of Italy: its box has a hundred million cells.
+  update parcel set geom = st_multi(st_union(geom, st_makeenvelope(7, 37, 7.001, 37.001, 4326))) where fid = 400;
+  create index on parcel using gist (geom);
+  create table access_point as
+  select i as address_id, st_setsrid(st_point(14 + (i * 7919 % 100003) / 1e5, 41 + (i * 104729 % 99991) / 1e5), 4326)::geometry(point, 4326) as geom from generate_series(1::int8, ${AREAS}) as i;
+  insert into access_point select 0, st_setsrid(st_point(7.0005, 37.0005), 4326);
+  create index on access_point using gist (geom);
   analyze;
 `;
 
@@ -103,21 +114,34 @@ describeDatabase('tables that are joined with themselves or with a map', (engine
 
   it('core.street_name finds the words of a street, not all streets for each of its names', async () => {
     await within(async (session) => {
-      await session.script(part('street_name', 'create table named_street as', 'create table street_name as'), 'sql/core/street_name.sql');
-      expect(await touchedBy(session, part('street_name', 'create table street_name as', 'alter table street_name'))).toBeLessThan(30 * STREETS);
+      await session.script(part('core/street_name', 'create table named_street as', 'create table street_name as'), 'sql/core/street_name.sql');
+      expect(await touchedBy(session, part('core/street_name', 'create table street_name as', 'alter table street_name'))).toBeLessThan(30 * STREETS);
     });
   });
 
   it('core.point_of_interest asks once which comuni have points', async () => {
     await within(async (session) => {
-      expect(await touchedBy(session, part('point_of_interest', 'create table street_form as', 'create table street_word as'))).toBeLessThan(30 * STREETS);
+      expect(await touchedBy(session, part('core/point_of_interest', 'create table street_form as', 'create table street_word as'))).toBeLessThan(30 * STREETS);
+    });
+  });
+
+  it('section.address finds the points in the cells of a parcel, however far its box reaches', async () => {
+    await within(async (session) => {
+      const inside = part('sections/address/build', 'create table point_inside as', 'analyze point_inside');
+      expect(await touchedBy(session, inside)).toBeLessThan(30 * AREAS);
+      await session.script(inside, 'sql/sections/address/build.sql');
+      const plain = 'select a.address_id, p.fid from access_point a join parcel p on st_covers(p.geom, a.geom) order by 1';
+      const found = await session.query<{ address_id: number; fid: number }>('select address_id, fid from point_inside order by 1');
+      expect(found).toEqual(await session.query(plain));
+      expect(found[0]).toEqual({ address_id: 0, fid: 400 });
+      expect(found.length).toBeGreaterThan(50);
     });
   });
 
   it('core.coverage finds the areas of a comune, not all areas for each', async () => {
     await within(async (session) => {
-      await session.script(part('coverage', 'create view area_piece as', 'create table met as'), 'sql/core/coverage.sql');
-      expect(await touchedBy(session, part('coverage', 'create table met as', 'create table coverage as'))).toBeLessThan(30 * AREAS);
+      await session.script(part('core/coverage', 'create view area_piece as', 'create table met as'), 'sql/core/coverage.sql');
+      expect(await touchedBy(session, part('core/coverage', 'create table met as', 'create table coverage as'))).toBeLessThan(30 * AREAS);
       const [met] = await session.query<{ met: number }>('select count(distinct (belfiore, theme))::int4 as met from shared_piece where shared_m2 >= 1');
       expect(met!.met).toBeGreaterThan(1_500);
     });
