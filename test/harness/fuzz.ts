@@ -24,7 +24,6 @@ const LARGEST = 60_000;
 const SLOWEST_MS = 10_000;
 
 const sources = await loadSources();
-const root = mkdtempSync(join(tmpdir(), 'mappale-fuzz-'));
 
 // --- mutations -----------------------------------------------------------------------------------------------------
 
@@ -130,7 +129,8 @@ interface Seed {
   readonly entries: readonly { readonly name: string; readonly bytes: Buffer }[] | null;
 }
 
-async function seedsOf(source: RegisteredSource): Promise<Seed[]> {
+/** @param root where the synthetic files may lie */
+async function seedsOf(source: RegisteredSource, root: string): Promise<Seed[]> {
   const synthetic = join(root, source.id);
   mkdirSync(synthetic);
   await writeOwn(source.id, synthetic, { parcels: 40, seed: 3 });
@@ -178,10 +178,12 @@ async function writeMutation(seed: Seed, folder: string, random: Random): Promis
 
 /** Declares the tests of every n-th source; the test files divide them, so that two run at a time. */
 export function fuzzSources(part: number, parts: number): void {
+  // Test files share a process: each has a folder of its own.
+  const root = mkdtempSync(join(tmpdir(), 'mappale-fuzz-'));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
   describe.each(sources.filter((_, index) => index % parts === part).map((source) => [source.id, source] as const))('source %s', (id, source) => {
     it(`survives ${CASES} mutated files, seed ${SEED}`, async () => {
-      const seeds = await seedsOf(source);
+      const seeds = await seedsOf(source, root);
       expect(seeds.length).toBeGreaterThan(0);
       const random = randomOf(`fuzz ${SEED} ${id}`);
       const folder = join(root, `${id}-case`);
