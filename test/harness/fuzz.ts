@@ -178,7 +178,6 @@ async function writeMutation(seed: Seed, folder: string, random: Random): Promis
 
 /** Declares the tests of every n-th source; the test files divide them, so that two run at a time. */
 export function fuzzSources(part: number, parts: number): void {
-  // Test files share a process: each has a folder of its own.
   const root = mkdtempSync(join(tmpdir(), 'mappale-fuzz-'));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
   describe.each(sources.filter((_, index) => index % parts === part).map((source) => [source.id, source] as const))('source %s', (id, source) => {

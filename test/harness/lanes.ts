@@ -2,22 +2,21 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 
-/** `unit` needs no database and is over in seconds; `mocked` replaces modules, in its process for good; `database` is the rest, but for `faults` and `real`. */
-export type Lane = 'unit' | 'database' | 'mocked' | 'faults' | 'real';
+/** `unit` needs no database and is over in seconds; `database` is the rest, but for `faults` and `real`. */
+export type Lane = 'unit' | 'database' | 'faults' | 'real';
 
 /** Tests that need no database and yet are no matter of seconds: whole sets of mutated files, the compiler, large files. */
 const SLOW = /^(test\/(architecture\/check|citus\/|contract\/(fuzz|hostile|swapped|columns|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer))|sources\/ade_cadastre\/(scan|threads))/;
 
 /** @returns test files by lane, paths from the root */
 export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {
-  const found: Record<Lane, string[]> = { unit: [], database: [], mocked: [], faults: [], real: [] };
+  const found: Record<Lane, string[]> = { unit: [], database: [], faults: [], real: [] };
   for (const folder of ['test', 'sources', 'sql']) {
     for (const entry of readdirSync(join(root, folder), { recursive: true, withFileTypes: true })) {
       if (!entry.isFile() || !entry.name.endsWith('.test.ts')) continue;
       const file = relative(root, join(entry.parentPath, entry.name));
       if (file.startsWith('test/faults/')) found.faults.push(file);
       else if (file.startsWith('test/real/')) found.real.push(file);
-      else if (/^vi\.mock\(/m.test(readFileSync(join(root, file), 'utf8'))) found.mocked.push(file);
       else if (SLOW.test(file) || reaches(root, file, 'test/harness/database.ts')) found.database.push(file);
       else found.unit.push(file);
     }
