@@ -77,7 +77,6 @@ const SETUP = `
   create table landslide_layer as select * from flood_layer where position % 2 = 0;
   create index on landslide_layer using gist (geom);
   create view landslide_hazard_piece as select * from landslide_layer where release_id = 12;
-  create index on boundary_piece (belfiore);
   create table place as select belfiore from boundary_piece;
   create table parcel as
   select

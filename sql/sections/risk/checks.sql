@@ -8,6 +8,7 @@
 -- check: floods_missed
 -- level: error
 -- expects: a parcel that lies wholly in a flood hazard area, of the file that speaks for its comune, has a level
+-- Materialized: which file speaks is asked of those alone that have no level, not of every parcel in an area.
 with without_level as materialized (
   select
     parcel.fid,
@@ -36,6 +37,7 @@ where not exists (
 -- check: landslides_missed
 -- level: error
 -- expects: a parcel that lies wholly in a landslide hazard area with a class, of the file that speaks for its comune, has a level
+-- Materialized: which file speaks is asked of those alone that have no level, not of every parcel in an area.
 with without_level as materialized (
   select
     parcel.fid,
