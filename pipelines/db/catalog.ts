@@ -45,9 +45,7 @@ export async function inWorkspace<T>(database: Database, schema: string, work: (
   return database.session(async (session) => {
     await lookIn(session, [schema]);
     const [sorting, indexing] = database.engine === 'postgres' ? ['256MB', '512MB'] : ['64MB', '64MB'];
-    await session.query(`set work_mem to '${sorting}'`);
-    await session.query(`set maintenance_work_mem to '${indexing}'`);
-    await session.query("set client_min_messages to 'warning'");
+    await session.script(`set work_mem to '${sorting}'; set maintenance_work_mem to '${indexing}'; set client_min_messages to 'warning'`, 'settings of a workspace');
     return work(session);
   });
 }

@@ -8,7 +8,7 @@ import { databaseError } from './errors.ts';
 import { giveFolderBack, inspectFolder, takeFolder } from './pglite-folder.ts';
 import { OneSession, SessionDatabase } from './session.ts';
 import { emptyDatabase } from './state.ts';
-import { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
+import { ident, type CopyIn, type Database, type Row } from './types.ts';
 
 /** A COPY holds at most this much before it is handed over. */
 const COPY_BYTES = 4 * 1024 * 1024;
@@ -96,12 +96,13 @@ class Embedded extends SessionDatabase {
     return turn;
   }
 
-  session<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  protected connected<T>(work: (session: OneSession) => Promise<T>): Promise<T> {
     return this.#exclusive(async () => {
       try {
         return await work(this.#session);
-      } finally {
+      } catch (error) {
         await this.#session.reset();
+        throw error;
       }
     });
   }

@@ -7,7 +7,7 @@ import { databaseError } from './errors.ts';
 import { OneSession, SessionDatabase } from './session.ts';
 import { SEARCH_PATH, serverFacts, serverFaults } from './server-facts.ts';
 import { serverAddress, type ServerAddress } from './server-address.ts';
-import { ident, type CopyIn, type Database, type Row, type Session } from './types.ts';
+import { ident, type CopyIn, type Database, type Row } from './types.ts';
 
 // int8 as number where it fits (ids, counts), numeric stays text unless a query asks for float8.
 pg.types.setTypeParser(pg.types.builtins.INT8, (text) => {
@@ -29,6 +29,11 @@ class PostgresSession extends OneSession {
     } catch (error) {
       throw databaseError(error, sql, null);
     }
+  }
+
+  /** Where that fails the connection is lost, which the next one who gets it is told. */
+  async reset(): Promise<void> {
+    await this.#client.query('reset all').catch(() => undefined);
   }
 
   async script(sql: string, origin: string): Promise<void> {
@@ -127,22 +132,20 @@ class Postgres extends SessionDatabase {
     this.parallel = parallel;
   }
 
-  async session<T>(work: (session: Session) => Promise<T>): Promise<T> {
+  protected async connected<T>(work: (session: OneSession) => Promise<T>): Promise<T> {
     let client: pg.PoolClient;
     try {
       client = await this.#pool.connect();
     } catch (error) {
       throw databaseError(error, null, this.label);
     }
-    let broken = false;
+    let broken = true;
     try {
-      return await work(new PostgresSession(client));
-    } catch (error) {
-      broken = true;
-      throw error;
+      const result = await work(new PostgresSession(client));
+      broken = false;
+      return result;
     } finally {
-      // A session may have changed its settings: it is not reused after a failure, and reset otherwise.
-      if (!broken) await client.query('reset all').catch(() => (broken = true));
+      // After a failure nobody knows what state it is in.
       client.release(broken);
     }
   }

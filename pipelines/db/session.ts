@@ -7,6 +7,9 @@ export abstract class OneSession implements Session {
   abstract script(sql: string, origin: string): Promise<void>;
   abstract copyRows(schema: string, table: string, rows: Buffer): Promise<void>;
 
+  /** Settings as they were when the connection was opened. */
+  abstract reset(): Promise<void>;
+
   async transaction<T>(work: (session: Session) => Promise<T>): Promise<T> {
     await this.query('begin');
     try {
@@ -20,18 +23,27 @@ export abstract class OneSession implements Session {
   }
 }
 
-/** A database whose statements run on a session of their own each. */
+/** A database whose statements run on a session of their own each. They change no settings: who wants others asks for a session, which is reset. */
 export abstract class SessionDatabase implements Database {
   abstract readonly engine: Database['engine'];
   abstract readonly label: string;
   abstract readonly parallel: number;
-  abstract session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** A connection for work that leaves its settings as they are; after a failure the next one gets another, or one that was reset. */
+  protected abstract connected<T>(work: (session: OneSession) => Promise<T>): Promise<T>;
   abstract copyIn(schema: string, table: string): Promise<CopyIn>;
   abstract checkpoint(): Promise<void>;
   abstract close(): Promise<void>;
 
+  session<T>(work: (session: Session) => Promise<T>): Promise<T> {
+    return this.connected(async (session) => {
+      const result = await work(session);
+      await session.reset();
+      return result;
+    });
+  }
+
   query<T extends Row = Row>(sql: string, parameters?: readonly unknown[]): Promise<T[]> {
-    return this.session((session) => session.query<T>(sql, parameters));
+    return this.connected((session) => session.query<T>(sql, parameters));
   }
 
   script(sql: string, origin: string): Promise<void> {
@@ -43,6 +55,6 @@ export abstract class SessionDatabase implements Database {
   }
 
   copyRows(schema: string, table: string, rows: Buffer): Promise<void> {
-    return this.session((session) => session.copyRows(schema, table, rows));
+    return this.connected((session) => session.copyRows(schema, table, rows));
   }
 }

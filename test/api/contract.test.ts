@@ -40,7 +40,7 @@ describeEngines('the read interface', (engine) => {
 
   beforeAll(async () => {
     // The third comune has a name in two languages.
-    service = await regionService(engine, 500, 11, 4);
+    service = await regionService(engine, 500, 11, { comuni: 4, everySemester: true });
     key = await service.token();
     const [row] = await service.database.query<{ fid: number; lat: number; lng: number }>(
       `select p.fid, st_y(p.point) as lat, st_x(p.point) as lng from core.parcel p join section.address a on a.fid = p.fid where p.kind = 'land' order by p.fid limit 1`,
@@ -419,7 +419,7 @@ describeEngines('the read interface', (engine) => {
 
     // Made in the same way on either engine.
     it.runIf(engine.name === 'postgres')('carry another ETag from a database that was built from other files: one that takes this one\'s place is not answered 304', async () => {
-      const other = await regionService(engine, 40, 12, 2);
+      const other = await regionService(engine, 40, 12, { comuni: 2 });
       try {
         const numbers = async ({ database }: Service): Promise<unknown> => database.query("select publication_id, unit_code, run_id from ledger.publication where state = 'current' order by 1");
         expect(await numbers(other)).toEqual(await numbers(service));

@@ -14,7 +14,7 @@ import type { Log } from '../../pipelines/log.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import type { TestEngine } from '../harness/database.ts';
-import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions, type SyntheticChoice } from '../harness/region.ts';
 
 export const VERSION = '1.2.3';
 export const BASE = '/api/v2';
@@ -87,11 +87,16 @@ export async function emptyService(engine: TestEngine, options: Pick<ServerOptio
   return serviceOn(database, url, options);
 }
 
-/** The server on a synthetic region, loaded as a user would load it. @param comuni how many share the parcels; by default as many as are natural */
-export async function regionService(engine: TestEngine, parcels = 400, seed = 11, comuni?: number): Promise<Service & { readonly region: SyntheticRegion }> {
+/** The server on a synthetic region, loaded as a user would load it. */
+export async function regionService(
+  engine: TestEngine,
+  parcels = 400,
+  seed = 11,
+  choice: SyntheticChoice = {},
+): Promise<Service & { readonly region: SyntheticRegion }> {
   const url = await engine.createDatabase();
   const database = await engine.openDatabase(url);
-  const files = await syntheticFiles(parcels, seed, undefined, comuni);
+  const files = await syntheticFiles(parcels, seed, choice);
   try {
     const context = await contextOn(database);
     const report = await refresh(context, loadOptions([files.folder], [files.region.code]));

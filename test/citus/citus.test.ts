@@ -240,7 +240,7 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
   });
 
   it('build several regions side by side, and no region twice when two processes want them', async () => {
-    const { folder, remove } = await syntheticFiles(400, 11, ['ade_cadastre']);
+    const { folder, remove } = await syntheticFiles(400, 11, { only: ['ade_cadastre'] });
     try {
       for (const name of ['ABRUZZO', 'BASILICATA', 'CALABRIA']) await copyFile(join(folder, 'MOLISE.zip'), join(folder, `${name}.zip`));
       const database = await distributed();

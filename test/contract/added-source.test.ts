@@ -20,7 +20,7 @@ describeDatabase('a source that is added as one folder', (engine) => {
   const look = <T>(work: (database: Database) => Promise<T>): Promise<T> => onDatabase(url, work);
 
   beforeAll(async () => {
-    files = await syntheticFiles(40, 4, LISTS, 3);
+    files = await syntheticFiles(40, 4, { only: LISTS, comuni: 3 });
     await synthetic.write(files.region, files.folder);
     url = await engine.createDatabase();
     copy = await copyCheckout(['test/stations', `sources/${ID}`]);

@@ -9,6 +9,7 @@ import { makeRegion, REGION_CODES } from '../../pipelines/synthetic/make-region.
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { readChecks, tableOf } from '../../pipelines/contract/sql-files.ts';
+import type { Survey } from '../../pipelines/contract/survey.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { validate } from '../../pipelines/operate/validate.ts';
 
@@ -50,7 +51,11 @@ async function writeAll(into: string): Promise<void> {
   }
 }
 
-beforeAll(() => writeAll(folder), 120_000);
+let survey: Survey;
+beforeAll(async () => {
+  await writeAll(folder);
+  survey = await locate([folder], sources, { get: () => undefined, set() {} });
+}, 120_000);
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it('every folder under sources is a source', () => {
@@ -98,15 +103,13 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
     }
   });
 
-  it('recognises its own synthetic files, which no other source claims', async () => {
-    const survey = await locate([folder], sources, { get: () => undefined, set() {} });
+  it('recognises its own synthetic files, which no other source claims', () => {
     const mine = survey.releases.filter((release) => release.source.id === source.id);
     expect(mine.length).toBeGreaterThan(0);
     expect(survey.broken).toEqual([]);
   });
 
   it('reads its synthetic files to the last record, and again to the same', async () => {
-    const survey = await locate([folder], sources, { get: () => undefined, set() {} });
     const paths = survey.releases.filter((release) => release.source.id === source.id).flatMap(({ files }) => files.map((file) => file.path));
     const read = async (): Promise<unknown> => (await validate(paths, [source], null, () => undefined)).map(({ path: _path, ...verdict }) => verdict);
     const first = (await read()) as { ok: boolean; records: number; findings: unknown }[];
@@ -120,8 +123,7 @@ describe.each(sources.map((source) => [source.id, source] as const))('source %s'
   });
 });
 
-it('no synthetic file is unknown to every source', async () => {
-  const survey = await locate([folder], sources, { get: () => undefined, set() {} });
+it('no synthetic file is unknown to every source', () => {
   expect(survey.unknown).toEqual([]);
 });
 

@@ -32,7 +32,7 @@ describeEngines('releases and regions side by side', (engine) => {
 
   it('and so do regions that are built side by side', async () => {
     // Nothing but the map: without a list of comuni the same one may lie in two regions.
-    const { folder, remove } = await syntheticFiles(600, 11, ['ade_cadastre']);
+    const { folder, remove } = await syntheticFiles(600, 11, { only: ['ade_cadastre'] });
     try {
       await copyFile(join(folder, 'MOLISE.zip'), join(folder, 'ABRUZZO.zip'));
       const contents: Record<string, string>[] = [];

@@ -6,7 +6,7 @@ import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
-import { raisePrices, REGION, seismicZones, smallRegion, type Region } from './region.ts';
+import { FEW_SOURCES, raisePrices, REGION, seismicZones, smallRegion, type Region } from './region.ts';
 
 const PUBLICATIONS = 20;
 const PARCELS = 100;
@@ -38,7 +38,7 @@ describeEngines('a region that is published again and again', (engine) => {
   };
 
   beforeAll(async () => {
-    region = await smallRegion();
+    region = await smallRegion(FEW_SOURCES);
     folders = [await region.version(0), await region.version(1)];
     for (const [folder, zone, euro] of [[folders[0], '1', 100], [folders[1], '4', 200]] as const) {
       await seismicZones(folder, zone);

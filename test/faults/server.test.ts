@@ -13,7 +13,7 @@ import { Gate, IN_COPY } from './gate.ts';
 import { Machine, mappale, succeeded, told, type Ended } from './machine.ts';
 import { Wire } from './proxy.ts';
 import { inForce, orphans, recount, withDatabase } from './published.ts';
-import { smallRegion, type Region } from './region.ts';
+import { FEW_SOURCES, smallRegion, type Region } from './region.ts';
 import { Server } from './server.ts';
 
 const run = promisify(execFile);
@@ -33,7 +33,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
 
   beforeAll(async () => {
     server = (await Server.make())!;
-    region = await smallRegion();
+    region = await smallRegion(FEW_SOURCES);
     const url = await server.database('version_0');
     succeeded(await mappale(url, 'load-region', 'molise', '--data', await region.version(0)));
     first = await withDatabase(url, inForce);

@@ -24,22 +24,28 @@ export function loadOptions(data: readonly string[], regions: readonly number[] 
   return { command: 'test', data, regions, parallel: 2, accept: null, force: false, ...more };
 }
 
+/** Which files of a synthetic region; without more those of every source. */
+export interface SyntheticChoice {
+  readonly only?: readonly string[];
+  readonly comuni?: number;
+  readonly code?: number;
+  readonly dense?: boolean;
+  /** Every half-year of quotations; else a few of them, where each would teach the same: of old perimeters the one that says which zones they are. */
+  readonly everySemester?: boolean;
+}
+
 /** Files of a synthetic region in a folder of their own; remove it afterwards. */
 export async function syntheticFiles(
   parcels: number,
   seed: number,
-  only?: readonly string[],
-  comuni?: number,
-  code?: number,
-  dense?: boolean,
+  { only, comuni, code, dense, everySemester = false }: SyntheticChoice = {},
 ): Promise<{ folder: string; region: SyntheticRegion; remove(): Promise<void> }> {
   const folder = await mkdtemp(join(tmpdir(), 'mappale-region-'));
-  const sources = (await loadSources()).filter(({ id }) => only === undefined || only.includes(id));
+  const all = await loadSources();
+  const unknown = only?.find((wanted) => !all.some(({ id }) => id === wanted));
+  if (unknown !== undefined) throw new Error(`there is no source ${unknown}`);
+  const sources = only === undefined ? all : all.filter(({ id }) => only.includes(id));
   const region = await writeSynthetic(sources, folder, { parcels, seed, comuni, region: code, dense });
+  if (!everySemester) for (const name of await readdir(folder)) if (/^QI_9000(0[4-79]|1\d|2\d)/.test(name)) await rm(join(folder, name));
   return { folder, region, remove: () => rm(folder, { recursive: true, force: true }) };
-}
-
-/** Leaves a few semesters of quotations of the many, where each would teach the same: of old perimeters the one that says which zones they are. */
-export async function keepFewSemesters(folder: string): Promise<void> {
-  for (const name of await readdir(folder)) if (/^QI_9000(0[4-79]|1\d|2\d)/.test(name)) await rm(join(folder, name));
 }

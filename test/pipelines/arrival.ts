@@ -17,7 +17,7 @@ import { Inventory } from '../../pipelines/ledger/inventory.ts';
 import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { raisePrices, seismicZones } from '../faults/region.ts';
-import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 export const REGION = 14;
@@ -95,8 +95,7 @@ export interface Start {
 
 /** A very small region of four comuni in two provinces, with files of every source, loaded into this database. */
 export async function smallStart(url: string): Promise<Start> {
-  const files = await syntheticFiles(160, 3, undefined, 4);
-  await keepFewSemesters(files.folder);
+  const files = await syntheticFiles(160, 3, { comuni: 4 });
   const kept = await mkdtemp(join(tmpdir(), 'mappale-start-'));
   const archive = new Archive(kept);
   const context = await contextOn(await openDatabase(url));

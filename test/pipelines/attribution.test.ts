@@ -11,7 +11,7 @@ import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
 import { periodOf } from '../../pipelines/build/attribution.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rolledBack } from '../harness/rolled-back.ts';
 
 const sources = await loadSources();
@@ -71,8 +71,7 @@ describeDatabase('the licences of a record', (engine) => {
   const run = async (): Promise<void> => expect((await refresh(context, loadOptions([files.folder], [14], { accept: { who: 'a test', why: 'it takes files away' } }))).failures).toEqual([]);
 
   beforeAll(async () => {
-    files = await syntheticFiles(1200, 5, undefined, 6);
-    await keepFewSemesters(files.folder);
+    files = await syntheticFiles(1200, 5, { comuni: 6 });
     context = await contextOn(await engine.openDatabase());
     await run();
   });

@@ -11,7 +11,7 @@ import { publishedTables } from '../../pipelines/ledger/published.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const REGION = 14;
@@ -84,7 +84,7 @@ describeDatabase('the quality gate', (engine) => {
   };
 
   beforeAll(async () => {
-    files = await syntheticFiles(900, 3);
+    files = await syntheticFiles(900, 3, { everySemester: true });
     context = await contextOn(await engine.openDatabase());
     const report = await refresh(context, options());
     expect(report.failures).toEqual([]);
@@ -169,9 +169,8 @@ describeDatabase('the quality gate', (engine) => {
   });
 
   it('refuses a cut VALORI although what it no longer has stays in force from the one before', async () => {
-    const larger = await syntheticFiles(900, 3, ['ade_cadastre', 'istat_comuni', 'omi_quotations'], 6);
+    const larger = await syntheticFiles(900, 3, { only: ['ade_cadastre', 'istat_comuni', 'omi_quotations'], comuni: 6 });
     try {
-      await keepFewSemesters(larger.folder);
       const second = await contextOn(await engine.openDatabase());
       const load = (more = {}): ReturnType<typeof refresh> => refresh(second, loadOptions([larger.folder], [REGION], more));
       expect((await load()).failures).toEqual([]);

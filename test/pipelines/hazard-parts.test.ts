@@ -131,7 +131,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
     Object.fromEntries(files.region.comuni.map(({ belfiore }) => [belfiore, [comuni.includes(belfiore) ? here : elsewhere]]));
 
   beforeAll(async () => {
-    files = await syntheticFiles(600, 5, SOURCES, 6);
+    files = await syntheticFiles(600, 5, { only: SOURCES, comuni: 6 });
     const { comuni } = files.region;
     const scenario = (word: string): string => `Pericolosità idraulica - ${word}ProbabilityHazard`;
     await areas(files.folder, FLOOD, [
@@ -200,7 +200,7 @@ describeDatabase('hazard files of a part of Italy', (engine) => {
 
   it('without boundaries the comuni are those whose parcels the areas hold; what is copied hangs on no parcel', async () => {
     const before = { files, context };
-    const fresh = await syntheticFiles(600, 5, SOURCES.filter((id) => id !== 'istat_boundaries'), 6);
+    const fresh = await syntheticFiles(600, 5, { only: SOURCES.filter((id) => id !== 'istat_boundaries'), comuni: 6 });
     try {
       for (const name of [FLOOD, FRANE, SHORE]) await cp(join(files.folder, `${name}.zip`), join(fresh.folder, `${name}.zip`));
       files = fresh;

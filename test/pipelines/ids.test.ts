@@ -94,7 +94,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
   let twins: { was: number[]; now: number[] };
 
   beforeAll(async () => {
-    files = await syntheticFiles(800, 3, ['ade_cadastre'], 10);
+    files = await syntheticFiles(800, 3, { only: ['ade_cadastre'], comuni: 10 });
     aside = `${files.folder}-aside.zip`;
     const url = await engine.createDatabase();
     const database = await engine.openDatabase(url);

@@ -13,7 +13,7 @@ import { refresh } from '../../pipelines/run/refresh.ts';
 import { inForce, orphans, recount } from '../faults/published.ts';
 import { seismicZones } from '../faults/region.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 
@@ -82,7 +82,7 @@ describeDatabase('an incremental build', (engine) => {
      where p.unit_code = $1 and p.state = 'current' order by 1, 2, 3, 4`, [REGION],
   );
 
-  /** What is in force is what its ledger says, and what making all of it anew gives. */
+  /** What is in force is what its ledger says, and what making all of it anew gives: of every change since it was asked last. */
   const holds = async (): Promise<void> => {
     const found = await inForce(context.database);
     expect(await recount(context.database)).toEqual(found);
@@ -98,8 +98,7 @@ describeDatabase('an incremental build', (engine) => {
   };
 
   beforeAll(async () => {
-    files = await syntheticFiles(1200, 5, undefined, 12);
-    await keepFewSemesters(files.folder);
+    files = await syntheticFiles(1200, 5, { comuni: 12 });
     context = { ...(await contextOn(await engine.openDatabase())), log };
     await run();
     expect(copied()).toEqual([]);
@@ -129,20 +128,19 @@ describeDatabase('an incremental build', (engine) => {
     await run();
     expect([...copied(), ...copied('nothing changed')].sort()).toEqual(INCREMENTAL);
     expect(copied()).toEqual(expect.arrayContaining(['core.parcel', 'section.address', 'section.subsidence']));
-    await holds();
   });
 
   it('of a comune at the coast, whose parcels moved apart', async () => {
     await edit(files.folder, 'Z001', (member, index) => (index % 2 === 0 ? moved(moved(member)) : member));
     await run();
     expect(copied()).toEqual(expect.arrayContaining(['core.parcel', 'section.coastal_erosion']));
-    await holds();
   });
 
   it('of a comune with more parcels', async () => {
     await edit(files.folder, 'Z005', (member, index) => (index === 3 ? member + twin(member) : member));
     await run();
     expect(copied()).toEqual(expect.arrayContaining(EVERYWHERE));
+    // Of the three changes, each of another comune: a row that was copied wrongly stays so.
     await holds();
   });
 
@@ -169,7 +167,6 @@ describeDatabase('an incremental build', (engine) => {
       expect(explanation.reproduced).toBe(true);
       if (section === 'basic') expect(explanation.evidence.find(({ field }) => field === 'parcel')).toMatchObject({ source: 'ade_cadastre', member: expect.stringContaining('Z002_') });
     }
-    await holds();
   });
 
   it('goes on where it was interrupted', async () => {
@@ -215,7 +212,7 @@ describeDatabase('an incremental build', (engine) => {
   // A whole load more: the engines' contents are held together elsewhere.
   if (engine.name === 'postgres') it('gives what a database gives that never saw other files', async () => {
     const folder = `${files.folder}-moved`;
-    const fresh = await syntheticFiles(1200, 5, undefined, 12);
+    const fresh = await syntheticFiles(1200, 5, { comuni: 12 });
     try {
       context = { ...(await contextOn(await engine.openDatabase())), log };
       const kept = files;

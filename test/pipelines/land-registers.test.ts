@@ -46,7 +46,7 @@ describeDatabase('a region of land registers', (engine) => {
   const registers = (province: string): SyntheticComuneCatastale[] => files.region.comuniCatastali.filter(({ prefix }) => prefix.startsWith(`IT.${province}.`));
 
   beforeAll(async () => {
-    files = await syntheticFiles(900, 7, SOURCES, 4, TRENTINO);
+    files = await syntheticFiles(900, 7, { only: SOURCES, comuni: 4, code: TRENTINO });
     const url = await engine.createDatabase();
     context = { ...(await contextOn(await engine.openDatabase(url))), log };
     report = await load();

@@ -6,7 +6,7 @@ import type { Context } from '../../pipelines/run/context.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
 interface Record {
   readonly comune: string;
@@ -40,8 +40,7 @@ describeDatabase('a newer file of one comune', (engine) => {
   };
 
   beforeAll(async () => {
-    files = await syntheticFiles(900, 5, undefined, 3);
-    await keepFewSemesters(files.folder);
+    files = await syntheticFiles(900, 5, { comuni: 3 });
     context = await contextOn(await engine.openDatabase());
     await run();
   });

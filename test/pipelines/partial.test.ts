@@ -48,7 +48,7 @@ describeDatabase('files of a region', (engine) => {
   const LISTS = [/^Elenco/, /^comuni-sopp/];
 
   beforeAll(async () => {
-    made = await syntheticFiles(300, 4, SOURCES, 4);
+    made = await syntheticFiles(300, 4, { only: SOURCES, comuni: 4 });
   });
   afterAll(() => made.remove());
   beforeEach(async () => {

@@ -35,7 +35,7 @@ describeDatabase('rasters that left the data folder', (engine) => {
   let changed: readonly number[];
 
   beforeAll(async () => {
-    files = await syntheticFiles(300, 5, SOURCES, 4);
+    files = await syntheticFiles(300, 5, { only: SOURCES, comuni: 4 });
     context = await contextOn(await engine.openDatabase());
     await load();
     before = await everything();

@@ -8,7 +8,7 @@ import { factName, parseSqlFile, tableFiles, tableOf, type Relation, type SqlFil
 import { isDone, staleOf, type Plan } from '../../pipelines/plan/plan.ts';
 import { outlook, refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
-import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
 const SOURCES = await loadSources();
 const MAKERS = tableFiles();
@@ -92,8 +92,7 @@ describeDatabase('a loaded region', (engine) => {
     Object.fromEntries(builds.flatMap(({ products }) => staleOf(products).map(({ relation, why }) => [relation, why])));
 
   beforeAll(async () => {
-    synthetic = await syntheticFiles(40, 5, undefined, 2);
-    await keepFewSemesters(synthetic.folder);
+    synthetic = await syntheticFiles(40, 5, { comuni: 2 });
     context = await contextOn(await engine.openDatabase());
     await refresh(context, loadOptions([synthetic.folder], null));
   });

@@ -23,7 +23,7 @@ describeDatabase('a section that is added as one folder', (engine) => {
   const look = <T>(work: (database: Database) => Promise<T>): Promise<T> => onDatabase(url, work);
 
   beforeAll(async () => {
-    files = await syntheticFiles(60, 4, SOURCES, 2);
+    files = await syntheticFiles(60, 4, { only: SOURCES, comuni: 2 });
     url = await engine.createDatabase();
     await look(async (database) => expect((await refresh(await contextOn(database), loadOptions([files.folder], [14]))).failures).toEqual([]));
     copy = await copyCheckout(['test/sections/shaking', 'sql/sections/shaking']);

@@ -14,7 +14,7 @@ import { productFiles } from '../../pipelines/plan/products.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeEngines } from '../harness/database.ts';
 import { goldenOf } from '../harness/golden.ts';
-import { contextOn, syntheticFiles, keepFewSemesters, loadOptions } from '../harness/region.ts';
+import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 
 /** Numbers of this database, and what a record has them from. */
 const OWN: readonly string[] = ['release_id', 'member_id', 'file_id', 'position'];
@@ -56,8 +56,7 @@ describe.each([{ code: FIRST, makers: OF_FIRST }, { code: SECOND, makers: OF_SEC
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
 
   beforeAll(async () => {
-    files = await syntheticFiles(40, 11, undefined, 2, code);
-    await keepFewSemesters(files.folder);
+    files = await syntheticFiles(40, 11, { comuni: 2, code });
     context = await contextOn(await engine.openDatabase());
     expect((await refresh(context, loadOptions([files.folder], null))).failures).toEqual([]);
   });

@@ -109,7 +109,7 @@ describeDatabase('the coverage of a section', (engine) => {
   describe('in the record', () => {
     let files: Awaited<ReturnType<typeof syntheticFiles>>;
     beforeAll(async () => {
-      files = await syntheticFiles(300, 3, ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'istat_census', 'anncsu_addresses'], 2);
+      files = await syntheticFiles(300, 3, { only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'istat_census', 'anncsu_addresses'], comuni: 2 });
       expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);
     });
     afterAll(() => files?.remove());

@@ -29,7 +29,7 @@ describeDatabase('terrain beside gdaldem', (engine) => {
 
   beforeAll(async () => {
     const { parcels, seed, comuni } = JSON.parse(readFileSync(join(FOLDER, 'region.json'), 'utf8')) as { parcels: number; seed: number; comuni: number };
-    files = await syntheticFiles(parcels, seed, ['ade_cadastre'], comuni);
+    files = await syntheticFiles(parcels, seed, { only: ['ade_cadastre'], comuni });
     for (const name of readdirSync(FOLDER).filter((each) => each.endsWith('.tif'))) copyFileSync(join(FOLDER, name), join(files.folder, name));
     context = await contextOn(await engine.openDatabase());
     const report = await refresh(context, loadOptions([files.folder], [files.region.code]));
