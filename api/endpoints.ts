@@ -6,6 +6,7 @@ import type { Scope } from './access.ts';
 import * as answers from './answers.ts';
 import { invalidParameter, refusal, type ErrorCode } from './errors.ts';
 import { comuniNamed, search } from './geocoding.ts';
+import { parcelRecord } from './parcel-record.ts';
 import {
   locateParameters, municipalityParameters, noParameters, parcelParameters, parcelPath, parcelSearchParameters, provinceParameters, readPlace, requireInBounds,
   reverseParameters, searchParameters,
@@ -159,7 +160,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     refused: { include: 'basic,rsk' },
     lookup: async (reader, { include }, { id }) => {
       const sections = SECTION_NAMES.filter((section) => include === undefined || include.length === 0 || include.includes(section));
-      const found = await reader.call<Answer>('select publication, answer from api.parcel_answer($1, $2)', [id, sections]);
+      const found = await parcelRecord(reader, id, sections);
       if (found.answer !== null) return found;
       const { retired } = await reader.call<{ retired: Retired | null }>('select retired_parcel as retired from api.retired_parcel($1)', [id]);
       throw retired === null ? refusal.NOT_FOUND(id) : refusal.GONE(id, retired.successor_fid);

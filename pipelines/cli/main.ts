@@ -5,6 +5,7 @@ import { MappaleError } from '../errors.ts';
 import { usageExit } from './command.ts';
 import { diffCommand } from './diff.ts';
 import { doctorCommand } from './doctor.ts';
+import { firstScreen } from './first-screen.ts';
 import { loadRegionCommand } from './load-region.ts';
 import { migrateCommand } from './migrate.ts';
 import { explainCommand, parcelCommand } from './parcel.ts';
@@ -47,7 +48,8 @@ export async function main(argv: readonly string[]): Promise<void> {
     throw error;
   });
   try {
-    await program().parseAsync([...argv]);
+    if (argv.length === 2) process.stdout.write(`${await firstScreen()}\n`);
+    else await program().parseAsync([...argv]);
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
     process.stderr.write(`${error.report()}\n`);

@@ -1,6 +1,6 @@
 -- purpose: one parcel's record
 -- reads: core.parcel, core.parcel_register, ledger.attribution, ledger.publication, ledger.publication_lock
--- writes: api.section_source, api.licenses, api.parcel, api.parcel_by_reference, api.retired_parcel
+-- writes: api.section_source, api.licenses, api.included, api.parcel_record, api.parcel, api.parcel_by_reference, api.retired_parcel
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude
 
@@ -72,15 +72,22 @@ end
 $$;
 comment on function api.licenses(int4, text[]) is 'Attributions of the sections, and always the mandatory ones (section *), of the publication in force of a region';
 
-create or replace function api.parcel(p_fid int4, p_include text[]) returns json
+create or replace function api.included(p_include text[]) returns text[]
+language sql immutable parallel safe as $$
+  select array['basic'] || array_remove(p_include, 'basic')
+$$;
+comment on function api.included(text[]) is 'Sections of a record in its order: basic is always there and comes first';
+
+create or replace function api.parcel_record(p_fid int4, p_include text[], p_licensed bool) returns text
 language plpgsql volatile as $$
 declare
-  v_include text[] := array['basic'] || array_remove(p_include, 'basic');
+  v_include constant text[] := api.included(p_include);
   v_region constant int4 := core.region_of(p_fid);
   v_covered constant text[] := api.covered_sections();
   v_basic record;
   v_section text;
   v_found record;
+  v_shown text;
   v_record text;
   v_coverage text := '';
 begin
@@ -91,7 +98,7 @@ begin
   if v_basic.value is null then
     return null;
   end if;
-  -- json keeps the order of the contract where jsonb sorts, and costs a third less; put together as text.
+  -- json keeps the order of the contract where jsonb sorts, and costs a third less; put together as text. Names of sections need no quoting.
   v_record := '{"fid":' || p_fid || ',"municipality":' || (v_basic.value -> 'municipality');
   foreach v_section in array v_include loop
     if v_section = 'basic' then
@@ -99,23 +106,26 @@ begin
     else
       v_found := api.section_record(v_section, p_fid);
     end if;
-    v_record := v_record || ',' || to_json(v_section) || ':' || coalesce(v_found.value::text, 'null');
+    v_shown := coalesce(v_found.value::text, 'null');
+    v_record := v_record || ',"' || v_section || '":' || v_shown;
     -- Of the others the block says it itself.
     if v_section = any (v_covered) then
-      v_coverage := v_coverage || ',' || to_json(v_section) || ':' || to_json(
-        api.section_coverage(v_region, v_basic.belfiore, v_basic.point, v_section, v_found.linked, v_found.value::text not in ('null', '[]'))
-      );
+      v_coverage := v_coverage || ',"' || v_section || '":"'
+        || api.section_coverage(v_region, v_basic.belfiore, v_basic.point, v_section, v_found.linked, v_shown not in ('null', '[]')) || '"';
     end if;
   end loop;
-  return (
-    v_record || ',"meta":' || json_build_object(
-      'sections_included', v_include,
-      'coverage', ('{' || substr(v_coverage, 2) || '}')::json,
-      'licenses', api.licenses(v_region, v_include),
-      'attribution_required', true
-    ) || '}'
-  )::json;
+  return v_record
+    || ',"meta":{"sections_included":' || array_to_json(v_include)
+    || ',"coverage":{' || substr(v_coverage, 2)
+    || '},"licenses":' || case when p_licensed then api.licenses(v_region, v_include)::text else '[]' end
+    || ',"attribution_required":true}}';
 end
+$$;
+comment on function api.parcel_record(int4, text[], bool) is 'Record of a parcel as JSON text, with its licences or with an empty list of them; null when there is no such parcel. Sections must be known names';
+
+create or replace function api.parcel(p_fid int4, p_include text[]) returns json
+language sql volatile as $$
+  select api.parcel_record(p_fid, p_include, true)::json
 $$;
 comment on function api.parcel(int4, text[]) is 'Record of a parcel with the sections named, in their order, basic first; null when there is no such parcel. Sections must be known names';
 

@@ -417,6 +417,31 @@ describeEngines('the read interface', (engine) => {
       expect(new Set(digests.map(({ digest }) => digest)).size).toBe(digests.length);
     });
 
+    it('name the licences of the publication in force, though they are asked for once in each, and those of the sections that are asked for', async () => {
+      const { database } = service;
+      const licences = async (include: string): Promise<unknown[]> => {
+        const { meta } = (await ask(`/parcels/${parcel.fid}?include=${include}`)).body as { meta: { licenses: unknown[] } };
+        return meta.licenses;
+      };
+      const stated = async (include: string): Promise<unknown[]> => {
+        const [row] = await database.query<{ licenses: unknown[] }>('select api.licenses(core.region_of($1), $2) as licenses', [parcel.fid, include.split(',')]);
+        return row!.licenses;
+      };
+      for (const include of ['basic,risk', 'basic,solar', 'basic,risk', 'basic']) expect(await licences(include), include).toEqual(await stated(include));
+      const before = await licences('basic,risk');
+      const region = "(select publication_id from ledger.publication where unit_code = 14 and state = 'current')";
+      await database.query(`update ledger.attribution set reference_period = reference_period || '?' where publication_id = ${region} and section = 'risk'`);
+      // What was published is never another: only a publication of its own makes it so.
+      expect(await licences('basic,risk')).toEqual(before);
+      await database.query(`update ledger.publication set published_at = published_at + interval '1 day' where publication_id = ${region}`);
+      const after = await licences('basic,risk');
+      expect(after).not.toEqual(before);
+      expect(after).toEqual(await stated('basic,risk'));
+      await database.query(`update ledger.attribution set reference_period = rtrim(reference_period, '?') where publication_id = ${region} and section = 'risk'`);
+      await database.query(`update ledger.publication set published_at = published_at - interval '1 day' where publication_id = ${region}`);
+      expect(await licences('basic,risk')).toEqual(before);
+    });
+
     // Made in the same way on either engine.
     it.runIf(engine.name === 'postgres')('carry another ETag from a database that was built from other files: one that takes this one\'s place is not answered 304', async () => {
       const other = await regionService(engine, 40, 12, { comuni: 2 });

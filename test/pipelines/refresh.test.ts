@@ -10,7 +10,7 @@ import { prune } from '../../pipelines/operate/prune.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
 import { staleOf } from '../../pipelines/plan/plan.ts';
 import { outlook, refresh } from '../../pipelines/run/refresh.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
@@ -35,7 +35,7 @@ async function record(context: Context, reference: string): Promise<string> {
   return JSON.stringify(row!.record);
 }
 
-describeEngines('a refresh', (engine) => {
+describeDatabase('a refresh', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
   const options = (more = {}): ReturnType<typeof loadOptions> => loadOptions([files.folder], [REGION], more);

@@ -8,7 +8,7 @@ import type { Context } from '../../pipelines/run/context.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { writeZip, type ZipEntry } from '../../pipelines/synthetic/zip-writer.ts';
 import { readFileSync } from 'node:fs';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 import { realData } from '../harness/real-data.ts';
 
@@ -17,7 +17,7 @@ const [map, codes] = [realData('trento'), realData('istat-admin')];
 const there = [map, codes].every((folder) => folder !== null && existsSync(folder));
 
 describe.skipIf(!there)('comune catastale 001 Agrone, as published (real data beside the checkout)', () => {
-  describeEngines('loaded', (engine) => {
+  describeDatabase('loaded', (engine) => {
     let folder: string;
     let context: Context;
     let report: RefreshReport;

@@ -1,0 +1,93 @@
+/** What a newcomer sees who types `mappale` and nothing else: the state of this machine, and a command that goes on from there. */
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { createServer, type AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { firstScreen } from '../../pipelines/cli/first-screen.ts';
+import { program } from '../../pipelines/cli/main.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
+import { describeDatabase } from '../harness/database.ts';
+import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+import { openRun } from '../harness/run.ts';
+
+const commands = new Set(program().commands.map((each) => each.name()));
+
+/** @returns what it says, and the commands that it names */
+async function screen(url: string): Promise<{ text: string; next: string[] }> {
+  vi.stubEnv('DATABASE_URL', url);
+  const text = await firstScreen();
+  const next = [...text.matchAll(/^ {2}npx mappale ([a-z-]+)/gm)].map((match) => match[1]!);
+  for (const name of next.filter((each) => each !== '--help')) expect(commands, text).toContain(name);
+  return { text, next };
+}
+
+afterEach(() => vi.unstubAllEnvs());
+
+describe('typed without a database, mappale', () => {
+  it('names what this machine has and the first load, and makes nothing', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mappale-first-'));
+    try {
+      const { text, next } = await screen(`pglite:${join(folder, 'none', 'database')}`);
+      expect(text).toContain(`Node ${process.versions.node}`);
+      expect(text).toContain('not there yet, the first load makes it');
+      expect(next.slice(0, 3)).toEqual(['load-region', 'load-region', 'sources']);
+      expect(existsSync(join(folder, 'none'))).toBe(false);
+    } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('says what stands in the way of a server that does not answer, without its password', async () => {
+    const taken = createServer().listen(0, '127.0.0.1');
+    await once(taken, 'listening');
+    const { port } = taken.address() as AddressInfo;
+    await new Promise((resolve) => taken.close(resolve));
+    const { text, next } = await screen(`postgres://me:secret@127.0.0.1:${port}/italy`);
+    expect(text).toContain('SQL_ECONNREFUSED');
+    expect(text).toContain('Start the server');
+    expect(text).not.toContain('secret');
+    expect(next[0]).toBe('doctor');
+  });
+});
+
+describeDatabase('typed on a database, mappale', (engine) => {
+  let url: string;
+  beforeAll(async () => {
+    url = await engine.createDatabase();
+  });
+
+  it('goes from empty to published, and tells what failed', async () => {
+    expect((await screen(url)).text).toContain('empty, the first load makes what it needs');
+    const database = await engine.openDatabase(url);
+    const context = await contextOn(database);
+    expect((await screen(url)).text).toContain('nothing is published');
+
+    const { folder, region, remove } = await syntheticFiles(40, 4, { only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'], comuni: 2 });
+    try {
+      expect((await refresh(context, loadOptions([folder], [region.code]))).failures).toEqual([]);
+    } finally {
+      await remove();
+    }
+    const [parcel] = await database.query<{ fid: number; parcels: number }>("select min(fid) filter (where kind = 'land') as fid, count(*)::int4 as parcels from core.parcel");
+    const { text, next } = await screen(url);
+    expect(text).toContain(`Molise: ${parcel!.parcels} parcels, published today`);
+    expect(text).toContain(`npx mappale parcel ${parcel!.fid} `);
+    expect(text).not.toContain('exit code');
+    expect(next).toEqual(['parcel', 'serve', 'refresh', 'status', '--help']);
+
+    const runId = await openRun(database);
+    await database.query("update ledger.run set ended_at = now(), outcome = 'failed', exit_code = 5 where run_id = $1", [runId]);
+    expect((await screen(url)).text).toMatch(/the last run, \S+, ended with exit code 5: mappale status/);
+  });
+
+  it('of another version names migrate', async () => {
+    const database = await engine.openDatabase(url);
+    await database.query("update ledger.applied_file set sha256 = 'of another version' where file = 'sql/api/health.sql'");
+    const { text, next } = await screen(url);
+    expect(text).toContain('the database is not at this version');
+    expect(next).toEqual(['migrate', '--help']);
+  });
+});
