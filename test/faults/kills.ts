@@ -10,7 +10,7 @@ import { testEnvironment, type EngineName } from '../harness/environment.ts';
 import { Gate, nameOf, type Boundary } from './gate.ts';
 import { Machine, mappale, succeeded } from './machine.ts';
 import { inForce, orphans, recount, withDatabase } from './published.ts';
-import { smallRegion, type Region } from './region.ts';
+import { FEW_SOURCES, smallRegion, type Region } from './region.ts';
 
 const { kills: WANTED, seed } = testEnvironment();
 /** The embedded database opens slowly: fewer kills, none less. */
@@ -107,7 +107,8 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
   const target = engine.name === 'postgres' ? WANTED : Math.ceil(WANTED * EMBEDDED_SHARE);
   const random = randomOf('kills', engine.name, seed);
   beforeAll(async () => {
-    region = await smallRegion();
+    // Every source has its turn on the server; the embedded database differs in how it is opened and left.
+    region = await smallRegion(engine.name === 'pglite' ? FEW_SOURCES : undefined);
     pair = await Pair.of(engine);
   });
   afterAll(() => region.remove());
