@@ -3,8 +3,12 @@ import { regionOfFid } from '../pipelines/contract/regions.ts';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Answer } from './endpoints.ts';
 
-/** What the database leaves out, at the end of its answer. */
-const WITHOUT = '"licenses":[],"attribution_required":true}}';
+/** How a record ends with these licences. The database leaves them out. */
+function endWith(licenses: string): string {
+  return `"licenses":${licenses},"attribution_required":true}}`;
+}
+
+const WITHOUT = endWith('[]');
 
 interface Licences {
   readonly publication: string;
@@ -32,5 +36,5 @@ export async function parcelRecord(reader: Reader, fid: number, sections: readon
     if (known.size >= KNOWN) known.clear();
     known.set(key, { publication, licenses });
   }
-  return { publication, answer: `${answer.slice(0, -WITHOUT.length)}"licenses":${cited},"attribution_required":true}}` };
+  return { publication, answer: answer.slice(0, -WITHOUT.length) + endWith(cited) };
 }

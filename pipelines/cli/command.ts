@@ -1,6 +1,7 @@
 /** What commands share: options with one meaning, output for people and for machines, exit codes. */
 import { extname } from 'node:path';
 import { Command, type CommanderError } from 'commander';
+import { openDatabase, type Database } from '../db/index.ts';
 import { VERSION, withContext, type Context } from '../run/context.ts';
 import { EXIT, MappaleError } from '../errors.ts';
 import { findRegion, REGIONS, type Region } from '../contract/regions.ts';
@@ -66,6 +67,19 @@ export type Outcome = readonly [value: unknown, text: () => string];
 /** Looks at the database, and prints what it found. */
 export function look({ json }: { json?: boolean }, work: (context: Context) => Promise<Outcome>): Promise<void> {
   return withContext({ access: 'read' }, async (context) => print(json, ...await work(context)));
+}
+
+/** Looks at a database of whatever state. @param work gets null where an embedded one was never made */
+export async function looking<T>(url: string, work: (database: Database | null) => Promise<T>): Promise<T> {
+  const database = await openDatabase(url, 'read').catch((error: unknown) => {
+    if (error instanceof MappaleError && error.code === 'DATABASE_OUT_OF_DATE') return null;
+    throw error;
+  });
+  try {
+    return await work(database);
+  } finally {
+    await database?.close();
+  }
 }
 
 /** Changes something as a run of the ledger, and prints what was done. @param arguments_ as the ledger keeps them */

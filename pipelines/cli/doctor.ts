@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { readConfig } from '../config.ts';
-import { onDatabase, one, openDatabase, serverFacts, type Database } from '../db/index.ts';
+import { onDatabase, one, serverFacts } from '../db/index.ts';
 import { checkServer } from '../db/migrate.ts';
 import { missingRights, ROLE } from '../db/role.ts';
 import { appliedFiles, requireCurrent } from '../db/state.ts';
@@ -8,7 +8,7 @@ import { MappaleError } from '../errors.ts';
 import { freeBytes } from '../formats/disk.ts';
 import { gdal } from '../formats/vector.ts';
 import { loadSources } from '../contract/registry.ts';
-import { command, print } from './command.ts';
+import { command, looking, print } from './command.ts';
 
 interface Finding {
   readonly check: string;
@@ -97,17 +97,4 @@ async function examine(): Promise<Finding[]> {
     return `${free.toFixed(1)} GiB free`;
   });
   return findings;
-}
-
-/** @param work gets null where an embedded database was never made */
-async function looking<T>(url: string, work: (database: Database | null) => Promise<T>): Promise<T> {
-  const database = await openDatabase(url, 'read').catch((error: unknown) => {
-    if (error instanceof MappaleError && error.code === 'DATABASE_OUT_OF_DATE') return null;
-    throw error;
-  });
-  try {
-    return await work(database);
-  } finally {
-    await database?.close();
-  }
 }

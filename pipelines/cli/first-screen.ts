@@ -2,13 +2,14 @@
 import { readConfig } from '../config.ts';
 import { loadSources } from '../contract/registry.ts';
 import { unitName } from '../contract/regions.ts';
-import { onDatabase, type Database } from '../db/index.ts';
+import type { Database } from '../db/index.ts';
 import { checkServer } from '../db/migrate.ts';
 import { appliedFiles, requireCurrent } from '../db/state.ts';
 import { MappaleError } from '../errors.ts';
 import { gdal } from '../formats/vector.ts';
 import { group } from '../progress.ts';
 import { VERSION } from '../run/context.ts';
+import { looking } from './command.ts';
 
 /** What is typed, and what it does. */
 type Next = readonly (readonly [typed: string, what: string])[];
@@ -19,9 +20,12 @@ interface Found {
   readonly next: Next;
 }
 
-const DEMO: Next[number] = ['mappale load-region', 'a synthetic region with every source, in a minute'];
-const REAL: Next[number] = ['mappale load-region molise --data ~/downloads', 'a region from the publishers\' files, as far as they are there'];
-const SOURCES: Next[number] = ['mappale sources', 'what can be downloaded, where, and under which licence'];
+/** Where nothing is published. */
+const FIRST: Next = [
+  ['mappale load-region', 'a synthetic region with every source, in a minute'],
+  ['mappale load-region molise --data ~/downloads', 'a region from the publishers\' files, as far as they are there'],
+  ['mappale sources', 'what can be downloaded, where, and under which licence'],
+];
 
 /** @throws MappaleError `CONFIG_UNKNOWN`, `CONFIG_DISTRIBUTED` (exit 2) */
 export async function firstScreen(): Promise<string> {
@@ -41,11 +45,9 @@ export async function firstScreen(): Promise<string> {
 
 async function look(url: string): Promise<Found> {
   try {
-    return await onDatabase(url, 'read', published);
+    return await looking(url, async (database) => (database === null ? { lines: [`${url}: not there yet, the first load makes it`], next: FIRST } : published(database)));
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
-    // Opened to be read, an embedded database that was never made is out of date, too.
-    if (error.code === 'DATABASE_OUT_OF_DATE' && url.startsWith('pglite:')) return { lines: [`${url}: not there yet, the first load makes it`], next: [DEMO, REAL, SOURCES] };
     return { lines: [`${error.message} [${error.code}]`, ...[error.detail, error.hint].filter((line) => line !== undefined)], next: [['mappale doctor', 'what stands in the way, and how to mend it']] };
   }
 }
@@ -56,7 +58,7 @@ type Region = { readonly unit: number; readonly parcels: number; readonly days: 
 async function published(database: Database): Promise<Found> {
   if ((await appliedFiles(database)) === null) {
     await checkServer(database, database.label);
-    return { lines: [`${database.label}: empty, the first load makes what it needs`], next: [DEMO, REAL, SOURCES] };
+    return { lines: [`${database.label}: empty, the first load makes what it needs`], next: FIRST };
   }
   try {
     await requireCurrent(database, await loadSources());
@@ -65,7 +67,7 @@ async function published(database: Database): Promise<Found> {
     return { lines: [`${database.label}: ${error.message}`], next: [['mappale migrate', 'brings it to this version and keeps its rows']] };
   }
   const regions = await database.query<Region>(
-    `select p.unit_code::int4 as unit, coalesce(t.rows, 0)::int4 as parcels, extract(day from now() - p.published_at)::int4 as days
+    `select p.unit_code::int4 as unit, coalesce(t.rows, 0)::int4 as parcels, current_date - p.published_at::date as days
      from ledger.publication p
      left join ledger.publication_table t on t.publication_id = p.publication_id and t.relation = 'core.parcel'
      where p.state = 'current' and p.unit_code > 0
@@ -75,7 +77,7 @@ async function published(database: Database): Promise<Found> {
     'select command, exit_code::int4 as code from ledger.run where ended_at is not null order by run_id desc limit 1',
   );
   const failed = run !== undefined && run.code !== 0 ? [`the last run, ${run.command}, ended with exit code ${run.code}: mappale status`] : [];
-  if (regions.length === 0) return { lines: [`${database.label}: nothing is published`, ...failed], next: [DEMO, REAL, SOURCES] };
+  if (regions.length === 0) return { lines: [`${database.label}: nothing is published`, ...failed], next: FIRST };
   const ages = (days: number): string => (days === 0 ? 'today' : days === 1 ? 'yesterday' : `${days} days ago`);
   const lines = regions.map(({ unit, parcels, days }) => `${unitName(unit)}: ${group(parcels)} parcels, published ${ages(days)}`);
   const [parcel] = await database.query<{ fid: number | null }>("select min(fid) as fid from core.parcel where kind = 'land'");

@@ -13,18 +13,15 @@ export interface Region {
   remove(): Promise<void>;
 }
 
-/** Of each kind of file and each way to a section one, and those that differ: where a fault strikes the server or a reader, others teach the same. */
+/** Those that versions change, and a few of other kinds: where a fault strikes the server or a reader, further sources teach the same. */
 export const FEW_SOURCES = [
   'ade_cadastre', 'anncsu_addresses', 'copernicus_dem', 'dpc_seismic', 'igm_dbsn', 'ingv_mps04', 'ispra_flood', 'istat_census', 'istat_comuni', 'istat_soppressi',
   'mim_schools', 'omi_quotations',
 ];
 
-/**
- * @param only sources; without it all
- * @param parcels small, so that a whole load takes seconds
- */
-export async function smallRegion(only?: readonly string[], parcels = 600): Promise<Region> {
-  const files = await syntheticFiles(parcels, 11, { only });
+/** So few parcels that a whole load takes seconds. @param only sources; without it all */
+export async function smallRegion(only?: readonly string[]): Promise<Region> {
+  const files = await syntheticFiles(600, 11, { only });
   const whole = join(files.folder, '..', `${files.folder}-versions`);
   return {
     folder: files.folder,
