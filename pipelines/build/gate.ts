@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { atHand } from '../db/at-hand.ts';
 import { inWorkspace } from '../db/catalog.ts';
 import type { Place } from '../db/statements.ts';
-import { measure, WHOLE, type Figures, type IdentityFigures, type Measured } from '../db/figures.ts';
+import { measure, writePlaces, WHOLE, type Figures, type IdentityFigures, type Measured } from '../db/figures.ts';
 import type { Database, Session } from '../db/index.ts';
 import { ROOT } from '../config.ts';
 import { MappaleError } from '../errors.ts';
@@ -36,15 +36,22 @@ const SHOWN = 6;
  */
 export async function gate(database: Database, joined: Joined, subject: string, acceptance: Acceptance | null, log: Log, parallel: number): Promise<Gated> {
   const { schema, unit, incremental } = joined;
-  const [comuni, reached] = await inWorkspace(database, schema, async (session) =>
-    [await listComuni(session), incremental === null ? [] : await incremental.comuniReached(session)] as const);
+  const [comuni, reached, parcels] = await inWorkspace(database, schema, async (session) => {
+    const all = { schema, table: 'parcel' };
+    return [
+      await listComuni(session),
+      incremental === null ? [] : await incremental.comuniReached(session),
+      // Where few comuni are measured, writing down all parcels would take longer.
+      unit === 0 ? null : incremental === null ? await writePlaces(session, all) : all,
+    ] as const;
+  });
   // Copies of what lies on other nodes are made one after another.
   const most = joined.nodes === null ? Math.min(parallel, database.parallel) : 1;
   const measured = (await together(most, joined.built, async ({ relation, published }) => {
     const watched = gateOf(relation);
     if (watched === null) return [];
     return inWorkspace(database, schema, async (session) => {
-      const now: Measured = { table: { schema, table: tableOf(relation) }, parcels: unit === 0 ? null : { schema, table: 'parcel' } };
+      const now: Measured = { table: { schema, table: tableOf(relation) }, parcels };
       const kept = published === null ? [] : await keptFigures(session, unit, relation, watched);
       const measureWas = async (only?: readonly string[]): Promise<Figures[]> =>
         published === null ? [] : measure(session, watched, await measuredWas(session, joined, { schema: schemaOf(relation), table: published }), only);

@@ -9,6 +9,16 @@ select p.belfiore as comune
 from :"parcels" p
 join (:"fids") f using (fid)
 
+-- statement: drop_places
+drop table if exists :"places"
+
+-- statement: places
+create table :"places" as
+select
+  fid,
+  belfiore
+from :"parcels"
+
 -- statement: fids
 select fid
 from :"table"
