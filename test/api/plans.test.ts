@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
+import { openReader } from '../../pipelines/db/reader.ts';
 import { describeEngines } from '../harness/database.ts';
 import { regionService, serviceOn } from './harness.ts';
 
@@ -86,6 +87,12 @@ describeEngines('the plans of the read interface', (engine) => {
     const perRecord = new Map(scans.map(({ name, indexed }) => [name.replace(/_\d+_\d+$/, ''), indexed / paths.length]));
     expect(perRecord.get('core.parcel')).toBe(1);
     for (const [table, count] of perRecord) if (table.startsWith('section.')) expect([table, count]).toEqual([table, 1]);
+  });
+
+  it('starts no workers, whatever a server is set to: that takes ten times as long as an answer', async () => {
+    const reader = await openReader(service.database, service.url, { connections: 1, statementTimeoutMs: 20_000 });
+    expect(await reader.call("select current_setting('max_parallel_workers_per_gather') as workers", [])).toEqual({ workers: '0' });
+    await reader.close();
   });
 
   it('counts a request by rewriting one row in place', async () => {
