@@ -10,6 +10,7 @@ export interface RefreshArguments {
   readonly parallel: number;
   readonly accept?: string;
   readonly force?: boolean;
+  readonly beside?: boolean;
   readonly json?: boolean;
 }
 
@@ -20,6 +21,7 @@ export function refreshing(name: string, purpose: string, examples: readonly str
     .option('--parallel <n>', 'releases, regions or tables of a region at the same time', parseCount, 2)
     .option('--accept <reason>', 'publish although the quality gate refuses; who, why and the figures are kept in the ledger')
     .option('--force', 'start although the disk seems too small')
+    .option('--beside', 'work at the same time as other loads that are given it, on any host: one reads files at a time, each region is built by one')
     .option('--json', 'print the report as JSON');
 }
 
@@ -30,10 +32,12 @@ export function foldersOf({ data = ['data'] }: { readonly data?: readonly string
 
 /** Brings regions up to date, and prints the report. @param more what stands below it for people @returns the exit code */
 export async function bringUpToDate(
-  context: Context, name: string, { parallel, accept, force, json }: RefreshArguments, data: readonly string[], regions: readonly number[] | null,
+  context: Context, name: string, { parallel, accept, force, beside, json }: RefreshArguments, data: readonly string[], regions: readonly number[] | null,
   more: () => Promise<string> = async () => '',
 ): Promise<number> {
-  const report = await refresh(context, { command: name, data, regions, parallel, accept: acceptance(context, accept), force: force === true });
+  const report = await refresh(context, {
+    command: name, data, regions, parallel, accept: acceptance(context, accept), force: force === true, beside: beside === true,
+  });
   const below = await more();
   print(json, report, () => `${describe(report)}${below}`);
   return exitCodeOf(report);

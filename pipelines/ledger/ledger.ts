@@ -150,16 +150,30 @@ export interface Acceptance {
   readonly why: string;
 }
 
-/** One command that writes; holds the only writer's place while it lives. */
+/** One command that writes: the only one, or one of several runs beside one another. */
 export interface Run {
   readonly runId: number;
-  /** @throws MappaleError `LOCK_LOST` (exit 6) when the run no longer is the one writer */
+  /** @throws MappaleError `LOCK_LOST` (exit 6) when the run no longer holds its place */
   step<T>(step: string, subject: string, work: () => Promise<T>): Promise<T>;
+  /** What all regions are made from – releases, what is known of files – is changed by one run at a time: waits for its turn. */
+  shared<T>(work: () => Promise<T>): Promise<T>;
+  /** Italy's tables, in which regions look things up: waits until no other run builds a region. Within `shared`. */
+  italy<T>(work: () => Promise<T>): Promise<T>;
+  /**
+   * A region is built by one run at a time. After `shared`.
+   * @param wait null: not at all; else what to do before waiting for another run that builds it
+   * @returns null when another run builds it
+   */
+  region<T>(unit: number, work: () => Promise<T>, wait: (() => void) | null): Promise<T | null>;
 }
 
+/** How a run shares the database with others. */
+export type Place = 'alone' | 'beside';
+
 /**
- * Runs a command that writes: takes the one writer's lock, opens the ledger's run, closes it with its outcome.
+ * Runs a command that writes: takes its place among the writers, opens the ledger's run, closes it with its outcome.
  * @param exitCodeOf exit code of a run that ended with this result, some of which may have failed
+ * @param place `beside`: others that are beside one another may work at the same time, on any host (PostgreSQL; the embedded database has one process)
  * @throws MappaleError `ALREADY_RUNNING` (exit 7), naming the other one
  */
 export async function withRun<T>(
@@ -167,20 +181,24 @@ export async function withRun<T>(
   facts: { command: string; arguments: unknown; version: string; host: string },
   work: (run: Run) => Promise<T>,
   exitCodeOf: (result: T) => number = () => EXIT.done,
+  place: Place = 'alone',
 ): Promise<T> {
-  return asOnlyWriter(database, async (verify) => {
-    await database.query("update ledger.run set ended_at = now(), outcome = 'interrupted' where ended_at is null");
+  return asWriter(database, place, async (turns) => {
     const { command, version, host } = facts;
-    const { id: runId } = await one<{ id: number }>(database, ledger('add_run'), [command, JSON.stringify(facts.arguments), version, host, process.pid]);
+    const { id: runId } = await turns.open(async (session) => {
+      await session.query(ledger('close_dead_runs'));
+      return one<{ id: number }>(session, ledger('add_run'), [command, JSON.stringify(facts.arguments), version, host, process.pid]);
+    });
     const finish = (outcome: string, exitCode: number, report: unknown): Promise<unknown> =>
       database.query(ledger('end_run'), [runId, outcome, exitCode, JSON.stringify(report)]);
     try {
       const result = await work({
         runId,
         step: async (step, subject, inner) => {
-          await verify();
+          await turns.verify();
           return recordStep(database, runId, step, subject, inner);
         },
+        shared: turns.shared, italy: turns.italy, region: turns.region,
       });
       await finish('done', exitCodeOf(result), null);
       return result;
@@ -207,8 +225,8 @@ async function recordStep<T>(database: Database, runId: number, step: string, su
 }
 
 function lockLost(cause?: unknown): MappaleError {
-  return new MappaleError('this run is no longer the only writer', {
-    code: 'LOCK_LOST', kind: 'database', detail: 'expected to hold the writer\'s lock to the end, found that the server closed the connection that held it',
+  return new MappaleError('this run no longer has its place among the writers', {
+    code: 'LOCK_LOST', kind: 'database', detail: 'expected to hold its lock to the end, found that the server closed the connection that held it',
     hint: 'Run the same command again: what is published is whole.', cause,
   });
 }
@@ -223,34 +241,115 @@ export async function fence(session: Session, runId: number): Promise<void> {
   if (rows.length === 0) throw lockLost();
 }
 
-/**
- * Works while a connection of its own holds the writer's lock, which the server frees when the process dies.
- * @param work is given what throws `LOCK_LOST` (exit 6) when the lock is lost
- */
-async function asOnlyWriter<T>(database: Database, work: (verify: () => Promise<unknown>) => Promise<T>): Promise<T> {
-  if (database.engine === 'pglite') return work(async () => undefined);
+/** What a writer asks of the connection that holds its locks. */
+interface Turns extends Pick<Run, 'shared' | 'italy' | 'region'> {
+  /** Opens a run in one transaction; it counts as alive while this connection lives. */
+  open(work: (session: Session) => Promise<{ id: number }>): Promise<{ id: number }>;
+  /** @throws MappaleError `LOCK_LOST` (exit 6) */
+  verify(): Promise<unknown>;
+}
+
+/** Nobody else can write: every turn is ours. */
+const OWN_TURNS: Pick<Turns, 'shared' | 'italy' | 'region'> = { shared: (work) => work(), italy: (work) => work(), region: (_unit, work) => work() };
+
+/** Works while a connection of its own holds the locks of a writer, which the server frees when the process dies. */
+async function asWriter<T>(database: Database, place: Place, work: (turns: Turns) => Promise<T>): Promise<T> {
+  if (database.engine === 'pglite') return work({ ...OWN_TURNS, open: (inner) => database.session(inner), verify: async () => undefined });
   return database.session(async (session) => {
-    const { taken } = await one<{ taken: boolean }>(session, "select pg_try_advisory_lock(hashtextextended('mappale writer', 0)) as taken");
-    if (!taken) {
-      const [writer] = await session.query<{ command: string; host: string; pid: number; started_at: Date }>(ledger('writer'));
-      throw new MappaleError('another run is writing to this database', {
-        code: 'ALREADY_RUNNING', kind: 'locked',
-        detail: writer === undefined
-          ? 'expected no other writer, found one that has not yet written its name'
-          : `expected no other writer, found ${writer.command} as process ${writer.pid} on ${writer.host}, since ${writer.started_at.toISOString()}`,
-        hint: 'Wait until it ends, then run the same command again.',
-      });
-    }
-    // Steps that begin in the same moment ask once: the connection takes one question at a time.
-    let asked: Promise<unknown> | undefined;
-    const ask = (): Promise<unknown> => session.query('select 1').catch((error: unknown) => {
-      throw lockLost(error);
-    }).finally(() => (asked = undefined));
+    const locks = new Locks(session);
+    if (!(await locks.take('writer', place === 'beside' ? 'shared' : 'alone'))) throw await alreadyRunning(session);
     try {
-      return await work(() => (asked ??= ask()));
+      return await work({
+        ...(place === 'beside' ? turnsBeside(locks) : OWN_TURNS),
+        open: (inner) => session.transaction(async () => {
+          const run = await inner(session);
+          await session.query(ledger('live'), [run.id]);
+          return run;
+        }),
+        verify: () => locks.verify(),
+      });
     } finally {
-      await asked?.catch(() => undefined);
-      await session.query("select pg_advisory_unlock(hashtextextended('mappale writer', 0))").catch(() => undefined);
+      await locks.freeAll();
     }
+  });
+}
+
+function turnsBeside(locks: Locks): Pick<Turns, 'shared' | 'italy' | 'region'> {
+  const during = async <T>(name: string, work: () => Promise<T>): Promise<T> => {
+    try {
+      return await work();
+    } finally {
+      await locks.free(name);
+    }
+  };
+  return {
+    async shared(work) {
+      await locks.wait('shared', 'alone');
+      return during('shared', async () => {
+        const result = await work();
+        // Before another run can change what our regions are made from: Italy's tables stay as they are until we end.
+        await locks.wait('italy', 'shared');
+        return result;
+      });
+    },
+    async italy(work) {
+      await locks.wait('italy', 'alone');
+      return during('italy', work);
+    },
+    async region(unit, work, wait) {
+      const name = `region ${unit}`;
+      if (!(await locks.take(name, 'alone'))) {
+        if (wait === null) return null;
+        wait();
+        await locks.wait(name, 'alone');
+      }
+      return during(name, work);
+    },
+  };
+}
+
+/** Advisory locks of one connection, by name. */
+class Locks {
+  readonly #session: Session;
+  /** Steps that begin in the same moment ask once: the connection takes one question at a time. */
+  #asked: Promise<unknown> | undefined;
+
+  constructor(session: Session) {
+    this.#session = session;
+  }
+
+  /** @returns false when another connection has it */
+  async take(name: string, how: 'alone' | 'shared'): Promise<boolean> {
+    return (await one<{ taken: boolean }>(this.#session, ledger(how === 'shared' ? 'try_share' : 'try_lock'), [`mappale ${name}`])).taken;
+  }
+
+  async wait(name: string, how: 'alone' | 'shared'): Promise<void> {
+    await this.#session.query(ledger(how === 'shared' ? 'share' : 'lock'), [`mappale ${name}`]);
+  }
+
+  async free(name: string): Promise<void> {
+    await this.#session.query(ledger('unlock'), [`mappale ${name}`]).catch(() => undefined);
+  }
+
+  async freeAll(): Promise<void> {
+    await this.#asked?.catch(() => undefined);
+    await this.#session.query('select pg_advisory_unlock_all()').catch(() => undefined);
+  }
+
+  verify(): Promise<unknown> {
+    return (this.#asked ??= this.#session.query('select 1').catch((error: unknown) => {
+      throw lockLost(error);
+    }).finally(() => (this.#asked = undefined)));
+  }
+}
+
+async function alreadyRunning(session: Session): Promise<MappaleError> {
+  const [writer] = await session.query<{ command: string; host: string; pid: number; started_at: Date }>(ledger('writer'));
+  return new MappaleError('another run is writing to this database', {
+    code: 'ALREADY_RUNNING', kind: 'locked',
+    detail: writer === undefined
+      ? 'expected no other writer, found one that has not yet written its name'
+      : `expected no other writer, found ${writer.command} as process ${writer.pid} on ${writer.host}, since ${writer.started_at.toISOString()}`,
+    hint: 'Wait until it ends, then run the same command again. Loads of several regions may work at the same time when each is given --beside.',
   });
 }

@@ -40,6 +40,8 @@ export interface RefreshOptions {
   readonly accept: Acceptance | null;
   /** Start although the estimate says that the disk will not do. */
   readonly force: boolean;
+  /** Beside other runs that are so, too, on any host; without it alone. */
+  readonly beside?: boolean;
 }
 
 export interface ReleaseReport extends Counts {
@@ -108,7 +110,7 @@ async function known({ database, sources, engine }: Context, inventory: Inventor
  */
 export async function refresh(context: Context, options: RefreshOptions): Promise<RefreshReport> {
   const startedAt = performance.now();
-  const { database, log } = context;
+  const { database, sources, log } = context;
   const { survey, seen, planned } = await look(context, options);
   await seen.write(database);
   for (const { path, error } of survey.broken) log.warn(`${path}: ${error.message} [${error.code}]: ${error.detail ?? ''}`);
@@ -128,9 +130,6 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
   refuseWithoutRoom(estimate, options.force);
   return withRun(database, aboutRun(context, options), async (run) => {
     log.runId = run.runId;
-    const leftovers = await run.step('recover', 'workspaces', () => recoverStaging(database));
-    if (leftovers.length > 0) log.info(`an interrupted run left ${leftovers.length} workspace(s); they were removed and their releases are read again`);
-    if (options.data !== null) await noteFiles(database, run.runId, present, came);
     const most = Math.min(options.parallel, database.parallel);
     /** What fails is told, and the others go on; without the database nothing can. @returns null when it failed */
     const attempt = async <T>(work: () => Promise<T>): Promise<T | null> => {
@@ -146,19 +145,14 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     };
     const loaded: ReleaseReport[] = [];
     const failedReleases: Located[] = [];
-    await together(most, planned.loads, async (job) => {
+    const units: UnitReport[] = [];
+    const load = async (job: LoadJob): Promise<void> => {
       const done = await attempt(() => loadRelease(context, run, job));
       if (done === null) failedReleases.push(job.located);
       else loaded.push(done);
-    });
-    // What the files hold is known now: planned again, of what is loaded.
-    const inventory = await placed(context, run, options, failures);
-    const then = plan(await known(context, inventory), null, options.regions);
-    for (const each of then.held) log.info(each);
-    const units: UnitReport[] = [];
-    // Regions side by side, or the tables of one.
-    const tables = then.builds.filter(({ unit }) => unit > 0).length > 1 ? 1 : options.parallel;
-    const build = async (job: BuildJob): Promise<void> => {
+    };
+    /** @param tables of it at the same time */
+    const build = async (job: BuildJob, inventory: Inventory, tables: number): Promise<void> => {
       const { unit } = job;
       const blocking = failedReleases.filter(({ source, region }) => (unit === 0 ? source.manifest.reference === true : region === null || region === unit));
       if (blocking.length > 0) {
@@ -168,12 +162,44 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
       const done = await attempt(() => buildUnit(context, run, job, inventory, options, tables));
       if (done !== null) units.push(done);
     };
-    // Italy first: regions look things up in it.
-    for (const job of then.builds.filter(({ unit }) => unit === 0)) await build(job);
-    await together(most, then.builds.filter(({ unit }) => unit > 0), build);
+    const { held, regions } = await run.shared(async () => {
+      const leftovers = await run.step('recover', 'workspaces', () => recoverStaging(database));
+      if (leftovers.length > 0) log.info(`an interrupted run left ${leftovers.length} workspace(s); they were removed and their releases are read again`);
+      if (options.data !== null) await noteFiles(database, run.runId, present, came);
+      // While this run waited for its turn, another may have read the same files.
+      const { loads } = options.beside === true ? plan(await known(context, await Inventory.read(database, sources)), survey, options.regions) : planned;
+      await together(most, loads, load);
+      // What the files hold is known now: planned again, of what is loaded.
+      const inventory = await placed(context, run, options, failures);
+      const then = plan(await known(context, inventory), null, options.regions);
+      for (const each of then.held) log.info(each);
+      // Italy first: regions look things up in it.
+      for (const job of then.builds.filter(({ unit }) => unit === 0)) await run.italy(() => build(job, inventory, options.parallel));
+      return { held: then.held, regions: then.builds.filter(({ unit }) => unit > 0).map((job) => ({ job, inventory })) };
+    });
+    // Regions side by side, or the tables of one.
+    const tables = regions.length > 1 ? 1 : options.parallel;
+    /** @returns whether another run builds it */
+    const buildRegion = async ({ job, inventory }: typeof regions[number], wait: boolean): Promise<boolean> => {
+      const name = unitName(job.unit);
+      const turn = await run.region(job.unit, async () => {
+        if (options.beside !== true) return build(job, inventory, tables);
+        // Another run may have built it, or loaded what it is made from, since this one looked.
+        const now = await Inventory.read(database, sources);
+        const again = plan(await known(context, now), null, [job.unit]).builds.find(({ unit }) => unit === job.unit);
+        if (again !== undefined) await build(again, now, tables);
+      }, wait ? () => log.info(`${name}: another run builds it; waiting for it`) : null);
+      return turn === null;
+    };
+    const elsewhere: typeof regions = [];
+    await together(most, regions, async (each) => {
+      if (await buildRegion(each, false)) elsewhere.push(each);
+    });
+    // What another run could not finish is done here.
+    for (const each of elsewhere) await buildRegion(each, true);
     if (failures.length === 0) failures.push(...(await nothingPublished(context, options)));
-    return report({ runId: run.runId, held: [...then.held].sort(), loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), estimate });
-  }, exitCodeOf);
+    return report({ runId: run.runId, held: [...held].sort(), loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), estimate });
+  }, exitCodeOf, options.beside === true ? 'beside' : 'alone');
 }
 
 function aboutRun(context: Context, options: RefreshOptions): { command: string; arguments: unknown; version: string; host: string } {

@@ -134,7 +134,7 @@ function layersOf(region: SyntheticRegion, comune: SyntheticComune): { readonly 
   const grid = new CellGrid(region);
   const extent = extentOf(grid, region, comune);
   const [west, south, east, north] = extent;
-  const code = `IT${String(900 + (comune.index / TOWNS) % 100)}L3`;
+  const code = `IT${String((900 + comune.index / TOWNS) % 1000).padStart(3, '0')}L3`;
   const name = comune.italianName.normalize('NFD').replace(/[^A-Za-z]+/g, '_').toUpperCase();
   const about = ['IT', comune.italianName, code];
   const stem = `${code}_${name}_UA2018`;

@@ -186,6 +186,32 @@ set
   report = $4
 where run_id = $1
 
+-- statement: close_dead_runs
+-- A run that lives holds a lock of its number.
+update ledger.run
+set ended_at = now(),
+  outcome = 'interrupted'
+where ended_at is null
+  and pg_try_advisory_xact_lock(hashtext('mappale run'), run_id)
+
+-- statement: live
+select pg_advisory_lock(hashtext('mappale run'), $1)
+
+-- statement: try_lock
+select pg_try_advisory_lock(hashtextextended($1, 0)) as taken
+
+-- statement: try_share
+select pg_try_advisory_lock_shared(hashtextextended($1, 0)) as taken
+
+-- statement: lock
+select pg_advisory_lock(hashtextextended($1, 0))
+
+-- statement: share
+select pg_advisory_lock_shared(hashtextextended($1, 0))
+
+-- statement: unlock
+select pg_advisory_unlock(hashtextextended($1, 0))
+
 -- statement: writer
 select
   command,

@@ -177,7 +177,7 @@ describe.skipIf(missing !== null)(`a server that fails${missing === null ? '' : 
     const zombie = refresh(url);
     expect(await gate.reached(zombie)).toBe(true);
     const holders = await withDatabase(url, (database) => database.query<{ pid: number }>(
-      "select l.pid from pg_locks l where l.locktype = 'advisory' and l.granted and l.classid <> 4711 and l.database = (select oid from pg_database where datname = current_database())",
+      "select distinct l.pid from pg_locks l where l.locktype = 'advisory' and l.granted and l.classid <> 4711 and l.database = (select oid from pg_database where datname = current_database())",
     ));
     expect(holders).toHaveLength(1);
     await gate.terminate(holders[0]!.pid);

@@ -287,6 +287,7 @@ select
 from pga_node as node
 cross join (values (0, 0), (1, 0), (0, 1), (1, 1)) as corner (dx, dy);
 
+-- serves: the nodes of a parcel's cell
 create index on cell_node (ix, iy);
 analyze cell_node;
 analyze cell;
