@@ -20,11 +20,12 @@ import { statusCommand } from './status.ts';
 import { synthCommand } from './synth.ts';
 import { tokenCommand } from './token.ts';
 import { validateCommand } from './validate.ts';
+import { watchCommand } from './watch.ts';
 
 /** In the order of the help. */
 const COMMANDS = [
   fetchCommand, loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, serveCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand,
-  pruneCommand, refreshCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand,
+  pruneCommand, refreshCommand, watchCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand,
   explainCommand,
 ];
 

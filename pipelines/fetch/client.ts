@@ -138,6 +138,11 @@ export async function discard({ body }: Answer): Promise<void> {
   await body.dump({ limit: 65_536 }).catch(() => undefined);
 }
 
+/** Ends the connection of a body of which no more is wanted. */
+export function giveUp({ body }: Answer): void {
+  body.on('error', () => undefined).destroy();
+}
+
 /** @returns seconds from now; null: the header is not there, or says nothing that is known */
 export function retryAfter(header: string | undefined, now: number): number | null {
   if (header === undefined) return null;

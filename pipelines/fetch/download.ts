@@ -9,7 +9,7 @@ import { inputError, MappaleError } from '../errors.ts';
 import { freeBytes } from '../formats/disk.ts';
 import { isFull } from '../formats/file-error.ts';
 import { recognise } from '../ingest/locate.ts';
-import { BROKEN, discard, reasonOf, type Answer, type Clock, type Publisher } from './client.ts';
+import { BROKEN, discard, giveUp, reasonOf, type Answer, type Clock, type Publisher } from './client.ts';
 import { partOf, readKept, readPart, sidecarOf, writeJson, type Kept, type Part, type Version } from './kept.ts';
 import { isPage, linksOf, PAGE_BYTES, pageError } from './page.ts';
 
@@ -114,7 +114,7 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
     await rm(sidecarOf(part), { force: true });
     return told(same ? 'unchanged' : kept === null ? 'new' : 'changed', now, received);
   } finally {
-    found.whole?.body.destroy();
+    if (found.whole !== null) giveUp(found.whole);
   }
 }
 
@@ -160,7 +160,7 @@ function byHand({ folder, file, source }: Wanted): string {
 
 async function linkOn(url: string, link: RegExp, wanted: Wanted, around: Surroundings): Promise<string> {
   const answer = await around.publisher.ask(url, headersOf(wanted, {}));
-  if (answer.status !== 200) throw await statusError(answer, url, wanted, around);
+  if (answer.status !== 200 && answer.status !== 404 && answer.status !== 410) throw await statusError(answer, url, wanted, around);
   const page = await answer.body.text();
   const found = linksOf(page).find((each) => link.test(each));
   if (found !== undefined) return new URL(found, answer.url).href;
@@ -257,7 +257,7 @@ async function isSame(kept: Kept, found: Found, path: string, wanted: Wanted, ar
   const from = Math.max(0, found.bytes - END);
   const answer = await around.publisher.ask(found.url, headersOf(wanted, { range: `bytes=${from}-${found.bytes - 1}` }));
   if (answer.status !== 206 || rangeOf(answer)?.start !== from) {
-    answer.body.destroy();
+    giveUp(answer);
     return false;
   }
   const end = Buffer.from(await answer.body.arrayBuffer());
@@ -313,7 +313,7 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
     if (other !== null) {
       around.note(`${name}: ${other}: what came before is given up, and it begins again`);
       if (answer.status !== 200) {
-        answer.body.destroy();
+        giveUp(answer);
         answer = await around.publisher.ask(found.url, headersOf(wanted, {}));
       }
     }
@@ -391,7 +391,7 @@ async function write(
     error = caught;
   } finally {
     await file.close();
-    answer.body.destroy();
+    giveUp(answer);
   }
   return { bytes, error };
 }

@@ -85,10 +85,10 @@ export async function fetchRegions(context: FetchContext, options: FetchOptions)
   const secrets = tasks.flatMap(({ settings: { token } }) => (token === null ? [] : [token, encodeURIComponent(token)]));
   const hide = (text: string): string => secrets.reduce((shown, secret) => shown.replaceAll(secret, '<token>'), text);
   const progress = new Progress(log, tasks.reduce((sum, { files }) => sum + files.length, 0));
-  // A lane for each publisher: what one holder serves comes over one connection at a time, from whichever of its hosts.
+  // A lane for each publisher: what one serves comes over one connection at a time, from whichever of its hosts. Of several holders the first one serves.
   const asking = tasks.filter(({ files }) => files.length > 0);
-  const holders = [...new Set(asking.map(({ source }) => source.manifest.attribution.holder))];
-  const lanes = holders.map((holder) => asking.filter(({ source }) => source.manifest.attribution.holder === holder));
+  const publishers = [...new Set(asking.map(({ source }) => publisherOf(source)))];
+  const lanes = publishers.map((name) => asking.filter(({ source }) => publisherOf(source) === name));
   const reports = new Map<Task, FileReport[]>(tasks.map((task) => [task, []]));
   await together(lanes.length, lanes, async (lane) => {
     const publisher = new Publisher(clock, log, hide);
@@ -158,6 +158,10 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
     };
   }));
   return tasks.filter(({ files, left, byHand }) => files.length > 0 || left !== null || byHand !== null);
+}
+
+function publisherOf({ manifest }: RegisteredSource): string | undefined {
+  return manifest.attribution.holder.split(';')[0];
 }
 
 /** @param before why this publisher is not asked any more */

@@ -9,8 +9,8 @@ const MAPS = {
   32632: '+proj=utm +zone=32 +ellps=WGS84',
 } as const;
 
-/** Between the points of a region's box that are looked at, in degrees: some 2 km, far less than a tile. */
-const STEP = 0.02;
+/** Between the points of a region's box that are looked at, in degrees: some 5 km, far less than a tile. */
+const STEP = 0.05;
 
 /**
  * @param srid of the grid
