@@ -24,9 +24,9 @@ import { watchCommand } from './watch.ts';
 
 /** In the order of the help. */
 const COMMANDS = [
-  fetchCommand, loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, serveCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand,
-  pruneCommand, refreshCommand, watchCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand,
-  explainCommand,
+  fetchCommand, loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, serveCommand, tokenCommand, doctorCommand, synthCommand,
+  migrateCommand, pruneCommand, refreshCommand, watchCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand, unpinCommand, withdrawCommand,
+  validateCommand, diffCommand, explainCommand,
 ];
 
 /** All commands, for the command line and for the tests that hold each to its help and examples. */

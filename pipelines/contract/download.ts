@@ -48,7 +48,7 @@ export interface Download {
 
 /** What browsers say they are. Two publishers answer 403 to anything else. */
 export const BROWSER: Readonly<Record<string, string>> = {
-  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0', 'accept': '*/*', 'accept-language': 'it-IT,it;q=0.9,en;q=0.8',
+  'user-agent': 'Mozilla/5.0 (X11; Linux x86_64; rv:128.0) Gecko/20100101 Firefox/128.0', accept: '*/*', 'accept-language': 'it-IT,it;q=0.9,en;q=0.8',
 };
 
 /** One file under one address for good. */

@@ -79,13 +79,15 @@ export class Publisher {
       }
       const asked = answer === null ? null : retryAfter(answer.headers['retry-after'], this.#clock.now());
       const seconds = asked ?? (answer !== null && BUSY_STATUS.has(answer.status) ? BUSY : BROKEN)[attempt];
-      if (seconds === undefined || seconds > LONGEST_WAIT || attempt >= BUSY.length) throw answer === null ? this.unreachable(url, broken) : this.#busy(url, answer, asked);
+      if (seconds === undefined || seconds > LONGEST_WAIT || attempt >= BUSY.length) {
+        throw answer === null ? this.#unreachable(url, broken) : this.#busy(url, answer, asked);
+      }
       this.#log.info(`${this.#hide(new URL(url).host)} ${answer === null ? `does not answer (${reasonOf(broken)})` : `does not serve it now (${answer.status})`}: asking again in ${duration(seconds)}`);
       await this.#clock.wait(seconds);
     }
   }
 
-  unreachable(url: string, error: unknown): MappaleError {
+  #unreachable(url: string, error: unknown): MappaleError {
     return inputError('the publisher cannot be reached', {
       code: 'DOWNLOAD_UNREACHABLE', at: this.#hide(url), detail: `expected an answer, found: ${this.#hide(reasonOf(error))}`,
       hint: 'Look whether this machine reaches the internet and the address opens in a browser, then run the same command again: what is there is kept.', cause: error,

@@ -94,7 +94,9 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
   const url = around.hide(found.url);
   try {
     const kept = await readKept(path);
-    const told = (outcome: Outcome, { bytes, sha256, role, vintage }: Pick<Kept, 'bytes' | 'sha256' | 'role' | 'vintage'>, received: number): Downloaded => ({ outcome, name: found.name, url, bytes, received, sha256, role, vintage });
+    const told = (outcome: Outcome, { bytes, sha256, role, vintage }: Kept, received: number): Downloaded => (
+      { outcome, name: found.name, url, bytes, received, sha256, role, vintage }
+    );
     if (kept !== null && (found.same || (await isSame(kept, found, path, wanted, around)))) return told('unchanged', kept, 0);
     if (around.dryRun) return { outcome: 'wanted', name: found.name, url, bytes: found.bytes, received: 0, sha256: null, role: null, vintage: null };
     await refuseWithoutRoom(path, found.bytes);
@@ -107,7 +109,8 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
     const { size, mtimeMs } = await stat(path);
     const now: Kept = {
       url, final_url: around.hide(answer.url), etag: version.etag, last_modified: version.last_modified, bytes: size, sha256, source: wanted.source.id,
-      license: wanted.source.manifest.attribution.license, role, vintage, fetched_at: new Date(around.clock.now()).toISOString(), modified_ms: Math.floor(mtimeMs),
+      license: wanted.source.manifest.attribution.license, role, vintage,
+      fetched_at: new Date(around.clock.now()).toISOString(), modified_ms: Math.floor(mtimeMs),
       headers: Object.fromEntries(Object.entries(answer.headers).filter(([name]) => name !== 'set-cookie').map(([name, value]) => [name, around.hide(value)])),
     };
     await writeJson(sidecarOf(path), now);
@@ -184,7 +187,8 @@ async function probe(url: string, name: string, wanted: Wanted, around: Surround
   const { status, headers } = answer;
   if (status === 304 && kept !== null) {
     await discard(answer);
-    return { url, name, etag: kept.etag, last_modified: kept.last_modified, bytes: kept.bytes, ranges: true, head: Buffer.alloc(0), answer, whole: null, same: true };
+    const { etag, last_modified, bytes } = kept;
+    return { url, name, etag, last_modified, bytes, ranges: true, head: Buffer.alloc(0), answer, whole: null, same: true };
   }
   if (status === 404 || status === 410) {
     await discard(answer);
@@ -307,7 +311,7 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
     const offset = validator === null ? 0 : await sizeOf(part);
     // Whole, but the program ended before it was looked at.
     if (offset > 0 && offset === version.bytes) return { bytes: received, answer: found.answer, version };
-    const headers = headersOf(wanted, offset === 0 || validator === null ? {} : { 'range': `bytes=${offset}-`, 'if-range': validator });
+    const headers = headersOf(wanted, offset === 0 || validator === null ? {} : { range: `bytes=${offset}-`, 'if-range': validator });
     let answer = attempt === 0 && found.whole !== null ? found.whole : await around.publisher.ask(found.url, headers);
     const other = offset === 0 ? null : isOther(answer, version, offset);
     if (other !== null) {
@@ -368,19 +372,22 @@ async function write(
   path: string, answer: Answer, start: number, expected: Version, wanted: Wanted, around: Surroundings,
 ): Promise<{ readonly bytes: number; readonly error: unknown }> {
   const part = partOf(path);
-  await writeJson(sidecarOf(part), { url: around.hide(answer.url), etag: expected.etag, last_modified: expected.last_modified, bytes: expected.bytes } satisfies Part);
+  const { etag, last_modified, bytes: total } = expected;
+  await writeJson(sidecarOf(part), { url: around.hide(answer.url), etag, last_modified, bytes: total } satisfies Part);
   const file = await open(part, start === 0 ? 'w' : 'a');
   let bytes = 0;
   let error: unknown = null;
-  around.progress(start, expected.bytes);
+  around.progress(start, total);
   try {
     for await (const chunk of answer.body) {
       const first = chunk as Buffer;
-      if (start === 0 && bytes === 0 && isPage(first)) throw pageError(Buffer.concat([first, await headOf(answer)]), answer.url, answer.redirected, around.hide(answer.url), byHand(wanted));
+      if (start === 0 && bytes === 0 && isPage(first)) {
+        throw pageError(Buffer.concat([first, await headOf(answer)]), answer.url, answer.redirected, around.hide(answer.url), byHand(wanted));
+      }
       await append(file, first, path);
       bytes += first.length;
-      around.progress(start + bytes, expected.bytes);
-      if (expected.bytes !== null && start + bytes > expected.bytes) break;
+      around.progress(start + bytes, total);
+      if (total !== null && start + bytes > total) break;
     }
     await file.sync();
   } catch (caught) {

@@ -62,7 +62,6 @@ const GIVES_UP: ReadonlySet<string> = new Set(['DOWNLOAD_UNREACHABLE', 'DOWNLOAD
 /** What is asked for of one source. */
 interface Task {
   readonly source: RegisteredSource;
-  readonly download: Download;
   readonly folder: string;
   readonly settings: SourceSettings;
   /** Each file once, though several regions need it. */
@@ -152,9 +151,10 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
         for (const file of files) wanted.set(file.editions[0].name, { source, file, folder: into, base: own.url, token, headers: declared.headers ?? {} });
       }
     }
-    const hand = needsToken || token === null ? regions.map((region) => declared.byHand?.(region) ?? null).find((how) => how !== null) ?? null : null;
+    // Who gave a token has done what a person does.
+    const hand = token === null ? regions.map((region) => declared.byHand?.(region) ?? null).find((how) => how !== null) ?? null : null;
     return {
-      source, download: declared, folder: into, settings: own, files: [...wanted.values()], regions: slugs, left: wanted.size > 0 ? null : reasons[0] ?? null, byHand: hand,
+      source, folder: into, settings: own, files: [...wanted.values()], regions: slugs, left: wanted.size > 0 ? null : reasons[0] ?? null, byHand: hand,
     };
   }));
   return tasks.filter(({ files, left, byHand }) => files.length > 0 || left !== null || byHand !== null);
@@ -217,11 +217,12 @@ class Progress {
   }
 
   #say(): void {
-    const coming = [...this.#coming];
-    const sum = (of: (each: { have: number; from: number; total: number | null }) => number): number => coming.reduce((total, [, each]) => total + of(each), 0);
+    const coming = [...this.#coming.values()];
+    const sum = (of: (each: (typeof coming)[number]) => number): number => coming.reduce((total, each) => total + of(each), 0);
     this.#log.progress(byteLine({
-      files: this.#done, of: this.#files, have: sum(({ have }) => have), total: coming.some(([, { total }]) => total === null) ? null : sum(({ total }) => total ?? 0),
-      came: this.#bytes + sum(({ have, from }) => have - from), elapsedMs: performance.now() - this.#startedAt, names: coming.map(([name]) => name),
+      files: this.#done, of: this.#files, have: sum(({ have }) => have),
+      total: coming.some(({ total }) => total === null) ? null : sum(({ total }) => total ?? 0),
+      came: this.#bytes + sum(({ have, from }) => have - from), elapsedMs: performance.now() - this.#startedAt, names: [...this.#coming.keys()],
     }));
   }
 }

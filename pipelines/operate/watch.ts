@@ -86,11 +86,16 @@ export async function turn(context: TurnContext, { regions, data, parallel, metr
     time: now.toISOString(), regions: (chosen ?? []).map(({ slug }) => slug),
     asked: fetched?.sources.filter(({ files }) => files.length > 0).map(({ source }) => source) ?? [], not_due: [...notDue].sort(),
     downloaded: sumOf(fetched), loaded: refreshed?.loaded.length ?? 0, published: refreshed?.units.map(({ name }) => name) ?? [],
-    failures: failures.map(({ code, message, at }) => ({ error: code, message, at })), exit_code: exitCode, seconds: Math.round(secondsSince(startedAt) * 10) / 10,
+    failures: failures.map(({ code, message, at }) => ({ error: code, message, at })), exit_code: exitCode,
+    seconds: Math.round(secondsSince(startedAt) * 10) / 10,
   };
   if (metrics !== null) {
+    const written = await attempt(() => context.open(async ({ database }) => {
+      await writeMetrics(database, metrics, exitCode, downloads);
+      return true;
+    }));
     // A database that does not answer is what the figures are there to tell.
-    await attempt(() => context.open((opened) => writeMetrics(opened.database, metrics, exitCode, downloads))) ?? await writeMetrics(null, metrics, exitCode, downloads);
+    if (written === null) await writeMetrics(null, metrics, exitCode, downloads);
   }
   if (webhook !== null) await tell(webhook, line, context);
   return line;
@@ -122,7 +127,8 @@ async function downloadsOf(report: FetchReport, folder: string, regions: readonl
   const made = report.sources.filter(({ files, left }) => files.length > 0 || left !== null).map(async ({ source, files }) => {
     const days = await Promise.all(regions.map(({ slug }) => readAsked(join(folder, source), slug)));
     const known = days.flatMap((day) => (day === null ? [] : day.getTime() / 1000));
-    return { source, asked: known.length === 0 ? null : Math.max(...known), failed: files.filter(({ error }) => error !== null).length, bytes: files.reduce((sum, { received }) => sum + received, 0) };
+    const failed = files.filter(({ error }) => error !== null).length;
+    return { source, asked: known.length === 0 ? null : Math.max(...known), failed, bytes: files.reduce((sum, { received }) => sum + received, 0) };
   });
   return Promise.all(made);
 }

@@ -20,7 +20,7 @@ describe.each(all.map((each) => [each.source.id, each] as const))('source %s', (
 
   it('is downloaded, or explained with an address, in each region or in those that it is of', () => {
     expect(files.length + words.length).toBeGreaterThan(0);
-    const served = REGIONS.filter((region) => (download.files?.(region, TODAY).length ?? 0) > 0 || (download.byHand?.(region) ?? null) !== null).map(({ code }) => code);
+    const served = REGIONS.filter((region) => [...download.files?.(region, TODAY) ?? [], download.byHand?.(region) ?? []].flat().length > 0);
     expect([20, 19, 1]).toContain(served.length);
     if (download.tokenParameter !== undefined) expect(words.length).toBe(REGIONS.length);
     // The machine says where to put it, and ends the sentence.
@@ -75,13 +75,14 @@ describe('tiles of a region', () => {
 
   it('come from boxes within Italy, each of which holds its region\'s capital', () => {
     const capitals = [
-      [7.69, 45.07], [7.32, 45.74], [9.19, 45.47], [11.12, 46.07], [12.33, 45.44], [13.77, 45.65], [8.93, 44.41], [11.34, 44.49], [11.26, 43.77], [12.39, 43.11],
-      [13.52, 43.62], [12.5, 41.9], [13.4, 42.35], [14.66, 41.56], [14.27, 40.85], [16.87, 41.12], [15.81, 40.64], [16.6, 38.91], [13.36, 38.12], [9.12, 39.22],
+      [7.69, 45.07], [7.32, 45.74], [9.19, 45.47], [11.12, 46.07], [12.33, 45.44], [13.77, 45.65], [8.93, 44.41], [11.34, 44.49], [11.26, 43.77],
+      [12.39, 43.11], [13.52, 43.62], [12.5, 41.9], [13.4, 42.35], [14.66, 41.56], [14.27, 40.85], [16.87, 41.12], [15.81, 40.64], [16.6, 38.91], [13.36, 38.12], [9.12, 39.22],
     ] as const;
     for (const { box, name, code } of REGIONS) {
       const [lon, lat] = capitals[code - 1]!;
       expect([name, box.west < lon && lon < box.east && box.south < lat && lat < box.north]).toEqual([name, true]);
-      expect(box.west >= ITALY.west && box.east <= ITALY.east && box.south >= ITALY.south && box.north <= ITALY.north).toBe(true);
+      expect(box.west >= ITALY.west && box.east <= ITALY.east).toBe(true);
+      expect(box.south >= ITALY.south && box.north <= ITALY.north).toBe(true);
     }
   });
 });

@@ -38,9 +38,12 @@ export function served(body: Buffer, manners: Manners = {}): Handler {
   const { etag = '"1"', modified = 'Sun, 01 Mar 2026 08:00:00 GMT', ranges = true, conditional = true, ifRange = true, cutAt, type = 'application/octet-stream' } = manners;
   return ({ method, headers }, response) => {
     if (method !== 'GET') return void response.writeHead(403).end();
-    const about: Record<string, string | number> = { 'content-type': type, ...(etag === null ? {} : { etag }), ...(modified === null ? {} : { 'last-modified': modified }) };
+    const said = { etag, 'last-modified': modified };
+    const about: Record<string, string | number> = { 'content-type': type };
+    for (const [name, value] of Object.entries(said)) if (value !== null) about[name] = value;
     const { 'if-none-match': noneMatch, 'if-modified-since': since, 'if-range': ifIs, range } = headers;
-    if (conditional && (noneMatch === undefined ? modified !== null && since === modified : noneMatch === etag)) return void response.writeHead(304, about).end();
+    const isSame = noneMatch === undefined ? modified !== null && since === modified : noneMatch === etag;
+    if (conditional && isSame) return void response.writeHead(304, about).end();
     const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(range ?? '') ?? [];
     let [start, end, status] = [0, body.length, 200];
     if (ranges && from !== undefined && (!ifRange || ifIs === undefined || ifIs === etag || ifIs === modified)) {
