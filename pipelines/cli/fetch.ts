@@ -12,7 +12,7 @@ export function fetchCommand(): Command {
   return command('fetch', 'Download what publishers give without an account, and say where to click for the rest. Needs no database.', [
     'mappale fetch molise',
     'mappale fetch molise --dry-run',
-    'mappale fetch molise --sources ade_cadastre,istat_comuni --data /srv/downloads',
+    'mappale fetch molise puglia --sources SOURCE,SOURCE --data /srv/downloads',
   ])
     .argument('<regions...>', 'names or ISTAT codes')
     .option('--sources <ids>', 'only these, separated by commas (see mappale sources)', splitIds)

@@ -87,7 +87,6 @@ interface Found extends Version {
  * @throws input errors `DOWNLOAD_…`, `DISK_FULL`, and what the source's `recognise` throws
  */
 export async function download(wanted: Wanted, around: Surroundings): Promise<Downloaded> {
-  await mkdir(join(wanted.folder, '.partial'), { recursive: true });
   const found = await find(wanted, around);
   if (found === null) return { outcome: 'none', name: wanted.file.editions[0].name, url: '', bytes: null, received: 0, sha256: null, role: null, vintage: null };
   const path = join(wanted.folder, found.name);
@@ -99,6 +98,7 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
     );
     if (kept !== null && (found.same || (await isSame(kept, found, path, wanted, around)))) return told('unchanged', kept, 0);
     if (around.dryRun) return { outcome: 'wanted', name: found.name, url, bytes: found.bytes, received: 0, sha256: null, role: null, vintage: null };
+    await mkdir(dirname(partOf(path)), { recursive: true });
     await refuseWithoutRoom(path, found.bytes);
     const { bytes: received, answer, version } = await receive(path, found, wanted, around);
     const part = partOf(path);

@@ -7,6 +7,7 @@ import type { Region } from '../contract/regions.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { MappaleError } from '../errors.ts';
 import { fileError } from '../formats/file-error.ts';
+import { releaseLock, takeLock } from '../lock-file.ts';
 import type { Log } from '../log.ts';
 import { byteLine, byteText, secondsSince } from '../progress.ts';
 import { together } from '../together.ts';
@@ -74,13 +75,23 @@ interface Task {
 
 /**
  * Downloads what may be downloaded without a person, and says of the rest what a person does. What fails is told, and the others go on.
- * @throws MappaleError `SOURCE_UNKNOWN`, `FOLDER_UNWRITABLE` (exit 2)
+ * @throws MappaleError `SOURCE_UNKNOWN`, `FOLDER_UNWRITABLE` (exit 2), `FETCH_RUNNING` (exit 7)
  */
 export async function fetchRegions(context: FetchContext, options: FetchOptions): Promise<FetchReport> {
+  if (options.dryRun) return fetchAll(context, options);
+  const lock = join(options.folder, '.fetch.lock');
+  await takeFolder(options.folder, lock);
+  try {
+    return await fetchAll(context, options);
+  } finally {
+    await releaseLock(lock);
+  }
+}
+
+async function fetchAll(context: FetchContext, options: FetchOptions): Promise<FetchReport> {
   const startedAt = performance.now();
   const { sources, log, clock = CLOCK } = context;
   const tasks = await tasksOf(context, options, clock);
-  if (!options.dryRun || tasks.some(({ files }) => files.length > 0)) await makeFolder(options.folder);
   const secrets = tasks.flatMap(({ settings: { token } }) => (token === null ? [] : [token, encodeURIComponent(token)]));
   const hide = (text: string): string => secrets.reduce((shown, secret) => shown.replaceAll(secret, '<token>'), text);
   const progress = new Progress(log, tasks.reduce((sum, { files }) => sum + files.length, 0));
@@ -176,13 +187,17 @@ async function attempt(name: string, before: MappaleError | undefined, work: () 
   }
 }
 
-/** @throws MappaleError `FOLDER_UNWRITABLE` (exit 2) */
-async function makeFolder(folder: string): Promise<void> {
+/** @throws MappaleError `FOLDER_UNWRITABLE` (exit 2), `FETCH_RUNNING` (exit 7) */
+async function takeFolder(folder: string, lock: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
+    await takeLock(lock, (found) => new MappaleError('another program downloads into this folder', {
+      code: 'FETCH_RUNNING', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends, or name another folder: mappale fetch … --data FOLDER',
+    }));
   } catch (error) {
-    throw new MappaleError('the data folder cannot be made', {
-      code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: `expected a folder, or a place for one that this user may write to, found: ${(error as Error).message}`,
+    if (error instanceof MappaleError) throw error;
+    throw new MappaleError('the data folder cannot be written', {
+      code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: `expected a folder, or a place for one, that this user may write to, found: ${(error as Error).message}`,
       hint: 'Name another one: mappale fetch … --data FOLDER', cause: error,
     });
   }

@@ -1,7 +1,7 @@
 /** Downloads from publishers as they are: each oddity by name, and what comes out. The title of a test says both. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
+import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,8 +11,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { ROOT, sourceSettings } from '../../pipelines/config.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
+import { describeUnknown } from '../../pipelines/cli/command.ts';
 import { retryAfter } from '../../pipelines/fetch/client.ts';
 import { fetchRegions, type FetchOptions, type FetchReport, type FileReport } from '../../pipelines/fetch/fetch.ts';
+import { locate } from '../../pipelines/ingest/locate.ts';
 import type { Log } from '../../pipelines/log.ts';
 import { childEnvironment } from '../harness/environment.ts';
 import { inTurn, served, startPublisher, status, type Manners, type PublisherServer } from '../harness/publishers.ts';
@@ -344,8 +346,16 @@ describe('a dry run', () => {
     const report = await fetchOf(['ade_cadastre'], { dryRun: true });
     expect(report.sources).toMatchObject([{ license: 'CC-BY-4.0', files: [{ outcome: 'wanted', bytes: zip().length, received: 0 }] }]);
     expect(server.seen.map(({ headers }) => headers.range)).toEqual(['bytes=0-127']);
-    expect(existsSync(path())).toBe(false);
+    expect(readdirSync(folder)).toEqual([]);
   });
+});
+
+it('a file that was half downloaded by other means is refused with the command that mends it', async () => {
+  const half = join(folder, 'MOLISE.zip');
+  await writeFile(half, zip().subarray(0, 5000));
+  const { broken } = await locate([folder], sources, { get: () => undefined, set() {} });
+  expect(broken).toMatchObject([{ error: { code: 'ZIP_UNREADABLE', hint: expect.stringMatching(/mappale fetch REGION --sources ade_cadastre$/) as string } }]);
+  expect(describeUnknown(['data/MOLISE.zip.crdownload'])[0]).toContain('mappale fetch REGION');
 });
 
 describe('the command', () => {
@@ -373,7 +383,20 @@ describe('the command', () => {
     }
   });
 
+  it('two at a time into one folder → the second one is refused', async () => {
+    let second: Promise<unknown> = Promise.resolve();
+    server.routes.set(ZIP, (request, response) => {
+      second = expect(fetchOf(['ade_cadastre'])).rejects.toMatchObject({ code: 'FETCH_RUNNING', exitCode: 7 });
+      void second.finally(() => served(zip())(request, response));
+      server.routes.set(ZIP, served(zip()));
+    });
+    expectWhole(await cadastre(), zip());
+    await second;
+  });
+
   it('a source that there is none of, and a setting that is no address → usage errors', async () => {
+    await writeFile(join(folder, 'file'), '');
+    await expect(fetchOf(['ade_cadastre'], { folder: join(folder, 'file') })).rejects.toMatchObject({ code: 'FOLDER_UNWRITABLE', exitCode: 2 });
     await expect(fetchOf(['nobody_nothing'])).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN', exitCode: 2 });
     expect(() => sourceSettings('ade_cadastre', { MAPPALE_ADE_CADASTRE_URL: 'ftp://mirror/' })).toThrow('MAPPALE_ADE_CADASTRE_URL');
     expect(sourceSettings('ade_cadastre', { MAPPALE_ADE_CADASTRE_URL: '' })).toEqual({ url: null, token: null });

@@ -11,7 +11,7 @@ import { findRegion } from '../../pipelines/contract/regions.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { SILENT } from '../../pipelines/log.ts';
-import { describeTurn, turn, untilNext, type Turn, type TurnOptions } from '../../pipelines/operate/watch.ts';
+import { describeTurn, turn, untilNext, type Turn, type TurnContext, type TurnOptions } from '../../pipelines/operate/watch.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { served, startPublisher, status, type PublisherServer } from '../harness/publishers.ts';
@@ -60,12 +60,13 @@ describeDatabase('a watch', (engine) => {
   });
 
   /** @param time the clock's */
-  async function night(time: string, more: Partial<TurnOptions> = {}, open: <T>(work: (opened: Context) => Promise<T>) => Promise<T> = (work) => work(context)): Promise<Turn> {
+  async function night(time: string, more: Partial<TurnOptions> = {}, open: TurnContext['open'] = (work) => work(context)): Promise<Turn> {
     publisher.seen.length = 0;
     [told, warned] = [[], []];
     const sources = (await loadSources()).filter(({ id }) => ['ade_cadastre', 'mimit_fuel'].includes(id));
+    const clock = { now: () => Date.parse(time), wait: async () => undefined };
     return turn(
-      { sources, settings: (id) => ({ url: `${publisher.url}/${id}?`, token: null }), log: { ...SILENT, warn: (message) => void warned.push(message) }, open, clock: { now: () => Date.parse(time), wait: async () => undefined } },
+      { sources, settings: (id) => ({ url: `${publisher.url}/${id}?`, token: null }), log: { ...SILENT, warn: (message) => void warned.push(message) }, open, clock },
       { regions: null, data: [data], parallel: 2, metrics: join(data, '.mappale.prom'), webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hooks/secret`, ...more },
     );
   }
