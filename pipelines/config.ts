@@ -53,6 +53,26 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   });
 }
 
+/** What is set for one source; null: nothing. */
+export interface SourceSettings {
+  /** `MAPPALE_<SOURCE>_URL`: stands in the place of the addresses of its files up to their own part. */
+  readonly url: string | null;
+  /** `MAPPALE_<SOURCE>_TOKEN`: by which its publisher knows the user. A secret. */
+  readonly token: string | null;
+}
+
+/** @param id of the source @throws MappaleError `CONFIG_UNKNOWN` (exit 2) for what is no address */
+export function sourceSettings(id: string, env: NodeJS.ProcessEnv = process.env): SourceSettings {
+  const name = `MAPPALE_${id.toUpperCase()}`;
+  const [url, token] = [env[`${name}_URL`] || null, env[`${name}_TOKEN`] || null];
+  if (url !== null && !/^https?:\/\/[^/]/.test(url)) {
+    throw new MappaleError(`${name}_URL is of no kind that is known`, {
+      code: 'CONFIG_UNKNOWN', kind: 'usage', at: `${name}_URL`, detail: `expected http://… or https://…, found ${JSON.stringify(url)}`, hint: `Unset it to download from the publisher: mappale sources ${id}`,
+    });
+  }
+  return { url, token };
+}
+
 /** A container may run as a user that has no name. */
 function userName(): string {
   try {

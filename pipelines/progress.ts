@@ -1,4 +1,4 @@
-/** One line of progress: share done, rows per second, time left. */
+/** Lines of progress: share done, rows or bytes per second, time left. */
 
 /** @param bytes done of `total`, of the compressed files; `elapsedMs` since the start */
 export function progressLine(subject: string, rows: number, bytes: number, total: number, elapsedMs: number): string {
@@ -7,6 +7,38 @@ export function progressLine(subject: string, rows: number, bytes: number, total
   const left = share > 0.01 ? (seconds / share) * (1 - share) : null;
   const rate = seconds > 0.5 ? `${group(Math.round(rows / seconds))} rows/s, ` : '';
   return `${subject}: ${(share * 100).toFixed(0)} %, ${group(rows)} rows, ${rate}${left === null ? 'estimating' : `${duration(left)} left`}`;
+}
+
+/** `512 B`, `1.4 MB`, `2.3 GB`: powers of ten, as publishers state sizes. */
+export function byteText(bytes: number): string {
+  if (bytes < 1000) return `${bytes} B`;
+  const power = Math.min(3, Math.floor(Math.log10(bytes) / 3));
+  return `${(bytes / 1000 ** power).toFixed(1)} ${['', 'kB', 'MB', 'GB'][power] ?? ''}`;
+}
+
+const BAR = 20;
+
+/** What downloads are under way. */
+export interface Bytes {
+  /** Files that ended, of all. */
+  readonly files: number;
+  readonly of: number;
+  /** Bytes that are here of the files under way, and all of them; null: a server does not say. */
+  readonly have: number;
+  readonly total: number | null;
+  /** Bytes that came since the start. */
+  readonly came: number;
+  readonly elapsedMs: number;
+  readonly names: readonly string[];
+}
+
+/** One line: a bar, size and rate, time left of the files under way. */
+export function byteLine({ files, of, have, total, came, elapsedMs, names }: Bytes): string {
+  const share = total === null || total === 0 ? null : Math.min(1, have / total);
+  const rate = elapsedMs > 500 ? came / (elapsedMs / 1000) : 0;
+  const bar = share === null ? '' : `[${'#'.repeat(Math.round(share * BAR)).padEnd(BAR, '.')}] ${(share * 100).toFixed(0)} %, `;
+  const left = rate > 0 && total !== null && total > have ? `, ${duration((total - have) / rate)} left` : '';
+  return `${bar}${byteText(have)}${total === null ? '' : ` of ${byteText(total)}`}${rate > 0 ? `, ${byteText(Math.round(rate))}/s` : ''}${left}; ${files} of ${of} files done${names.length === 0 ? '' : `: ${names.join(', ')}`}`;
 }
 
 /** Made once: `toLocaleString` looks for its locale each time, which a line for each chunk of a fast reader would feel. */

@@ -23,7 +23,8 @@ interface Found {
 /** Where nothing is published. */
 const FIRST: Next = [
   ['mappale load-region', 'a synthetic region with every source, in a minute'],
-  ['mappale load-region molise --data ~/downloads', 'a region from the publishers\' files, as far as they are there'],
+  ['mappale fetch molise', 'the publishers\' files of a region, and where to click for the rest'],
+  ['mappale load-region molise --data data', 'a region from these files, as far as they are there'],
   ['mappale sources', 'what can be downloaded, where, and under which licence'],
 ];
 

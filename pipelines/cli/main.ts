@@ -5,6 +5,7 @@ import { MappaleError } from '../errors.ts';
 import { usageExit } from './command.ts';
 import { diffCommand } from './diff.ts';
 import { doctorCommand } from './doctor.ts';
+import { fetchCommand } from './fetch.ts';
 import { firstScreen } from './first-screen.ts';
 import { loadRegionCommand } from './load-region.ts';
 import { migrateCommand } from './migrate.ts';
@@ -19,12 +20,13 @@ import { statusCommand } from './status.ts';
 import { synthCommand } from './synth.ts';
 import { tokenCommand } from './token.ts';
 import { validateCommand } from './validate.ts';
+import { watchCommand } from './watch.ts';
 
 /** In the order of the help. */
 const COMMANDS = [
-  loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, serveCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand,
-  pruneCommand, refreshCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand,
-  explainCommand,
+  fetchCommand, loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, serveCommand, tokenCommand, doctorCommand, synthCommand,
+  migrateCommand, pruneCommand, refreshCommand, watchCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand, unpinCommand, withdrawCommand,
+  validateCommand, diffCommand, explainCommand,
 ];
 
 /** All commands, for the command line and for the tests that hold each to its help and examples. */

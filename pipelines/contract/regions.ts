@@ -6,6 +6,15 @@ export interface Region {
   readonly name: string;
   /** What is typed on the command line: `valle-daosta`. */
   readonly slug: string;
+  /** Degrees that hold the region with its islands, rounded outwards: by them tiles of the publishers are chosen, nothing is cut by them. */
+  readonly box: Box;
+}
+
+export interface Box {
+  readonly west: number;
+  readonly south: number;
+  readonly east: number;
+  readonly north: number;
 }
 
 const NAMES: readonly string[] = [
@@ -14,9 +23,23 @@ const NAMES: readonly string[] = [
   'Calabria', 'Sicilia', 'Sardegna',
 ];
 
+/** West, south, east, north; in the order of the names. */
+const BOXES: readonly (readonly [number, number, number, number])[] = [
+  [6.6, 44.0, 9.3, 46.5], [6.75, 45.4, 8.0, 46.05], [8.45, 44.6, 11.5, 46.7], [10.3, 45.6, 12.55, 47.15], [10.55, 44.75, 13.15, 46.75],
+  [12.25, 45.5, 13.95, 46.7], [7.45, 43.7, 10.15, 44.75], [9.15, 43.7, 12.85, 45.2], [9.6, 42.2, 12.45, 44.55], [11.85, 42.3, 13.35, 43.7],
+  [12.1, 42.6, 14.0, 44.05], [11.4, 40.7, 14.1, 42.9], [12.95, 41.6, 14.85, 42.95], [13.9, 41.3, 15.2, 42.15], [13.7, 39.9, 15.9, 41.6],
+  [14.85, 39.75, 18.6, 42.3], [15.25, 39.85, 16.95, 41.2], [15.55, 37.85, 17.3, 40.2], [11.9, 35.45, 15.75, 38.9], [8.05, 38.8, 9.95, 41.35],
+];
+
+function boxOf(index: number): Box {
+  const [west = NaN, south = NaN, east = NaN, north = NaN] = BOXES[index] ?? [];
+  return { west, south, east, north };
+}
+
 export const REGIONS: readonly Region[] = NAMES.map((name, index) => ({
   code: index + 1,
   name,
+  box: boxOf(index),
   slug: name.toLowerCase().replaceAll("'", '').replaceAll(' ', '-'),
 }));
 
@@ -48,6 +71,14 @@ const PLATES: readonly string[] = [
 ];
 
 const REGION_OF_PLATE: ReadonlyMap<string, number> = new Map(PLATES.flatMap((plates, index) => plates.split(' ').map((plate) => [plate, index + 1] as const)));
+
+/** Plates of `PLATES` that no province has any more: before Forlì-Cesena, Pesaro e Urbino and Sud Sardegna there were others. */
+const FORMER_PLATES: ReadonlySet<string> = new Set(['FO', 'PS', 'CI', 'OG', 'OT', 'VS']);
+
+/** Car plate codes of a region's provinces as they were from 2017 to 2025: 107 in Italy. */
+export function platesOfRegion(code: number): string[] {
+  return (PLATES[code - 1] ?? '').split(' ').filter((plate) => !FORMER_PLATES.has(plate));
+}
 
 /** @returns the code of the region in which a car plate code is or was a province's; null: no province has it */
 export function regionOfPlate(plate: string): number | null {

@@ -47,7 +47,7 @@ export interface Manifest {
   readonly attribution: Attribution;
   /** How the vintage is read from the file, in words. */
   readonly vintageRule: string;
-  /** Where an operator gets the files; never fetched by the program. */
+  /** Where the files come from, for people; what `fetch` asks for stands in `download.ts`, and is one of these. */
   readonly downloads: readonly { readonly url: string; readonly note: string }[];
   /** `monthly`, `half-yearly`, … */
   readonly cadence: string;

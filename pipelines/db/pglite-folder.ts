@@ -1,10 +1,9 @@
 /** The folder of an embedded database: whether it can be one, and which process has it open. */
-import { constants } from 'node:fs';
-import { copyFile, link, mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises';
-import { uptime } from 'node:os';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { MappaleError } from '../errors.ts';
 import { freeBytes } from '../formats/disk.ts';
+import { releaseLock, takeLock } from '../lock-file.ts';
 
 /** PostgreSQL inside PGlite 0.5; `PG_VERSION` of a folder says which one made it. */
 const EMBEDDED_MAJOR = 18;
@@ -72,7 +71,9 @@ export async function takeFolder(folder: string, made: boolean): Promise<void> {
   }
   try {
     await mkdir(dirname(folder), { recursive: true });
-    await takeLock(lockOf(folder), folder);
+    await takeLock(lockOf(folder), (found) => new MappaleError('the embedded database is in use', {
+      code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends. Several programs at once need a PostgreSQL server: set DATABASE_URL.',
+    }));
   } catch (error) {
     if (error instanceof MappaleError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
@@ -84,79 +85,9 @@ export async function takeFolder(folder: string, made: boolean): Promise<void> {
 }
 
 export async function giveFolderBack(folder: string): Promise<void> {
-  held.delete(lockOf(folder));
-  await rm(lockOf(folder), { force: true });
+  await releaseLock(lockOf(folder));
 }
 
 function lockOf(folder: string): string {
   return `${folder}.lock`;
-}
-
-/**
- * One process may have the folder open. The file names it; a file left by a process that is gone, or by one from before the machine
- * was started, is taken over. It appears whole, by a link, so that nobody reads it empty.
- */
-async function takeLock(lock: string, folder: string): Promise<void> {
-  const mine = `${lock}.${process.pid}`;
-  await writeFile(mine, String(process.pid));
-  try {
-    for (let attempt = 0; attempt < 5; attempt += 1) {
-      try {
-        await place(mine, lock);
-        held.add(lock);
-        return;
-      } catch (error) {
-        if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
-      }
-      const other = await processOf(lock);
-      if (other !== null) {
-        throw new MappaleError('the embedded database is in use', {
-          code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: `expected no other process, found process ${other}`,
-          hint: 'Wait until it ends. Several programs at once need a PostgreSQL server: set DATABASE_URL.',
-        });
-      }
-      // Of two that find it abandoned only one gets it; if it is a new one by now, it goes back.
-      const aside = `${mine}.abandoned`;
-      await rename(lock, aside).catch(() => undefined);
-      if (await processOf(aside) !== null) await place(aside, lock).catch(() => undefined);
-      await rm(aside, { force: true });
-    }
-    throw new MappaleError('the embedded database is in use', {
-      code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: 'other processes took it in the same moment', hint: 'Run the same command again.',
-    });
-  } finally {
-    await rm(mine, { force: true });
-  }
-}
-
-/** Locks of this process: to its id alone a file left by a process of the same id, as in a container, would look like its own. */
-const held = new Set<string>();
-
-async function place(from: string, to: string): Promise<void> {
-  try {
-    await link(from, to);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') throw error;
-    // A file system without links.
-    await copyFile(from, to, constants.COPYFILE_EXCL);
-  }
-}
-
-/** The living process that a lock file names; null: none. */
-async function processOf(lock: string): Promise<number | null> {
-  const [text, info] = await Promise.all([readFile(lock, 'utf8').catch(() => ''), stat(lock).catch(() => null)]);
-  const other = Number(text);
-  if (held.has(lock)) return process.pid;
-  if (info === null || !(other > 0) || other === process.pid) return null;
-  const startedMs = Date.now() - uptime() * 1000;
-  return info.mtimeMs < startedMs - 60_000 || !isAlive(other) ? null : other;
-}
-
-function isAlive(pid: number): boolean {
-  try {
-    process.kill(pid, 0);
-    return true;
-  } catch (error) {
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
-  }
 }

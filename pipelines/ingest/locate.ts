@@ -88,7 +88,11 @@ async function unlessBroken({ path }: FoundFile, broken: BrokenEntry[], work: ()
 export async function recognise(
   file: { path: string; size: number }, sources: readonly RegisteredSource[], folders: Folders = Folders.walk([file.path]),
 ): Promise<SeenFile['recognition']> {
-  const { probe, close } = await openProbe(file.path, file.size, folders);
+  const bears = (name: string): RegisteredSource | undefined => sources.find(({ names }) => names.some((pattern) => pattern.test(name)));
+  const { probe, close } = await openProbe(file.path, file.size, folders).catch((error: unknown) => {
+    const named = error instanceof MappaleError && error.code === 'ZIP_UNREADABLE' ? bears(basename(file.path)) : undefined;
+    throw named === undefined ? error : cutShort(error as MappaleError, named.id);
+  });
   try {
     const claims: NonNullable<SeenFile['recognition']>[] = [];
     for (const source of sources) {
@@ -105,7 +109,6 @@ export async function recognise(
       });
     }
     if (claims.length === 0) {
-      const bears = (name: string): RegisteredSource | undefined => sources.find(({ names }) => names.some((pattern) => pattern.test(name)));
       const named = bears(probe.name);
       if (named !== undefined) throw formFault(probe, named.id) ?? notWhatItsNameSays(probe, named.id);
       const shape = /\.(?:dbf|shx)$/i.test(probe.name) ? `${probe.name.slice(0, -4)}.shp` : null;
@@ -116,6 +119,16 @@ export async function recognise(
   } finally {
     await close();
   }
+}
+
+/** What mends a file that did not come whole. */
+function downloadAgain(source: string): string {
+  return `Download it again: mappale fetch REGION --sources ${source}`;
+}
+
+/** A zip that bears a publisher's name and lacks its end. */
+function cutShort({ message, code, at, detail, cause }: MappaleError, source: string): MappaleError {
+  return inputError(message, { code, at, detail, cause, hint: `The download was probably cut short: compare its size with the publisher's. ${downloadAgain(source)}` });
 }
 
 function sidecarMissing(name: string, source: string, part: string): MappaleError {
@@ -152,12 +165,12 @@ function formFault({ name, size, head, entries, siblings }: Probe, source: strin
 
 /** A file that bears a publisher's name and that no source recognises: what it is instead, as far as its first bytes tell. */
 function notWhatItsNameSays({ name, size, head, entries }: Probe, source: string): MappaleError {
-  const again = 'Download it again and compare its size with the publisher\'s.';
+  const again = `Compare its size with the publisher's. ${downloadAgain(source)}`;
   const stop = (message: string, code: string, found: string, hint: string): MappaleError => inputError(message, { code, at: name, detail: `expected a file of ${source}, found ${found}`, hint });
   if (size === 0) return stop('the file is empty', 'FILE_EMPTY', 'no byte', again);
   const text = head.toString('latin1', 0, 1024).replace(/^(?:\u00ef\u00bb\u00bf|\s)+/, '');
   if (/^<(?:!doctype html|html|head|body)\b/i.test(text)) {
-    return stop('the file is a web page', 'FILE_IS_PAGE', JSON.stringify(text.slice(0, 60)), 'The server answered with a page instead of the file: a login, an error, or a limit. Open it in a browser, then download the file again.');
+    return stop('the file is a web page', 'FILE_IS_PAGE', JSON.stringify(text.slice(0, 60)), `The server answered with a page instead of the file: a login, an error, or a limit. Open it in a browser to read it. ${downloadAgain(source)}`);
   }
   if (entries !== null) {
     const paths = entries.filter(({ isFolder }) => !isFolder).map(({ path }) => path);

@@ -13,14 +13,25 @@ export interface PublishedState {
   readonly refreshed: { readonly exitCode: number; readonly ended: number } | null;
 }
 
+/** What `watch` knows of each source that it downloads. */
+export type Downloads = readonly {
+  readonly source: string;
+  /** When all its files were last asked for; null: never. */
+  readonly asked: number | null;
+  /** Files that could not be downloaded, and bytes that came, in the last turn. */
+  readonly failed: number;
+  readonly bytes: number;
+}[];
+
 /** Whoever may execute the interface may ask it. */
 export const STATE_STATEMENT = 'select state from api.published_state()';
 
 /**
  * @param aged whether the text is read now, so that ages are true
+ * @param downloads null: this program does not download
  * @returns the state in Prometheus' text format
  */
-export function describeState({ regions, sources, refreshed }: PublishedState, aged: boolean): Promise<string> {
+export function describeState({ regions, sources, refreshed }: PublishedState, aged: boolean, downloads: Downloads | null = null): Promise<string> {
   const registry = new Registry();
   const gauge = <L extends string>(name: string, help: string, labels: readonly L[], values: readonly (readonly [Record<L, string>, number])[]): void => {
     const made = new Gauge({ name: `mappale_${name}`, help, labelNames: labels, registers: [registry] });
@@ -36,16 +47,23 @@ export function describeState({ regions, sources, refreshed }: PublishedState, a
   gauge('parcels', 'Parcels in force.', ['region'], regions.map(({ code, parcels }) => [ofRegion(code), parcels]));
   gauge('records', 'Records of loaded releases.', ['source'], sources.map(({ id, records }) => [{ source: id }, records]));
   gauge('rejects', 'Records refused in loaded releases.', ['source'], sources.map(({ id, rejects }) => [{ source: id }, rejects]));
+  if (downloads !== null) {
+    const asked = downloads.flatMap(({ source, asked: at }) => (at === null ? [] : [[{ source }, at] as const]));
+    gauge('download_asked_timestamp_seconds', 'When all files of the source were last asked for.', ['source'], asked);
+    gauge('download_failed_files', 'Files that could not be downloaded in the last turn.', ['source'], downloads.map(({ source, failed }) => [{ source }, failed]));
+    gauge('download_received_bytes', 'Bytes that came in the last turn.', ['source'], downloads.map(({ source, bytes }) => [{ source }, bytes]));
+  }
   return registry.metrics();
 }
 
 /**
  * For node exporter's textfile collector: written beside and renamed, so that a collector never reads half a file.
+ * @param database null: it does not answer, and nothing is said of what it holds
  * @param exitCode of the refresh that ends now
  */
-export async function writeMetrics(database: Database, path: string, exitCode: number): Promise<void> {
-  const { state } = await one<{ state: PublishedState }>(database, STATE_STATEMENT);
+export async function writeMetrics(database: Database | null, path: string, exitCode: number, downloads: Downloads | null = null): Promise<void> {
+  const { state } = database === null ? { state: { regions: [], sources: [] } } : await one<{ state: PublishedState }>(database, STATE_STATEMENT);
   const refreshed = { exitCode, ended: Math.floor(Date.now() / 1000) };
-  await writeFile(`${path}.tmp`, await describeState({ ...state, refreshed }, false));
+  await writeFile(`${path}.tmp`, await describeState({ ...state, refreshed }, false, downloads));
   await rename(`${path}.tmp`, path);
 }

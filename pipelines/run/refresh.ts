@@ -3,7 +3,7 @@ import { check } from '../build/check.ts';
 import { gate } from '../build/gate.ts';
 import { dropBuild, join, leftBuilds } from '../build/join.ts';
 import { publish } from '../build/publish.ts';
-import { unitName } from '../contract/regions.ts';
+import { findRegion, unitName } from '../contract/regions.ts';
 import { onEngine, sourceOfLayer } from '../contract/registry.ts';
 import type { MemberFacts } from '../contract/source.ts';
 import { PARCEL_LAYERS, schemaOf, type Relation } from '../contract/sql-files.ts';
@@ -238,7 +238,7 @@ function noParcels(context: Context, unit: number | null): MappaleError {
   const titles = context.sources.filter(({ layer }) => layer.writes.some((relation) => PUBLISHABLE.includes(relation)));
   return inputError(unit === null ? 'there are no parcels and no addresses of any region' : `there are no parcels and no addresses of ${unitName(unit)}`, {
     code: 'NO_PARCELS', detail: `expected a file of ${titles.map(({ manifest }) => manifest.title).join(', or of ')}, found none with a row of it`,
-    hint: `Download it (${titles[0]?.manifest.downloads[0]?.url ?? 'see the source\'s manifest'}) into a data folder and run the same command again. mappale plan --data FOLDER says what each file is.`,
+    hint: `mappale plan --data FOLDER says what each file there is. To download what is missing, before the same command again: mappale fetch ${unit === null ? 'REGION' : findRegion(unit)?.slug ?? ''} --data FOLDER`,
   });
 }
 

@@ -1,5 +1,6 @@
 import { REGIONS } from '../../pipelines/contract/regions.ts';
 import { defineSource } from '../../pipelines/contract/source.ts';
+import { REGION_NAMES } from './download.ts';
 import { manifest } from './manifest.ts';
 import { read } from './read.ts';
 import { recognise } from './recognise.ts';
@@ -7,7 +8,7 @@ import { tables } from './tables.ts';
 
 export default defineSource({
   manifest,
-  names: [/_(?:ple|map)\.gml$/i, /^[A-Z]\d{3}_[^/]*\.zip$/, /^[A-Z]{2}\.zip$/, new RegExp(`^(?:ITALIA|${REGIONS.map(({ name }) => name.toUpperCase()).join('|')})\\.zip$`)],
+  names: [/_(?:ple|map)\.gml$/i, /^[A-Z]\d{3}_[^/]*\.zip$/, /^[A-Z]{2}\.zip$/, new RegExp(`^(?:ITALIA|${[...REGION_NAMES, ...REGIONS.map(({ name }) => name.toUpperCase())].filter((name) => name !== null).join('|')})\\.zip$`)],
   tables,
   keys: { raw_parcel: ['reference'], raw_sheet: ['reference'] },
   places: { cadastral_parcel: { place: 'belfiore' }, cadastral_sheet: { place: 'belfiore' } },

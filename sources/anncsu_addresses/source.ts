@@ -74,7 +74,7 @@ function areaOf(names: readonly string[], at: string): { readonly region: number
 
 export default defineSource({
   manifest,
-  names: [/^(?:INDIR|STRAD)_[A-Z]{4}_\d{8}\.(?:csv|zip)$/i, /^(?:indirizzario|stradario)[A-Za-z]+\d{8}(?:\.zip|\.csv)?$/i],
+  names: [/^(?:INDIR|STRAD)_[A-Z]{3,4}(?:_\d{8})?\.(?:csv|zip)$/i, /^(?:indirizzario|stradario)[A-Za-z]+\d{8}(?:\.zip|\.csv)?$/i],
   tables: {
     raw_access: {
       progressivo_accesso: 'int8 not null',

@@ -133,6 +133,14 @@ describe('the files for containers and the forge', () => {
     for (const each of given) expect([each, await refusal(JSON.parse(each) as string[])]).toEqual([each, null]);
   });
 
+  it('of machines that run it unattended give it commands that it takes', async () => {
+    const deployed = FILES.filter((file) => file.startsWith('scripts/deploy/'));
+    const lines = deployed.flatMap((file) => [...read(file).matchAll(/^(?!#).*pipelines\/mappale\.mjs(?:, | )(.+?)(?:\]| 2>>.*)?$/gm)].map((match) => [file, match[1]!.replaceAll(', ', ' ')] as const));
+    expect(new Set(lines.map(([, line]) => line.split(' ')[0]))).toEqual(new Set(['serve', 'watch']));
+    expect(lines.length).toBeGreaterThanOrEqual(4);
+    for (const [file, line] of lines) expect([file, line, await refusal(words(line))]).toEqual([file, line, null]);
+  });
+
   it('name the database as the program reads it', () => {
     const urls = Object.values(services).flatMap(({ environment }) => environment?.['DATABASE_URL'] ?? []);
     expect(urls.length).toBe(2);

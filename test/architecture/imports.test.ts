@@ -17,19 +17,20 @@ interface Room {
 }
 
 /** The rooms of the machine in the order of their imports: a file imports those of its own room and of the rooms before it. */
-const ORDER = ['errors, log and settings', 'formats', 'contract', 'readers', 'address', 'db', 'ledger', 'plan', 'ingest', 'build', 'run', 'operate'] as const;
+const ORDER = ['errors, log and settings', 'formats', 'contract', 'readers', 'address', 'db', 'ledger', 'plan', 'ingest', 'fetch', 'build', 'run', 'operate'] as const;
 
 /** Packages of each of them. */
 const PACKAGES: Readonly<Record<(typeof ORDER)[number], readonly string[]>> = {
   'errors, log and settings': ['zod'],
   formats: ['csv-parse', 'stream-json', 'gdal-async', 'h5wasm', 'yauzl', 'saxes'],
   contract: ['zod'],
-  readers: ['zod'],
+  readers: ['proj4', 'zod'],
   address: [],
   db: ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'],
   ledger: [],
   plan: [],
   ingest: [],
+  fetch: ['undici', 'zod'],
   build: ['p-limit'],
   run: [],
   operate: ['prom-client', 'zod'],

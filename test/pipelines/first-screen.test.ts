@@ -33,7 +33,7 @@ describe('typed without a database, mappale', () => {
       const { text, next } = await screen(`pglite:${join(folder, 'none', 'database')}`);
       expect(text).toContain(`Node ${process.versions.node}`);
       expect(text).toContain('not there yet, the first load makes it');
-      expect(next.slice(0, 3)).toEqual(['load-region', 'load-region', 'sources']);
+      expect(next.slice(0, 4)).toEqual(['load-region', 'fetch', 'load-region', 'sources']);
       expect(existsSync(join(folder, 'none'))).toBe(false);
     } finally {
       await rm(folder, { recursive: true, force: true });

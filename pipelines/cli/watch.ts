@@ -1,0 +1,66 @@
+import type { Command } from 'commander';
+import { expandPath, readConfig, sourceSettings } from '../config.ts';
+import { loadSources } from '../contract/registry.ts';
+import { MappaleError } from '../errors.ts';
+import { makeLog } from '../log.ts';
+import { withContext } from '../run/context.ts';
+import { collectPaths, command, parseCount, parseRegion } from './command.ts';
+import { foldersOf } from './refresh.ts';
+
+interface Options {
+  readonly data?: string[];
+  readonly parallel: number;
+  readonly once?: boolean;
+  readonly at: string;
+  readonly webhook?: string;
+  readonly metricsFile?: string;
+}
+
+export function watchCommand(): Command {
+  return command('watch', 'Every night: ask the publishers whose day has come, bring regions up to date, say so in one line.', [
+    'mappale watch molise --data /srv/downloads',
+    'mappale watch --once --data /srv/downloads --metrics-file /var/lib/prometheus/node-exporter/mappale.prom',
+    'MAPPALE_LOG=json mappale watch molise puglia --data /srv/downloads --webhook https://chat.example.org/hooks/mappale',
+  ])
+    .argument('[regions...]', 'names or ISTAT codes; none: all that are published')
+    .option('--data <folder>', 'data folder; downloads go into the first, more may be given for files that come by hand', collectPaths)
+    .option('--parallel <n>', 'releases, regions or tables of a region at the same time', parseCount, 2)
+    .option('--once', 'one turn and the exit code of a refresh, for cron and timers')
+    .option('--at <time>', 'local time of the nightly turn; the first one is at once', parseTime, '02:15')
+    .option('--webhook <url>', 'send the line as JSON to this address (POST); when it fails the line says so and nothing else changes', parseAddress)
+    .option('--metrics-file <file>', 'write the state as a Prometheus text file after each turn')
+    .action(async (names: string[], options: Options) => {
+      // Loaded when they are asked for: they bring the HTTP client and the writer of figures.
+      const { describeTurn, turn, untilNext } = await import('../operate/watch.ts');
+      const config = readConfig();
+      const [first = '', ...others] = foldersOf(options);
+      const regions = names.map(parseRegion);
+      // One line a night: besides it only what a person should know.
+      const log = Object.assign(makeLog(config, process.stderr), { info: () => undefined, progress: () => undefined });
+      const sources = await loadSources();
+      for (;;) {
+        const line = await turn({ sources, settings: sourceSettings, log, open: (work) => withContext({ access: 'write', log }, work) }, {
+          regions: regions.length === 0 ? null : regions, data: [first, ...others], parallel: options.parallel, webhook: options.webhook ?? null,
+          metrics: options.metricsFile === undefined ? null : expandPath(options.metricsFile),
+        });
+        process.stdout.write(`${config.log === 'json' ? JSON.stringify(line) : describeTurn(line)}\n`);
+        if (options.once === true) {
+          process.exitCode = line.exit_code;
+          return;
+        }
+        await new Promise((resolve) => setTimeout(resolve, untilNext(options.at, new Date())));
+      }
+    });
+}
+
+/** @throws MappaleError `TIME_EXPECTED` (exit 2) */
+function parseTime(text: string): string {
+  if (/^(?:[01]\d|2[0-3]):[0-5]\d$/.test(text)) return text;
+  throw new MappaleError('a time of day is expected', { code: 'TIME_EXPECTED', kind: 'usage', detail: `expected hours and minutes such as 02:15, found ${text}` });
+}
+
+/** @throws MappaleError `ADDRESS_EXPECTED` (exit 2) */
+function parseAddress(text: string): string {
+  if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
+  throw new MappaleError('the address of a webhook is expected', { code: 'ADDRESS_EXPECTED', kind: 'usage', detail: 'expected http://… or https://…, found another beginning' });
+}

@@ -1,0 +1,160 @@
+/** One turn of an unattended machine: ask publishers whose day has come, bring regions up to date, and say so in one line. */
+import { join } from 'node:path';
+import { lastIssue, type Download } from '../contract/download.ts';
+import { findRegion, type Region } from '../contract/regions.ts';
+import { EXIT, MappaleError } from '../errors.ts';
+import { CLOCK, postJson, reasonOf } from '../fetch/client.ts';
+import { fetchRegions, type FetchContext, type FetchReport } from '../fetch/fetch.ts';
+import { readAsked } from '../fetch/kept.ts';
+import { publications } from '../ledger/published.ts';
+import { byteText, duration, secondsSince } from '../progress.ts';
+import type { Context } from '../run/context.ts';
+import { exitCodeOf, refresh, type RefreshReport } from '../run/refresh.ts';
+import { writeMetrics, type Downloads } from './metrics.ts';
+
+export interface TurnContext extends FetchContext {
+  /** Opens the database for one piece of work: while publishers are asked nobody waits for it. */
+  readonly open: <T>(work: (context: Context) => Promise<T>) => Promise<T>;
+}
+
+export interface TurnOptions {
+  /** Null: those that are published. */
+  readonly regions: readonly Region[] | null;
+  /** Data folders; downloads go into the first. */
+  readonly data: readonly [string, ...string[]];
+  readonly parallel: number;
+  /** Prometheus text file; null: none. */
+  readonly metrics: string | null;
+  /** Gets the line as JSON; null: nobody. */
+  readonly webhook: string | null;
+}
+
+/** The line, for machines. */
+export interface Turn {
+  readonly time: string;
+  readonly regions: readonly string[];
+  /** Sources that were asked, and that are not due before their publishers' next day. */
+  readonly asked: readonly string[];
+  readonly not_due: readonly string[];
+  readonly downloaded: { readonly files: number; readonly bytes: number };
+  readonly loaded: number;
+  readonly published: readonly string[];
+  readonly failures: readonly { readonly error: string; readonly message: string; readonly at?: string | undefined }[];
+  readonly exit_code: number;
+  readonly seconds: number;
+}
+
+/**
+ * What fails is in the line and in its exit code: that of the refresh, or, where that went well, of the first download that failed. A publisher that does not
+ * answer keeps nobody from what the others sent.
+ */
+export async function turn(context: TurnContext, { regions, data, parallel, metrics, webhook }: TurnOptions): Promise<Turn> {
+  const startedAt = performance.now();
+  const { log, clock = CLOCK } = context;
+  const now = new Date(clock.now());
+  const failures: MappaleError[] = [];
+  const [folder] = data;
+  const attempt = async <T>(work: () => Promise<T>): Promise<T | null> => {
+    try {
+      return await work();
+    } catch (error) {
+      if (!(error instanceof MappaleError)) throw error;
+      failures.push(error);
+      log.warn(error.report());
+      return null;
+    }
+  };
+  const notDue = new Set<string>();
+  const chosen = regions ?? await attempt(() => context.open(publishedRegions));
+  const fetched = chosen === null ? null : await attempt(() => fetchRegions(context, {
+    regions: chosen, folder, only: null, dryRun: false,
+    leave: async (source, { cycle }, region) => {
+      const why = await whyNotDue(join(folder, source), cycle, region, now);
+      if (why !== null) notDue.add(source);
+      return why;
+    },
+  }));
+  for (const failure of fetched?.failures ?? []) log.warn(failure.report());
+  const downloads = fetched === null ? null : await downloadsOf(fetched, folder, chosen ?? []);
+  let refreshed: RefreshReport | null = null;
+  if (fetched !== null) {
+    refreshed = await attempt(() => context.open((opened) => refresh(opened, { command: 'watch', data, regions: regions?.map(({ code }) => code) ?? null, parallel, accept: null, force: false })));
+  }
+  failures.push(...refreshed?.failures ?? [], ...fetched?.failures ?? []);
+  const exitCode = refreshed !== null && refreshed.failures.length > 0 ? exitCodeOf(refreshed) : failures[0]?.exitCode ?? EXIT.done;
+  const line: Turn = {
+    time: now.toISOString(), regions: (chosen ?? []).map(({ slug }) => slug),
+    asked: fetched?.sources.filter(({ files }) => files.length > 0).map(({ source }) => source) ?? [], not_due: [...notDue].sort(),
+    downloaded: sumOf(fetched), loaded: refreshed?.loaded.length ?? 0, published: refreshed?.units.map(({ name }) => name) ?? [],
+    failures: failures.map(({ code, message, at }) => ({ error: code, message, at })), exit_code: exitCode,
+    seconds: Math.round(secondsSince(startedAt) * 10) / 10,
+  };
+  if (metrics !== null) {
+    const written = await attempt(() => context.open(async ({ database }) => {
+      await writeMetrics(database, metrics, exitCode, downloads);
+      return true;
+    }));
+    // A database that does not answer is what the figures are there to tell.
+    if (written === null) await writeMetrics(null, metrics, exitCode, downloads);
+  }
+  if (webhook !== null) await tell(webhook, line, context);
+  return line;
+}
+
+/** @throws MappaleError `REGION_MISSING` (exit 2) */
+async function publishedRegions({ database }: Context): Promise<Region[]> {
+  const found = [...(await publications(database)).keys()].flatMap((unit) => (unit === 0 ? [] : findRegion(unit) ?? []));
+  if (found.length > 0) return found;
+  throw new MappaleError('nothing is published yet, so nobody knows which regions are meant', {
+    code: 'REGION_MISSING', kind: 'usage', detail: 'expected regions that are published or named, found none', hint: 'Name them: mappale watch molise puglia --data FOLDER',
+  });
+}
+
+/** Nobody is asked more often than they issue. @param folder of the source's downloads @returns null: it is due */
+async function whyNotDue(folder: string, cycle: Download['cycle'], { slug }: Region, now: Date): Promise<string | null> {
+  const asked = await readAsked(folder, slug);
+  if (asked === null || asked < lastIssue(cycle, now)) return null;
+  return `not due: asked on ${asked.toISOString().slice(0, 10)}, issued ${cycle === 'daily' ? 'daily' : `on ${cycle.join(', ')}`}`;
+}
+
+function sumOf(report: FetchReport | null): Turn['downloaded'] {
+  const came = report?.sources.flatMap(({ files }) => files).filter(({ outcome }) => outcome === 'new' || outcome === 'changed') ?? [];
+  return { files: came.length, bytes: came.reduce((sum, { received }) => sum + received, 0) };
+}
+
+/** Of every source that is downloaded, also of those that were not due. */
+async function downloadsOf(report: FetchReport, folder: string, regions: readonly Region[]): Promise<Downloads> {
+  const made = report.sources.filter(({ files, left }) => files.length > 0 || left !== null).map(async ({ source, files }) => {
+    const days = await Promise.all(regions.map(({ slug }) => readAsked(join(folder, source), slug)));
+    const known = days.flatMap((day) => (day === null ? [] : day.getTime() / 1000));
+    const failed = files.filter(({ error }) => error !== null).length;
+    return { source, asked: known.length === 0 ? null : Math.max(...known), failed, bytes: files.reduce((sum, { received }) => sum + received, 0) };
+  });
+  return Promise.all(made);
+}
+
+/** The address is not shown: those of chats are secrets. */
+async function tell(webhook: string, line: Turn, { log }: TurnContext): Promise<void> {
+  await postJson(webhook, line).catch((error: unknown) => log.warn(`the webhook did not take the line: ${reasonOf(error).replaceAll(webhook, '…')}`));
+}
+
+/** The line, for people. */
+export function describeTurn({ time, regions, asked, not_due, downloaded, loaded, published, failures, exit_code, seconds }: Turn): string {
+  const parts = [
+    asked.length === 0 ? 'no publisher is due' : `asked ${asked.length} of ${asked.length + not_due.length} sources`,
+    downloaded.files === 0 ? 'nothing new' : `${downloaded.files} files downloaded (${byteText(downloaded.bytes)})`,
+    published.length === 0 ? (loaded === 0 ? 'nothing to publish' : `${loaded} releases loaded, nothing published`) : `published ${published.join(', ')}`,
+    ...(failures.length === 0 ? [] : [`${failures.length} failed: ${[...new Set(failures.map(({ error }) => error))].join(', ')}`]),
+    duration(seconds), `exit ${exit_code}`,
+  ];
+  return `${time.slice(0, 16).replace('T', ' ')}Z ${regions.join(', ')}${regions.length === 0 ? '' : ': '}${parts.join('; ')}`;
+}
+
+/** @param at local time of day, `02:15` @returns milliseconds until it comes next */
+export function untilNext(at: string, now: Date): number {
+  const [hour, minute] = at.split(':').map(Number);
+  const next = new Date(now);
+  next.setHours(hour ?? 0, minute ?? 0, 0, 0);
+  if (next <= now) next.setDate(next.getDate() + 1);
+  return next.getTime() - now.getTime();
+}

@@ -1,0 +1,18 @@
+import type { Download, Edition } from '../../pipelines/contract/download.ts';
+import { tilesOf } from '../../pipelines/readers/map-tiles.ts';
+
+export default {
+  // A release of five years comes in the last quarter of the year after them.
+  cycle: ['01-15'],
+  tokenParameter: 'id',
+  files: ({ box }, today) => tilesOf(box, 3035, 100_000).map(({ east, north }) => {
+    const last = today.getUTCFullYear() - 2;
+    const issue = (number: number): Edition => {
+      const name = `EGMS_L3_E${east}N${north}_100km_U_${last - 4}_${last}_${number}.zip`;
+      return { path: name, name };
+    };
+    return { base: 'https://egms.land.copernicus.eu/insar-api/archive/download/', editions: [issue(2), issue(1)], optional: true };
+  }),
+  byHand: () => 'log in at https://egms.land.copernicus.eu/ (EU Login, free), Download, choose L3 Ortho, component U, and the tiles of the region; save the zips as they are. '
+    + 'Or copy the token behind "id=" of one of the download links, set MAPPALE_EGMS_VERTICAL_TOKEN to it and run the same command again: it lasts some hours',
+} satisfies Download;

@@ -1,0 +1,6 @@
+import { fixed, type Download } from '../../pipelines/contract/download.ts';
+
+export default {
+  cycle: ['01-31', '07-31'],
+  files: () => [fixed('https://idrogeo.isprambiente.it/opendata/wms/', 'Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.zip')],
+} satisfies Download;

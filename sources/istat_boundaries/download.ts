@@ -1,0 +1,11 @@
+import { yearsSince, type Download } from '../../pipelines/contract/download.ts';
+
+export default {
+  // As of 1 January, published in spring.
+  cycle: ['04-15'],
+  files: (_region, today) => {
+    const [newest, before] = yearsSince(today, 3);
+    const edition = (year: number) => ({ path: `${year}/Limiti0101${year}_g.zip`, name: `Limiti0101${year}_g.zip` });
+    return [{ base: 'https://www.istat.it/storage/cartografia/confini_amministrativi/generalizzati/', editions: [edition(newest), edition(before)] }];
+  },
+} satisfies Download;

@@ -1,0 +1,14 @@
+import { yearsSince, type Download } from '../../pipelines/contract/download.ts';
+
+export default {
+  // A tax year comes out in the second April after it, and is issued again without notice.
+  cycle: ['05-15', '07-15', '10-15'],
+  files: (_region, today) => ['comunale', 'subcomunale'].map((level) => {
+    const [newest, before] = yearsSince(today, 5);
+    const edition = (year: number) => {
+      const name = `Redditi_e_principali_variabili_IRPEF_su_base_${level}_CSV_${year - 2}.zip`;
+      return { path: name, name };
+    };
+    return { base: 'https://www1.finanze.gov.it/finanze/analisi_stat/public/v_4_0_0/contenuti/', editions: [edition(newest), edition(before)] };
+  }),
+} satisfies Download;

@@ -1,0 +1,20 @@
+import { platesOfRegion } from '../../pipelines/contract/regions.ts';
+import type { Download, Edition } from '../../pipelines/contract/download.ts';
+
+/** Half-years that should be out: the second of a year from April on, the first from November on. */
+function halfYears(today: Date): readonly [newest: string, before: string] {
+  const [year, month] = [today.getUTCFullYear(), today.getUTCMonth() + 1];
+  if (month >= 11) return [`${year}1`, `${year - 1}2`];
+  return month >= 4 ? [`${year - 1}2`, `${year - 1}1`] : [`${year - 1}1`, `${year - 2}2`];
+}
+
+export default {
+  cycle: ['04-15', '11-15'],
+  files: ({ code }, today) => platesOfRegion(code).map((plate) => {
+    const edition = (half: string): Edition => ({ path: `prov=${plate}&semestre=${half}&formato=kml`, name: `${plate} ${half.slice(0, 4)}-${half.slice(4)}.kml` });
+    const [newest, before] = halfYears(today);
+    return { base: 'https://www1.agenziaentrate.gov.it/servizi/geopoi_omi/perimetri.php?', editions: [edition(newest), edition(before)] };
+  }),
+  byHand: () => 'the quotations themselves are given to registered users: log in at https://telematici.agenziaentrate.gov.it (SPID, CIE, CNS or Entratel), Forniture OMI – Quotazioni Immobiliari, '
+    + 'region and half-years; save the zip as it is. Its name holds your tax code, which is masked wherever it is shown. The perimeters are downloaded without it',
+} satisfies Download;

@@ -1,0 +1,17 @@
+import type { Download } from '../../pipelines/contract/download.ts';
+import { tilesOf } from '../../pipelines/readers/map-tiles.ts';
+
+/** Metres along a tile; its name counts in units of 10 km. */
+const TILE = 50_000;
+const UNITS = 5;
+/** Eastings of two figures: from 1,000 km on they begin again, under `e` instead of `w`. */
+const EAST = 100;
+
+export default {
+  cycle: ['01-31'],
+  files: ({ box }) => tilesOf(box, 32632, TILE).map(({ east, north }) => {
+    const [northing, easting] = [north * UNITS, east * UNITS];
+    const name = `${easting < EAST ? 'w' : 'e'}${northing}${String(easting % EAST).padStart(2, '0')}_s10`;
+    return { base: 'https://tinitaly.pi.ingv.it/data_1.1/', editions: [{ path: `${name}/${name}.zip`, name: `${name}.zip` }], optional: true };
+  }),
+} satisfies Download;

@@ -1,0 +1,115 @@
+/** Publishers on this machine: HTTP servers of files, with the ways in which the real ones are odd. */
+import { once } from 'node:events';
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer as createSecureServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
+
+/** How a file is served; the usual way is that of a plain server of today. */
+export interface Manners {
+  /** `null`: it says none. */
+  readonly etag?: string | null;
+  readonly modified?: string | null;
+  /** False: a range is answered with all of it (200). */
+  readonly ranges?: boolean;
+  /** False: `If-None-Match` and `If-Modified-Since` are not looked at. */
+  readonly conditional?: boolean;
+  /** False: `If-Range` is not looked at, so that a range is of whatever is there now. */
+  readonly ifRange?: boolean;
+  /** Length of the body in the answer's head; `null`: none, the body is in chunks. */
+  readonly length?: number | null;
+  /** The connection ends after so many bytes of a body; of ranges the first bytes that everybody asks for come. */
+  readonly cutAt?: number;
+  /** The cut waits for this: what a client has not yet taken out of its buffers is lost with the connection. */
+  readonly cutWhen?: () => boolean;
+  readonly type?: string;
+}
+
+export interface Seen {
+  readonly method: string;
+  /** Path and query as they came. */
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+}
+
+export type Handler = (request: IncomingMessage, response: ServerResponse) => void;
+
+/** Serves bytes. HEAD is refused, as most publishers do. */
+export function served(body: Buffer, manners: Manners = {}): Handler {
+  const { etag = '"1"', modified = 'Sun, 01 Mar 2026 08:00:00 GMT', ranges = true, conditional = true, ifRange = true, cutAt, type = 'application/octet-stream' } = manners;
+  return ({ method, headers }, response) => {
+    if (method !== 'GET') return void response.writeHead(403).end();
+    const said = { etag, 'last-modified': modified };
+    const about: Record<string, string | number> = { 'content-type': type };
+    for (const [name, value] of Object.entries(said)) if (value !== null) about[name] = value;
+    const { 'if-none-match': noneMatch, 'if-modified-since': since, 'if-range': ifIs, range } = headers;
+    const isSame = noneMatch === undefined ? modified !== null && since === modified : noneMatch === etag;
+    if (conditional && isSame) return void response.writeHead(304, about).end();
+    const [, from, to] = /^bytes=(\d+)-(\d*)$/.exec(range ?? '') ?? [];
+    let [start, end, status] = [0, body.length, 200];
+    if (ranges && from !== undefined && (!ifRange || ifIs === undefined || ifIs === etag || ifIs === modified)) {
+      start = Number(from);
+      end = to === '' || to === undefined ? body.length : Math.min(body.length, Number(to) + 1);
+      if (start >= body.length) return void response.writeHead(416, { 'content-range': `bytes */${body.length}` }).end();
+      about['content-range'] = `bytes ${start}-${end - 1}/${body.length}`;
+      status = 206;
+    }
+    const whole = body.subarray(start, end);
+    const length = manners.length === undefined || status === 206 ? whole.length : manners.length;
+    response.writeHead(status, length === null ? about : { ...about, 'content-length': length });
+    const stops = cutAt !== undefined && whole.length > cutAt ? cutAt : whole.length;
+    const isCut = stops < whole.length || (length !== null && length > whole.length);
+    if (!isCut) return void response.end(whole);
+    response.write(whole.subarray(0, stops));
+    const timer = setInterval(() => {
+      if (manners.cutWhen?.() === false) return;
+      clearInterval(timer);
+      response.socket?.end();
+    }, 2);
+  };
+}
+
+/** Each request gets the next answer; the last one stays. */
+export function inTurn(...handlers: readonly [Handler, ...Handler[]]): Handler {
+  let next = 0;
+  return (request, response) => {
+    const handler = handlers[Math.min(next, handlers.length - 1)];
+    next += 1;
+    handler?.(request, response);
+  };
+}
+
+export function status(code: number, headers: Readonly<Record<string, string>> = {}, body: string = ''): Handler {
+  return (_request, response) => void response.writeHead(code, headers).end(body);
+}
+
+export interface PublisherServer {
+  /** `http://127.0.0.1:<port>` */
+  readonly url: string;
+  readonly seen: Seen[];
+  /** What is served, by path and query; else 404. */
+  readonly routes: Map<string, Handler>;
+  close(): Promise<void>;
+}
+
+/** @param secure key and certificate as PEM: then it speaks HTTPS */
+export async function startPublisher(secure?: { readonly key: string; readonly cert: string }): Promise<PublisherServer> {
+  const seen: Seen[] = [];
+  const routes = new Map<string, Handler>();
+  const listener: RequestListener = (request, response) => {
+    seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
+    request.resume();
+    (routes.get(request.url ?? '') ?? status(404))(request, response);
+  };
+  const server = secure === undefined ? createServer(listener) : createSecureServer(secure, listener);
+  server.listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `${secure === undefined ? 'http' : 'https'}://127.0.0.1:${port}`, seen, routes,
+    close: async () => {
+      server.closeAllConnections();
+      server.close();
+      await once(server, 'close');
+    },
+  };
+}

@@ -1,0 +1,133 @@
+/** Nights of an unattended machine: who is asked when, what is published, and how it is told. */
+import { once } from 'node:events';
+import { copyFile, mkdir, mkdtemp, readFile, rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findRegion } from '../../pipelines/contract/regions.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { MappaleError } from '../../pipelines/errors.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { describeTurn, turn, untilNext, type Turn, type TurnContext, type TurnOptions } from '../../pipelines/operate/watch.ts';
+import type { Context } from '../../pipelines/run/context.ts';
+import { describeDatabase } from '../harness/database.ts';
+import { served, startPublisher, status, type PublisherServer } from '../harness/publishers.ts';
+import { contextOn, syntheticFiles } from '../harness/region.ts';
+
+const ZIP = '/ade_cadastre?MOLISE.zip';
+const FUEL = '/mimit_fuel?anagrafica_impianti_attivi.csv';
+
+describeDatabase('a watch', (engine) => {
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
+  let context: Context;
+  let publisher: PublisherServer;
+  let data: string;
+  let hook: Server;
+  let told: unknown[];
+  let warned: string[];
+  let hookStatus = 200;
+
+  beforeAll(async () => {
+    files = await syntheticFiles(40, 4, { comuni: 2, only: ['ade_cadastre', 'mimit_fuel', 'istat_comuni', 'istat_soppressi'] });
+    context = await contextOn(await engine.openDatabase());
+    publisher = await startPublisher();
+    const bytes = (name: string): Buffer => readFileSync(join(files.folder, name));
+    publisher.routes.set(ZIP, served(bytes('MOLISE.zip')));
+    publisher.routes.set(FUEL, served(bytes('anagrafica_impianti_attivi.csv')));
+    data = await mkdtemp(join(tmpdir(), 'mappale-watch-'));
+    // Two lists that came by hand.
+    await mkdir(join(data, 'by-hand'));
+    for (const name of ['Elenco-comuni-italiani.csv', 'comuni-soppressi.csv']) await copyFile(join(files.folder, name), join(data, 'by-hand', name));
+    told = [];
+    hook = createServer((request, response) => {
+      let body = '';
+      request.setEncoding('utf8').on('data', (chunk: string) => (body += chunk)).on('end', () => {
+        told.push(JSON.parse(body));
+        response.writeHead(hookStatus).end();
+      });
+    }).listen(0, '127.0.0.1');
+    await once(hook, 'listening');
+  });
+  afterAll(async () => {
+    await publisher?.close();
+    hook?.closeAllConnections();
+    hook?.close();
+    await files?.remove();
+    if (data !== undefined) await rm(data, { recursive: true, force: true });
+  });
+
+  /** @param time the clock's */
+  async function night(time: string, more: Partial<TurnOptions> = {}, open: TurnContext['open'] = (work) => work(context)): Promise<Turn> {
+    publisher.seen.length = 0;
+    [told, warned] = [[], []];
+    const sources = (await loadSources()).filter(({ id }) => ['ade_cadastre', 'mimit_fuel'].includes(id));
+    const clock = { now: () => Date.parse(time), wait: async () => undefined };
+    return turn(
+      { sources, settings: (id) => ({ url: `${publisher.url}/${id}?`, token: null }), log: { ...SILENT, warn: (message) => void warned.push(message) }, open, clock },
+      { regions: null, data: [data], parallel: 2, metrics: join(data, '.mappale.prom'), webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hooks/secret`, ...more },
+    );
+  }
+
+  const asked = (): string[] => [...new Set(publisher.seen.map(({ url }) => url))].sort();
+  const figures = (): Promise<string> => readFile(join(data, '.mappale.prom'), 'utf8');
+
+  it('that knows no region says so, with the exit code of usage', async () => {
+    const line = await night('2026-11-22T02:15:00Z');
+    expect(line).toMatchObject({ exit_code: 2, failures: [{ error: 'REGION_MISSING' }] });
+    expect(asked()).toEqual([]);
+  });
+
+  it('downloads, publishes and tells it to people, machines, a webhook and Prometheus', async () => {
+    const line = await night('2026-11-23T02:15:00Z', { regions: [findRegion('molise')!] });
+    expect(line).toMatchObject({ exit_code: 0, failures: [], regions: ['molise'], asked: ['ade_cadastre', 'mimit_fuel'], published: ['Italia', 'Molise'], downloaded: { files: 2 } });
+    expect(told).toEqual([JSON.parse(JSON.stringify(line))]);
+    expect(describeTurn(line)).toMatch(/^2026-11-23 02:15Z molise: asked 2 of 2 sources; 2 files downloaded \(.* kB\); published Italia, Molise; .*; exit 0$/);
+    expect(await figures()).toMatch(/mappale_last_run_exit_code 0\n[\s\S]*mappale_parcels\{region="molise"\} \d+\n[\s\S]*mappale_download_asked_timestamp_seconds\{source="mimit_fuel"\} 1795400100\n/);
+  });
+
+  it('asks nobody again on the same day, and on the next one only whoever issues daily', async () => {
+    expect(await night('2026-11-23T22:00:00Z')).toMatchObject({ exit_code: 0, asked: [], not_due: ['ade_cadastre', 'mimit_fuel'], published: [] });
+    expect(asked()).toEqual([]);
+    const next = await night('2026-11-24T02:15:00Z');
+    expect(next).toMatchObject({ exit_code: 0, asked: ['mimit_fuel'], not_due: ['ade_cadastre'], downloaded: { files: 0, bytes: 0 } });
+    expect([asked(), publisher.seen.length]).toEqual([[FUEL], 1]);
+    expect(describeTurn(next)).toContain('asked 1 of 2 sources; nothing new; nothing to publish;');
+  });
+
+  it('asks for the cadastre again after its publisher\'s next day', async () => {
+    await night('2027-03-09T02:15:00Z');
+    expect(asked()).toEqual([FUEL]);
+    await night('2027-03-10T02:15:00Z');
+    expect(asked()).toEqual([ZIP, FUEL]);
+  });
+
+  it('tells a publisher\'s failure and its webhook\'s, keeps what is published, and asks again the next night', async () => {
+    const page = status(200, { 'content-type': 'text/html' }, '<html><title>Manutenzione</title></html>');
+    const before = publisher.routes.get(FUEL)!;
+    publisher.routes.set(FUEL, page);
+    hookStatus = 500;
+    const line = await night('2027-03-11T02:15:00Z');
+    expect(line).toMatchObject({ exit_code: 3, failures: [{ error: 'DOWNLOAD_PAGE' }], published: [] });
+    expect(warned.join('\n')).toMatch(/Manutenzione[\s\S]*the webhook did not take the line: status 500/);
+    expect(warned.join('\n')).not.toContain('secret');
+    expect(await figures()).toMatch(/mappale_last_run_exit_code 3\n[\s\S]*mappale_download_failed_files\{source="mimit_fuel"\} 1\n/);
+    publisher.routes.set(FUEL, before);
+    hookStatus = 200;
+    expect(await night('2027-03-11T22:00:00Z')).toMatchObject({ exit_code: 0, asked: ['mimit_fuel'] });
+  });
+
+  it('tells of a database that does not answer, in its figures too', async () => {
+    const gone = new MappaleError('the server does not answer', { code: 'SQL_ECONNREFUSED', kind: 'database' });
+    const line = await night('2027-03-12T02:15:00Z', { regions: [findRegion('molise')!] }, () => Promise.reject(gone));
+    expect(line).toMatchObject({ exit_code: 6, failures: [{ error: 'SQL_ECONNREFUSED' }] });
+    expect(await figures()).toContain('mappale_last_run_exit_code 6\n');
+  });
+
+  it('waits for the hour of the next night', () => {
+    const hours = (now: string): number => untilNext('02:15', new Date(now)) / 3_600_000;
+    expect([hours('2026-11-23T02:14:00'), hours('2026-11-23T02:15:00'), hours('2026-11-23T14:15:00')]).toEqual([1 / 60, 24, 12]);
+  });
+});
