@@ -405,7 +405,7 @@ async function write(
 
 async function append(file: FileHandle, chunk: Buffer, path: string): Promise<void> {
   try {
-    await file.write(chunk);
+    await file.appendFile(chunk);
   } catch (error) {
     throw isFull(error) ? diskFull(path, 'expected room for the rest, found that the disk filled up', error) : error;
   }
