@@ -178,7 +178,7 @@ begin
         nullif(core.comune_key(q.name), '') as name_key,
         q.section,
         q.sheet,
-        upper(q.label) as label
+        q.label
       from unnest(p_places, p_comuni, p_names, p_sections, p_sheets, p_labels) as q (place, belfiore, name, section, sheet, label)
     ),
     -- As api.search_parcels has it: a sheet is one stretch of the references for each letter that a section may have. Read once, whoever asks for it.
@@ -232,7 +232,7 @@ begin
           on d.belfiore = a.belfiore
           and d.section is not distinct from a.section
           and d.sheet = a.sheet
-          and d.label = a.label
+          and d.label = upper(a.label)
         union
         select
           r.place,
@@ -316,7 +316,7 @@ begin
         (select min(h.fid) from held h where h.address_id = (b.address ->> 'address_id')::int8) as fid
       from best b
     )
-    select json_agg(json_build_array(g.place, g.fid, g.candidates, null, g.address))
+    select json_agg(json_build_array(coalesce(g.place, o.place), g.fid, coalesce(g.candidates, 0), o.region_code, g.address))
     from (
       select
         p.place,
@@ -327,10 +327,24 @@ begin
       from placed p
       group by p.place
     ) g
+    full join (
+      -- Nothing found, and every comune that is named lies where nothing is published.
+      select
+        q.place,
+        min(u.region_code) as region_code
+      from jsonb_array_elements(p_readings) with ordinality as q (readings, place)
+      cross join lateral jsonb_array_elements(q.readings) as r (reading)
+      cross join lateral jsonb_array_elements_text(case jsonb_typeof(r.reading -> 'comuni') when 'array' then r.reading -> 'comuni' else '[]' end) as n (belfiore)
+      join core.comune c on c.belfiore = n.belfiore
+      cross join lateral (select api.unpublished_region(c.region_code) as region_code) u
+      where not exists (select from hit h where h.place = q.place)
+      group by q.place
+      having bool_and(u.region_code is not null)
+    ) o on o.place = g.place
   );
 end
 $$;
-comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, null, address]: what api.geocode_search finds for the readings of each query, an array of arrays; the parcel that has the address, null: none; candidates: places that are found as well as the first';
+comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: what api.geocode_search finds for the readings of each query, an array of arrays; the parcel that has the address, null: none; candidates: places that are found as well as the first; region: where nothing is found the code of that of the comune named, which is not published';
 
 create or replace function api.parcel_columns(p_fids int4[], p_sections text[], out publication text, out answer text)
 language plpgsql volatile security definer
