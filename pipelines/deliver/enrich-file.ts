@@ -5,7 +5,6 @@ import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { one, type Database } from '../db/index.ts';
-import { MappaleError } from '../errors.ts';
 import { counted } from '../formats/streams.ts';
 import type { Log } from '../log.ts';
 import { progressLine, secondsSince } from '../progress.ts';
@@ -14,6 +13,7 @@ import { licencesOf, type Ask } from './columns.ts';
 import { csvMetadata, metadataPath } from './csvw.ts';
 import { addedColumns, enriched } from './enrich.ts';
 import { findKey, hasKey, type Key } from './keys.ts';
+import { sameThroughout } from './publication.ts';
 import type { Status } from './places.ts';
 import { csvLine, openTable, type Delimiter } from './table.ts';
 
@@ -42,26 +42,12 @@ export interface EnrichedFile {
 
 const NAMES: Readonly<Record<Delimiter, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' };
 
-const TRIES = 3;
-
-/** The work from its beginning, while other publications come into force. */
-async function again<T>(log: Log, work: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await work();
-    } catch (error) {
-      if (!(error instanceof MappaleError && error.code === 'PUBLICATION_CHANGED') || attempt === TRIES) throw error;
-      log.warn('another publication came into force: beginning again, so that all rows are of one');
-    }
-  }
-}
-
 /**
  * All rows are of one publication, without keeping others from being published meanwhile: where one comes into force the work begins again.
  * @throws MappaleError `PUBLICATION_CHANGED` (exit 6), `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2); those of the table (exit 3) and of the database
  */
 export function enrichFile(database: Database, log: Log, work: EnrichWork): Promise<EnrichedFile> {
-  return again(log, () => enrichOnce(database, log, work));
+  return sameThroughout(log, () => enrichOnce(database, log, work));
 }
 
 async function enrichOnce(database: Database, log: Log, { from, out, sections, by }: EnrichWork): Promise<EnrichedFile> {

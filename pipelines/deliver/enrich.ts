@@ -1,9 +1,9 @@
 /** Rows of a table of others with what is published of the parcels that they name: as many rows come out as went in, in their order. */
-import { MappaleError } from '../errors.ts';
 import type { CsvRecord } from '../formats/csv.ts';
 import { columnsOf, rowsOf, type Ask, type Cell, type OutputColumn } from './columns.ts';
 import { readKey, type FoundKey, type Named } from './keys.ts';
 import { gazetteerOf, matchColumns, placesOf, STATUSES, unmatched, type Placed, type Status } from './places.ts';
+import { publicationChanged } from './publication.ts';
 
 /** Rows of one question to the database. Searching an address takes milliseconds, everything else a few microseconds. */
 export const BATCH = { row: 5_000, address: 250 } as const;
@@ -90,11 +90,4 @@ async function enrichBatch(
 
 function invalid(reason: string, { key }: FoundKey): Placed {
   return { status: 'invalid', reason, candidates: 0, fid: null, match: unmatched(key) };
-}
-
-function publicationChanged(): MappaleError {
-  return new MappaleError('another publication came into force while this was under way', {
-    code: 'PUBLICATION_CHANGED', kind: 'database', detail: 'expected all values to be of one publication, found two',
-    hint: 'Run the same command again; nothing was written.',
-  });
 }

@@ -29,6 +29,13 @@ describeEngines('enriching a table', (engine) => {
     folder = await mkdtemp(join(tmpdir(), 'mappale-enrich-'));
     database = await engine.openDatabase();
     await refresh(await contextOn(database), loadOptions([files.folder], [14]));
+    // A comune of a region that is not published, as lists and boundaries of all Italy have it.
+    await database.query("insert into core.comune (belfiore, istat_code, name, province_code, province_name, region_code) values ('X998', '058998', 'Fuoriporta', '258', 'Roma', 12)");
+    await database.query(
+      `insert into layer.boundary (release_id, member_id, position, kind, code, name, vintage, area_m2, made_valid, geom)
+       select b.release_id, b.member_id, 999999, 'comune', '058998', 'Fuoriporta', b.vintage, 1, false, st_multi(st_makeenvelope(12.4, 41.8, 12.6, 42, 4326))
+       from layer.boundary b where b.kind = 'comune' limit 1`,
+    );
   });
 
   afterAll(async () => {
@@ -70,14 +77,13 @@ describeEngines('enriching a table', (engine) => {
     const { point } = await one<{ point: { lat: number; lng: number } }>(database, 'select api.centroid(p.point) as point from core.parcel p order by p.fid limit 1');
     const table = [
       'name;lat;lng', `"a; ""b""";${String(point.lat).replace('.', ',')};${point.lng}`, 'swapped;14.6;41.5', 'Paris;48.8566;2.3522', 'none;;', 'word;north;14', 'short;41.5',
-      'sea;42.9;15.9', 'Roma;41.9;12.5',
+      'sea;42.9;15.9', 'Fuoriporta;41.9;12.5',
     ].join('\r\n');
     const { rows, text, summary } = await enrich(table);
     expect(rows.map(({ name, status }) => [name, status])).toEqual([
-      ['a; "b"', 'found'], ['swapped', 'invalid'], ['Paris', 'invalid'], ['none', 'invalid'], ['word', 'invalid'], ['short', 'invalid'], ['sea', 'not_found'], ['Roma', rows[7]!['status']],
+      ['a; "b"', 'found'], ['swapped', 'invalid'], ['Paris', 'invalid'], ['none', 'invalid'], ['word', 'invalid'], ['short', 'invalid'], ['sea', 'not_found'], ['Fuoriporta', 'not_loaded'],
     ]);
-    // Where boundaries of all Italy are loaded.
-    expect(['not_loaded', 'not_found']).toContain(rows[7]!['status']);
+    expect(rows[7]!['reason']).toBe('Lazio is not published');
     expect(rows.slice(1, 6).map(({ reason }) => reason)).toEqual([
       expect.stringContaining('exchanged'), expect.stringContaining('not in Italy'), 'lat is empty', 'lat: expected degrees in decimal notation', 'expected 3 fields, found 2',
     ]);
@@ -97,17 +103,19 @@ describeEngines('enriching a table', (engine) => {
     expect(byFid.rows.slice(-5).map(({ status, reason }) => [status, reason])).toEqual([
       ['gone', `its successor is ${parcels[0]!.fid}`], ['not_found', ''], ['not_loaded', 'Lazio is not published'], ['not_found', ''], ['invalid', 'fid: expected a whole number'],
     ]);
-    const byReference = await enrich(['Riferimento catastale', ...parcels.map(({ reference }) => reference), 'H501_000100.1', 'Z999_000100.1', 'IT.TN.001.5'].join(LF));
+    const byReference = await enrich(['Riferimento catastale', ...parcels.map(({ reference }) => reference), 'X998_000100.1', 'Z999_000100.1', 'IT.TN.001.5'].join(LF));
     expect(byReference.rows.map(({ fid }) => fid)).toEqual([...parcels.map(({ fid }) => String(fid)), '', '', '']);
-    expect(byReference.rows.at(-1)).toMatchObject({ status: 'not_loaded', reason: 'Trentino-Alto Adige is not published' });
+    expect(byReference.rows.slice(-3).map(({ status, reason }) => [status, reason])).toEqual([
+      ['not_loaded', 'Lazio is not published'], ['not_found', ''], ['not_loaded', 'Trentino-Alto Adige is not published'],
+    ]);
     const byLabel = await enrich(['comune,sezione,foglio,particella', ...parcels.map(({ belfiore, section, sheet, label }) => `${belfiore},${section ?? ''},${sheet},${label.toLowerCase()}`),
-      'Nowhere,,1,1', `${parcels[0]!.belfiore},,9999,1`, `${parcels[0]!.belfiore},,,1`, `${parcels[0]!.belfiore},,one,1`].join(LF));
+      'X998,,1,1', 'Nowhere,,1,1', `${parcels[0]!.belfiore},,9999,1`, `${parcels[0]!.belfiore},,,1`, `${parcels[0]!.belfiore},,one,1`].join(LF));
     expect(byLabel.rows.map(({ candidates }) => Number(candidates)).slice(0, parcels.length)).toEqual(parcels.map(({ twins }) => twins));
     const single = parcels.flatMap(({ fid, twins }, index) => (twins === 1 ? [{ fid, index }] : []));
     expect(single.length).toBeGreaterThan(20);
     expect(single.map(({ index }) => byLabel.rows[index]!['fid'])).toEqual(single.map(({ fid }) => String(fid)));
-    expect(byLabel.rows.slice(-4).map(({ status, reason }) => [status, reason])).toEqual([
-      ['not_found', 'no comune has this name'], ['not_found', ''], ['not_found', 'foglio is empty, and no land register has the parcel'], ['invalid', 'foglio: expected 1–4 digits'],
+    expect(byLabel.rows.slice(-5).map(({ status, reason }) => [status, reason])).toEqual([
+      ['not_loaded', 'Lazio is not published'], ['not_found', 'no comune has this name'], ['not_found', ''], ['not_found', 'foglio is empty, and no land register has the parcel'], ['invalid', 'foglio: expected 1–4 digits'],
     ]);
   });
 
@@ -118,7 +126,7 @@ describeEngines('enriching a table', (engine) => {
        from core.access_point a cross join lateral (select api.address_json(a.region_code, a.address_id) as value) j
        where a.geom is not null and a.address_id % 2 = 0 order by 1, 2 limit 40`,
     );
-    const { rows } = await enrich(['indirizzo|comune', ...asked.map(({ street, city }) => `${street}|${city}`), 'Via che non esiste 5|Campobasso', '|H833', 'Via Roma 1|Milano'].join(LF));
+    const { rows } = await enrich(['indirizzo|comune', ...asked.map(({ street, city }) => `${street}|${city}`), 'Via che non esiste 5|Campobasso', '|H833', 'Via Roma 1|X998'].join(LF));
     const held = new Set((await database.query<{ pair: string }>("select concat(s.fid, ' ', s.address_id) as pair from section.address s")).map(({ pair }) => pair));
     let found = 0;
     for (const [index, { street, city }] of asked.entries()) {
@@ -132,7 +140,7 @@ describeEngines('enriching a table', (engine) => {
     }
     expect(found).toBeGreaterThan(10);
     expect(rows.at(-2)).toMatchObject({ status: 'invalid', reason: 'address is empty' });
-    expect(['not_loaded', 'not_found']).toContain(rows.at(-1)!['status']);
+    expect(rows.at(-1)).toMatchObject({ status: 'not_loaded', reason: 'Lazio is not published', matched_address: '' });
   });
 
   it('reads what spreadsheets of Italy write, and asks which key is meant where a table has two', async () => {
