@@ -242,7 +242,7 @@ function serveEnrich(app: FastifyInstance, reader: Reader, admit: Admit): void {
     await admit(request.headers['x-api-key'], 'parcels:read', address, () => request.socket.destroyed, identified, async () => {
       requireDecodable(request.url);
       const { links, body } = await enrichTable(reader, request.raw, request.query as Record<string, unknown>, request.tokenId, identified);
-      await reply.headers({ 'cache-control': 'no-store', link: links }).type('text/csv; charset=utf-8').send(body);
+      await reply.headers({ 'cache-control': 'no-store', link: [...links] }).type('text/csv; charset=utf-8').send(body);
     });
     return reply;
   });

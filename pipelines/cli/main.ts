@@ -6,6 +6,7 @@ import { usageExit } from './command.ts';
 import { diffCommand } from './diff.ts';
 import { doctorCommand } from './doctor.ts';
 import { enrichCommand } from './enrich.ts';
+import { exportCommand } from './export.ts';
 import { firstScreen } from './first-screen.ts';
 import { loadRegionCommand } from './load-region.ts';
 import { migrateCommand } from './migrate.ts';
@@ -23,7 +24,7 @@ import { validateCommand } from './validate.ts';
 
 /** In the order of the help. */
 const COMMANDS = [
-  loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, enrichCommand, serveCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand,
+  loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, enrichCommand, exportCommand, serveCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand,
   pruneCommand, refreshCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand,
   explainCommand,
 ];

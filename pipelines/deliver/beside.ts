@@ -10,9 +10,12 @@ export async function mustHaveFolder(path: string): Promise<void> {
   throw new MappaleError('there is no folder to write to', { code: 'FOLDER_MISSING', kind: 'usage', at: folder, hint: `Make it: mkdir -p ${folder}` });
 }
 
-/** @param write gets the path to write to, and is done when everything is written; when it fails nothing stays */
-export async function writeBeside<T>(path: string, write: (unfinished: string) => Promise<T>): Promise<T> {
-  const unfinished = `${path}.unfinished`;
+/**
+ * @param write gets the path to write to, and is done when everything is written; when it fails nothing stays
+ * @param ending of that path, for writers that look at it
+ */
+export async function writeBeside<T>(path: string, write: (unfinished: string) => Promise<T>, ending = ''): Promise<T> {
+  const unfinished = `${path}.unfinished${ending}`;
   try {
     const result = await write(unfinished);
     await rename(unfinished, path);

@@ -22,7 +22,7 @@ const ORDER = ['errors, log and settings', 'formats', 'contract', 'readers', 'ad
 /** Packages of each of them. */
 const PACKAGES: Readonly<Record<(typeof ORDER)[number], readonly string[]>> = {
   'errors, log and settings': ['zod'],
-  formats: ['csv-parse', 'stream-json', 'gdal-async', 'h5wasm', 'yauzl', 'saxes'],
+  formats: ['csv-parse', 'stream-json', 'gdal-async', 'h5wasm', 'hyparquet-writer', 'yauzl', 'saxes'],
   contract: ['zod'],
   readers: ['zod'],
   address: [],
@@ -51,7 +51,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   synthetic: { files: /^pipelines\/synthetic\//, local: [ORDER[0], 'formats', 'contract', 'readers', 'synthetic'].map(roomPath), packages: ['geographiclib-geodesic', 'h5wasm', 'polyclip-ts', 'proj4', 'yazl'] },
   'a command': { files: /^pipelines\/cli\//, local: ['pipelines/(?!synthetic/)', 'api/'], late: roomPath('synthetic'), packages: ['commander', 'zod'] },
   'the server': {
-    files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/deliver/(columns|enrich|keys|places)\\.ts$', 'pipelines/(config|errors|log|contract/(schemas|sections|regions)|operate/metrics)\\.ts$'],
+    files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/deliver/(columns|enrich|keys|table)\\.ts$', 'pipelines/(config|errors|log|contract/(schemas|sections|regions)|operate/metrics)\\.ts$'],
     packages: ['fastify', '@fastify/*', 'leaflet', 'prom-client', 'swagger-ui-dist', 'zod'],
   },
   'a script': { files: /^scripts\//, local: ['scripts/', 'pipelines/', 'sources/', 'api/'], packages: null },
