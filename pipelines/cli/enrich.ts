@@ -58,7 +58,8 @@ async function mustBeTable(from: string, out: string): Promise<void> {
 }
 
 function describe({ out, metadata, rows, statuses, seconds, columns_added: added, attributions }: EnrichedFile): string {
-  const counts = (Object.entries(STATUSES) as [Status, string][]).flatMap(([status, meaning]) => (statuses[status] === undefined ? [] : [[status, statuses[status], meaning]]));
+  const counts = (Object.entries(STATUSES) as [Status, string][])
+    .flatMap(([status, meaning]) => (statuses[status] === undefined ? [] : [[status, statuses[status], meaning]]));
   return [
     `${out}: ${group(rows)} rows, ${added.length} columns added, in ${seconds} s (${group(Math.round(rows / Math.max(seconds, 0.01)))} rows/s)`,
     textTable(counts, ['status', 'rows', 'means']),

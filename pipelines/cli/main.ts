@@ -24,7 +24,8 @@ import { validateCommand } from './validate.ts';
 
 /** In the order of the help. */
 const COMMANDS = [
-  loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, enrichCommand, exportCommand, serveCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand,
+  loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, enrichCommand, exportCommand, serveCommand, tokenCommand, doctorCommand, synthCommand,
+  migrateCommand,
   pruneCommand, refreshCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand,
   explainCommand,
 ];

@@ -31,7 +31,7 @@ export interface Section {
 /** A value of the block, as it is shown there. */
 export interface FlatColumn {
   readonly type: Column['type'];
-  /** Path in the block, a dot leading into objects and lists: `0.name` of the first element, `length` how many there are; not given: as the column is called. */
+  /** Path in the block, a dot leading into objects and lists: `0.name` of the first element, `length` how many there are; not given: the column's name. */
   readonly of?: string;
 }
 

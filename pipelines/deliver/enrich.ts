@@ -42,7 +42,7 @@ export interface EnrichedRow {
 
 /**
  * @yields the rows of a batch, in their order
- * @throws MappaleError `PUBLICATION_CHANGED` (exit 6): what comes later would be of another publication than what came before; those of the table and of the database
+ * @throws MappaleError `PUBLICATION_CHANGED` (exit 6): later rows would be of another publication than earlier ones; those of the table and of the database
  */
 export async function* enriched(records: AsyncIterable<CsvRecord>, options: EnrichOptions): AsyncGenerator<readonly EnrichedRow[], void, undefined> {
   const gazetteer = gazetteerOf(options.ask);
@@ -84,7 +84,8 @@ async function enrichBatch(
     const placed = what !== undefined && 'invalid' in what ? invalid(what.invalid, key) : places.placed[next++] ?? invalid('', key);
     const { status, reason, candidates, fid, match } = placed;
     const own = Array.from({ length: width }, (_, column) => values[column] ?? '');
-    return { status, cells: [...own, status, reason, candidates, ...(match.length === 0 ? unmatched(key.key) : match), ...(fid === null ? nothing : described?.cells.get(fid) ?? nothing)] };
+    const parcel = fid === null ? nothing : described?.cells.get(fid) ?? nothing;
+    return { status, cells: [...own, status, reason, candidates, ...(match.length === 0 ? unmatched(key.key) : match), ...parcel] };
   });
 }
 

@@ -105,17 +105,20 @@ async function exportOnce(database: Database, log: Log, { region, sections, form
   const { size } = await stat(out);
   const sha256 = await digestOfFile(out);
   const stac = stacPath(out);
-  await writeBeside(stac, (unfinished) => writeFile(unfinished, stacItem(facts, { name: basename(out), mediaType: format.mediaType, geometry: format.geometry, bytes: size, sha256 })));
+  const { mediaType, geometry } = format;
+  await writeBeside(stac, (unfinished) => writeFile(unfinished, stacItem(facts, { name: basename(out), mediaType, geometry, bytes: size, sha256 })));
   const metadata = await format.beside?.(out, facts);
   return {
-    out, beside: [stac, ...(metadata === undefined ? [] : [metadata])], parcels: facts.parcels, columns: facts.columns.length, bytes: size, sha256, published_at: facts.publishedAt,
-    digest: facts.digest, note, seconds: Math.round(secondsSince(startedAt) * 100) / 100,
+    out, beside: [stac, ...(metadata === undefined ? [] : [metadata])], parcels: facts.parcels, columns: facts.columns.length, bytes: size, sha256,
+    published_at: facts.publishedAt, digest: facts.digest, note, seconds: Math.round(secondsSince(startedAt) * 100) / 100,
   };
 }
 
 type Publication = { readonly digest: string; readonly published_at: string };
 
-async function look(database: Database, ask: Ask, region: Region, sections: readonly string[], createdBy: string): Promise<{ facts: ExportFacts; fids: Int32Array }> {
+async function look(
+  database: Database, ask: Ask, region: Region, sections: readonly string[], createdBy: string,
+): Promise<{ facts: ExportFacts; fids: Int32Array }> {
   const [publication] = await database.query<Publication>(statement('publication'), [region.code]);
   if (publication === undefined) {
     throw new MappaleError(`${region.name} is not published`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published: mappale status' });

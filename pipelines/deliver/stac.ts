@@ -21,7 +21,8 @@ export function stacPath(path: string): string {
 const TYPES: Readonly<Record<OutputColumn['type'], string>> = { int2: 'int16', int4: 'int32', int8: 'int64', float8: 'double', text: 'string', bool: 'boolean' };
 
 /** @returns the text of the file */
-export function stacItem({ region, title, columns, parcels, extent, publishedAt, digest, licences, createdBy }: ExportFacts, { name, mediaType, geometry, bytes, sha256 }: Asset): string {
+export function stacItem(facts: ExportFacts, { name, mediaType, geometry, bytes, sha256 }: Asset): string {
+  const { region, title, columns, parcels, extent, publishedAt, digest, licences, createdBy } = facts;
   const [west, south, east, north] = extent;
   const holders = [...new Set(licences.map(({ holder }) => holder))];
   return `${JSON.stringify({

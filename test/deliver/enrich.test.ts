@@ -92,7 +92,7 @@ describeEngines('enriching a table', (engine) => {
   });
 
   it('finds parcels by fid, reference and label, and knows those that are retired, unknown or of regions that are not loaded', async () => {
-    const parcels = await database.query<{ fid: number; reference: string; belfiore: string; sheet: string; section: string | null; label: string; twins: number }>(
+    const parcels = await database.query<Readonly<Record<'reference' | 'belfiore' | 'sheet' | 'label', string>> & { fid: number; section: string | null; twins: number }>(
       `select p.fid, p.reference, p.belfiore, ltrim(p.sheet, '0') as sheet, p.section, p.label,
          (select count(*)::int4 from core.parcel t where t.belfiore = p.belfiore and t.sheet = p.sheet and t.section is not distinct from p.section and upper(t.label) = upper(p.label)) as twins
        from core.parcel p where p.fid % 4 = 0 order by p.fid`,
