@@ -19,8 +19,8 @@ const MOST_ROWS = 1_000;
 
 const MOST_BYTES = 1_048_576;
 
-/** Rows of one question to the database: each must be answered in the time that any question has. */
-const BATCH_ROWS = 100;
+/** Rows of one question to the database: each must be answered in the time that any question has. Searching an address may take some hundred milliseconds. */
+const BATCH = { row: 100, street: 10 } as const;
 
 const parameters = z.strictObject({
   sections: z.string().transform((value) => value.split(',').map((name) => name.trim())).pipe(z.array(z.enum(['all', ...SECTION_NAMES])))
@@ -48,11 +48,11 @@ export async function enrichTable(
   const sections = parseSections(given.sections?.includes('all') === true ? 'all' : given.sections?.join(','));
   const { table, key, records } = await read(body, given.by ?? null);
   if (tokenId === null) throw refusal.INVALID_API_KEY();
-  await admitRows(reader, tokenId, key.key === 'address' ? 'geocoding:read' : 'parcels:read', records.length, identified);
+  await admitRows(reader, tokenId, key.key === 'street' ? 'geocoding:read' : 'parcels:read', records.length, identified);
   const ask: Ask = (statement, values) => reader.call(statement, values);
   const licences = await licencesOf(ask, null, sections);
   const { header, delimiter } = table;
-  const rows = enriched(Readable.from(records), { ask, key, width: header.length, sections, parallel: 1, batch: BATCH_ROWS });
+  const rows = enriched(Readable.from(records), { ask, key, width: header.length, sections, parallel: 1, batch: key.key === 'street' ? BATCH.street : BATCH.row });
   const lines = (batch: readonly EnrichedRow[]): string => batch.map(({ cells }) => csvLine(cells, delimiter)).join('');
   // What fails before the first rows are there is answered as an error.
   const first = await rows.next().catch((error: unknown) => {

@@ -1,6 +1,7 @@
 import { stat } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { expandPath } from '../config.ts';
+import { SECTION_NAMES } from '../contract/sections.ts';
 import { parseSections } from '../deliver/columns.ts';
 import { mustHaveFolder } from '../deliver/beside.ts';
 import { enrichFile, type EnrichedFile } from '../deliver/enrich-file.ts';
@@ -21,7 +22,7 @@ interface Options {
 
 export function enrichCommand(): Command {
   return command('enrich', 'Add to each row of a CSV what is published of the parcel that it names: by coordinates, address, fid or cadastral reference.', [
-    'mappale enrich points.csv --out points-with-risk.csv --sections risk,land_cover',
+    `mappale enrich points.csv --out points-enriched.csv --sections ${SECTION_NAMES.slice(0, 2).join(',')}`,
     'mappale enrich owners.csv --out owners-enriched.csv --sections all --by parcel',
   ])
     .argument('<table>', `CSV with a header, whatever its delimiter; columns of one key: ${KEY_HELP}`)

@@ -24,10 +24,9 @@ import { validateCommand } from './validate.ts';
 
 /** In the order of the help. */
 const COMMANDS = [
-  loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, enrichCommand, exportCommand, serveCommand, tokenCommand, doctorCommand, synthCommand,
-  migrateCommand,
-  pruneCommand, refreshCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand,
-  explainCommand,
+  loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, enrichCommand, exportCommand, serveCommand, tokenCommand, doctorCommand,
+  synthCommand, migrateCommand, pruneCommand, refreshCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand, unpinCommand, withdrawCommand,
+  validateCommand, diffCommand, explainCommand,
 ];
 
 /** All commands, for the command line and for the tests that hold each to its help and examples. */

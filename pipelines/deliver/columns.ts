@@ -7,7 +7,7 @@ import { MappaleError } from '../errors.ts';
 export type Cell = string | number | boolean | null;
 
 export interface OutputColumn {
-  /** With the section's name before it, but for `basic`; unit last: `risk_pga_g`. */
+  /** With the section's name before it, but for `basic`; unit last. */
   readonly name: string;
   readonly type: FlatColumn['type'];
   /** With the meaning of null. */

@@ -6,7 +6,7 @@ import { gazetteerOf, matchColumns, placesOf, STATUSES, unmatched, type Placed, 
 import { publicationChanged } from './publication.ts';
 
 /** Rows of one question to the database. Searching an address takes milliseconds, everything else a few microseconds. */
-export const BATCH = { row: 5_000, address: 250 } as const;
+export const BATCH = { row: 5_000, street: 250 } as const;
 
 export interface EnrichOptions {
   readonly ask: Ask;
@@ -47,7 +47,7 @@ export interface EnrichedRow {
 export async function* enriched(records: AsyncIterable<CsvRecord>, options: EnrichOptions): AsyncGenerator<readonly EnrichedRow[], void, undefined> {
   const gazetteer = gazetteerOf(options.ask);
   const publications = new Set<string>();
-  const size = options.batch ?? (options.key.key === 'address' ? BATCH.address : BATCH.row);
+  const size = options.batch ?? (options.key.key === 'street' ? BATCH.street : BATCH.row);
   const ahead: Promise<readonly EnrichedRow[]>[] = [];
   const begin = (rows: readonly CsvRecord[]): void => {
     const work = enrichBatch(rows, options, gazetteer, publications);

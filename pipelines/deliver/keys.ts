@@ -4,31 +4,31 @@ import { BOUNDS } from '../contract/regions.ts';
 import { MappaleError } from '../errors.ts';
 
 /** How the rows of a table name parcels. */
-export const KEYS = ['fid', 'reference', 'parcel', 'point', 'address'] as const;
+export const KEYS = ['fid', 'reference', 'parcel', 'point', 'street'] as const;
 
 export type Key = (typeof KEYS)[number];
 
 interface KeyColumn {
-  /** Spellings of the header, as `normaliseHeader` makes them; the first is the one that is told to people. */
+  /** Spellings of the header beside the column's own name, as `normaliseHeader` makes them. */
   readonly called: readonly string[];
   readonly optional?: true;
 }
 
 /** Columns of each kind of key. */
 const COLUMNS = {
-  fid: { fid: { called: ['fid'] } },
-  reference: { reference: { called: ['cadastral_reference', 'reference', 'riferimento_catastale'] } },
+  fid: { fid: { called: [] } },
+  reference: { cadastral_reference: { called: ['reference', 'riferimento_catastale'] } },
   parcel: {
-    comune: { called: ['comune', 'municipality', 'belfiore', 'codice_comune', 'codice_catastale', 'municipality_code'] },
-    sezione: { called: ['sezione', 'section', 'sezione_censuaria'], optional: true },
-    foglio: { called: ['foglio', 'sheet'], optional: true },
-    particella: { called: ['particella', 'label', 'mappale', 'numero_particella'] },
+    comune: { called: ['municipality', 'belfiore', 'codice_comune', 'codice_catastale', 'municipality_code'] },
+    sezione: { called: ['section', 'sezione_censuaria'], optional: true },
+    foglio: { called: ['sheet'], optional: true },
+    particella: { called: ['label', 'mappale', 'numero_particella'] },
   },
-  point: { lat: { called: ['lat', 'latitude', 'latitudine'] }, lng: { called: ['lng', 'lon', 'long', 'longitude', 'longitudine'] } },
-  address: {
-    address: { called: ['address', 'indirizzo', 'q'] },
-    number: { called: ['civico', 'numero_civico', 'street_number', 'house_number'], optional: true },
-    city: { called: ['city', 'citta', 'comune', 'municipality', 'localita'], optional: true },
+  point: { lat: { called: ['latitude', 'latitudine'] }, lng: { called: ['lon', 'long', 'longitude', 'longitudine'] } },
+  street: {
+    address: { called: ['indirizzo', 'q'] },
+    civico: { called: ['numero_civico', 'street_number', 'house_number'], optional: true },
+    city: { called: ['citta', 'comune', 'municipality', 'localita'], optional: true },
   },
 } as const satisfies Record<Key, Readonly<Record<string, KeyColumn>>>;
 
@@ -45,15 +45,15 @@ function matchKey(header: readonly string[], key: Key): FoundKey | null {
   const at: Record<string, number> = {};
   for (const [name, { called, optional }] of Object.entries(COLUMNS[key]) as [string, KeyColumn][]) {
     // The first spelling that is there: a code stands beside its name.
-    at[name] = called.map((spelling) => names.indexOf(spelling)).find((index) => index !== -1) ?? -1;
+    at[name] = [name, ...called].map((spelling) => names.indexOf(spelling)).find((index) => index !== -1) ?? -1;
     if (at[name] === -1 && optional !== true) return null;
   }
   return { key, at, columns: Object.values(at).flatMap((index) => header[index] ?? []) };
 }
 
 /** What a table needs for each key, for people. */
-export const KEY_HELP: string = KEYS.map((key) => `${key}: ${(Object.values(COLUMNS[key]) as KeyColumn[])
-  .map(({ called: [name = ''], optional }) => (optional === true ? `[${name}]` : name)).join(',')}`).join('; ');
+export const KEY_HELP: string = KEYS.map((key) => `${key}: ${(Object.entries(COLUMNS[key]) as [string, KeyColumn][])
+  .map(([name, { optional }]) => (optional === true ? `[${name}]` : name)).join(',')}`).join('; ');
 
 /** Whether a header has the columns of some key. */
 export function hasKey(header: readonly string[]): boolean {
@@ -67,7 +67,6 @@ export function hasKey(header: readonly string[]): boolean {
  */
 export function findKey(header: readonly string[], asked: Key | null, at: string): FoundKey {
   const found = (asked === null ? KEYS : [asked]).flatMap((key) => matchKey(header, key) ?? []);
-  // An address may have a comune beside it, and a parcel needs it: what only the smaller key explains is no other key.
   const [first] = found;
   if (first === undefined) {
     throw new MappaleError('no columns of the table say which parcels its rows are about', {
@@ -90,7 +89,7 @@ export type Named =
   | { readonly key: 'fid'; readonly fid: number }
   | { readonly key: 'reference'; readonly reference: string }
   | { readonly key: 'parcel'; readonly comune: string; readonly section: string | null; readonly sheet: string | null; readonly label: string }
-  | { readonly key: 'address'; readonly query: string; readonly city: string | null };
+  | { readonly key: 'street'; readonly query: string; readonly city: string | null };
 
 export interface Unreadable {
   readonly invalid: string;
@@ -105,15 +104,16 @@ export function readKey(key: Key, fieldOf: (name: string) => string): Named | Un
       return /^\d{1,10}$/.test(text) && Number(text) <= 2_147_483_647 ? { key, fid: Number(text) } : unreadable('fid', 'a whole number', text);
     }
     case 'reference': {
-      const text = fieldOf('reference');
-      return /^[^\s.]+\.\S+$/.test(text) && text.length <= 60 ? { key, reference: text } : unreadable('reference', 'CCCCZFFFFAS.label', text);
+      const text = fieldOf('cadastral_reference');
+      return /^[^\s.]+\.\S+$/.test(text) && text.length <= 60 ? { key, reference: text } : unreadable('cadastral_reference', 'CCCCZFFFFAS.label', text);
     }
     case 'parcel': return readParcel(fieldOf('comune'), fieldOf('sezione'), fieldOf('foglio'), fieldOf('particella'));
-    case 'address': {
-      const [street, city] = [fieldOf('address'), fieldOf('city')];
-      if (street.length < 2 || street.length > 200) return unreadable('address', '2–200 characters', street);
-      if (city.length > 100) return unreadable('city', 'at most 100 characters', city);
-      return { key, query: [street, fieldOf('number')].join(' ').trim(), city: city === '' ? null : city };
+    case 'street': {
+      const [column = '', , place = ''] = Object.keys(COLUMNS.street);
+      const [street = '', civico = '', city = ''] = Object.keys(COLUMNS.street).map(fieldOf);
+      if (street.length < 2 || street.length > 200) return unreadable(column, '2–200 characters', street);
+      if (city.length > 100) return unreadable(place, 'at most 100 characters', city);
+      return { key, query: [street, civico].join(' ').trim(), city: city === '' ? null : city };
     }
   }
 }

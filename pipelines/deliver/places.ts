@@ -40,7 +40,7 @@ const MATCHED: readonly OutputColumn[] = [
 
 /** Columns that a kind of key has of its own. */
 export function matchColumns(key: Key): readonly OutputColumn[] {
-  return key === 'address' ? MATCHED : [];
+  return key === 'street' ? MATCHED : [];
 }
 
 /** @returns cells of `matchColumns` where nothing was found */
@@ -122,7 +122,7 @@ export async function placesOf(ask: Ask, key: Key, named: readonly Named[], gaze
     case 'reference':
       return answered(ask, named, 'select publication, answer from api.parcels_of_references($1)', [list((each) => (each as Named & { key: 'reference' }).reference)]);
     case 'parcel': return placesOfLabels(ask, named as readonly (Named & { key: 'parcel' })[], gazetteer);
-    case 'address': return placesOfAddresses(ask, named as readonly (Named & { key: 'address' })[], gazetteer);
+    case 'street': return placesOfAddresses(ask, named as readonly (Named & { key: 'street' })[], gazetteer);
   }
 }
 
@@ -180,17 +180,17 @@ interface FoundAddress {
   readonly longitude: number;
 }
 
-async function placesOfAddresses(ask: Ask, named: readonly (Named & { key: 'address' })[], gazetteer: FindComune): Promise<Places> {
+async function placesOfAddresses(ask: Ask, named: readonly (Named & { key: 'street' })[], gazetteer: FindComune): Promise<Places> {
   const parsed = await Promise.all(named.map(({ query, city }) => parseQuery(query, city, gazetteer)));
   const readings: (readonly Reading[])[] = parsed.map(({ readings: all, contradiction }) => (contradiction === null ? all : []));
   const { publication, answer } = await ask<Told>('select publication, answer from api.parcels_of_queries($1)', [JSON.stringify(readings)]);
   const placed = parsed.map(({ contradiction, readings: all }): Placed => {
-    const match = unmatched('address');
+    const match = unmatched('street');
     if (contradiction !== null) return { ...NOTHING, status: 'invalid', reason: 'address and city name different comuni', match };
     return { ...NOTHING, reason: all.length === 0 ? 'no street is named' : null, match };
   });
   for (const [place, fid, candidates, region, address] of JSON.parse(answer ?? '[]') as Line[]) {
-    placed[place - 1] = region === null ? addressed(fid, candidates, address as FoundAddress) : { ...NOTHING, ...unpublished(region), match: unmatched('address') };
+    placed[place - 1] = region === null ? addressed(fid, candidates, address as FoundAddress) : { ...NOTHING, ...unpublished(region), match: unmatched('street') };
   }
   return { publications: [publication], placed };
 }

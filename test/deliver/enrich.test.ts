@@ -5,8 +5,11 @@ import { join } from 'node:path';
 import { parse } from 'csv-parse/sync';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { search } from '../../api/geocoding.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
 import { columnsOf, parseSections } from '../../pipelines/deliver/columns.ts';
 import { enrichFile, type EnrichedFile } from '../../pipelines/deliver/enrich-file.ts';
+import { exportRegion } from '../../pipelines/deliver/export.ts';
+import { FORMATS } from '../../pipelines/deliver/formats.ts';
 import type { Key } from '../../pipelines/deliver/keys.ts';
 import { one, type Database } from '../../pipelines/db/index.ts';
 import type { Reader } from '../../pipelines/db/reader.ts';
@@ -25,7 +28,7 @@ describeEngines('enriching a table', (engine) => {
   let database: Database;
 
   beforeAll(async () => {
-    files = await syntheticFiles(260, 41, { comuni: 2, dense: true });
+    files = await syntheticFiles(200, 41, { comuni: 2, dense: true });
     folder = await mkdtemp(join(tmpdir(), 'mappale-enrich-'));
     database = await engine.openDatabase();
     await refresh(await contextOn(database), loadOptions([files.folder], [14]));
@@ -172,6 +175,19 @@ describeEngines('enriching a table', (engine) => {
     await rm(join(folder, 'out.csv'));
     await expect(enrich(table, { on: changing(true) })).rejects.toMatchObject({ code: 'PUBLICATION_CHANGED' });
     expect((await readdir(folder)).filter((name) => name.startsWith('out.csv') && !name.endsWith('metadata.json'))).toEqual([]);
+  });
+
+  it('stands beside an export of the same values, which needs nothing of the engine that enriching does not', async () => {
+    const work = { region: findRegion(14)!, sections: parseSections(undefined), createdBy: 'test' };
+    const parcels = await database.query<{ fid: number }>('select fid from core.parcel order by geom, fid');
+    for (const name of ['geoparquet', 'csv']) {
+      const out = join(folder, `molise.${name}`);
+      expect(await exportRegion(database, SILENT, { ...work, format: FORMATS[name]!, out })).toMatchObject({ parcels: parcels.length });
+    }
+    const exported: Row[] = parse(await readFile(join(folder, 'molise.csv'), 'utf8'), { columns: true });
+    expect(exported.map(({ fid }) => fid)).toEqual(parcels.map(({ fid }) => String(fid)));
+    const { rows } = await enrich(['fid', ...parcels.map(({ fid }) => fid)].join(LF), { sections: parseSections(undefined).join(',') });
+    expect(rows.map(({ fid: _own, status: _s, reason: _r, candidates: _c, mappale_fid: fid, ...cells }) => ({ fid, ...cells }))).toEqual(exported);
   });
 
   it('says in its metadata what each column means, and whose the data are', async () => {

@@ -15,13 +15,13 @@ import { PARQUET_CODEC } from '../../pipelines/formats/parquet-writer.ts';
 import { gdal } from '../../pipelines/formats/vector.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
-import { describeEngines } from '../harness/database.ts';
+import { describeDatabase } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
 const MOLISE = findRegion(14)!;
 const COLUMNS = columnsOf(SECTION_NAMES);
 
-describeEngines('exporting a region', (engine) => {
+describeDatabase('exporting a region', (engine) => {
   let folder: string;
   let database: Database;
   let duck: DuckDBConnection;
