@@ -36,7 +36,7 @@ describeDatabase('the columns of the sections', (engine) => {
   let ask: Ask;
 
   beforeAll(async () => {
-    files.push(await syntheticFiles(400, 31, { comuni: 3, dense: true }), await syntheticFiles(80, 32, { comuni: 2, code: 4 }));
+    files.push(await syntheticFiles(700, 31, { comuni: 3, dense: true }), await syntheticFiles(120, 32, { comuni: 2, code: 4 }));
     database = await engine.openDatabase();
     const context = await contextOn(database);
     for (const [index, region] of [14, 4].entries()) await refresh(context, loadOptions([files[index]!.folder], [region]));
@@ -49,7 +49,7 @@ describeDatabase('the columns of the sections', (engine) => {
 
   it('are what the record says of each parcel, and where nothing is, why', async () => {
     const parcels = await database.query<{ fid: number; record: Json }>('select p.fid, api.parcel(p.fid, $1) as record from core.parcel p order by p.fid', [SECTION_NAMES]);
-    expect(parcels.length).toBeGreaterThan(450);
+    expect(parcels.length).toBeGreaterThan(800);
     const { cells } = await rowsOf(ask, parcels.map(({ fid }) => fid), SECTION_NAMES);
     const names = columnsOf(SECTION_NAMES).map(({ name }) => name);
     const differing = parcels.flatMap(({ fid, record }) => {
