@@ -50,6 +50,19 @@ export function turnsFor(parallel: number): Turns {
   return new Turns({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
 }
 
+/**
+ * Counts the rows that a request brought, which was counted as its first, or refuses all of them.
+ * @param identified told what is left of the token's hour
+ * @throws ApiError 403, 429; MappaleError
+ */
+export async function admitRows(reader: Reader, tokenId: number, scope: Scope, rows: number, identified: (caller: Caller) => void): Promise<void> {
+  const admission = await reader.count<Admission>(
+    'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds from api.admit_rows($1, $2, $3)', [tokenId, scope, rows],
+  );
+  identified({ tokenId, headers: rateHeaders(admission) });
+  requireAdmitted(admission, scope);
+}
+
 export function admitter(reader: Reader, takeTurn: TakeTurn): Admit {
   return async (key, scope, address, gone, identified, work) => {
     if (key === undefined || key.length === 0) throw refusal.API_KEY_REQUIRED();

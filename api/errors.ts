@@ -64,7 +64,9 @@ export const refusal = {
   NOT_FOUND: (id: number) => new ApiError('NOT_FOUND', `there is no parcel ${id}`, { id }),
   /** Whoever is not to read the figures need not know whether there are any; the operator who forgot an address must. */
   METRICS_ELSEWHERE: () => new ApiError('NOT_FOUND', 'there is no such path for callers of other machines than those that --metrics-from names'),
-  METHOD_NOT_ALLOWED: (method: string) => new ApiError('METHOD_NOT_ALLOWED', `${method} is not allowed; allowed: GET`, { allowed: ['GET'] }, { allow: 'GET' }),
+  METHOD_NOT_ALLOWED: (method: string, allowed = 'GET') => new ApiError(
+    'METHOD_NOT_ALLOWED', `${method} is not allowed; allowed: ${allowed}`, { allowed: [allowed] }, { allow: allowed },
+  ),
   /** Nobody reads this answer. */
   CALLER_GONE: () => new ApiError('REQUEST_TIMEOUT', 'the connection was closed'),
   /** The parcel may come back. */

@@ -3,11 +3,9 @@
  * never trimmed to it. Each schema's `description` is `what it is for; what is allowed`, for the document and for error messages alike.
  */
 import { z } from 'zod';
+import { BOUNDS } from '../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import { ApiError, invalidParameter } from './errors.ts';
-
-/** Degrees, EPSG:4326. Italy with its seas. */
-const BOUNDS = { south: 35, north: 47.5, west: 6, east: 19 } as const;
 
 /** Longest side of a box, in degrees. */
 const BOX_DEGREES = 0.05;

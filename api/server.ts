@@ -11,9 +11,10 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import type { Log } from '../pipelines/log.ts';
-import { admitter, turnsFor, type Admit } from './access.ts';
+import { admitter, turnsFor, type Admit, type Caller } from './access.ts';
 import { plainAddress, trusting } from './callers.ts';
 import { ENDPOINTS, type Endpoint } from './endpoints.ts';
+import { ENRICH_PATH, enrichTable } from './enrich.ts';
 import { ApiError, invalidParameter, isTransient, refusal } from './errors.ts';
 import { commonHeaders, httpServer, JSON_TYPE } from './http.ts';
 import { databaseFigures, METRICS_TYPE, serverMetrics } from './metrics.ts';
@@ -32,6 +33,8 @@ export interface ServerOptions {
   readonly trustedProxies?: readonly string[];
   /** Who may read the figures, beside callers of this machine: addresses or networks. */
   readonly metricsReaders?: readonly string[];
+  /** Whether tables are enriched, which is beside the contract; not given: no. */
+  readonly enrich?: boolean;
   /** What it shares with the other workers; not given: there are none. */
   readonly shared?: Shared;
 }
@@ -54,7 +57,7 @@ const LOOPBACK = ['127.0.0.0/8', '::1'];
  * @throws MappaleError `PROXY_INVALID` (exit 2)
  */
 export async function buildServer(
-  { reader, version, log, trustedProxies = [], metricsReaders = [], shared = alone(turnsFor(reader.parallel)) }: ServerOptions,
+  { reader, version, log, trustedProxies = [], metricsReaders = [], enrich = false, shared = alone(turnsFor(reader.parallel)) }: ServerOptions,
 ): Promise<FastifyInstance> {
   const trusts = trusting(trustedProxies);
   const readsMetrics = trusting([...LOOPBACK, ...metricsReaders]);
@@ -90,9 +93,9 @@ export async function buildServer(
   };
   app.setErrorHandler(fail);
 
-  const paths: RegExp[] = [];
-  app.addHook('onRoute', ({ url }) => {
-    if (url !== '*') paths.push(new RegExp(`^${url.replace(':id(.+)', '[^/]+').replaceAll('.', '\\.')}$`));
+  const paths: { readonly path: RegExp; readonly allowed: string }[] = [];
+  app.addHook('onRoute', ({ url, method }) => {
+    if (url !== '*') paths.push({ path: new RegExp(`^${url.replace(':id(.+)', '[^/]+').replaceAll('.', '\\.')}$`), allowed: String(method) });
   });
   metrics.watch(app);
   let warned = false;
@@ -108,14 +111,14 @@ export async function buildServer(
     // Before any body is read: path, then method.
     const preflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;
     if (request.is404 || request.method === 'OPTIONS') {
-      const known = paths.some((path) => path.test(pathOf(request)));
-      if (!known) throw new ApiError('NOT_FOUND', 'there is no such path; the document of this interface is openapi.json', { base: BASE });
-      if (!preflight) throw refusal.METHOD_NOT_ALLOWED(request.method);
+      const known = paths.find(({ path }) => path.test(pathOf(request)));
+      if (known === undefined) throw new ApiError('NOT_FOUND', 'there is no such path; the document of this interface is openapi.json', { base: BASE });
+      if (!preflight) throw refusal.METHOD_NOT_ALLOWED(request.method, known.allowed);
     }
     if (request.raw.httpVersion === '1.1' && request.headers.host === undefined) throw new ApiError('INVALID_PARAMS', 'the header Host is required');
   });
   await app.register(cors, {
-    origin: '*', methods: ['GET'], allowedHeaders: ['x-api-key', 'if-none-match'], maxAge: 86_400, strictPreflight: false,
+    origin: '*', methods: enrich ? ['GET', 'POST'] : ['GET'], allowedHeaders: ['x-api-key', 'if-none-match', ...(enrich ? ['content-type'] : [])], maxAge: 86_400, strictPreflight: false,
   });
   await app.register(compress, {
     threshold: WORTH_COMPRESSING, encodings: ['gzip', 'identity'], zlibOptions: { level: constants.Z_BEST_SPEED }, globalDecompression: false,
@@ -135,6 +138,7 @@ export async function buildServer(
 
   const admit = admitter(reader, metrics.waiting(shared.take));
   for (const endpoint of ENDPOINTS) serve(app, endpoint, reader, admit, version);
+  if (enrich) serveEnrich(app, reader, admit);
 
   const health = remembered(REMEMBERED_MS, async () => {
     const about = { version, timestamp: new Date().toISOString() };
@@ -222,6 +226,25 @@ function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader, admit: 
     reply.header('etag', tag).header('cache-control', 'private, no-cache');
     if (matches(request.headers['if-none-match'], tag)) return reply.code(304).send();
     return reply.type(JSON_TYPE).send(answer);
+  });
+}
+
+/** Beside the contract: the only path that takes a body, and the only one whose answer is written while it is found. */
+function serveEnrich(app: FastifyInstance, reader: Reader, admit: Admit): void {
+  app.post(BASE + ENRICH_PATH, async (request, reply) => {
+    const address = plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress);
+    if (address === null) throw refusal.CALLER_GONE();
+    const identified = (caller: Caller): void => {
+      request.tokenId = caller.tokenId;
+      reply.headers(caller.headers);
+    };
+    // Its turn ends with the answer.
+    await admit(request.headers['x-api-key'], 'parcels:read', address, () => request.socket.destroyed, identified, async () => {
+      requireDecodable(request.url);
+      const { links, body } = await enrichTable(reader, request.raw, request.query as Record<string, unknown>, request.tokenId, identified);
+      await reply.headers({ 'cache-control': 'no-store', link: [...links] }).type('text/csv; charset=utf-8').send(body);
+    });
+    return reply;
   });
 }
 

@@ -5,6 +5,8 @@ import { MappaleError } from '../errors.ts';
 import { usageExit } from './command.ts';
 import { diffCommand } from './diff.ts';
 import { doctorCommand } from './doctor.ts';
+import { enrichCommand } from './enrich.ts';
+import { exportCommand } from './export.ts';
 import { fetchCommand } from './fetch.ts';
 import { firstScreen } from './first-screen.ts';
 import { loadRegionCommand } from './load-region.ts';
@@ -24,8 +26,9 @@ import { watchCommand } from './watch.ts';
 
 /** In the order of the help. */
 const COMMANDS = [
-  fetchCommand, loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, serveCommand, tokenCommand, doctorCommand, synthCommand,
-  migrateCommand, pruneCommand, refreshCommand, watchCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand, unpinCommand, withdrawCommand,
+  fetchCommand, loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, enrichCommand, exportCommand, serveCommand, tokenCommand,
+  doctorCommand, synthCommand, migrateCommand, pruneCommand, refreshCommand, watchCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand,
+  unpinCommand, withdrawCommand,
   validateCommand, diffCommand, explainCommand,
 ];
 

@@ -22,6 +22,7 @@ interface ServeOptions {
   readonly trustProxy?: readonly string[];
   readonly metricsFrom?: readonly string[];
   readonly workers: number;
+  readonly enrich: boolean;
 }
 
 export function serveCommand(): Command {
@@ -38,6 +39,7 @@ export function serveCommand(): Command {
     .option('--trust-proxy <addresses...>', 'addresses or networks that proxies connect from: their X-Forwarded-For is believed')
     .option('--metrics-from <addresses...>', 'addresses or networks that may read /api/v2/metrics, beside this machine')
     .option('--workers <n>', 'processes that answer; more than one only with PostgreSQL', parseWithin(1, 256), 1)
+    .option('--enrich', 'also take tables at POST /api/v2/tools/enrich: CSV of at most 1,000 rows, each counted as one request', false)
     .action(async (options: ServeOptions) => {
       // What was typed is looked at before the database is.
       if (options.host.trim() === '') {
@@ -91,7 +93,7 @@ function leastFor(workers: number): number {
 }
 
 /** Listens until told to stop. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
-async function serve({ host, port, trustProxy = [], metricsFrom = [] }: ServeOptions, reader: Reader, told: Log): Promise<void> {
+async function serve({ host, port, trustProxy = [], metricsFrom = [], enrich }: ServeOptions, reader: Reader, told: Log): Promise<void> {
   // Half of what the program loads is the server: other commands begin without it.
   const [{ buildServer }, { ownLink }, { warmUp }] = await Promise.all([
     import('../../api/server.ts'), import('../../api/workers.ts'), import('../../api/warm-up.ts'),
@@ -101,7 +103,7 @@ async function serve({ host, port, trustProxy = [], metricsFrom = [] }: ServeOpt
   // Of several workers the first says it for all.
   if ((cluster.worker?.id ?? 1) === 1) warnOfRights(reader, log);
   const app = await buildServer({
-    reader, version: VERSION, log, trustedProxies: trustProxy, metricsReaders: metricsFrom, ...(link === null ? {} : { shared: link }),
+    reader, version: VERSION, log, trustedProxies: trustProxy, metricsReaders: metricsFrom, enrich, ...(link === null ? {} : { shared: link }),
   });
   // A server whose first answers are slow is better than none.
   await warmUp(reader).catch((error: unknown) => {

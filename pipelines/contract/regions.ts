@@ -85,6 +85,9 @@ export function regionOfPlate(plate: string): number | null {
   return REGION_OF_PLATE.get(plate.trim().toUpperCase()) ?? null;
 }
 
+/** Degrees, EPSG:4326. Italy with its seas. */
+export const BOUNDS = { south: 35, north: 47.5, west: 6, east: 19 } as const;
+
 /** Parcels for which a region has room. SQL says the same in `core.region_of`, and where fids are given. */
 const FIDS_OF_REGION = 100_000_000;
 

@@ -15,11 +15,24 @@ export interface Section {
   readonly kinds: readonly ('land' | 'road' | 'water')[];
   /** Where the record says whether its sources reach the place: in `meta.coverage`, or field by field in the block itself. */
   readonly coverage: 'meta' | 'block';
+  /** Its files reach single places, so that coverage differs within a comune; not given: it is that of the comune, or what was found says it. */
+  readonly reaches?: 'points';
   /** It says names of comuni: their list is cited with it. */
   readonly namesComuni?: true;
   /** The tables that its `build` files make. */
   readonly tables: Readonly<Record<Relation, Table>>;
+  /** It is among the columns of whoever does not say which sections are wanted. */
+  readonly usual?: true;
+  /** The block in one row of a table: name of the column, without the section's → where its value stands. In the order in which `columns.sql` gives them. */
+  readonly flat: Readonly<Record<string, FlatColumn>>;
   readonly map: MapPanel;
+}
+
+/** A value of the block, as it is shown there. */
+export interface FlatColumn {
+  readonly type: Column['type'];
+  /** Path in the block, a dot leading into objects and lists: `0.name` of the first element, `length` how many there are; not given: the column's name. */
+  readonly of?: string;
 }
 
 /** A published table with the rows of parcels, one partition per region. */

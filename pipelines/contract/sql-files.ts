@@ -132,9 +132,9 @@ export function sectionFolders(): string[] {
 
 /**
  * The files of one kind of all sections, by section: `build.sql` makes the section's table and `build_<name>.sql` another one that would go with it,
- * `record.sql` the functions of its block, `explain.sql`, `attribution.sql` and `checks.sql` what these words say.
+ * `record.sql` the functions of its block, `columns.sql` that of its columns, `explain.sql`, `attribution.sql` and `checks.sql` what these words say.
  */
-export function readSectionFiles(kind: 'build' | 'record' | 'explain' | 'attribution' | 'checks'): SqlFile[] {
+export function readSectionFiles(kind: 'build' | 'record' | 'columns' | 'explain' | 'attribution' | 'checks'): SqlFile[] {
   return sectionFolders().flatMap((folder) => readSqlFolder(`${SECTION_FOLDER}/${folder}`)).filter(({ file }) => new RegExp(`/${kind}(_[a-z0-9_]+)?\\.sql$`).test(file));
 }
 

@@ -10,20 +10,24 @@ const FILE = 'sql/api/sections.sql';
 
 /** @throws Error for a section whose `record.sql` lacks its function, or whose name is none of SQL: a bug of the project */
 export function sectionFunctions(): SqlFile {
-  const written = new Set<string>(readSectionFiles('record').flatMap(({ writes }) => writes));
+  const written = new Set<string>((['record', 'columns'] as const).flatMap(readSectionFiles).flatMap(({ writes }) => writes));
   for (const name of SECTION_NAMES) {
-    if (!/^[a-z]+(_[a-z]+)*$/.test(name) || !written.has(`api.section_${name}`)) throw new Error(`sql/sections/${name}/record.sql: expected that it writes api.section_${name}`);
+    for (const [file, called] of [['record', 'section'], ['columns', 'columns']] as const) {
+      const wanted = `api.${called}_${name}`;
+      if (!/^[a-z]+(_[a-z]+)*$/.test(name) || !written.has(wanted)) throw new Error(`sql/sections/${name}/${file}.sql: expected that it writes ${wanted}`);
+    }
   }
-  const cases = (statement: 'record' | 'reach', called: string): { sql: string } => ({
+  const cases = (statement: 'record' | 'reach' | 'row', called: string): { sql: string } => ({
     sql: SECTION_NAMES.filter((name) => written.has(`api.${called}_${name}`)).map((name) => `${sections(statement, { name, function: { sql: `${called}_${name}` } })};`).join('\n    '),
   });
   const covered = SECTIONS.filter(({ coverage }) => coverage === 'meta').map(({ name }) => name);
+  const pointwise = SECTIONS.filter(({ reaches }) => reaches === 'points').map(({ name }) => name);
   return parseSqlFile(FILE, `-- purpose: the sections of a record, by name
 -- reads: none
--- writes: api.section_record, api.section_reached, api.covered_sections
+-- writes: api.section_record, api.section_reached, api.section_columns, api.covered_sections, api.pointwise_sections
 -- grain: one call per section of a parcel
 -- crs: EPSG:4326
 
-${sections('functions', { records: cases('record', 'section'), reaches: cases('reach', 'coverage'), covered })};
+${sections('functions', { records: cases('record', 'section'), reaches: cases('reach', 'coverage'), rows: cases('row', 'columns'), covered, pointwise })};
 `);
 }

@@ -33,7 +33,7 @@ export function partsOf(sources: readonly RegisteredSource[]): Part[] {
     ...sources.map((source): Part => ({ kind: 'layer', file: source.layer, source })),
     ...all(readSqlFolder('sql/functions'), 'function'),
     // The last of them says what the server's role may execute of all.
-    ...all([...readSectionFiles('record'), sectionFunctions(), ...readSqlFolder('sql/api')], 'interface'),
+    ...all([...readSectionFiles('record'), ...readSectionFiles('columns'), sectionFunctions(), ...readSqlFolder('sql/api')], 'interface'),
   ];
 }
 

@@ -46,13 +46,13 @@ export interface GdalBatch {
 const NO_GEOMETRY = { ewkb: null, missing: false, geometryError: null } as const;
 
 /** What can be written, beside shapefiles. */
-export type WrittenFormat = 'GPKG' | 'OpenFileGDB';
+export type WrittenFormat = 'GPKG' | 'OpenFileGDB' | 'FlatGeobuf';
 
 export interface GeoPackageFeature {
   /** In the order of `fields`. */
   readonly values: readonly VectorValue[];
-  /** GeoJSON, in the axis order easting/northing or lon/lat. */
-  readonly geometry: { readonly type: string; readonly coordinates: unknown } | null;
+  /** GeoJSON or WKB, in the axis order easting/northing or lon/lat. */
+  readonly geometry: { readonly type: string; readonly coordinates: unknown } | Uint8Array | null;
 }
 
 export interface GeoPackageLayer {
@@ -92,8 +92,6 @@ export async function loadGdal(load: () => Promise<{ readonly default: unknown }
   gdal.quiet();
   // Of a shapefile GDAL would look through all CRS it knows for the one that its .prj means, a tenth of a second for each file; `shapefile.ts` reads it.
   gdal.config.set('USE_OSR_FIND_MATCHES', 'NO');
-  // GeoPackages are stamped with this instead of the clock.
-  gdal.config.set('OGR_CURRENT_DATE', '2000-01-01T00:00:00.000Z');
   if (load === importGdal) loaded = gdal;
   return gdal;
 }
@@ -194,9 +192,10 @@ export const calls = {
     datasets.delete(dataset);
   },
 
-  /** A new file, or folder, in place of what was there. */
-  async create(path: string, format: WrittenFormat): Promise<number> {
+  /** A new file, or folder, in place of what was there. @param date that a GeoPackage is stamped with instead of the clock's; UTC */
+  async create(path: string, format: WrittenFormat, date = '2000-01-01T00:00:00.000Z'): Promise<number> {
     const gdal = await loadGdal();
+    gdal.config.set('OGR_CURRENT_DATE', date);
     await rm(path, { force: true, recursive: true });
     return keep(gdal.open(path, 'w', format));
   },
@@ -217,7 +216,8 @@ export const calls = {
     for (const { values, geometry } of features) {
       const feature = new gdal.Feature(layer);
       for (const [index, value] of values.entries()) feature.fields.set(index, value);
-      if (geometry !== null) feature.setGeometry(gdal.Geometry.fromGeoJson(geometry));
+      if (geometry instanceof Uint8Array) feature.setGeometry(gdal.Geometry.fromWKB(Buffer.from(geometry)));
+      else if (geometry !== null) feature.setGeometry(gdal.Geometry.fromGeoJson(geometry));
       layer.features.add(feature);
     }
     if (last) layer.flush();

@@ -281,7 +281,7 @@ export function mistyped(street: string): string {
 }
 
 /** Made from their number: nobody else has this database. Their hour has room for all that is asked here. */
-async function makeKeys(database: Database): Promise<string[]> {
+export async function makeKeys(database: Database): Promise<string[]> {
   const keys = Array.from({ length: 1_000 }, (_, index) => `mpl_${String(index).padStart(43, '0')}`);
   await database.query(
     "insert into access.token (name, sha256, scopes) select 'bench-api', decode(h, 'hex'), $2 from unnest($1::text[]) as k (h) on conflict (sha256) do nothing", [keys.map(hashOf), SCOPES],
@@ -290,7 +290,7 @@ async function makeKeys(database: Database): Promise<string[]> {
   return keys;
 }
 
-async function startServer(databaseUrl: string): Promise<{ url: string; stop(): Promise<void> }> {
+export async function startServer(databaseUrl: string): Promise<{ url: string; stop(): Promise<void> }> {
   const program = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
   const child: ChildProcess = spawn('/usr/bin/env', [`DATABASE_URL=${databaseUrl}`, 'MAPPALE_LOG=json', process.execPath, program, 'serve', '--port', '0'], { stdio: ['ignore', 'pipe', 'ignore'] });
   const lines = createInterface({ input: child.stdout! });

@@ -12,6 +12,7 @@ import { benchApi, describeApi } from './api.ts';
 import { benchCadastre } from './cadastre.ts';
 import { describeComparison } from './compare.ts';
 import { benchEgms } from './egms.ts';
+import { benchEnrich } from './enrich.ts';
 import { onDatabase, onFreshDatabase } from './fresh.ts';
 import { appendHistory, findState, latestOf, ofSteps, rateOf, readHistory, rounded, stepOf, type Measurement } from './history.ts';
 import { measureLoad, SyntheticFiles } from './load.ts';
@@ -144,6 +145,22 @@ const BENCHES: Readonly<Record<string, Run>> = {
       ...report.fairness.map(({ load, p99 }) => [`beside ${load}: p99, ms`, rounded(p99)] as const),
     ])));
     say(describeApi(report));
+  },
+  async enrich(databaseUrl, [parcels = 200_000, points = 1_000_000], keep) {
+    const bench = await SyntheticFiles.during((files) => onFreshDatabase(databaseUrl, async (fresh) => {
+      await measureLoad(fresh, files, parcels);
+      return benchEnrich(fresh.url, points);
+    }));
+    const { seconds, found, columns, cpuSeconds, peakMiB, outBytes, oneByOne } = bench;
+    const rate = points / seconds;
+    keep('enrich', {
+      ...ofSteps(parcels, [stepOf('points of a table', seconds, points), rateOf('one by one', oneByOne.alone), rateOf('three at a time', oneByOne.three)], { columns, found }),
+      cpuSeconds: { node: rounded(cpuSeconds), server: null }, peakMiB: { node: Math.round(peakMiB), server: null },
+    });
+    say(`enrich: ${k(points)} points in ${k(bench.parcels)} parcels, ${columns} columns: ${seconds.toFixed(1)} s, ${k(rate)} rows/s, ${k(found)} found, ${mega(outBytes)} written`);
+    say(`  Node ${cpuSeconds.toFixed(1)} s of CPU, peak ${Math.round(peakMiB)} MiB`);
+    say(`  the interface, two requests for each of ${oneByOne.points.toLocaleString('en-US')} points: one by one ${Math.round(oneByOne.alone)} points/s, three at a time ${Math.round(oneByOne.three)}; `
+      + `the table is ${(rate / oneByOne.alone).toFixed(0)} and ${(rate / oneByOne.three).toFixed(0)} times that`);
   },
 };
 

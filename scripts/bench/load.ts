@@ -107,7 +107,7 @@ async function stepsOf(database: Database, tables: ReadonlyMap<string, number>):
   return [...found].map(([name, { seconds, rows }]) => stepOf(name, seconds, rows));
 }
 
-interface Ran {
+export interface Ran {
   readonly cpuSeconds: number;
   readonly peakMiB: number;
   /** Seconds of each table that was made. */
@@ -115,7 +115,7 @@ interface Ran {
 }
 
 /** The program in a process of its own, which says at its end what it used. @throws Error with its last words */
-async function runProgram(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Ran> {
+export async function runProgram(args: readonly string[], settings: Readonly<Record<string, string>>): Promise<Ran> {
   const preload = pathToFileURL(join(ROOT, 'scripts', 'bench', 'usage.mjs')).href;
   const program = join(ROOT, 'pipelines', 'mappale.mjs');
   const given = ['MAPPALE_LOG=json', ...Object.entries(settings).map(([name, value]) => `${name}=${value}`)];

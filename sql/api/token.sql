@@ -1,6 +1,6 @@
--- purpose: whether a request is let in
+-- purpose: whether a request is let in, and the rows that it brings
 -- reads: access.token
--- writes: api.admit
+-- writes: access.rate_window, api.admit, api.admit_rows
 -- grain: one call per request
 -- crs: none
 
@@ -65,3 +65,44 @@ begin
 end
 $$;
 comment on function api.admit(text, text, text, bool) is 'Looks a key up by the hexadecimal SHA-256 of its text, counts the request against its token, or the bad key against the caller''s address; p_counted false: the request is not counted. Outcomes: ADMITTED, or the code of the error to answer';
+
+create or replace function api.admit_rows(
+  p_token_id int4,
+  p_scope text,
+  p_rows int4,
+  out outcome text,
+  out token_id int4,
+  out quota int4,
+  out remaining int4,
+  out resets_at int8,
+  out retry_after_seconds int4
+)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+set synchronous_commit to off
+as $$
+#variable_conflict use_column
+declare
+  v_count record;
+begin
+  token_id := p_token_id;
+  quota := api.request_quota();
+  if not exists (select from access.token t where t.token_id = p_token_id and p_scope = any (t.scopes)) then
+    outcome := 'INSUFFICIENT_SCOPE';
+  else
+    -- The request was counted as its first row. All of them are let in, or none.
+    update access.rate_window w
+    set used = w.used + greatest(p_rows, 1) - 1
+    where w.token_id = p_token_id
+      and w.used + greatest(p_rows, 1) - 1 <= quota;
+    outcome := case when found then 'ADMITTED' else 'RATE_LIMITED' end;
+  end if;
+  v_count := api.requests_counted(p_token_id);
+  remaining := greatest(0, quota - v_count.used);
+  resets_at := ceil(extract(epoch from v_count.resets_at));
+  if outcome = 'RATE_LIMITED' then
+    retry_after_seconds := greatest(1, ceil(extract(epoch from v_count.resets_at - now())));
+  end if;
+end
+$$;
+comment on function api.admit_rows(int4, text, int4) is 'Counts the rows of a request that was admitted, the first of which it was counted as, each as one request of the token, where the hour has room for all of them; outcomes as of api.admit';

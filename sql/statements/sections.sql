@@ -48,14 +48,34 @@ end
 $$;
 comment on function api.section_reached(text, int4, text, geometry) is 'Whether the files of a section reach a point (EPSG:4326) of a comune, by a rule of its own: mapped, not_mapped, not_loaded; as_found: the section says it of each parcel; null: it has none';
 
+create or replace function api.section_columns(p_section text, p_fids int4[])
+returns table (fid int4, linked bool, found bool, cells json)
+language plpgsql stable as $$
+begin
+  case p_section
+    :"rows"
+  end case;
+end
+$$;
+comment on function api.section_columns(text, int4[]) is 'A section of many parcels: its columns as an array, in the order in which the section states them. linked: as api.section_record gives it; found: whether the block holds something. Parcels of which there is nothing to say may lack a row';
+
 create or replace function api.covered_sections() returns text[]
 language sql immutable parallel safe as $$
   select array[:'covered']
 $$;
 comment on function api.covered_sections() is 'Sections of which meta.coverage speaks; the blocks of the others say themselves what covers the place';
 
+create or replace function api.pointwise_sections() returns text[]
+language sql immutable parallel safe as $$
+  select array[:'pointwise']
+$$;
+comment on function api.pointwise_sections() is 'Sections whose coverage differs within a comune by more than what was found';
+
 -- statement: record
 when :'name' then v_found := api.:"function"(p_fid);
 
 -- statement: reach
 when :'name' then return api.:"function"(p_region, p_belfiore, p_point);
+
+-- statement: row
+when :'name' then return query select * from api.:"function"(p_fids);

@@ -17,16 +17,17 @@ interface Room {
 }
 
 /** The rooms of the machine in the order of their imports: a file imports those of its own room and of the rooms before it. */
-const ORDER = ['errors, log and settings', 'formats', 'contract', 'readers', 'address', 'db', 'ledger', 'plan', 'ingest', 'fetch', 'build', 'run', 'operate'] as const;
+const ORDER = ['errors, log and settings', 'formats', 'contract', 'readers', 'address', 'db', 'deliver', 'ledger', 'plan', 'ingest', 'fetch', 'build', 'run', 'operate'] as const;
 
 /** Packages of each of them. */
 const PACKAGES: Readonly<Record<(typeof ORDER)[number], readonly string[]>> = {
   'errors, log and settings': ['zod'],
-  formats: ['csv-parse', 'stream-json', 'gdal-async', 'h5wasm', 'yauzl', 'saxes'],
+  formats: ['csv-parse', 'stream-json', 'gdal-async', 'h5wasm', 'hyparquet-writer', 'yauzl', 'saxes'],
   contract: ['zod'],
   readers: ['proj4', 'zod'],
   address: [],
   db: ['pg', 'pg-copy-streams', '@electric-sql/pglite', '@electric-sql/pglite-postgis'],
+  deliver: ['zod'],
   ledger: [],
   plan: [],
   ingest: [],
@@ -51,7 +52,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
   synthetic: { files: /^pipelines\/synthetic\//, local: [ORDER[0], 'formats', 'contract', 'readers', 'synthetic'].map(roomPath), packages: ['geographiclib-geodesic', 'h5wasm', 'polyclip-ts', 'proj4', 'yazl'] },
   'a command': { files: /^pipelines\/cli\//, local: ['pipelines/(?!synthetic/)', 'api/'], late: roomPath('synthetic'), packages: ['commander', 'zod'] },
   'the server': {
-    files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/(config|errors|log|contract/(schemas|sections|regions)|operate/metrics)\\.ts$'],
+    files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/deliver/(columns|enrich|keys|table)\\.ts$', 'pipelines/(config|errors|log|contract/(schemas|sections|regions)|operate/metrics)\\.ts$'],
     packages: ['fastify', '@fastify/*', 'leaflet', 'prom-client', 'swagger-ui-dist', 'zod'],
   },
   'a script': { files: /^scripts\//, local: ['scripts/', 'pipelines/', 'sources/', 'api/'], packages: null },

@@ -66,8 +66,9 @@ describe('package.json', () => {
   };
 
   it('pins every package to one version', () => {
+    // Releases of DuckDB's binding have a number of their own behind DuckDB's.
     const versions = Object.entries({ ...manifest.dependencies, ...manifest.optionalDependencies, ...manifest.devDependencies });
-    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+$/.test(version))).toEqual([]);
+    expect(versions.filter(([, version]) => !/^\d+\.\d+\.\d+(-r\.\d+)?$/.test(version))).toEqual([]);
   });
 
   it('names the licence that LICENSE holds', () => {

@@ -36,6 +36,11 @@ export default defineSection({
       },
     },
   },
+  flat: {
+    count: { type: 'int4', of: 'length' },
+    address_id: { type: 'int8', of: '0.address_id' },
+    formatted_address: { type: 'text', of: '0.formatted_address' },
+  },
   map: {
     codes: ['address_id'],
     list: { columns: { formatted_address: 'Address', locality: 'Locality', address_id: 'ANNCSU id' } },

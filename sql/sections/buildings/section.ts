@@ -48,6 +48,14 @@ export default defineSection({
       },
     },
   },
+  usual: true,
+  flat: {
+    count: { type: 'int4' },
+    footprint_m2: { type: 'float8' },
+    residential_count: { type: 'int4' },
+    residential_footprint_m2: { type: 'float8' },
+    built_share: { type: 'float8' },
+  },
   map: {
     words: {
       count: 'Buildings', footprint_m2: 'Footprint', residential_count: 'Of them residential', residential_footprint_m2: 'Footprint of these', built_share: 'Share of the parcel built on',

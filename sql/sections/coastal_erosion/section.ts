@@ -44,6 +44,13 @@ export default defineSection({
       },
     },
   },
+  flat: {
+    count: { type: 'int4', of: 'length' },
+    dynamic: { type: 'text', of: '0.dynamic' },
+    avg_change_m_year: { type: 'float8', of: '0.avg_change_m_year' },
+    severity_index: { type: 'int2', of: '0.severity_index' },
+    distance_m: { type: 'float8', of: '0.distance_m' },
+  },
   map: {
     list: { columns: { dynamic: 'Dynamic', avg_change_m_year: 'Change, m/year', severity_index: 'Severity index', distance_m: 'Distance, m' } },
   },

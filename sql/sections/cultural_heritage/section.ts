@@ -40,6 +40,12 @@ export default defineSection({
       },
     },
   },
+  flat: {
+    count: { type: 'int4', of: 'length' },
+    id: { type: 'text', of: '0.id' },
+    name: { type: 'text', of: '0.name' },
+    type: { type: 'text', of: '0.type' },
+  },
   map: {
     list: { columns: { name: 'Name', type: 'Type', class: 'Category', address: 'Address', distance_m: 'Distance, m' } },
   },

@@ -36,6 +36,14 @@ export default defineSection({
       },
     },
   },
+  usual: true,
+  flat: {
+    code: { type: 'text' },
+    class: { type: 'text' },
+    subclass: { type: 'text' },
+    description: { type: 'text' },
+    share: { type: 'float8' },
+  },
   map: {
     words: { share: 'Share of the parcel', subclass: 'Second level', class: 'First level' },
     codes: ['code', 'class', 'subclass'],

@@ -20,6 +20,7 @@ export default defineSection({
   block: nullable(landUse, 'Null: outside the urban areas that are mapped, or nothing is mapped here'),
   kinds: ['land'],
   coverage: 'meta',
+  reaches: 'points',
   tables: {
     'section.land_use': {
       description: 'Class of the Urban Atlas 2018 that covers most of each land parcel; of classes that cover as much, to 0.01 m², the smaller code. No row: a road or water, or outside the urban areas that are mapped',
@@ -35,6 +36,13 @@ export default defineSection({
         },
       },
     },
+  },
+  flat: {
+    code: { type: 'text' },
+    class: { type: 'text' },
+    level1: { type: 'text' },
+    level2: { type: 'text' },
+    share: { type: 'float8' },
   },
   map: {
     words: { share: 'Share of the parcel', level1: 'First level', level2: 'Second level' },

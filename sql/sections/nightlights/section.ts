@@ -45,6 +45,14 @@ export default defineSection({
       },
     },
   },
+  flat: {
+    available: { type: 'bool' },
+    ntl_parcel_nw_cm2_sr: { type: 'float8', of: 'ntl_parcel' },
+    ntl_mean_comune_nw_cm2_sr: { type: 'float8', of: 'ntl_mean_comune' },
+    ntl_ratio: { type: 'float8' },
+    ntl_class: { type: 'text' },
+    ntl_year: { type: 'int4' },
+  },
   map: {
     words: { available: 'Measured', ntl_parcel: 'Radiance', ntl_mean_comune: 'Mean of the comune', ntl_ratio: 'Beside the comune', ntl_class: 'Class', ntl_year: 'Year' },
     units: { ntl_parcel: 'nW/cm²/sr', ntl_mean_comune: 'nW/cm²/sr' },

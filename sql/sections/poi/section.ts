@@ -39,6 +39,12 @@ export default defineSection({
       },
     },
   },
+  flat: {
+    count: { type: 'int4', of: 'length' },
+    id: { type: 'text', of: '0.id' },
+    name: { type: 'text', of: '0.name' },
+    category: { type: 'text', of: '0.category' },
+  },
   map: {
     list: { columns: { category: 'Category', name: 'Name', categories: 'Kind', address: 'Address' } },
   },

@@ -49,6 +49,14 @@ export default defineSection({
       },
     },
   },
+  flat: {
+    estimated: { type: 'float8' },
+    dasymetric: { type: 'float8' },
+    areal: { type: 'float8' },
+    estimation_method: { type: 'text' },
+    estimation_confidence: { type: 'float8' },
+    municipality_total: { type: 'int4' },
+  },
   map: {
     words: { estimated: 'Residents, estimated', dasymetric: 'By residential footprint', areal: 'By area', municipality_total: 'Residents of the comune' },
     first: ['estimated', 'estimation_method', 'estimation_confidence', 'dasymetric', 'areal', 'municipality_total'],

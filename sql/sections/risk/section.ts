@@ -103,6 +103,21 @@ export default defineSection({
       },
     },
   },
+  usual: true,
+  flat: {
+    seismic_zone: { type: 'int2' },
+    seismic_zone_label: { type: 'text' },
+    seismic_zone_exact: { type: 'bool' },
+    pga_g: { type: 'float8', of: 'pga' },
+    flood_level: { type: 'text' },
+    flood_share: { type: 'float8' },
+    landslide_level: { type: 'text' },
+    landslide_share: { type: 'float8' },
+    landslide_attention: { type: 'bool' },
+    pga_coverage: { type: 'text', of: 'coverage.pga' },
+    flood_coverage: { type: 'text', of: 'coverage.flood' },
+    landslide_coverage: { type: 'text', of: 'coverage.landslide' },
+  },
   map: {
     words: {
       pga: 'Peak ground acceleration', flood_level: 'Flood hazard', flood_share: 'Share of the parcel in it', landslide_level: 'Landslide hazard',

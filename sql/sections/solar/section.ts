@@ -46,6 +46,15 @@ export default defineSection({
       },
     },
   },
+  flat: {
+    available: { type: 'bool' },
+    n_buildings: { type: 'int4' },
+    roof_area_m2: { type: 'float8' },
+    kwp_max_total_kw: { type: 'float8', of: 'kwp_max_total' },
+    pvout_kwh_per_kwp: { type: 'float8' },
+    pvout_kwh_year_total: { type: 'float8' },
+    viability_class: { type: 'text' },
+  },
   map: {
     words: {
       available: 'Roofs', n_buildings: 'Buildings', roof_area_m2: 'Roof area', kwp_max_total: 'Peak power at most', pvout_kwh_per_kwp: 'Yield per kW', pvout_kwh_year_total: 'Yield of a year',

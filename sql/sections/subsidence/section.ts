@@ -22,6 +22,7 @@ export default defineSection({
   block: nullable(subsidence, 'Null: no measured cell'),
   kinds: ['land', 'road', 'water'],
   coverage: 'meta',
+  reaches: 'points',
   tables: {
     'section.subsidence': {
       description: 'Vertical ground motion (EGMS L3): mean over the measured 100 m cells that the parcel covers, weighted by the area it covers of each. No row: no measured cell, which does not mean that the ground is stable',
@@ -56,6 +57,16 @@ export default defineSection({
         direction: { type: 'text', description: 'stabile: velocity from −2 to +2 mm/year, both included; else subsidenza or sollevamento' },
       },
     },
+  },
+  usual: true,
+  flat: {
+    velocity_mm_year: { type: 'float8' },
+    acceleration_mm_year2: { type: 'float8' },
+    cells: { type: 'int4' },
+    risk_class: { type: 'int2' },
+    risk_label: { type: 'text' },
+    trend: { type: 'text' },
+    direction: { type: 'text' },
   },
   map: {
     words: { velocity_mm_year: 'Vertical velocity', acceleration_mm_year2: 'Acceleration' },

@@ -68,6 +68,18 @@ export default defineSection({
       },
     },
   },
+  flat: {
+    elevation_min_m: { type: 'float8', of: 'elevation_min' },
+    elevation_max_m: { type: 'float8', of: 'elevation_max' },
+    elevation_mean_m: { type: 'float8', of: 'elevation_mean' },
+    elevation_std_m: { type: 'float8', of: 'elevation_std' },
+    slope_mean_deg: { type: 'float8', of: 'slope_mean' },
+    slope_max_deg: { type: 'float8', of: 'slope_max' },
+    ruggedness_index_m: { type: 'float8', of: 'ruggedness_index' },
+    tri_mean_m: { type: 'float8', of: 'tri_mean' },
+    aspect_predominant: { type: 'text' },
+    cells: { type: 'int4' },
+  },
   map: {
     words: {
       elevation_min: 'Lowest', elevation_max: 'Highest', elevation_mean: 'Mean height', elevation_std: 'Spread of heights', slope_mean: 'Mean slope', slope_max: 'Steepest',

@@ -62,6 +62,18 @@ export default defineSection({
       },
     },
   },
+  usual: true,
+  flat: {
+    zone_current: { type: 'text' },
+    semester: { type: 'text', of: 'semesters.21.semester' },
+    purchase_min_eur_m2: { type: 'float8', of: 'semesters.21.purchase.min_eur_m2' },
+    purchase_max_eur_m2: { type: 'float8', of: 'semesters.21.purchase.max_eur_m2' },
+    purchase_mid_eur_m2: { type: 'float8', of: 'semesters.21.purchase.mid_eur_m2' },
+    rental_min_eur_m2_month: { type: 'float8', of: 'semesters.21.rental.min_eur_m2' },
+    rental_max_eur_m2_month: { type: 'float8', of: 'semesters.21.rental.max_eur_m2' },
+    rental_mid_eur_m2_month: { type: 'float8', of: 'semesters.21.rental.mid_eur_m2' },
+    gross_yield_pct: { type: 'float8', of: 'semesters.21.gross_yield_pct' },
+  },
   map: {
     list: {
       field: 'semesters', caption: 'Half-years, latest first', latestFirst: true,

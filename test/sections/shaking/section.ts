@@ -33,5 +33,10 @@ export default defineSection({
       },
     },
   },
+  flat: {
+    ag_min_g: { type: 'float8', of: 'ag_min' },
+    ag_max_g: { type: 'float8', of: 'ag_max' },
+    corners: { type: 'int2' },
+  },
   map: { units: { ag_min: 'g', ag_max: 'g' } },
 });

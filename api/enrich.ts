@@ -1,0 +1,106 @@
+/** POST /tools/enrich: a small CSV in, the same rows with the columns of their parcels out; by the code of `mappale enrich`. */
+import { Readable } from 'node:stream';
+import { z } from 'zod';
+import type { Reader } from '../pipelines/db/reader.ts';
+import { licencesOf, parseSections, type Ask, type Licence } from '../pipelines/deliver/columns.ts';
+import { addedColumns, enriched, type EnrichedRow } from '../pipelines/deliver/enrich.ts';
+import { findKey, hasKey, KEYS } from '../pipelines/deliver/keys.ts';
+import { csvLine, openTable } from '../pipelines/deliver/table.ts';
+import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
+import { MappaleError } from '../pipelines/errors.ts';
+import { admitRows, type Caller } from './access.ts';
+import { ApiError, invalidParameter, refusal } from './errors.ts';
+import { readParameters } from './parameters.ts';
+
+export const ENRICH_PATH = '/tools/enrich';
+
+/** Each counts as a request, of which a token has so many in an hour. */
+const MOST_ROWS = 1_000;
+
+const MOST_BYTES = 1_048_576;
+
+/** Rows of one question to the database: each must be answered in the time that any question has. Searching an address may take some hundred milliseconds. */
+const BATCH = { row: 100, street: 10 } as const;
+
+const parameters = z.strictObject({
+  sections: z.string().transform((value) => value.split(',').map((name) => name.trim())).pipe(z.array(z.enum(['all', ...SECTION_NAMES])))
+    .describe(`Sections whose columns are added; all, or names separated by commas: ${SECTION_NAMES.join(', ')}; none: those that are asked for most`).optional(),
+  by: z.enum(KEYS).describe(`What names the parcel; one of ${KEYS.join(', ')}; none: what the columns of the table say`).optional(),
+});
+
+export interface EnrichAnswer {
+  /** The licences, as RFC 8288 has links. */
+  readonly links: readonly string[];
+  /** CSV in UTF-8. It ends with an error where the rows to come would be of another publication. */
+  readonly body: Readable;
+}
+
+/**
+ * @param body of the request
+ * @param tokenId of the caller
+ * @param identified told what is left of the token's hour
+ * @throws ApiError `INVALID_PARAMS`, `INSUFFICIENT_SCOPE`, `RATE_LIMITED`, `SERVICE_UNAVAILABLE`; MappaleError
+ */
+export async function enrichTable(
+  reader: Reader, body: AsyncIterable<Buffer>, query: Readonly<Record<string, unknown>>, tokenId: number | null, identified: (caller: Caller) => void,
+): Promise<EnrichAnswer> {
+  const given = readParameters(parameters, query);
+  const sections = parseSections(given.sections?.includes('all') === true ? 'all' : given.sections?.join(','));
+  const { table, key, records } = await read(body, given.by ?? null);
+  if (tokenId === null) throw refusal.INVALID_API_KEY();
+  await admitRows(reader, tokenId, key.key === 'street' ? 'geocoding:read' : 'parcels:read', records.length, identified);
+  const ask: Ask = (statement, values) => reader.call(statement, values);
+  const licences = await licencesOf(ask, null, sections);
+  const { header, delimiter } = table;
+  const rows = enriched(Readable.from(records), { ask, key, width: header.length, sections, parallel: 1, batch: key.key === 'street' ? BATCH.street : BATCH.row });
+  const lines = (batch: readonly EnrichedRow[]): string => batch.map(({ cells }) => csvLine(cells, delimiter)).join('');
+  // What fails before the first rows are there is answered as an error.
+  const first = await rows.next().catch((error: unknown) => {
+    throw error instanceof MappaleError && error.code === 'PUBLICATION_CHANGED' ? refusal.SERVICE_UNAVAILABLE('another publication came into force', 'database') : error;
+  });
+  const text = async function* (): AsyncGenerator<string, void, undefined> {
+    yield csvLine([...header, ...addedColumns(header, key, sections).map(({ name }) => name)], delimiter);
+    if (first.done !== true) yield lines(first.value);
+    for await (const batch of rows) yield lines(batch);
+  };
+  return { links: licences.map(linkOf), body: Readable.from(text()) };
+}
+
+/** @throws ApiError `INVALID_PARAMS` */
+async function read(body: AsyncIterable<Buffer>, by: (typeof KEYS)[number] | null) {
+  try {
+    const table = await openTable(limited(body), 'the table', hasKey);
+    try {
+      const key = findKey(table.header, by, 'the table');
+      const records = [];
+      for await (const record of table.records()) {
+        records.push(record);
+        if (records.length > MOST_ROWS) throw tooLarge(`at most ${MOST_ROWS} rows`);
+      }
+      return { table, key, records };
+    } finally {
+      table.close();
+    }
+  } catch (error) {
+    if (!(error instanceof MappaleError)) throw error;
+    throw new ApiError('INVALID_PARAMS', [error.message, error.detail].filter(Boolean).join('; '), { parameter: 'body', reason: error.code });
+  }
+}
+
+async function* limited(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
+  let bytes = 0;
+  for await (const chunk of body) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw tooLarge(`at most ${MOST_BYTES} bytes`);
+    yield chunk;
+  }
+}
+
+function tooLarge(allowed: string): ApiError {
+  return invalidParameter('body', `${allowed}; larger tables: mappale enrich`, 'is too large');
+}
+
+/** Words beyond ASCII are encoded as RFC 8187 has it. */
+function linkOf({ url, attribution }: Licence): string {
+  return `<${encodeURI(url)}>; rel="license"; title*=UTF-8''${encodeURIComponent(attribution).replaceAll("'", '%27')}`;
+}

@@ -1,0 +1,70 @@
+import { stat } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { expandPath } from '../config.ts';
+import { SECTION_NAMES } from '../contract/sections.ts';
+import { parseSections } from '../deliver/columns.ts';
+import { mustHaveFolder } from '../deliver/beside.ts';
+import { enrichFile, type EnrichedFile } from '../deliver/enrich-file.ts';
+import { KEYS, KEY_HELP, type Key } from '../deliver/keys.ts';
+import { STATUSES, type Status } from '../deliver/places.ts';
+import { MappaleError } from '../errors.ts';
+import { group } from '../progress.ts';
+import { withContext } from '../run/context.ts';
+import { textTable } from '../text-table.ts';
+import { command, print } from './command.ts';
+
+interface Options {
+  readonly out: string;
+  readonly sections?: string;
+  readonly by?: Key;
+  readonly json?: boolean;
+}
+
+export function enrichCommand(): Command {
+  return command('enrich', 'Add to each row of a CSV what is published of the parcel that it names: by coordinates, address, fid or cadastral reference.', [
+    `mappale enrich points.csv --out points-enriched.csv --sections ${SECTION_NAMES.slice(0, 2).join(',')}`,
+    'mappale enrich owners.csv --out owners-enriched.csv --sections all --by parcel',
+  ])
+    .argument('<table>', `CSV with a header, whatever its delimiter; columns of one key: ${KEY_HELP}`)
+    .requiredOption('--out <file>', 'where to write; the columns of the table come first, as they are')
+    .option('--sections <sections>', 'comma-separated names, or all; none: what is asked for most')
+    .option('--by <key>', `${KEYS.join(', ')}: what names the parcel, where the table has the columns of several`, parseKey)
+    .option('--json', 'print what was done as JSON')
+    .action(async (table: string, options: Options) => {
+      const sections = parseSections(options.sections);
+      const [from, out] = [expandPath(table), expandPath(options.out)];
+      await mustBeTable(from, out);
+      await withContext({ access: 'read' }, async ({ database, log }) => {
+        const summary = await enrichFile(database, log, { from, out, sections, by: options.by ?? null });
+        print(options.json, summary, () => describe(summary));
+      });
+    });
+}
+
+/** @throws MappaleError `KEY_UNKNOWN` (exit 2) */
+function parseKey(text: string): Key {
+  const key = KEYS.find((each) => each === text);
+  if (key === undefined) throw new MappaleError(`there is no key ${text}`, { code: 'KEY_UNKNOWN', kind: 'usage', detail: `expected ${KEYS.join(', ')}` });
+  return key;
+}
+
+/** @throws MappaleError `TABLE_MISSING`, `FOLDER_MISSING`, `TABLE_OVERWRITTEN` (exit 2) */
+async function mustBeTable(from: string, out: string): Promise<void> {
+  const there = await stat(from).catch(() => null);
+  if (there?.isFile() !== true) {
+    throw new MappaleError('there is no table', { code: 'TABLE_MISSING', kind: 'usage', at: from, hint: 'Name a CSV file with a header: mappale enrich points.csv --out enriched.csv' });
+  }
+  if (from === out) throw new MappaleError('the table would be written over', { code: 'TABLE_OVERWRITTEN', kind: 'usage', at: out, hint: 'Name another file with --out.' });
+  await mustHaveFolder(out);
+}
+
+function describe({ out, metadata, rows, statuses, seconds, columns_added: added, attributions }: EnrichedFile): string {
+  const counts = (Object.entries(STATUSES) as [Status, string][])
+    .flatMap(([status, meaning]) => (statuses[status] === undefined ? [] : [[status, statuses[status], meaning]]));
+  return [
+    `${out}: ${group(rows)} rows, ${added.length} columns added, in ${seconds} s (${group(Math.round(rows / Math.max(seconds, 0.01)))} rows/s)`,
+    textTable(counts, ['status', 'rows', 'means']),
+    `what the columns mean, and the licences: ${metadata}`,
+    'to be shown with the data:', ...attributions.map((attribution) => `  ${attribution}`),
+  ].join('\n');
+}

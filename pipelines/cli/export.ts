@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import { expandPath } from '../config.ts';
+import type { Region } from '../contract/regions.ts';
+import { SECTION_NAMES } from '../contract/sections.ts';
+import { parseSections } from '../deliver/columns.ts';
+import { mustHaveFolder } from '../deliver/beside.ts';
+import { exportRegion, type Exported } from '../deliver/export.ts';
+import { FORMATS } from '../deliver/formats.ts';
+import { MappaleError } from '../errors.ts';
+import { group } from '../progress.ts';
+import { VERSION, withContext } from '../run/context.ts';
+import { command, parseRegion, print } from './command.ts';
+
+interface Options {
+  readonly format: string;
+  readonly out?: string;
+  readonly sections?: string;
+  readonly json?: boolean;
+}
+
+export function exportCommand(): Command {
+  const names = Object.keys(FORMATS);
+  return command('export', 'Write a region\'s parcels as a file for other programs, with a STAC item beside it and the licences inside.', [
+    'mappale export molise',
+    `mappale export molise --format csv --sections ${SECTION_NAMES.slice(0, 2).join(',')} --out /tmp/molise.csv`,
+  ])
+    .argument('<region>', 'name or ISTAT code', parseRegion)
+    .option('--format <format>', names.join(', '), names[0])
+    .option('--sections <sections>', 'comma-separated names; none: all')
+    .option('--out <file>', 'where to write; by default the region\'s name in this folder')
+    .option('--json', 'print what was written as JSON')
+    .action(async (region: Region, { format: name, out: path, sections, json }: Options) => {
+      const format = FORMATS[name];
+      if (format === undefined) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${names.join(', ')}, found ${name}` });
+      const out = expandPath(path ?? `${region.slug}.${format.ending}`);
+      await mustHaveFolder(out);
+      const work = { region, sections: parseSections(sections ?? 'all'), format, out, createdBy: `mappale ${VERSION}` };
+      await withContext({ access: 'read' }, async ({ database, log }) => {
+        const exported = await exportRegion(database, log, work);
+        print(json, exported, () => describe(exported));
+      });
+    });
+}
+
+function describe({ out, beside, parcels, columns, bytes, published_at: publishedAt, digest, note, seconds }: Exported): string {
+  return [
+    `${out}: ${group(parcels)} parcels, ${columns} columns, ${group(bytes)} bytes, in ${seconds} s`,
+    `  of the publication of ${publishedAt}, ${digest}`, ...(note === null ? [] : [`  ${note}`]), ...beside.map((path) => `  beside it: ${path}`),
+  ].join('\n');
+}

@@ -1,0 +1,151 @@
+/** Sections as columns of a table: names, types and what they mean, and the values of many parcels at once. */
+import { z } from 'zod';
+import type { Section, FlatColumn } from '../contract/section.ts';
+import { SECTIONS, SECTION_NAMES } from '../contract/sections.ts';
+import { MappaleError } from '../errors.ts';
+
+export type Cell = string | number | boolean | null;
+
+export interface OutputColumn {
+  /** With the section's name before it, but for `basic`; unit last. */
+  readonly name: string;
+  readonly type: FlatColumn['type'];
+  /** With the meaning of null. */
+  readonly description: string;
+}
+
+/** Whether the files of a section reach the parcel, beside its columns. */
+const COVERAGE = 'mapped: what is empty here is none here; not_mapped: the files loaded do not reach here; not_loaded: there are none';
+
+/** Of a section, in the order in which `rowsOf` gives its cells. */
+export function columnsOf(sections: readonly string[]): readonly OutputColumn[] {
+  return chosen(sections).flatMap((section) => {
+    const named = (name: string): string => (section.name === 'basic' ? name : `${section.name}_${name}`);
+    return [
+      ...Object.entries(section.flat).map(([name, { type, of = name }]) => ({ name: named(name), type, description: meaningOf(section.block, of) })),
+      ...(isCovered(section) ? [{ name: named('coverage'), type: 'text' as const, description: COVERAGE }] : []),
+    ];
+  });
+}
+
+/** A parcel that is published lies on the map that it was read from: nothing is said of `basic`. */
+function isCovered({ name, coverage }: Section): boolean {
+  return coverage === 'meta' && name !== 'basic';
+}
+
+function chosen(sections: readonly string[]): readonly Section[] {
+  return SECTIONS.filter(({ name }) => sections.includes(name));
+}
+
+/**
+ * @param text names separated by commas, or `all`; not given: the usual ones. `basic` is always among them
+ * @returns in the order of the record
+ * @throws MappaleError `SECTION_UNKNOWN` (exit 2)
+ */
+export function parseSections(text: string | undefined): readonly string[] {
+  if (text === 'all') return SECTION_NAMES;
+  if (text === undefined) return SECTIONS.filter(({ usual }) => usual).map(({ name }) => name);
+  const asked = text.split(',').map((name) => name.trim());
+  const unknown = asked.find((name) => !SECTION_NAMES.includes(name));
+  if (unknown !== undefined) {
+    throw new MappaleError(`there is no section ${unknown}`, { code: 'SECTION_UNKNOWN', kind: 'usage', detail: `expected all, or names of ${SECTION_NAMES.join(', ')}` });
+  }
+  return SECTION_NAMES.filter((name) => name === 'basic' || asked.includes(name));
+}
+
+/** What is told of a value at a path of a block. @throws Error for a path that the block does not have: a bug of the section */
+function meaningOf(block: z.ZodType, path: string): string {
+  const meanings: string[] = [];
+  let schema = plain(block);
+  for (const step of path.split('.')) {
+    if (schema instanceof z.ZodArray) {
+      if (step === 'length') return 'How many there are; null: not known';
+      schema = plain(schema.element as z.ZodType);
+      if (/^\d+$/.test(step)) continue;
+    }
+    const field = schema instanceof z.ZodObject ? (schema.shape[step] as z.ZodType | undefined) : undefined;
+    if (field === undefined) throw new Error(`there is no ${path} in the block`);
+    const described = descriptionOf(field);
+    if (described !== undefined) meanings.push(described);
+    schema = plain(field);
+  }
+  return meanings.at(-1) ?? path;
+}
+
+function descriptionOf(schema: z.ZodType): string | undefined {
+  return schema.description ?? (schema instanceof z.ZodOptional ? descriptionOf(schema.def.innerType as z.ZodType) : undefined);
+}
+
+/** Without what makes it optional or null. */
+function plain(schema: z.ZodType): z.ZodType {
+  if (schema instanceof z.ZodOptional) return plain(schema.def.innerType as z.ZodType);
+  if (schema instanceof z.ZodUnion) {
+    const some = (schema.options as readonly z.ZodType[]).find((option) => !(option instanceof z.ZodNull));
+    return some === undefined ? schema : plain(some);
+  }
+  return schema;
+}
+
+/** Asks a function of the schema `api` for its one row. */
+export type Ask = <T extends Record<string, unknown>>(statement: string, parameters: readonly unknown[]) => Promise<T>;
+
+/** What such a function gives. */
+export type Told = {
+  /** The publications that it was found in. */
+  readonly publication: string;
+  /** JSON text; null: nothing. */
+  readonly answer: string | null;
+};
+
+type SectionRow = readonly [fid: number, coverage: string | null, cells: readonly Cell[] | null];
+
+/** Cells of parcels, by fid. */
+export interface Rows {
+  readonly publication: string;
+  readonly cells: ReadonlyMap<number, readonly Cell[]>;
+}
+
+/**
+ * Parcels that are published, each with the cells of `columnsOf`. What is not published is left out.
+ * @throws MappaleError (kind `database`)
+ */
+export async function rowsOf(ask: Ask, fids: readonly number[], sections: readonly string[]): Promise<Rows> {
+  const { publication, answer } = await ask<Told>('select publication, answer from api.parcel_columns($1, $2)', [fids, sections]);
+  const told = JSON.parse(answer ?? '{}') as Readonly<Record<string, readonly SectionRow[]>>;
+  const list = chosen(sections);
+  const width = columnsOf(sections).length;
+  const cells = new Map<number, Cell[]>();
+  let at = 0;
+  for (const section of list) {
+    const own = Object.keys(section.flat).length;
+    const counts = Object.values(section.flat).findIndex(({ of }) => of === 'length');
+    for (const [fid, coverage, values] of told[section.name] ?? []) {
+      let row = cells.get(fid);
+      // `basic` comes first, and has every parcel that there is.
+      if (row === undefined) cells.set(fid, row = new Array<Cell>(width).fill(null));
+      if (values !== null) for (let index = 0; index < own; index += 1) row[at + index] = values[index] ?? null;
+      // Where the files reach, nothing is none.
+      else if (counts !== -1 && coverage === 'mapped') row[at + counts] = 0;
+      if (isCovered(section)) row[at + own] = coverage;
+    }
+    at += own + (isCovered(section) ? 1 : 0);
+  }
+  return { publication, cells };
+}
+
+/** A licence as records cite it. */
+export interface Licence {
+  readonly section: string;
+  readonly source: string;
+  readonly holder: string;
+  readonly license: string;
+  readonly url: string;
+  readonly reference_period: string | null;
+  readonly attribution: string;
+}
+
+/** What must be shown with the columns. @param region its code; null: all that are published */
+export async function licencesOf(ask: Ask, region: number | null, sections: readonly string[]): Promise<readonly Licence[]> {
+  const { answer } = await ask<Told>('select publication, answer from api.column_licenses($1, $2)', [region, sections]);
+  return JSON.parse(answer ?? '[]') as Licence[];
+}

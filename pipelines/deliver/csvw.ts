@@ -1,0 +1,38 @@
+/** What stands beside a CSV, as CSV on the Web has it (W3C, Metadata Vocabulary for Tabular Data): columns with their types and meanings, and the licences. */
+import type { Licence, OutputColumn } from './columns.ts';
+
+/** Types of XML Schema, as CSV on the Web names them. */
+const DATATYPES: Readonly<Record<OutputColumn['type'], string>> = { int2: 'short', int4: 'int', int8: 'long', float8: 'double', text: 'string', bool: 'boolean' };
+
+export interface TableFacts {
+  /** Name of the CSV, without folder. */
+  readonly url: string;
+  readonly title: string;
+  readonly delimiter: string;
+  readonly columns: readonly OutputColumn[];
+  readonly licences: readonly Licence[];
+  /** When the publication came into force; null: several are in it. */
+  readonly publishedAt: string | null;
+}
+
+/** Where it is looked for, beside the file. */
+export function metadataPath(path: string): string {
+  return `${path}-metadata.json`;
+}
+
+/** @returns the text of the file */
+export function csvMetadata({ url, title, delimiter, columns, licences, publishedAt }: TableFacts): string {
+  return `${JSON.stringify({
+    '@context': ['http://www.w3.org/ns/csvw', { '@language': 'en' }],
+    url,
+    'dc:title': title,
+    ...(publishedAt === null ? {} : { 'dc:issued': publishedAt }),
+    'dc:license': licences.map(({ section, source, holder, license, url: text, reference_period, attribution }) => ({
+      'dc:title': license, 'dc:source': source, 'dc:creator': holder, 'dc:identifier': text, 'dc:temporal': reference_period, 'dc:rights': attribution, 'dc:subject': section,
+    })),
+    dialect: { delimiter, encoding: 'utf-8', header: true, quoteChar: '"', doubleQuote: true, lineTerminators: ['\n'] },
+    tableSchema: {
+      columns: columns.map(({ name, type, description }) => ({ name: encodeURIComponent(name), titles: name, datatype: DATATYPES[type], 'dc:description': description, required: false })),
+    },
+  }, null, 2)}\n`;
+}

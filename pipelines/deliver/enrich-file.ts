@@ -1,0 +1,89 @@
+/** A CSV file in, the same rows with columns added out. */
+import { createReadStream, createWriteStream } from 'node:fs';
+import { stat, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { one, type Database } from '../db/index.ts';
+import { counted } from '../formats/streams.ts';
+import type { Log } from '../log.ts';
+import { progressLine, secondsSince } from '../progress.ts';
+import { writeBeside } from './beside.ts';
+import { licencesOf, type Ask } from './columns.ts';
+import { csvMetadata, metadataPath } from './csvw.ts';
+import { addedColumns, enriched } from './enrich.ts';
+import { findKey, hasKey, type Key } from './keys.ts';
+import { sameThroughout } from './publication.ts';
+import type { Status } from './places.ts';
+import { csvLine, openTable, type Delimiter } from './table.ts';
+
+export interface EnrichWork {
+  readonly from: string;
+  readonly out: string;
+  readonly sections: readonly string[];
+  /** Null: the only key that the table has. */
+  readonly by: Key | null;
+}
+
+export interface EnrichedFile {
+  readonly out: string;
+  /** What its columns mean, and the licences. */
+  readonly metadata: string;
+  readonly by: Key;
+  readonly key_columns: readonly string[];
+  readonly delimiter: Delimiter;
+  readonly sections: readonly string[];
+  readonly columns_added: readonly string[];
+  readonly rows: number;
+  readonly statuses: Readonly<Partial<Record<Status, number>>>;
+  readonly seconds: number;
+  readonly attributions: readonly string[];
+}
+
+const NAMES: Readonly<Record<Delimiter, string>> = { ',': 'commas', ';': 'semicolons', '\t': 'tabs', '|': 'bars' };
+
+/**
+ * All rows are of one publication, without keeping others from being published meanwhile: where one comes into force the work begins again.
+ * @throws MappaleError `PUBLICATION_CHANGED` (exit 6), `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2); those of the table (exit 3) and of the database
+ */
+export function enrichFile(database: Database, log: Log, work: EnrichWork): Promise<EnrichedFile> {
+  return sameThroughout(log, () => enrichOnce(database, log, work));
+}
+
+async function enrichOnce(database: Database, log: Log, { from, out, sections, by }: EnrichWork): Promise<EnrichedFile> {
+  const startedAt = performance.now();
+  const ask: Ask = (statement, parameters) => one(database, statement, parameters);
+  const { size } = await stat(from);
+  let bytes = 0;
+  const stream = createReadStream(from);
+  try {
+    const table = await openTable(counted(stream, (read) => void (bytes += read)), from, (header) => hasKey(header));
+    const key = findKey(table.header, by, from);
+    const { delimiter, header } = table;
+    log.info(`${basename(from)}: by ${key.key} (${key.columns.join(', ')}), fields separated by ${NAMES[delimiter]}`);
+    const added = addedColumns(header, key, sections);
+    const licences = await licencesOf(ask, null, sections);
+    let rows = 0;
+    const statuses: Partial<Record<Status, number>> = {};
+    const lines = async function* (): AsyncGenerator<string, void, undefined> {
+      yield csvLine([...header, ...added.map(({ name }) => name)], delimiter);
+      for await (const batch of enriched(table.records(), { ask, key, width: header.length, sections, parallel: database.parallel })) {
+        for (const { status } of batch) statuses[status] = (statuses[status] ?? 0) + 1;
+        rows += batch.length;
+        log.progress(progressLine(basename(from), rows, bytes, size, performance.now() - startedAt));
+        yield batch.map(({ cells }) => csvLine(cells, delimiter)).join('');
+      }
+    };
+    await writeBeside(out, (unfinished) => pipeline(Readable.from(lines()), createWriteStream(unfinished)));
+    const metadata = metadataPath(out);
+    const own = header.map((name) => ({ name, type: 'text' as const, description: `As in ${basename(from)}` }));
+    const facts = { url: basename(out), title: `${basename(from)}, enriched by parcel`, delimiter, columns: [...own, ...added], licences, publishedAt: null };
+    await writeBeside(metadata, (unfinished) => writeFile(unfinished, csvMetadata(facts)));
+    return {
+      out, metadata, by: key.key, key_columns: key.columns, delimiter, sections, columns_added: added.map(({ name }) => name), rows, statuses,
+      seconds: Math.round(secondsSince(startedAt) * 100) / 100, attributions: [...new Set(licences.map(({ attribution }) => attribution))],
+    };
+  } finally {
+    stream.destroy();
+  }
+}

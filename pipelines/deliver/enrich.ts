@@ -1,0 +1,94 @@
+/** Rows of a table of others with what is published of the parcels that they name: as many rows come out as went in, in their order. */
+import type { CsvRecord } from '../formats/csv.ts';
+import { columnsOf, rowsOf, type Ask, type Cell, type OutputColumn } from './columns.ts';
+import { readKey, type FoundKey, type Named } from './keys.ts';
+import { gazetteerOf, matchColumns, placesOf, STATUSES, unmatched, type Placed, type Status } from './places.ts';
+import { publicationChanged } from './publication.ts';
+
+/** Rows of one question to the database. Searching an address takes milliseconds, everything else a few microseconds. */
+export const BATCH = { row: 5_000, street: 250 } as const;
+
+export interface EnrichOptions {
+  readonly ask: Ask;
+  readonly key: FoundKey;
+  /** How many columns the table has. */
+  readonly width: number;
+  readonly sections: readonly string[];
+  /** Batches that are worked on at the same time. */
+  readonly parallel: number;
+  /** Rows of a batch; not given: as `BATCH` has it. */
+  readonly batch?: number;
+}
+
+const OWN: readonly OutputColumn[] = [
+  { name: 'status', type: 'text', description: `How the row ended: ${Object.entries(STATUSES).map(([status, meaning]) => `${status}: ${meaning}`).join('; ')}` },
+  { name: 'reason', type: 'text', description: 'Why, for people; null: the status says it all' },
+  { name: 'candidates', type: 'int4', description: 'Parcels, or places of an address, that are as good as the one given' },
+];
+
+/**
+ * Columns that are added to a table.
+ * @param header of the table: what it has already gets the name of the program before it, so that nothing of the table is hidden
+ */
+export function addedColumns(header: readonly string[], key: FoundKey, sections: readonly string[]): readonly OutputColumn[] {
+  return [...OWN, ...matchColumns(key.key), ...columnsOf(sections)].map((column) => (header.includes(column.name) ? { ...column, name: `mappale_${column.name}` } : column));
+}
+
+export interface EnrichedRow {
+  readonly status: Status;
+  /** The row as it was, then the cells of `addedColumns`. */
+  readonly cells: readonly Cell[];
+}
+
+/**
+ * @yields the rows of a batch, in their order
+ * @throws MappaleError `PUBLICATION_CHANGED` (exit 6): later rows would be of another publication than earlier ones; those of the table and of the database
+ */
+export async function* enriched(records: AsyncIterable<CsvRecord>, options: EnrichOptions): AsyncGenerator<readonly EnrichedRow[], void, undefined> {
+  const gazetteer = gazetteerOf(options.ask);
+  const publications = new Set<string>();
+  const size = options.batch ?? (options.key.key === 'street' ? BATCH.street : BATCH.row);
+  const ahead: Promise<readonly EnrichedRow[]>[] = [];
+  const begin = (rows: readonly CsvRecord[]): void => {
+    const work = enrichBatch(rows, options, gazetteer, publications);
+    // Waited for in its turn; until then a failure is nobody's.
+    work.catch(() => undefined);
+    ahead.push(work);
+  };
+  let rows: CsvRecord[] = [];
+  for await (const record of records) {
+    rows.push(record);
+    if (rows.length < size) continue;
+    begin(rows);
+    rows = [];
+    if (ahead.length >= options.parallel) yield await (ahead.shift() as Promise<readonly EnrichedRow[]>);
+  }
+  if (rows.length > 0) begin(rows);
+  for (const work of ahead) yield await work;
+}
+
+async function enrichBatch(
+  rows: readonly CsvRecord[], { ask, key, width, sections }: EnrichOptions, gazetteer: ReturnType<typeof gazetteerOf>, publications: Set<string>,
+): Promise<readonly EnrichedRow[]> {
+  const read = rows.map(({ values, problem }) => (problem === null ? readKey(key.key, (name) => (values[key.at[name] ?? -1] ?? '').trim()) : { invalid: problem.message }));
+  const named = read.filter((each): each is Named => !('invalid' in each));
+  const places = await placesOf(ask, key.key, named, gazetteer);
+  const fids = [...new Set(places.placed.flatMap(({ fid }) => fid ?? []))];
+  const described = fids.length === 0 ? null : await rowsOf(ask, fids, sections);
+  for (const publication of [...places.publications, ...(described === null ? [] : [described.publication])]) publications.add(publication);
+  if (publications.size > 1) throw publicationChanged();
+  const nothing = columnsOf(sections).map(() => null);
+  let next = 0;
+  return rows.map(({ values }, index): EnrichedRow => {
+    const what = read[index];
+    const placed = what !== undefined && 'invalid' in what ? invalid(what.invalid, key) : places.placed[next++] ?? invalid('', key);
+    const { status, reason, candidates, fid, match } = placed;
+    const own = Array.from({ length: width }, (_, column) => values[column] ?? '');
+    const parcel = fid === null ? nothing : described?.cells.get(fid) ?? nothing;
+    return { status, cells: [...own, status, reason, candidates, ...(match.length === 0 ? unmatched(key.key) : match), ...parcel] };
+  });
+}
+
+function invalid(reason: string, { key }: FoundKey): Placed {
+  return { status: 'invalid', reason, candidates: 0, fid: null, match: unmatched(key) };
+}

@@ -1,0 +1,184 @@
+/** A region's parcels as a file for other programs: streamed in the order of a Hilbert curve, of one publication, the same bytes for the same publication. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
+import { stat, writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { firstFid, type Region } from '../contract/regions.ts';
+import { one, type Database } from '../db/index.ts';
+import { statementsOf } from '../db/statements.ts';
+import { MappaleError } from '../errors.ts';
+import type { Extent } from '../formats/parquet-writer.ts';
+import type { Log } from '../log.ts';
+import { progressLine, secondsSince } from '../progress.ts';
+import { columnsOf, licencesOf, rowsOf, type Ask, type Cell, type Licence, type OutputColumn } from './columns.ts';
+import { writeBeside } from './beside.ts';
+import { publicationChanged, sameThroughout } from './publication.ts';
+import { stacItem, stacPath } from './stac.ts';
+
+const statement = statementsOf('deliver');
+
+/** Parcels of one question to the database. */
+const BATCH = 5_000;
+
+export interface ExportedRow {
+  /** In the order of the columns. */
+  readonly cells: readonly Cell[];
+  /** Multipolygon, EPSG:4326, longitude latitude. */
+  readonly wkb: Uint8Array;
+  readonly extent: Extent;
+}
+
+/** What is exported, before its rows. */
+export interface ExportFacts {
+  readonly region: Region;
+  readonly title: string;
+  readonly columns: readonly OutputColumn[];
+  readonly parcels: number;
+  readonly extent: Extent;
+  readonly publishedAt: string;
+  /** Of the content of the publication. */
+  readonly digest: string;
+  readonly licences: readonly Licence[];
+  /** Name and version of this program. */
+  readonly createdBy: string;
+}
+
+/** A format that can be written. */
+export interface Format {
+  /** Of the file's name, without a dot. */
+  readonly ending: string;
+  readonly mediaType: string;
+  /** Name of the column that holds geometries; null: none does. */
+  readonly geometry: string | null;
+  /**
+   * Writes everything to a path. @param rows may be read once @returns what it did that people should know, null: nothing
+   * @throws MappaleError what the format lacks on this machine
+   */
+  write(path: string, facts: ExportFacts, rows: AsyncIterable<readonly ExportedRow[]>): Promise<string | null>;
+  /** Writes what goes beside the file. */
+  beside?(path: string, facts: ExportFacts): Promise<string>;
+}
+
+export interface ExportWork {
+  readonly region: Region;
+  readonly sections: readonly string[];
+  readonly format: Format;
+  readonly out: string;
+  readonly createdBy: string;
+}
+
+export interface Exported {
+  readonly out: string;
+  /** Files beside it. */
+  readonly beside: readonly string[];
+  readonly parcels: number;
+  readonly columns: number;
+  readonly bytes: number;
+  readonly sha256: string;
+  readonly published_at: string;
+  readonly digest: string;
+  readonly note: string | null;
+  readonly seconds: number;
+}
+
+/**
+ * All of it is of one publication, without keeping others from being published meanwhile: where one comes into force the work begins again.
+ * @throws MappaleError `NOT_PUBLISHED`, `NOTHING_TO_EXPORT` (exit 2), `PUBLICATION_CHANGED` (exit 6); those of the format and of the database
+ */
+export function exportRegion(database: Database, log: Log, work: ExportWork): Promise<Exported> {
+  return sameThroughout(log, () => exportOnce(database, log, work));
+}
+
+async function exportOnce(database: Database, log: Log, { region, sections, format, out, createdBy }: ExportWork): Promise<Exported> {
+  const startedAt = performance.now();
+  const ask: Ask = (sql, parameters) => one(database, sql, parameters);
+  const { facts, fids } = await look(database, ask, region, sections, createdBy);
+  const rows = async function* (): AsyncGenerator<readonly ExportedRow[], void, undefined> {
+    let written = 0;
+    for await (const batch of batchesOf(database, fids, sections, facts.digest, region.code)) {
+      written += batch.length;
+      yield batch;
+      log.progress(progressLine(basename(out), written, written, facts.parcels, performance.now() - startedAt));
+    }
+  };
+  const note = await writeBeside(out, (unfinished) => format.write(unfinished, facts, rows()), `.${format.ending}`);
+  const { size } = await stat(out);
+  const sha256 = await digestOfFile(out);
+  const stac = stacPath(out);
+  const { mediaType, geometry } = format;
+  await writeBeside(stac, (unfinished) => writeFile(unfinished, stacItem(facts, { name: basename(out), mediaType, geometry, bytes: size, sha256 })));
+  const metadata = await format.beside?.(out, facts);
+  return {
+    out, beside: [stac, ...(metadata === undefined ? [] : [metadata])], parcels: facts.parcels, columns: facts.columns.length, bytes: size, sha256,
+    published_at: facts.publishedAt, digest: facts.digest, note, seconds: Math.round(secondsSince(startedAt) * 100) / 100,
+  };
+}
+
+type Publication = { readonly digest: string; readonly published_at: string };
+
+async function look(
+  database: Database, ask: Ask, region: Region, sections: readonly string[], createdBy: string,
+): Promise<{ facts: ExportFacts; fids: Int32Array }> {
+  const [publication] = await database.query<Publication>(statement('publication'), [region.code]);
+  if (publication === undefined) {
+    throw new MappaleError(`${region.name} is not published`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published: mappale status' });
+  }
+  const found = await one<{ fids: Uint8Array | null } & Readonly<Record<'west' | 'south' | 'east' | 'north', number>>>(
+    database, statement('order'), [firstFid(region.code), firstFid(region.code + 1)],
+  );
+  if (found.fids === null) {
+    throw new MappaleError(`${region.name} has no parcels`, { code: 'NOTHING_TO_EXPORT', kind: 'usage', detail: 'expected parcels, found addresses alone', hint: 'Load its cadastral map first.' });
+  }
+  const bytes = Buffer.from(found.fids.buffer, found.fids.byteOffset, found.fids.byteLength);
+  const fids = Int32Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readInt32BE(index * 4));
+  const columns = columnsOf(sections);
+  return {
+    fids,
+    facts: {
+      region, title: `Parcels of ${region.name}`, columns, parcels: fids.length, extent: [found.west, found.south, found.east, found.north],
+      publishedAt: publication.published_at, digest: publication.digest, licences: await licencesOf(ask, region.code, sections), createdBy,
+    },
+  };
+}
+
+type Drawing = { readonly fid: number; readonly wkb: Uint8Array } & Readonly<Record<'west' | 'south' | 'east' | 'north', number>>;
+
+/** Batches in order, while the next ones are asked for. @throws MappaleError `PUBLICATION_CHANGED` */
+async function* batchesOf(
+  database: Database, fids: Int32Array, sections: readonly string[], digest: string, region: number,
+): AsyncGenerator<readonly ExportedRow[], void, undefined> {
+  const tags = new Set<string>();
+  const ahead: Promise<readonly ExportedRow[]>[] = [];
+  for (let at = 0; at < fids.length; at += BATCH) {
+    const work = batchOf(database, [...fids.subarray(at, at + BATCH)], sections, digest, region, tags);
+    // Waited for in its turn; until then a failure is nobody's.
+    work.catch(() => undefined);
+    ahead.push(work);
+    if (ahead.length >= database.parallel) yield await (ahead.shift() as Promise<readonly ExportedRow[]>);
+  }
+  for (const work of ahead) yield await work;
+}
+
+/** Columns and drawings of one moment: a swap waits for the end of the transaction. */
+function batchOf(
+  database: Database, fids: readonly number[], sections: readonly string[], digest: string, region: number, tags: Set<string>,
+): Promise<readonly ExportedRow[]> {
+  return database.transaction(async (session) => {
+    const { publication, cells } = await rowsOf((sql, parameters) => one(session, sql, parameters), fids, sections);
+    const [current] = await session.query<Publication>(statement('publication'), [region]);
+    tags.add(publication);
+    if (tags.size > 1 || current?.digest !== digest) throw publicationChanged();
+    const drawings = new Map((await session.query<Drawing>(statement('drawings'), [fids])).map((drawing) => [drawing.fid, drawing]));
+    return fids.map((fid): ExportedRow => {
+      const [row, drawing] = [cells.get(fid), drawings.get(fid)];
+      if (row === undefined || drawing === undefined) throw publicationChanged();
+      return { cells: row, wkb: drawing.wkb, extent: [drawing.west, drawing.south, drawing.east, drawing.north] };
+    });
+  });
+}
+
+async function digestOfFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
+  return hash.digest('hex');
+}

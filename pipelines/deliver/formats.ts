@@ -1,0 +1,109 @@
+/** What a region can be exported as. */
+import { createWriteStream } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
+import { basename } from 'node:path';
+import { Readable } from 'node:stream';
+import { pipeline } from 'node:stream/promises';
+import { GeoParquetFile, PARQUET_CODEC } from '../formats/parquet-writer.ts';
+import { gdal } from '../formats/vector.ts';
+import type { GeoPackageLayer, WrittenFormat } from '../formats/gdal.ts';
+import { writeBeside } from './beside.ts';
+import type { OutputColumn } from './columns.ts';
+import { csvMetadata, metadataPath } from './csvw.ts';
+import type { ExportedRow, ExportFacts, Format } from './export.ts';
+import { csvLine } from './table.ts';
+
+/** Rows of a row group: some megabytes, which a reader of a box skips or reads as a whole. */
+const ROW_GROUP = 20_000;
+
+/** Features that go to GDAL's thread at a time. */
+const FEATURES = 500;
+
+/** What a file says of itself, as text that people and programs read. */
+function about({ title, region, publishedAt, digest, licences, createdBy }: ExportFacts, more: Readonly<Record<string, string>> = {}): string {
+  return JSON.stringify({ title, region: region.name, published_at: publishedAt, digest, created_by: createdBy, ...more, licences });
+}
+
+const geoparquet: Format = {
+  ending: 'parquet',
+  mediaType: 'application/vnd.apache.parquet',
+  geometry: 'geometry',
+  async write(path, facts, rows) {
+    const { columns, extent, createdBy } = facts;
+    const descriptions = Object.fromEntries(columns.map(({ name, description }) => [name, description]));
+    const metadata = { mappale: about(facts, { compression: PARQUET_CODEC.toLowerCase() }), 'mappale:columns': JSON.stringify(descriptions) };
+    const file = new GeoParquetFile(path, { columns, extent, createdBy, metadata });
+    let group: ExportedRow[] = [];
+    for await (const batch of rows) {
+      group.push(...batch);
+      if (group.length < ROW_GROUP) continue;
+      await file.write(group);
+      group = [];
+    }
+    if (group.length > 0) await file.write(group);
+    await file.close();
+    return PARQUET_CODEC === 'ZSTD' ? null : 'compressed with snappy: zstd needs Node 22.15';
+  },
+};
+
+const csv: Format = {
+  ending: 'csv',
+  mediaType: 'text/csv',
+  geometry: null,
+  async write(path, { columns }, rows) {
+    const lines = async function* (): AsyncGenerator<string, void, undefined> {
+      yield csvLine(columns.map(({ name }) => name), ',');
+      for await (const batch of rows) yield batch.map(({ cells }) => csvLine(cells, ',')).join('');
+    };
+    await pipeline(Readable.from(lines()), createWriteStream(path));
+    return 'without geometries: the representative points stand in centroid_lat and centroid_lng';
+  },
+  async beside(path, { title, columns, licences, publishedAt }) {
+    const metadata = metadataPath(path);
+    const facts = { url: basename(path), title, delimiter: ',', columns, licences, publishedAt };
+    await writeBeside(metadata, (unfinished) => writeFile(unfinished, csvMetadata(facts)));
+    return metadata;
+  },
+};
+
+const GDAL_TYPES: Readonly<Record<OutputColumn['type'], GeoPackageLayer['fields'][number]['type']>> = {
+  int2: 'integer', int4: 'integer', int8: 'integer', float8: 'real', text: 'string', bool: 'integer',
+};
+
+/** Written by GDAL, in its thread. @param described names of the layer's options for its title and what it says of itself */
+function byGdal(format: WrittenFormat, described: readonly [title: string, about: string]): Format['write'] {
+  return async (path, facts, rows) => {
+    const { columns, title } = facts;
+    const at = basename(path);
+    const name = 'parcels';
+    const dataset = await gdal(at, 'create', path, format, facts.publishedAt);
+    try {
+      await gdal(at, 'addLayer', dataset, {
+        name, srid: 4326, geometry: 'MultiPolygon', options: [`${described[0]}=${title}`, `${described[1]}=${about(facts)}`],
+        fields: columns.map((column) => ({ name: layerField(column.name), type: GDAL_TYPES[column.type] })),
+      });
+      for await (const batch of rows) {
+        for (let from = 0; from < batch.length; from += FEATURES) {
+          const features = batch.slice(from, from + FEATURES).map(({ cells, wkb }) => ({
+            values: cells.map((cell) => (typeof cell === 'boolean' ? Number(cell) : cell)), geometry: wkb,
+          }));
+          await gdal(at, 'addFeatures', dataset, name, features, false);
+        }
+      }
+      await gdal(at, 'addFeatures', dataset, name, [], true);
+    } finally {
+      await gdal(at, 'close', dataset);
+    }
+    return 'true and false are 1 and 0';
+  };
+}
+
+/** A GeoPackage has a column `fid` of its own, the number of a row. */
+function layerField(name: string): string {
+  return name === 'fid' ? 'parcel_fid' : name;
+}
+
+const flatgeobuf: Format = { ending: 'fgb', mediaType: 'application/vnd.flatgeobuf', geometry: 'geometry', write: byGdal('FlatGeobuf', ['TITLE', 'DESCRIPTION']) };
+const geopackage: Format = { ending: 'gpkg', mediaType: 'application/geopackage+sqlite3', geometry: 'geom', write: byGdal('GPKG', ['IDENTIFIER', 'DESCRIPTION']) };
+
+export const FORMATS: Readonly<Record<string, Format>> = { geoparquet, flatgeobuf, geopackage, csv };

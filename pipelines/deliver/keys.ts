@@ -1,0 +1,149 @@
+/** Which columns of a table say which parcel a row is about, and what a row says there. */
+import { normaliseHeader } from '../formats/csv.ts';
+import { BOUNDS } from '../contract/regions.ts';
+import { MappaleError } from '../errors.ts';
+
+/** How the rows of a table name parcels. */
+export const KEYS = ['fid', 'reference', 'parcel', 'point', 'street'] as const;
+
+export type Key = (typeof KEYS)[number];
+
+interface KeyColumn {
+  /** Spellings of the header beside the column's own name, as `normaliseHeader` makes them. */
+  readonly called: readonly string[];
+  readonly optional?: true;
+}
+
+/** Columns of each kind of key. */
+const COLUMNS = {
+  fid: { fid: { called: [] } },
+  reference: { cadastral_reference: { called: ['reference', 'riferimento_catastale'] } },
+  parcel: {
+    comune: { called: ['municipality', 'belfiore', 'codice_comune', 'codice_catastale', 'municipality_code'] },
+    sezione: { called: ['section', 'sezione_censuaria'], optional: true },
+    foglio: { called: ['sheet'], optional: true },
+    particella: { called: ['label', 'mappale', 'numero_particella'] },
+  },
+  point: { lat: { called: ['latitude', 'latitudine'] }, lng: { called: ['lon', 'long', 'longitude', 'longitudine'] } },
+  street: {
+    address: { called: ['indirizzo', 'q'] },
+    civico: { called: ['numero_civico', 'street_number', 'house_number'], optional: true },
+    city: { called: ['citta', 'comune', 'municipality', 'localita'], optional: true },
+  },
+} as const satisfies Record<Key, Readonly<Record<string, KeyColumn>>>;
+
+export interface FoundKey {
+  readonly key: Key;
+  /** Place of each column in a row, by our name; of an optional one that is not there −1. */
+  readonly at: Readonly<Record<string, number>>;
+  /** The columns as the header has them. */
+  readonly columns: readonly string[];
+}
+
+function matchKey(header: readonly string[], key: Key): FoundKey | null {
+  const names = header.map(normaliseHeader);
+  const at: Record<string, number> = {};
+  for (const [name, { called, optional }] of Object.entries(COLUMNS[key]) as [string, KeyColumn][]) {
+    // The first spelling that is there: a code stands beside its name.
+    at[name] = [name, ...called].map((spelling) => names.indexOf(spelling)).find((index) => index !== -1) ?? -1;
+    if (at[name] === -1 && optional !== true) return null;
+  }
+  return { key, at, columns: Object.values(at).flatMap((index) => header[index] ?? []) };
+}
+
+/** What a table needs for each key, for people. */
+export const KEY_HELP: string = KEYS.map((key) => `${key}: ${(Object.entries(COLUMNS[key]) as [string, KeyColumn][])
+  .map(([name, { optional }]) => (optional === true ? `[${name}]` : name)).join(',')}`).join('; ');
+
+/** Whether a header has the columns of some key. */
+export function hasKey(header: readonly string[]): boolean {
+  return KEYS.some((key) => matchKey(header, key) !== null);
+}
+
+/**
+ * @param asked the kind of key; null: the only one that the header has
+ * @param at how messages name the table
+ * @throws MappaleError `KEY_MISSING`, `KEY_AMBIGUOUS` (exit 2)
+ */
+export function findKey(header: readonly string[], asked: Key | null, at: string): FoundKey {
+  const found = (asked === null ? KEYS : [asked]).flatMap((key) => matchKey(header, key) ?? []);
+  const [first] = found;
+  if (first === undefined) {
+    throw new MappaleError('no columns of the table say which parcels its rows are about', {
+      code: 'KEY_MISSING', kind: 'usage', at, detail: `expected the columns of ${asked === null ? 'one key' : `the key ${asked}`} (${KEY_HELP}), found ${header.slice(0, 30).join(', ') || 'none'}`,
+      hint: 'Rename a column to one of these; optional ones stand in brackets.',
+    });
+  }
+  if (found.length > 1) {
+    throw new MappaleError('the columns of the table say in several ways which parcels its rows are about', {
+      code: 'KEY_AMBIGUOUS', kind: 'usage', at, detail: `expected one key, found ${found.map(({ key, columns }) => `${key} (${columns.join(', ')})`).join(', ')}`,
+      hint: `Say which is to count: --by ${first.key}`,
+    });
+  }
+  return first;
+}
+
+/** What a row names. */
+export type Named =
+  | { readonly key: 'point'; readonly lat: number; readonly lng: number }
+  | { readonly key: 'fid'; readonly fid: number }
+  | { readonly key: 'reference'; readonly reference: string }
+  | { readonly key: 'parcel'; readonly comune: string; readonly section: string | null; readonly sheet: string | null; readonly label: string }
+  | { readonly key: 'street'; readonly query: string; readonly city: string | null };
+
+export interface Unreadable {
+  readonly invalid: string;
+}
+
+/** @param fieldOf text of a column by our name; empty: it is empty or not there */
+export function readKey(key: Key, fieldOf: (name: string) => string): Named | Unreadable {
+  switch (key) {
+    case 'point': return readPoint(fieldOf('lat'), fieldOf('lng'));
+    case 'fid': {
+      const text = fieldOf('fid');
+      return /^\d{1,10}$/.test(text) && Number(text) <= 2_147_483_647 ? { key, fid: Number(text) } : unreadable('fid', 'a whole number', text);
+    }
+    case 'reference': {
+      const text = fieldOf('cadastral_reference');
+      return /^[^\s.]+\.\S+$/.test(text) && text.length <= 60 ? { key, reference: text } : unreadable('cadastral_reference', 'CCCCZFFFFAS.label', text);
+    }
+    case 'parcel': return readParcel(fieldOf('comune'), fieldOf('sezione'), fieldOf('foglio'), fieldOf('particella'));
+    case 'street': {
+      const [column = '', , place = ''] = Object.keys(COLUMNS.street);
+      const [street = '', civico = '', city = ''] = Object.keys(COLUMNS.street).map(fieldOf);
+      if (street.length < 2 || street.length > 200) return unreadable(column, '2–200 characters', street);
+      if (city.length > 100) return unreadable(place, 'at most 100 characters', city);
+      return { key, query: [street, civico].join(' ').trim(), city: city === '' ? null : city };
+    }
+  }
+}
+
+function unreadable(column: string, expected: string, found: string): Unreadable {
+  return { invalid: found === '' ? `${column} is empty` : `${column}: expected ${expected}` };
+}
+
+/** Degrees with a point or, as spreadsheets of Italy write them, a comma. */
+function degrees(text: string): number {
+  return /^[+-]?\d{1,3}([.,]\d{1,17})?$/.test(text) ? Number(text.replace(',', '.')) : NaN;
+}
+
+function isInItaly(lat: number, lng: number): boolean {
+  return lat >= BOUNDS.south && lat <= BOUNDS.north && lng >= BOUNDS.west && lng <= BOUNDS.east;
+}
+
+function readPoint(latitude: string, longitude: string): Named | Unreadable {
+  const [lat, lng] = [degrees(latitude), degrees(longitude)];
+  if (Number.isNaN(lat)) return unreadable('lat', 'degrees in decimal notation', latitude);
+  if (Number.isNaN(lng)) return unreadable('lng', 'degrees in decimal notation', longitude);
+  if (isInItaly(lat, lng)) return { key: 'point', lat, lng };
+  const swapped = isInItaly(lng, lat) ? '; are lat and lng exchanged?' : '';
+  return { invalid: `not in Italy: latitude ${BOUNDS.south}–${BOUNDS.north}, longitude ${BOUNDS.west}–${BOUNDS.east}${swapped}` };
+}
+
+function readParcel(comune: string, section: string, sheet: string, label: string): Named | Unreadable {
+  if (comune === '' || comune.length > 100) return unreadable('comune', 'at most 100 characters', comune);
+  if (!/^([A-Za-z]|_?)$/.test(section)) return unreadable('sezione', 'one letter', section);
+  if (!/^\d{0,4}$/.test(sheet)) return unreadable('foglio', '1–4 digits', sheet);
+  if (label === '' || label.length > 40) return unreadable('particella', 'at most 40 characters', label);
+  return { key: 'parcel', comune, section: section === '' ? null : section.toUpperCase(), sheet: sheet === '' ? null : sheet.padStart(4, '0'), label };
+}

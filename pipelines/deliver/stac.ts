@@ -1,0 +1,48 @@
+/** An item of a SpatioTemporal Asset Catalog (STAC 1.1) beside an exported file: what it holds, where, of when, and under which licences. */
+import type { OutputColumn } from './columns.ts';
+import type { ExportFacts } from './export.ts';
+
+export interface Asset {
+  /** Without folder: it lies beside the item. */
+  readonly name: string;
+  readonly mediaType: string;
+  /** Its column of geometries; null: it has none. */
+  readonly geometry: string | null;
+  readonly bytes: number;
+  readonly sha256: string;
+}
+
+/** Where it is put. */
+export function stacPath(path: string): string {
+  return `${path}.stac.json`;
+}
+
+/** Types as the table extension has them free: those of PostgreSQL, in words. */
+const TYPES: Readonly<Record<OutputColumn['type'], string>> = { int2: 'int16', int4: 'int32', int8: 'int64', float8: 'double', text: 'string', bool: 'boolean' };
+
+/** @returns the text of the file */
+export function stacItem(facts: ExportFacts, { name, mediaType, geometry, bytes, sha256 }: Asset): string {
+  const { region, title, columns, parcels, extent, publishedAt, digest, licences, createdBy } = facts;
+  const [west, south, east, north] = extent;
+  const holders = [...new Set(licences.map(({ holder }) => holder))];
+  return `${JSON.stringify({
+    type: 'Feature',
+    stac_version: '1.1.0',
+    stac_extensions: ['https://stac-extensions.github.io/table/v1.2.0/schema.json', 'https://stac-extensions.github.io/file/v2.1.0/schema.json'],
+    id: `mappale-${region.slug}-${digest}`,
+    geometry: { type: 'Polygon', coordinates: [[[west, south], [east, south], [east, north], [west, north], [west, south]]] },
+    bbox: extent,
+    properties: {
+      datetime: publishedAt, created: publishedAt, updated: publishedAt, title,
+      // Several, each of a part of the columns.
+      license: 'other',
+      attribution: [...new Set(licences.map(({ attribution }) => attribution))].join('; '),
+      providers: [...holders.map((holder) => ({ name: holder, roles: ['producer', 'licensor'] })), { name: createdBy, roles: ['processor'] }],
+      'table:row_count': parcels,
+      ...(geometry === null ? {} : { 'table:primary_geometry': geometry }),
+      'table:columns': columns.map(({ name: column, type, description }) => ({ name: column, type: TYPES[type], description })),
+    },
+    links: [...new Map(licences.map(({ url, license }) => [url, license]))].map(([href, license]) => ({ rel: 'license', href, title: license })),
+    assets: { data: { href: `./${name}`, type: mediaType, title, roles: ['data'], 'file:size': bytes, 'file:checksum': `1220${sha256}` } },
+  }, null, 2)}\n`;
+}

@@ -1,0 +1,51 @@
+/** Tables of others: read as they come, with the delimiter and encoding that they have, and written as CSV. */
+import { openCsv, peekRows, type CsvOptions, type CsvReader } from '../formats/csv.ts';
+import type { Cell } from './columns.ts';
+
+export type Delimiter = CsvOptions['delimiter'];
+
+const DELIMITERS: readonly Delimiter[] = [',', ';', '\t', '|'];
+
+/** Bytes in which a header ends. */
+const HEAD_BYTES = 65_536;
+
+export interface Table extends CsvReader {
+  readonly delimiter: Delimiter;
+}
+
+/**
+ * Opens a table of which only the bytes are known.
+ * @param at how messages name it
+ * @param fits whether a header is one that is looked for; where none is, the delimiter that gives the most columns is taken
+ * @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `COLUMNS_TOO_MANY`, `ENCODING_WRONG`
+ */
+export async function openTable(stream: AsyncIterable<Buffer>, at: string, fits: (header: readonly string[]) => boolean): Promise<Table> {
+  const chunks = stream[Symbol.asyncIterator]();
+  const held: Buffer[] = [];
+  let head = Buffer.alloc(0);
+  while (head.length < HEAD_BYTES && !head.includes('\n')) {
+    const next = await chunks.next();
+    if (next.done === true) break;
+    held.push(next.value);
+    head = Buffer.concat([head, next.value]);
+  }
+  const headers = DELIMITERS.map((delimiter) => ({ delimiter, header: peekRows(head, delimiter, 1)[0] ?? [] }));
+  const most = Math.max(...headers.map(({ header }) => header.length));
+  const delimiter = (headers.find(({ header }) => fits(header)) ?? headers.find(({ header }) => header.length === most))?.delimiter ?? ',';
+  const all = async function* (): AsyncGenerator<Buffer, void, undefined> {
+    yield* held;
+    for (let next = await chunks.next(); next.done !== true; next = await chunks.next()) yield next.value;
+  };
+  return { ...await openCsv(all(), { at, delimiter }), delimiter };
+}
+
+/** A line of CSV as RFC 4180 has it, ended by a line feed; null is an empty field. */
+export function csvLine(cells: readonly Cell[], delimiter: Delimiter): string {
+  return `${cells.map((cell) => csvField(cell, delimiter)).join(delimiter)}\n`;
+}
+
+function csvField(cell: Cell, delimiter: Delimiter): string {
+  if (cell === null) return '';
+  const text = String(cell);
+  return text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
+}

@@ -1,0 +1,436 @@
+-- purpose: many parcels by the batch: found by what tables of others say of them, and their sections as columns
+-- reads: core.parcel, core.parcel_register, core.comune, core.comune_catastale, layer.boundary, ledger.publication
+-- writes: api.unpublished_region, api.parcels_of_points, api.parcels_of_fids, api.parcels_of_references, api.parcels_of_labels, api.parcels_of_queries, api.parcel_columns, api.column_licenses
+-- grain: one call per batch
+-- crs: EPSG:4326, latitude and longitude in degrees
+
+-- Answers are arrays of arrays, which a program takes apart by place: what belongs to which row of the batch, from 1. Rows of which there is nothing to say
+-- are left out. Statements here take a batch as a set: the planner is told nothing of its size, and goes by index either way.
+
+create or replace function api.unpublished_region(p_region int4) returns int4
+language plpgsql stable as $$
+begin
+  return (
+    select p_region
+    where not exists (select from ledger.publication u where u.unit_code = p_region and u.state = 'current')
+  );
+end
+$$;
+comment on function api.unpublished_region(int4) is 'The code of a region that is not published; null: it is, or none was given';
+
+create or replace function api.parcels_of_points(p_lats float8[], p_lngs float8[], out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  answer := (
+    with asked as materialized (
+      select
+        q.place,
+        st_setsrid(st_makepoint(q.lng, q.lat), 4326) as point
+      from unnest(p_lats, p_lngs) with ordinality as q (lat, lng, place)
+    ),
+    found as materialized (
+      select
+        a.place,
+        array_agg(p.fid order by api.shown_area(p.area_m2), p.fid) as fids
+      from asked a
+      -- As api.parcels_at has it: borders and printed corners belong to all parcels that meet there.
+      join core.parcel p on st_dwithin(p.geom, a.point, 1e-7)
+      group by a.place
+    ),
+    -- Where no parcel is a boundary may say that the region is not published.
+    abroad as (
+      select
+        a.place,
+        (
+          select api.unpublished_region(c.region_code)
+          from layer.boundary b
+          join core.comune c on c.istat_code = b.code
+          where b.kind = 'comune'
+            and st_covers(b.geom, a.point)
+          limit 1
+        ) as region_code
+      from asked a
+      where not exists (select from found f where f.place = a.place)
+    )
+    select json_agg(json_build_array(x.place, x.fid, x.candidates, x.region_code))
+    from (
+      select
+        f.place,
+        f.fids[1] as fid,
+        cardinality(f.fids) as candidates,
+        null as region_code
+      from found f
+      union all
+      select
+        o.place,
+        null,
+        0,
+        o.region_code
+      from abroad o
+      where o.region_code is not null
+    ) x
+  );
+end
+$$;
+comment on function api.parcels_of_points(float8[], float8[]) is 'JSON array of [place, fid, candidates, region]: of each point (degrees) the smallest of the parcels that contain it, border included, and how many do; region: the code of the one that it lies in and that is not published';
+
+create or replace function api.parcels_of_fids(p_fids int4[], out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  answer := (
+    with asked as materialized (
+      select
+        q.place,
+        q.fid
+      from unnest(p_fids) with ordinality as q (fid, place)
+    ),
+    there as materialized (
+      select p.fid
+      from core.parcel p
+      where p.fid = any (p_fids)
+    ),
+    retired as materialized (
+      select
+        r.fid,
+        r.successor_fid
+      from core.parcel_register r
+      where r.fid = any (p_fids)
+        and r.region_code = core.region_of(r.fid)
+        and r.retired_on is not null
+    )
+    select json_agg(json_build_array(a.place, t.fid, (t.fid is not null)::int4, api.unpublished_region(core.region_of(a.fid)), r.fid is not null, r.successor_fid))
+    from asked a
+    left join there t on t.fid = a.fid
+    left join retired r on r.fid = a.fid and t.fid is null
+    where t.fid is not null
+      or r.fid is not null
+      or core.region_of(a.fid) between 1 and 20
+  );
+end
+$$;
+comment on function api.parcels_of_fids(int4[]) is 'JSON array of [place, fid, candidates, region, retired, successor]: whether each fid is published; region: the code of its own that is not; retired: it was published once, and successor is drawn the same';
+
+create or replace function api.parcels_of_references(p_references text[], out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  answer := (
+    with asked as materialized (
+      select
+        q.place,
+        q.reference
+      from unnest(p_references) with ordinality as q (reference, place)
+    ),
+    there as materialized (
+      select
+        p.reference,
+        p.fid
+      from core.parcel p
+      where p.reference = any (p_references)
+    ),
+    found as (
+      select
+        a.place,
+        a.reference,
+        min(t.fid) as fid,
+        count(t.fid) as candidates
+      from asked a
+      left join there t on t.reference = a.reference
+      group by a.place, a.reference
+    )
+    select json_agg(json_build_array(f.place, f.fid, f.candidates, r.region_code))
+    from found f
+    left join core.comune c on f.fid is null and c.belfiore = left(f.reference, 4)
+    -- References of land registers begin with IT.TN or IT.BZ.
+    cross join lateral (select api.unpublished_region(coalesce(c.region_code, case when f.fid is null and starts_with(f.reference, 'IT.') then 4 end)) as region_code) r
+    where f.fid is not null
+      or r.region_code is not null
+  );
+end
+$$;
+comment on function api.parcels_of_references(text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of each national cadastral reference; region: the code of that of its comune, which is not published';
+
+create or replace function api.parcels_of_labels(
+  p_places int4[], p_comuni text[], p_names text[], p_sections text[], p_sheets text[], p_labels text[], out publication text, out answer text
+)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  answer := (
+    with asked as materialized (
+      select
+        q.place,
+        q.belfiore,
+        nullif(core.comune_key(q.name), '') as name_key,
+        q.section,
+        q.sheet,
+        q.label
+      from unnest(p_places, p_comuni, p_names, p_sections, p_sheets, p_labels) as q (place, belfiore, name, section, sheet, label)
+    ),
+    -- As api.search_parcels has it: a sheet is one stretch of the references for each letter that a section may have. Read once, whoever asks for it.
+    sheet as (
+      select distinct
+        a.belfiore,
+        a.section,
+        a.sheet
+      from asked a
+      where a.belfiore is not null
+        and a.sheet is not null
+    ),
+    drawn as materialized (
+      select
+        s.belfiore,
+        s.section,
+        s.sheet,
+        upper(substr(p.reference, 13)) as label,
+        p.fid
+      from sheet s
+      cross join lateral unnest(case when s.section is null then string_to_array('_ABCDEFGHIJKLMNOPQRSTUVWXYZ', null) else array[s.section] end) as l (letter)
+      cross join lateral (select s.belfiore || l.letter || s.sheet as start) t
+      join core.parcel p
+        on p.reference > t.start
+        and p.reference < t.start || 'zzzz'
+        and starts_with(p.reference, t.start)
+    ),
+    -- A land register has no sheets: the reference is known as a whole.
+    registered as materialized (
+      select
+        a.place,
+        p.fid
+      from asked a
+      join core.comune_catastale c
+        on case when a.belfiore is not null then c.belfiore = a.belfiore else a.name_key in (core.comune_key(c.name), core.comune_key(c.name_other)) end
+      join core.parcel p on p.reference = c.prefix || '.' || a.label
+      where a.sheet is null
+        and a.section is null
+    ),
+    found as (
+      select
+        x.place,
+        min(x.fid) as fid,
+        count(*) as candidates
+      from (
+        select
+          a.place,
+          d.fid
+        from asked a
+        join drawn d
+          on d.belfiore = a.belfiore
+          and d.section is not distinct from a.section
+          and d.sheet = a.sheet
+          and d.label = upper(a.label)
+        union
+        select
+          r.place,
+          r.fid
+        from registered r
+      ) x
+      group by x.place
+    ),
+    elsewhere as (
+      select
+        a.place,
+        min(api.unpublished_region(c.region_code)) as region_code
+      from asked a
+      join core.comune c on c.belfiore = a.belfiore
+      where not exists (select from found f where f.place = a.place)
+      group by a.place
+    )
+    select json_agg(json_build_array(y.place, y.fid, y.candidates, y.region_code))
+    from (
+      select
+        f.place,
+        f.fid,
+        f.candidates,
+        null as region_code
+      from found f
+      union all
+      select
+        e.place,
+        null,
+        0,
+        e.region_code
+      from elsewhere e
+      where e.region_code is not null
+    ) y
+  );
+end
+$$;
+comment on function api.parcels_of_labels(int4[], text[], text[], text[], text[], text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of a comune (cadastral code), sheet (4 digits) and label, where there are several the one of the smallest fid; without a sheet that of a land register, whose comune catastale may be named where it is no comune; section: letter, null: any. A place may come several times, for homonyms';
+
+create or replace function api.parcels_of_queries(p_readings jsonb, out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  answer := (
+    with hit as materialized (
+      select
+        q.place,
+        h.nth,
+        h.value as address
+      from jsonb_array_elements(p_readings) with ordinality as q (readings, place)
+      cross join lateral jsonb_array_elements(api.geocode_search(jsonb_build_object('readings', q.readings), 5)) with ordinality as h (value, nth)
+    ),
+    -- What is as good as the best: who asked for one place would not know which.
+    best as materialized (
+      select h.*
+      from hit h
+      join hit f
+        on f.place = h.place
+        and f.nth = 1
+        and f.address -> 'score' = h.address -> 'score'
+        and f.address -> 'match_type' = h.address -> 'match_type'
+    ),
+    held as materialized (
+      select
+        p.address_id,
+        p.fid
+      from api.parcels_of_addresses(
+        (select array_agg((b.address ->> 'address_id')::int8) from best b),
+        (select array_agg((b.address ->> 'latitude')::float8) from best b),
+        (select array_agg((b.address ->> 'longitude')::float8) from best b)
+      ) p
+    ),
+    placed as (
+      select
+        b.place,
+        b.nth,
+        b.address,
+        (select min(h.fid) from held h where h.address_id = (b.address ->> 'address_id')::int8) as fid
+      from best b
+    )
+    select json_agg(json_build_array(coalesce(g.place, o.place), g.fid, coalesce(g.candidates, 0), o.region_code, g.address))
+    from (
+      select
+        p.place,
+        (array_agg(p.fid order by p.nth))[1] as fid,
+        -- Two doors of one parcel are one place.
+        count(distinct coalesce(p.fid::text, 'address ' || (p.address ->> 'address_id'))) as candidates,
+        (array_agg(p.address order by p.nth))[1] as address
+      from placed p
+      group by p.place
+    ) g
+    full join (
+      -- Nothing found, and every comune that is named lies where nothing is published.
+      select
+        q.place,
+        min(u.region_code) as region_code
+      from jsonb_array_elements(p_readings) with ordinality as q (readings, place)
+      cross join lateral jsonb_array_elements(q.readings) as r (reading)
+      cross join lateral jsonb_array_elements_text(case jsonb_typeof(r.reading -> 'comuni') when 'array' then r.reading -> 'comuni' else '[]' end) as n (belfiore)
+      join core.comune c on c.belfiore = n.belfiore
+      cross join lateral (select api.unpublished_region(c.region_code) as region_code) u
+      where not exists (select from hit h where h.place = q.place)
+      group by q.place
+      having bool_and(u.region_code is not null)
+    ) o on o.place = g.place
+  );
+end
+$$;
+comment on function api.parcels_of_queries(jsonb) is 'JSON array of [place, fid, candidates, region, address]: what api.geocode_search finds for the readings of each query, an array of arrays; the parcel that has the address, null: none; candidates: places that are found as well as the first; region: where nothing is found the code of that of the comune named, which is not published';
+
+create or replace function api.parcel_columns(p_fids int4[], p_sections text[], out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+declare
+  v_section text;
+  v_rows text;
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  foreach v_section in array p_sections loop
+    if v_section = any (api.covered_sections()) then
+      with parcel as materialized (
+        select
+          p.fid,
+          p.belfiore,
+          case when v_section = any (api.pointwise_sections()) then p.point end as point
+        from core.parcel p
+        where p.fid = any (p_fids)
+      ),
+      described as materialized (
+        select
+          c.fid,
+          c.linked,
+          c.found,
+          c.cells
+        from api.section_columns(v_section, p_fids) c
+      ),
+      row_of as materialized (
+        select
+          p.fid,
+          p.belfiore,
+          p.point,
+          d.linked,
+          coalesce(d.found, false) as found,
+          d.cells,
+          dense_rank() over (order by core.region_of(p.fid), p.belfiore, p.point, d.linked, coalesce(d.found, false)) as kind
+        from parcel p
+        left join described d on d.fid = p.fid
+      ),
+      -- Of parcels that are alike in all that decides it the coverage is asked once.
+      covered as materialized (
+        select
+          k.kind,
+          api.section_coverage(core.region_of(k.fid), k.belfiore, k.point, v_section, k.linked, k.found) as coverage
+        from (select distinct on (r.kind) r.* from row_of r) k
+      )
+      select json_agg(json_build_array(r.fid, c.coverage, r.cells))
+      into v_rows
+      from row_of r
+      join covered c on c.kind = r.kind;
+    else
+      select json_agg(json_build_array(c.fid, null, c.cells))
+      into v_rows
+      from api.section_columns(v_section, p_fids) c;
+    end if;
+    answer := concat(answer || ',', to_json(v_section), ':', coalesce(v_rows, '[]'));
+  end loop;
+  answer := concat('{', answer, '}');
+end
+$$;
+comment on function api.parcel_columns(int4[], text[]) is 'JSON object of sections, each an array of [fid, coverage, cells]: the columns of the parcels that are published among those named, in the order in which the section states them; coverage as in a record, null: the cells say it; cells null: nothing. Sections must be known names';
+
+create or replace function api.column_licenses(p_region int4, p_sections text[], out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  answer := (
+    select coalesce(json_agg(x.cited order by x.unit_code, x.nth), '[]'::json)
+    from (
+      select distinct on (l.cited::text)
+        l.cited,
+        u.unit_code,
+        l.nth
+      from ledger.publication u
+      cross join lateral json_array_elements(api.licenses(u.unit_code, p_sections)) with ordinality as l (cited, nth)
+      where u.state = 'current'
+        and u.unit_code > 0
+        and (p_region is null or u.unit_code = p_region)
+      order by l.cited::text, u.unit_code
+    ) x
+  );
+end
+$$;
+comment on function api.column_licenses(int4, text[]) is 'Attributions of sections as api.licenses gives them, of a region or, null, of all that are published, each once';

@@ -1,0 +1,55 @@
+-- purpose: the section economics of many parcels, a row of columns each
+-- reads: section.economics, core.declared_income
+-- writes: api.columns_economics
+-- grain: one row per parcel
+-- crs: none
+
+create or replace function api.columns_economics(p_fids int4[])
+returns table (fid int4, linked bool, found bool, cells json)
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+  with place as materialized (
+    select
+      s.fid,
+      core.region_of(s.fid) as region_code,
+      s.belfiore,
+      s.cap,
+      s.avg_residential_price_m2::numeric as price
+    from section.economics s
+    where s.fid = any (p_fids)
+  )
+  select
+    e.fid,
+    null::bool,
+    true,
+    json_build_array(
+      trim_scale(a.average_income),
+      i.taxpayers,
+      i.earners,
+      i.total_income_eur,
+      i.net_tax_eur,
+      i.tax_year,
+      trim_scale(i.gini_index),
+      trim_scale(round(80 * e.price / nullif(greatest(a.average_income, 0), 0), 4)),
+      trim_scale(e.price),
+      i.lte_zero_n,
+      i.from_0_to_10k_n,
+      i.from_10k_to_15k_n,
+      i.from_15k_to_26k_n,
+      i.from_26k_to_55k_n,
+      i.from_55k_to_75k_n,
+      i.from_75k_to_120k_n,
+      i.over_120k_n,
+      case when i.cap is null then 'comune' else 'cap' end
+    )
+  from place e
+  join core.declared_income i
+    on i.region_code = e.region_code
+    and i.belfiore = e.belfiore
+    and i.cap is not distinct from e.cap
+  cross join lateral (select round(i.total_income_eur::numeric / nullif(i.earners, 0), 2) as average_income) a;
+end
+$$;
+comment on function api.columns_economics(int4[]) is 'Section economics as columns, of the parcels that have it; values as api.section_economics shows them, euro';

@@ -1,0 +1,45 @@
+-- purpose: the section poi of many parcels, a row of columns each
+-- reads: section.poi, core.point_of_interest
+-- writes: api.columns_poi
+-- grain: one row per parcel
+-- crs: none
+
+create or replace function api.columns_poi(p_fids int4[])
+returns table (fid int4, linked bool, found bool, cells json)
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+  with listed as materialized (
+    select
+      s.fid,
+      s.ordinal,
+      s.id
+    from section.poi s
+    where s.fid = any (p_fids)
+  ),
+  shown as (
+    select
+      l.fid,
+      l.ordinal,
+      p.*
+    from listed l
+    join core.point_of_interest p
+      on p.region_code = core.region_of(l.fid)
+      and p.id = l.id
+  )
+  select
+    s.fid,
+    null::bool,
+    true,
+    json_build_array(
+      count(*),
+      (array_agg(s.id order by s.ordinal))[1],
+      (array_agg(s.name order by s.ordinal))[1],
+      (array_agg(s.category order by s.ordinal))[1]
+    )
+  from shown s
+  group by s.fid;
+end
+$$;
+comment on function api.columns_poi(int4[]) is 'Section poi as columns, of the parcels that have it: how many there are, and the first';

@@ -1,0 +1,78 @@
+-- purpose: the section valuation_history of many parcels, a row of columns each
+-- reads: section.valuation_history, core.quotation
+-- writes: api.columns_valuation_history
+-- grain: one row per parcel
+-- crs: none
+
+create or replace function api.columns_valuation_history(p_fids int4[])
+returns table (fid int4, linked bool, found bool, cells json)
+language plpgsql stable as $$
+#variable_conflict use_column
+begin
+  return query
+  with run as materialized (
+    select distinct on (s.fid)
+      s.fid,
+      core.region_of(s.fid) as region_code,
+      min(s.zona) over (partition by s.fid) as zona,
+      s.until as half_year,
+      s.then_belfiore,
+      s.then_zona,
+      bool_or(s.half_year is not null or s.then_zona is not null) over (partition by s.fid) as linked
+    from section.valuation_history s
+    where s.fid = any (p_fids)
+    order by s.fid, s.until desc
+  ),
+  quoted as materialized (
+    select
+      a.region_code,
+      a.then_belfiore,
+      a.then_zona,
+      a.half_year,
+      q.purchase_min_eur_m2::numeric as purchase_min,
+      q.purchase_max_eur_m2::numeric as purchase_max,
+      (q.purchase_min_eur_m2::numeric + q.purchase_max_eur_m2) / 2 as purchase_mid,
+      q.rental_min_eur_m2_month::numeric as rental_min,
+      q.rental_max_eur_m2_month::numeric as rental_max,
+      (q.rental_min_eur_m2_month::numeric + q.rental_max_eur_m2_month::numeric) / 2 as rental_mid
+    from (
+      select distinct
+        r.region_code,
+        r.then_belfiore,
+        r.then_zona,
+        r.half_year
+      from run r
+    ) a
+    -- 20: Abitazioni civili.
+    join core.quotation q
+      on q.region_code = a.region_code
+      and q.belfiore = a.then_belfiore
+      and q.zona = a.then_zona
+      and q.half_year = a.half_year
+      and q.cod_tip = 20
+      and q.stato = 'NORMALE'
+  )
+  select
+    r.fid,
+    r.linked,
+    true,
+    json_build_array(
+      r.zona,
+      (r.half_year / 2) || '_' || (r.half_year % 2 + 1),
+      q.purchase_min,
+      q.purchase_max,
+      trim_scale(round(q.purchase_mid, 2)),
+      trim_scale(q.rental_min),
+      trim_scale(q.rental_max),
+      trim_scale(round(q.rental_mid, 2)),
+      trim_scale(round(1200 * q.rental_mid / nullif(q.purchase_mid, 0), 2))
+    )
+  from run r
+  left join quoted q
+    on q.region_code = r.region_code
+    and q.then_belfiore = r.then_belfiore
+    and q.then_zona = r.then_zona
+    and q.half_year = r.half_year;
+end
+$$;
+comment on function api.columns_valuation_history(int4[]) is 'Section valuation_history as columns, of the parcels that lie in a zone: its newest half-year; linked as api.section_valuation_history gives it';

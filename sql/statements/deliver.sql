@@ -1,0 +1,36 @@
+-- purpose: what an export reads of a region beside the columns of its sections
+-- reads: core.parcel, ledger.publication
+-- writes: none
+-- grain: one row per region, or per parcel
+-- crs: EPSG:4326, longitude latitude
+
+-- statement: publication
+select
+  p.digest,
+  to_char(p.published_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as published_at
+from ledger.publication p
+where p.unit_code = $1
+  and p.state = 'current'
+
+-- statement: order
+-- Geometries are sorted along a Hilbert curve. Numbers of 4 bytes: a region may have millions.
+select
+  string_agg(int4send(p.fid), ''::bytea order by p.geom, p.fid) as fids,
+  st_xmin(st_extent(p.geom)) as west,
+  st_ymin(st_extent(p.geom)) as south,
+  st_xmax(st_extent(p.geom)) as east,
+  st_ymax(st_extent(p.geom)) as north
+from core.parcel p
+where p.fid >= $1
+  and p.fid < $2
+
+-- statement: drawings
+select
+  p.fid,
+  st_asbinary(p.geom, 'NDR') as wkb,
+  st_xmin(p.geom) as west,
+  st_ymin(p.geom) as south,
+  st_xmax(p.geom) as east,
+  st_ymax(p.geom) as north
+from core.parcel p
+where p.fid = any ($1)

@@ -1,0 +1,85 @@
+/** Columns say what the record says, of every parcel of a region and of every section that there is. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { columnsOf, parseSections, rowsOf, type Ask, type Cell } from '../../pipelines/deliver/columns.ts';
+import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
+import { one, type Database } from '../../pipelines/db/index.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
+import { describeDatabase } from '../harness/database.ts';
+import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+
+type Json = Readonly<Record<string, unknown>>;
+
+/** What stands at a path of a block; null: nothing. */
+function valueAt(block: unknown, path: string): unknown {
+  let value: unknown = block;
+  for (const step of path.split('.')) value = (value as Json | null | undefined)?.[step];
+  return value ?? null;
+}
+
+/** Cells as the record of a parcel has them. */
+function cellsOfRecord(record: Json): unknown[] {
+  const coverages = (record['meta'] as { coverage: Readonly<Record<string, string>> }).coverage;
+  return SECTIONS.flatMap(({ name, flat, coverage }) => {
+    const told = coverages[name] ?? null;
+    const cells = Object.entries(flat).map(([column, { of = column }]) => {
+      const value = valueAt(record[name], of);
+      return of === 'length' && value === 0 && told !== 'mapped' ? null : value;
+    });
+    return coverage === 'meta' && name !== 'basic' ? [...cells, told] : cells;
+  });
+}
+
+describeDatabase('the columns of the sections', (engine) => {
+  // Molise, and the land registers of Trentino-Alto Adige.
+  const files: Awaited<ReturnType<typeof syntheticFiles>>[] = [];
+  let database: Database;
+  let ask: Ask;
+
+  beforeAll(async () => {
+    files.push(await syntheticFiles(700, 31, { comuni: 3, dense: true }), await syntheticFiles(120, 32, { comuni: 2, code: 4 }));
+    database = await engine.openDatabase();
+    const context = await contextOn(database);
+    for (const [index, region] of [14, 4].entries()) await refresh(context, loadOptions([files[index]!.folder], [region]));
+    ask = (statement, parameters) => one(database, statement, parameters);
+  });
+
+  afterAll(async () => {
+    for (const each of files) await each.remove();
+  });
+
+  it('are what the record says of each parcel, and where nothing is, why', async () => {
+    const parcels = await database.query<{ fid: number; record: Json }>('select p.fid, api.parcel(p.fid, $1) as record from core.parcel p order by p.fid', [SECTION_NAMES]);
+    expect(parcels.length).toBeGreaterThan(800);
+    const { cells } = await rowsOf(ask, parcels.map(({ fid }) => fid), SECTION_NAMES);
+    const names = columnsOf(SECTION_NAMES).map(({ name }) => name);
+    const differing = parcels.flatMap(({ fid, record }) => {
+      const [found, expected] = [cells.get(fid) ?? [], cellsOfRecord(record)];
+      return names.flatMap((name, index) => (found[index] === expected[index] ? [] : [`${fid} ${name}: expected ${String(expected[index])}, found ${String(found[index])}`]));
+    });
+    expect(differing.slice(0, 20)).toEqual([]);
+    // A column that is empty everywhere would agree with anything; synthetic sheets have attachments and no developments.
+    const filled = new Set(names.filter((_, index) => [...cells.values()].some((row: readonly Cell[]) => row[index] !== null)));
+    expect(names.filter((name) => !filled.has(name))).toEqual(['development']);
+  });
+
+  it('are of the type that they state, and say what they mean', async () => {
+    const { cells } = await rowsOf(ask, await fidsOf(database), SECTION_NAMES);
+    const fits: Readonly<Record<string, (cell: Cell) => boolean>> = {
+      int2: Number.isInteger, int4: Number.isInteger, int8: Number.isInteger, float8: Number.isFinite, text: (cell) => typeof cell === 'string', bool: (cell) => typeof cell === 'boolean',
+    };
+    const columns = columnsOf(SECTION_NAMES);
+    const wrong = columns.filter(({ type }, index) => ![...cells.values()].every((row) => row[index] === null || fits[type]!(row[index] as Cell)));
+    expect(wrong.map(({ name }) => name)).toEqual([]);
+    expect(columns.filter(({ description, name }) => description.length < 3 || description === name)).toEqual([]);
+    expect(new Set(columns.map(({ name }) => name)).size).toBe(columns.length);
+  });
+
+  it('of parcels that are not published are not there', async () => {
+    const { cells } = await rowsOf(ask, [1_499_999_999, 1_500_000_000], parseSections(undefined));
+    expect(cells.size).toBe(0);
+  });
+});
+
+async function fidsOf(database: Database): Promise<number[]> {
+  return (await database.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
+}

@@ -1,0 +1,202 @@
+/** Tables of others come out with as many rows as went in, each with what the interface answers of its place, or why there is nothing. */
+import { mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { search } from '../../api/geocoding.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
+import { columnsOf, parseSections } from '../../pipelines/deliver/columns.ts';
+import { enrichFile, type EnrichedFile } from '../../pipelines/deliver/enrich-file.ts';
+import { exportRegion } from '../../pipelines/deliver/export.ts';
+import { FORMATS } from '../../pipelines/deliver/formats.ts';
+import type { Key } from '../../pipelines/deliver/keys.ts';
+import { one, type Database } from '../../pipelines/db/index.ts';
+import type { Reader } from '../../pipelines/db/reader.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+
+type Row = Readonly<Record<string, string>>;
+
+const LF = '\n';
+
+describeEngines('enriching a table', (engine) => {
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
+  let folder: string;
+  let database: Database;
+
+  beforeAll(async () => {
+    files = await syntheticFiles(200, 41, { comuni: 2, dense: true });
+    folder = await mkdtemp(join(tmpdir(), 'mappale-enrich-'));
+    database = await engine.openDatabase();
+    await refresh(await contextOn(database), loadOptions([files.folder], [14]));
+    // A comune of a region that is not published, as lists and boundaries of all Italy have it.
+    await database.query("insert into core.comune (belfiore, istat_code, name, province_code, province_name, region_code) values ('X998', '058998', 'Fuoriporta', '258', 'Roma', 12)");
+    await database.query(
+      `insert into layer.boundary (release_id, member_id, position, kind, code, name, vintage, area_m2, made_valid, geom)
+       select b.release_id, b.member_id, 999999, 'comune', '058998', 'Fuoriporta', b.vintage, 1, false, st_multi(st_makeenvelope(12.4, 41.8, 12.6, 42, 4326))
+       from layer.boundary b where b.kind = 'comune' limit 1`,
+    );
+  });
+
+  afterAll(async () => {
+    await files.remove();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  /** @param table text or bytes of a CSV */
+  const enrich = async (table: string | Buffer, { by = null, sections = 'basic', on = database }: { by?: Key | null; sections?: string; on?: Database } = {}):
+  Promise<{ rows: readonly Row[]; text: string; summary: EnrichedFile }> => {
+    const [from, out] = [join(folder, 'table.csv'), join(folder, 'out.csv')];
+    await writeFile(from, table);
+    const summary = await enrichFile(on, SILENT, { from, out, sections: parseSections(sections), by });
+    const text = await readFile(out, 'utf8');
+    return { rows: parse(text, { columns: true, delimiter: summary.delimiter }), text, summary };
+  };
+
+  it('finds the parcels of points as /parcels/locate does, inside, on borders, on corners as they are printed, and beside', async () => {
+    const points = await database.query<{ lat: number; lng: number; fids: number[] }>(
+      `select q.lat, q.lng, api.parcels_at(q.lat, q.lng, 1000) as fids
+       from (
+         select st_y(p.point) as lat, st_x(p.point) as lng from core.parcel p where p.fid % 3 = 0
+         union all
+         select round(st_y(d.geom)::numeric, 7)::float8, round(st_x(d.geom)::numeric, 7)::float8
+         from core.parcel p cross join lateral st_dumppoints(p.geom) d where p.fid % 5 = 0 and d.path[3] in (1, 3)
+         union all
+         select st_y(p.point) + 0.3, st_x(p.point) from core.parcel p where p.fid % 50 = 0
+       ) q`,
+    );
+    const { rows, summary } = await enrich(['id,lat,lng', ...points.map(({ lat, lng }, index) => `${index},${lat},${lng}`)].join(LF));
+    expect(rows.map(({ id }) => id)).toEqual(points.map((_, index) => String(index)));
+    expect(rows.map(({ fid, candidates }) => [fid, candidates])).toEqual(points.map(({ fids }) => [String(fids[0] ?? ''), String(fids.length)]));
+    expect(rows.map(({ status }) => status === 'ambiguous')).toEqual(points.map(({ fids }) => fids.length > 1));
+    expect(Object.keys(summary.statuses).sort()).toEqual(expect.arrayContaining(['ambiguous', 'found']));
+    expect(summary.rows).toBe(points.length);
+  });
+
+  it('says why of points that lie elsewhere or are none, and keeps each row as it was', async () => {
+    const { point } = await one<{ point: { lat: number; lng: number } }>(database, 'select api.centroid(p.point) as point from core.parcel p order by p.fid limit 1');
+    const table = [
+      'name;lat;lng', `"a; ""b""";${String(point.lat).replace('.', ',')};${point.lng}`, 'swapped;14.6;41.5', 'Paris;48.8566;2.3522', 'none;;', 'word;north;14', 'short;41.5',
+      'sea;42.9;15.9', 'Fuoriporta;41.9;12.5',
+    ].join('\r\n');
+    const { rows, text, summary } = await enrich(table);
+    expect(rows.map(({ name, status }) => [name, status])).toEqual([
+      ['a; "b"', 'found'], ['swapped', 'invalid'], ['Paris', 'invalid'], ['none', 'invalid'], ['word', 'invalid'], ['short', 'invalid'], ['sea', 'not_found'], ['Fuoriporta', 'not_loaded'],
+    ]);
+    expect(rows[7]!['reason']).toBe('Lazio is not published');
+    expect(rows.slice(1, 6).map(({ reason }) => reason)).toEqual([
+      expect.stringContaining('exchanged'), expect.stringContaining('not in Italy'), 'lat is empty', 'lat: expected degrees in decimal notation', 'expected 3 fields, found 2',
+    ]);
+    expect(summary).toMatchObject({ by: 'point', delimiter: ';', key_columns: ['lat', 'lng'], rows: 8 });
+    expect(text.split(LF)[1]).toMatch(/^"a; ""b""";/);
+  });
+
+  it('finds parcels by fid, reference and label, and knows those that are retired, unknown or of regions that are not loaded', async () => {
+    const parcels = await database.query<Readonly<Record<'reference' | 'belfiore' | 'sheet' | 'label', string>> & { fid: number; section: string | null; twins: number }>(
+      `select p.fid, p.reference, p.belfiore, ltrim(p.sheet, '0') as sheet, p.section, p.label,
+         (select count(*)::int4 from core.parcel t where t.belfiore = p.belfiore and t.sheet = p.sheet and t.section is not distinct from p.section and upper(t.label) = upper(p.label)) as twins
+       from core.parcel p where p.fid % 4 = 0 order by p.fid`,
+    );
+    await database.query("insert into core.parcel_register (region_code, reference, fid, retired_on, successor_fid) values (14, 'A001_000100.1', 1499999998, date '2026-01-01', $1)", [parcels[0]!.fid]);
+    const byFid = await enrich(['fid', ...parcels.map(({ fid }) => fid), 1_499_999_998, 1_499_999_999, 1_200_000_000, 2_100_000_000, 'x'].join(LF));
+    expect(byFid.rows.map(({ mappale_fid }) => mappale_fid)).toEqual([...parcels.map(({ fid }) => String(fid)), '', '', '', '', '']);
+    expect(byFid.rows.slice(-5).map(({ status, reason }) => [status, reason])).toEqual([
+      ['gone', `its successor is ${parcels[0]!.fid}`], ['not_found', ''], ['not_loaded', 'Lazio is not published'], ['not_found', ''], ['invalid', 'fid: expected a whole number'],
+    ]);
+    const byReference = await enrich(['Riferimento catastale', ...parcels.map(({ reference }) => reference), 'X998_000100.1', 'Z999_000100.1', 'IT.TN.001.5'].join(LF));
+    expect(byReference.rows.map(({ fid }) => fid)).toEqual([...parcels.map(({ fid }) => String(fid)), '', '', '']);
+    expect(byReference.rows.slice(-3).map(({ status, reason }) => [status, reason])).toEqual([
+      ['not_loaded', 'Lazio is not published'], ['not_found', ''], ['not_loaded', 'Trentino-Alto Adige is not published'],
+    ]);
+    const byLabel = await enrich(['comune,sezione,foglio,particella', ...parcels.map(({ belfiore, section, sheet, label }) => `${belfiore},${section ?? ''},${sheet},${label.toLowerCase()}`),
+      'X998,,1,1', 'Nowhere,,1,1', `${parcels[0]!.belfiore},,9999,1`, `${parcels[0]!.belfiore},,,1`, `${parcels[0]!.belfiore},,one,1`].join(LF));
+    expect(byLabel.rows.map(({ candidates }) => Number(candidates)).slice(0, parcels.length)).toEqual(parcels.map(({ twins }) => twins));
+    const single = parcels.flatMap(({ fid, twins }, index) => (twins === 1 ? [{ fid, index }] : []));
+    expect(single.length).toBeGreaterThan(20);
+    expect(single.map(({ index }) => byLabel.rows[index]!['fid'])).toEqual(single.map(({ fid }) => String(fid)));
+    expect(byLabel.rows.slice(-5).map(({ status, reason }) => [status, reason])).toEqual([
+      ['not_loaded', 'Lazio is not published'], ['not_found', 'no comune has this name'], ['not_found', ''], ['not_found', 'foglio is empty, and no land register has the parcel'], ['invalid', 'foglio: expected 1–4 digits'],
+    ]);
+  });
+
+  it('finds addresses as /geocode/search does, and the parcel that has each', async () => {
+    const reader = { call: (statement: string, parameters: readonly unknown[]) => one(database, statement, parameters) } as unknown as Reader;
+    const asked = await database.query<{ street: string; city: string }>(
+      `select distinct concat_ws(' ', j.value ->> 'street_name', j.value ->> 'street_number') as street, j.value ->> 'municipality_code' as city
+       from core.access_point a cross join lateral (select api.address_json(a.region_code, a.address_id) as value) j
+       where a.geom is not null and a.address_id % 2 = 0 order by 1, 2 limit 40`,
+    );
+    const { rows } = await enrich(['indirizzo|comune', ...asked.map(({ street, city }) => `${street}|${city}`), 'Via che non esiste 5|Campobasso', '|H833', 'Via Roma 1|X998'].join(LF));
+    const held = new Set((await database.query<{ pair: string }>("select concat(s.fid, ' ', s.address_id) as pair from section.address s")).map(({ pair }) => pair));
+    let found = 0;
+    for (const [index, { street, city }] of asked.entries()) {
+      const { answer } = await search(reader, street, city, 1);
+      const [best] = (JSON.parse(answer ?? '') as { data: { address_id: number; match_type: string; score: number }[] }).data;
+      const row = rows[index]!;
+      expect([street, row['matched_address_id'], row['match_type']]).toEqual([street, String(best?.address_id ?? ''), best?.match_type ?? '']);
+      if (row['status'] !== 'found') continue;
+      found += 1;
+      expect(held).toContain(`${row['fid']} ${row['matched_address_id']}`);
+    }
+    expect(found).toBeGreaterThan(10);
+    expect(rows.at(-2)).toMatchObject({ status: 'invalid', reason: 'address is empty' });
+    expect(rows.at(-1)).toMatchObject({ status: 'not_loaded', reason: 'Lazio is not published', matched_address: '' });
+  });
+
+  it('reads what spreadsheets of Italy write, and asks which key is meant where a table has two', async () => {
+    const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
+    const { text } = await enrich(Buffer.from(`citt\u00e0;fid\r\nForl\u00ec;${fid}\r\n`, 'latin1'));
+    expect(text).toContain(`Forlì;${fid};found`);
+    await expect(enrich(`fid,lat,lng\n${fid},41,14\n`)).rejects.toMatchObject({ code: 'KEY_AMBIGUOUS', hint: 'Say which is to count: --by fid' });
+    expect((await enrich(`fid,lat,lng\n${fid},41,14\n`, { by: 'fid' })).rows[0]).toMatchObject({ status: 'found', mappale_fid: String(fid) });
+    await expect(enrich('a,b\n1,2\n')).rejects.toMatchObject({ code: 'KEY_MISSING' });
+  });
+
+  it('is of one publication: it begins again when another comes into force, and leaves nothing behind when that goes on', async () => {
+    const fids = (await database.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
+    const table = ['fid', ...fids].join(LF);
+    // The second answer is of another publication, the first time or always.
+    const changing = (always: boolean): Database => {
+      let asked = 0;
+      return Object.assign(Object.create(database) as Database, {
+        query: async (sql: string, parameters: readonly unknown[]) => {
+          const rows = await database.query(sql, parameters);
+          if (!sql.includes('parcel_columns')) return rows;
+          asked += 1;
+          return asked === 1 || always ? rows.map((row) => ({ ...row, publication: `other ${asked}` })) : rows;
+        },
+      });
+    };
+    const { rows } = await enrich(table, { on: changing(false) });
+    expect(rows).toHaveLength(fids.length);
+    await rm(join(folder, 'out.csv'));
+    await expect(enrich(table, { on: changing(true) })).rejects.toMatchObject({ code: 'PUBLICATION_CHANGED' });
+    expect((await readdir(folder)).filter((name) => name.startsWith('out.csv') && !name.endsWith('metadata.json'))).toEqual([]);
+  });
+
+  it('stands beside an export of the same values, which needs nothing of the engine that enriching does not', async () => {
+    const work = { region: findRegion(14)!, sections: parseSections(undefined), createdBy: 'test' };
+    const parcels = await database.query<{ fid: number }>('select fid from core.parcel order by geom, fid');
+    for (const name of ['geoparquet', 'csv']) {
+      const out = join(folder, `molise.${name}`);
+      expect(await exportRegion(database, SILENT, { ...work, format: FORMATS[name]!, out })).toMatchObject({ parcels: parcels.length });
+    }
+    const exported: Row[] = parse(await readFile(join(folder, 'molise.csv'), 'utf8'), { columns: true });
+    expect(exported.map(({ fid }) => fid)).toEqual(parcels.map(({ fid }) => String(fid)));
+    const { rows } = await enrich(['fid', ...parcels.map(({ fid }) => fid)].join(LF), { sections: parseSections(undefined).join(',') });
+    expect(rows.map(({ fid: _own, status: _s, reason: _r, candidates: _c, mappale_fid: fid, ...cells }) => ({ fid, ...cells }))).toEqual(exported);
+  });
+
+  it('says in its metadata what each column means, and whose the data are', async () => {
+    const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
+    const { summary, text } = await enrich(`fid\n${fid}\n`, { sections: 'all' });
+    const metadata = JSON.parse(await readFile(summary.metadata, 'utf8')) as { tableSchema: { columns: { titles: string; datatype: string }[] }; 'dc:license': { 'dc:rights': string }[] };
+    expect(metadata.tableSchema.columns.map(({ titles }) => titles)).toEqual((text.split(LF)[0] ?? '').split(','));
+    expect(summary.columns_added).toEqual(expect.arrayContaining(columnsOf(['risk']).map(({ name }) => name)));
+    expect(metadata['dc:license'].map((each) => each['dc:rights'])).toEqual(expect.arrayContaining([...summary.attributions]));
+    expect(summary.attributions.length).toBeGreaterThan(5);
+  });
+});

@@ -1,0 +1,150 @@
+/** Exports hold what is published, as programs that know nothing of this one read them; the same publication gives the same bytes. */
+import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { parse } from 'csv-parse/sync';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { findRegion } from '../../pipelines/contract/regions.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
+import { columnsOf, rowsOf, type Cell } from '../../pipelines/deliver/columns.ts';
+import { exportRegion, type Exported } from '../../pipelines/deliver/export.ts';
+import { FORMATS } from '../../pipelines/deliver/formats.ts';
+import { one, type Database } from '../../pipelines/db/index.ts';
+import { PARQUET_CODEC } from '../../pipelines/formats/parquet-writer.ts';
+import { gdal } from '../../pipelines/formats/vector.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
+import { describeDatabase } from '../harness/database.ts';
+import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+
+const MOLISE = findRegion(14)!;
+const COLUMNS = columnsOf(SECTION_NAMES);
+
+describeDatabase('exporting a region', (engine) => {
+  let folder: string;
+  let database: Database;
+  let duck: DuckDBConnection;
+  let parcels: readonly { readonly fid: number; readonly wkb: string }[];
+  let cells: ReadonlyMap<number, readonly Cell[]>;
+
+  beforeAll(async () => {
+    const files = await syntheticFiles(220, 61, { comuni: 2, dense: true });
+    folder = await mkdtemp(join(tmpdir(), 'mappale-export-'));
+    database = await engine.openDatabase();
+    await refresh(await contextOn(database), loadOptions([files.folder], [14]));
+    await files.remove();
+    duck = await (await DuckDBInstance.create(':memory:')).connect();
+    parcels = await database.query("select p.fid, encode(st_asbinary(p.geom, 'NDR'), 'hex') as wkb from core.parcel p order by p.fid");
+    ({ cells } = await rowsOf((sql, parameters) => one(database, sql, parameters), parcels.map(({ fid }) => fid), SECTION_NAMES));
+  });
+
+  afterAll(async () => {
+    duck.closeSync();
+    await rm(folder, { recursive: true, force: true });
+  });
+
+  const write = (name: string, file: string): Promise<Exported> => (
+    exportRegion(database, SILENT, { region: MOLISE, sections: SECTION_NAMES, format: FORMATS[name]!, out: join(folder, file), createdBy: 'mappale test' })
+  );
+
+  const ask = async (sql: string): Promise<Record<string, unknown>[]> => (await duck.runAndReadAll(sql)).getRowObjectsJS();
+
+  it.each(Object.keys(FORMATS))('as %s gives the same bytes twice, with a STAC item that describes them', async (name) => {
+    const [first, second] = [await write(name, `once.${name}`), await write(name, `twice.${name}`)];
+    expect(second.sha256).toBe(first.sha256);
+    expect(first.parcels).toBe(parcels.length);
+    const item = JSON.parse(await readFile(first.beside[0]!, 'utf8')) as { properties: Record<string, unknown>; assets: { data: Record<string, unknown> }; links: { rel: string }[]; bbox: number[] };
+    expect(item.assets.data).toMatchObject({ href: `./once.${name}`, 'file:checksum': `1220${first.sha256}`, 'file:size': first.bytes });
+    expect(item.properties).toMatchObject({ datetime: first.published_at, 'table:row_count': parcels.length });
+    expect(item.links.filter(({ rel }) => rel === 'license').length).toBeGreaterThan(1);
+    expect((await readdir(folder)).filter((file) => file.endsWith('.unfinished'))).toEqual([]);
+  });
+
+  it('to GeoParquet holds every parcel with every cell and its geometry, as DuckDB reads it', async () => {
+    await write('geoparquet', 'molise.parquet');
+    const path = join(folder, 'molise.parquet');
+    // It is known for what it is, and then read as the bytes that it is.
+    expect(await ask(`select distinct typeof(geometry) as type from read_parquet('${path}')`)).toEqual([{ type: "GEOMETRY('OGC:CRS84')" }]);
+    await ask('set enable_geoparquet_conversion = false');
+    const rows = await ask(`select * replace (hex(geometry) as geometry) from read_parquet('${path}') order by fid`);
+    expect(rows.map(({ fid }) => fid)).toEqual(parcels.map(({ fid }) => fid));
+    expect(rows.map(({ geometry }) => String(geometry).toLowerCase())).toEqual(parcels.map(({ wkb }) => wkb));
+    const differing = rows.flatMap((row) => COLUMNS.flatMap(({ name }, index) => {
+      const found = typeof row[name] === 'bigint' ? Number(row[name]) : row[name];
+      const expected = cells.get(row['fid'] as number)?.[index];
+      return found === expected ? [] : [`${String(row['fid'])} ${name}: expected ${String(expected)}, found ${String(found)}`];
+    }));
+    expect(differing.slice(0, 10)).toEqual([]);
+  });
+
+  it('to GeoParquet is filtered by its boxes as SQL filters its geometries', async () => {
+    await write('geoparquet', 'boxes.parquet');
+    const path = join(folder, 'boxes.parquet');
+    const [box] = await database.query<Record<'w' | 's' | 'e' | 'n', number>>(
+      `select percentile_cont(0.3) within group (order by st_x(p.point)) as w, percentile_cont(0.3) within group (order by st_y(p.point)) as s,
+         percentile_cont(0.6) within group (order by st_x(p.point)) as e, percentile_cont(0.6) within group (order by st_y(p.point)) as n from core.parcel p`,
+    );
+    const { w, s, e, n } = box!;
+    const inside = await database.query<{ fid: number }>(
+      'select p.fid from core.parcel p where p.geom && st_makeenvelope($1, $2, $3, $4, 4326) and st_xmax(p.geom) >= $1 and st_xmin(p.geom) <= $3 and st_ymax(p.geom) >= $2 and st_ymin(p.geom) <= $4 order by 1',
+      [w, s, e, n],
+    );
+    const found = await ask(`select fid from read_parquet('${path}') where bbox.xmax >= ${w} and bbox.xmin <= ${e} and bbox.ymax >= ${s} and bbox.ymin <= ${n} order by fid`);
+    expect(inside.length).toBeGreaterThan(3);
+    expect(inside.length).toBeLessThan(parcels.length);
+    expect(found.map(({ fid }) => fid)).toEqual(inside.map(({ fid }) => fid));
+  });
+
+  it('to GeoParquet says what it is: geo 1.1, its covering, compression and licences', async () => {
+    const { published_at: publishedAt, digest } = await write('geoparquet', 'about.parquet');
+    const path = join(folder, 'about.parquet');
+    const told = Object.fromEntries((await ask(`select decode(key) as key, decode(value) as value from parquet_kv_metadata('${path}')`)).map(({ key, value }) => [key, JSON.parse(String(value)) as unknown]));
+    expect(told['geo']).toMatchObject({
+      version: '1.1.0', primary_column: 'geometry',
+      columns: { geometry: { encoding: 'WKB', geometry_types: ['MultiPolygon'], covering: { bbox: { xmin: ['bbox', 'xmin'], ymax: ['bbox', 'ymax'] } } } },
+    });
+    expect((told['geo'] as { columns: { geometry: object } }).columns.geometry).not.toHaveProperty('crs');
+    expect(told['mappale']).toMatchObject({ region: 'Molise', published_at: publishedAt, digest, compression: PARQUET_CODEC.toLowerCase() });
+    expect((told['mappale'] as { licences: { attribution: string }[] }).licences.length).toBeGreaterThan(5);
+    expect(Object.keys(told['mappale:columns'] as object)).toEqual(COLUMNS.map(({ name }) => name));
+    const chunks = await ask(`select distinct compression from parquet_metadata('${path}')`);
+    expect(chunks).toEqual([{ compression: PARQUET_CODEC }]);
+  });
+
+  it('to CSV holds the same cells, and its metadata what they mean', async () => {
+    const { beside } = await write('csv', 'molise.csv');
+    const rows: Record<string, string>[] = parse(await readFile(join(folder, 'molise.csv'), 'utf8'), { columns: true });
+    expect(new Map(rows.map((row) => [Number(row['fid']), Object.values(row)]))).toEqual(new Map(parcels.map(({ fid }) => [fid, cells.get(fid)!.map((cell) => String(cell ?? ''))])));
+    const { tableSchema } = JSON.parse(await readFile(beside[1]!, 'utf8')) as { tableSchema: { columns: { titles: string }[] } };
+    expect(tableSchema.columns.map(({ titles }) => titles)).toEqual(Object.keys(rows[0]!));
+  });
+
+  it.each([['geopackage', 'GPKG'], ['flatgeobuf', 'FlatGeobuf']])('to %s holds every parcel, as GDAL reads it', async (name, driver) => {
+    const { out } = await write(name, `read.${FORMATS[name]!.ending}`);
+    const { dataset, layers } = await gdal('test', 'open', out, [driver], null);
+    const [layer] = layers;
+    expect(layer).toMatchObject({ name: 'parcels', featureCount: parcels.length, spatial: true });
+    expect(layer!.fields.map((field) => field.name)).toEqual(COLUMNS.map((column) => (column.name === 'fid' ? 'parcel_fid' : column.name)));
+    const features = [];
+    for (let batch = await gdal('test', 'read', dataset, 0, 4326, true); ; batch = await gdal('test', 'read', dataset, 0, 4326, false)) {
+      features.push(...batch.features);
+      if (batch.ended) break;
+    }
+    await gdal('test', 'close', dataset);
+    const differing = features.flatMap(({ values }) => {
+      const fid = values[0] as number;
+      const expected = cells.get(fid) ?? [];
+      return values.flatMap((value, index) => (value === (typeof expected[index] === 'boolean' ? Number(expected[index]) : expected[index]) ? [] : [`${fid} ${COLUMNS[index]!.name}: expected ${String(expected[index])}, found ${String(value)}`]));
+    });
+    expect(differing.slice(0, 10)).toEqual([]);
+    // As in the database, but for the number of the CRS that the thread stamps on them.
+    const drawn = new Map(features.map(({ values, ewkb }) => [values[0] as number, ewkb?.length]));
+    expect(drawn).toEqual(new Map(parcels.map(({ fid, wkb }) => [fid, wkb.length / 2 + 4])));
+  });
+
+  it('of a region that is not published is refused', async () => {
+    await expect(exportRegion(database, SILENT, { region: findRegion(12)!, sections: ['basic'], format: FORMATS['csv']!, out: join(folder, 'lazio.csv'), createdBy: 'test' }))
+      .rejects.toMatchObject({ code: 'NOT_PUBLISHED' });
+  });
+});
