@@ -153,8 +153,11 @@ export interface Acceptance {
 /** One command that writes; holds the only writer's place while it lives. */
 export interface Run {
   readonly runId: number;
-  /** @throws MappaleError `LOCK_LOST` (exit 6) when the run no longer is the one writer */
-  step<T>(step: string, subject: string, work: () => Promise<T>): Promise<T>;
+  /**
+   * @param detailOf facts of the result that are worth keeping with the step
+   * @throws MappaleError `LOCK_LOST` (exit 6) when the run no longer is the one writer
+   */
+  step<T>(step: string, subject: string, work: () => Promise<T>, detailOf?: (result: T) => unknown): Promise<T>;
 }
 
 /**
@@ -177,9 +180,9 @@ export async function withRun<T>(
     try {
       const result = await work({
         runId,
-        step: async (step, subject, inner) => {
+        step: async (step, subject, inner, detailOf) => {
           await verify();
-          return recordStep(database, runId, step, subject, inner);
+          return recordStep(database, runId, step, subject, inner, detailOf);
         },
       });
       await finish('done', exitCodeOf(result), null);
@@ -198,10 +201,12 @@ export async function openRuns(session: Session): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-async function recordStep<T>(database: Database, runId: number, step: string, subject: string, work: () => Promise<T>): Promise<T> {
+async function recordStep<T>(
+  database: Database, runId: number, step: string, subject: string, work: () => Promise<T>, detailOf?: (result: T) => unknown,
+): Promise<T> {
   const { id } = await one<{ id: number }>(database, ledger('add_step'), [runId, step, subject]);
   const result = await work();
-  await database.query('update ledger.step set ended_at = now() where step_id = $1', [id]);
+  await database.query(ledger('end_step'), [id, detailOf === undefined ? null : JSON.stringify(detailOf(result))]);
   await database.checkpoint();
   return result;
 }
