@@ -8,7 +8,7 @@ import { invalidParameter, refusal, type ErrorCode } from './errors.ts';
 import { comuniNamed, search } from './geocoding.ts';
 import { parcelRecord } from './parcel-record.ts';
 import {
-  locateParameters, municipalityParameters, noParameters, parcelParameters, parcelPath, parcelSearchParameters, provinceParameters, readPlace, requireInBounds,
+  locateParameters, municipalityParameters, municipalityPath, noParameters, parcelParameters, parcelPath, parcelSearchParameters, provinceParameters, readPlace, requireInBounds,
   reverseParameters, searchParameters,
 } from './parameters.ts';
 
@@ -203,5 +203,24 @@ export const ENDPOINTS: readonly Endpoint[] = [
     lookup: (reader, { province, region }) => reader.call<Answer>(
       'select publication, answer from api.admin_municipalities($1, $2)', [province ?? null, region ?? null],
     ),
+  }),
+  endpoint({
+    path: '/admin/municipalities/{code}/quality',
+    operation: 'getMunicipalityQuality',
+    scope: 'admin_data:read',
+    summary: 'The quality passport of a comune',
+    description: 'What covers it, section by section; which files speak for it; what the quality gate measured of it, beside its province; what was refused of it. '
+      + '`none` means mapped and nothing there; `not_mapped` means that nobody has said.',
+    parameters: noParameters,
+    pathParameters: municipalityPath,
+    answer: answers.municipalityQuality,
+    errors: ['NOT_FOUND'],
+    example: { code: 'H501' },
+    refused: { region: 'Molise' },
+    lookup: async (reader, _query, { code }) => {
+      const found = await reader.call<Answer>('select publication, answer from api.municipality_quality($1)', [code]);
+      if (found.answer === null) throw refusal.NO_COMUNE(code);
+      return found;
+    },
   }),
 ];

@@ -50,7 +50,7 @@ function exampleOfError(code: ErrorCode, endpoint: Endpoint): ApiError {
     case 'BBOX_TOO_LARGE': return refusalOf(() => readBox([14.6, 41.5, 14.7, 41.6]));
     case 'INSUFFICIENT_SCOPE': return refusal[code](endpoint.scope);
     case 'API_KEY_REQUIRED': case 'INVALID_API_KEY': return refusal[code]();
-    case 'NOT_FOUND': return refusal[code](id);
+    case 'NOT_FOUND': return endpoint.path.startsWith('/parcels/') ? refusal[code](id) : refusal.NO_COMUNE('H501');
     case 'METHOD_NOT_ALLOWED': return refusal[code]('POST');
     case 'GONE': return refusal[code](id, id + 1);
     case 'RATE_LIMITED': return refusal[code](1000, 1742);

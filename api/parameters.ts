@@ -91,6 +91,10 @@ export const parcelParameters = z.strictObject({
     .describe(`Sections of the record, basic is always there; names separated by commas: ${SECTION_NAMES.join(', ')}; none: all`).optional(),
 });
 
+export const municipalityPath = z.strictObject({
+  code: z.string().regex(/^([A-Za-z]\d{3}|\d{6})$/).describe('Code of the comune; cadastral, a letter and three digits, or ISTAT, six digits'),
+});
+
 export const noParameters = z.strictObject({});
 export const provinceParameters = z.strictObject({ region: text(1, 100, 'Name or code of a region').optional() });
 export const municipalityParameters = z.strictObject({

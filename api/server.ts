@@ -20,6 +20,7 @@ import { databaseFigures, METRICS_TYPE, serverMetrics } from './metrics.ts';
 import { BASE, document } from './openapi.ts';
 import { pages } from './pages.ts';
 import { readParameters } from './parameters.ts';
+import { patternOf, routeOf } from './routes.ts';
 import { digest, matches, prepare, sendForm, sendPrepared, WORTH_COMPRESSING } from './prepared.ts';
 import { alone, type Shared } from './workers.ts';
 
@@ -92,7 +93,7 @@ export async function buildServer(
 
   const paths: RegExp[] = [];
   app.addHook('onRoute', ({ url }) => {
-    if (url !== '*') paths.push(new RegExp(`^${url.replace(':id(.+)', '[^/]+').replaceAll('.', '\\.')}$`));
+    if (url !== '*') paths.push(patternOf(url));
   });
   metrics.watch(app);
   let warned = false;
@@ -202,7 +203,7 @@ function remembered<T>(forMs: number, make: () => Promise<T>): () => Promise<T> 
 }
 
 function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader, admit: Admit, version: string): void {
-  app.get(BASE + endpoint.path.replace('{id}', ':id(.+)'), async (request, reply) => {
+  app.get(BASE + routeOf(endpoint.path), async (request, reply) => {
     const address = plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress);
     // Only a connection that is gone has none.
     if (address === null) throw refusal.CALLER_GONE();

@@ -11,6 +11,7 @@ import { migrateCommand } from './migrate.ts';
 import { explainCommand, parcelCommand } from './parcel.ts';
 import { planCommand } from './plan.ts';
 import { forgetCommand, pinCommand, pruneCommand, rollbackCommand, unpinCommand, withdrawCommand } from './publications.ts';
+import { reportCommand } from './quality-report.ts';
 import { refreshCommand } from './refresh.ts';
 import { rejectsCommand } from './rejects.ts';
 import { serveCommand } from './serve.ts';
@@ -24,7 +25,7 @@ import { validateCommand } from './validate.ts';
 const COMMANDS = [
   loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, serveCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand,
   pruneCommand, refreshCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand,
-  explainCommand,
+  explainCommand, reportCommand,
 ];
 
 /** All commands, for the command line and for the tests that hold each to its help and examples. */

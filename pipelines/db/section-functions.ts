@@ -20,10 +20,10 @@ export function sectionFunctions(): SqlFile {
   const covered = SECTIONS.filter(({ coverage }) => coverage === 'meta').map(({ name }) => name);
   return parseSqlFile(FILE, `-- purpose: the sections of a record, by name
 -- reads: none
--- writes: api.section_record, api.section_reached, api.covered_sections
+-- writes: api.section_record, api.section_reached, api.covered_sections, api.known_sections
 -- grain: one call per section of a parcel
 -- crs: EPSG:4326
 
-${sections('functions', { records: cases('record', 'section'), reaches: cases('reach', 'coverage'), covered })};
+${sections('functions', { records: cases('record', 'section'), reaches: cases('reach', 'coverage'), covered, names: SECTION_NAMES })};
 `);
 }

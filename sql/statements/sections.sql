@@ -54,6 +54,12 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.covered_sections() is 'Sections of which meta.coverage speaks; the blocks of the others say themselves what covers the place';
 
+create or replace function api.known_sections() returns setof text
+language sql immutable parallel safe as $$
+  select unnest(array[:'names'])
+$$;
+comment on function api.known_sections() is 'Names of all sections, in the order of a record';
+
 -- statement: record
 when :'name' then v_found := api.:"function"(p_fid);
 

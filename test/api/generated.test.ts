@@ -79,8 +79,10 @@ const request = fc.constantFrom(...ENDPOINTS).chain(({ path, parameters, pathPar
     { weight: 1, arbitrary: fc.integer().map(String) },
     { weight: 1, arbitrary: nasty },
   );
+  const code = mostly(fc.constantFrom('Z001', 'z002', '094901', 'H501'));
   return fc.tuple(
-    'id' in pathParameters.shape ? id.map((value) => path.replace('{id}', () => encode(value))) : fc.constant(path),
+    fc.tuple(...Object.keys(pathParameters.shape).map((name) => (name === 'id' ? id : code).map((value) => [name, value] as const)))
+      .map((values) => values.reduce((target, [name, value]) => target.replace(`{${name}}`, () => encode(value)), path)),
     names.length === 0 ? fc.constant<string[]>([]) : fc.oneof({ weight: 4, arbitrary: sensibleNames(names) }, { weight: 1, arbitrary: fc.subarray(names) }),
     fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom(...names, 'other', '__proto__', 'constructor', '') }),
     fc.infiniteStream(nasty),

@@ -21,6 +21,7 @@ async function questions(trial: Trial): Promise<string[]> {
   return [
     '/geocode/search?q=via%20roma', `/geocode/reverse?${query(centroid)}`, `/parcels/locate?${query(centroid)}`, `/parcels/search?comune=${municipality.code}&foglio=${cadastral.sheet}`,
     `/parcels/${fid}`, '/admin/regions', '/admin/provinces', '/admin/municipalities',
+    `/admin/municipalities/${municipality.code}/quality`,
   ];
 }
 
