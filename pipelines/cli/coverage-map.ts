@@ -59,7 +59,9 @@ interface Drawing {
 
 /** Degrees become a plane on which both axes have one scale in the middle of the region. */
 function projected(outlines: readonly Outline[], points: readonly (readonly [number, number])[]): Drawing {
-  const range = (of: 0 | 1): readonly [number, number] => points.reduce<readonly [number, number]>(([low, high], point) => [Math.min(low, point[of]), Math.max(high, point[of])], [Infinity, -Infinity]);
+  const range = (of: 0 | 1): readonly [number, number] => points.reduce<readonly [number, number]>(
+    ([low, high], point) => [Math.min(low, point[of]), Math.max(high, point[of])], [Infinity, -Infinity],
+  );
   const [[west, east], [south, north]] = [range(0), range(1)];
   const narrow = Math.cos(((south + north) / 2) * (Math.PI / 180));
   const scale = SIZE / Math.max((east - west) * narrow, north - south);

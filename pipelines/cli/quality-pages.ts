@@ -64,11 +64,12 @@ function published({ region, publications, held, releases }: RegionReport): Html
   publication.digest === null ? '' : html`, digest <code>${publication.digest}</code>`}</dd>`;
   const hold = held === null ? null : html`<p><strong>${held.kind.replace('_', ' ')}</strong> by ${held.heldBy} on ${held.heldAt}${held.reason === null ? '' : `: ${held.reason}`}.
 A refresh leaves the region as it is.</p>`;
+  const header = ['source', 'vintage', 'file', 'dated', 'bytes', 'sha256, its beginning', 'data folders'];
   const files = releases.flatMap(({ source, files: all }) => all.map((file): Filling[] => [
     source, file.vintage, file.name, file.dated ?? '', file.bytes, html`<code>${file.sha256.slice(0, 16)}</code>`, place(file),
   ]));
   return html`<dl>${publications.map(told)}</dl>${hold}
-${htmlTable(`${group(files.length)} files in force, of ${group(releases.length)} releases`, ['source', 'vintage', 'file', 'dated', 'bytes', 'sha256, its beginning', 'data folders'], files)}`;
+${htmlTable(`${group(files.length)} files in force, of ${group(releases.length)} releases`, header, files)}`;
 }
 
 function place({ in_data_folders: present }: ReportedFile): string {
@@ -83,7 +84,10 @@ of members, rejects and duplicates. ${wrong.length === 0
   ? html`The sum holds for all ${group(releases.length)} releases.`
   : html`<strong class="bad">It does not hold for ${group(wrong.length)} of ${group(releases.length)} releases.</strong>`}</p>
 ${htmlTable('Records of each release', ['source', 'vintage', 'records', 'rows', 'rejects', 'duplicates', 'sum'], [
-  ...releases.map((release): Filling[] => [release.source, release.vintage, release.records, release.rows, release.rejects, release.duplicates, sumOf(release)]),
+  ...releases.map((release): Filling[] => {
+    const { source, vintage, records, rows, rejects: refused, duplicates } = release;
+    return [source, vintage, records, rows, refused, duplicates, sumOf(release)];
+  }),
   [html`<strong>all</strong>`, '', total('records'), total('rows'), total('rejects'), total('duplicates'), ''],
 ])}`;
 }
@@ -154,7 +158,8 @@ ${[...byRelation].map(([relation, found]) => tableOf(relation, found, standing.h
 function tableOf(relation: Relation, found: readonly Distribution[], stands: boolean): Html {
   const gate = GATES[relation];
   const slice = (value: string): string => (gate === undefined || 'unwatched' in gate ? value : sliceName(gate, value));
-  const moved = found.filter(({ before, now }) => before !== null && JSON.stringify([before.values, before.median, before.p95]) !== JSON.stringify([now?.values, now?.median, now?.p95]));
+  const told = (moment: Moment | null): string => JSON.stringify([moment?.values, moment?.median, moment?.p95]);
+  const moved = found.filter(({ before, now }) => before !== null && told(before) !== told(now));
   const note = stands ? 'the table of the publication before' : moved.length > 0 ? `${group(moved.length)} of ${group(found.length)} figures moved` : '';
   const rows = found.map(({ province, slice: of, field, before, now }): Filling[] => [
     province === '' ? 'not listed' : province, slice(of), field, pair(before?.rows, now?.rows), pair(before?.values, now?.values), pair(before?.median, now?.median),
@@ -186,8 +191,8 @@ function checks({ checks: { all }, publications, releases }: RegionReport): Html
   };
   return html`${accepted.length === 0 ? html`<p>The quality gate refused nothing, so nothing had to be accepted.</p>` : accepted.map(acceptanceOf)}
 ${htmlTable('Checks of what was built; one of level error that finds anything stops a publication', ['check', 'level', 'expected', 'found'], all.map((each) => [
-    html`<code>${each.name}</code>`, each.level, each.expects, answer(each),
-  ]))}
+  html`<code>${each.name}</code>`, each.level, each.expects, answer(each),
+]))}
 ${warned.length === 0 ? null : htmlTable('What checks of the files found that stopped nothing', ['release', 'expected', 'rows that say otherwise'], warned)}`;
 }
 
@@ -195,8 +200,8 @@ function acceptanceOf({ reason, accepted }: Publication): Html {
   const by = accepted === null ? '' : ` by ${accepted.who} on ${accepted.at}`;
   return html`<p><strong>Accepted${by}</strong>, although the quality gate refused: “${reason ?? ''}”</p>
 ${accepted === null ? null : htmlTable('What the gate refused', ['section', 'table', 'place', 'figure', 'before', 'after', 'allowed'], accepted.figures.map((offence) => [
-    offence.section, offence.relation, offence.place, offence.figure, offence.before, offence.after, offence.limit,
-  ]))}`;
+  offence.section, offence.relation, offence.place, offence.figure, offence.before, offence.after, offence.limit,
+]))}`;
 }
 
 function timeAndSize({ steps, releases, tables }: RegionReport): Html {
@@ -204,11 +209,11 @@ function timeAndSize({ steps, releases, tables }: RegionReport): Html {
   const bytes = tables.reduce((sum, table) => sum + (table.bytes ?? 0), 0);
   return html`${htmlTable('Steps of the run that published this', ['step', 'of', 'time'], steps.map(({ step, subject, seconds }) => [step, subject, time(seconds)]))}
 ${htmlTable('Reading the releases, whenever that was', ['source', 'vintage', 'time', 'bytes of files'], releases.map(({ source, vintage, seconds, files }) => [
-    source, vintage, time(seconds), files.reduce((sum, file) => sum + file.bytes, 0),
-  ]))}
+  source, vintage, time(seconds), files.reduce((sum, file) => sum + file.bytes, 0),
+]))}
 ${htmlTable(`Tables, ${group(bytes)} bytes with their indexes`, ['table', 'rows', 'rows before', 'bytes', 'made in'], tables.map(({ relation, rows, rows_before: before, bytes: size, seconds, stands }) => [
-    html`<code>${relation}</code>`, rows, before, size, stands ? 'stood' : time(seconds),
-  ]))}`;
+  html`<code>${relation}</code>`, rows, before, size, stands ? 'stood' : time(seconds),
+]))}`;
 }
 
 function licences(all: readonly ReportedLicense[]): Html {
@@ -236,13 +241,13 @@ export function comunePage(passport: Passport): string {
 <p>What the records of ${passport.coverage.parcels_asked} land parcels say of what covers them: the outermost on eight sides and four drawn by lot.</p>
 ${mapKey()}
 ${htmlTable('What covers the comune', ['section', 'state', 'rows', 'parcels asked, by answer'], passport.coverage.sections.map((section) => [
-    mapName(section), stateCell(section.state), section.rows ?? html`<span class="soft">not counted</span>`,
-    Object.entries(section.answers).map(([answer, parcels]) => `${answer}: ${parcels}`).join(', '),
-  ]))}</section>
+  mapName(section), stateCell(section.state), section.rows ?? html`<span class="soft">not counted</span>`,
+  Object.entries(section.answers).map(([answer, parcels]) => `${answer}: ${parcels}`).join(', '),
+]))}</section>
 <section><h2>Files that speak for it</h2>
 ${htmlTable('Files in force; of several of one layer the newest that names the comune decides', ['source', 'vintage', 'file', 'dated', 'names it', 'layers'], passport.files.map((file) => [
-    file.source, file.vintage, file.file, file.dated ?? '', file.names_comune ? 'yes' : 'does not tell comuni apart', file.layers.join(', '),
-  ]))}</section>
+  file.source, file.vintage, file.file, file.dated ?? '', file.names_comune ? 'yes' : 'does not tell comuni apart', file.layers.join(', '),
+]))}</section>
 <section><h2>Figures beside the province's</h2>
 ${passport.figures.map(figuresOfTable)}</section>
 <section><h2>Rejects</h2>
@@ -258,13 +263,15 @@ function stateCell(state: CoverageState): Html {
 }
 
 function figuresOfTable({ table, slice, rows, rows_province: ofProvince, fields }: Passport['figures'][number]): Html {
+  const header = ['field', 'with a value', 'in the province', 'median', 'in the province', '95th percentile', 'in the province'];
   const gate = GATES[table as Relation];
   const of = slice === null || gate === undefined || 'unwatched' in gate ? slice : sliceName(gate, slice);
   const share = (values: number, all: number | null): string => (all === null || all === 0 ? '' : `${Math.round((values / all) * 100)} %`);
   return html`<details><summary><code>${table}</code> ${of ?? ''} <span class="soft">(${group(rows)} rows, in the province ${ofProvince === null ? 'not counted' : group(ofProvince)})</span></summary>
-${htmlTable(`Figures of ${table}`, ['field', 'with a value', 'in the province', 'median', 'in the province', '95th percentile', 'in the province'], Object.entries(fields).map(([name, field]) => [
-    name, share(field.values, rows), share(field.values_province ?? 0, ofProvince), figure(field.median), figure(field.median_province), figure(field.p95), figure(field.p95_province),
-  ]))}</details>`;
+${htmlTable(`Figures of ${table}`, header, Object.entries(fields).map(([name, field]) => [
+  name, share(field.values, rows), share(field.values_province ?? 0, ofProvince), figure(field.median), figure(field.median_province),
+  figure(field.p95), figure(field.p95_province),
+]))}</details>`;
 }
 
 /** One line for each comune and section that is not simply mapped, for people at a terminal. */

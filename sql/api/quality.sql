@@ -318,12 +318,11 @@ begin
       select
         r.source_id,
         x.code,
-        x.reject_id,
         f.name as file,
         m.path as member,
         x.position,
         x.message,
-        row_number() over (partition by r.source_id, x.code order by x.reject_id) as nth
+        row_number() over (partition by r.source_id, x.code order by f.name collate "C", m.path collate "C", x.position, x.reject_id) as nth
       from ledger.publication u
       join ledger.publication_file c using (publication_id)
       join ledger.file f using (file_id)
@@ -344,7 +343,7 @@ begin
         source_id,
         code,
         count(*) as records,
-        json_agg(json_build_object('file', file, 'member', nullif(member, ''), 'position', position, 'message', message) order by reject_id) filter (where nth <= 3) as examples
+        json_agg(json_build_object('file', file, 'member', nullif(member, ''), 'position', position, 'message', message) order by nth) filter (where nth <= 3) as examples
       from told
       group by source_id, code
     ) t

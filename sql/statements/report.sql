@@ -50,17 +50,20 @@ order by 1, t.relation collate "C"
 with used as (
   select
     f.release_id,
-    min(c.publication_id) as publication_id,
     json_agg(
-      distinct jsonb_build_object(
+      json_build_object(
         'name', f.name, 'role', f.role, 'bytes', f.size, 'sha256', f.sha256, 'vintage', f.vintage, 'dated', f.dated, 'in_data_folders', f.present
       )
+      order by f.name collate "C", f.sha256
     ) as files
-  from ledger.publication p
-  join ledger.publication_file c using (publication_id)
-  join ledger.file f using (file_id)
-  where p.unit_code in (0, $1)
-    and p.state = 'current'
+  from ledger.file f
+  where f.file_id in (
+    select c.file_id
+    from ledger.publication p
+    join ledger.publication_file c using (publication_id)
+    where p.unit_code in (0, $1)
+      and p.state = 'current'
+  )
   group by f.release_id
 )
 select
@@ -111,12 +114,11 @@ with refused as (
   select
     r.source_id,
     x.code,
-    x.reject_id,
     f.name as file,
     m.path as member,
     x.position,
     x.message,
-    row_number() over (partition by r.source_id, x.code order by x.reject_id) as nth
+    row_number() over (partition by r.source_id, x.code order by f.name collate "C", m.path collate "C", x.position, x.reject_id) as nth
   from ledger.reject x
   join ledger.release r using (release_id)
   join ledger.member m using (member_id)
@@ -134,7 +136,7 @@ select
   source_id as source,
   code,
   count(*) as records,
-  json_agg(json_build_object('file', file, 'member', nullif(member, ''), 'position', position, 'message', message) order by reject_id) filter (where nth <= 3) as examples
+  json_agg(json_build_object('file', file, 'member', nullif(member, ''), 'position', position, 'message', message) order by nth) filter (where nth <= 3) as examples
 from refused
 group by source_id, code
 order by source_id collate "C", count(*) desc, code collate "C"

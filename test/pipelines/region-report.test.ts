@@ -1,12 +1,13 @@
 /** The report of a region and the passport of a comune: what they say is so, on both engines alike, and their pages stand alone. */
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { html, htmlTable } from '../../pipelines/cli/html.ts';
 import { comunePage, regionPage, type Passport } from '../../pipelines/cli/quality-pages.ts';
-import { readPassport } from '../../pipelines/cli/quality-report.ts';
+import { readPassport as passportOf } from '../../pipelines/cli/quality-report.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
+import { openReader, type Reader } from '../../pipelines/db/reader.ts';
 import type { MappaleError } from '../../pipelines/errors.ts';
 import { readOutlines, readRegionReport, type RegionReport } from '../../pipelines/operate/region-report.ts';
 import type { Context } from '../../pipelines/run/context.ts';
@@ -20,27 +21,39 @@ const WHO = { who: 'somebody@somewhere', why: 'the publisher says <b>so</b>' };
 const ONLY = ['ade_cadastre', 'anncsu_addresses', 'dpc_buildings', 'istat_comuni', 'istat_boundaries', 'ispra_flood', 'omi_quotations'];
 
 /** What a browser would fetch, run or send. */
-const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|\bsrc=|@import|url\((?!#)|\son[a-z]+="/i;
+const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|<[^>]*\s(?:src|on[a-z]+)=|@import|url\((?!#)/i;
 
-/** What must be the same everywhere: neither when it was, nor how long it took, nor how many bytes it takes. */
+/**
+ * What must be the same everywhere: neither when it was and in which order, nor how long it took, nor how many bytes it takes; numbers as far as builds of
+ * PROJ agree.
+ */
 function lasting(value: unknown): unknown {
-  return JSON.parse(JSON.stringify(value, (key, each: unknown) => (/(^|_)(seconds|bytes|at|digest|sha256|version)$/.test(key) ? undefined : each)));
+  return JSON.parse(JSON.stringify(value, (key, each: unknown) => {
+    if (/(^|_)(seconds|bytes|at|digest|sha256|version|release)$/.test(key)) return undefined;
+    return typeof each === 'number' && !Number.isInteger(each) ? Number(each.toPrecision(3)) : each;
+  }));
 }
 
 const seen = new Map<string, { report: RegionReport; passport: Passport; outlines: unknown }>();
 
 describeEngines('a region that was published twice', (engine) => {
   let context: Context;
+  let initial: RegionReport;
   let report: RegionReport;
   let passport: Passport;
   let page: string;
+  let reader: Reader;
+  const readPassport = (comune: string): Promise<Passport> => passportOf(reader, comune);
 
   beforeAll(async () => {
     const files = await syntheticFiles(400, 5, { comuni: 4, only: ONLY });
     try {
-      context = await contextOn(await engine.openDatabase());
+      const url = await engine.createDatabase();
+      context = await contextOn(await engine.openDatabase(url));
+      reader = await openReader(context.database, url, { connections: 1, statementTimeoutMs: 20_000 });
       const first = await refresh(context, loadOptions([files.folder], [MOLISE.code]));
       if (first.failures.length > 0) throw first.failures[0]!;
+      initial = await readRegionReport(context, MOLISE);
       // The publisher issues the addresses again without coordinates; a person accepts that.
       const name = readdirSync(files.folder).find((each) => /^indirizzario.*\.zip$/.test(each))!;
       await rewriteZip(join(files.folder, name), (_name, content) => Buffer.from(content.toString('latin1').split('\n')
@@ -48,7 +61,7 @@ describeEngines('a region that was published twice', (engine) => {
       const second = await refresh(context, loadOptions([files.folder], [MOLISE.code], { accept: WHO }));
       if (second.failures.length > 0) throw second.failures[0]!;
       report = await readRegionReport(context, MOLISE);
-      passport = await readPassport(context, 'Z001');
+      passport = await readPassport('Z001');
       const outlines = await readOutlines(context, MOLISE);
       page = regionPage(report, outlines);
       seen.set(engine.name, { report, passport, outlines });
@@ -56,6 +69,8 @@ describeEngines('a region that was published twice', (engine) => {
       await files.remove();
     }
   });
+
+  afterAll(() => reader?.close());
 
   it('says which publication it is, which was before, and whose word accepted what was refused', () => {
     const [now, before] = ['current', 'previous'].map((state) => report.publications.find((each) => each.unit === MOLISE.code && each.state === state));
@@ -87,7 +102,7 @@ describeEngines('a region that was published twice', (engine) => {
     expect(parcels.length).toBe(4);
     expect(report.coverage.map(({ belfiore, sections }) => ({ belfiore, n: sections.find(({ section }) => section === 'basic')!.rows }))).toEqual(parcels);
     for (const { sections, parcels_asked: asked } of report.coverage) {
-      expect(asked).toBeGreaterThan(8);
+      expect(asked).toBeGreaterThan(4);
       expect([...new Set(sections.map(({ section }) => section))]).toEqual(SECTIONS.map(({ name }) => name));
       for (const { answers } of sections) expect(Object.values(answers).reduce((sum, n) => sum + n, 0)).toBe(asked);
     }
@@ -104,7 +119,7 @@ describeEngines('a region that was published twice', (engine) => {
   it('sets the figures beside those of the publication before', () => {
     const moved = report.distributions.filter(({ relation, field }) => relation === 'core.access_point' && field === 'geom');
     expect(moved.length).toBe(2);
-    for (const { now, before } of moved) expect([now!.rows === before!.rows, now!.values, before!.values > 0]).toEqual([true, 0, true]);
+    for (const { now, before } of moved) expect([now!.rows > 0, now!.values, before!.values > 0]).toEqual([true, 0, true]);
     expect(report.distributions.find(({ relation, field }) => relation === 'core.parcel' && field === 'area_m2')!.now!.medians.length).toBeGreaterThan(0);
   });
 
@@ -114,9 +129,11 @@ describeEngines('a region that was published twice', (engine) => {
     );
     expect(report.rejects.reduce((sum, { records }) => sum + records, 0)).toBe(kept!.n);
     expect(report.rejects.flatMap(({ examples }) => examples).every(({ file, position, message }) => file !== '' && position >= 0 && message !== '')).toBe(true);
-    expect(report.checks.all.some(({ asked }) => asked === true)).toBe(true);
+    // The second publication made nothing that a check looks at.
+    expect([initial, report].map(({ checks }) => checks.all.some(({ asked }) => asked === true))).toEqual([true, false]);
+    expect(report.checks.all.filter(({ asked }) => asked === null)).toEqual([]);
     expect(report.steps.map(({ step }) => step)).toEqual(expect.arrayContaining(['join', 'check', 'gate', 'publish']));
-    expect(report.tables.filter(({ unit }) => unit === MOLISE.code).every(({ bytes }) => bytes! > 0)).toBe(true);
+    expect(report.tables.filter(({ unit }) => unit === MOLISE.code).every(({ rows, bytes }) => (rows === 0 ? bytes !== null : bytes! > 0))).toBe(true);
     expect(report.tables.some(({ seconds }) => seconds !== null)).toBe(true);
     expect(report.licenses.map(({ source_id: id }) => id)).toEqual(expect.arrayContaining(['ade_cadastre', 'ispra_flood']));
     for (const { attribution } of report.licenses) expect(page).toContain(html`${attribution}`.text);
@@ -125,7 +142,7 @@ describeEngines('a region that was published twice', (engine) => {
   it('is one page without a script or a request, in which what files say is text', async () => {
     await context.database.query("update ledger.reject set message = message || '<img src=x onerror=\"alert(1)\">' where reject_id = (select min(reject_id) from ledger.reject)");
     await context.database.query("update ledger.file set name = name || '\"><script>alert(1)</script>' where file_id = (select min(file_id) from ledger.file)");
-    const [told, of] = [await readRegionReport(context, MOLISE), await readPassport(context, 'Z001')];
+    const [told, of] = [await readRegionReport(context, MOLISE), await readPassport('Z001')];
     for (const text of [regionPage(told, await readOutlines(context, MOLISE)), comunePage(of)]) {
       expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
       expect(REACHING.exec(text)).toBe(null);
@@ -147,9 +164,9 @@ describeEngines('a region that was published twice', (engine) => {
     const refused = await context.database.query<{ code: string }>("select code from ledger.reject where position(convert_to('Z001', 'utf8') in raw) > 0");
     expect(refused.length).toBeGreaterThan(0);
     expect(passport.rejects.map(({ code }) => code)).toEqual(expect.arrayContaining(refused.map(({ code }) => code)));
-    expect((await readPassport(context, "castel dell'inventato")).municipality.code).toBe('Z001');
-    expect((await readPassport(context, passport.istat_code!)).municipality.code).toBe('Z001');
-    for (const unknown of ['H501', '999999', 'Atlantide']) expect((await readPassport(context, unknown).catch((error: MappaleError) => error) as MappaleError).code).toMatch(/^(COMUNE_UNKNOWN|NOT_PUBLISHED)$/);
+    expect((await readPassport("castel dell'inventato")).municipality.code).toBe('Z001');
+    expect((await readPassport(passport.istat_code!)).municipality.code).toBe('Z001');
+    for (const unknown of ['H501', '999999', 'Atlantide']) expect((await readPassport(unknown).catch((error: MappaleError) => error) as MappaleError).code).toMatch(/^(COMUNE_UNKNOWN|NOT_PUBLISHED)$/);
   });
 });
 
