@@ -45,7 +45,7 @@ const coverage = Object.fromEntries(coveredIn('meta').map((name) => [name, z.enu
 /** @param meaning of null, too */
 const text = (meaning: string): z.ZodType<string | null> => nullable(z.string(), meaning);
 
-const licenses = z.array(z.strictObject({
+export const licenses = z.array(z.strictObject({
   section: z.string().describe('Section whose values are from the source; *: always to be shown'),
   source: z.string().describe('Title of the dataset'),
   holder: z.string().describe('Whose it is'),

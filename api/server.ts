@@ -13,10 +13,12 @@ import { MappaleError } from '../pipelines/errors.ts';
 import type { Log } from '../pipelines/log.ts';
 import { admitter, turnsFor, type Admit } from './access.ts';
 import { plainAddress, trusting } from './callers.ts';
-import { ENDPOINTS, type Endpoint } from './endpoints.ts';
+import type { Endpoint } from './endpoint.ts';
+import { ENDPOINTS } from './endpoints.ts';
 import { ApiError, invalidParameter, isTransient, refusal } from './errors.ts';
 import { commonHeaders, httpServer, JSON_TYPE } from './http.ts';
 import { databaseFigures, METRICS_TYPE, serverMetrics } from './metrics.ts';
+import { OPENAPI_MEDIA } from './ogc.ts';
 import { BASE, document } from './openapi.ts';
 import { pages } from './pages.ts';
 import { readParameters } from './parameters.ts';
@@ -163,6 +165,8 @@ export async function buildServer(
   });
 
   const openapi = await prepare(JSON.stringify(document(version)));
+  // The same under the type that clients of OGC ask for.
+  app.get(`${BASE}/ogc/api`, async (request, reply) => sendPrepared(request, reply.type(OPENAPI_MEDIA).header('cache-control', 'no-cache'), openapi));
   app.get(`${BASE}/openapi.json`, async (request, reply) => sendPrepared(request, reply.type(JSON_TYPE).header('cache-control', 'no-cache'), openapi));
   await app.register(pages);
   return app;
@@ -215,6 +219,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader, admit: 
       const given = {
         path: readParameters(endpoint.pathParameters, request.params as Record<string, unknown>),
         query: readParameters(endpoint.parameters, request.query as Record<string, unknown>),
+        base: `${request.host === '' ? '' : `${request.protocol}://${request.host}`}${BASE}`,
       };
       const found = await endpoint.lookup(reader, given);
       // The same question to the same publication has the same answer, whatever its bytes.
@@ -222,7 +227,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader, admit: 
     });
     reply.header('etag', tag).header('cache-control', 'private, no-cache');
     if (matches(request.headers['if-none-match'], tag)) return reply.code(304).send();
-    return reply.type(JSON_TYPE).send(answer);
+    return reply.type(endpoint.type ?? JSON_TYPE).send(answer);
   });
 }
 
