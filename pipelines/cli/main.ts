@@ -7,6 +7,7 @@ import { diffCommand } from './diff.ts';
 import { doctorCommand } from './doctor.ts';
 import { firstScreen } from './first-screen.ts';
 import { loadRegionCommand } from './load-region.ts';
+import { mcpCommand } from './mcp.ts';
 import { migrateCommand } from './migrate.ts';
 import { explainCommand, parcelCommand } from './parcel.ts';
 import { planCommand } from './plan.ts';
@@ -25,7 +26,7 @@ import { validateCommand } from './validate.ts';
 const COMMANDS = [
   loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, serveCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand,
   pruneCommand, refreshCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand,
-  explainCommand, reportCommand,
+  explainCommand, reportCommand, mcpCommand,
 ];
 
 /** All commands, for the command line and for the tests that hold each to its help and examples. */

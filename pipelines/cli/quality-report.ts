@@ -5,7 +5,7 @@ import { municipalityQuality } from '../../api/answers.ts';
 import { comuniNamed } from '../../api/geocoding.ts';
 import { expandPath } from '../config.ts';
 import type { Region } from '../contract/regions.ts';
-import { openReader } from '../db/reader.ts';
+import { openReader, type Reader } from '../db/reader.ts';
 import { MappaleError } from '../errors.ts';
 import { readOutlines, readRegionReport, type RegionReport } from '../operate/region-report.ts';
 import { group } from '../progress.ts';
@@ -42,7 +42,7 @@ export function reportCommand(): Command {
           const file = await write(options, `report-${region.slug}.html`, async () => regionPage(report, await readOutlines(context, region)));
           return [report, () => [...describe(report), `written: ${file ?? ''}`].join('\n')];
         }
-        const passport = await readPassport(context, comune ?? '');
+        const passport = await onReader(context, (reader) => readPassport(reader, comune ?? ''));
         const file = await write(options, `passport-${passport.municipality.code}.html`, async () => comunePage(passport));
         return [passport, () => [...describePassport(passport), `written: ${file ?? ''}`].join('\n')];
       });
@@ -71,29 +71,34 @@ async function write({ out, json }: Options, name: string, page: () => Promise<s
  * @param comune cadastral code, ISTAT code or name
  * @throws MappaleError `COMUNE_UNKNOWN`, `COMUNE_AMBIGUOUS`, `NOT_PUBLISHED` (exit 2)
  */
-export async function readPassport({ database, config }: Pick<Context, 'database' | 'config'>, comune: string): Promise<Passport> {
-  const reader = await openReader(database, config.databaseUrl, { connections: 1, statementTimeoutMs: PATIENCE_MS });
-  try {
-    const named = /^\d{6}$/.test(comune) ? [comune] : await comuniNamed(reader, comune);
-    const [code, ...others] = named;
-    if (code === undefined) {
-      throw new MappaleError(`there is no comune ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'Use its cadastral code, such as H501, or its ISTAT code, 6 digits.' });
-    }
-    if (others.length > 0) {
-      throw new MappaleError(`several comuni are called ${comune}`, { code: 'COMUNE_AMBIGUOUS', kind: 'usage', detail: `found ${named.join(', ')}`, hint: 'Use one of these codes.' });
-    }
-    const { answer } = await reader.call<{ answer: string | null }>('select answer from api.municipality_quality($1)', [code]);
-    if (answer === null) {
-      throw new MappaleError(`nothing is published of ${comune}`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published: mappale status' });
-    }
-    return municipalityQuality.parse(JSON.parse(answer));
-  } finally {
-    await reader.close();
+export async function readPassport(reader: Reader, comune: string): Promise<Passport> {
+  const named = /^\d{6}$/.test(comune) ? [comune] : await comuniNamed(reader, comune);
+  const [code, ...others] = named;
+  if (code === undefined) {
+    throw new MappaleError(`there is no comune ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'Use its cadastral code, such as H501, or its ISTAT code, 6 digits.' });
   }
+  if (others.length > 0) {
+    throw new MappaleError(`several comuni are called ${comune}`, { code: 'COMUNE_AMBIGUOUS', kind: 'usage', detail: `found ${named.join(', ')}`, hint: 'Use one of these codes.' });
+  }
+  const { answer } = await reader.call<{ answer: string | null }>('select answer from api.municipality_quality($1)', [code]);
+  if (answer === null) {
+    throw new MappaleError(`nothing is published of ${comune}`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published: mappale status' });
+  }
+  return municipalityQuality.parse(JSON.parse(answer));
 }
 
 /** A person waits for one answer. */
 const PATIENCE_MS = 60_000;
+
+/** Asks as the server does. */
+async function onReader<T>({ database, config }: Context, work: (reader: Reader) => Promise<T>): Promise<T> {
+  const reader = await openReader(database, config.databaseUrl, { connections: 1, statementTimeoutMs: PATIENCE_MS });
+  try {
+    return await work(reader);
+  } finally {
+    await reader.close();
+  }
+}
 
 function describe({ region, publications, releases, rejects, coverage, tables }: RegionReport): string[] {
   const now = publications.find(({ unit, state }) => unit === region.code && state === 'current');
