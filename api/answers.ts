@@ -42,6 +42,19 @@ function coveredIn(place: 'meta' | 'block'): string[] {
 
 const coverage = Object.fromEntries(coveredIn('meta').map((name) => [name, z.enum(['mapped', 'not_mapped', 'not_loaded']).optional().describe(`Of ${name}`)]));
 
+/** @param meaning of null, too */
+const text = (meaning: string): z.ZodType<string | null> => nullable(z.string(), meaning);
+
+export const licenses = z.array(z.strictObject({
+  section: z.string().describe('Section whose values are from the source; *: always to be shown'),
+  source: z.string().describe('Title of the dataset'),
+  holder: z.string().describe('Whose it is'),
+  license: z.string().describe('Name of the licence'),
+  url: z.string().describe('Text of the licence, or where the dataset is published'),
+  reference_period: text('Years, half-years or days that made the values of this region; null: none of its values come from the source, or it says no date'),
+  attribution: z.string().describe('Words to be shown'),
+})).describe('Attributions that must be shown with the data');
+
 export const parcel = z.strictObject({
   fid: parcelFacts.fid,
   municipality,
@@ -51,16 +64,7 @@ export const parcel = z.strictObject({
     coverage: z.strictObject(coverage)
       .describe(`Of each section that was asked for, but ${coveredIn('block').join(', ')}, which says it by level: mapped: null or [] means none here; `
         + 'not_mapped: the files loaded do not reach here; not_loaded: there are none'),
-    licenses: z.array(z.strictObject({
-      section: z.string().describe('Section whose values are from the source; *: always to be shown'),
-      source: z.string().describe('Title of the dataset'),
-      holder: z.string().describe('Whose it is'),
-      license: z.string().describe('Name of the licence'),
-      url: z.string().describe('Text of the licence, or where the dataset is published'),
-      reference_period: nullable(z.string(), 'Years, half-years or days that made the values of this region; '
-      + 'null: none of its values come from the source, or it says no date'),
-      attribution: z.string().describe('Words to be shown'),
-    })).describe('Attributions that must be shown with the data'),
+    licenses,
     attribution_required: z.literal(true).describe('Always'),
   }).describe('What was asked, and what must be shown with it'),
 }).meta({ id: 'Parcel', description: 'fid, municipality and one block per section that was asked for' });
@@ -153,6 +157,64 @@ export const provinces = list('Provinces', z.strictObject({
   abbreviation: nullable(z.string(), 'Car plate code; null: none published'),
   region_code: whole.describe('ISTAT code of the region'),
 }).meta({ id: 'Province' }), 'By code', {});
+
+const coverageState = z.enum(['mapped', 'none', 'partial', 'not_mapped', 'not_loaded']).describe(
+  'mapped; none: mapped, and nothing is there; partial: parts of the comune, or some of the maps; not_mapped: the files loaded do not reach it; not_loaded: there are none',
+);
+const measured = nullable(z.number(), 'Null: the field is no quantity, or has no value there');
+const countedOrNull = nullable(whole.min(0), 'Null: it was not counted');
+export const municipalityQuality = z.strictObject({
+  municipality: z.strictObject({
+    code: belfiore, name: text('Null: not known'), province: text('Name of the province; null: as name'), region: text('Name of the region; null: as name'),
+  }).describe('The comune'),
+  istat_code: text('ISTAT code, 6 digits; null: the list of comuni lacks it'),
+  region_code: whole.describe('ISTAT code of the region'),
+  published_at: z.string().describe('When the region in force was published; UTC'),
+  coverage: z.strictObject({
+    parcels_asked: whole.min(0).describe('Land parcels whose records were asked: the outermost of the comune on eight sides, and four drawn by lot'),
+    sections: z.array(z.strictObject({
+      section: z.string().describe('Section of the record'),
+      map: text('Map of a section that says map by map what covers a place; null: the section as a whole'),
+      state: coverageState,
+      rows: nullable(whole.min(0), 'Rows of the section, or values of the map, in the comune; null: not counted'),
+      answers: z.record(z.string(), whole.min(1)).describe('Parcels asked, by what their records say: mapped, partial, not_mapped, not_loaded'),
+    })).describe('In the order of a record'),
+  }).describe('What covers the comune'),
+  files: z.array(z.strictObject({
+    source: z.string().describe('Source, as mappale sources lists it'),
+    file: z.string().describe('Name of the file'),
+    vintage: z.string().describe('Vintage, sorts as text'),
+    dated: text('Date inside the file; null: it has none'),
+    layers: z.array(z.string()).describe('What was made of it'),
+    names_comune: z.boolean().describe('True: it names the comune; false: it does not tell comuni apart'),
+  })).describe('Files in force that speak for it, newest first in each source; of several of one layer the newest that names it decides'),
+  figures: z.array(z.strictObject({
+    table: z.string().describe('Published table'),
+    slice: text('What its rows have in common, such as their half-year; null: nothing'),
+    rows: whole.min(0).describe('Rows of the comune'),
+    rows_province: countedOrNull,
+    fields: z.record(z.string(), z.strictObject({
+      values: whole.min(0).describe('Rows with a value, or in which it is true'),
+      median: measured,
+      p95: measured,
+      values_province: countedOrNull,
+      median_province: measured,
+      p95_province: measured,
+    })).describe('By column: of the comune, and of its province'),
+  })).describe('What the quality gate measured'),
+  rejects: z.array(z.strictObject({
+    source: z.string().describe('Source'),
+    code: z.string().describe('Stable reason'),
+    records: whole.min(1).describe('How many'),
+    examples: z.array(z.strictObject({
+      file: z.string().describe('Name of the file'),
+      member: text('Path inside the file; null: the file itself'),
+      position: whole.min(0).describe('Line, byte offset or feature number'),
+      message: z.string().describe('expected … found …'),
+    })).describe('At most three'),
+  })).describe('Records refused of which file, member or bytes name the comune by its codes; others cannot be told'),
+  meta: z.strictObject({ licenses, attribution_required: z.literal(true).describe('Always') }).describe('What must be shown with it'),
+}).meta({ id: 'MunicipalityQuality', description: 'The quality passport of a comune' });
 
 export const municipalities = list('Municipalities', z.strictObject({
   code: belfiore,

@@ -1,66 +1,19 @@
 /** The endpoints that need a key: one table from which the routes, the document and the tests are made. */
-import type { z } from 'zod';
-import type { Reader } from '../pipelines/db/reader.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
-import type { Scope } from './access.ts';
 import * as answers from './answers.ts';
-import { invalidParameter, refusal, type ErrorCode } from './errors.ts';
+import { endpoint, type Answer, type Endpoint } from './endpoint.ts';
+import { invalidParameter, refusal } from './errors.ts';
 import { comuniNamed, search } from './geocoding.ts';
+import { OGC_ENDPOINTS } from './ogc.ts';
 import { parcelRecord } from './parcel-record.ts';
 import {
-  locateParameters, municipalityParameters, noParameters, parcelParameters, parcelPath, parcelSearchParameters, provinceParameters, readPlace, requireInBounds,
-  reverseParameters, searchParameters,
+  locateParameters, municipalityParameters, municipalityPath, noParameters, parcelParameters, parcelPath, parcelSearchParameters, provinceParameters, readPlace,
+  requireInBounds, reverseParameters, searchParameters,
 } from './parameters.ts';
-
-/** What a function of the database answers. */
-export type Answer = {
-  /** The publications that the answer depends on. */
-  readonly publication: string;
-  /** JSON text; null: there is no such thing. */
-  readonly answer: string | null;
-};
-
-export interface Endpoint {
-  /** Below the base address; `{id}` is a path parameter. */
-  readonly path: string;
-  readonly operation: string;
-  readonly scope: Scope;
-  readonly summary: string;
-  readonly description: string;
-  readonly parameters: z.ZodObject;
-  readonly pathParameters: z.ZodObject;
-  readonly answer: z.ZodType;
-  /** Errors that only this endpoint has. */
-  readonly errors: readonly ErrorCode[];
-  /** A query that can be tried, and values of the parameters that do not go with it or need not be there. */
-  readonly example: Readonly<Record<string, string>>;
-  readonly otherExamples: Readonly<Record<string, string>>;
-  /** A query that is refused. */
-  readonly refused: Readonly<Record<string, string>>;
-  /** @param given path and query parameters, read @throws ApiError, MappaleError */
-  readonly lookup: (reader: Reader, given: Given) => Promise<Answer>;
-}
-
-export interface Given {
-  readonly path: Readonly<Record<string, unknown>>;
-  readonly query: Readonly<Record<string, unknown>>;
-}
 
 /** What is known of a parcel that is no longer published. */
 interface Retired {
   readonly successor_fid: number | null;
-}
-
-/** What need not be said. */
-const NOTHING = { pathParameters: noParameters, errors: [], example: {}, otherExamples: {} };
-
-/** Ties a look-up to the types that its schemas give. */
-function endpoint<Q extends z.ZodObject, P extends z.ZodObject = typeof noParameters>(
-  facts: Omit<Endpoint, keyof typeof NOTHING | 'parameters' | 'lookup'> & Partial<Pick<Endpoint, keyof typeof NOTHING>> & {
-    parameters: Q; pathParameters?: P; lookup: (reader: Reader, query: z.output<Q>, path: z.output<P>) => Promise<Answer>;
-  },
-): Endpoint {
-  return { ...NOTHING, ...facts, lookup: (reader, { query, path }) => facts.lookup(reader, query as z.output<Q>, path as z.output<P>) };
 }
 
 export const ENDPOINTS: readonly Endpoint[] = [
@@ -156,6 +109,7 @@ export const ENDPOINTS: readonly Endpoint[] = [
     pathParameters: parcelPath,
     answer: answers.parcel,
     errors: ['NOT_FOUND', 'GONE'],
+    missing: refusal.NOT_FOUND(1_400_000_000),
     example: { id: '1400000000', include: SECTION_NAMES.slice(0, 2).join(',') },
     refused: { include: 'basic,rsk' },
     lookup: async (reader, { include }, { id }) => {
@@ -204,4 +158,25 @@ export const ENDPOINTS: readonly Endpoint[] = [
       'select publication, answer from api.admin_municipalities($1, $2)', [province ?? null, region ?? null],
     ),
   }),
+  endpoint({
+    path: '/admin/municipalities/{code}/quality',
+    operation: 'getMunicipalityQuality',
+    scope: 'admin_data:read',
+    summary: 'The quality passport of a comune',
+    description: 'What covers it, section by section; which files speak for it; what the quality gate measured of it, beside its province; what was refused of it. '
+      + '`none` means mapped and nothing there; `not_mapped` means that nobody has said.',
+    parameters: noParameters,
+    pathParameters: municipalityPath,
+    answer: answers.municipalityQuality,
+    errors: ['NOT_FOUND'],
+    missing: refusal.NO_COMUNE('H501'),
+    example: { code: 'H501' },
+    refused: { region: 'Molise' },
+    lookup: async (reader, _query, { code }) => {
+      const found = await reader.call<Answer>('select publication, answer from api.municipality_quality($1)', [code]);
+      if (found.answer === null) throw refusal.NO_COMUNE(code);
+      return found;
+    },
+  }),
+  ...OGC_ENDPOINTS,
 ];

@@ -62,6 +62,12 @@ export const refusal = {
   INVALID_API_KEY: () => new ApiError('INVALID_API_KEY', 'the token in x-api-key is not known, has expired or was revoked'),
   INSUFFICIENT_SCOPE: (scope: string) => new ApiError('INSUFFICIENT_SCOPE', `the token does not have the scope ${scope}`, { required_scope: scope }),
   NOT_FOUND: (id: number) => new ApiError('NOT_FOUND', `there is no parcel ${id}`, { id }),
+  /** A comune that the list lacks, or of which nothing is published. */
+  NO_COMUNE: (code: string) => new ApiError('NOT_FOUND', `nothing is published of a comune ${code}`, { code }),
+  /** A path below collections that is none. */
+  NO_FEATURE: (collection: string, feature: string | null) => new ApiError(
+    'NOT_FOUND', feature === null ? `there is no collection ${collection}` : `there is no feature ${feature} in ${collection}`, { collection, feature },
+  ),
   /** Whoever is not to read the figures need not know whether there are any; the operator who forgot an address must. */
   METRICS_ELSEWHERE: () => new ApiError('NOT_FOUND', 'there is no such path for callers of other machines than those that --metrics-from names'),
   METHOD_NOT_ALLOWED: (method: string, allowed = 'GET') => new ApiError(

@@ -1,7 +1,7 @@
 /** Search by text: the query is read here, with the gazetteer in the database; the street and number are found there. */
 import type { Reader } from '../pipelines/db/reader.ts';
 import { findCity, parseQuery, type FindComune } from '../pipelines/address/parse-query.ts';
-import type { Answer } from './endpoints.ts';
+import type { Answer } from './endpoint.ts';
 import { ApiError } from './errors.ts';
 
 /**

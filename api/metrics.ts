@@ -6,6 +6,7 @@ import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import type { Reader } from '../pipelines/db/reader.ts';
 import { describeState, STATE_STATEMENT, type PublishedState } from '../pipelines/operate/metrics.ts';
 import { TURNED_AWAY, type ApiError } from './errors.ts';
+import { templateOf } from './routes.ts';
 import type { TakeTurn } from './turns.ts';
 
 export const METRICS_TYPE: string = Registry.PROMETHEUS_CONTENT_TYPE;
@@ -93,7 +94,7 @@ export function serverMetrics(reader: Reader): ServerMetrics {
 
 /** As it is written in the document; `other`: of no path, or of a method that no path takes. */
 function routeOf({ is404, routeOptions: { url } }: FastifyRequest): string {
-  return is404 || url === undefined || url === '*' ? 'other' : url.replace(':id(.+)', '{id}');
+  return is404 || url === undefined || url === '*' ? 'other' : templateOf(url);
 }
 
 /** Parsers know some forty methods; here only one is served, and one asked before it. */

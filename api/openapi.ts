@@ -2,8 +2,10 @@
 import { z } from 'zod';
 import { PER_TOKEN } from './access.ts';
 import * as answers from './answers.ts';
-import { ENDPOINTS, type Endpoint } from './endpoints.ts';
+import type { Endpoint } from './endpoint.ts';
+import { ENDPOINTS } from './endpoints.ts';
 import { ApiError, refusal, RETRY_AFTER_SECONDS, STATUS, type ErrorCode } from './errors.ts';
+import { OPENAPI_MEDIA } from './ogc.ts';
 import { descriptionOf, readBox, readParameters, requireInBounds } from './parameters.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -50,7 +52,7 @@ function exampleOfError(code: ErrorCode, endpoint: Endpoint): ApiError {
     case 'BBOX_TOO_LARGE': return refusalOf(() => readBox([14.6, 41.5, 14.7, 41.6]));
     case 'INSUFFICIENT_SCOPE': return refusal[code](endpoint.scope);
     case 'API_KEY_REQUIRED': case 'INVALID_API_KEY': return refusal[code]();
-    case 'NOT_FOUND': return refusal[code](id);
+    case 'NOT_FOUND': return endpoint.missing ?? refusal[code](id);
     case 'METHOD_NOT_ALLOWED': return refusal[code]('POST');
     case 'GONE': return refusal[code](id, id + 1);
     case 'RATE_LIMITED': return refusal[code](1000, 1742);
@@ -72,8 +74,8 @@ function reference(schema: z.ZodType): Json {
   return { $ref: `#/components/schemas/${String(schema.meta()?.id)}` };
 }
 
-function content(schema: Json, examples: Json = {}): Json {
-  return { 'application/json': { schema, ...examples } };
+function content(schema: Json, examples: Json = {}, type = 'application/json'): Json {
+  return { [type]: { schema, ...examples } };
 }
 
 /** What a parameter's text stands for; a list of lists is told as its text. */
@@ -127,7 +129,7 @@ function operation(endpoint: Endpoint): Json {
     security: [{ key: [endpoint.scope] }],
     parameters: parametersOf(endpoint),
     responses: {
-      200: { description: 'Found; a list may be empty', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG }, content: content(reference(endpoint.answer)) },
+      200: { description: 'Found; a list may be empty', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG }, content: content(reference(endpoint.answer), {}, endpoint.type?.replace(/;.*/, '')) },
       304: { description: 'What If-None-Match names is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
       ...errorResponses([...COMMON, ...endpoint.errors], endpoint),
     },
@@ -164,6 +166,7 @@ export function document(version: string): Json {
       { name: 'geocode', description: 'Addresses' },
       { name: 'parcels', description: 'Cadastral parcels' },
       { name: 'admin', description: 'Regions, provinces, comuni' },
+      { name: 'ogc', description: 'The same parcels by OGC API - Features, Part 1: Core; base address /ogc' },
       { name: 'service', description: 'The service itself' },
     ],
     paths: {
@@ -187,6 +190,10 @@ export function document(version: string): Json {
           description: '`NOT_FOUND`: for all others there is no such path', headers: REQUEST_ID,
           content: content(reference(answers.error), { example: refusal.METRICS_ELSEWHERE().toJSON() }),
         },
+      }),
+      '/ogc/api': keyless('getOgcDocument', 'This document, for clients of OGC API - Features', 'Needs no key.', {
+        200: { description: 'OpenAPI 3.1', headers: { ...REQUEST_ID, ...ETAG }, content: { [OPENAPI_MEDIA]: { schema: { type: 'object' } } } },
+        304: { description: 'What If-None-Match names is still current', headers: { ...REQUEST_ID, ...ETAG } },
       }),
       '/openapi.json': keyless('getDocument', 'This document', 'Needs no key.', {
         200: { description: 'OpenAPI 3.1', headers: { ...REQUEST_ID, ...ETAG }, content: content({ type: 'object' }) },

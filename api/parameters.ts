@@ -89,11 +89,50 @@ export const parcelParameters = z.strictObject({
     .describe(`Sections of the record, basic is always there; names separated by commas: ${SECTION_NAMES.join(', ')}; none: all`).optional(),
 });
 
+export const municipalityPath = z.strictObject({
+  code: z.string().regex(/^([A-Za-z]\d{3}|\d{6})$/).describe('Code of the comune; cadastral, a letter and three digits, or ISTAT, six digits'),
+});
+
 export const noParameters = z.strictObject({});
 export const provinceParameters = z.strictObject({ region: text(1, 100, 'Name or code of a region').optional() });
 export const municipalityParameters = z.strictObject({
   province: text(1, 100, 'Name, code or car plate code of a province').optional(),
   region: text(1, 100, 'Name or code of a region').optional(),
+});
+
+/** Path parameters that are not of any form that is known: what is not there is not found. */
+export const collectionPath = z.strictObject({ collectionId: z.string().describe('Name of a collection; one that collections lists') });
+export const featurePath = z.strictObject({ ...collectionPath.shape, featureId: z.string().describe('Identifier of a feature; its fid') });
+
+/** Up to this size, in degrees, a box is looked for by itself; in a larger one parcels are looked through in their order. */
+export const SMALL_BOX_DEGREES = 0.05;
+
+/** Most features of a page. */
+const FEATURES = 1_000;
+
+/** A moment of RFC 3339. */
+const MOMENT = String.raw`\d{4}-(0[1-9]|1[0-2])-(0[1-9]|[12]\d|3[01])[Tt]([01]\d|2[0-3]):[0-5]\d:([0-5]\d|60)(\.\d+)?([Zz]|[+-]([01]\d|2[0-3]):[0-5]\d)`;
+
+/** Properties that features can be asked for by. */
+export const queryableParameters = {
+  region_code: whole(1, 20, 'Region by its ISTAT code').optional(),
+  municipality_code: z.string().regex(/^[A-Za-z]\d{3}$/).transform((code) => code.toUpperCase()).pipe(z.string())
+    .describe('Comune by its cadastral code; a letter and three digits').optional(),
+  cadastral_reference: text(1, 60, 'National cadastral reference, CCCCZFFFFAS.label').optional(),
+  kind: z.enum(['land', 'road', 'water']).describe('Kind of parcel; land, road or water').optional(),
+};
+
+export const itemsParameters = z.strictObject({
+  // What is more than the most is the most, as the standard has it.
+  limit: z.string().regex(/^0*[1-9]\d{0,20}$/).transform((digits) => Math.min(Number(digits), FEATURES)).pipe(z.int())
+    .meta({ description: `Most features of a page; a whole number from 1 on, more than ${FEATURES} is ${FEATURES}`, minimum: 1, maximum: FEATURES }).default(100),
+  bbox: z.string().transform((value) => value.split(',')).pipe(z.array(side).min(4).max(6))
+    .describe('Only features that intersect the box; west,south,east,north in degrees, or with heights west,south,low,east,north,high').optional(),
+  datetime: z.string().regex(new RegExp(`^(${MOMENT}|(\\.\\.)?/${MOMENT}|${MOMENT}/((\\.\\.)?|${MOMENT}))$`))
+    .describe('Moment or interval; of RFC 3339, 2026-01-01T00:00:00Z, 2026-01-01T00:00:00Z/.. or ../2026-01-01T00:00:00Z').optional(),
+  after: z.string().regex(/^(?:[^\u0000-\u001f\u007f~]{1,60}~)?\d{1,10}$/).refine((cursor) => Number(cursor.slice(cursor.lastIndexOf('~') + 1)) <= LARGEST_FID)
+    .describe('Where the page begins; as the link next of the page before has it').optional(),
+  ...queryableParameters,
 });
 
 /**

@@ -1,7 +1,7 @@
 /** The record of a parcel. Its licences, a third of it, are the same for all parcels of a region: they are asked for once in a publication. */
 import { regionOfFid } from '../pipelines/contract/regions.ts';
 import type { Reader } from '../pipelines/db/reader.ts';
-import type { Answer } from './endpoints.ts';
+import type { Answer } from './endpoint.ts';
 
 /** How a record ends with these licences. The database leaves them out. */
 function endWith(licenses: string): string {

@@ -13,14 +13,17 @@ import { MappaleError } from '../pipelines/errors.ts';
 import type { Log } from '../pipelines/log.ts';
 import { admitter, turnsFor, type Admit, type Caller } from './access.ts';
 import { plainAddress, trusting } from './callers.ts';
-import { ENDPOINTS, type Endpoint } from './endpoints.ts';
+import type { Endpoint } from './endpoint.ts';
+import { ENDPOINTS } from './endpoints.ts';
 import { ENRICH_PATH, enrichTable } from './enrich.ts';
 import { ApiError, invalidParameter, isTransient, refusal } from './errors.ts';
 import { commonHeaders, httpServer, JSON_TYPE } from './http.ts';
 import { databaseFigures, METRICS_TYPE, serverMetrics } from './metrics.ts';
+import { OPENAPI_MEDIA } from './ogc.ts';
 import { BASE, document } from './openapi.ts';
 import { pages } from './pages.ts';
 import { readParameters } from './parameters.ts';
+import { patternOf, routeOf } from './routes.ts';
 import { digest, matches, prepare, sendForm, sendPrepared, WORTH_COMPRESSING } from './prepared.ts';
 import { alone, type Shared } from './workers.ts';
 
@@ -95,7 +98,7 @@ export async function buildServer(
 
   const paths: { readonly path: RegExp; readonly allowed: string }[] = [];
   app.addHook('onRoute', ({ url, method }) => {
-    if (url !== '*') paths.push({ path: new RegExp(`^${url.replace(':id(.+)', '[^/]+').replaceAll('.', '\\.')}$`), allowed: String(method) });
+    if (url !== '*') paths.push({ path: patternOf(url), allowed: String(method) });
   });
   metrics.watch(app);
   let warned = false;
@@ -166,6 +169,8 @@ export async function buildServer(
   });
 
   const openapi = await prepare(JSON.stringify(document(version)));
+  // The same under the type that clients of OGC ask for.
+  app.get(`${BASE}/ogc/api`, async (request, reply) => sendPrepared(request, reply.type(OPENAPI_MEDIA).header('cache-control', 'no-cache'), openapi));
   app.get(`${BASE}/openapi.json`, async (request, reply) => sendPrepared(request, reply.type(JSON_TYPE).header('cache-control', 'no-cache'), openapi));
   await app.register(pages);
   return app;
@@ -206,7 +211,7 @@ function remembered<T>(forMs: number, make: () => Promise<T>): () => Promise<T> 
 }
 
 function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader, admit: Admit, version: string): void {
-  app.get(BASE + endpoint.path.replace('{id}', ':id(.+)'), async (request, reply) => {
+  app.get(BASE + routeOf(endpoint.path), async (request, reply) => {
     const address = plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress);
     // Only a connection that is gone has none.
     if (address === null) throw refusal.CALLER_GONE();
@@ -218,6 +223,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader, admit: 
       const given = {
         path: readParameters(endpoint.pathParameters, request.params as Record<string, unknown>),
         query: readParameters(endpoint.parameters, request.query as Record<string, unknown>),
+        base: `${request.host === '' ? '' : `${request.protocol}://${request.host}`}${BASE}`,
       };
       const found = await endpoint.lookup(reader, given);
       // The same question to the same publication has the same answer, whatever its bytes.
@@ -225,7 +231,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader, admit: 
     });
     reply.header('etag', tag).header('cache-control', 'private, no-cache');
     if (matches(request.headers['if-none-match'], tag)) return reply.code(304).send();
-    return reply.type(JSON_TYPE).send(answer);
+    return reply.type(endpoint.type ?? JSON_TYPE).send(answer);
   });
 }
 

@@ -37,6 +37,8 @@ export interface Joined {
   readonly incremental: IncrementalBuild | null;
   /** Where the database lies on several nodes. */
   readonly nodes: OnNodes | null;
+  /** How long each table took that was made whole; those of which rows were copied were made beside one another. */
+  readonly seconds: ReadonlyMap<Relation, number>;
 }
 
 /**
@@ -74,6 +76,7 @@ export async function join(
     }
     return there;
   });
+  const took = new Map<Relation, number>();
   const make = async (product: Product, session: Session, lane: string): Promise<void> => {
     const { relation, file } = product;
     const table = tableOf(relation);
@@ -92,6 +95,7 @@ export async function join(
       });
       await analyze(session, schema, table);
       const seconds = secondsSince(startedAt);
+      took.set(relation, seconds);
       log.info(`  ${relation}: ${duration(seconds)}`, { relation, seconds });
     }
     await lookIn(session, [schema]);
@@ -111,7 +115,7 @@ export async function join(
     for (const lane of lanes) await dropSchema(session, lane);
   });
   const built = stale.filter(({ relation }) => incremental?.results.get(relation)?.stands !== true);
-  return { unit, schema, files: used.map(({ fileId }) => fileId), products, built, incremental, nodes };
+  return { unit, schema, files: used.map(({ fileId }) => fileId), products, built, incremental, nodes, seconds: took };
 }
 
 /** A sweep works here while the database works for another table. */

@@ -10,10 +10,12 @@ import { exportCommand } from './export.ts';
 import { fetchCommand } from './fetch.ts';
 import { firstScreen } from './first-screen.ts';
 import { loadRegionCommand } from './load-region.ts';
+import { mcpCommand } from './mcp.ts';
 import { migrateCommand } from './migrate.ts';
 import { explainCommand, parcelCommand } from './parcel.ts';
 import { planCommand } from './plan.ts';
 import { forgetCommand, pinCommand, pruneCommand, rollbackCommand, unpinCommand, withdrawCommand } from './publications.ts';
+import { reportCommand } from './quality-report.ts';
 import { refreshCommand } from './refresh.ts';
 import { rejectsCommand } from './rejects.ts';
 import { serveCommand } from './serve.ts';
@@ -26,10 +28,9 @@ import { watchCommand } from './watch.ts';
 
 /** In the order of the help. */
 const COMMANDS = [
-  fetchCommand, loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, enrichCommand, exportCommand, serveCommand, tokenCommand,
-  doctorCommand, synthCommand, migrateCommand, pruneCommand, refreshCommand, watchCommand, rejectsCommand, rollbackCommand, forgetCommand, pinCommand,
-  unpinCommand, withdrawCommand,
-  validateCommand, diffCommand, explainCommand,
+  fetchCommand, loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, reportCommand, enrichCommand, exportCommand, serveCommand,
+  mcpCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand, pruneCommand, refreshCommand, watchCommand, rejectsCommand, rollbackCommand,
+  forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand, explainCommand,
 ];
 
 /** All commands, for the command line and for the tests that hold each to its help and examples. */

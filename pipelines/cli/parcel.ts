@@ -56,7 +56,7 @@ function describe({ fid, section, rules, rows, reproduced, evidence }: Explanati
 }
 
 /** @throws MappaleError `NOT_FOUND` (exit 2) */
-async function findParcel({ database }: Context, id: string): Promise<number> {
+export async function findParcel({ database }: Context, id: string): Promise<number> {
   if (/^\d{9,10}$/.test(id) && Number(id) <= 2_147_483_647) return Number(id);
   const { fid } = await one<{ fid: number | null }>(database, 'select api.parcel_by_reference($1) as fid', [id]);
   if (fid === null) throw notFound(id);

@@ -7,7 +7,7 @@ import { gib, type Price } from '../plan/price.ts';
 import { outlook, type Outlook } from '../run/refresh.ts';
 import { collectPaths, command, look, parseRegion } from './command.ts';
 import { foldersOf } from './refresh.ts';
-import { describeFiles } from './report.ts';
+import { describeFiles } from './refresh-report.ts';
 
 export function planCommand(): Command {
   return command('plan', 'What a refresh would do, and why; writes nothing.', ['mappale plan --data ~/downloads', 'mappale plan molise --data ~/downloads --json'])

@@ -8,7 +8,7 @@ import { prune } from '../operate/prune.ts';
 import { withContext } from '../run/context.ts';
 import { exitCodeOf } from '../run/refresh.ts';
 import { acceptance, change, command, parseRegion, print } from './command.ts';
-import { describe } from './report.ts';
+import { describe } from './refresh-report.ts';
 
 const REGION = 'name or ISTAT code';
 const REGION_OR_ITALY = `${REGION}; italia: the lists of regions, provinces and comuni`;

@@ -3,7 +3,7 @@ import { expandPath } from '../config.ts';
 import { withContext, type Context } from '../run/context.ts';
 import { exitCodeOf, refresh } from '../run/refresh.ts';
 import { acceptance, collectPaths, command, parseCount, parseRegion, print } from './command.ts';
-import { describe } from './report.ts';
+import { describe } from './refresh-report.ts';
 
 export interface RefreshArguments {
   readonly data?: string[];

@@ -12,7 +12,7 @@ import { MappaleError } from '../errors.ts';
 import { makeLog, type Log } from '../log.ts';
 import { loadSources } from '../contract/registry.ts';
 import { command, parseWithin } from './command.ts';
-import { GRACE_MS, sayWhere, stopSignal } from './serving.ts';
+import { GRACE_MS, listenError, sayWhere, stopSignal } from './serving.ts';
 
 interface ServeOptions {
   readonly host: string;
@@ -143,20 +143,4 @@ function warnOfRights({ login, restricted }: Reader, log: Log): void {
     ordinary: `no member of the role ${ROLE}: the server works with whatever rights that login has`,
   }[login];
   log.warn(`DATABASE_URL logs in as ${danger}. Better: create role NAME login password '…' in role ${ROLE}; and DATABASE_URL=postgres://NAME@…`);
-}
-
-function listenError(error: unknown, host: string, port: number): unknown {
-  const { code, message } = error as NodeJS.ErrnoException;
-  switch (code) {
-    case 'EADDRINUSE':
-      return new MappaleError(`port ${port} is in use`, {
-        code: 'PORT_IN_USE', kind: 'usage', at: `${host}:${port}`, hint: 'Choose another one: mappale serve --port 8081', cause: error,
-      });
-    case 'EACCES': case 'EADDRNOTAVAIL': case 'ENOTFOUND': case 'EAI_AGAIN': case 'EINVAL':
-      return new MappaleError(`${host}:${port} cannot be listened on`, {
-        code: 'ADDRESS_UNAVAILABLE', kind: 'usage', detail: message, hint: 'Use an address of this machine and a port from 1024 on.', cause: error,
-      });
-    default:
-      return error;
-  }
 }

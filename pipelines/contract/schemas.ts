@@ -2,7 +2,7 @@
 import { z } from 'zod';
 
 /** @param meaning of the value, and of null */
-export const nullable = (schema: z.ZodType, meaning: string): z.ZodType => z.union([schema, z.null()]).describe(meaning);
+export const nullable = <T>(schema: z.ZodType<T>, meaning: string): z.ZodType<T | null> => z.union([schema, z.null()]).describe(meaning);
 
 export const whole = z.int();
 /** Part of a whole. */

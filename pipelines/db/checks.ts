@@ -29,13 +29,15 @@ export async function runChecks(session: Session, checks: readonly Check[]): Pro
   return offences;
 }
 
-/** Says what was found that is to be looked at. @throws MappaleError `CHECKS_FAILED` (exit 5), naming what may not be, with examples */
-export function refuseOffences(subject: string, offences: readonly Offence[], log: Log): void {
-  for (const { level, expects, rows, name } of offences) {
-    if (level === 'warn') log.warn(`${subject}: ${expects}: ${rows} rows say otherwise`, { check: name });
-  }
+/** An offence that stops nothing, as the ledger keeps it. */
+export type Warning = Pick<Offence, 'name' | 'expects' | 'rows'>;
+
+/** Says what was found that is to be looked at. @returns that @throws MappaleError `CHECKS_FAILED` (exit 5), naming what may not be, with examples */
+export function refuseOffences(subject: string, offences: readonly Offence[], log: Log): Warning[] {
+  const warnings = offences.filter(({ level }) => level === 'warn').map(({ name, expects, rows }) => ({ name, expects, rows }));
+  for (const { expects, rows, name } of warnings) log.warn(`${subject}: ${expects}: ${rows} rows say otherwise`, { check: name });
   const errors = offences.filter(({ level }) => level === 'error');
-  if (errors.length === 0) return;
+  if (errors.length === 0) return warnings;
   throw new MappaleError(`${subject}: checks failed`, {
     code: 'CHECKS_FAILED', kind: 'checks',
     at: [...new Set(errors.map(({ file }) => file))].join(', '),

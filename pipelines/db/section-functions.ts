@@ -24,10 +24,12 @@ export function sectionFunctions(): SqlFile {
   const pointwise = SECTIONS.filter(({ reaches }) => reaches === 'points').map(({ name }) => name);
   return parseSqlFile(FILE, `-- purpose: the sections of a record, by name
 -- reads: none
--- writes: api.section_record, api.section_reached, api.section_columns, api.covered_sections, api.pointwise_sections
+-- writes: api.section_record, api.section_reached, api.section_columns, api.covered_sections, api.pointwise_sections, api.known_sections
 -- grain: one call per section of a parcel
 -- crs: EPSG:4326
 
-${sections('functions', { records: cases('record', 'section'), reaches: cases('reach', 'coverage'), rows: cases('row', 'columns'), covered, pointwise })};
+${sections('functions', {
+    records: cases('record', 'section'), reaches: cases('reach', 'coverage'), rows: cases('row', 'columns'), covered, pointwise, names: SECTION_NAMES,
+  })};
 `);
 }

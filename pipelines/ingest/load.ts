@@ -9,7 +9,7 @@ import { NO_DATA } from '../readers/no-data.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { readChecks, tableOf } from '../contract/sql-files.ts';
 import type { Log } from '../log.ts';
-import { refuseOffences, runChecks } from '../db/checks.ts';
+import { refuseOffences, runChecks, type Warning } from '../db/checks.ts';
 import { statementsOf } from '../db/statements.ts';
 import { leftStaging, stagingSchema } from '../db/workspace.ts';
 import { labelOf, refuseLoss, refuseRejects, type Counts, type Staged } from './stage.ts';
@@ -20,6 +20,8 @@ const statement = statementsOf('ingest');
 /** The release's layers are attached and will never change. */
 export interface Loaded extends Counts {
   readonly releaseId: number;
+  /** What checks found that stops nothing. */
+  readonly warnings: readonly Warning[];
 }
 
 /**
@@ -30,7 +32,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
   const { located, schema, releaseId } = staged;
   const { source } = located;
   const layers = source.layer.writes;
-  const { counts, held } = await inWorkspace(database, schema, async (session) => {
+  const { counts, held, warnings } = await inWorkspace(database, schema, async (session) => {
     await session.query(statement('provide_release'), [releaseId]);
     // Those that are read: rows of members that are taken over come from where they were made.
     await provideMembers(session, releaseId, false);
@@ -46,14 +48,14 @@ export async function load(database: Database, staged: Staged, runId: number, lo
       await (staged.reused.length > 0 ? analyzeRoughly : analyze)(session, schema, tableOf(layer));
     }
     const accounted = await account(session, staged);
-    refuseOffences(source.id, await runChecks(session, readChecks(source.checks)), log);
+    const found = refuseOffences(source.id, await runChecks(session, readChecks(source.checks)), log);
     if (located.complete && accounted.counts.rows === 0) {
       throw inputError('a file that is packaged as complete holds no record that can be used', {
         code: 'NO_RECORDS', at: located.files.map(({ name }) => name).join(', '), detail: 'expected records, found none', hint: 'Download it again and compare its size with the publisher\'s.',
       });
     }
     await recordPlaces(session, schema, source, releaseId);
-    return accounted;
+    return { ...accounted, warnings: found };
   });
   await database.session(async (session) => {
     for (const layer of layers) {
@@ -68,7 +70,7 @@ export async function load(database: Database, staged: Staged, runId: number, lo
     });
     await dropSchema(session, schema);
   });
-  return { releaseId, ...counts };
+  return { releaseId, ...counts, warnings };
 }
 
 /** The table `member`: the members of a release and their files. @param all also those that were taken over */

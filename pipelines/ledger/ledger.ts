@@ -153,8 +153,11 @@ export interface Acceptance {
 /** One command that writes: the only one, or one of several runs beside one another. */
 export interface Run {
   readonly runId: number;
-  /** @throws MappaleError `LOCK_LOST` (exit 6) when the run no longer holds its place */
-  step<T>(step: string, subject: string, work: () => Promise<T>): Promise<T>;
+  /**
+   * @param detailOf facts of the result that are worth keeping with the step
+   * @throws MappaleError `LOCK_LOST` (exit 6) when the run no longer holds its place
+   */
+  step<T>(step: string, subject: string, work: () => Promise<T>, detailOf?: (result: T) => unknown): Promise<T>;
   /** What all regions are made from – releases, what is known of files – is changed by one run at a time: waits for its turn. */
   shared<T>(work: () => Promise<T>): Promise<T>;
   /** Italy's tables, in which regions look things up: waits until no other run builds a region. Within `shared`. */
@@ -194,9 +197,9 @@ export async function withRun<T>(
     try {
       const result = await work({
         runId,
-        step: async (step, subject, inner) => {
+        step: async (step, subject, inner, detailOf) => {
           await turns.verify();
-          return recordStep(database, runId, step, subject, inner);
+          return recordStep(database, runId, step, subject, inner, detailOf);
         },
         shared: turns.shared, italy: turns.italy, region: turns.region,
       });
@@ -216,10 +219,12 @@ export async function openRuns(session: Session): Promise<number[]> {
   return rows.map(({ id }) => id);
 }
 
-async function recordStep<T>(database: Database, runId: number, step: string, subject: string, work: () => Promise<T>): Promise<T> {
+async function recordStep<T>(
+  database: Database, runId: number, step: string, subject: string, work: () => Promise<T>, detailOf?: (result: T) => unknown,
+): Promise<T> {
   const { id } = await one<{ id: number }>(database, ledger('add_step'), [runId, step, subject]);
   const result = await work();
-  await database.query('update ledger.step set ended_at = now() where step_id = $1', [id]);
+  await database.query(ledger('end_step'), [id, detailOf === undefined ? null : JSON.stringify(detailOf(result))]);
   await database.checkpoint();
   return result;
 }

@@ -274,7 +274,7 @@ async function loadRelease(context: Context, run: Run, { located, fingerprint }:
     const earlier: Reusable = (facts) => (again.has(facts.path) ? undefined : reusable(facts));
     const staged = await run.step('stage', subject, () => stage(database, located, fingerprint, earlier, log));
     try {
-      return await run.step('load', subject, () => load(database, staged, run.runId, log));
+      return await run.step('load', subject, () => load(database, staged, run.runId, log), ({ releaseId, warnings }) => ({ release: releaseId, warnings }));
     } catch (error) {
       if (!(error instanceof Repetition)) throw error;
       await dropSchema(database, staged.schema);
@@ -324,8 +324,9 @@ async function buildUnit(
   const layers = read.map((relation) => ({ relation, force: inventory.force(unit, relation) }));
   await refuseTies(database, sources, layers);
   log.info(`${name}: building ${stale.map(({ relation }) => relation).join(', ')}`);
-  const joined = await run.step('join', name, () => join(database, unit, products, published, sources, inventory, log, parallel));
-  await run.step('check', name, () => check(database, joined, name, log, parallel));
+  const joined = await run.step('join', name, () => join(database, unit, products, published, sources, inventory, log, parallel),
+    ({ seconds }) => ({ seconds: Object.fromEntries(seconds) }));
+  await run.step('check', name, () => check(database, joined, name, log, parallel), (checked) => checked);
   const gated = await run.step('gate', name, () => gate(database, joined, name, options.accept, log, parallel));
   // After the gate, which says more: a comune too small for its figures may be missing, too.
   await refuseFewer(database, unit, name, layers, options.accept);

@@ -4,16 +4,17 @@
 -- grain: one call at the start of a server
 -- crs: EPSG:4326, longitude latitude
 
-create or replace function api.any_parcel(out fid int4, out lat float8, out lng float8)
+create or replace function api.any_parcel(out fid int4, out lat float8, out lng float8, out code text)
 language sql stable security definer
 set search_path to public, pg_temp
 as $$
   select
     p.fid,
     st_y(p.point),
-    st_x(p.point)
+    st_x(p.point),
+    p.belfiore
   from core.parcel p
   where p.kind = 'land'
   limit 1
 $$;
-comment on function api.any_parcel() is 'Some land parcel that is published and its representative point; nulls: none is';
+comment on function api.any_parcel() is 'Some land parcel that is published its representative point and the code of its comune; nulls: none is';

@@ -228,6 +228,13 @@ insert into ledger.step (run_id, step, subject)
 values ($1, $2, $3)
 returning step_id as id
 
+-- statement: end_step
+update ledger.step
+set
+  ended_at = now(),
+  detail = $2
+where step_id = $1
+
 -- statement: published_tables
 select
   p.unit_code::int4 as unit,

@@ -71,6 +71,12 @@ language sql immutable parallel safe as $$
 $$;
 comment on function api.pointwise_sections() is 'Sections whose coverage differs within a comune by more than what was found';
 
+create or replace function api.known_sections() returns setof text
+language sql immutable parallel safe as $$
+  select unnest(array[:'names'])
+$$;
+comment on function api.known_sections() is 'Names of all sections, in the order of a record';
+
 -- statement: record
 when :'name' then v_found := api.:"function"(p_fid);
 

@@ -36,6 +36,9 @@ describeEngines('the read interface', (engine) => {
   const questions = (): string[] => [
     `/geocode/search?q=${encodeURIComponent(`${String(address['street_name'])} ${String(address['street_number'])}`)}`, `/geocode/reverse?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`, `/parcels/search?comune=${String(address['municipality_code'])}&foglio=${sheet}`,
     `/parcels/${parcel.fid}`, '/admin/regions', '/admin/provinces', '/admin/municipalities',
+    `/admin/municipalities/${String(address['municipality_code'])}/quality`,
+    '/ogc', '/ogc/conformance', '/ogc/collections', '/ogc/collections/parcels', '/ogc/collections/parcels/queryables', '/ogc/collections/parcels/items?limit=5',
+    `/ogc/collections/parcels/items/${parcel.fid}`,
   ];
 
   beforeAll(async () => {
@@ -57,7 +60,7 @@ describeEngines('the read interface', (engine) => {
     for (const path of questions()) {
       const answered = await ask(path);
       expect(answered.status, `${path}: ${answered.text}`).toBe(200);
-      if (!path.startsWith('/parcels/1')) expect(dataOf(answered).length, path).toBeGreaterThan(0);
+      if (!/^\/parcels\/1|\/quality$|^\/ogc/.test(path)) expect(dataOf(answered).length, path).toBeGreaterThan(0);
     }
   });
 
@@ -486,7 +489,7 @@ describeEngines('the read interface', (engine) => {
     it('say that all is JSON in UTF-8, and not to guess', async () => {
       for (const path of [...questions(), '/health', '/openapi.json', '/nothing', '/parcels/x']) {
         const { headers } = await service.ask(path, { key });
-        expect(headers['content-type'], path).toBe('application/json; charset=utf-8');
+        expect(headers['content-type'], path).toMatch(/^application\/((geo|schema)\+)?json; charset=utf-8$/);
         expect(headers['x-content-type-options'], path).toBe('nosniff');
       }
     });

@@ -56,6 +56,11 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   sezione: mostly(fc.constantFrom('A', 'b')),
   include: mostly(fc.subarray([...SECTION_NAMES]).map((names) => names.join(','))),
   region: mostly(fc.constantFrom('Molise', '14', 'MOLISE')),
+  datetime: mostly(fc.constantFrom('2026-01-01T00:00:00Z', '../2026-01-01T00:00:00+01:00', '2025-01-01T00:00:00Z/..')),
+  region_code: mostly(fc.constantFrom('14', '1')),
+  municipality_code: mostly(fc.constantFrom('Z001', 'z002')),
+  cadastral_reference: mostly(fc.constantFrom('Z001_000100.2')),
+  kind: mostly(fc.constantFrom('land', 'road', 'water')),
   province: mostly(fc.constantFrom('IS', 'Isernia', '094')),
 };
 
@@ -79,8 +84,11 @@ const request = fc.constantFrom(...ENDPOINTS).chain(({ path, parameters, pathPar
     { weight: 1, arbitrary: fc.integer().map(String) },
     { weight: 1, arbitrary: nasty },
   );
+  const collection = mostly(fc.constantFrom('parcels', ...SECTION_NAMES));
+  const code = mostly(fc.constantFrom('Z001', 'z002', '094901', 'H501'));
   return fc.tuple(
-    'id' in pathParameters.shape ? id.map((value) => path.replace('{id}', () => encode(value))) : fc.constant(path),
+    fc.tuple(...Object.keys(pathParameters.shape).map((name) => (['id', 'featureId'].includes(name) ? id : name === 'code' ? code : collection).map((value) => [name, value] as const)))
+      .map((values) => values.reduce((target, [name, value]) => target.replace(`{${name}}`, () => encode(value)), path)),
     names.length === 0 ? fc.constant<string[]>([]) : fc.oneof({ weight: 4, arbitrary: sensibleNames(names) }, { weight: 1, arbitrary: fc.subarray(names) }),
     fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom(...names, 'other', '__proto__', 'constructor', '') }),
     fc.infiniteStream(nasty),

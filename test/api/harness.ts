@@ -66,7 +66,7 @@ export async function serviceOn(database: Database, url: string, options: Pick<S
         method: method as 'GET', url: BASE + path, remoteAddress: from,
         headers: { ...(key === undefined ? {} : { 'x-api-key': key }), ...headers }, ...(body === undefined ? {} : { payload: body }),
       });
-      const isJson = /^application\/json/.test(String(response.headers['content-type'])) && response.headers['content-encoding'] === undefined && response.payload !== '';
+      const isJson = /^application\/([\w.]+\+)?json/.test(String(response.headers['content-type'])) && response.headers['content-encoding'] === undefined && response.payload !== '';
       return {
         status: response.statusCode, text: response.payload, body: isJson ? (JSON.parse(response.payload) as Record<string, unknown>) : null,
         headers: Object.fromEntries(Object.entries(response.headers).map(([name, value]) => [name, value === undefined ? undefined : String(value)])),
@@ -140,6 +140,8 @@ export function templateOf(path: string): string {
   return Object.keys(DOCUMENT.paths).find((template) => new RegExp(`^${template.replace(/\{[^}]+\}/g, '[^/]+')}$`).test(plain)) ?? plain;
 }
 
+const escaped = (name: string): string => name.replaceAll('~', '~0').replaceAll('/', '~1');
+
 /** Why the answer is not one that the document promises; empty: it is. */
 export function offencesOf(path: string, { status, headers, body, text }: Answered): string[] {
   const template = templateOf(path);
@@ -148,7 +150,9 @@ export function offencesOf(path: string, { status, headers, body, text }: Answer
   const missing = Object.keys(response.headers ?? {}).filter((name) => headers[name.toLowerCase()] === undefined && !(status === 429 && /^X-RateLimit/.test(name) && body?.['error'] === 'TOO_MANY_ATTEMPTS'));
   const offences = missing.map((name) => `${template} ${status} lacks the header ${name}`);
   if (response.content === undefined) return text === '' ? offences : [...offences, `${template} ${status} has a body`];
-  const key = `#/paths/${template.replaceAll('~', '~0').replaceAll('/', '~1')}/get/responses/${status}/content/application~1json/schema`;
+  const [type] = Object.keys(response.content);
+  if (!(headers['content-type'] ?? '').startsWith(type!) && headers['content-type'] !== '') offences.push(`${template} ${status} is of type ${headers['content-type']}`);
+  const key = `#/paths/${escaped(template)}/get/responses/${status}/content/${escaped(type!)}/schema`;
   let validate = validators.get(key);
   if (validate === undefined) {
     validate = ajv.compile({ $ref: ID + key.replaceAll('{', '%7B').replaceAll('}', '%7D') });

@@ -18,6 +18,9 @@ import { emptyService, offencesOf, type Service } from './harness.ts';
 const PATHS: Readonly<Record<string, string>> = {
   '/geocode/search': '/geocode/search?q=Via%20Roma', '/geocode/reverse': '/geocode/reverse?lat=41&lng=14', '/parcels/locate': '/parcels/locate?lat=41&lng=14',
   '/parcels/search': '/parcels/search?comune=H501&foglio=1', '/parcels/{id}': '/parcels/1400000000', '/admin/regions': '/admin/regions', '/admin/provinces': '/admin/provinces', '/admin/municipalities': '/admin/municipalities',
+  '/admin/municipalities/{code}/quality': '/admin/municipalities/H501/quality',
+  ...Object.fromEntries(['', '/conformance', '/collections'].map((path) => [`/ogc${path}`, `/ogc${path}`])),
+  ...Object.fromEntries(['', '/queryables', '/items', '/items/{featureId}'].map((path) => [`/ogc/collections/{collectionId}${path}`, `/ogc/collections/parcels${path.replace('{featureId}', '1400000000')}`])),
 };
 
 describeDatabase('access', (engine) => {

@@ -21,6 +21,9 @@ async function questions(trial: Trial): Promise<string[]> {
   return [
     '/geocode/search?q=via%20roma', `/geocode/reverse?${query(centroid)}`, `/parcels/locate?${query(centroid)}`, `/parcels/search?comune=${municipality.code}&foglio=${cadastral.sheet}`,
     `/parcels/${fid}`, '/admin/regions', '/admin/provinces', '/admin/municipalities',
+    `/admin/municipalities/${municipality.code}/quality`,
+    '/ogc', '/ogc/conformance', '/ogc/collections', '/ogc/collections/parcels', '/ogc/collections/parcels/queryables', '/ogc/collections/parcels/items?limit=5',
+    `/ogc/collections/parcels/items/${fid}`,
   ];
 }
 
@@ -39,7 +42,7 @@ export const STATEMENTS: readonly Statement[] = [
   {
     about: 'the interface', says: 'answers JSON everywhere',
     holds: async (trial) => {
-      for (const path of [...(await questions(trial)), '/health', '/openapi.json', '/nothing']) expect((await trial.service.ask(path, { key: await trial.key() })).headers['content-type'], path).toMatch(/^application\/json/);
+      for (const path of [...(await questions(trial)), '/health', '/openapi.json', '/nothing']) expect((await trial.service.ask(path, { key: await trial.key() })).headers['content-type'], path).toMatch(/^application\/((geo|schema)\+)?json/);
     },
   },
   {
@@ -431,12 +434,12 @@ export const STATEMENTS: readonly Statement[] = [
       const unable = async (error: Error): Promise<Answered> => (await answersWith(async () => Promise.reject(error), ['/admin/regions']))[0]!;
       for (const { path, scope, refused } of ENDPOINTS) {
         const other = SCOPES.find((each) => each !== scope)!;
-        const plain = path.replace('{id}', '1499999996');
+        const plain = path.replace('{id}', '1499999996').replace('{code}', 'H501').replace('{collectionId}', 'roads').replace('{featureId}', '1');
         const answers: readonly Answered[] = [
           await service.ask(plain), await service.ask(plain, { key: 'mpl_no', from: '192.0.2.65' }), await service.ask(plain, { key: await service.token([other]) }), await service.ask(plain, { method: 'POST' }),
           await service.ask(plain, { key: spent }), await service.ask(plain, { key: 'mpl_no', from: '192.0.2.64' }), await trial.ask(`${plain}?${query(refused)}`),
           await unable(new Error('a bug')), await unable(new MappaleError('gone', { code: 'SQL_57P01', kind: 'database' })),
-          ...(path === '/parcels/{id}' ? [await trial.ask(plain)] : []),
+          ...(path.includes('{') ? [await trial.ask(plain)] : []),
           ...(path === '/parcels/locate' ? [await trial.ask(`${plain}?lat=48.8566&lng=2.3522`), await trial.ask(`${plain}?bbox=14.6,41.5,14.7,41.6`)] : []),
           ...(path === '/geocode/reverse' ? [await trial.ask(`${plain}?lat=48.8566&lng=2.3522`)] : []),
         ];

@@ -50,7 +50,7 @@ const ROOMS: Readonly<Record<string, Room>> = {
     files: new RegExp(`^${roomPath(room)}`), local: [...ORDER.slice(0, index + 1).map(roomPath), ...(room === 'contract' ? ['sql/core/gates.ts'] : [])], packages: PACKAGES[room],
   }])),
   synthetic: { files: /^pipelines\/synthetic\//, local: [ORDER[0], 'formats', 'contract', 'readers', 'synthetic'].map(roomPath), packages: ['geographiclib-geodesic', 'h5wasm', 'polyclip-ts', 'proj4', 'yazl'] },
-  'a command': { files: /^pipelines\/cli\//, local: ['pipelines/(?!synthetic/)', 'api/'], late: roomPath('synthetic'), packages: ['commander', 'zod'] },
+  'a command': { files: /^pipelines\/cli\//, local: ['pipelines/(?!synthetic/)', 'api/'], late: roomPath('synthetic'), packages: ['@modelcontextprotocol/sdk', 'commander', 'zod'] },
   'the server': {
     files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/deliver/(columns|enrich|keys|table)\\.ts$', 'pipelines/(config|errors|log|contract/(schemas|sections|regions)|operate/metrics)\\.ts$'],
     packages: ['fastify', '@fastify/*', 'leaflet', 'prom-client', 'swagger-ui-dist', 'zod'],

@@ -1,0 +1,286 @@
+/**
+ * OGC API - Features, Part 1: Core, below /ogc: the parcels, and each section of their record, as collections of GeoJSON features. The tokens, limits and
+ * errors are those of the whole interface. Which requirement which test holds: docs/ogc-conformance.md.
+ */
+import { z } from 'zod';
+import { firstFid, REGIONS } from '../pipelines/contract/regions.ts';
+import { SECTIONS } from '../pipelines/contract/sections.ts';
+import type { Reader } from '../pipelines/db/reader.ts';
+import { endpoint, type Answer, type Endpoint } from './endpoint.ts';
+import { invalidParameter, refusal } from './errors.ts';
+import { CRS84, collection, collections, conformance, featureCollection, GEOJSON_TYPE, landingPage, queryables, SCHEMA_TYPE, singleFeature } from './ogc-answers.ts';
+import { collectionPath, descriptionOf, featurePath, itemsParameters, noParameters, queryableParameters, SMALL_BOX_DEGREES } from './parameters.ts';
+
+const OGC = '/ogc';
+
+export const CONFORMS_TO: readonly string[] = ['core', 'geojson'].map((name) => `http://www.opengis.net/spec/ogcapi-features-1/1.0/conf/${name}`);
+
+const QUERYABLES_REL = 'http://www.opengis.net/def/rel/ogc/1.0/queryables';
+
+/** Without the charset, as links name types. */
+const [JSON_MEDIA, GEOJSON_MEDIA, SCHEMA_MEDIA] = ['application/json', ...[GEOJSON_TYPE, SCHEMA_TYPE].map((type) => type.replace(/;.*/, ''))] as [string, string, string];
+
+export const OPENAPI_MEDIA = 'application/vnd.oai.openapi+json;version=3.1';
+
+interface Link {
+  readonly href: string;
+  readonly rel: string;
+  readonly type?: string;
+  readonly title?: string;
+}
+
+interface Collection {
+  readonly id: string;
+  readonly title: string;
+  readonly description: string;
+  /** Section of the record; null: the parcels themselves. */
+  readonly section: string | null;
+}
+
+export const COLLECTIONS: readonly Collection[] = [
+  { id: 'parcels', title: 'Parcels', description: 'Cadastral parcels, roads and waters among them: what they are called and how they are drawn', section: null },
+  ...SECTIONS.filter(({ name }) => name !== 'basic').map(({ name, title }) => ({
+    id: name, title, description: `Every parcel with the section ${name} of its record, and whether its sources cover the place`, section: name,
+  })),
+];
+
+/** @throws ApiError `NOT_FOUND` */
+function collectionOf(id: string): Collection {
+  const found = COLLECTIONS.find((each) => each.id === id);
+  if (found === undefined) throw refusal.NO_FEATURE(id, null);
+  return found;
+}
+
+function describeCollection({ id, title, description }: Collection, base: string, extent: readonly number[] | null): Readonly<Record<string, unknown>> {
+  const at = `${base}${OGC}/collections/${id}`;
+  const links: readonly Link[] = [
+    { href: at, rel: 'self', type: JSON_MEDIA, title },
+    { href: `${at}/items`, rel: 'items', type: GEOJSON_MEDIA, title: `${title} as GeoJSON` },
+    { href: `${at}/queryables`, rel: QUERYABLES_REL, type: SCHEMA_MEDIA, title: 'What items can be asked for by' },
+  ];
+  return {
+    id, title, description, links,
+    ...(extent === null ? {} : { extent: { spatial: { bbox: [extent], crs: CRS84 } } }),
+    itemType: 'feature',
+    crs: [CRS84],
+  };
+}
+
+async function extentOf(reader: Reader): Promise<{ publication: string; extent: readonly number[] | null }> {
+  return reader.call<{ publication: string; extent: readonly number[] | null }>('select publication, extent from api.features_extent()', []);
+}
+
+/** What says the same until the program is another one. */
+function fixed(value: unknown): Promise<Answer> {
+  return Promise.resolve({ publication: '', answer: JSON.stringify(value) });
+}
+
+/** Where a page begins behind: a fid, or in a comune, whose parcels come by reference, the reference and the fid. */
+function readCursor(after: string | undefined): { reference: string; fid: number } {
+  if (after === undefined) return { reference: '', fid: -1 };
+  const at = after.lastIndexOf('~');
+  return { reference: after.slice(0, Math.max(at, 0)), fid: Number(after.slice(at + 1)) };
+}
+
+/** A text of the query that means the same. */
+function queryOf(values: Readonly<Record<string, unknown>>): string {
+  const given = Object.entries(values).filter(([, value]) => value !== undefined);
+  return given.map(([name, value]) => `${name}=${encodeURIComponent(String(value))}`).join('&');
+}
+
+/** @param bbox 4 or 6 numbers @returns two boxes where it crosses the antimeridian @throws ApiError `INVALID_PARAMS` */
+function boxesOf(bbox: readonly number[] | undefined): { boxes: readonly number[] | null; isSmall: boolean } {
+  if (bbox === undefined) return { boxes: null, isSmall: false };
+  const [west = NaN, south = NaN, east = NaN, north = NaN] = bbox.length === 4 ? bbox : [bbox[0], bbox[1], bbox[3], bbox[4]] as readonly number[];
+  const [low = 0, high = 0] = bbox.length === 6 ? [bbox[2], bbox[5]] : [];
+  const isOnEarth = [west, east].every((lng) => Math.abs(lng) <= 180) && [south, north].every((lat) => Math.abs(lat) <= 90);
+  if (bbox.length === 5 || !isOnEarth || south > north || low > high) {
+    throw invalidParameter('bbox', descriptionOf(itemsParameters.shape.bbox).replace(/^.*?; /, ''), 'is no box on Earth');
+  }
+  if (west > east) return { boxes: [west, south, 180, north, -180, south, east, north], isSmall: false };
+  return { boxes: [west, south, east, north], isSmall: Math.max(east - west, north - south) <= SMALL_BOX_DEGREES };
+}
+
+/** As `api.features` gives it. */
+type Page = {
+  readonly publication: string;
+  readonly features: string;
+  readonly returned: number;
+  readonly next_reference: string | null;
+  readonly next: number | null;
+  readonly licenses: string;
+};
+
+const FIRSTS = [...REGIONS.map(({ code }) => firstFid(code)), firstFid(REGIONS.length + 1)];
+
+async function items(
+  reader: Reader, query: z.output<typeof itemsParameters>, { collectionId }: z.output<typeof collectionPath>, base: string,
+): Promise<Answer> {
+  const { id, title, section } = collectionOf(collectionId);
+  const { limit, after, bbox, region_code: region, municipality_code, cadastral_reference, kind } = query;
+  const { boxes, isSmall } = boxesOf(bbox);
+  const cursor = readCursor(after);
+  const range = region === undefined ? [FIRSTS[0], FIRSTS.at(-1)] : [firstFid(region), firstFid(region + 1)];
+  const page = await reader.call<Page>('select publication, features, returned, next_reference, next, licenses from api.features($1, $2, $3, $4, $5, $6, $7, $8, $9)', [
+    section, boxes, isSmall, FIRSTS, range, JSON.stringify({ municipality_code, cadastral_reference, kind }), cursor.reference, cursor.fid, limit,
+  ]);
+  const at = `${base}${OGC}/collections/${id}`;
+  const next = page.next === null ? [] : [{
+    href: `${at}/items?${queryOf({ ...query, after: page.next_reference === null ? page.next : `${page.next_reference}~${page.next}` })}`,
+    rel: 'next', type: GEOJSON_MEDIA, title: 'Next page',
+  }];
+  const links: readonly Link[] = [
+    { href: `${at}/items?${queryOf(query)}`, rel: 'self', type: GEOJSON_MEDIA, title: 'This page' },
+    ...next,
+    { href: at, rel: 'collection', type: JSON_MEDIA, title },
+  ];
+  return {
+    publication: page.publication,
+    answer: `{"type":"FeatureCollection","features":[${page.features}],"numberReturned":${page.returned},"links":${JSON.stringify(links)},"licenses":${page.licenses}}`,
+  };
+}
+
+async function item(reader: Reader, { collectionId, featureId }: z.output<typeof featurePath>, base: string): Promise<Answer> {
+  const { id, title, section } = collectionOf(collectionId);
+  if (!/^(0|[1-9]\d{0,9})$/.test(featureId) || Number(featureId) >= (FIRSTS.at(-1) ?? 0)) throw refusal.NO_FEATURE(id, featureId);
+  const { publication, feature, licenses } = await reader.call<{ publication: string; feature: string | null; licenses: string }>(
+    'select publication, feature, licenses from api.feature($1, $2)', [Number(featureId), section],
+  );
+  if (feature === null) throw refusal.NO_FEATURE(id, featureId);
+  const at = `${base}${OGC}/collections/${id}`;
+  const links: readonly Link[] = [
+    { href: `${at}/items/${featureId}`, rel: 'self', type: GEOJSON_MEDIA, title: 'This feature' },
+    { href: at, rel: 'collection', type: JSON_MEDIA, title },
+  ];
+  return { publication, answer: `${feature.slice(0, -1)},"links":${JSON.stringify(links)},"licenses":${licenses}}` };
+}
+
+/** What every one of these has. */
+const COMMON = { scope: 'parcels:read' } as const;
+const NO_COLLECTION = { errors: ['NOT_FOUND'] as const, missing: refusal.NO_FEATURE('roads', null) };
+
+export const OGC_ENDPOINTS: readonly Endpoint[] = [
+  endpoint({
+    ...COMMON,
+    path: OGC,
+    operation: 'getLandingPage',
+    summary: 'Landing page',
+    description: 'Where the rest is: this document, the conformance classes, the collections.',
+    parameters: noParameters,
+    answer: landingPage,
+    refused: { f: 'json' },
+    lookup: (_reader, _query, _path, base) => fixed({
+      title: 'mappale: Italian cadastral parcels',
+      description: 'Parcels and the sections of their record, by OGC API - Features. Attributions in licenses must be shown with the data.',
+      links: [
+        { href: `${base}${OGC}`, rel: 'self', type: JSON_MEDIA, title: 'This document' },
+        { href: `${base}${OGC}/api`, rel: 'service-desc', type: OPENAPI_MEDIA, title: 'The whole interface as OpenAPI' },
+        { href: `${base}/docs`, rel: 'service-doc', type: 'text/html', title: 'The same, to try' },
+        { href: `${base}${OGC}/conformance`, rel: 'conformance', type: JSON_MEDIA, title: 'Conformance classes' },
+        { href: `${base}${OGC}/collections`, rel: 'data', type: JSON_MEDIA, title: 'Collections' },
+      ],
+    }),
+  }),
+  endpoint({
+    ...COMMON,
+    path: `${OGC}/conformance`,
+    operation: 'getConformanceClasses',
+    summary: 'Conformance classes',
+    description: 'Core and GeoJSON of OGC API - Features, Part 1.',
+    parameters: noParameters,
+    answer: conformance,
+    refused: { f: 'json' },
+    lookup: () => fixed({ conformsTo: CONFORMS_TO }),
+  }),
+  endpoint({
+    ...COMMON,
+    path: `${OGC}/collections`,
+    operation: 'getCollections',
+    summary: 'Collections',
+    description: 'The parcels, and each section of their record.',
+    parameters: noParameters,
+    answer: collections,
+    refused: { f: 'json' },
+    lookup: async (reader, _query, _path, base) => {
+      const { publication, extent } = await extentOf(reader);
+      const links: readonly Link[] = [{ href: `${base}${OGC}/collections`, rel: 'self', type: JSON_MEDIA, title: 'This document' }];
+      return { publication, answer: JSON.stringify({ links, collections: COLLECTIONS.map((each) => describeCollection(each, base, extent)) }) };
+    },
+  }),
+  endpoint({
+    ...COMMON, ...NO_COLLECTION,
+    path: `${OGC}/collections/{collectionId}`,
+    operation: 'getCollection',
+    summary: 'A collection',
+    description: 'What it is, where it lies, and where its features are.',
+    parameters: noParameters,
+    pathParameters: collectionPath,
+    answer: collection,
+    example: { collectionId: 'parcels' },
+    refused: { f: 'json' },
+    lookup: async (reader, _query, { collectionId }, base) => {
+      const found = collectionOf(collectionId);
+      const { publication, extent } = await extentOf(reader);
+      return { publication, answer: JSON.stringify(describeCollection(found, base, extent)) };
+    },
+  }),
+  endpoint({
+    ...COMMON, ...NO_COLLECTION,
+    path: `${OGC}/collections/{collectionId}/queryables`,
+    operation: 'getQueryables',
+    summary: 'What a collection can be asked for by',
+    description: 'As JSON Schema. Each property is a parameter of `items`: features are those of which it is equal.',
+    parameters: noParameters,
+    pathParameters: collectionPath,
+    answer: queryables,
+    type: SCHEMA_TYPE,
+    example: { collectionId: 'parcels' },
+    refused: { f: 'json' },
+    lookup: (_reader, _query, { collectionId }, base) => {
+      const { id, title } = collectionOf(collectionId);
+      const properties: Record<string, unknown> = {};
+      for (const [name, field] of Object.entries(queryableParameters)) {
+        const { $schema: _schema, ...schema } = z.toJSONSchema(field as z.ZodType);
+        properties[name] = schema;
+      }
+      return fixed({
+        $schema: 'https://json-schema.org/draft/2020-12/schema', $id: `${base}${OGC}/collections/${id}/queryables`, type: 'object', title,
+        properties, additionalProperties: false,
+      });
+    },
+  }),
+  endpoint({
+    ...COMMON, ...NO_COLLECTION,
+    path: `${OGC}/collections/{collectionId}/items`,
+    operation: 'getFeatures',
+    summary: 'Features of a collection',
+    description: 'A page of them as GeoJSON, in longitude and latitude of WGS 84; link `next` leads to the next page and is there until the last one. '
+      + 'A page looks at some thousand parcels at most: where few match it may have fewer than `limit`, even none, and a next page. '
+      + 'No parcel has a time of its own: `datetime` matches all.',
+    parameters: itemsParameters,
+    pathParameters: collectionPath,
+    answer: featureCollection,
+    type: GEOJSON_TYPE,
+    example: { collectionId: 'parcels', limit: '10' },
+    otherExamples: {
+      bbox: '14.66,41.56,14.67,41.57', datetime: '2026-01-01T00:00:00Z/..', after: '1400000000', region_code: '14', municipality_code: 'H501',
+      cadastral_reference: 'H833_001300.594', kind: 'land',
+    },
+    refused: { limit: '0' },
+    lookup: items,
+  }),
+  endpoint({
+    ...COMMON, ...NO_COLLECTION,
+    path: `${OGC}/collections/{collectionId}/items/{featureId}`,
+    operation: 'getFeature',
+    summary: 'A feature',
+    description: 'By its `fid`.',
+    parameters: noParameters,
+    pathParameters: featurePath,
+    answer: singleFeature,
+    type: GEOJSON_TYPE,
+    example: { collectionId: 'parcels', featureId: '1400000000' },
+    refused: { f: 'json' },
+    lookup: (reader, _query, path, base) => item(reader, path, base),
+  }),
+];

@@ -1,0 +1,57 @@
+/** HTML as text: whatever is filled in is escaped, unless it is HTML itself. */
+
+/** Text that is HTML. */
+export class Html {
+  constructor(readonly text: string) {}
+
+  toString(): string {
+    return this.text;
+  }
+}
+
+export type Filling = string | number | null | Html | readonly Filling[];
+
+const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;' };
+
+function fill(value: Filling): string {
+  if (value === null) return '';
+  if (value instanceof Html) return value.text;
+  if (typeof value === 'object') return value.map(fill).join('');
+  // What no page may hold is shown, not kept.
+  return String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '').replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '\ufffd');
+}
+
+/** A template whose fillings are escaped; lists are joined, null is nothing. Attributes stand in double quotes. */
+export function html(parts: TemplateStringsArray, ...fillings: readonly Filling[]): Html {
+  return new Html(parts.map((part, index) => (index === 0 ? part : `${fill(fillings[index - 1] ?? null)}${part}`)).join(''));
+}
+
+/** A table that scrolls by itself where the screen is narrow. Numbers stand to the right. @param caption what it is, for those who hear it */
+export function htmlTable(caption: string, header: readonly string[], rows: readonly (readonly Filling[])[]): Html {
+  const cell = (value: Filling): Html => (typeof value === 'number' ? html`<td class="n">${GROUPED.format(value)}</td>` : html`<td>${value}</td>`);
+  return html`<div class="scroll" tabindex="0" role="region" aria-label="${caption}"><table><caption>${caption}</caption>
+<thead><tr>${header.map((each) => html`<th scope="col">${each}</th>`)}</tr></thead>
+<tbody>${rows.map((row) => html`<tr>${row.map(cell)}</tr>
+`)}</tbody></table></div>`;
+}
+
+const GROUPED = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 8 });
+
+/** What a page that stands alone has: no script, nothing from elsewhere. */
+export function htmlPage(title: string, style: string, body: Html): string {
+  return html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; style-src 'unsafe-inline'">
+<meta name="color-scheme" content="light dark">
+<title>${title}</title>
+<style>${new Html(style)}</style>
+</head>
+<body>
+${body}
+</body>
+</html>
+`.text;
+}

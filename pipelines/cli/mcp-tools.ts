@@ -1,0 +1,168 @@
+/** What a language model may ask: the questions of the interface as tools of the Model Context Protocol. Every answer carries its licences. */
+import { McpServer } from '@modelcontextprotocol/sdk/server/mcp.js';
+import type { CallToolResult } from '@modelcontextprotocol/sdk/types.js';
+import { z } from 'zod';
+import type { Scope } from '../../api/access.ts';
+import type { Endpoint } from '../../api/endpoint.ts';
+import { ENDPOINTS } from '../../api/endpoints.ts';
+import { ApiError } from '../../api/errors.ts';
+import { readParameters } from '../../api/parameters.ts';
+import { gateOf } from '../contract/gates.ts';
+import { regionOfFid } from '../contract/regions.ts';
+import { SECTION_NAMES } from '../contract/sections.ts';
+import type { Relation } from '../contract/sql-files.ts';
+import type { Reader } from '../db/reader.ts';
+import { MappaleError } from '../errors.ts';
+import { explain } from '../operate/explain.ts';
+import { VERSION, type Context } from '../run/context.ts';
+import { findParcel } from './parcel.ts';
+import { readPassport } from './quality-report.ts';
+
+/** What the tools work with. */
+export interface Asked {
+  readonly context: Context;
+  readonly reader: Reader;
+}
+
+interface Tool<Input extends z.ZodRawShape> {
+  readonly name: string;
+  readonly title: string;
+  readonly description: string;
+  /** What a token must open, where one is asked for. */
+  readonly scope: Scope;
+  readonly input: Input;
+  /** @throws ApiError, MappaleError */
+  readonly answer: (asked: Asked, input: z.output<z.ZodObject<Input>>) => Promise<Readonly<Record<string, unknown>>>;
+}
+
+/** Ties an answer to the types of its input. */
+function tool<Input extends z.ZodRawShape>(facts: Tool<Input>): Tool<z.ZodRawShape> {
+  return facts as unknown as Tool<z.ZodRawShape>;
+}
+
+function endpointOf(operation: string): Endpoint {
+  const found = ENDPOINTS.find((each) => each.operation === operation);
+  if (found === undefined) throw new Error(`the interface has no operation ${operation}`);
+  return found;
+}
+
+/** The answer of an endpoint; values are read as if they had come by its address. @throws ApiError, MappaleError */
+async function answerOf(
+  { reader }: Asked, operation: string, query: Readonly<Record<string, unknown>>, path: Readonly<Record<string, unknown>> = {},
+): Promise<Readonly<Record<string, unknown>>> {
+  const { lookup, parameters, pathParameters } = endpointOf(operation);
+  const textual = (values: Readonly<Record<string, unknown>>): Record<string, string> =>
+    Object.fromEntries(Object.entries(values).filter(([, value]) => value !== undefined).map(([name, value]) => [name, String(value)]));
+  const { answer } = await lookup(reader, { path: readParameters(pathParameters, textual(path)), query: readParameters(parameters, textual(query)), base: '' });
+  return JSON.parse(answer ?? 'null') as Readonly<Record<string, unknown>>;
+}
+
+/** Attributions of sections in these regions, and in those of these comuni. */
+async function licensesOf({ reader }: Asked, regions: readonly number[], comuni: readonly string[], sections: readonly string[]): Promise<unknown> {
+  const { licenses } = await reader.call<{ licenses: string }>('select licenses_of as licenses from api.licenses_of($1, $2, $3)', [regions, comuni, sections]);
+  return JSON.parse(licenses);
+}
+
+/** Sections in which the rows of a published table are seen. */
+function sectionsOf(relation: Relation): string[] {
+  const gate = gateOf(relation);
+  return gate === null ? [] : [gate.section];
+}
+
+const latitude = z.number().describe('Degrees, WGS 84');
+const longitude = z.number().describe('Degrees, WGS 84');
+const parcelId = z.string().describe('fid, such as 1400000000, or national cadastral reference, such as H833_001300.594');
+
+export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
+  tool({
+    name: 'search',
+    title: 'Search addresses',
+    description: 'From an Italian address to coordinates: best match first, in the place that was named or nowhere. match_type says how close it is.',
+    scope: 'geocoding:read',
+    input: {
+      q: z.string().describe('The address as one would write it: Via Roma 5, Campobasso'),
+      city: z.string().optional().describe('Only this comune: its name or cadastral code'),
+      limit: z.int().optional().describe('Most results, 1–50; default 10'),
+    },
+    answer: async (asked, { q, city, limit }) => {
+      const found = await answerOf(asked, 'searchAddresses', { q, city, limit });
+      const comuni = (found['data'] as readonly { municipality_code: string }[]).map(({ municipality_code: code }) => code);
+      return { ...found, licenses: await licensesOf(asked, [], [...new Set(comuni)], sectionsOf('core.access_point')) };
+    },
+  }),
+  tool({
+    name: 'locate',
+    title: 'Locate parcels',
+    description: 'Cadastral parcels at a point (lat and lng), smallest first, or in a small box (bbox, each side at most 0.05°).',
+    scope: 'parcels:read',
+    input: {
+      lat: latitude.optional(),
+      lng: longitude.optional(),
+      bbox: z.array(z.number()).length(4).optional().describe('west, south, east, north in degrees'),
+      limit: z.int().optional().describe('Most parcels, 1–200; default 50'),
+    },
+    answer: async (asked, { lat, lng, bbox, limit }) => {
+      const found = await answerOf(asked, 'locateParcels', { lat, lng, bbox, limit });
+      const regions = (found['data'] as readonly { fid: number }[]).map(({ fid }) => regionOfFid(fid));
+      return { ...found, licenses: await licensesOf(asked, [...new Set(regions)], [], ['basic']) };
+    },
+  }),
+  tool({
+    name: 'parcel',
+    title: 'Record of a parcel',
+    description: 'Everything that is known of one parcel, in sections; meta.coverage tells "nothing there" (mapped) from "nobody has said" (not_mapped, not_loaded).',
+    scope: 'parcels:read',
+    input: { id: parcelId, sections: z.array(z.enum(SECTION_NAMES)).optional().describe('Only these sections; basic is always there; default all') },
+    answer: async (asked, { id, sections }) => {
+      const { meta, ...record } = await answerOf(asked, 'getParcel', { include: sections?.join(',') }, { id: await findParcel(asked.context, id) });
+      const { licenses, ...rest } = meta as Readonly<Record<string, unknown>>;
+      return { ...record, meta: rest, licenses };
+    },
+  }),
+  tool({
+    name: 'explain',
+    title: 'Explain a value',
+    description: 'Where the values of one section of one parcel come from: file, place in it, release, rule, overlap or distance.',
+    scope: 'parcels:read',
+    input: { id: parcelId, section: z.enum(SECTION_NAMES).describe('Section of the record') },
+    answer: async (asked, { id, section }) => {
+      const fid = await findParcel(asked.context, id);
+      return { ...await explain(asked.context, fid, section), licenses: await licensesOf(asked, [regionOfFid(fid)], [], [section]) };
+    },
+  }),
+  tool({
+    name: 'coverage',
+    title: 'Coverage of a comune',
+    description: 'What covers a comune, section by section: mapped, none (mapped, and nothing is there), partial, not_mapped, not_loaded; and which files speak for it.',
+    scope: 'admin_data:read',
+    input: { comune: z.string().describe('Cadastral code (H501), ISTAT code (058091) or name') },
+    answer: async ({ reader }, { comune }) => {
+      const { municipality, istat_code, published_at, coverage, files, meta: { licenses } } = await readPassport(reader, comune);
+      return { municipality, istat_code, published_at, coverage, files, licenses };
+    },
+  }),
+];
+
+/** A server of the protocol with all tools, for one connection. */
+export function mcpServer(asked: Asked): McpServer {
+  const server = new McpServer({ name: 'mappale', version: VERSION }, {
+    instructions: 'Data of Italy\'s public bodies at the level of cadastral parcels. Attributions in licenses must be shown with the data. '
+      + 'Risk data is official data for analysis and screening and has no evidentiary value.',
+  });
+  for (const { name, title, description, input, answer } of TOOLS) {
+    server.registerTool(name, { title, description, inputSchema: input, annotations: { readOnlyHint: true, openWorldHint: false } }, async (given) => {
+      try {
+        return told(await answer(asked, given));
+      } catch (error) {
+        // What is foreseen is told to the model, which may ask better; the rest is the protocol's to tell.
+        if (error instanceof ApiError || error instanceof MappaleError) return { ...told(error.toJSON()), isError: true };
+        throw error;
+      }
+    });
+  }
+  return server;
+}
+
+function told(value: Readonly<Record<string, unknown>>): CallToolResult {
+  return { content: [{ type: 'text', text: JSON.stringify(value) }], structuredContent: { ...value } };
+}

@@ -1,0 +1,147 @@
+/** `mappale mcp`: the tools over standard input and output, for a program that starts this one, or over HTTP. */
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
+import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import type { Command } from 'commander';
+import { admitter, turnsFor, type Admit, type Scope } from '../../api/access.ts';
+import { plainAddress } from '../../api/callers.ts';
+import { ApiError, refusal } from '../../api/errors.ts';
+import { openReader } from '../db/reader.ts';
+import type { Log } from '../log.ts';
+import { withContext } from '../run/context.ts';
+import { command, parseWithin } from './command.ts';
+import { mcpServer, TOOLS, type Asked } from './mcp-tools.ts';
+import { listenError, stopSignal } from './serving.ts';
+
+interface Options {
+  readonly http: boolean;
+  readonly host: string;
+  readonly port: number;
+}
+
+/** Where the protocol is spoken over HTTP. */
+const PATH = '/mcp';
+/** Longest message that comes in; bytes. */
+const LONGEST = 1 << 20;
+
+export function mcpCommand(): Command {
+  return command('mcp', 'Answer a language model by the Model Context Protocol: search, locate, parcel, explain, coverage.', [
+    'mappale mcp', 'mappale mcp --http --port 8090',
+  ])
+    .option('--http', `over HTTP at ${PATH}, with the tokens and limits of mappale serve; without it over standard input and output`, false)
+    .option('--host <address>', 'address to listen on', '127.0.0.1')
+    .option('--port <n>', 'port to listen on; 0: any free one', parseWithin(0, 65_535), 8090)
+    .action((options: Options) => withContext({ access: 'read' }, async (context) => {
+      const reader = await openReader(context.database, context.config.databaseUrl, { connections: 4, statementTimeoutMs: 20_000 });
+      try {
+        if (options.http) await overHttp({ context, reader }, options, context.log);
+        else await overStdio({ context, reader });
+      } finally {
+        await reader.close();
+      }
+    }));
+}
+
+/** Until the other side closes its end. Standard output belongs to the protocol. */
+async function overStdio(asked: Asked): Promise<void> {
+  const server = mcpServer(asked);
+  const ended = new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve));
+  await server.connect(new StdioServerTransport());
+  await Promise.race([ended, stopSignal()]);
+  await server.close();
+}
+
+/** @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
+async function overHttp(asked: Asked, { host, port }: Options, log: Log): Promise<void> {
+  const { server, listening } = listen(asked, host, port, log);
+  try {
+    await listening;
+    const { port: given } = server.address() as AddressInfo;
+    process.stdout.write(`http://${host.includes(':') ? `[${host}]` : host}:${given}${PATH}\n`);
+    log.info('listening; each request needs a token: mappale token create --scopes geocoding:read,parcels:read,admin_data:read; stop with Ctrl-C');
+    await stopSignal();
+  } finally {
+    await new Promise((resolve) => {
+      server.close(resolve);
+      server.closeAllConnections();
+    });
+  }
+}
+
+function listen(asked: Asked, host: string, port: number, log: Log): { server: Server; listening: Promise<void> } {
+  const turns = turnsFor(asked.reader.parallel);
+  const admit = admitter(asked.reader, (caller) => turns.take(caller));
+  const server = createServer((request, response) => {
+    answer(asked, admit, request, response).catch((error: unknown) => {
+      const refused = error instanceof ApiError ? error : refusal.INTERNAL_ERROR('');
+      if (!(error instanceof ApiError)) log.warn(error instanceof Error ? error.stack ?? error.message : String(error));
+      if (response.headersSent) return void response.destroy();
+      response.writeHead(refused.status, { ...refused.headers, 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
+      response.end(JSON.stringify(refused));
+    });
+  });
+  const listening = new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen({ host, port }, resolve);
+  }).catch((error: unknown) => {
+    throw listenError(error, host, port);
+  });
+  return { server, listening };
+}
+
+/**
+ * One message, which needs a token and counts as one request. Nothing is kept between messages: any of several servers may answer the next one.
+ * @throws ApiError
+ */
+async function answer(asked: Asked, admit: Admit, request: IncomingMessage, response: ServerResponse): Promise<void> {
+  const address = plainAddress(request.socket.remoteAddress);
+  if (address === null) throw refusal.CALLER_GONE();
+  if (new URL(request.url ?? '/', 'http://localhost').pathname !== PATH) throw new ApiError('NOT_FOUND', `there is no such path; the protocol is spoken at ${PATH}`);
+  // Nothing is told unasked, so there is no stream to open and no session to end.
+  if (request.method !== 'POST') throw new ApiError('METHOD_NOT_ALLOWED', `${request.method ?? ''} is not allowed; allowed: POST`, { allowed: ['POST'] }, { allow: 'POST' });
+  const message = await readMessage(request);
+  await admit(keyOf(request), scopeOf(message), address, () => request.socket.destroyed, ({ headers }) => {
+    for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
+  }, async () => {
+    const done = new Promise((resolve) => response.once('close', resolve));
+    const transport = new StreamableHTTPServerTransport({ enableJsonResponse: true });
+    const server = mcpServer(asked);
+    try {
+      await server.connect(transport);
+      await transport.handleRequest(request, response, message);
+      await done;
+    } finally {
+      await server.close();
+    }
+  });
+}
+
+/** @throws ApiError `INVALID_PARAMS` */
+async function readMessage(request: IncomingMessage): Promise<unknown> {
+  const chunks: Buffer[] = [];
+  let length = 0;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    length += chunk.length;
+    if (length > LONGEST) throw new ApiError('INVALID_PARAMS', `the message is too long; allowed: ${LONGEST} bytes`, undefined, { connection: 'close' });
+    chunks.push(chunk);
+  }
+  try {
+    const message: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    if (typeof message === 'object' && message !== null && !Array.isArray(message)) return message;
+  } catch {
+    // Told below.
+  }
+  throw new ApiError('INVALID_PARAMS', 'the body is no message of JSON-RPC 2.0; allowed: one object');
+}
+
+/** As clients of the interface send it, or as those of the protocol do. */
+function keyOf({ headers }: IncomingMessage): string | readonly string[] | undefined {
+  return headers['x-api-key'] ?? /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+}
+
+/** What a message must be allowed: what the tool needs that it calls; for the rest, to ask for parcels. */
+function scopeOf(message: unknown): Scope {
+  const { method, params } = message as { method?: unknown; params?: { name?: unknown } };
+  return (method === 'tools/call' ? TOOLS.find(({ name }) => name === params?.name)?.scope : undefined) ?? 'parcels:read';
+}

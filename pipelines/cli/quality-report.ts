@@ -1,0 +1,123 @@
+/** The report of a region, and the quality passport of a comune. */
+import { rename, rm, writeFile } from 'node:fs/promises';
+import type { Command } from 'commander';
+import { municipalityQuality } from '../../api/answers.ts';
+import { comuniNamed } from '../../api/geocoding.ts';
+import { expandPath } from '../config.ts';
+import type { Region } from '../contract/regions.ts';
+import { openReader, type Reader } from '../db/reader.ts';
+import { MappaleError } from '../errors.ts';
+import { readOutlines, readRegionReport, type RegionReport } from '../operate/region-report.ts';
+import { group } from '../progress.ts';
+import type { Context } from '../run/context.ts';
+import { command, look, parseRegion } from './command.ts';
+import { comunePage, regionPage, worthSaying, type Passport } from './quality-pages.ts';
+
+interface Options {
+  readonly comune?: string;
+  readonly out?: string;
+  readonly json?: boolean;
+}
+
+export function reportCommand(): Command {
+  return command('report', 'One page on what is published of a region and how good it is, or the quality passport of a comune.', [
+    'mappale report molise', 'mappale report molise --out molise.html', 'mappale report molise --json',
+    'mappale report --comune H501 --out roma.html', 'mappale report --comune Campobasso --json',
+  ])
+    .argument('[region]', 'name or ISTAT code', parseRegion)
+    .option('--comune <comune>', 'the passport of one comune: its cadastral code, ISTAT code or name')
+    .option('--out <file>', 'where the page goes; by default report-REGION.html, or passport-CODE.html, in this folder')
+    .option('--json', 'print as JSON, and write a page only with --out')
+    .action((region: Region | undefined, options: Options) => {
+      const { comune } = options;
+      if ((region === undefined) === (comune === undefined)) {
+        throw new MappaleError('report is of a region or of a comune', {
+          code: 'REPORT_OF_WHAT', kind: 'usage', detail: `expected one of REGION and --comune, found ${region === undefined ? 'none' : 'both'}`,
+          hint: 'mappale report molise, or mappale report --comune H501',
+        });
+      }
+      return look(options, async (context) => {
+        if (region !== undefined) {
+          const report = await readRegionReport(context, region);
+          const file = await write(options, `report-${region.slug}.html`, async () => regionPage(report, await readOutlines(context, region)));
+          return [report, () => [...describe(report), `written: ${file ?? ''}`].join('\n')];
+        }
+        const passport = await onReader(context, (reader) => readPassport(reader, comune ?? ''));
+        const file = await write(options, `passport-${passport.municipality.code}.html`, async () => comunePage(passport));
+        return [passport, () => [...describePassport(passport), `written: ${file ?? ''}`].join('\n')];
+      });
+    });
+}
+
+/** Written beside and renamed: a page is whole, or the one before. @returns its path; null: none was asked for */
+async function write({ out, json }: Options, name: string, page: () => Promise<string>): Promise<string | null> {
+  if (out === undefined && json === true) return null;
+  const path = expandPath(out ?? name);
+  const beside = `${path}.${process.pid}.tmp`;
+  try {
+    await writeFile(beside, await page());
+    await rename(beside, path);
+  } catch (error) {
+    await rm(beside, { force: true });
+    const { code, message } = error as NodeJS.ErrnoException;
+    if (code === undefined) throw error;
+    throw new MappaleError('the page cannot be written', { code: 'OUT_UNWRITABLE', kind: 'usage', at: path, detail: message, hint: 'Name another file with --out.', cause: error });
+  }
+  return path;
+}
+
+/**
+ * The passport as the server answers it.
+ * @param comune cadastral code, ISTAT code or name
+ * @throws MappaleError `COMUNE_UNKNOWN`, `COMUNE_AMBIGUOUS`, `NOT_PUBLISHED` (exit 2)
+ */
+export async function readPassport(reader: Reader, comune: string): Promise<Passport> {
+  const named = /^\d{6}$/.test(comune) ? [comune] : await comuniNamed(reader, comune);
+  const [code, ...others] = named;
+  if (code === undefined) {
+    throw new MappaleError(`there is no comune ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'Use its cadastral code, such as H501, or its ISTAT code, 6 digits.' });
+  }
+  if (others.length > 0) {
+    throw new MappaleError(`several comuni are called ${comune}`, { code: 'COMUNE_AMBIGUOUS', kind: 'usage', detail: `found ${named.join(', ')}`, hint: 'Use one of these codes.' });
+  }
+  const { answer } = await reader.call<{ answer: string | null }>('select answer from api.municipality_quality($1)', [code]);
+  if (answer === null) {
+    throw new MappaleError(`nothing is published of ${comune}`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published: mappale status' });
+  }
+  return municipalityQuality.parse(JSON.parse(answer));
+}
+
+/** A person waits for one answer. */
+const PATIENCE_MS = 60_000;
+
+/** Asks as the server does. */
+async function onReader<T>({ database, config }: Context, work: (reader: Reader) => Promise<T>): Promise<T> {
+  const reader = await openReader(database, config.databaseUrl, { connections: 1, statementTimeoutMs: PATIENCE_MS });
+  try {
+    return await work(reader);
+  } finally {
+    await reader.close();
+  }
+}
+
+function describe({ region, publications, releases, rejects, coverage, tables }: RegionReport): string[] {
+  const now = publications.find(({ unit, state }) => unit === region.code && state === 'current');
+  const wrong = releases.filter(({ holds }) => !holds);
+  const unusual = new Map<string, number>();
+  for (const { sections } of coverage) for (const said of worthSaying(sections)) unusual.set(said, (unusual.get(said) ?? 0) + 1);
+  return [
+    `${region.name}: publication ${now?.publication ?? ''} of ${now?.published_at ?? ''}: ${group(tables.length)} tables of ${group(releases.length)} releases`,
+    wrong.length === 0
+      ? 'records = rows + rejects + duplicates in every release'
+      : `records are NOT rows + rejects + duplicates in ${wrong.map(({ source, vintage }) => `${source} ${vintage}`).join(', ')}`,
+    `${group(rejects.reduce((sum, { records }) => sum + records, 0))} records refused, for ${group(rejects.length)} reasons`,
+    ...[...unusual].map(([said, comuni]) => `${said} in ${group(comuni)} of ${group(coverage.length)} comuni`),
+  ];
+}
+
+function describePassport({ municipality: { code, name }, coverage, files, rejects }: Passport): string[] {
+  return [
+    `${name ?? code} (${code}): ${group(files.length)} files speak for it, ${group(rejects.reduce((sum, { records }) => sum + records, 0))} records refused that name it`,
+    ...worthSaying(coverage.sections),
+  ];
+}

@@ -1,0 +1,283 @@
+-- purpose: parcels and their sections as features, by OGC API - Features
+-- reads: core.comune_catastale, core.parcel, core.region_box, ledger.publication
+-- writes: api.feature_text, api.features_in_box, api.features_of_comune, api.features_by_fid, api.features, api.feature, api.features_extent
+-- grain: one call per answer
+-- crs: EPSG:4326, longitude latitude, which is CRS84
+
+-- p_section of all these: the section that a collection is of; null: the parcels themselves.
+
+create or replace function api.feature_text(p_fid int4, p_section text) returns text
+language plpgsql stable as $$
+declare
+  v_found core.parcel;
+  v_section record;
+  v_block text;
+  v_facts text;
+begin
+  select *
+  into v_found
+  from core.parcel p
+  where p.fid = p_fid;
+  if v_found.fid is null then
+    return null;
+  end if;
+  v_facts := json_build_object(
+    'cadastral_reference', v_found.reference,
+    'region_code', core.region_of(p_fid),
+    'municipality_code', v_found.belfiore,
+    'sheet', nullif(ltrim(v_found.sheet, '0'), ''),
+    'label', v_found.label,
+    'kind', v_found.kind,
+    'area_m2', api.shown_area(v_found.area_m2)
+  );
+  if p_section is not null then
+    v_section := api.section_record(p_section, p_fid);
+    v_block := coalesce(v_section.value::text, 'null');
+    -- Added as text: jsonb, which could add members, would sort them.
+    v_facts := left(v_facts, -1) || ',"' || p_section || '":' || v_block || case
+      when p_section = any (api.covered_sections()) then ',"coverage":"'
+        || api.section_coverage(core.region_of(p_fid), v_found.belfiore, v_found.point, p_section, v_section.linked, v_block not in ('null', '[]')) || '"'
+      else ''
+    end || '}';
+  end if;
+  return '{"type":"Feature","id":' || p_fid || ',"geometry":' || api.geojson(v_found.geom) || ',"properties":' || v_facts || '}';
+end
+$$;
+comment on function api.feature_text(int4, text) is 'A parcel as a GeoJSON feature with what it is called, and the block of a section with what covers the place; null: there is no such parcel';
+
+create or replace function api.features_in_box(p_box geometry, p_from int4, p_until int4, p_comune text, p_kind text, p_limit int4) returns int4[]
+language plpgsql stable as $$
+declare
+  v_fid int4;
+  v_fids int4[] := '{}';
+begin
+  -- A box may touch tens of thousands of parcels: they are put in order by number alone, and looked at closely only until enough are found.
+  for v_fid in
+    select q.fid
+    from core.parcel q
+    where q.geom && p_box
+      and q.fid >= p_from
+      and q.fid < p_until
+      and (p_comune is null or q.belfiore = p_comune)
+      and (p_kind is null or q.kind = p_kind)
+    order by q.fid
+  loop
+    continue when not exists (select from core.parcel p where p.fid = v_fid and st_intersects(p.geom, p_box));
+    v_fids := v_fids || v_fid;
+    exit when cardinality(v_fids) = p_limit;
+  end loop;
+  return v_fids;
+end
+$$;
+comment on function api.features_in_box(geometry, int4, int4, text, text, int4) is 'fids of the parcels that a small box intersects, by fid';
+
+create or replace function api.features_of_comune(
+  p_comune text, p_box geometry, p_from int4, p_until int4, p_kind text, p_after_reference text, p_after int4, p_limit int4
+) returns int4[]
+language plpgsql stable as $$
+declare
+  v_stretch text;
+  v_fids int4[] := '{}';
+begin
+  -- As api.search_parcels does: references have an index, and a comune is a stretch of it; in a land register each comune catastale is one.
+  for v_stretch in
+    select s.start
+    from (
+      select p_comune as start
+      union all
+      select t.prefix || '.'
+      from core.comune_catastale t
+      where t.belfiore = p_comune
+    ) s
+    order by s.start
+  loop
+    v_fids := v_fids || array(
+      select p.fid
+      from core.parcel p
+      where p.reference > v_stretch
+        and p.reference < v_stretch || 'zzzz'
+        and starts_with(p.reference, v_stretch)
+        and p.reference >= p_after_reference
+        and (p.reference, p.fid) > (p_after_reference, p_after)
+        and p.belfiore = p_comune
+        and p.fid >= p_from
+        and p.fid < p_until
+        and (p_kind is null or p.kind = p_kind)
+        and (p_box is null or st_intersects(p.geom, p_box))
+      order by p.reference, p.fid
+      limit p_limit - cardinality(v_fids)
+    );
+    exit when cardinality(v_fids) = p_limit;
+  end loop;
+  return v_fids;
+end
+$$;
+comment on function api.features_of_comune(text, geometry, int4, int4, text, text, int4, int4) is 'fids of the parcels of a comune by reference and fid, from behind a reference and fid on';
+
+create or replace function api.features_by_fid(
+  p_box geometry, p_firsts int4[], p_from int4, p_until int4, p_kind text, p_after int4, p_limit int4, out fids int4[], out looked_until int4
+)
+language plpgsql stable as $$
+declare
+  -- What matches may lie far apart: a page looks at so many parcels and leaves the rest to the next one.
+  v_most constant int4 := case when p_box is null and p_kind is null then p_limit else 20000 end;
+  v_region record;
+  v_page record;
+begin
+  fids := '{}';
+  for v_region in
+    select
+      greatest(p_from, p_firsts[u.unit_code], p_after + 1) as first,
+      least(p_until, p_firsts[u.unit_code + 1]) as last
+    from ledger.publication u
+    left join core.region_box b on b.region_code = u.unit_code
+    where u.state = 'current'
+      and u.unit_code > 0
+      and p_firsts[u.unit_code + 1] > p_after + 1
+      -- Boxes of regions are rough, and parcels lie a little beyond borders.
+      and (p_box is null or b.geom is null or st_expand(b.geom, 0.5) && p_box)
+    order by u.unit_code
+  loop
+    select
+      array_agg(c.fid order by c.fid) filter (where (p_kind is null or c.kind = p_kind) and (p_box is null or st_intersects(c.geom, p_box))) as fids,
+      case when count(*) = v_most then max(c.fid) end as last
+    into v_page
+    from (
+      select
+        q.fid,
+        q.kind,
+        q.geom
+      from core.parcel q
+      where q.fid >= v_region.first
+        and q.fid < v_region.last
+      order by q.fid
+      limit v_most
+    ) c;
+    fids := (fids || coalesce(v_page.fids, '{}'))[: p_limit];
+    exit when cardinality(fids) = p_limit;
+    looked_until := v_page.last;
+    exit when looked_until is not null;
+  end loop;
+end
+$$;
+comment on function api.features_by_fid(geometry, int4[], int4, int4, text, int4, int4) is 'fids of parcels by fid, region by region. looked_until: as far as was looked, where there was more to look at than a page does; null: fids are as many as were asked for, or there are no more';
+
+create or replace function api.features(
+  p_section text, p_boxes float8[], p_is_small bool, p_firsts int4[], p_range int4[], p_equal json, p_after_reference text, p_after int4, p_limit int4,
+  out publication text, out features text, out returned int4, out next_reference text, out next int4, out licenses text
+)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+declare
+  v_from constant int4 := p_range[1];
+  v_until constant int4 := p_range[2];
+  v_comune constant text := p_equal ->> 'municipality_code';
+  v_reference constant text := p_equal ->> 'cadastral_reference';
+  v_kind constant text := p_equal ->> 'kind';
+  v_box geometry;
+  v_fids int4[];
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  -- Two boxes where one crosses the antimeridian. One without width or height is a line or a point: as a polygon it would be none.
+  v_box := (
+    select st_setsrid(
+      st_collect(
+        case
+          when b.west = b.east and b.south = b.north then st_makepoint(b.west, b.south)
+          when b.west = b.east or b.south = b.north then st_makeline(st_makepoint(b.west, b.south), st_makepoint(b.east, b.north))
+          else st_makeenvelope(b.west, b.south, b.east, b.north)
+        end
+      ),
+      4326
+    )
+    from (
+      select
+        p_boxes[n] as west,
+        p_boxes[n + 1] as south,
+        p_boxes[n + 2] as east,
+        p_boxes[n + 3] as north
+      from generate_series(1, coalesce(cardinality(p_boxes), 0), 4) as g (n)
+    ) b
+  );
+  -- One more than is answered, which tells that there is more.
+  if v_reference is not null then
+    v_fids := array(
+      select p.fid
+      from core.parcel p
+      where p.reference = v_reference
+        and p.fid > p_after
+        and p.fid >= v_from
+        and p.fid < v_until
+        and (v_comune is null or p.belfiore = v_comune)
+        and (v_kind is null or p.kind = v_kind)
+        and (v_box is null or st_intersects(p.geom, v_box))
+      order by p.fid
+      limit p_limit + 1
+    );
+  elsif p_is_small then
+    v_fids := api.features_in_box(v_box, greatest(v_from, p_after + 1), v_until, v_comune, v_kind, p_limit + 1);
+  elsif v_comune is not null then
+    v_fids := api.features_of_comune(v_comune, v_box, v_from, v_until, v_kind, p_after_reference, p_after, p_limit + 1);
+  else
+    select
+      f.fids,
+      f.looked_until
+    into v_fids, next
+    from api.features_by_fid(v_box, p_firsts, v_from, v_until, v_kind, p_after, p_limit + 1) f;
+  end if;
+  if cardinality(v_fids) > p_limit then
+    v_fids := v_fids[: p_limit];
+    next := v_fids[p_limit];
+  end if;
+  if next is not null and v_comune is not null and not p_is_small and v_reference is null then
+    next_reference := (select p.reference from core.parcel p where p.fid = next);
+  end if;
+  returned := cardinality(v_fids);
+  features := coalesce(
+    (
+      select string_agg(api.feature_text(f.fid, p_section), ',' order by f.place)
+      from unnest(v_fids) with ordinality as f (fid, place)
+    ),
+    ''
+  );
+  licenses := api.licenses_of(
+    array(select distinct core.region_of(f.fid)::int4 from unnest(v_fids) as f (fid) order by 1), '{}', array_remove(array['basic', p_section], null)
+  );
+end
+$$;
+comment on function api.features(text, float8[], bool, int4[], int4[], json, text, int4, int4) is 'A page of features as JSON text, without brackets. p_boxes: west, south, east, north of each, degrees, null: anywhere; p_is_small: few parcels lie in them; p_firsts: first fid of each region, and of what would follow the last; p_range: fids from, and until without it; p_equal: municipality_code, cadastral_reference and kind, each where it is asked for; p_after_reference, p_after: the page begins behind, at first empty and -1. next, next_reference: where the next page begins behind; next null: this is the last';
+
+create or replace function api.feature(p_fid int4, p_section text, out publication text, out feature text, out licenses text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(core.region_of(p_fid));
+  feature := api.feature_text(p_fid, p_section);
+  licenses := api.licenses_of(array[core.region_of(p_fid)::int4], '{}', array_remove(array['basic', p_section], null));
+end
+$$;
+comment on function api.feature(int4, text) is 'One feature as JSON text, with its attributions; feature null: there is no such parcel';
+
+create or replace function api.features_extent(out publication text, out extent float8[])
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  select array[st_xmin(e.box), st_ymin(e.box), st_xmax(e.box), st_ymax(e.box)]
+  into extent
+  from (
+    select st_extent(st_expand(b.geom, 0.5)) as box
+    from ledger.publication u
+    join core.region_box b on b.region_code = u.unit_code
+    where u.state = 'current'
+  ) e
+  where e.box is not null;
+end
+$$;
+comment on function api.features_extent() is 'Box in which all features lie, roughly: west, south, east, north, degrees; null: nothing is published';

@@ -1,0 +1,135 @@
+/** The tools of the Model Context Protocol, asked by the official client: over standard input and output, and over HTTP. */
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { Client } from '@modelcontextprotocol/sdk/client/index.js';
+import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
+import { StreamableHTTPClientTransport } from '@modelcontextprotocol/sdk/client/streamableHttp.js';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { ROOT } from '../../pipelines/config.ts';
+import { describeEngines } from '../harness/database.ts';
+import { regionService } from './harness.ts';
+
+type Json = Record<string, unknown>;
+type Told = { readonly isError: boolean; readonly value: Json };
+
+const TOOLS = ['search', 'locate', 'parcel', 'explain', 'coverage'];
+
+/** Other processes read the database beside this one, which the embedded one does not let them. */
+describeEngines('the Model Context Protocol', (engine) => {
+  let service: Awaited<ReturnType<typeof regionService>>;
+  let parcel: { fid: number; reference: string; lat: number; lng: number };
+  let environment: Record<string, string>;
+  let server: ChildProcess;
+  let address: string;
+  const clients: Client[] = [];
+
+  const overStdio = async (): Promise<Client> => {
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    clients.push(client);
+    await client.connect(new StdioClientTransport({ command: process.execPath, args: ['pipelines/mappale.mjs', 'mcp'], cwd: ROOT, env: environment, stderr: 'ignore' }));
+    return client;
+  };
+  const overHttp = async (headers: Record<string, string>): Promise<Client> => {
+    const client = new Client({ name: 'test', version: '1.0.0' });
+    clients.push(client);
+    await client.connect(new StreamableHTTPClientTransport(new URL(address), { requestInit: { headers } }));
+    return client;
+  };
+  const call = async (client: Client, name: string, arguments_: Json): Promise<Told> => {
+    const { isError = false, content, structuredContent } = await client.callTool({ name, arguments: arguments_ });
+    const [{ type, text }] = content as [{ type: string; text: string }];
+    // The same for programs and for models that read text alone.
+    if (structuredContent !== undefined) expect([type, JSON.parse(text)]).toEqual(['text', structuredContent]);
+    return { isError: isError === true, value: (structuredContent ?? { text }) as Json };
+  };
+
+  beforeAll(async () => {
+    service = await regionService(engine, 200, 21, { comuni: 2, only: ['ade_cadastre', 'anncsu_addresses', 'istat_comuni', 'istat_boundaries', 'ispra_flood'] });
+    [parcel] = await service.database.query<{ fid: number; reference: string; lat: number; lng: number }>(
+      "select fid, reference, round(st_y(point)::numeric, 7)::float8 as lat, round(st_x(point)::numeric, 7)::float8 as lng from core.parcel where kind = 'land' order by fid limit 1",
+    ) as [typeof parcel];
+    environment = { DATABASE_URL: service.url };
+    server = spawn(process.execPath, ['pipelines/mappale.mjs', 'mcp', '--http', '--port', '0'], { cwd: ROOT, env: environment, stdio: ['ignore', 'pipe', 'ignore'] });
+    [address] = await once(createInterface(server.stdout!), 'line') as [string];
+  });
+  afterAll(async () => {
+    await Promise.all(clients.map((client) => client.close()));
+    if (server?.exitCode === null) {
+      server.kill('SIGTERM');
+      await once(server, 'exit');
+    }
+    await service?.close();
+  });
+
+  describe.each([
+    { way: 'over standard input and output', open: overStdio },
+    { way: 'over HTTP with a token', open: async () => overHttp({ 'x-api-key': await service.token() }) },
+  ])('$way', ({ open }) => {
+    let client: Client;
+    beforeAll(async () => {
+      client = await open();
+    });
+
+    it('lists its tools, each with what it does and takes, and that it only reads', async () => {
+      const { tools } = await client.listTools();
+      expect(tools.map(({ name }) => name)).toEqual(TOOLS);
+      for (const { description, inputSchema, annotations } of tools) {
+        expect([description!.length > 40, Object.keys(inputSchema.properties!).length > 0, annotations!.readOnlyHint]).toEqual([true, true, true]);
+      }
+    });
+
+    it('answers each as the interface does, with licences', async () => {
+      const key = await service.token();
+      const api = async (path: string): Promise<Json> => (await service.ask(path, { key })).body as Json;
+      const [street] = await service.database.query<{ text: string }>("select s.name || ' ' || a.number as text from core.access_point a join core.street s on s.region_code = a.region_code and s.street_id = a.street_id where a.number is not null and a.geom is not null order by a.address_id limit 1");
+      const { value: found } = await call(client, 'search', { q: street!.text, limit: 3 });
+      expect(found).toMatchObject(await api(`/geocode/search?q=${encodeURIComponent(street!.text)}&limit=3`));
+      expect((found['data'] as Json[]).length).toBeGreaterThan(0);
+      const { value: located } = await call(client, 'locate', { lat: parcel.lat, lng: parcel.lng });
+      expect(located).toMatchObject(await api(`/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`));
+      const { value: record } = await call(client, 'parcel', { id: parcel.reference, sections: ['risk'] });
+      const stated = await api(`/parcels/${parcel.fid}?include=risk`);
+      expect([record['fid'], record['risk'], record['licenses']]).toEqual([parcel.fid, stated['risk'], (stated['meta'] as Json)['licenses']]);
+      const { value: explained } = await call(client, 'explain', { id: String(parcel.fid), section: 'basic' });
+      expect(explained).toMatchObject({ fid: parcel.fid, section: 'basic', reproduced: true });
+      expect((explained['evidence'] as Json[]).map(({ source }) => source)).toContain('ade_cadastre');
+      const { value: covered } = await call(client, 'coverage', { comune: 'Z001' });
+      expect(covered['coverage']).toEqual((await api('/admin/municipalities/Z001/quality'))['coverage']);
+      for (const [name, value] of Object.entries({ found, located, record, explained, covered })) {
+        const licenses = value['licenses'] as Json[];
+        expect([name, licenses.length > 0 && licenses.every(({ attribution, license }) => String(attribution) !== '' && String(license) !== '')]).toEqual([name, true]);
+      }
+      expect((found['licenses'] as Json[]).map(({ section }) => section)).toContain('address');
+    });
+
+    it('tells what cannot be answered, and goes on', async () => {
+      for (const [name, arguments_, code] of [
+        ['parcel', { id: 'H501_000100.1' }, 'NOT_FOUND'], ['locate', { lat: 41.9 }, 'INVALID_PARAMS'], ['locate', { bbox: [14, 41, 15, 42] }, 'BBOX_TOO_LARGE'],
+        ['search', { q: 'x' }, 'INVALID_PARAMS'], ['coverage', { comune: 'Atlantide' }, 'COMUNE_UNKNOWN'], ['explain', { id: '100000000', section: 'basic' }, 'NOT_FOUND'],
+      ] as const) {
+        const { isError, value } = await call(client, name, arguments_);
+        expect([name, isError, value['error']]).toEqual([name, true, code]);
+      }
+      expect((await call(client, 'explain', { id: String(parcel.fid), section: 'nothing' })).isError).toBe(true);
+      expect((await call(client, 'locate', { lat: parcel.lat, lng: parcel.lng })).isError).toBe(false);
+    });
+  });
+
+  it('asks over HTTP for a token with the scope of the tool, as the interface does, and counts each message', async () => {
+    await expect(overHttp({})).rejects.toThrow(/API_KEY_REQUIRED/);
+    await expect(overHttp({ 'x-api-key': `mpl_${'A'.repeat(43)}` })).rejects.toThrow(/INVALID_API_KEY/);
+    const client = await overHttp({ authorization: `Bearer ${await service.token(['parcels:read'])}` });
+    expect((await call(client, 'locate', { lat: parcel.lat, lng: parcel.lng })).isError).toBe(false);
+    await expect(client.callTool({ name: 'search', arguments: { q: 'Via Roma' } })).rejects.toThrow(/INSUFFICIENT_SCOPE/);
+    const key = await service.token();
+    const post = (body: string): Promise<Response> =>
+      fetch(address, { method: 'POST', body, headers: { 'x-api-key': key, 'content-type': 'application/json', accept: 'application/json, text/event-stream' } });
+    const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+    const [first, second] = [await post(ping), await post(ping)];
+    expect([first.status, Number(first.headers.get('x-ratelimit-remaining')) - Number(second.headers.get('x-ratelimit-remaining'))]).toEqual([200, 1]);
+    for (const body of ['', '{', '[]', `"${'a'.repeat(2_000_000)}"`]) expect((await post(body)).status).toBe(400);
+    expect((await fetch(address)).status).toBe(405);
+    expect((await fetch(new URL('/other', address))).status).toBe(404);
+  });
+}, ['postgres']);

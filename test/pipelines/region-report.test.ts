@@ -1,0 +1,188 @@
+/** The report of a region and the passport of a comune: what they say is so, on both engines alike, and their pages stand alone. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { html, htmlTable } from '../../pipelines/cli/html.ts';
+import { comunePage, regionPage, type Passport } from '../../pipelines/cli/quality-pages.ts';
+import { readPassport as passportOf } from '../../pipelines/cli/quality-report.ts';
+import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
+import { openReader, type Reader } from '../../pipelines/db/reader.ts';
+import type { MappaleError } from '../../pipelines/errors.ts';
+import { readOutlines, readRegionReport, type RegionReport } from '../../pipelines/operate/region-report.ts';
+import type { Context } from '../../pipelines/run/context.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
+import { describeEngines } from '../harness/database.ts';
+import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+import { rewriteZip } from '../harness/rewrite-zip.ts';
+
+const MOLISE = findRegion(14)!;
+const WHO = { who: 'somebody@somewhere', why: 'the publisher says <b>so</b>' };
+const ONLY = ['ade_cadastre', 'anncsu_addresses', 'dpc_buildings', 'istat_comuni', 'istat_boundaries', 'ispra_flood', 'omi_quotations'];
+
+/** What a browser would fetch, run or send. */
+const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|<[^>]*\s(?:src|on[a-z]+)=|@import|url\((?!#)/i;
+
+/**
+ * What must be the same everywhere: neither when it was and in which order, nor how long it took, nor how many bytes it takes; numbers as far as builds of
+ * PROJ agree.
+ */
+function lasting(value: unknown): unknown {
+  return JSON.parse(JSON.stringify(value, (key, each: unknown) => {
+    if (/(^|_)(seconds|bytes|at|digest|sha256|version|release)$/.test(key)) return undefined;
+    return typeof each === 'number' && !Number.isInteger(each) ? Number(each.toPrecision(3)) : each;
+  }));
+}
+
+const seen = new Map<string, { report: RegionReport; passport: Passport; outlines: unknown }>();
+
+describeEngines('a region that was published twice', (engine) => {
+  let context: Context;
+  let initial: RegionReport;
+  let report: RegionReport;
+  let passport: Passport;
+  let page: string;
+  let reader: Reader;
+  const readPassport = (comune: string): Promise<Passport> => passportOf(reader, comune);
+
+  beforeAll(async () => {
+    const files = await syntheticFiles(400, 5, { comuni: 4, only: ONLY });
+    try {
+      const url = await engine.createDatabase();
+      context = await contextOn(await engine.openDatabase(url));
+      reader = await openReader(context.database, url, { connections: 1, statementTimeoutMs: 20_000 });
+      const first = await refresh(context, loadOptions([files.folder], [MOLISE.code]));
+      if (first.failures.length > 0) throw first.failures[0]!;
+      initial = await readRegionReport(context, MOLISE);
+      // The publisher issues the addresses again without coordinates; a person accepts that.
+      const name = readdirSync(files.folder).find((each) => /^indirizzario.*\.zip$/.test(each))!;
+      await rewriteZip(join(files.folder, name), (_name, content) => Buffer.from(content.toString('latin1').split('\n')
+        .map((line, number) => (number === 0 ? line : line.split(';').map((cell, column) => ([15, 16, 18].includes(column) ? '' : cell)).join(';'))).join('\n'), 'latin1'));
+      const second = await refresh(context, loadOptions([files.folder], [MOLISE.code], { accept: WHO }));
+      if (second.failures.length > 0) throw second.failures[0]!;
+      report = await readRegionReport(context, MOLISE);
+      passport = await readPassport('Z001');
+      const outlines = await readOutlines(context, MOLISE);
+      page = regionPage(report, outlines);
+      seen.set(engine.name, { report, passport, outlines });
+    } finally {
+      await files.remove();
+    }
+  });
+
+  afterAll(() => reader?.close());
+
+  it('says which publication it is, which was before, and whose word accepted what was refused', () => {
+    const [now, before] = ['current', 'previous'].map((state) => report.publications.find((each) => each.unit === MOLISE.code && each.state === state));
+    expect(before!.accepted).toBe(null);
+    expect(now).toMatchObject({ reason: WHO.why, accepted: { who: WHO.who } });
+    expect(now!.accepted!.figures.map(({ relation }) => relation)).toContain('core.access_point');
+    for (const words of [`publication ${now!.publication} of`, `publication ${before!.publication} of`, WHO.who, 'the publisher says &lt;b&gt;so&lt;/b&gt;']) expect(page).toContain(words);
+  });
+
+  it('adds up every release from what is kept of it, and marks one that does not add up', async () => {
+    expect(report.releases.length).toBeGreaterThan(5);
+    expect(report.releases.filter(({ holds }) => !holds)).toEqual([]);
+    expect(report.releases.some(({ rejects, duplicates }) => rejects > 0 && duplicates > 0)).toBe(true);
+    expect(page).not.toContain('does not hold');
+    const [{ release, source }] = report.releases as [RegionReport['releases'][number]];
+    const lie = (by: number): Promise<unknown> => context.database.query('update ledger.release set rejects = rejects + $2 where release_id = $1', [release, by]);
+    await lie(1);
+    try {
+      const told = await readRegionReport(context, MOLISE);
+      expect(told.releases.filter(({ holds }) => !holds)).toMatchObject([{ source }]);
+      expect(regionPage(told, [])).toMatch(/does not hold: .* not /);
+    } finally {
+      await lie(-1);
+    }
+  });
+
+  it('tells of each comune and section what covers it: mapped with as many rows as there are, not mapped, not loaded', async () => {
+    const parcels = await context.database.query<{ belfiore: string; n: number }>('select belfiore, count(*)::int4 as n from core.parcel group by 1 order by 1');
+    expect(parcels.length).toBe(4);
+    expect(report.coverage.map(({ belfiore, sections }) => ({ belfiore, n: sections.find(({ section }) => section === 'basic')!.rows }))).toEqual(parcels);
+    for (const { sections, parcels_asked: asked } of report.coverage) {
+      expect(asked).toBeGreaterThan(4);
+      expect([...new Set(sections.map(({ section }) => section))]).toEqual(SECTIONS.map(({ name }) => name));
+      for (const { answers } of sections) expect(Object.values(answers).reduce((sum, n) => sum + n, 0)).toBe(asked);
+    }
+    const states = (section: string, map: string | null = null): string[] =>
+      report.coverage.map(({ sections }) => sections.find((each) => each.section === section && each.map === map)!.state);
+    // Of these no file is there.
+    for (const section of ['terrain', 'economics', 'nightlights', 'land_use']) expect([section, new Set(states(section))]).toEqual([section, new Set(['not_loaded'])]);
+    expect(new Set(states('address'))).toEqual(new Set(['none']));
+    expect(new Set(states('risk', 'pga'))).toEqual(new Set(['not_mapped']));
+    expect(states('risk', 'flood').every((state) => ['mapped', 'none'].includes(state))).toBe(true);
+    for (const words of ['not loaded', 'mapped, nothing there', 'class="not_loaded"', 'class="none"', `id="c-${parcels[0]!.belfiore}"`]) expect(page).toContain(words);
+  });
+
+  it('sets the figures beside those of the publication before', () => {
+    const moved = report.distributions.filter(({ relation, field }) => relation === 'core.access_point' && field === 'geom');
+    expect(moved.length).toBe(2);
+    for (const { now, before } of moved) expect([now!.rows > 0, now!.values, before!.values > 0]).toEqual([true, 0, true]);
+    expect(report.distributions.find(({ relation, field }) => relation === 'core.parcel' && field === 'area_m2')!.now!.medians.length).toBeGreaterThan(0);
+  });
+
+  it('has rejects with file and place, checks that were asked, times, sizes and licences', async () => {
+    const [kept] = await context.database.query<{ n: number }>(
+      'select count(*)::int4 as n from ledger.reject where release_id = any ($1)', [report.releases.map(({ release }) => release)],
+    );
+    expect(report.rejects.reduce((sum, { records }) => sum + records, 0)).toBe(kept!.n);
+    expect(report.rejects.flatMap(({ examples }) => examples).every(({ file, position, message }) => file !== '' && position >= 0 && message !== '')).toBe(true);
+    // The second publication made nothing that a check looks at.
+    expect([initial, report].map(({ checks }) => checks.all.some(({ asked }) => asked === true))).toEqual([true, false]);
+    expect(report.checks.all.filter(({ asked }) => asked === null)).toEqual([]);
+    expect(report.steps.map(({ step }) => step)).toEqual(expect.arrayContaining(['join', 'check', 'gate', 'publish']));
+    expect(report.tables.filter(({ unit }) => unit === MOLISE.code).every(({ rows, bytes }) => (rows === 0 ? bytes !== null : bytes! > 0))).toBe(true);
+    expect(report.tables.some(({ seconds }) => seconds !== null)).toBe(true);
+    expect(report.licenses.map(({ source_id: id }) => id)).toEqual(expect.arrayContaining(['ade_cadastre', 'ispra_flood']));
+    for (const { attribution } of report.licenses) expect(page).toContain(html`${attribution}`.text);
+  });
+
+  it('is one page without a script or a request, in which what files say is text', async () => {
+    await context.database.query("update ledger.reject set message = message || '<img src=x onerror=\"alert(1)\">' where reject_id = (select min(reject_id) from ledger.reject)");
+    await context.database.query("update ledger.file set name = name || '\"><script>alert(1)</script>' where file_id = (select min(file_id) from ledger.file)");
+    const [told, of] = [await readRegionReport(context, MOLISE), await readPassport('Z001')];
+    for (const text of [regionPage(told, await readOutlines(context, MOLISE)), comunePage(of)]) {
+      expect(text).toContain('&lt;script&gt;alert(1)&lt;/script&gt;');
+      expect(REACHING.exec(text)).toBe(null);
+      expect(text).toContain('prefers-color-scheme:dark');
+      expect(text).toContain('@media print');
+    }
+  });
+
+  it('has a passport of each comune, by code or name, with what speaks for it and what was refused of it', async () => {
+    expect(passport.coverage.sections).toEqual(report.coverage.find(({ belfiore }) => belfiore === 'Z001')!.sections);
+    expect(passport.files.filter(({ names_comune: named }) => named).map(({ source }) => source)).toEqual(expect.arrayContaining(['ade_cadastre', 'anncsu_addresses', 'istat_boundaries']));
+    const parcels = passport.figures.find(({ table }) => table === 'core.parcel')!;
+    const areas = await context.database.query<{ area: number; mine: boolean }>(
+      "select p.area_m2 as area, p.belfiore = 'Z001' as mine from core.parcel p join core.comune c using (belfiore) where c.province_code = (select province_code from core.comune where belfiore = 'Z001') order by 1",
+    );
+    const mine = areas.filter((each) => each.mine);
+    expect([parcels.rows, parcels.rows_province]).toEqual([mine.length, areas.length]);
+    expect(parcels.fields['area_m2']).toMatchObject({ median: mine[Math.ceil(mine.length / 2) - 1]!.area, median_province: areas[Math.ceil(areas.length / 2) - 1]!.area });
+    const refused = await context.database.query<{ code: string }>("select code from ledger.reject where position(convert_to('Z001', 'utf8') in raw) > 0");
+    expect(refused.length).toBeGreaterThan(0);
+    expect(passport.rejects.map(({ code }) => code)).toEqual(expect.arrayContaining(refused.map(({ code }) => code)));
+    expect((await readPassport("castel dell'inventato")).municipality.code).toBe('Z001');
+    expect((await readPassport(passport.istat_code!)).municipality.code).toBe('Z001');
+    for (const unknown of ['H501', '999999', 'Atlantide']) expect((await readPassport(unknown).catch((error: MappaleError) => error) as MappaleError).code).toMatch(/^(COMUNE_UNKNOWN|NOT_PUBLISHED)$/);
+  });
+});
+
+describe('the report', () => {
+  it('is the same on both engines', ({ skip }) => {
+    const [one, other] = [...seen.values()];
+    if (one === undefined || other === undefined) return skip('one engine only');
+    expect(lasting(one)).toEqual(lasting(other));
+  });
+});
+
+describe('HTML', () => {
+  it('takes no filling for markup, in text or in attributes', () => {
+    const nasty = '<a href=\'x\'>&"\u0000';
+    expect(html`<p title="${nasty}">${[nasty, 1, null, html`<b>${2}</b>`]}</p>`.text)
+      .toBe('<p title="&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd">&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd1<b>2</b></p>');
+    expect(htmlTable('of <it>', ['<a>'], [['<b>'], [1234]]).text).not.toMatch(/<(it|a|b)>/);
+  });
+});
