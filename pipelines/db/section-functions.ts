@@ -29,7 +29,7 @@ export function sectionFunctions(): SqlFile {
 -- crs: EPSG:4326
 
 ${sections('functions', {
-    records: cases('record', 'section'), reaches: cases('reach', 'coverage'), rows: cases('row', 'columns'), covered, pointwise, names: SECTION_NAMES,
-  })};
+  records: cases('record', 'section'), reaches: cases('reach', 'coverage'), rows: cases('row', 'columns'), covered, pointwise, names: SECTION_NAMES,
+})};
 `);
 }
