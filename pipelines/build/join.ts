@@ -18,6 +18,7 @@ import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { IncrementalBuild, noteBuilt } from './incremental.ts';
 import { runTableFile } from './sweep.ts';
+import { tableSeconds } from '../ledger/experience.ts';
 import { rankFiles, rowsInForce } from '../ledger/force.ts';
 import type { Inventory } from '../ledger/inventory.ts';
 import { inOrder, type Product } from '../plan/products.ts';
@@ -102,7 +103,8 @@ export async function join(
     await incremental?.compare(session, product);
   };
   try {
-    const turns = inOrder([...stale].sort(incremental === null ? bySweep : (a, b) => turn(a) - turn(b)), ({ file }) => file);
+    const before = await database.session((session) => tableSeconds(session, unitName(unit)));
+    const turns = inOrder([...stale].sort(incremental === null ? longestFirst(before) : (a, b) => turn(a) - turn(b)), ({ file }) => file);
     await together(
       lanes.length, turns, (product, lane) => inWorkspace(database, schema, (session) => make(product, session, laneSchema(unit, lane))),
       ({ file }) => turns.filter(({ relation }) => file.reads.includes(relation)),
@@ -118,9 +120,13 @@ export async function join(
   return { unit, schema, files: used.map(({ fileId }) => fileId), products, built, incremental, nodes, seconds: took };
 }
 
-/** A sweep works here while the database works for another table. */
-function bySweep(a: Product, b: Product): number {
-  return Number(b.file.sweep !== null) - Number(a.file.sweep !== null);
+/**
+ * The longest first, so that no core waits for it at the end. Of what was never made here the sweeps begin: they work in this process while the database works
+ * for another table.
+ */
+function longestFirst(before: ReadonlyMap<string, number>): (a: Product, b: Product) => number {
+  const weight = ({ relation, file }: Product): number => before.get(relation) ?? (file.sweep === null ? 0 : Number.MAX_VALUE);
+  return (a, b) => weight(b) - weight(a);
 }
 
 /** Tables of which rows are copied come first: copying goes on beside the SQL of the next one, and what is made whole waits for the parcels. */

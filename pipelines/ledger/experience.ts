@@ -1,5 +1,5 @@
 /** What earlier runs on this database took: by it the next one is priced. */
-import type { Database, Row } from '../db/index.ts';
+import type { Database, Row, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { freeBytes } from '../formats/disk.ts';
 
@@ -40,4 +40,10 @@ async function freeBytesOf(database: Database): Promise<number | null> {
   const [server] = database.engine === 'pglite' ? [] : await database.query<{ folder: string | null }>(statementsOf('server')('folder'));
   const folder = server?.folder ?? embedded;
   return folder === null ? null : freeBytes(folder);
+}
+
+/** Seconds that each table took when it was last made: of this unit, else of another one. */
+export async function tableSeconds(session: Session, name: string): Promise<ReadonlyMap<string, number>> {
+  const rows = await session.query<{ relation: string; seconds: number }>(ledger('table_seconds'), [name]);
+  return new Map(rows.map(({ relation, seconds }) => [relation, seconds]));
 }

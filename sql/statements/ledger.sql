@@ -235,6 +235,19 @@ set
   detail = $2
 where step_id = $1
 
+-- statement: table_seconds
+-- Of this region's last builds, else of another one's.
+select distinct on (t.relation)
+  t.relation,
+  t.seconds::float8 as seconds
+from ledger.step s
+cross join lateral jsonb_each_text(s.detail -> 'seconds') as t (relation, seconds)
+where s.step = 'join'
+order by
+  t.relation,
+  s.subject = $1 desc,
+  s.step_id desc
+
 -- statement: published_tables
 select
   p.unit_code::int4 as unit,

@@ -40,4 +40,21 @@ describeDatabase('a region of which tables are made side by side', (engine) => {
     expect((await refresh(context, loadOptions([files.folder], [14], { parallel: 4 }))).failures).toEqual([]);
     expect(await context.database.query("select nspname from pg_namespace where starts_with(nspname, 'build_')")).toEqual([]);
   }, 240_000);
+
+  it('begins with the table that took longest when it was last made', async () => {
+    const context = await contextOn(await engine.openDatabase());
+    const { database } = context;
+    const tables = ['section.risk', 'section.subsidence'] as const;
+    await refresh(context, loadOptions([files.folder], [14], { parallel: 1 }));
+    for (const longest of tables) {
+      await database.query("update ledger.step set detail = jsonb_build_object('seconds', jsonb_build_object($1::text, 1000)) where step = 'join'", [longest]);
+      // Made by another version, all of them.
+      await database.query("update ledger.publication_table set fingerprint = 'another', inputs = '{}' from ledger.publication p where p.publication_id = publication_table.publication_id and unit_code = 14");
+      expect((await refresh(context, loadOptions([files.folder], [14], { parallel: 1 }))).failures).toEqual([]);
+      const made = await database.query<{ relation: string }>(`
+        select t.relation from ledger.publication_table t join ledger.publication p using (publication_id) join pg_class c on c.relname = t.partition
+        where p.state = 'current' and t.relation = any ($1) order by c.oid`, [tables]);
+      expect(made.map(({ relation }) => relation)).toEqual([longest, ...tables.filter((each) => each !== longest)]);
+    }
+  }, 240_000);
 });
