@@ -206,14 +206,22 @@ begin
         and p.reference < t.start || 'zzzz'
         and starts_with(p.reference, t.start)
     ),
+    -- Keys once, not once for each row that is asked.
+    land_register as materialized (
+      select
+        c.prefix,
+        c.belfiore,
+        array[core.comune_key(c.name), core.comune_key(c.name_other)] as name_keys
+      from core.comune_catastale c
+    ),
     -- A land register has no sheets: the reference is known as a whole.
     registered as materialized (
       select
         a.place,
         p.fid
       from asked a
-      join core.comune_catastale c
-        on case when a.belfiore is not null then c.belfiore = a.belfiore else a.name_key in (core.comune_key(c.name), core.comune_key(c.name_other)) end
+      join land_register c
+        on case when a.belfiore is not null then c.belfiore = a.belfiore else a.name_key = any (c.name_keys) end
       join core.parcel p on p.reference = c.prefix || '.' || a.label
       where a.sheet is null
         and a.section is null
