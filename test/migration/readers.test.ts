@@ -1,5 +1,5 @@
 /** Commands that only look leave a database as it is, and do not work on one that is not at this version. */
-import { existsSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { once } from 'node:events';
 import { createServer, type AddressInfo } from 'node:net';
@@ -34,6 +34,18 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   status: { typed: () => [['status'], ['status', '--json']] },
   sources: { typed: () => [['sources']], alone: true },
   parcel: { typed: () => [['parcel', PARCEL], ['parcel', PARCEL, '--include', 'basic,risk']] },
+  report: { typed: () => [['report', 'molise', '--json'], ['report', '--comune', 'Z001', '--json']] },
+  enrich: {
+    typed: ({ scratch }) => {
+      writeFileSync(join(scratch, 'fids.csv'), `fid\n${PARCEL}\n`);
+      return [['enrich', join(scratch, 'fids.csv'), '--out', join(scratch, 'enriched.csv')]];
+    },
+  },
+  export: { typed: ({ scratch }) => [['export', 'molise', '--format', 'csv', '--out', join(scratch, 'molise.csv')]] },
+  // One that a person brings: nothing is asked of anybody.
+  fetch: { typed: ({ scratch }) => [['fetch', 'molise', '--sources', 'salute_pharmacies', '--data', join(scratch, 'data')]], alone: true },
+  watch: { typed: null },
+  mcp: { typed: ({ port }) => [['mcp', '--http', '--port', String(port)]], exit: 2 },
   serve: { typed: ({ port }) => [['serve', '--port', String(port)]], exit: 2 },
   'token create': { typed: null },
   'token list': { typed: () => [['token', 'list']] },
