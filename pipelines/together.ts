@@ -39,3 +39,16 @@ export async function together<T, R>(
   if (waiting.size > 0) throw new Error('Each of those that wait comes after another one of them.');
   return items.map((item) => results.get(item) as R);
 }
+
+/** Works on items side by side, at most so many at a time. @yields what came of each, in the order of the items */
+export async function* ahead<T, R>(most: number, items: Iterable<T> | AsyncIterable<T>, work: (item: T) => Promise<R>): AsyncGenerator<R, void, undefined> {
+  const working: Promise<R>[] = [];
+  for await (const item of items) {
+    const begun = work(item);
+    // Waited for in its turn; until then a failure is nobody's.
+    begun.catch(() => undefined);
+    working.push(begun);
+    if (working.length >= most) yield await (working.shift() as Promise<R>);
+  }
+  for (const begun of working) yield await begun;
+}

@@ -103,8 +103,8 @@ export async function join(
     await incremental?.compare(session, product);
   };
   try {
-    const before = await database.session((session) => tableSeconds(session, unitName(unit)));
-    const turns = inOrder([...stale].sort(incremental === null ? longestFirst(before) : (a, b) => turn(a) - turn(b)), ({ file }) => file);
+    const order = incremental === null ? longestFirst(await database.session((session) => tableSeconds(session, unitName(unit)))) : byTurn;
+    const turns = inOrder([...stale].sort(order), ({ file }) => file);
     await together(
       lanes.length, turns, (product, lane) => inWorkspace(database, schema, (session) => make(product, session, laneSchema(unit, lane))),
       ({ file }) => turns.filter(({ relation }) => file.reads.includes(relation)),
@@ -133,6 +133,10 @@ function longestFirst(before: ReadonlyMap<string, number>): (a: Product, b: Prod
 function turn({ relation, incremental, file }: Product): number {
   if (relation === 'core.parcel') return 1;
   return incremental ? 2 : file.incremental?.by === 'content' ? 3 : 4;
+}
+
+function byTurn(a: Product, b: Product): number {
+  return turn(a) - turn(b);
 }
 
 /** Workspaces of these units: of an interrupted run, of one that was refused, or of one that works now. */

@@ -1,9 +1,8 @@
 /** Where the files of rasters are now: what was computed from a file is kept when it leaves, and nothing is computed from other bytes under its name. */
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import type { Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { openRaster } from '../formats/raster.ts';
+import { sha256OfFile } from '../formats/streams.ts';
 import type { SeenFile } from '../contract/survey.ts';
 import { isUntouched, stampOfFile } from '../ingest/walk.ts';
 import type { Tile } from './sweep-mosaic.ts';
@@ -36,13 +35,7 @@ async function find(places: ReadonlyMap<string, Seen | null>, sha256: string, si
     const stamp = stampOfFile(path);
     if (stamp === null || stamp.size !== size) continue;
     // One that was not touched since it was hashed is what it was.
-    if ((seen !== null && isUntouched(seen, stamp)) || (await sha256Of(path)) === sha256) return path;
+    if ((seen !== null && isUntouched(seen, stamp)) || (await sha256OfFile(path)) === sha256) return path;
   }
   return null;
-}
-
-async function sha256Of(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { highWaterMark: 1_048_576 })) hash.update(chunk as Buffer);
-  return hash.digest('hex');
 }

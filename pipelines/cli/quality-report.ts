@@ -1,5 +1,5 @@
 /** The report of a region, and the quality passport of a comune. */
-import { rename, rm, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { municipalityQuality } from '../../api/answers.ts';
 import { comuniNamed } from '../../api/geocoding.ts';
@@ -7,6 +7,7 @@ import { expandPath } from '../config.ts';
 import type { Region } from '../contract/regions.ts';
 import { openReader, type Reader } from '../db/reader.ts';
 import { MappaleError } from '../errors.ts';
+import { writeBeside } from '../formats/write-beside.ts';
 import { readOutlines, readRegionReport, type RegionReport } from '../operate/region-report.ts';
 import { group } from '../progress.ts';
 import type { Context } from '../run/context.ts';
@@ -53,12 +54,9 @@ export function reportCommand(): Command {
 async function write({ out, json }: Options, name: string, page: () => Promise<string>): Promise<string | null> {
   if (out === undefined && json === true) return null;
   const path = expandPath(out ?? name);
-  const beside = `${path}.${process.pid}.tmp`;
   try {
-    await writeFile(beside, await page());
-    await rename(beside, path);
+    await writeBeside(path, async (unfinished) => writeFile(unfinished, await page()));
   } catch (error) {
-    await rm(beside, { force: true });
     const { code, message } = error as NodeJS.ErrnoException;
     if (code === undefined) throw error;
     throw new MappaleError('the page cannot be written', { code: 'OUT_UNWRITABLE', kind: 'usage', at: path, detail: message, hint: 'Name another file with --out.', cause: error });

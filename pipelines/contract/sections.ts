@@ -24,11 +24,20 @@ export function tableOfSection(name: string): Relation {
 
 /** @param text comma-separated names; empty: all. @throws MappaleError `SECTION_UNKNOWN` (exit 2) */
 export function parseInclude(text: string | undefined): string[] {
-  if (text === undefined || text.trim() === '') return [...SECTION_NAMES];
+  return text === undefined || text.trim() === '' ? [...SECTION_NAMES] : chooseSections(text);
+}
+
+/**
+ * @param text comma-separated names
+ * @param also what else is understood in their place, for people
+ * @returns in the order of the record
+ * @throws MappaleError `SECTION_UNKNOWN` (exit 2)
+ */
+export function chooseSections(text: string, also = ''): string[] {
   const names = text.split(',').map((name) => name.trim());
   for (const name of names) {
     if (!SECTION_NAMES.includes(name)) {
-      throw new MappaleError(`there is no section ${name}`, { code: 'SECTION_UNKNOWN', kind: 'usage', detail: `expected names of ${SECTION_NAMES.join(', ')}` });
+      throw new MappaleError(`there is no section ${name}`, { code: 'SECTION_UNKNOWN', kind: 'usage', detail: `expected ${also}names of ${SECTION_NAMES.join(', ')}` });
     }
   }
   return SECTION_NAMES.filter((name) => names.includes(name));

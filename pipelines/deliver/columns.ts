@@ -1,8 +1,7 @@
 /** Sections as columns of a table: names, types and what they mean, and the values of many parcels at once. */
 import { z } from 'zod';
 import type { Section, FlatColumn } from '../contract/section.ts';
-import { SECTIONS, SECTION_NAMES } from '../contract/sections.ts';
-import { MappaleError } from '../errors.ts';
+import { chooseSections, SECTIONS, SECTION_NAMES } from '../contract/sections.ts';
 
 export type Cell = string | number | boolean | null;
 
@@ -45,12 +44,7 @@ function chosen(sections: readonly string[]): readonly Section[] {
 export function parseSections(text: string | undefined): readonly string[] {
   if (text === 'all') return SECTION_NAMES;
   if (text === undefined) return SECTIONS.filter(({ usual }) => usual).map(({ name }) => name);
-  const asked = text.split(',').map((name) => name.trim());
-  const unknown = asked.find((name) => !SECTION_NAMES.includes(name));
-  if (unknown !== undefined) {
-    throw new MappaleError(`there is no section ${unknown}`, { code: 'SECTION_UNKNOWN', kind: 'usage', detail: `expected all, or names of ${SECTION_NAMES.join(', ')}` });
-  }
-  return SECTION_NAMES.filter((name) => name === 'basic' || asked.includes(name));
+  return chooseSections(`basic,${text}`, 'all, or ');
 }
 
 /** What is told of a value at a path of a block. @throws Error for a path that the block does not have: a bug of the section */

@@ -1,5 +1,6 @@
 /** Rows of a table of others with what is published of the parcels that they name: as many rows come out as went in, in their order. */
 import type { CsvRecord } from '../formats/csv.ts';
+import { ahead } from '../together.ts';
 import { columnsOf, rowsOf, type Ask, type Cell, type OutputColumn } from './columns.ts';
 import { readKey, type FoundKey, type Named } from './keys.ts';
 import { gazetteerOf, matchColumns, placesOf, STATUSES, unmatched, type Placed, type Status } from './places.ts';
@@ -48,23 +49,18 @@ export async function* enriched(records: AsyncIterable<CsvRecord>, options: Enri
   const gazetteer = gazetteerOf(options.ask);
   const publications = new Set<string>();
   const size = options.batch ?? (options.key.key === 'street' ? BATCH.street : BATCH.row);
-  const ahead: Promise<readonly EnrichedRow[]>[] = [];
-  const begin = (rows: readonly CsvRecord[]): void => {
-    const work = enrichBatch(rows, options, gazetteer, publications);
-    // Waited for in its turn; until then a failure is nobody's.
-    work.catch(() => undefined);
-    ahead.push(work);
-  };
+  yield* ahead(options.parallel, batchesOf(records, size), (rows) => enrichBatch(rows, options, gazetteer, publications));
+}
+
+async function* batchesOf(records: AsyncIterable<CsvRecord>, size: number): AsyncGenerator<readonly CsvRecord[], void, undefined> {
   let rows: CsvRecord[] = [];
   for await (const record of records) {
     rows.push(record);
     if (rows.length < size) continue;
-    begin(rows);
+    yield rows;
     rows = [];
-    if (ahead.length >= options.parallel) yield await (ahead.shift() as Promise<readonly EnrichedRow[]>);
   }
-  if (rows.length > 0) begin(rows);
-  for (const work of ahead) yield await work;
+  if (rows.length > 0) yield rows;
 }
 
 async function enrichBatch(

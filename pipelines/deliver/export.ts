@@ -1,6 +1,4 @@
 /** A region's parcels as a file for other programs: streamed in the order of a Hilbert curve, of one publication, the same bytes for the same publication. */
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { stat, writeFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { firstFid, type Region } from '../contract/regions.ts';
@@ -8,10 +6,12 @@ import { one, type Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import type { Extent } from '../formats/parquet-writer.ts';
+import { sha256OfFile } from '../formats/streams.ts';
+import { writeBeside } from '../formats/write-beside.ts';
 import type { Log } from '../log.ts';
 import { progressLine, secondsSince } from '../progress.ts';
+import { ahead } from '../together.ts';
 import { columnsOf, licencesOf, rowsOf, type Ask, type Cell, type Licence, type OutputColumn } from './columns.ts';
-import { writeBeside } from './beside.ts';
 import { publicationChanged, sameThroughout } from './publication.ts';
 import { stacItem, stacPath } from './stac.ts';
 
@@ -103,7 +103,7 @@ async function exportOnce(database: Database, log: Log, { region, sections, form
   };
   const note = await writeBeside(out, (unfinished) => format.write(unfinished, facts, rows()), `.${format.ending}`);
   const { size } = await stat(out);
-  const sha256 = await digestOfFile(out);
+  const sha256 = await sha256OfFile(out);
   const stac = stacPath(out);
   const { mediaType, geometry } = format;
   await writeBeside(stac, (unfinished) => writeFile(unfinished, stacItem(facts, { name: basename(out), mediaType, geometry, bytes: size, sha256 })));
@@ -148,15 +148,8 @@ async function* batchesOf(
   database: Database, fids: Int32Array, sections: readonly string[], digest: string, region: number,
 ): AsyncGenerator<readonly ExportedRow[], void, undefined> {
   const tags = new Set<string>();
-  const ahead: Promise<readonly ExportedRow[]>[] = [];
-  for (let at = 0; at < fids.length; at += BATCH) {
-    const work = batchOf(database, [...fids.subarray(at, at + BATCH)], sections, digest, region, tags);
-    // Waited for in its turn; until then a failure is nobody's.
-    work.catch(() => undefined);
-    ahead.push(work);
-    if (ahead.length >= database.parallel) yield await (ahead.shift() as Promise<readonly ExportedRow[]>);
-  }
-  for (const work of ahead) yield await work;
+  const starts = Array.from({ length: Math.ceil(fids.length / BATCH) }, (_, index) => index * BATCH);
+  yield* ahead(database.parallel, starts, (at) => batchOf(database, [...fids.subarray(at, at + BATCH)], sections, digest, region, tags));
 }
 
 /** Columns and drawings of one moment: a swap waits for the end of the transaction. */
@@ -175,10 +168,4 @@ function batchOf(
       return { cells: row, wkb: drawing.wkb, extent: [drawing.west, drawing.south, drawing.east, drawing.north] };
     });
   });
-}
-
-async function digestOfFile(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path)) hash.update(chunk as Buffer);
-  return hash.digest('hex');
 }

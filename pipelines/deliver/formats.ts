@@ -7,7 +7,7 @@ import { pipeline } from 'node:stream/promises';
 import { GeoParquetFile, PARQUET_CODEC } from '../formats/parquet-writer.ts';
 import { gdal } from '../formats/vector.ts';
 import type { GeoPackageLayer, WrittenFormat } from '../formats/gdal.ts';
-import { writeBeside } from './beside.ts';
+import { writeBeside } from '../formats/write-beside.ts';
 import type { OutputColumn } from './columns.ts';
 import { csvMetadata, metadataPath } from './csvw.ts';
 import type { ExportedRow, ExportFacts, Format } from './export.ts';

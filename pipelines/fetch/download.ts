@@ -1,6 +1,4 @@
 /** One file: is there a newer one, how does it come, and is it what it should be? */
-import { createHash } from 'node:crypto';
-import { createReadStream } from 'node:fs';
 import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import type { RemoteFile } from '../contract/download.ts';
@@ -8,6 +6,7 @@ import type { RegisteredSource } from '../contract/registry.ts';
 import { inputError, MappaleError } from '../errors.ts';
 import { freeBytes } from '../formats/disk.ts';
 import { isFull } from '../formats/file-error.ts';
+import { sha256OfFile } from '../formats/streams.ts';
 import { recognise } from '../ingest/locate.ts';
 import { BROKEN, discard, giveUp, reasonOf, type Answer, type Clock, type Publisher } from './client.ts';
 import { partOf, readKept, readPart, sidecarOf, writeJson, type Kept, type Part, type Version } from './kept.ts';
@@ -103,7 +102,7 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
     const { bytes: received, answer, version } = await receive(path, found, wanted, around);
     const part = partOf(path);
     const { role, vintage } = await accept(part, wanted, around);
-    const sha256 = await digestOf(part);
+    const sha256 = await sha256OfFile(part);
     const same = kept?.sha256 === sha256;
     await rename(part, path);
     const { size, mtimeMs } = await stat(path);
@@ -437,10 +436,4 @@ async function accept(part: string, { source, folder }: Wanted, around: Surround
       hint: `Nothing was kept, and what was there stays. Run the same command again later; if it stays so, download it by hand and look at it with mappale validate ${join(folder, name)}.`,
     });
   }
-}
-
-async function digestOf(path: string): Promise<string> {
-  const hash = createHash('sha256');
-  for await (const chunk of createReadStream(path, { highWaterMark: 1_048_576 })) hash.update(chunk as Buffer);
-  return hash.digest('hex');
 }

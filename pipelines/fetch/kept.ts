@@ -1,7 +1,8 @@
 /** What is known of a downloaded file: in a sidecar beside it, which data folders are not searched for. */
-import { readFile, rename, stat, writeFile } from 'node:fs/promises';
+import { readFile, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
+import { writeBeside } from '../formats/write-beside.ts';
 
 /** What a server says of the version of a file. */
 const version = {
@@ -83,8 +84,6 @@ async function readJson<T>(path: string, schema: z.ZodType<T>): Promise<T | null
   }
 }
 
-/** Written beside and renamed. */
 export async function writeJson(path: string, value: unknown): Promise<void> {
-  await writeFile(`${path}.new`, `${JSON.stringify(value, null, 2)}\n`);
-  await rename(`${path}.new`, path);
+  await writeBeside(path, (unfinished) => writeFile(unfinished, `${JSON.stringify(value, null, 2)}\n`));
 }

@@ -1,4 +1,6 @@
 /** Streams of bytes, and the text in them: strictly, so that a byte that UTF-8 does not have is never a replacement character. */
+import { createHash } from 'node:crypto';
+import { createReadStream } from 'node:fs';
 
 /** @param cut the last character may be incomplete */
 export function isUtf8(bytes: Uint8Array, cut: boolean): boolean {
@@ -30,4 +32,11 @@ export async function* counted(stream: AsyncIterable<Buffer>, count: (bytes: num
     count(chunk.length);
     yield chunk;
   }
+}
+
+/** SHA-256 of a file of any size, in hexadecimal digits. */
+export async function sha256OfFile(path: string): Promise<string> {
+  const hash = createHash('sha256');
+  for await (const chunk of createReadStream(path, { highWaterMark: 1_048_576 })) hash.update(chunk as Buffer);
+  return hash.digest('hex');
 }

@@ -1,10 +1,11 @@
 /** Step 1: which files are here, what are they, and which releases do they make? Files are known by content. */
 import { createHash } from 'node:crypto';
-import { closeSync, createReadStream, openSync, readSync } from 'node:fs';
+import { closeSync, openSync, readSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
 import { fileError } from '../formats/file-error.ts';
 import type { Probe, Recognition } from '../contract/source.ts';
+import { sha256OfFile } from '../formats/streams.ts';
 import { TAIL_BYTES, ZipArchive, isZip, mayBeZip, type ZipEntry } from '../formats/zip.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 import { together } from '../together.ts';
@@ -260,10 +261,8 @@ async function hashParts(parts: readonly FoundFile[], seen: SeenFiles): Promise<
       hashes.push(known.sha256);
       continue;
     }
-    const hash = createHash('sha256');
-    for await (const chunk of createReadStream(part.path, { highWaterMark: 1_048_576 })) hash.update(chunk as Buffer);
+    const digest = await sha256OfFile(part.path);
     refuseChanged([part]);
-    const digest = hash.digest('hex');
     hashes.push(digest);
     seen.set(part.path, { size: part.size, modifiedMs: part.modifiedMs, changedUs: part.changedUs, sha256: digest, recognition: known?.recognition ?? null });
   }

@@ -170,13 +170,10 @@ export interface Run {
   region<T>(unit: number, work: () => Promise<T>, wait: (() => void) | null): Promise<T | null>;
 }
 
-/** How a run shares the database with others. */
-export type Place = 'alone' | 'beside';
-
 /**
  * Runs a command that writes: takes its place among the writers, opens the ledger's run, closes it with its outcome.
  * @param exitCodeOf exit code of a run that ended with this result, some of which may have failed
- * @param place `beside`: others that are beside one another may work at the same time, on any host (PostgreSQL; the embedded database has one process)
+ * @param beside others that are so, too, may work at the same time, on any host (PostgreSQL; the embedded database has one process)
  * @throws MappaleError `ALREADY_RUNNING` (exit 7), naming the other one
  */
 export async function withRun<T>(
@@ -184,9 +181,9 @@ export async function withRun<T>(
   facts: { command: string; arguments: unknown; version: string; host: string },
   work: (run: Run) => Promise<T>,
   exitCodeOf: (result: T) => number = () => EXIT.done,
-  place: Place = 'alone',
+  beside = false,
 ): Promise<T> {
-  return asWriter(database, place, async (turns) => {
+  return asWriter(database, beside, async (turns) => {
     const { command, version, host } = facts;
     const { id: runId } = await turns.open(async (session) => {
       await session.query(ledger('close_dead_runs'));
@@ -258,14 +255,14 @@ interface Turns extends Pick<Run, 'shared' | 'italy' | 'region'> {
 const OWN_TURNS: Pick<Turns, 'shared' | 'italy' | 'region'> = { shared: (work) => work(), italy: (work) => work(), region: (_unit, work) => work() };
 
 /** Works while a connection of its own holds the locks of a writer, which the server frees when the process dies. */
-async function asWriter<T>(database: Database, place: Place, work: (turns: Turns) => Promise<T>): Promise<T> {
+async function asWriter<T>(database: Database, beside: boolean, work: (turns: Turns) => Promise<T>): Promise<T> {
   if (database.engine === 'pglite') return work({ ...OWN_TURNS, open: (inner) => database.session(inner), verify: async () => undefined });
   return database.session(async (session) => {
     const locks = new Locks(session);
-    if (!(await locks.take('writer', place === 'beside' ? 'shared' : 'alone'))) throw await alreadyRunning(session);
+    if (!(await locks.take('writer', beside ? 'shared' : 'alone'))) throw await alreadyRunning(session);
     try {
       return await work({
-        ...(place === 'beside' ? turnsBeside(locks) : OWN_TURNS),
+        ...(beside ? turnsBeside(locks) : OWN_TURNS),
         open: (inner) => session.transaction(async () => {
           const run = await inner(session);
           await session.query(ledger('live'), [run.id]);

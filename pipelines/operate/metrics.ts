@@ -1,9 +1,10 @@
 /** What is published and how the last refresh ended, as figures for Prometheus: one list of names, for the server and for the text file of a refresh. */
-import { rename, writeFile } from 'node:fs/promises';
+import { writeFile } from 'node:fs/promises';
 import { Gauge, Registry } from 'prom-client';
 import { findRegion } from '../contract/regions.ts';
 import type { Database } from '../db/index.ts';
 import { one } from '../db/types.ts';
+import { writeBeside } from '../formats/write-beside.ts';
 
 /** As `api.published_state` tells it. Moments are seconds since 1970. */
 export interface PublishedState {
@@ -64,6 +65,6 @@ export function describeState({ regions, sources, refreshed }: PublishedState, a
 export async function writeMetrics(database: Database | null, path: string, exitCode: number, downloads: Downloads | null = null): Promise<void> {
   const { state } = database === null ? { state: { regions: [], sources: [] } } : await one<{ state: PublishedState }>(database, STATE_STATEMENT);
   const refreshed = { exitCode, ended: Math.floor(Date.now() / 1000) };
-  await writeFile(`${path}.tmp`, await describeState({ ...state, refreshed }, false, downloads));
-  await rename(`${path}.tmp`, path);
+  const text = await describeState({ ...state, refreshed }, false, downloads);
+  await writeBeside(path, (unfinished) => writeFile(unfinished, text));
 }

@@ -199,7 +199,7 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     for (const each of elsewhere) await buildRegion(each, true);
     if (failures.length === 0) failures.push(...(await nothingPublished(context, options)));
     return report({ runId: run.runId, held: [...held].sort(), loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), estimate });
-  }, exitCodeOf, options.beside === true ? 'beside' : 'alone');
+  }, exitCodeOf, options.beside);
 }
 
 function aboutRun(context: Context, options: RefreshOptions): { command: string; arguments: unknown; version: string; host: string } {

@@ -1,7 +1,7 @@
 /** Works side by side that wait for one another. */
 import { expect, it } from 'vitest';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
-import { together } from '../../pipelines/together.ts';
+import { ahead, together } from '../../pipelines/together.ts';
 
 const soon = (turns: number): Promise<void> => new Promise((resolve) => {
   const next = (left: number): void => {
@@ -57,4 +57,31 @@ it('begins nothing after a failure, and throws the first when all that had begun
 
 it('refuses those that wait for each other', async () => {
   await expect(together(2, [0, 1], () => Promise.resolve(), (item) => [1 - item])).rejects.toThrow('comes after another');
+});
+
+it('gives what comes of each in the order of the items, whichever ends first, never more at a time than asked', async () => {
+  for (let seed = 0; seed < 200; seed += 1) {
+    const random = randomOf('ahead', seed);
+    const most = 1 + random.below(4);
+    const items = Array.from({ length: random.below(12) }, (_, index) => ({ index, turns: random.below(6) }));
+    let working = 0;
+    const given: number[] = [];
+    const results = ahead(most, items, async ({ index, turns }) => {
+      working += 1;
+      expect(working).toBeLessThanOrEqual(most);
+      await soon(turns);
+      working -= 1;
+      return index;
+    });
+    for await (const index of results) given.push(index);
+    expect(given).toEqual(items.map(({ index }) => index));
+  }
+});
+
+it('throws in its turn what failed ahead', async () => {
+  const given: number[] = [];
+  await expect(async () => {
+    for await (const index of ahead(3, [0, 1, 2], (each) => (each === 1 ? Promise.reject(new Error('stopped here')) : Promise.resolve(each)))) given.push(index);
+  }).rejects.toThrow('stopped here');
+  expect(given).toEqual([0]);
 });
