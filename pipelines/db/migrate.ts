@@ -9,6 +9,7 @@ import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type SqlFile } from '../contract/sql-files.ts';
 import { distribute, isDistributed } from './distributed.ts';
+import { makeHistory } from './history.ts';
 import { alignPrevious, reshapeLayers } from './reshape.ts';
 import { appliedFiles, isApplied, partsOf, refuseNewer, type Applied, type Part } from './state.ts';
 import { statementsOf } from './statements.ts';
@@ -143,6 +144,7 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
     }
     steps.push('sql/api: the functions of the interface, made anew');
   }
+  if (open.some(({ kind }) => kind !== 'layer')) await makeHistory(session);
   return { steps, losses };
 }
 
