@@ -116,16 +116,16 @@ function seenOf(table: Table): string {
   });
   return statement('seen', {
     table: tableOf(relation), typed: list(null), shown: list('t'), kept: list('t'), from: { schema: schemaOf(relation), table: tableOf(relation) }, history: historyOf(relation), relation,
-    unit: unitOf(table), same: sameKey(table, 't', digestOfRow(content)), description: `The table ${relation} as it was at the moment that the transaction looks at`,
+    swap: swapOf(table), same: sameKey(table, 't', digestOfRow(content)), description: `The table ${relation} as it was at the moment that the transaction looks at`,
   });
 }
 
-/** The region of a row. @throws Error for a table that is split otherwise: a bug of the project */
-function unitOf({ relation, split }: Table): Part {
+/** The swap by which a row's region was as it was. @throws Error for a table that is split otherwise: a bug of the project */
+function swapOf({ relation, split }: Table): Part {
   switch (split) {
-    case null: return { sql: '0' };
-    case 'LIST (region_code)': return { sql: 't.region_code' };
-    case 'RANGE (fid)': return { sql: 'core.region_of(t.fid)' };
+    case null: return { sql: statement('swap_of_italy', { relation }) };
+    case 'LIST (region_code)': return { sql: statement('swap_of_region', { relation, unit: { sql: 't.region_code' } }) };
+    case 'RANGE (fid)': return { sql: statement('swap_of_region', { relation, unit: { sql: 'core.region_of(t.fid)' } }) };
     default: throw new Error(`${relation} is partitioned by ${split}, expected region_code or fid: its history would not know whose swaps are its own`);
   }
 }

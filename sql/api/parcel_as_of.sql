@@ -14,7 +14,6 @@ declare
   v_since timestamptz;
   v_first date;
   v_swap ledger.swap;
-  v_changed bool;
   v_retired json;
   v_gone bool;
 begin
@@ -37,14 +36,7 @@ begin
     refusal := json_build_object('reason', 'withdrawn', 'kept_since', v_first);
     return;
   end if;
-  -- What nothing has followed is what is in force.
-  v_changed := exists (
-    select
-    from ledger.swap s
-    where s.unit_code in (0, v_region)
-      and s.happened_at >= v_moment
-  );
-  answer := case when v_changed then past.record_at(p_fid, p_include, v_moment) else api.parcel_record(p_fid, p_include, true) end;
+  answer := past.record_at(p_fid, p_include, v_moment);
   if answer is not null then
     answer := left(answer, -2) || ',"as_of":' || json_build_object(
       'date', p_day,

@@ -124,6 +124,12 @@ drop schema if exists past cascade;
 create schema past;
 comment on schema past is 'The interface''s functions of a record, made from the same text over tables as they were at a moment';
 
+create function past.looked_at() returns int4
+language sql stable as $$
+  select current_setting('mappale.region')::int4
+$$;
+comment on function past.looked_at() is 'The region whose parcel the transaction looks at';
+
 create function past.swap_at(p_unit int4) returns int4
 language plpgsql stable as $$
 begin
@@ -191,6 +197,13 @@ language sql stable as $$
 $$;
 comment on function past.publication() is 'Publications that were in force';
 
+-- statement: swap_of_italy
+(select past.swap_of(:'relation', 0))
+
+-- statement: swap_of_region
+-- That of the parcel's region is asked for once in a statement; rows of other regions are few.
+case when :"unit" = (select past.looked_at()) then (select past.swap_of(:'relation', past.looked_at())) else past.swap_of(:'relation', :"unit") end
+
 -- statement: seen
 -- As functions: a view would hold the table that Italy's next publication swaps out.
 create function past.:"table"() returns table (:"typed")
@@ -198,7 +211,7 @@ language sql stable as $$
   select :"shown"
   from :"from" t
   cross join lateral (
-    select past.swap_of(:'relation', :"unit") as id
+    select :"swap" as id
     offset 0
   ) s
   where s.id is not null
@@ -212,7 +225,7 @@ language sql stable as $$
   select :"kept"
   from :"history" t
   cross join lateral (
-    select past.swap_of(:'relation', :"unit") as id
+    select :"swap" as id
     offset 0
   ) s
   where t.from_swap <= s.id
@@ -225,7 +238,17 @@ comment on function past.:"table"() is :'description';
 create function past.record_at(p_fid int4, p_include text[], p_moment timestamptz) returns text
 language plpgsql volatile as $$
 begin
+  -- What nothing has followed is what is in force.
+  if not exists (
+    select
+    from ledger.swap s
+    where s.unit_code in (0, core.region_of(p_fid))
+      and s.happened_at >= p_moment
+  ) then
+    return api.parcel_record(p_fid, p_include, true);
+  end if;
   perform set_config('mappale.moment', p_moment::text, true);
+  perform set_config('mappale.region', core.region_of(p_fid)::text, true);
   return past.parcel_record(p_fid, p_include, true);
 end
 $$;
