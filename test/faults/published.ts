@@ -84,6 +84,8 @@ export async function recount(database: Database): Promise<Record<string, string
 export async function orphans(database: Database): Promise<string[]> {
   return database.session(async (session) => {
     const known = new Set((await listed(session)).map(({ partition }) => partition));
+    // Of past ones the ledger knows what they held, also when they are pruned.
+    const lasting = new Set((await listed(session)).filter(({ state }) => state !== 'past').map(({ partition }) => partition));
     const loaded = new Set((await session.query<{ id: number }>("select release_id as id from ledger.release where state = 'loaded'")).map(({ id }) => id));
     const workspaces = await session.query<{ name: string }>(String.raw`select nspname as name from pg_namespace where nspname ~ '^(staging|build)_' order by 1`);
     // Parents are partitioned (kind p). Tables that are swapped whole and the register of fids, which is never swapped, are made by a migration.
@@ -98,7 +100,7 @@ export async function orphans(database: Database): Promise<string[]> {
       return false;
     });
     const unknown = [...workspaces.map(({ name }) => `schema ${name}`), ...strange.map(({ schema, name }) => `${schema}.${name}`)];
-    const lost = [...known].filter((partition) => !tables.some(({ name }) => name === partition));
+    const lost = [...lasting].filter((partition) => !tables.some(({ name }) => name === partition));
     const whole = new Set((await listed(session)).filter(({ state, relation }) => state === 'current' && tables.some(({ schema, name }) => `${schema}.${name}` === relation)).map(({ partition }) => partition));
     return [...unknown, ...lost.filter((partition) => !whole.has(partition)).map((partition) => `${partition} is in the ledger and nowhere else`)];
   });
