@@ -69,7 +69,7 @@ export async function publish(
     )));
     const tables: Omit<PublishedTable, 'stands'>[] = [];
     await holdReaders(session);
-    await swapHappens(session, unit, swap);
+    await swapHappens(session, swap);
     for (const { relation, fingerprint, inputs } of [...joined.products].sort((a, b) => (a.relation < b.relation ? -1 : 1))) {
       const standing = before.get(relation);
       const content = made.get(relation);
@@ -159,7 +159,7 @@ export async function rollback(database: Database, unit: number, runId: number):
       { relation, leaving: leaving.get(relation) ?? null, coming: coming.get(relation) ?? null }
     )));
     const tables = await exchange(session, unit, current, previous);
-    await swapHappens(session, unit, swap);
+    await swapHappens(session, swap);
     // There is one publication of a state at any time.
     for (const [id, state] of [[from, 'past'], [to, 'current'], [from, 'previous']] as const) {
       await session.query('update ledger.publication set state = $2 where publication_id = $1', [id, state]);
@@ -186,7 +186,7 @@ export async function withdraw(
     // Nothing of a region that is withdrawn is served, at no moment: its rows are not history before others come in their place.
     const swap = await noteSwap(session, unit, null, []);
     const tables = await exchange(session, unit, await publishedTables(session, unit), new Map());
-    await swapHappens(session, unit, swap);
+    await swapHappens(session, swap);
     await session.query(statement('move'), [unit, 'previous', 'past']);
     await session.query(statement('move'), [unit, 'current', 'previous']);
     await setHold(session, { unit, kind: 'withdrawn', fingerprint: null, reason }, await hostOf(session, runId));

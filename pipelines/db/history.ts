@@ -192,9 +192,15 @@ async function keepRows(session: Session, table: Table, { leaving, coming }: Exc
 }
 
 /** The moment of a swap, when no reader looks any more. Inside its transaction. */
-export async function swapHappens(session: Session, unit: number, swap: number): Promise<void> {
+export async function swapHappens(session: Session, swap: number): Promise<void> {
   await session.query(statement('happened'), [swap]);
-  if (await isDistributed(session)) await session.query(statement('begin_again'), [unit, swap]);
+  if (await isDistributed(session)) await session.query(statement('begin_again'));
+}
+
+/** Of a database that was just distributed: what was kept could not be read together with what lies on other nodes. Inside a transaction. */
+export async function forgetHistory(session: Session): Promise<void> {
+  for (const { name } of await session.query<{ name: string }>(statement('kept'))) await session.query(statement('empty', { history: { schema: SCHEMA, table: name } }));
+  await session.query(statement('begin_again'));
 }
 
 /** What `cutHistory` takes away. */

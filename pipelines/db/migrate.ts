@@ -9,7 +9,7 @@ import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type SqlFile } from '../contract/sql-files.ts';
 import { distribute, isDistributed } from './distributed.ts';
-import { makeHistory } from './history.ts';
+import { forgetHistory, makeHistory } from './history.ts';
 import { alignPrevious, reshapeLayers } from './reshape.ts';
 import { appliedFiles, isApplied, partsOf, refuseNewer, type Applied, type Part } from './state.ts';
 import { statementsOf } from './statements.ts';
@@ -125,7 +125,10 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
   await run('migration');
   await run('section');
   steps.push(...(await alignPrevious(session)));
-  if (distributeAt !== null || (await isDistributed(session))) steps.push(...(await distribute(session, distributeAt ?? '')));
+  if (distributeAt !== null || (await isDistributed(session))) {
+    steps.push(...(await distribute(session, distributeAt ?? '')));
+    await forgetHistory(session);
+  }
   for (const part of open) {
     if (part.source === null) continue;
     const found = await applyLayer(session, part.file, part.source, before.has(part.file.file), lose);

@@ -266,15 +266,25 @@ set happened_at = clock_timestamp()
 where swap_id = $1
 
 -- statement: begin_again
--- Where nothing of what leaves is kept, history begins with what comes.
-with gone as (
-  delete from ledger.swap
-  where unit_code = $1
-    and swap_id < $2
+-- Where nothing of what leaves is kept, history begins with what is in force.
+with last as (
+  select
+    unit_code,
+    max(swap_id) as swap
+  from ledger.swap
+  group by unit_code
+  having max(swap_id) > min(swap_id)
+),
+marked as (
+  update ledger.swap s
+  set kept_from = s.happened_at
+  from last l
+  where s.swap_id = l.swap
 )
-update ledger.swap
-set kept_from = happened_at
-where swap_id = $2
+delete from ledger.swap s
+using last l
+where s.unit_code = l.unit_code
+  and s.swap_id < l.swap
 
 -- statement: first
 select min(swap_id) as swap
@@ -360,6 +370,9 @@ from pg_class c
 where c.relnamespace = to_regnamespace('history')
   and c.relkind = 'r'
 order by 1
+
+-- statement: empty
+truncate :"history"
 
 -- statement: rows_before
 select count(*) as rows

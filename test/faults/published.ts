@@ -40,13 +40,15 @@ export async function inForce(database: Database): Promise<Record<string, string
 /** Rows of history: `unit table` → how many, and what they say whatever the numbers of the swaps. */
 export async function keptHistory(database: Database): Promise<Record<string, string>> {
   const tables = await database.query<{ name: string; unit: number }>(
-    `select c.relname as name, case when to_regclass('core.' || c.relname) in (select oid from pg_class where relkind = 'r') then 0 else 14 end as unit
+    `select c.relname as name,
+       case when to_regclass('core.' || c.relname) in (select oid from pg_class where relkind = 'r') then 0 else 14 end as unit
      from pg_class c where c.relnamespace = to_regnamespace('history') and c.relkind = 'r' order by 1`,
   );
   const found: Record<string, string> = {};
   for (const { name, unit } of tables) {
     const [kept] = await database.query<{ rows: number; digest: string }>(
-      `select count(*) as rows, coalesce(sum(hashtextextended((to_jsonb(h) - '{from_swap,until_swap}'::text[])::text, 0)::numeric), 0)::text as digest from history."${name}" h`,
+      `select count(*) as rows, coalesce(sum(hashtextextended((to_jsonb(h) - '{from_swap,until_swap}'::text[])::text, 0)::numeric), 0)::text as digest
+       from history."${name}" h`,
     );
     if (kept!.rows > 0) found[`${unit} history.${name}`] = `${kept!.rows} rows, ${kept!.digest}`;
   }
