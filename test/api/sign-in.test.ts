@@ -47,7 +47,7 @@ async function page(link: SignInLink | null = new SignInLink()): Promise<Page> {
     app, link: link ?? new SignInLink(), logged, keys,
     signIn: (secret, headers = {}, from = '127.0.0.1') => app.inject({
       method: 'POST', url: `${BASE}/map/sign-in`, remoteAddress: from, payload: JSON.stringify({ secret }),
-      headers: { 'host': HOST, 'origin': `http://${HOST}`, 'content-type': 'application/json', ...headers },
+      headers: { host: HOST, origin: `http://${HOST}`, 'content-type': 'application/json', ...headers },
     }),
     get: (path, headers = {}, from = '127.0.0.1') => app.inject({ method: 'GET', url: BASE + path, remoteAddress: from, headers: { host: HOST, ...headers } }),
   };
@@ -123,7 +123,7 @@ describe('the sign-in link', () => {
 
   it.each([['nothing'], ['{'], ['{"secret":1}'], ['[]'], [`{"secret":"${'x'.repeat(5000)}"}`]])('with the body %j is refused in words', async (payload) => {
     const { app } = await page();
-    const answered = await app.inject({ method: 'POST', url: `${BASE}/map/sign-in`, remoteAddress: '127.0.0.1', payload, headers: { 'host': HOST, 'origin': `http://${HOST}`, 'content-type': 'application/json' } });
+    const answered = await app.inject({ method: 'POST', url: `${BASE}/map/sign-in`, remoteAddress: '127.0.0.1', payload, headers: { host: HOST, origin: `http://${HOST}`, 'content-type': 'application/json' } });
     expect(codeOf(answered)).toEqual([400, 'INVALID_PARAMS']);
   });
 
@@ -146,7 +146,7 @@ describe('a session', () => {
     ['from another machine', {}, '192.0.2.7'],
   ])('does not count in a request %s', async (_request, headers, from) => {
     const { get, cookie } = await signedIn();
-    expect(codeOf(await get('/geocode/reverse?lat=42&lng=14', { cookie, ...headers } as Record<string, string>, from))).toEqual([401, 'API_KEY_REQUIRED']);
+    expect(codeOf(await get('/geocode/reverse?lat=42&lng=14', { cookie, ...headers }, from))).toEqual([401, 'API_KEY_REQUIRED']);
     expect((await get('/geocode/reverse?lat=42&lng=14', { cookie, 'sec-fetch-site': 'same-origin' })).statusCode).toBe(200);
   });
 

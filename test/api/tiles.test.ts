@@ -181,7 +181,9 @@ describeEngines('a tile of the map', (engine) => {
     expect(overview.layers.map(({ name }) => name)).toEqual(LEGENDS.map(({ name }) => name));
     expect(overview.attribution.length).toBeGreaterThan(3);
     const answered = await service.ask(`/map/overview.json?region=${service.region.code}`);
-    const { comuni } = answered.body as { comuni: { belfiore: string; name: string; parcels: number; bbox: number[]; outline: unknown; coverage: Readonly<Record<string, string>> }[] };
+    const { comuni } = answered.body as {
+      comuni: { belfiore: string; parcels: number; bbox: number[]; outline: unknown; coverage: Readonly<Record<string, string>> }[];
+    };
     expect(comuni.reduce((sum, { parcels }) => sum + (parcels ?? 0), 0)).toBe(all.length);
     for (const { belfiore, coverage, bbox, outline } of comuni.filter(({ parcels }) => parcels > 0)) {
       const passport = (await service.ask(`/admin/municipalities/${belfiore}/quality`, { key })).body as { coverage: { sections: { section: string; map: string | null; state: string }[] } };
