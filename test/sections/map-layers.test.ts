@@ -1,4 +1,4 @@
-/** How sections say that they are drawn: by columns that they have, in classes that do not overlap, in colours that people keep apart who see some of them alike. */
+/** How sections are drawn: by columns that they have, in classes without overlap, in colours that people keep apart who see some of them alike. */
 import { describe, expect, it } from 'vitest';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
@@ -17,15 +17,21 @@ const APART = 7;
 
 /** CIE Lab of a colour as it is seen. */
 function labOf(color: string, matrix: Matrix): readonly number[] {
-  const linear = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16) / 255).map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
+  const linear = [1, 3, 5].map((at) => parseInt(color.slice(at, at + 2), 16) / 255)
+    .map((value) => (value <= 0.04045 ? value / 12.92 : ((value + 0.055) / 1.055) ** 2.4));
   const [red = 0, green = 0, blue = 0] = matrix.map((row) => Math.min(1, Math.max(0, row.reduce((sum, weight, index) => sum + weight * linear[index]!, 0))));
-  const [x, y, z] = [(0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047, 0.2126 * red + 0.7152 * green + 0.0722 * blue, (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.08883]
-    .map((value) => (value > 0.008856 ? Math.cbrt(value) : 7.787 * value + 16 / 116)) as [number, number, number];
+  const [x, y, z] = [
+    (0.4124 * red + 0.3576 * green + 0.1805 * blue) / 0.95047,
+    0.2126 * red + 0.7152 * green + 0.0722 * blue,
+    (0.0193 * red + 0.1192 * green + 0.9505 * blue) / 1.08883,
+  ].map((value) => (value > 0.008856 ? Math.cbrt(value) : 7.787 * value + 16 / 116)) as [number, number, number];
   return [116 * y - 16, 500 * (x - y), 200 * (y - z)];
 }
 
 describe('a section on the map', () => {
-  const drawn = SECTIONS.flatMap(({ name, flat, layer }) => (layer === undefined ? [] : [{ name, flat, layer, legend: LEGENDS.find((each) => each.name === name)! }]));
+  const drawn = SECTIONS.flatMap(({ name, flat, layer }) => (
+    layer === undefined ? [] : [{ name, flat, layer, legend: LEGENDS.find((each) => each.name === name)! }]
+  ));
 
   it('is there for most of them', () => {
     expect(drawn.length).toBeGreaterThan(10);
@@ -40,7 +46,10 @@ describe('a section on the map', () => {
     expect(new Set(classes.map(({ label }) => label)).size).toBe(classes.length);
     if (kind === 'number') {
       expect([classes[0]!.from, classes.at(-1)!.to]).toEqual([null, null]);
-      for (const [index, { from }] of classes.slice(1).entries()) expect([from, from! > (classes[index]!.from ?? -Infinity)]).toEqual([classes[index]!.to, true]);
+      for (const [index, { from }] of classes.slice(1).entries()) {
+        const before = classes[index]!;
+        expect([from, from! > (before.from ?? -Infinity)]).toEqual([before.to, true]);
+      }
     } else {
       expect(new Set(classes.map(({ value }) => value)).size).toBe(classes.length);
     }
