@@ -62,4 +62,12 @@ export default defineSection({
     },
     units: { footprint_m2: 'm²', residential_footprint_m2: 'm²' },
   },
+  layer: {
+    title: 'Share of the parcel built on',
+    value: 'built_share',
+    classes: [
+      { label: 'under 0.05', color: '#fdd0a2' }, { from: 0.05, color: '#fdae6b' }, { from: 0.2, color: '#f16913' }, { from: 0.4, color: '#c94701' }, { from: 0.7, color: '#7f2704' },
+    ],
+    none: 'No building',
+  },
 });

@@ -90,4 +90,14 @@ export default defineSection({
     words: { parcel_share: 'Parcel\'s share of the section', eu: 'EU', non_eu: 'non-EU' },
     first: ['population_total', 'male', 'female', 'age_brackets', 'foreigners', 'households', 'dwellings', 'employed', 'education', 'section_id', 'parcel_share'],
   },
+  layer: {
+    title: 'Residents of the census section',
+    value: 'population_total',
+    unit: 'persons',
+    classes: [
+      { color: '#dcd6f7' }, { from: 1, color: '#bcbddc' }, { from: 50, color: '#9e9ac8' }, { from: 150, color: '#807dba' }, { from: 300, color: '#6a51a3' },
+      { from: 600, color: '#3f007d' },
+    ],
+    none: 'In no census section',
+  },
 });

@@ -73,4 +73,14 @@ export default defineSection({
     units: { velocity_mm_year: 'mm/year', acceleration_mm_year2: 'mm/year²' },
     first: ['velocity_mm_year', 'acceleration_mm_year2', 'direction', 'trend', 'risk_class', 'risk_label', 'cells'],
   },
+  layer: {
+    title: 'Vertical ground motion',
+    value: 'velocity_mm_year',
+    unit: 'mm/year',
+    classes: [
+      { color: '#850018' }, { from: -20, color: '#d73027' }, { from: -10, color: '#f46d43' }, { from: -5, color: '#fdae61' }, { from: -2, color: '#fff27d' },
+      { from: 2, color: '#74add1' }, { from: 5, color: '#313695' },
+    ],
+    none: 'No measured point',
+  },
 });
