@@ -47,6 +47,10 @@ export default defineSection({
     type: { type: 'text', of: '0.type' },
   },
   map: {
+    italian: {
+      title: 'Luoghi della cultura',
+      columns: { name: 'Nome', type: 'Tipo', address: 'Indirizzo', distance_m: 'Distanza, m', class: 'Categoria' },
+    },
     list: { columns: { name: 'Name', type: 'Type', class: 'Category', address: 'Address', distance_m: 'Distance, m' } },
   },
 });

@@ -45,6 +45,10 @@ export default defineSection({
     share: { type: 'float8' },
   },
   map: {
+    italian: {
+      title: 'Copertura del suolo',
+      words: { description: 'Classe', code: 'Codice', share: 'Parte della particella', subclass: 'Secondo livello', class: 'Primo livello' },
+    },
     words: { share: 'Share of the parcel', subclass: 'Second level', class: 'First level' },
     codes: ['code', 'class', 'subclass'],
     first: ['description', 'code', 'share', 'subclass', 'class'],

@@ -45,6 +45,10 @@ export default defineSection({
     share: { type: 'float8' },
   },
   map: {
+    italian: {
+      title: 'Uso del suolo',
+      words: { code: 'Codice', share: 'Parte della particella', level1: 'Primo livello', level2: 'Secondo livello', class: 'Classe' },
+    },
     words: { share: 'Share of the parcel', level1: 'First level', level2: 'Second level' },
     codes: ['code', 'level1', 'level2'],
     first: ['class', 'code', 'share', 'level2', 'level1'],

@@ -46,6 +46,11 @@ export default defineSection({
     category: { type: 'text', of: '0.category' },
   },
   map: {
+    italian: {
+      title: 'Punti di interesse',
+      values: { school: 'scuola', pharmacy: 'farmacia', fuel: 'carburante', coordinates: 'coordinate', address: 'indirizzo' },
+      columns: { category: 'Categoria', name: 'Nome', categories: 'Tipo', address: 'Indirizzo' },
+    },
     list: { columns: { category: 'Category', name: 'Name', categories: 'Kind', address: 'Address' } },
   },
 });

@@ -119,6 +119,15 @@ export default defineSection({
     landslide_coverage: { type: 'text', of: 'coverage.landslide' },
   },
   map: {
+    italian: {
+      title: 'Rischi naturali',
+      words: {
+        seismic_zone: 'Zona sismica', seismic_zone_label: 'Zona sismica come pubblicata', seismic_zone_exact: 'Zona certa',
+        pga: 'Accelerazione massima del suolo', flood_level: 'Pericolosità idraulica', flood_share: 'Parte della particella',
+        landslide_level: 'Pericolosità da frana', landslide_share: 'Parte della particella', landslide_attention: 'Area di attenzione',
+        coverage: 'Copertura', flood: 'alluvioni', landslide: 'frane',
+      },
+    },
     words: {
       pga: 'Peak ground acceleration', flood_level: 'Flood hazard', flood_share: 'Share of the parcel in it', landslide_level: 'Landslide hazard',
       landslide_share: 'Share of the parcel in it',

@@ -60,6 +60,14 @@ export default defineSection({
     semester: { type: 'text', of: '0.semester' },
   },
   map: {
+    italian: {
+      title: 'Valori immobiliari (OMI)',
+      columns: {
+        property_type: 'Tipologia', condition: 'Stato', 'purchase.min_eur_m2': 'Vendita da, €/m²', 'purchase.max_eur_m2': 'a',
+        'rental.min_eur_m2': 'Affitto da, €/m² mese', 'rental.max_eur_m2': 'a',
+      },
+      note: 'Zona {zone}, {zone_description} {semester}',
+    },
     list: {
       note: 'Zone {zone}, {zone_description} {semester}',
       columns: {
