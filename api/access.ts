@@ -33,6 +33,24 @@ export const PER_TOKEN = 3;
 /** How long the others wait for their turn; milliseconds. */
 const PATIENCE_MS = 2_000;
 
+/** Tiles of one token that a process works on at the same time, and that wait: a map asks for a screen of them at once. */
+export const TILES_PER_TOKEN = { working: 8, waiting: 64 } as const;
+
+/** The last of those that wait come after eight rounds of them. */
+const TILES_PATIENCE_MS = 10_000;
+
+/** What a queue allows. */
+interface Queue {
+  readonly perToken: number;
+  readonly patienceMs: number;
+  /** Whether requests use up the token's hour, and end with it. */
+  readonly counted: boolean;
+}
+
+const REQUESTS: Queue = { perToken: PER_TOKEN, patienceMs: PATIENCE_MS, counted: true };
+
+export const TILES: Queue = { perToken: TILES_PER_TOKEN.working, patienceMs: TILES_PATIENCE_MS, counted: false };
+
 /**
  * Lets a request in, or refuses it: the work begins when it is the token's turn, and the request is counted then.
  * @param key value of `x-api-key`
@@ -50,6 +68,12 @@ export function turnsFor(parallel: number): Turns {
   return new Turns({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
 }
 
+/** Turns of tiles, in a process of its own: others have at least half of its connections. @param parallel as of `turnsFor` */
+export function tileTurnsFor(parallel: number): Turns {
+  const { working, waiting } = TILES_PER_TOKEN;
+  return new Turns({ perCaller: working, total: Math.ceil(parallel / 2), patienceMs: TILES_PATIENCE_MS, waiting });
+}
+
 /**
  * Counts the rows that a request brought, which was counted as its first, or refuses all of them.
  * @param identified told what is left of the token's hour
@@ -63,7 +87,7 @@ export async function admitRows(reader: Reader, tokenId: number, scope: Scope, r
   requireAdmitted(admission, scope);
 }
 
-export function admitter(reader: Reader, takeTurn: TakeTurn): Admit {
+export function admitter(reader: Reader, takeTurn: TakeTurn, { perToken, patienceMs, counted }: Queue = REQUESTS): Admit {
   return async (key, scope, address, gone, identified, work) => {
     if (key === undefined || key.length === 0) throw refusal.API_KEY_REQUIRED();
     // What cannot be a key is counted as a bad one, but never compared.
@@ -75,13 +99,13 @@ export function admitter(reader: Reader, takeTurn: TakeTurn): Admit {
       // Whose turn did not come is told so after the key and its scope were looked at, and does not use up the hour.
       const admission = await reader.count<Admission>(
         'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds from api.admit($1, $2, $3, $4)',
-        [hash, scope, address, typeof turn === 'function'],
+        [hash, scope, address, counted && typeof turn === 'function'],
       );
-      identified({ tokenId: admission.outcome === 'ADMITTED' ? admission.token_id : null, headers: rateHeaders(admission) });
-      requireAdmitted(admission, scope);
+      identified({ tokenId: admission.outcome === 'ADMITTED' || (!counted && admission.outcome === 'RATE_LIMITED') ? admission.token_id : null, headers: rateHeaders(admission) });
+      if (counted || admission.outcome !== 'RATE_LIMITED') requireAdmitted(admission, scope);
       if (turn === 'own') {
-        const problem = `${PER_TOKEN} requests of this token are being worked on, and no turn came within ${PATIENCE_MS / 1000} seconds; ask again in 1 second`;
-        throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: PER_TOKEN }, { 'retry-after': '1' }, 'token_busy');
+        const problem = `${perToken} requests of this token are being worked on, and no turn came within ${patienceMs / 1000} seconds; ask again in 1 second`;
+        throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: perToken }, { 'retry-after': '1' }, 'token_busy');
       }
       if (turn === 'others') throw refusal.SERVICE_UNAVAILABLE('the server has too much to do', 'server_busy');
       return await work();

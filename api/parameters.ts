@@ -20,7 +20,7 @@ const LARGEST_FID = 2_147_483_647;
 const DECIMAL = /^-?\d{1,4}(\.\d{1,17})?$/;
 
 /** A whole number from text. */
-function whole(minimum: number, maximum: number, purpose: string): z.ZodType<number, string> {
+export function whole(minimum: number, maximum: number, purpose: string): z.ZodType<number, string> {
   return z.string().regex(/^\d{1,10}$/).transform(Number).pipe(z.int().min(minimum).max(maximum)).describe(`${purpose}; a whole number, ${minimum}–${maximum}`);
 }
 

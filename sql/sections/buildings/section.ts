@@ -69,4 +69,12 @@ export default defineSection({
     },
     units: { footprint_m2: 'm²', residential_footprint_m2: 'm²' },
   },
+  layer: {
+    title: 'Share of the parcel built on',
+    value: 'built_share',
+    classes: [
+      { label: 'under 0.05', color: '#feedde' }, { from: 0.05, color: '#fdbe85' }, { from: 0.2, color: '#fd8d3c' }, { from: 0.4, color: '#e6550d' }, { from: 0.7, color: '#a63603' },
+    ],
+    none: 'No building',
+  },
 });

@@ -101,4 +101,14 @@ export default defineSection({
     words: { parcel_share: 'Parcel\'s share of the section', eu: 'EU', non_eu: 'non-EU' },
     first: ['population_total', 'male', 'female', 'age_brackets', 'foreigners', 'households', 'dwellings', 'employed', 'education', 'section_id', 'parcel_share'],
   },
+  layer: {
+    title: 'Residents of the census section',
+    value: 'population_total',
+    unit: 'persons',
+    classes: [
+      { color: '#f2f0f7' }, { from: 1, color: '#dadaeb' }, { from: 50, color: '#bcbddc' }, { from: 150, color: '#9e9ac8' }, { from: 300, color: '#756bb1' },
+      { from: 600, color: '#54278f' },
+    ],
+    none: 'In no census section',
+  },
 });

@@ -95,4 +95,14 @@ export default defineSection({
       'income_brackets',
     ],
   },
+  layer: {
+    title: 'Average income',
+    value: 'average_income_eur',
+    unit: '€',
+    classes: [
+      { color: '#ffffd4' }, { from: 15000, color: '#fee391' }, { from: 18000, color: '#fec44f' }, { from: 21000, color: '#fe9929' }, { from: 24000, color: '#d95f0e' },
+      { from: 28000, color: '#993404' },
+    ],
+    none: 'No income declared',
+  },
 });

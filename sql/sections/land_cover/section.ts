@@ -53,4 +53,16 @@ export default defineSection({
     codes: ['code', 'class', 'subclass'],
     first: ['description', 'code', 'share', 'subclass', 'class'],
   },
+  layer: {
+    title: 'Land cover, first level',
+    value: 'class',
+    classes: [
+      { value: '1', label: '1, artificial', color: '#d55e00' },
+      { value: '2', label: '2, agricultural', color: '#f0e442' },
+      { value: '3', label: '3, forest and semi-natural', color: '#009e73' },
+      { value: '4', label: '4, wetlands', color: '#cc79a7' },
+      { value: '5', label: '5, water', color: '#0072b2' },
+    ],
+    none: 'No class',
+  },
 });

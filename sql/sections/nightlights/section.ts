@@ -67,4 +67,16 @@ export default defineSection({
     codes: ['ntl_year'],
     first: ['ntl_class', 'ntl_parcel', 'ntl_mean_comune', 'ntl_ratio', 'ntl_year'],
   },
+  layer: {
+    title: 'Light at night',
+    value: 'ntl_class',
+    classes: [
+      { value: 'dark', label: 'dark', color: '#000004' },
+      { value: 'dim', label: 'dim', color: '#56106e' },
+      { value: 'medium', label: 'medium', color: '#bb3754' },
+      { value: 'bright', label: 'bright', color: '#f98e09' },
+      { value: 'very_bright', label: 'very bright', color: '#fcffa4' },
+    ],
+    none: 'Not measured',
+  },
 });

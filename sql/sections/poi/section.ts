@@ -53,4 +53,14 @@ export default defineSection({
     },
     list: { columns: { category: 'Category', name: 'Name', categories: 'Kind', address: 'Address' } },
   },
+  layer: {
+    title: 'Schools, pharmacies, filling stations',
+    value: 'category',
+    classes: [
+      { value: 'school', label: 'School', color: '#0072b2' },
+      { value: 'pharmacy', label: 'Pharmacy', color: '#009e73' },
+      { value: 'fuel', label: 'Filling station', color: '#d55e00' },
+    ],
+    none: 'None of these',
+  },
 });

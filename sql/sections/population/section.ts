@@ -69,4 +69,13 @@ export default defineSection({
     words: { estimated: 'Residents, estimated', dasymetric: 'By residential footprint', areal: 'By area', municipality_total: 'Residents of the comune' },
     first: ['estimated', 'estimation_method', 'estimation_confidence', 'dasymetric', 'areal', 'municipality_total'],
   },
+  layer: {
+    title: 'Residents, estimated',
+    value: 'estimated',
+    unit: 'persons',
+    classes: [
+      { color: '#f7f7f7' }, { from: 0.5, color: '#d4b9da' }, { from: 2, color: '#df65b0' }, { from: 5, color: '#ce1256' }, { from: 20, color: '#67001f' },
+    ],
+    none: 'No estimate',
+  },
 });

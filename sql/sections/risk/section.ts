@@ -134,4 +134,16 @@ export default defineSection({
     },
     units: { pga: 'g' },
   },
+  layer: {
+    title: 'Flood hazard',
+    value: 'flood_level',
+    coverage: 'flood_coverage',
+    classes: [
+      { value: 'P1', label: 'P1, low', color: '#9ecae1' },
+      { value: 'P2', label: 'P2, medium', color: '#4292c6' },
+      { value: 'P3', label: 'P3, high', color: '#08519c' },
+      { value: 'HPH', label: 'HPH, an area without a class', color: '#cc79a7' },
+    ],
+    none: 'No flood hazard known',
+  },
 });

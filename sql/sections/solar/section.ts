@@ -70,4 +70,14 @@ export default defineSection({
     units: { roof_area_m2: 'm²', kwp_max_total: 'kW', pvout_kwh_per_kwp: 'kWh/kW', pvout_kwh_year_total: 'kWh' },
     first: ['viability_class', 'pvout_kwh_year_total', 'kwp_max_total', 'pvout_kwh_per_kwp', 'roof_area_m2', 'n_buildings'],
   },
+  layer: {
+    title: 'Solar yield of roofs',
+    value: 'viability_class',
+    classes: [
+      { value: 'alta', label: 'alta, 1,400 kWh/kW or more', color: '#d95f0e' },
+      { value: 'media', label: 'media, 1,200 kWh/kW or more', color: '#fec44f' },
+      { value: 'bassa', label: 'bassa, less', color: '#8073ac' },
+    ],
+    none: 'No roof',
+  },
 });

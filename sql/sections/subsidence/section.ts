@@ -81,4 +81,14 @@ export default defineSection({
     units: { velocity_mm_year: 'mm/year', acceleration_mm_year2: 'mm/year²' },
     first: ['velocity_mm_year', 'acceleration_mm_year2', 'direction', 'trend', 'risk_class', 'risk_label', 'cells'],
   },
+  layer: {
+    title: 'Vertical ground motion',
+    value: 'velocity_mm_year',
+    unit: 'mm/year',
+    classes: [
+      { color: '#b2182b' }, { from: -20, color: '#d6604d' }, { from: -10, color: '#f4a582' }, { from: -5, color: '#fddbc7' }, { from: -2, color: '#f7f7f7' },
+      { from: 2, color: '#92c5de' }, { from: 5, color: '#2166ac' },
+    ],
+    none: 'No measured point',
+  },
 });

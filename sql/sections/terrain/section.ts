@@ -99,4 +99,14 @@ export default defineSection({
     },
     first: ['elevation_mean', 'elevation_min', 'elevation_max', 'slope_mean', 'slope_max', 'aspect_predominant'],
   },
+  layer: {
+    title: 'Mean height',
+    value: 'elevation_mean_m',
+    unit: 'm',
+    classes: [
+      { color: '#440154' }, { from: 50, color: '#443983' }, { from: 200, color: '#31688e' }, { from: 400, color: '#21918c' }, { from: 700, color: '#35b779' },
+      { from: 1200, color: '#90d743' }, { from: 2000, color: '#fde725' },
+    ],
+    none: 'No elevation known',
+  },
 });

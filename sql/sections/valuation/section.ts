@@ -76,4 +76,16 @@ export default defineSection({
       },
     },
   },
+  layer: {
+    title: 'Band of the market zone',
+    value: 'fascia',
+    classes: [
+      { value: 'B', label: 'B, centre', color: '#440154' },
+      { value: 'C', label: 'C, around the centre', color: '#3b528b' },
+      { value: 'D', label: 'D, outskirts', color: '#21918c' },
+      { value: 'E', label: 'E, suburbs', color: '#5ec962' },
+      { value: 'R', label: 'R, rural', color: '#fde725' },
+    ],
+    none: 'In no market zone',
+  },
 });
