@@ -68,6 +68,8 @@ export interface MapPanel {
     /** Headings of the list's columns, and the sentence above it. */
     readonly columns?: Readonly<Record<string, string>>;
     readonly note?: string;
+    /** What `layer` says in English → the same. */
+    readonly legend?: Readonly<Record<string, string>>;
   };
   /** Words for names of fields. */
   readonly words?: Readonly<Record<string, string>>;

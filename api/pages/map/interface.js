@@ -29,10 +29,14 @@ export function useToken(key) {
 
 /** Signs in by the secret of a link, or finds that this browser was. @param {string | null} secret @throws {Refusal} */
 export async function openSession(secret) {
-  // Elsewhere the server has no links, and an address that is not there would be a complaint on the console.
-  if (!/^(127\.\d+\.\d+\.\d+|localhost|\[::1\])$/.test(location.hostname)) return;
-  if (secret !== null) await answerOf(await fetch(`${BASE}/map/sign-in`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ secret }) }));
+  if (secret !== null) {
+    await answerOf(await fetch(`${BASE}/map/sign-in`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ secret }) }));
+    localStorage.setItem('session', 'link');
+  }
+  // A server that never gave a link is not asked: it has no such address.
+  if (localStorage.getItem('session') === null) return;
   session = (await open('/map/session')).signed_in;
+  if (!session) localStorage.removeItem('session');
 }
 
 /**

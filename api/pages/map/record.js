@@ -2,12 +2,12 @@
 /** Telling what is known: of a parcel in blocks, each value with unit, rule and source; of a comune; of all that is published. */
 import { button, element, link } from './elements.js';
 import { SECTIONS } from './sections.js';
-import { currentLanguage, dateOf, hasWord, inLanguage, numberOf, t } from './words.js';
+import { currentLanguage, dateOf, hasWord, numberOf, t } from './words.js';
 import { shade, shareCovered, STATES } from './view.js';
 
 /**
  * @typedef {{ title: string, words?: Record<string, string>, units?: Record<string, string>, codes?: string[], first?: string[], fields: Record<string, string>,
- *   italian?: { title?: string, words?: Record<string, string>, values?: Record<string, string>, columns?: Record<string, string>, note?: string },
+ *   italian?: { title?: string, words?: Record<string, string>, values?: Record<string, string>, columns?: Record<string, string>, note?: string, legend?: Record<string, string> },
  *   list?: { field?: string, caption?: string, latestFirst?: true, note?: string, columns: Record<string, string> } }} Panel
  */
 
@@ -308,16 +308,25 @@ const legendRow = (background, text, kind = '') => {
   return element('li', {}, [swatch, text]);
 };
 
+/** @param {import('./view.js').Class} range */
+function rangeOf({ from, to }) {
+  if (to === null || to === undefined) return `≥ ${numberOf(from ?? 0)}`;
+  return from === null || from === undefined ? `< ${numberOf(to)}` : `${numberOf(from)}–${numberOf(to)}`;
+}
+
 /**
  * @param {import('./view.js').Layer | null} layer the section that is drawn @param {string | null} covered the section whose coverage comuni show; null: all of them
  * @param {readonly { word: any, light: string, dark: string }[]} shades
  */
 export function legendOf(layer, covered, shades) {
   if (layer !== null) {
-    const rows = layer.classes.map(({ color, label }) => legendRow(color, inLanguage(label)));
-    if (layer.none !== null) rows.push(legendRow(layer.none.color, inLanguage(layer.none.label)));
-    if (layer.kind === 'category' || layer.kind === 'number') rows.push(legendRow('', inLanguage(layer.not_mapped.label), 'hatched'));
-    return [element('h2', {}, [[inLanguage(layer.value) || inLanguage(layer.title), layer.unit].filter(Boolean).join(', ')]), element('ul', {}, rows)];
+    const isItalian = currentLanguage() === 'it';
+    const told = (/** @type {string} */ text) => (isItalian ? panelOf(layer.name).italian?.legend?.[text] : undefined);
+    const rows = layer.classes.map((each) => legendRow(each.color, told(each.label) ?? (isItalian && each.value === undefined ? rangeOf(each) : each.label)));
+    if (layer.none !== null) rows.push(legendRow(layer.none.color, told(layer.none.label) ?? layer.none.label));
+    rows.push(legendRow('', t('not_mapped'), 'hatched'));
+    const title = layer.value ?? layer.title;
+    return [element('h2', {}, [[told(title) ?? title, layer.unit].filter(Boolean).join(', ')]), element('ul', {}, rows)];
   }
   const rows = covered === null
     ? shades.map((each) => legendRow(shade(each), t(each.word)))

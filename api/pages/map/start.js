@@ -5,7 +5,7 @@ import { ask, open, openSession, Refusal, signedIn, useToken } from './interface
 import { legendOf, tellComune, tellParcel, tellPublished, titleOf } from './record.js';
 import { openSearch } from './search.js';
 import * as view from './view.js';
-import { currentLanguage, dateOf, fillWords, inLanguage, t, useLanguage } from './words.js';
+import { currentLanguage, dateOf, fillWords, t, useLanguage } from './words.js';
 
 /** Degrees around a place in which parcels are looked for: about 40 m. */
 const MARGIN = 0.0004;
@@ -254,8 +254,7 @@ function showLegend() {
 
 function showLayers() {
   $('choices').replaceChildren(...layerNames().map((name) => {
-    const layer = overview.layers.find((each) => each.name === name);
-    const title = name === 'coverage' ? t('coverage') : name === 'parcels' ? t('parcelsOnly') : inLanguage(layer?.title) || titleOf(name);
+    const title = name === 'coverage' ? t('coverage') : name === 'parcels' ? t('parcelsOnly') : titleOf(name);
     const input = element('input', { type: 'radio', name: 'layer', value: name, checked: name === chosen.layer });
     input.addEventListener('change', () => {
       chooseLayer(name, true);
@@ -318,6 +317,7 @@ $('sign').addEventListener('click', () => {
   showSigned(true);
   say(t('signedOut'));
 });
+$('cancel').addEventListener('click', () => dialog.close());
 dialog.addEventListener('close', () => {
   const key = tokenField.value.trim();
   tokenField.value = '';

@@ -5,17 +5,17 @@ import { tilesOf, withToken } from './interface.js';
 import { t } from './words.js';
 
 /**
- * @typedef {{ value?: string | number, from?: number | null, to?: number | null, label: string | Record<'en' | 'it', string>, color: string }} Class
- * @typedef {{ name: string, title: string | Record<'en' | 'it', string>, kind: 'outline' | 'parcel' | 'category' | 'number', minzoom: number, maxzoom: number,
- *   unit: string | null, value: string | Record<'en' | 'it', string> | null, classes: Class[], none: Class | null, not_mapped: Class }} Layer
+ * @typedef {{ value?: string | number | boolean, from?: number | null, to?: number | null, label: string, color: string }} Class
+ * @typedef {{ name: string, title: string, kind: 'outline' | 'parcel' | 'category' | 'number', minzoom: number, maxzoom: number,
+ *   unit: string | null, value: string | null, classes: Class[], none: Class | null, not_mapped: Class | null }} Layer
  * @typedef {{ belfiore: string, name: string | null, istat_code: string | null, parcels: number | null, bbox: [number, number, number, number] | null,
  *   outline: GeoJSON.Geometry | null, coverage: Record<string, string>, region: number }} Comune
  */
 
 /** Of light and dark: land, sea and lines; the colours of sections are their own. */
 const PALETTES = {
-  light: { back: '#eef1f4', land: '#fbfaf6', line: '#8d97a5', comune: '#5b6675', road: '#c9cdd3', water: '#a9cfe6', ink: '#2b3542', halo: '#ffffff', chosen: '#b4330a', parcel: '#9a927f' },
-  dark: { back: '#12171d', land: '#222a33', line: '#5d6a7a', comune: '#8b98a8', road: '#4a5360', water: '#2f5f80', ink: '#e6ebf1', halo: '#12171d', chosen: '#ffb454', parcel: '#66717f' },
+  light: { back: '#eef1f4', land: '#fbfaf6', line: '#8d97a5', comune: '#5b6675', road: '#c9cdd3', water: '#a9cfe6', ink: '#2b3542', halo: '#ffffff', chosen: '#b4330a', parcel: '#6f6a5e' },
+  dark: { back: '#12171d', land: '#222a33', line: '#5d6a7a', comune: '#8b98a8', road: '#4a5360', water: '#2f5f80', ink: '#e6ebf1', halo: '#12171d', chosen: '#ffb454', parcel: '#7d8998' },
 };
 const isDark = matchMedia('(prefers-color-scheme: dark)');
 const palette = () => PALETTES[isDark.matches ? 'dark' : 'light'];
@@ -179,7 +179,7 @@ function styleOf() {
       ]),
       ...(lines === undefined ? [] : [
         { id: 'parcel-area', type: 'fill', ...of('parcels'), paint: { 'fill-color': '#000', 'fill-opacity': 0 } },
-        { id: 'parcel-line', type: 'line', ...of('parcels'), paint: { 'line-color': colours.parcel, 'line-width': ['interpolate', ['linear'], ['zoom'], 13, 0.25, 16, 0.7, 19, 1.4] } },
+        { id: 'parcel-line', type: 'line', ...of('parcels'), paint: { 'line-color': colours.parcel, 'line-width': ['interpolate', ['linear'], ['zoom'], 14, 0.3, 16, 0.8, 19, 1.5] } },
       ]),
       { id: 'comune-line', type: 'line', source: 'comuni', paint: { 'line-color': colours.comune, 'line-width': ['interpolate', ['linear'], ['zoom'], 5, 0.4, 10, 1, 16, 2.5], 'line-opacity': 0.8 } },
       { id: 'chosen-halo', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.halo, 'line-width': 7 } },

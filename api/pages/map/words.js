@@ -214,9 +214,6 @@ export function t(word, values = {}) {
 /** Whether the page has a word for it: values and states of records, which are words themselves. @param {string} word @returns {word is keyof typeof ENGLISH} */
 export const hasWord = (word) => Object.hasOwn(ENGLISH, word);
 
-/** A text that may be in both languages. @param {string | Record<Language, string> | null | undefined} text */
-export const inLanguage = (text) => (typeof text === 'string' ? text : text?.[language] ?? '');
-
 /** @param {number} value @param {Intl.NumberFormatOptions} options */
 export const numberOf = (value, options = {}) => value.toLocaleString(language === 'it' ? 'it-IT' : 'en-GB', options);
 

@@ -45,6 +45,7 @@ export default defineSection({
     italian: {
       title: 'Indirizzi',
       columns: { formatted_address: 'Indirizzo', locality: 'Località', address_id: 'Progressivo ANNCSU' },
+      legend: { Addresses: 'Indirizzi', 'No address': 'Nessun indirizzo' },
     },
     codes: ['address_id'],
     list: { columns: { formatted_address: 'Address', locality: 'Locality', address_id: 'ANNCSU id' } },

@@ -97,6 +97,9 @@ export default defineSection({
         '6_plus_members': '6 e più componenti', dwellings: 'Abitazioni', section_id: 'Sezione di censimento',
         parcel_share: 'Quota della particella nella sezione',
       },
+      legend: {
+        'Residents of the census section': 'Residenti della sezione di censimento', 'In no census section': 'In nessuna sezione di censimento',
+      },
     },
     words: { parcel_share: 'Parcel\'s share of the section', eu: 'EU', non_eu: 'non-EU' },
     first: ['population_total', 'male', 'female', 'age_brackets', 'foreigners', 'households', 'dwellings', 'employed', 'education', 'section_id', 'parcel_share'],

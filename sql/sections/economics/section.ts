@@ -83,6 +83,7 @@ export default defineSection({
         income_brackets: 'Classi di reddito', lte_zero: 'zero o meno', over_120k: 'oltre 120.000 €', level: 'Livello',
       },
       values: { cap: 'CAP' },
+      legend: { 'Average income': 'Reddito medio', 'No income declared': 'Nessun reddito dichiarato' },
     },
     words: {
       avg_residential_price_m2: 'Average residential price', affordability_index: 'Years of income for 80 m²', gini_index: 'Gini index', taxpayers: 'Taxpayers',

@@ -65,6 +65,7 @@ export default defineSection({
         dasymetric: 'Per superficie residenziale', areal: 'Per superficie', municipality_total: 'Residenti del comune',
       },
       values: { dasymetric: 'dasimetrico', areal: 'areale' },
+      legend: { 'Residents, estimated': 'Residenti stimati', 'No estimate': 'Nessuna stima' },
     },
     words: { estimated: 'Residents, estimated', dasymetric: 'By residential footprint', areal: 'By area', municipality_total: 'Residents of the comune' },
     first: ['estimated', 'estimation_method', 'estimation_confidence', 'dasymetric', 'areal', 'municipality_total'],

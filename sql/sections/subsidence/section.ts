@@ -76,6 +76,7 @@ export default defineSection({
         risk_label: 'Livello', cells: 'Celle',
       },
       values: { accelerating: 'in accelerazione', decelerating: 'in rallentamento', stable: 'stabile' },
+      legend: { 'Vertical ground motion': 'Movimento verticale del suolo', 'No measured point': 'Nessun punto misurato' },
     },
     words: { velocity_mm_year: 'Vertical velocity', acceleration_mm_year2: 'Acceleration' },
     units: { velocity_mm_year: 'mm/year', acceleration_mm_year2: 'mm/year²' },

@@ -89,6 +89,7 @@ export default defineSection({
         aspect_predominant: 'Esposizione', cells: 'celle del modello',
       },
       values: { SW: 'SO', W: 'O', NW: 'NO', flat: 'piano' },
+      legend: { 'Mean height': 'Quota media', 'No elevation known': 'Nessuna quota nota' },
     },
     words: {
       elevation_min: 'Lowest', elevation_max: 'Highest', elevation_mean: 'Mean height', elevation_std: 'Spread of heights', slope_mean: 'Mean slope', slope_max: 'Steepest',

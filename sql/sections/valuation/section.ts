@@ -67,6 +67,10 @@ export default defineSection({
         'rental.min_eur_m2': 'Affitto da, €/m² mese', 'rental.max_eur_m2': 'a',
       },
       note: 'Zona {zone}, {zone_description} {semester}',
+      legend: {
+        'Band of the market zone': 'Fascia della zona di mercato', 'B, centre': 'B, centrale', 'C, around the centre': 'C, semicentrale',
+        'D, outskirts': 'D, periferica', 'E, suburbs': 'E, suburbana', 'R, rural': 'R, rurale', 'In no market zone': 'In nessuna zona di mercato',
+      },
     },
     list: {
       note: 'Zone {zone}, {zone_description} {semester}',

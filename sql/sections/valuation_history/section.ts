@@ -82,6 +82,7 @@ export default defineSection({
         semester: 'Semestre', zone: 'Zona', 'purchase.min_eur_m2': 'Vendita da, €/m²', 'purchase.max_eur_m2': 'a',
         'rental.min_eur_m2': 'Affitto da, €/m² mese', 'rental.max_eur_m2': 'a', gross_yield_pct: 'Resa, %',
       },
+      legend: { 'Price of ordinary dwellings, latest half-year': 'Prezzo delle abitazioni civili, ultimo semestre', 'Not quoted': 'Non quotato' },
     },
     list: {
       field: 'semesters', caption: 'Half-years, latest first', latestFirst: true,
