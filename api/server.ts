@@ -27,6 +27,7 @@ import { readParameters } from './parameters.ts';
 import { patternOf, routeOf } from './routes.ts';
 import { digest, matches, prepare, sendForm, sendPrepared, WORTH_COMPRESSING } from './prepared.ts';
 import { lookUpTile, readTile, TILES_ENDPOINT } from './tiles.ts';
+import { serveSignIn, sessionOf, type SignIn } from './sign-in.ts';
 import { TILE_TYPE } from '../pipelines/deliver/tiles.ts';
 import { alone, type Shared } from './workers.ts';
 
@@ -43,6 +44,8 @@ export interface ServerOptions {
   readonly enrich?: boolean;
   /** What it shares with the other workers; not given: there are none. */
   readonly shared?: Shared;
+  /** How browsers of this machine are signed in; null or not given: they are not. Only for a server that nobody else can reach. */
+  readonly signIn?: SignIn | null;
 }
 
 declare module 'fastify' {
@@ -63,7 +66,7 @@ const LOOPBACK = ['127.0.0.0/8', '::1'];
  * @throws MappaleError `PROXY_INVALID` (exit 2)
  */
 export async function buildServer(
-  { reader, version, log, trustedProxies = [], metricsReaders = [], enrich = false, shared = alone(turnsFor(reader.parallel)) }: ServerOptions,
+  { reader, version, log, trustedProxies = [], metricsReaders = [], enrich = false, shared = alone(turnsFor(reader.parallel)), signIn = null }: ServerOptions,
 ): Promise<FastifyInstance> {
   const trusts = trusting(trustedProxies);
   const readsMetrics = trusting([...LOOPBACK, ...metricsReaders]);
@@ -142,12 +145,13 @@ export async function buildServer(
     });
   });
 
-  const admit = admitter(reader, metrics.waiting(shared.take));
+  const admit = admitter(reader, metrics.waiting(shared.take), signIn);
   for (const endpoint of ENDPOINTS) serve(app, endpoint, reader, admit, version);
   if (enrich) serveEnrich(app, reader, admit);
+  if (signIn !== null) serveSignIn(app, BASE, signIn);
   const published = remembered(REMEMBERED_MS, () => currentPublication(reader));
   const tileTurns = tileTurnsFor(reader.parallel);
-  serveTiles(app, reader, admitter(reader, metrics.waiting((caller) => tileTurns.take(caller)), TILES), published, version);
+  serveTiles(app, reader, admitter(reader, metrics.waiting((caller) => tileTurns.take(caller)), signIn, TILES), published, version);
   const overview = new Overview(reader);
   app.get(BASE + OVERVIEW_PATH, async (request, reply) => {
     const content = await overview.get(told(await published()), request.query as Record<string, unknown>);
@@ -232,7 +236,7 @@ async function admitted<T>(
     request.tokenId = caller.tokenId;
     reply.headers(caller.headers);
   };
-  return admit(request.headers['x-api-key'], scope, address, () => request.socket.destroyed, identified, async () => {
+  return admit({ key: request.headers['x-api-key'], session: sessionOf(request) }, scope, address, () => request.socket.destroyed, identified, async () => {
     requireDecodable(request.url);
     return work(identified);
   });
