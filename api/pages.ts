@@ -51,7 +51,10 @@ function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared>
 
 /** How the map tells each section, and what its fields are, as the sections state it. */
 async function sectionPanels(): Promise<Buffer> {
-  const panels = Object.fromEntries(SECTIONS.map(({ name, title, map, block }) => [name, { title, ...map, fields: Object.fromEntries(descriptionsOf(z.toJSONSchema(block))) }]));
+  const panels = Object.fromEntries(SECTIONS.map(({ name, title, map, block }) => {
+    const fields = Object.fromEntries(descriptionsOf(z.toJSONSchema(block)));
+    return [name, { title, ...map, fields }];
+  }));
   return Buffer.from(`export const SECTIONS = ${JSON.stringify(panels, null, 1)};\n`);
 }
 

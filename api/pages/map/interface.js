@@ -11,10 +11,11 @@ let session = false;
 
 /** The server refuses, and says why. */
 export class Refusal extends Error {
-  /** @param {number} status @param {string} message */
-  constructor(status, message) {
+  /** @param {number} status @param {string} code @param {string} message */
+  constructor(status, code, message) {
     super(message);
     this.status = status;
+    this.code = code;
   }
 }
 
@@ -29,14 +30,14 @@ export function useToken(key) {
 
 /** Signs in by the secret of a link, or finds that this browser was. @param {string | null} secret @throws {Refusal} */
 export async function openSession(secret) {
-  if (secret !== null) {
-    await answerOf(await fetch(`${BASE}/map/sign-in`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ secret }) }));
-    localStorage.setItem('session', 'link');
-  }
+  const exchanged = secret === null ? null : await fetch(`${BASE}/map/sign-in`, { method: 'POST', headers: { 'content-type': 'application/json' }, body: JSON.stringify({ secret }) });
+  if (exchanged?.ok) localStorage.setItem('session', 'link');
   // A server that never gave a link is not asked: it has no such address.
-  if (localStorage.getItem('session') === null) return;
-  session = (await open('/map/session')).signed_in;
-  if (!session) localStorage.removeItem('session');
+  if (localStorage.getItem('session') !== null) {
+    session = (await open('/map/session')).signed_in;
+    if (!session) localStorage.removeItem('session');
+  }
+  if (exchanged !== null) await answerOf(exchanged);
 }
 
 /**
@@ -61,7 +62,7 @@ async function get(path, parameters, headers, signal) {
 /** @param {Response} response @throws {Refusal} */
 async function answerOf(response) {
   const body = response.status === 204 ? null : await response.json();
-  if (!response.ok) throw new Refusal(response.status, body.message);
+  if (!response.ok) throw new Refusal(response.status, body.error, body.message);
   return body;
 }
 

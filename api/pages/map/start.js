@@ -79,8 +79,9 @@ const offerSignIn = () => say(t('signInFirst'), false, button(t('signIn'), openD
 
 /** @param {unknown} error what refused, or failed; without having signed in much does */
 function failed(error) {
-  if (!signedIn()) return offerSignIn();
-  if (error instanceof Refusal && error.status === 401) return say(error.message, true, button(t('signIn'), openDialog));
+  const isRefused = error instanceof Refusal && error.status === 401;
+  if (!signedIn() && (error === null || isRefused && error.code === 'API_KEY_REQUIRED')) return offerSignIn();
+  if (isRefused) return say(error.message, true, button(t('signIn'), openDialog));
   say(error instanceof Refusal ? error.message : t('noAnswer'), true);
 }
 
@@ -321,11 +322,21 @@ $('cancel').addEventListener('click', () => dialog.close());
 dialog.addEventListener('close', () => {
   const key = tokenField.value.trim();
   tokenField.value = '';
-  if (dialog.returnValue !== 'keep' || key === '') return;
+  if (dialog.returnValue === 'keep' && key !== '') void signIn(key);
+});
+
+/** Asks once whether the token is one: tiles would ask by the dozen, and each wrong key counts. @param {string} key */
+async function signIn(key) {
   useToken(key);
+  try {
+    await ask('/parcels/locate', { lat: 42, lng: 12.5, limit: 1 });
+  } catch (error) {
+    useToken('');
+    return failed(error);
+  }
   showSigned(true);
   say(t('signedIn'));
-});
+}
 
 // --- Words ----------------------------------------------------------------------------------------------------------------
 
@@ -380,7 +391,8 @@ async function start() {
         showLegend();
       },
       refused: (status) => {
-        if (status === 401 || status === 403) say(t('signInFirst'), true, button(t('signIn'), openDialog));
+        // What was asked in words is answered in words.
+        if ((status === 401 || status === 403) && !$('status').classList.contains('problem')) say(t('refused'), true, button(t('signIn'), openDialog));
       },
     });
     if (!canDraw) say(t('noDrawing'), true);
