@@ -26,7 +26,7 @@ let isOpen = false;
 
 // --- The address ----------------------------------------------------------------------------------------------------------
 
-/** `#map=17.5/41.5603/14.6627&layer=risk&parcel=1400000000`. */
+/** `#map=17.5/41.5603/14.6627&layer=SECTION&parcel=1400000000`. */
 function readAddress() {
   const words = new URLSearchParams(location.hash.slice(1));
   const [zoom, lat, lng] = (words.get('map') ?? '').split('/').map(Number);
@@ -227,8 +227,8 @@ function fit(box, maxZoom) {
   view.fit(box, covered(), maxZoom);
 }
 
-/** Pixels of the map that the panel lies on. */
-const covered = () => (isSmall.matches ? $('record').offsetHeight : 0);
+/** Pixels of the map that panels lie on. */
+const covered = () => (isSmall.matches ? { left: 0, below: $('record').offsetHeight } : { left: $('legend').offsetLeft + $('layers').offsetWidth, below: 0 });
 
 // --- Layers ---------------------------------------------------------------------------------------------------------------
 

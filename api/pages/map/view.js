@@ -269,22 +269,22 @@ export function placeOf() {
 /** @param {{ zoom: number, lat: number, lng: number }} place */
 export const goTo = ({ zoom, lat, lng }) => map?.jumpTo({ center: [lng, lat], zoom });
 
-/** @param {[number, number, number, number]} box west, south, east, north @param {number} below pixels that something covers there @param {number} maxZoom */
-export function fit(box, below, maxZoom = 19) {
+/** @param {[number, number, number, number]} box west, south, east, north @param {{ left: number, below: number }} covered pixels that something lies on @param {number} maxZoom */
+export function fit(box, { left, below }, maxZoom = 19) {
   if (map === null) return;
   map.resize();
   const { clientWidth: width, clientHeight: height } = map.getContainer();
-  const side = Math.min(width, height - below) * 0.12;
-  map.fitBounds(box, { padding: { top: side, left: side, right: side, bottom: side + below }, maxZoom, animate: false });
+  const side = Math.min(width - left, height - below) * 0.12;
+  map.fitBounds(box, { padding: { top: side, left: side + left, right: side, bottom: side + below }, maxZoom, animate: false });
 }
 
-/** Moves no more than is needed to see a box, and not closer. @param {[number, number, number, number]} box @param {number} below */
-export function reveal(box, below) {
+/** Moves no more than is needed to see a box, and not closer. @param {[number, number, number, number]} box @param {{ left: number, below: number }} covered */
+export function reveal(box, covered) {
   if (map === null) return;
   map.resize();
   const { clientWidth: width, clientHeight: height } = map.getContainer();
   const [{ x: left, y: bottom }, { x: right, y: top }] = [map.project([box[0], box[1]]), map.project([box[2], box[3]])];
-  if (left < 0 || top < 0 || right > width || bottom > height - below) fit(box, below, map.getZoom());
+  if (left < covered.left || top < 0 || right > width || bottom > height - covered.below) fit(box, covered, map.getZoom());
 }
 
 /** @param {any} geometry @returns {[number, number, number, number]} */
