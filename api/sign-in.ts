@@ -1,7 +1,7 @@
 /**
- * Signing a browser of this machine in: `mappale serve` prints a link, once, for a server that only this machine reaches. Its secret stands behind the `#`, which
- * no browser sends: the page exchanges it for a session, a cookie that counts as one token. Nothing of it is kept anywhere but in the process that gives the
- * link, and it ends with it.
+ * Signing a browser of this machine in: `mappale serve` prints a link, once, for a server that only this machine reaches. Its secret stands behind the `#`,
+ * which no browser sends: the page exchanges it for a session, a cookie that counts as one token. Nothing of it is kept anywhere but in the process that gives
+ * the link, and it ends with it.
  */
 import { randomBytes, timingSafeEqual, createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';

@@ -8,7 +8,7 @@ import type { Log } from '../log.ts';
 export const GRACE_MS = 10_000;
 
 /** A link by which a browser of this machine is signed in; null: others can reach the server, a proxy stands before it, or nobody reads what it says. */
-export function signInLink({ host, trustProxy = [] }: { readonly host: string; readonly trustProxy?: readonly string[] }, { log }: Config): SignInLink | null {
+export function signInLink({ host, trustProxy = [] }: { readonly host: string; readonly trustProxy?: readonly string[] }, { log }: Pick<Config, 'log'>): SignInLink | null {
   return isLoopback(host) && trustProxy.length === 0 && log === 'human' ? new SignInLink() : null;
 }
 

@@ -2,10 +2,11 @@
  * Tiles of the map: comuni, roads and water, parcels, and each section that says how it is drawn. The database gives rows, and they are written as tiles here,
  * on both engines alike: one of them cannot, and on the other it takes longer.
  */
+import { firstFid } from '../contract/regions.ts';
 import type { MapLayer, RangeClass, Section, ValueClass } from '../contract/section.ts';
 import { SECTIONS } from '../contract/sections.ts';
-import { boxOfTile, unitDegrees, vectorTile, type TileFeature, type TileNumber } from '../formats/vector-tile.ts';
-import { cellsOf, columnsOf, type Ask, type Cell } from './columns.ts';
+import { boxOfTile, unitDegrees, vectorTile, type TileFeature, type TileNumber, type TileValue } from '../formats/vector-tile.ts';
+import { cellsOf, columnsOf, type Ask, type Cell, type OutputColumn } from './columns.ts';
 
 /** Media type of a tile. */
 export const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
@@ -69,16 +70,72 @@ export interface Tile {
 
 type Drawn = { readonly publication: string; readonly facts: string | null; readonly drawings: Uint8Array | null; readonly told?: string | null };
 
+/** fids of all regions. */
+const ALL_FIDS = [0, 2_147_483_647] as const;
+
 /** @throws MappaleError (kind `database`) */
 export async function tileOf(ask: Ask, layer: TileLayer, tile: TileNumber): Promise<Tile> {
   const { name, kinds, section } = layer;
-  const box = boxOfTile(tile, true);
-  const { publication, facts, drawings, told } = kinds === null
-    ? await ask<Drawn>('select publication, facts, drawings from api.tile_comuni($1, $2)', [box, unitDegrees(tile.z)])
-    : await ask<Drawn>('select publication, facts, drawings, told from api.tile_parcels($1, $2, $3, $4)', [box, kinds, section?.name ?? null, MOST_FEATURES]);
+  const sections = section === null ? [] : [section.name];
+  const { publication, facts, drawings, told } = kinds === null ? await drawnComuni(ask, tile, null) : await drawnParcels(ask, tile, kinds, sections, ALL_FIDS);
   if (facts === null || drawings === null) return { publication, bytes: null };
   const features = kinds === null ? comuni(facts) : section === null ? parcels(facts, name === 'parcels') : valued(facts, told ?? null, section);
   return { publication, bytes: vectorTile(tile, name, features, drawings) };
+}
+
+function drawnComuni(ask: Ask, tile: TileNumber, region: number | null): Promise<Drawn> {
+  return ask<Drawn>('select publication, facts, drawings from api.tile_comuni($1, $2, $3)', [boxOfTile(tile, true), unitDegrees(tile.z), region]);
+}
+
+function drawnParcels(ask: Ask, tile: TileNumber, kinds: readonly string[], sections: readonly string[], range: readonly [number, number]): Promise<Drawn> {
+  const parameters = [boxOfTile(tile, true), kinds, sections, range, MOST_FEATURES];
+  return ask<Drawn>('select publication, facts, drawings, told from api.tile_parcels($1, $2, $3, $4, $5)', parameters);
+}
+
+/** Kinds of parcel that a map of a region has in one layer. */
+const ALL_KINDS = ['land', 'road', 'water'];
+
+/** Zooms at which a map of a region in one file has parcels: what is nearer is drawn from the last. */
+export const EXPORTED_ZOOMS = { comuni: ZOOMS.comuni[0], parcels: ZOOMS.parcels[0], last: ZOOMS.parcels[0] + 1 } as const;
+
+/** Columns of a region's parcels that are drawn: what they are, and of each section its value, and what covers the place where there is none. */
+export function drawnColumns(sections: readonly string[]): readonly OutputColumn[] {
+  const names = new Set(['fid', 'label', 'kind', ...drawnNames(sections).flatMap(({ value, coverage }) => [value, coverage])]);
+  return columnsOf(['basic', ...sections]).filter(({ name }) => names.has(name));
+}
+
+function drawnNames(sections: readonly string[]): readonly { readonly value: string; readonly coverage: string }[] {
+  return SECTIONS.flatMap(({ name, layer }) => (layer === undefined || !sections.includes(name) ? [] : [
+    { value: `${name}_${layer.value}`, coverage: `${name}_${layer.coverage ?? 'coverage'}` },
+  ]));
+}
+
+/** A tile of one region with its comuni, and its parcels with what is drawn of sections. @throws MappaleError (kind `database`) */
+export async function regionTile(ask: Ask, region: number, sections: readonly string[], tile: TileNumber): Promise<Tile> {
+  const outlines = await drawnComuni(ask, tile, region);
+  const parts: Buffer[] = [];
+  if (outlines.facts !== null && outlines.drawings !== null) parts.push(vectorTile(tile, 'comuni', comuni(outlines.facts), outlines.drawings));
+  if (tile.z >= EXPORTED_ZOOMS.parcels) {
+    const drawn = SECTIONS.filter(({ name, layer }) => layer !== undefined && sections.includes(name)).map(({ name }) => name);
+    const { facts, drawings, told } = await drawnParcels(ask, tile, ALL_KINDS, drawn, [firstFid(region), firstFid(region + 1)]);
+    if (facts !== null && drawings !== null) {
+      const columns = columnsOf(drawn).map(({ name }) => name);
+      const places = drawnNames(drawn).map(({ value, coverage }) => ({ value, at: columns.indexOf(value), coverage, coverageAt: columns.indexOf(coverage) }));
+      const cells = cellsOf(told ?? null, drawn);
+      const features = (JSON.parse(facts) as ParcelFacts[]).map(([fid, label, kind]): TileFeature => {
+        const tags: Record<string, TileValue> = { fid, label, kind };
+        for (const { value, at, coverage, coverageAt } of places) {
+          const [said, covered] = [cells.get(fid)?.[at] ?? null, cells.get(fid)?.[coverageAt] ?? null];
+          if (said !== null) tags[value] = said;
+          else if (covered !== null) tags[coverage] = covered;
+        }
+        return { id: fid, tags };
+      });
+      parts.push(vectorTile(tile, 'parcels', features, drawings));
+    }
+  }
+  // Layers stand one after the other.
+  return { publication: outlines.publication, bytes: parts.length === 0 ? null : Buffer.concat(parts) };
 }
 
 function comuni(facts: string): TileFeature[] {

@@ -7,7 +7,8 @@
 -- p_box of all these: west, south, east, north, degrees. On several nodes each is asked for its parcels, and cuts them; the coordinator puts them together.
 
 create or replace function api.tile_parcels(
-  p_box float8[], p_kinds text[], p_section text, p_most int4, out publication text, out facts text, out drawings bytea, out told text
+  p_box float8[], p_kinds text[], p_sections text[], p_range int4[], p_most int4,
+  out publication text, out facts text, out drawings bytea, out told text
 )
 language plpgsql volatile security definer
 set search_path to public, pg_temp
@@ -38,17 +39,19 @@ begin
       from core.parcel p
       where p.geom && v_box
         and p.kind = any (p_kinds)
+        and p.fid >= p_range[1]
+        and p.fid < p_range[2]
       order by p.area_m2 desc, p.fid
       limit p_most
     ) h
   ) c
   where not st_isempty(c.geom);
-  if p_section is not null and v_fids is not null then
-    told := (api.parcel_columns(v_fids, array[p_section])).answer;
+  if cardinality(p_sections) > 0 and v_fids is not null then
+    told := (api.parcel_columns(v_fids, p_sections)).answer;
   end if;
 end
 $$;
-comment on function api.tile_parcels(float8[], text[], text, int4) is 'Parcels of some kinds in a box, where there are too many the largest, by fid: [fid, label, kind] of each as JSON, their drawings, and the columns of a section as api.parcel_columns has them, null: none was asked for; nulls: there is no parcel';
+comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of some kinds in a box, of a range of fids (until without its end), where there are too many the largest, by fid: [fid, label, kind] of each as JSON, their drawings, and the columns of sections as api.parcel_columns has them, null: none was asked for; nulls: there is no parcel';
 
 create or replace function api.boundary_releases() returns int4[]
 language sql stable as $$
@@ -60,7 +63,7 @@ language sql stable as $$
 $$;
 comment on function api.boundary_releases() is 'Releases of which files are in force; boundaries are among them';
 
-create or replace function api.tile_comuni(p_box float8[], p_step_deg float8, out publication text, out facts text, out drawings bytea)
+create or replace function api.tile_comuni(p_box float8[], p_step_deg float8, p_region int4, out publication text, out facts text, out drawings bytea)
 language plpgsql volatile security definer
 set search_path to public, pg_temp
 as $$
@@ -111,6 +114,7 @@ begin
     where b.geom && v_box
       and b.kind = 'comune'
       and b.release_id = any (v_releases)
+      and (p_region is null or n.region_code = p_region)
       -- Of several editions the newest that has it.
       and not exists (
         select
@@ -124,4 +128,4 @@ begin
   where not st_isempty(c.geom);
 end
 $$;
-comment on function api.tile_comuni(float8[], float8) is 'Comuni in a box as their boundaries are published, without points that are nearer than a step (degrees) to the line: [cadastral code, name, ISTAT code, region code] of each as JSON, and their drawings; nulls: there is none';
+comment on function api.tile_comuni(float8[], float8, int4) is 'Comuni of a region, null: of all, in a box as their boundaries are published, without points that are nearer than a step (degrees) to the line: [cadastral code, name, ISTAT code, region code] of each as JSON, and their drawings; nulls: there is none';
