@@ -59,6 +59,18 @@ export interface Column {
 
 /** How the map's page tells the block. Fields that say enough by their names need nothing. */
 export interface MapPanel {
+  /** The words of a page in Italian; what is not among them is told as in English. */
+  readonly italian?: {
+    readonly title: string;
+    readonly words?: Readonly<Record<string, string>>;
+    /** Words for values that are words. */
+    readonly values?: Readonly<Record<string, string>>;
+    /** Headings of the list's columns, and the sentence above it. */
+    readonly columns?: Readonly<Record<string, string>>;
+    readonly note?: string;
+    /** What `layer` says in English → the same. */
+    readonly legend?: Readonly<Record<string, string>>;
+  };
   /** Words for names of fields. */
   readonly words?: Readonly<Record<string, string>>;
   readonly units?: Readonly<Record<string, string>>;

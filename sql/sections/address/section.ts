@@ -42,6 +42,11 @@ export default defineSection({
     formatted_address: { type: 'text', of: '0.formatted_address' },
   },
   map: {
+    italian: {
+      title: 'Indirizzi',
+      columns: { formatted_address: 'Indirizzo', locality: 'Località', address_id: 'Progressivo ANNCSU' },
+      legend: { Addresses: 'Indirizzi', 'No address': 'Nessun indirizzo' },
+    },
     codes: ['address_id'],
     list: { columns: { formatted_address: 'Address', locality: 'Locality', address_id: 'ANNCSU id' } },
   },

@@ -57,6 +57,14 @@ export default defineSection({
     built_share: { type: 'float8' },
   },
   map: {
+    italian: {
+      title: 'Edifici',
+      words: {
+        count: 'Edifici', footprint_m2: 'Superficie coperta', residential_count: 'Di cui residenziali', residential_footprint_m2: 'Superficie di questi',
+        built_share: 'Parte edificata della particella',
+      },
+      legend: { 'Share of the parcel built on': 'Parte edificata della particella', 'No building': 'Nessun edificio' },
+    },
     words: {
       count: 'Buildings', footprint_m2: 'Footprint', residential_count: 'Of them residential', residential_footprint_m2: 'Footprint of these', built_share: 'Share of the parcel built on',
     },

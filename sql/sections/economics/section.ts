@@ -74,6 +74,17 @@ export default defineSection({
     level: { type: 'text' },
   },
   map: {
+    italian: {
+      title: 'Redditi dichiarati',
+      words: {
+        average_income: 'Reddito medio', taxpayers: 'Contribuenti', earners: 'Con reddito', total_income: 'Reddito complessivo', net_tax: 'Imposta netta',
+        tax_year: 'Anno d’imposta', gini_index: 'Indice di Gini', affordability_index: 'Anni di reddito per 80 m²',
+        affordability_apt_size_m2: 'Abitazione di riferimento', avg_residential_price_m2: 'Prezzo medio delle abitazioni',
+        income_brackets: 'Classi di reddito', lte_zero: 'zero o meno', over_120k: 'oltre 120.000 €', level: 'Livello',
+      },
+      values: { cap: 'CAP' },
+      legend: { 'Average income': 'Reddito medio', 'No income declared': 'Nessun reddito dichiarato' },
+    },
     words: {
       avg_residential_price_m2: 'Average residential price', affordability_index: 'Years of income for 80 m²', gini_index: 'Gini index', taxpayers: 'Taxpayers',
       lte_zero: 'zero or less', over_120k: 'over 120,000 €',

@@ -54,6 +54,18 @@ export default defineSection({
     ntl_year: { type: 'int4' },
   },
   map: {
+    italian: {
+      title: 'Luci notturne',
+      words: {
+        available: 'Misurate', ntl_parcel: 'Radianza', ntl_mean_comune: 'Media del comune', ntl_ratio: 'Rispetto al comune', ntl_class: 'Classe',
+        ntl_year: 'Anno',
+      },
+      values: { dark: 'buio', dim: 'tenue', medium: 'media', bright: 'forte', very_bright: 'molto forte' },
+      legend: {
+        'Light at night': 'Luce notturna', dark: 'buio', dim: 'tenue', medium: 'media', bright: 'forte', 'very bright': 'molto forte',
+        'Not measured': 'Non misurata',
+      },
+    },
     words: { available: 'Measured', ntl_parcel: 'Radiance', ntl_mean_comune: 'Mean of the comune', ntl_ratio: 'Beside the comune', ntl_class: 'Class', ntl_year: 'Year' },
     units: { ntl_parcel: 'nW/cm²/sr', ntl_mean_comune: 'nW/cm²/sr' },
     codes: ['ntl_year'],

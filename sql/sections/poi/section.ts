@@ -46,6 +46,15 @@ export default defineSection({
     category: { type: 'text', of: '0.category' },
   },
   map: {
+    italian: {
+      title: 'Punti di interesse',
+      values: { school: 'scuola', pharmacy: 'farmacia', fuel: 'carburante', coordinates: 'coordinate', address: 'indirizzo' },
+      columns: { category: 'Categoria', name: 'Nome', categories: 'Tipo', address: 'Indirizzo' },
+      legend: {
+        'Schools, pharmacies, filling stations': 'Scuole, farmacie, distributori', School: 'Scuola', Pharmacy: 'Farmacia',
+        'Filling station': 'Distributore', 'None of these': 'Nessuno di questi',
+      },
+    },
     list: { columns: { category: 'Category', name: 'Name', categories: 'Kind', address: 'Address' } },
   },
   layer: {

@@ -58,6 +58,15 @@ export default defineSection({
     municipality_total: { type: 'int4' },
   },
   map: {
+    italian: {
+      title: 'Popolazione',
+      words: {
+        estimated: 'Residenti stimati', estimation_method: 'Metodo di stima', estimation_confidence: 'Affidabilità',
+        dasymetric: 'Per superficie residenziale', areal: 'Per superficie', municipality_total: 'Residenti del comune',
+      },
+      values: { dasymetric: 'dasimetrico', areal: 'areale' },
+      legend: { 'Residents, estimated': 'Residenti stimati', 'No estimate': 'Nessuna stima' },
+    },
     words: { estimated: 'Residents, estimated', dasymetric: 'By residential footprint', areal: 'By area', municipality_total: 'Residents of the comune' },
     first: ['estimated', 'estimation_method', 'estimation_confidence', 'dasymetric', 'areal', 'municipality_total'],
   },

@@ -119,6 +119,19 @@ export default defineSection({
     landslide_coverage: { type: 'text', of: 'coverage.landslide' },
   },
   map: {
+    italian: {
+      title: 'Rischi naturali',
+      words: {
+        seismic_zone: 'Zona sismica', seismic_zone_label: 'Zona sismica come pubblicata', seismic_zone_exact: 'Zona certa',
+        pga: 'Accelerazione massima del suolo', flood_level: 'Pericolosità idraulica', flood_share: 'Parte della particella',
+        landslide_level: 'Pericolosità da frana', landslide_share: 'Parte della particella', landslide_attention: 'Area di attenzione',
+        coverage: 'Copertura', flood: 'alluvioni', landslide: 'frane',
+      },
+      legend: {
+        'Flood hazard': 'Pericolosità idraulica', 'P1, low': 'P1, bassa', 'P2, medium': 'P2, media', 'P3, high': 'P3, elevata',
+        'HPH, an area without a class': 'HPH, area senza classe', 'No flood hazard known': 'Nessuna pericolosità nota',
+      },
+    },
     words: {
       pga: 'Peak ground acceleration', flood_level: 'Flood hazard', flood_share: 'Share of the parcel in it', landslide_level: 'Landslide hazard',
       landslide_share: 'Share of the parcel in it',

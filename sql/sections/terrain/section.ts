@@ -81,6 +81,16 @@ export default defineSection({
     cells: { type: 'int4' },
   },
   map: {
+    italian: {
+      title: 'Terreno',
+      words: {
+        elevation_min: 'Quota minima', elevation_max: 'Quota massima', elevation_mean: 'Quota media', elevation_std: 'Scarto delle quote',
+        slope_mean: 'Pendenza media', slope_max: 'Pendenza massima', ruggedness_index: 'Rugosità (Riley)', tri_mean: 'Rugosità (TRI)',
+        aspect_predominant: 'Esposizione', cells: 'celle del modello',
+      },
+      values: { SW: 'SO', W: 'O', NW: 'NO', flat: 'piano' },
+      legend: { 'Mean height': 'Quota media', 'No elevation known': 'Nessuna quota nota' },
+    },
     words: {
       elevation_min: 'Lowest', elevation_max: 'Highest', elevation_mean: 'Mean height', elevation_std: 'Spread of heights', slope_mean: 'Mean slope', slope_max: 'Steepest',
       ruggedness_index: 'Ruggedness (Riley)', tri_mean: 'Ruggedness (TRI)', aspect_predominant: 'Faces', cells: 'cells of the model',

@@ -60,6 +60,18 @@ export default defineSection({
     semester: { type: 'text', of: '0.semester' },
   },
   map: {
+    italian: {
+      title: 'Valori immobiliari (OMI)',
+      columns: {
+        property_type: 'Tipologia', condition: 'Stato', 'purchase.min_eur_m2': 'Vendita da, €/m²', 'purchase.max_eur_m2': 'a',
+        'rental.min_eur_m2': 'Affitto da, €/m² mese', 'rental.max_eur_m2': 'a',
+      },
+      note: 'Zona {zone}, {zone_description} {semester}',
+      legend: {
+        'Band of the market zone': 'Fascia della zona di mercato', 'B, centre': 'B, centrale', 'C, around the centre': 'C, semicentrale',
+        'D, outskirts': 'D, periferica', 'E, suburbs': 'E, suburbana', 'R, rural': 'R, rurale', 'In no market zone': 'In nessuna zona di mercato',
+      },
+    },
     list: {
       note: 'Zone {zone}, {zone_description} {semester}',
       columns: {

@@ -75,6 +75,15 @@ export default defineSection({
     gross_yield_pct: { type: 'float8', of: 'semesters.21.gross_yield_pct' },
   },
   map: {
+    italian: {
+      title: 'Valori immobiliari dal 2015',
+      words: { zone_current: 'Zona attuale', municipality_code: 'Comune', property_type: 'Tipologia', condition: 'Stato' },
+      columns: {
+        semester: 'Semestre', zone: 'Zona', 'purchase.min_eur_m2': 'Vendita da, €/m²', 'purchase.max_eur_m2': 'a',
+        'rental.min_eur_m2': 'Affitto da, €/m² mese', 'rental.max_eur_m2': 'a', gross_yield_pct: 'Resa, %',
+      },
+      legend: { 'Price of ordinary dwellings, latest half-year': 'Prezzo delle abitazioni civili, ultimo semestre', 'Not quoted': 'Non quotato' },
+    },
     list: {
       field: 'semesters', caption: 'Half-years, latest first', latestFirst: true,
       columns: {
