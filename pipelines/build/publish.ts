@@ -146,7 +146,7 @@ export async function rollback(database: Database, unit: number, runId: number):
     await fence(session, runId);
     const { current: from, previous: to } = await idsOf(session, unit);
     if (to === null) {
-      throw new MappaleError('there is no previous publication to go back to', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published: mappale status' });
+      throw new MappaleError('there is no previous publication to go back to', { code: 'NO_PREVIOUS', kind: 'usage', hint: 'See what is published.', mend: 'npx mappale status' });
     }
     const current = await publishedTables(session, unit);
     const previous = await publishedTables(session, unit, 'previous');
@@ -182,7 +182,7 @@ export async function withdraw(
   return swapping(database, async (session) => {
     await fence(session, runId);
     const { current: publication } = await idsOf(session, unit);
-    if (publication === null) throw new MappaleError('the region is not published', { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published: mappale status' });
+    if (publication === null) throw new MappaleError('the region is not published', { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', mend: 'npx mappale status' });
     // Nothing of a region that is withdrawn is served, at no moment: its rows are not history before others come in their place.
     const swap = await noteSwap(session, unit, null, []);
     const tables = await exchange(session, unit, await publishedTables(session, unit), new Map());

@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
+import { isFull } from '../formats/file-error.ts';
 import { usageExit } from './command.ts';
 import { diffCommand } from './diff.ts';
 import { doctorCommand } from './doctor.ts';
@@ -57,10 +58,18 @@ export async function main(argv: readonly string[]): Promise<void> {
   try {
     if (argv.length === 2) process.stdout.write(`${await firstScreen()}\n`);
     else await program().parseAsync([...argv]);
-  } catch (error) {
+  } catch (thrown) {
+    const error = isFull(thrown) ? diskFull(thrown as NodeJS.ErrnoException) : thrown;
     if (!(error instanceof MappaleError)) throw error;
     process.stderr.write(`${error.report()}\n`);
     if (argv.includes('--json')) process.stdout.write(`${JSON.stringify(error)}\n`);
     process.exitCode = error.exitCode;
   }
+}
+
+/** Wherever it filled up: a folder that a command makes files in, or the one for temporary files. */
+function diskFull({ path, message }: NodeJS.ErrnoException): MappaleError {
+  return new MappaleError('the disk is full', {
+    code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room, found: ${message}`, hint: 'Free room there, then run the same command again.', mend: 'npx mappale prune',
+  });
 }
