@@ -46,7 +46,7 @@ const END_LOCATOR_64_BYTES = 20;
 export const TAIL_BYTES = END_RECORD_BYTES + 0xffff + END_LOCATOR_64_BYTES + END_RECORD_64_BYTES;
 /** Bytes leave the inflater in pieces of at most this many: larger ones do not stay in the processor's cache until they are read. */
 const INFLATED_BYTES = 262_144;
-/** Entries up to this many bytes are inflated in one go, which takes a fifth of the time of the inflater's stream. Of the comuni only the largest cities are larger. */
+/** Entries up to this many bytes are inflated in one go, a fifth of the time of the inflater's stream. Of the comuni only the largest cities are larger. */
 const AT_ONCE_BYTES = 32 * 1024 * 1024;
 
 export interface ZipEntry {
