@@ -1,6 +1,6 @@
 /**
  * Tiles of the map: comuni, roads and water, parcels, and each section that says how it is drawn. The database gives rows, and they are written as tiles here,
- * on both engines alike: one of them cannot, and on the other it takes longer.
+ * on both engines alike: one of them cannot write tiles, and the other one would not be much quicker.
  */
 import { firstFid } from '../contract/regions.ts';
 import type { MapLayer, RangeClass, Section, ValueClass } from '../contract/section.ts';
@@ -192,7 +192,7 @@ export interface Legend {
 const NUMBER = new Intl.NumberFormat('en');
 
 /** Pale, so that what there is stands out; and a grey that no class has. */
-const [NONE, NOT_MAPPED] = ['#f2efe9', '#9a9a9a'];
+const [NONE, NOT_MAPPED] = ['#ffffff', '#6b6b6b'];
 
 export const LEGENDS: readonly Legend[] = TILE_LAYERS.map(({ name, title, minzoom, maxzoom, kinds, section, fields }) => {
   const common = { name, title, minzoom, maxzoom, fields };

@@ -53,7 +53,7 @@ export default defineSection({
   layer: {
     title: 'Addresses',
     value: 'count',
-    classes: [{ label: '0', color: '#f7f7f7' }, { from: 1, label: '1', color: '#a6bddb' }, { from: 2, color: '#3690c0' }, { from: 5, color: '#034e7b' }],
+    classes: [{ label: '0', color: '#ffffff' }, { from: 1, label: '1', color: '#a6bddb' }, { from: 2, color: '#3690c0' }, { from: 5, color: '#034e7b' }],
     none: 'No address',
   },
 });

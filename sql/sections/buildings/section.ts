@@ -74,7 +74,7 @@ export default defineSection({
     title: 'Share of the parcel built on',
     value: 'built_share',
     classes: [
-      { label: 'under 0.05', color: '#feedde' }, { from: 0.05, color: '#fdbe85' }, { from: 0.2, color: '#fd8d3c' }, { from: 0.4, color: '#e6550d' }, { from: 0.7, color: '#a63603' },
+      { label: 'under 0.05', color: '#fdd0a2' }, { from: 0.05, color: '#fdae6b' }, { from: 0.2, color: '#f16913' }, { from: 0.4, color: '#c94701' }, { from: 0.7, color: '#7f2704' },
     ],
     none: 'No building',
   },

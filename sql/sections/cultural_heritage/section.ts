@@ -57,7 +57,7 @@ export default defineSection({
   layer: {
     title: 'Places of culture',
     value: 'count',
-    classes: [{ label: '0', color: '#f7f7f7' }, { from: 1, label: '1', color: '#e69f00' }, { from: 2, label: '2 or more', color: '#7f3b08' }],
+    classes: [{ label: '0', color: '#ffffff' }, { from: 1, label: '1', color: '#e69f00' }, { from: 2, label: '2 or more', color: '#7f3b08' }],
     none: 'No place of culture',
   },
 });

@@ -109,8 +109,8 @@ export default defineSection({
     value: 'population_total',
     unit: 'persons',
     classes: [
-      { color: '#f2f0f7' }, { from: 1, color: '#dadaeb' }, { from: 50, color: '#bcbddc' }, { from: 150, color: '#9e9ac8' }, { from: 300, color: '#756bb1' },
-      { from: 600, color: '#54278f' },
+      { color: '#dcd6f7' }, { from: 1, color: '#bcbddc' }, { from: 50, color: '#9e9ac8' }, { from: 150, color: '#807dba' }, { from: 300, color: '#6a51a3' },
+      { from: 600, color: '#3f007d' },
     ],
     none: 'In no census section',
   },

@@ -101,7 +101,7 @@ export default defineSection({
     value: 'average_income_eur',
     unit: '€',
     classes: [
-      { color: '#ffffd4' }, { from: 15000, color: '#fee391' }, { from: 18000, color: '#fec44f' }, { from: 21000, color: '#fe9929' }, { from: 24000, color: '#d95f0e' },
+      { color: '#fff7a8' }, { from: 15000, color: '#fee07a' }, { from: 18000, color: '#fec44f' }, { from: 21000, color: '#fe9929' }, { from: 24000, color: '#d95f0e' },
       { from: 28000, color: '#993404' },
     ],
     none: 'No income declared',

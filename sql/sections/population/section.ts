@@ -75,7 +75,7 @@ export default defineSection({
     value: 'estimated',
     unit: 'persons',
     classes: [
-      { color: '#f7f7f7' }, { from: 0.5, color: '#d4b9da' }, { from: 2, color: '#df65b0' }, { from: 5, color: '#ce1256' }, { from: 20, color: '#67001f' },
+      { color: '#e7d4e8' }, { from: 0.5, color: '#c994c7' }, { from: 2, color: '#df4a9e' }, { from: 5, color: '#b0105a' }, { from: 20, color: '#67001f' },
     ],
     none: 'No estimate',
   },

@@ -87,8 +87,8 @@ export default defineSection({
     value: 'velocity_mm_year',
     unit: 'mm/year',
     classes: [
-      { color: '#b2182b' }, { from: -20, color: '#d6604d' }, { from: -10, color: '#f4a582' }, { from: -5, color: '#fddbc7' }, { from: -2, color: '#f7f7f7' },
-      { from: 2, color: '#92c5de' }, { from: 5, color: '#2166ac' },
+      { color: '#850018' }, { from: -20, color: '#d73027' }, { from: -10, color: '#f46d43' }, { from: -5, color: '#fdae61' }, { from: -2, color: '#fff27d' },
+      { from: 2, color: '#74add1' }, { from: 5, color: '#313695' },
     ],
     none: 'No measured point',
   },

@@ -97,7 +97,7 @@ export default defineSection({
     value: 'purchase_mid_eur_m2',
     unit: '€/m²',
     classes: [
-      { color: '#ffffcc' }, { from: 500, color: '#c7e9b4' }, { from: 1000, color: '#7fcdbb' }, { from: 1500, color: '#41b6c4' }, { from: 2500, color: '#2c7fb8' },
+      { color: '#f3f99b' }, { from: 500, color: '#c7e9b4' }, { from: 1000, color: '#7fcdbb' }, { from: 1500, color: '#41b6c4' }, { from: 2500, color: '#2c7fb8' },
       { from: 4000, color: '#253494' },
     ],
     none: 'Not quoted',
