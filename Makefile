@@ -10,7 +10,7 @@ mappale := node pipelines/mappale.mjs
 vitest := npx --no-install vitest run
 options = $(REGION) $(foreach folder,$(DATA),--data $(folder)) $(ARGS)
 
-.PHONY: help setup load-region plan refresh status validate serve unit test test-faults test-long bench check
+.PHONY: help setup load-region plan refresh status validate serve unit test test-faults test-long bench docs check
 
 help: ## What can be typed
 	@sed -n 's/^\([a-z-]*\):.*## /\1	/p' $(MAKEFILE_LIST) | awk -F'\t' '{ printf "  make %-14s %s\n", $$1, $$2 }'
@@ -50,6 +50,9 @@ test-long: setup ## Every test on every database, and many more random ones: hou
 
 bench: setup ## Measure each step on this machine
 	@npm run --silent bench -- $(ARGS)
+
+docs: setup ## The documents and the reference as a static site, in .mappale/site
+	@npm run --silent docs
 
 check: setup ## Types and style of the code
 	@npm run --silent typecheck && npm run --silent lint

@@ -39,6 +39,13 @@ function text(minimum: number, maximum: number, purpose: string): z.ZodType<stri
     .describe(`${purpose}; ${minimum}–${maximum} characters without spaces around them`);
 }
 
+const DAY_IN_ITALY = new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Rome', year: 'numeric', month: '2-digit', day: '2-digit' });
+
+/** YYYY-MM-DD */
+function todayInItaly(): string {
+  return DAY_IN_ITALY.format(new Date());
+}
+
 const latitude = decimal('Latitude', BOUNDS.south, BOUNDS.north);
 const longitude = decimal('Longitude', BOUNDS.west, BOUNDS.east);
 const side = z.string().regex(DECIMAL).transform(Number).pipe(z.number());
@@ -87,6 +94,8 @@ export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
     .pipe(z.array(z.enum(SECTION_NAMES)))
     .describe(`Sections of the record, basic is always there; names separated by commas: ${SECTION_NAMES.join(', ')}; none: all`).optional(),
+  as_of: z.iso.date().refine((day) => day <= todayInItaly())
+    .describe('The record as it was answered at the end of that day, Europe/Rome; a day, YYYY-MM-DD, not after today in Italy').optional(),
 });
 
 export const municipalityPath = z.strictObject({

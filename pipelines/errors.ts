@@ -29,6 +29,8 @@ export interface ErrorFacts {
   readonly detail?: string | undefined;
   /** One full sentence that says what to type or to edit. */
   readonly hint?: string | undefined;
+  /** The command that mends it, as it is typed; what nobody but the person knows stands in capitals. Printed last, so that it is found. */
+  readonly mend?: string | undefined;
   /** What `detail` says, for machines. */
   readonly data?: unknown;
   readonly cause?: unknown;
@@ -41,6 +43,7 @@ export class MappaleError extends Error {
   readonly at: string | undefined;
   readonly detail: string | undefined;
   readonly hint: string | undefined;
+  readonly mend: string | undefined;
   readonly data: unknown;
 
   constructor(message: string, facts: ErrorFacts) {
@@ -51,11 +54,18 @@ export class MappaleError extends Error {
     this.at = facts.at === undefined ? undefined : maskTaxCode(facts.at);
     this.detail = facts.detail;
     this.hint = facts.hint;
+    this.mend = facts.mend;
     this.data = facts.data;
   }
 
   get exitCode(): number {
     return EXIT[this.kind];
+  }
+
+  /** The same failure, of which more is known where it is told. */
+  knowing(more: Pick<ErrorFacts, 'at' | 'mend'>): MappaleError {
+    const { code, kind, at, detail, hint, mend, data } = this;
+    return new MappaleError(this.message, { code, kind, detail, hint, data, cause: this.cause ?? this, at: more.at ?? at, mend: more.mend ?? mend });
   }
 
   /** The lines a person reads on stderr. */
@@ -64,11 +74,12 @@ export class MappaleError extends Error {
     if (this.at !== undefined) lines.push(`  at: ${this.at}`);
     if (this.detail !== undefined) lines.push(`  detail: ${this.detail}`);
     if (this.hint !== undefined) lines.push(`  hint: ${this.hint}`);
+    if (this.mend !== undefined) lines.push(`  type: ${this.mend}`);
     return lines.join('\n');
   }
 
   toJSON(): Record<string, unknown> {
-    return { error: this.code, message: this.message, at: this.at, detail: this.detail, hint: this.hint, data: this.data };
+    return { error: this.code, message: this.message, at: this.at, detail: this.detail, hint: this.hint, mend: this.mend, data: this.data };
   }
 }
 

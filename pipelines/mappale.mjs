@@ -1,8 +1,12 @@
 #!/usr/bin/env node
-// Runs the TypeScript of this checkout without a build step.
-import { register as registerHooks } from 'node:module';
-import { register } from 'tsx/esm/api';
-
+// Runs the TypeScript of this checkout without a build step. What an old Node does not have is imported after it was asked for its version.
+const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+if (major < 20 || (major === 20 && minor < 19)) {
+  process.stderr.write(`error: this Node is too old [NODE_TOO_OLD]\n  detail: expected Node 20.19 or newer, found ${process.versions.node}\n  hint: Install a newer one.\n  type: nvm install 22\n`);
+  process.exit(2);
+}
+const { register: registerHooks } = await import('node:module');
+const { register } = await import('tsx/esm/api');
 register();
 registerHooks('./as-it-is.mjs', import.meta.url);
 const { main } = await import('./cli/main.ts');

@@ -7,6 +7,7 @@ import { EXIT, MappaleError } from '../errors.ts';
 import { findRegion, REGIONS, type Region } from '../contract/regions.ts';
 import { group } from '../progress.ts';
 import { withRun, type Acceptance } from '../ledger/ledger.ts';
+import { didYouMean, nearest, retyped, withWord } from '../typed.ts';
 
 /** A command with a one-line purpose and examples that a newcomer can type. */
 export function command(name: string, purpose: string, examples: readonly string[]): Command {
@@ -27,12 +28,15 @@ export function collectPaths(path: string, before: readonly string[] = []): stri
   return [...before, path];
 }
 
-/** @throws MappaleError `REGION_UNKNOWN` (exit 2), with the list */
+/** @throws MappaleError `REGION_UNKNOWN` (exit 2), with the list and the nearest */
 export function parseRegion(text: string): Region {
   const region = findRegion(text);
   if (region === undefined) {
+    const slugs = REGIONS.map(({ slug }) => slug);
+    const [meant = 'REGION'] = nearest(text, slugs);
     throw new MappaleError(`there is no region ${text}`, {
-      code: 'REGION_UNKNOWN', kind: 'usage', detail: `expected one of ${REGIONS.map(({ slug }) => slug).join(', ')}, or a code 1–20`,
+      code: 'REGION_UNKNOWN', kind: 'usage', detail: `expected one of ${slugs.join(', ')}, or a code 1–20`, hint: `${didYouMean(text, slugs)}Type one of these.`,
+      mend: retyped(withWord(text, meant), `npx mappale load-region ${meant}`),
     });
   }
   return region;
@@ -50,7 +54,7 @@ export function parseWithin(minimum: number, maximum: number): (text: string) =>
     const value = Number(text);
     if (/^\d{1,16}$/.test(text) && value >= minimum && value <= maximum) return value;
     const expected = maximum === Number.MAX_SAFE_INTEGER ? '' : `expected ${minimum}–${maximum}, `;
-    throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `${expected}found ${text}` });
+    throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `${expected}found ${text}`, hint: 'Write digits only.' });
   };
 }
 

@@ -16,6 +16,7 @@ interface Finding {
   readonly found: string;
   /** How to mend it; of what is in order, how to make it better. */
   readonly hint?: string | undefined;
+  readonly mend?: string | undefined;
 }
 
 export function doctorCommand(): Command {
@@ -28,8 +29,9 @@ export function doctorCommand(): Command {
     });
 }
 
-function describe({ check, ok, found, hint }: Finding): string {
-  return hint === undefined ? `${ok ? 'ok  ' : 'FAIL'} ${check}: ${found}` : `${ok ? 'note' : 'FAIL'} ${check}: ${found}\n     ${hint}`;
+function describe({ check, ok, found, hint, mend }: Finding): string {
+  const more = [hint, mend === undefined ? undefined : `type: ${mend}`].filter((line) => line !== undefined);
+  return [`${ok ? more.length === 0 ? 'ok  ' : 'note' : 'FAIL'} ${check}: ${found}`, ...more].join('\n     ');
 }
 
 async function examine(): Promise<Finding[]> {
@@ -41,13 +43,13 @@ async function examine(): Promise<Finding[]> {
       findings.push({ check, ok: true, ...(typeof found === 'string' ? { found } : found) });
     } catch (error) {
       if (!(error instanceof MappaleError)) findings.push({ check, ok: false, found: String(error) });
-      else findings.push({ check, ok: false, found: `${error.message} [${error.code}]${error.detail === undefined ? '' : `: ${error.detail}`}`, hint: error.hint });
+      else findings.push({ check, ok: false, found: `${error.message} [${error.code}]${error.detail === undefined ? '' : `: ${error.detail}`}`, hint: error.hint, mend: error.mend });
     }
   };
   await attempt('Node is 20.19 or newer', async () => {
     const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
     if (major < 20 || (major === 20 && minor < 19)) {
-      throw new MappaleError(`found Node ${process.versions.node}`, { code: 'NODE_TOO_OLD', kind: 'usage', hint: 'Install Node 20.19 or newer.' });
+      throw new MappaleError(`found Node ${process.versions.node}`, { code: 'NODE_TOO_OLD', kind: 'usage', hint: 'Install Node 20.19 or newer.', mend: 'nvm install 22' });
     }
     return `Node ${process.versions.node}`;
   });
@@ -80,7 +82,7 @@ async function examine(): Promise<Finding[]> {
     const [example] = lost;
     if (example === undefined) return 'all there';
     throw new MappaleError(`${lost.length} are missing, e.g. ${example.partition}`, {
-      code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again: mappale load-region REGION --data …',
+      code: 'PARTITION_MISSING', kind: 'database', hint: 'Load the region again.', mend: 'npx mappale load-region REGION --data FOLDER',
     });
   }));
   await attempt('the role of the server may ask and nothing else', () => looking(config.databaseUrl, async (database) => {
@@ -93,7 +95,7 @@ async function examine(): Promise<Finding[]> {
   await attempt('room on the disk of the embedded database', async () => {
     if (!config.databaseUrl.startsWith('pglite:')) return 'not used (DATABASE_URL is a server)';
     const free = (await freeBytes(config.databaseUrl.slice('pglite:'.length))) / 1024 ** 3;
-    if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB.' });
+    if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB.', mend: 'npx mappale prune' });
     return `${free.toFixed(1)} GiB free`;
   });
   return findings;

@@ -44,7 +44,7 @@ export function enrichCommand(): Command {
 /** @throws MappaleError `KEY_UNKNOWN` (exit 2) */
 function parseKey(text: string): Key {
   const key = KEYS.find((each) => each === text);
-  if (key === undefined) throw new MappaleError(`there is no key ${text}`, { code: 'KEY_UNKNOWN', kind: 'usage', detail: `expected ${KEYS.join(', ')}` });
+  if (key === undefined) throw new MappaleError(`there is no key ${text}`, { code: 'KEY_UNKNOWN', kind: 'usage', detail: `expected ${KEYS.join(', ')}`, hint: 'Leave --by out: the header tells it.' });
   return key;
 }
 

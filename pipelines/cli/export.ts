@@ -31,7 +31,7 @@ export function exportCommand(): Command {
     .option('--json', 'print what was written as JSON')
     .action(async (region: Region, { format: name, out: path, sections, json }: Options) => {
       const format = FORMATS[name];
-      if (format === undefined) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${names.join(', ')}, found ${name}` });
+      if (format === undefined) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${names.join(', ')}, found ${name}`, hint: `Leave --format out for ${names[0] ?? ''}.` });
       const out = expandPath(path ?? `${region.slug}.${format.ending}`);
       await mustHaveFolder(out);
       const work = { region, sections: parseSections(sections ?? 'all'), format, out, createdBy: `mappale ${VERSION}` };

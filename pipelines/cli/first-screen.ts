@@ -22,10 +22,10 @@ interface Found {
 
 /** Where nothing is published. */
 const FIRST: Next = [
-  ['mappale load-region', 'a synthetic region with every source, in a minute'],
-  ['mappale fetch molise', 'the publishers\' files of a region, and where to click for the rest'],
-  ['mappale load-region molise --data data', 'a region from these files, as far as they are there'],
-  ['mappale sources', 'what can be downloaded, where, and under which licence'],
+  ['npx mappale load-region', 'a synthetic region with every source, in a minute'],
+  ['npx mappale fetch molise', 'the publishers\' files of a region, and where to click for the rest'],
+  ['npx mappale load-region molise --data data', 'a region from these files, as far as they are there'],
+  ['npx mappale sources', 'what can be downloaded, where, and under which licence'],
 ];
 
 /** @throws MappaleError `CONFIG_UNKNOWN`, `CONFIG_DISTRIBUTED` (exit 2) */
@@ -39,8 +39,8 @@ export async function firstScreen(): Promise<string> {
     `machine   Node ${process.versions.node}, ${vector}`,
     ...lines.map((line, index) => `${index === 0 ? 'database' : '        '}  ${line}`), '',
     'Next:',
-    ...next.map(([typed, what]) => `  npx ${typed.padEnd(width)}  ${what}`),
-    `  npx ${'mappale --help'.padEnd(width)}  all commands`,
+    ...next.map(([typed, what]) => `  ${typed.padEnd(width)}  ${what}`),
+    `  ${'npx mappale --help'.padEnd(width)}  all commands`,
   ].join('\n');
 }
 
@@ -49,7 +49,7 @@ async function look(url: string): Promise<Found> {
     return await looking(url, async (database) => (database === null ? { lines: [`${url}: not there yet, the first load makes it`], next: FIRST } : published(database)));
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
-    return { lines: [`${error.message} [${error.code}]`, ...[error.detail, error.hint].filter((line) => line !== undefined)], next: [['mappale doctor', 'what stands in the way, and how to mend it']] };
+    return { lines: [`${error.message} [${error.code}]`, ...[error.detail, error.hint].filter((line) => line !== undefined)], next: [...(error.mend === undefined ? [] : [[error.mend, 'mends it'] as const]), ['npx mappale doctor', 'what else stands in the way']] };
   }
 }
 
@@ -65,7 +65,7 @@ async function published(database: Database): Promise<Found> {
     await requireCurrent(database, await loadSources());
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
-    return { lines: [`${database.label}: ${error.message}`], next: [['mappale migrate', 'brings it to this version and keeps its rows']] };
+    return { lines: [`${database.label}: ${error.message}`], next: [['npx mappale migrate', 'brings it to this version and keeps its rows']] };
   }
   const regions = await database.query<Region>(
     `select p.unit_code::int4 as unit, coalesce(t.rows, 0)::int4 as parcels, current_date - p.published_at::date as days
@@ -85,8 +85,8 @@ async function published(database: Database): Promise<Found> {
   return {
     lines: [database.label, ...lines, ...failed],
     next: [
-      [`mappale parcel ${parcel?.fid ?? 'ID'}`, 'a record'], ['mappale serve', 'the read interface and a map, on this machine'],
-      ['mappale refresh --data ~/downloads', 'what is new in the publishers\' files'], ['mappale status', 'tables, releases and the last runs'],
+      [`npx mappale parcel ${parcel?.fid ?? 'ID'}`, 'a record'], ['npx mappale serve', 'the read interface and a map, on this machine'],
+      ['npx mappale refresh --data ~/downloads', 'what is new in the publishers\' files'], ['npx mappale status', 'tables, releases and the last runs'],
     ],
   };
 }

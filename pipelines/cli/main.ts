@@ -2,6 +2,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
+import { isFull } from '../formats/file-error.ts';
 import { usageExit } from './command.ts';
 import { diffCommand } from './diff.ts';
 import { doctorCommand } from './doctor.ts';
@@ -9,6 +10,7 @@ import { enrichCommand } from './enrich.ts';
 import { exportCommand } from './export.ts';
 import { fetchCommand } from './fetch.ts';
 import { firstScreen } from './first-screen.ts';
+import { historyCommand } from './history.ts';
 import { loadRegionCommand } from './load-region.ts';
 import { mcpCommand } from './mcp.ts';
 import { migrateCommand } from './migrate.ts';
@@ -30,7 +32,7 @@ import { watchCommand } from './watch.ts';
 const COMMANDS = [
   fetchCommand, loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, reportCommand, enrichCommand, exportCommand, serveCommand,
   mcpCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand, pruneCommand, refreshCommand, watchCommand, rejectsCommand, rollbackCommand,
-  forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand, explainCommand,
+  forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand, explainCommand, historyCommand,
 ];
 
 /** All commands, for the command line and for the tests that hold each to its help and examples. */
@@ -56,10 +58,18 @@ export async function main(argv: readonly string[]): Promise<void> {
   try {
     if (argv.length === 2) process.stdout.write(`${await firstScreen()}\n`);
     else await program().parseAsync([...argv]);
-  } catch (error) {
+  } catch (thrown) {
+    const error = isFull(thrown) ? diskFull(thrown as NodeJS.ErrnoException) : thrown;
     if (!(error instanceof MappaleError)) throw error;
     process.stderr.write(`${error.report()}\n`);
     if (argv.includes('--json')) process.stdout.write(`${JSON.stringify(error)}\n`);
     process.exitCode = error.exitCode;
   }
+}
+
+/** Wherever it filled up: a folder that a command makes files in, or the one for temporary files. */
+function diskFull({ path, message }: NodeJS.ErrnoException): MappaleError {
+  return new MappaleError('the disk is full', {
+    code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room, found: ${message}`, hint: 'Free room there, then run the same command again.', mend: 'npx mappale prune',
+  });
 }

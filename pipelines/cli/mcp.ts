@@ -84,8 +84,8 @@ function listen(asked: Asked, host: string, port: number, log: Log): { server: S
   const listening = new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port }, resolve);
-  }).catch((error: unknown) => {
-    throw listenError(error, host, port);
+  }).catch(async (error: unknown) => {
+    throw await listenError(error, host, port);
   });
   return { server, listening };
 }

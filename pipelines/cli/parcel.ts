@@ -55,9 +55,15 @@ function describe({ fid, section, rules, rows, reproduced, evidence }: Explanati
   })].join('\n');
 }
 
+/** A fid as it is typed; null: it is none. */
+export function asFid(id: string): number | null {
+  return /^\d{9,10}$/.test(id) && Number(id) <= 2_147_483_647 ? Number(id) : null;
+}
+
 /** @throws MappaleError `NOT_FOUND` (exit 2) */
 export async function findParcel({ database }: Context, id: string): Promise<number> {
-  if (/^\d{9,10}$/.test(id) && Number(id) <= 2_147_483_647) return Number(id);
+  const given = asFid(id);
+  if (given !== null) return given;
   const { fid } = await one<{ fid: number | null }>(database, 'select api.parcel_by_reference($1) as fid', [id]);
   if (fid === null) throw notFound(id);
   return fid;
@@ -71,13 +77,13 @@ async function goneParcel({ database }: Context, id: string, fid: number): Promi
   return new MappaleError(`parcel ${id} is no longer published`, {
     code: 'GONE', kind: 'usage',
     detail: successor === null ? 'no parcel in force, or several, are drawn the same' : `its successor is ${successor}: drawn the same, in another comune or region`,
-    hint: successor === null ? 'Look for what is there now: mappale diff' : `mappale parcel ${successor}`,
+    hint: successor === null ? 'Look for what is there now.' : 'Ask for its successor.', mend: successor === null ? 'npx mappale status' : `npx mappale parcel ${successor}`,
   });
 }
 
-function notFound(id: string): MappaleError {
+export function notFound(id: string): MappaleError {
   return new MappaleError(`there is no parcel ${id}`, {
     code: 'NOT_FOUND', kind: 'usage', detail: 'expected a fid of a published region, or a reference like H833_001300.594',
-    hint: 'See which regions are published: mappale status',
+    hint: 'See which regions are published.', mend: 'npx mappale status',
   });
 }

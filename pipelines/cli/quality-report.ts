@@ -58,7 +58,7 @@ async function write({ out, json }: Options, name: string, page: () => Promise<s
     await writeBeside(path, async (unfinished) => writeFile(unfinished, await page()));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
+    if (error instanceof MappaleError || code === undefined) throw error;
     throw new MappaleError('the page cannot be written', { code: 'OUT_UNWRITABLE', kind: 'usage', at: path, detail: message, hint: 'Name another file with --out.', cause: error });
   }
   return path;
@@ -80,7 +80,7 @@ export async function readPassport(reader: Reader, comune: string): Promise<Pass
   }
   const { answer } = await reader.call<{ answer: string | null }>('select answer from api.municipality_quality($1)', [code]);
   if (answer === null) {
-    throw new MappaleError(`nothing is published of ${comune}`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published: mappale status' });
+    throw new MappaleError(`nothing is published of ${comune}`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', mend: 'npx mappale status' });
   }
   return municipalityQuality.parse(JSON.parse(answer));
 }

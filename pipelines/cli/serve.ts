@@ -45,7 +45,7 @@ export function serveCommand(): Command {
       // What was typed is looked at before the database is.
       if (options.host.trim() === '') {
         throw new MappaleError('--host is empty', {
-          code: 'ADDRESS_UNAVAILABLE', kind: 'usage', hint: 'Use 127.0.0.1 for this machine only, 0.0.0.0 or :: for all networks.',
+          code: 'ADDRESS_UNAVAILABLE', kind: 'usage', hint: 'Use 127.0.0.1 for this machine only, 0.0.0.0 or :: for all networks.', mend: 'npx mappale serve --host 127.0.0.1',
         });
       }
       trusting([...options.trustProxy ?? [], ...options.metricsFrom ?? []]);
@@ -119,7 +119,7 @@ async function serve(
     announce(await app.listen({ host, port }), log, link, ownSignIn);
   } catch (error) {
     await app.close();
-    throw listenError(error, host, port);
+    throw await listenError(error, host, port);
   }
   log.info(`${await stopped}: finishing the requests under way`);
   const late = setTimeout(() => app.server.closeAllConnections(), GRACE_MS);

@@ -9,32 +9,50 @@ interface ServerError extends Error {
   readonly where?: string;
 }
 
-const HINTS: Readonly<Record<string, string>> = {
-  '28P01': 'Check user and password in DATABASE_URL.',
-  28000: 'Check user and pg_hba.conf of the server.',
-  '3D000': 'Create the database first: createdb NAME.',
-  42501: 'Give the role of DATABASE_URL the right to create schemas in this database: grant create on database NAME to ROLE.',
-  53100: 'The disk of the server is full. Free room, then run the same command again: nothing published was touched.',
-  53200: 'The server ran out of memory. Lower work_mem or --parallel, then run the same command again.',
-  '57P01': 'The server closed the connection. Run the same command again: nothing published was touched.',
-  '57P02': 'The server went down. When it is up, run the same command again: nothing published was touched.',
-  '57P03': 'The server is starting or stopping. Run the same command again in a minute.',
-  58030: 'The server could not read or write its disk. Look at its log and its free room, then run the same command again.',
-  ECONNREFUSED: 'Start the server, or unset DATABASE_URL to use the embedded database.',
-  ENOTFOUND: 'Check the host name in DATABASE_URL.',
-  CONNECTION_LOST: 'Look whether the server is up, then run the same command again: nothing published was touched.',
+/** What a failure means, and what to do. */
+interface Mend {
+  /** In words, for the page of errors: the server says it in its own language. */
+  readonly means: string;
+  readonly hint: string;
+  /** Of a server on this machine with its usual names. */
+  readonly mend?: string;
+}
+
+/** By what PostgreSQL or the system calls them. What hangs on the address of the server is said where it is known: `server-address.ts`. */
+export const SQL_MENDS: Readonly<Record<string, Mend>> = {
+  '28P01': { means: 'the password is wrong', hint: 'Check user and password in DATABASE_URL.', mend: 'export DATABASE_URL=postgres://USER:PASSWORD@localhost:5432/DATABASE' },
+  28000: { means: 'the server does not let this user in', hint: 'Make the role if there is none of this name; else let it in: pg_hba.conf of the server, and a reload.', mend: 'sudo -u postgres createuser USER' },
+  '3D000': { means: 'there is no such database', hint: 'Create it first.', mend: 'createdb DATABASE' },
+  42501: { means: 'the role may not do this', hint: 'Give the role of DATABASE_URL the right to create schemas in this database.', mend: 'sudo -u postgres psql -d DATABASE -c "grant create on database DATABASE to USER"' },
+  53100: {
+    means: 'the disk of the server is full', mend: 'npx mappale prune',
+    hint: 'The disk of the server is full. Free room, then run the same command again: nothing published was touched. What earlier runs left half-made is freed by prune.',
+  },
+  53200: { means: 'the server ran out of memory', hint: 'The server ran out of memory. Lower work_mem or --parallel, then run the same command again.' },
+  '57P01': { means: 'the server closed the connection', hint: 'The server closed the connection. Run the same command again: nothing published was touched.' },
+  '57P02': { means: 'the server went down', hint: 'The server went down. When it is up, run the same command again: nothing published was touched.' },
+  '57P03': { means: 'the server is starting or stopping', hint: 'The server is starting or stopping. Run the same command again in a minute.' },
+  58030: { means: 'the server could not read or write its disk', hint: 'The server could not read or write its disk. Look at its log and its free room, then run the same command again.' },
+  ECONNREFUSED: { means: 'no server answers at this address', hint: 'Start the server, or unset DATABASE_URL to use the embedded database.', mend: 'sudo systemctl start postgresql' },
+  ENOENT: { means: 'there is no socket of a server in this folder', hint: 'Start the server, or name the folder of its socket.', mend: 'sudo systemctl start postgresql' },
+  ENOTFOUND: { means: 'there is no such host', hint: 'Check the host name in DATABASE_URL.', mend: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE' },
+  EAI_AGAIN: { means: 'the name of the host cannot be looked up now', hint: 'Check the host name in DATABASE_URL, and the network.', mend: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE' },
+  CONNECTION_LOST: { means: 'the connection to the database was lost', hint: 'Look whether the server is up, then run the same command again: nothing published was touched.' },
 };
 
 /** What a broken connection is called, by the system and by the driver. */
 const LOST_CODES: readonly (string | undefined)[] = ['ECONNRESET', 'EPIPE', 'ETIMEDOUT', 'ERR_STREAM_PREMATURE_CLOSE', 'ERR_STREAM_DESTROYED', '08000', '08003', '08006'];
 const LOST_MESSAGE = /^(Connection terminated|Client has encountered a connection error|Client was closed)/;
 
+/** What the driver says where the server wants a password and there is none. */
+const NO_PASSWORD = /client password must be a string/;
+
 /** Turns whatever a driver throws into a MappaleError of kind `database`. */
 export function databaseError(error: unknown, sql: string | null, origin: string | null): MappaleError {
   if (error instanceof MappaleError) return error;
   const server = (error instanceof AggregateError && error.errors.length > 0 ? error.errors[0] : error) as ServerError;
   const lost = LOST_CODES.includes(server.code) || (server.code === undefined && LOST_MESSAGE.test(server.message));
-  const code = lost ? 'CONNECTION_LOST' : server.code ?? 'UNKNOWN';
+  const code = lost ? 'CONNECTION_LOST' : server.code ?? (NO_PASSWORD.test(server.message) ? '28P01' : 'UNKNOWN');
   const place = sql !== null && server.position !== undefined ? locate(sql, Number(server.position)) : null;
   const excerpt = place === null ? undefined : `${place.text}\n${' '.repeat(Math.max(0, place.column - 1))}^`;
   return new MappaleError(lost ? 'the connection to the database was lost' : server.message || 'the database failed', {
@@ -43,7 +61,8 @@ export function databaseError(error: unknown, sql: string | null, origin: string
     at: origin === null ? server.where : place === null ? origin : `${origin}:${place.line}:${place.column}`,
     detail: [lost ? server.message : undefined, server.detail, excerpt].filter((text) => text !== undefined && text !== '').join('\n') || undefined,
     // Ours says what to type; the server only what is wrong.
-    hint: HINTS[code] ?? server.hint,
+    hint: SQL_MENDS[code]?.hint ?? server.hint,
+    mend: SQL_MENDS[code]?.mend,
     cause: error,
   });
 }

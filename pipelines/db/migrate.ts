@@ -9,10 +9,13 @@ import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type SqlFile } from '../contract/sql-files.ts';
 import { distribute, isDistributed } from './distributed.ts';
+import { forgetHistory, makeHistory } from './history.ts';
 import { alignPrevious, reshapeLayers } from './reshape.ts';
+import { byAdministrator, type ServerPlace } from './server-address.ts';
+import { SEARCH_PATH } from './server-facts.ts';
 import { appliedFiles, isApplied, partsOf, refuseNewer, type Applied, type Part } from './state.ts';
 import { statementsOf } from './statements.ts';
-import { ident, one, type Database, type Session } from './types.ts';
+import { ident, one, type Database, type Row, type Session } from './types.ts';
 
 const server = statementsOf('server');
 
@@ -48,8 +51,8 @@ export interface Migration {
 /**
  * Checks the server, then applies what is new, in one transaction. Safe to run at every start: with nothing to do it asks one question.
  * @returns what was done
- * @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `POSTGIS_TOO_OLD`, `MIGRATION_CHANGED`, `DATABASE_NEWER`, `ALREADY_RUNNING`, and
- *   `MIGRATION_LOSES` (exit 2), which says what would be lost; then nothing was done
+ * @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `EXTENSION_FORBIDDEN`, `POSTGIS_TOO_OLD`, `MIGRATION_CHANGED`, `DATABASE_NEWER`,
+ *   `ALREADY_RUNNING`, and `MIGRATION_LOSES` (exit 2), which says what would be lost; then nothing was done
  */
 export async function migrate(
   database: Database, sources: readonly RegisteredSource[], { lose = false, dry = false, distributed = false }: MigrateOptions = {},
@@ -62,6 +65,7 @@ export async function migrate(
       parts.every((part) => isApplied(part, before)) && (!distributed || (await isDistributed(session)));
     if (applied !== null && (await isDone(applied))) return { steps: [], losses: [] };
     await checkServer(session, database.label);
+    const place = database.engine === 'pglite' ? null : await one<Row & ServerPlace>(session, server('place'));
     let done: Migration = { steps: [], losses: [] };
     await session.transaction(async () => {
       await session.query("select pg_advisory_xact_lock(hashtextextended('mappale migrate', 0))");
@@ -70,10 +74,12 @@ export async function migrate(
       refuseNewer(parts, before);
       if (await isDone(before)) return;
       await holdWriters(session);
+      if (place !== null) await makeExtensions(session, place, database.label);
       done = await apply(session, parts, before, lose, distributed ? database.label : null);
       if (dry) throw new Dry();
       if (done.losses.length > 0 && !lose) throw lossError(done.losses);
     }).catch((error: unknown) => {
+      if (error instanceof MappaleError && error.code === 'SQL_42501' && place !== null) throw mayNotWrite(error, place, database.label);
       if (!(error instanceof Dry)) throw error;
     });
     return done;
@@ -82,6 +88,29 @@ export async function migrate(
 
 /** Undoes what was only tried. */
 class Dry extends Error {}
+
+/** Before anything else is made: some of them only an administrator may make. @throws MappaleError `EXTENSION_FORBIDDEN` */
+async function makeExtensions(session: Session, place: ServerPlace, label: string): Promise<void> {
+  const installed = await session.query<{ name: string; installed: boolean }>(server('extensions'), [EXTENSIONS]);
+  const lacking = EXTENSIONS.filter((name) => !installed.some((each) => each.name === name && each.installed));
+  for (const name of lacking) {
+    await session.query(`create extension if not exists ${name} schema ${SEARCH_PATH}`).catch((error: unknown) => {
+      if (!(error instanceof MappaleError) || error.code !== 'SQL_42501') throw error;
+      throw new MappaleError(`the role may not make the extension ${name}`, {
+        code: 'EXTENSION_FORBIDDEN', kind: 'database', at: label, detail: `expected ${lacking.join(', ')} in the database, or the right to make them, found neither`,
+        hint: 'Have an administrator of the server make them once; then run the same command again.',
+        mend: byAdministrator(place, lacking.map((each) => `create extension if not exists ${each} schema ${SEARCH_PATH}`).join('; ')), cause: error,
+      });
+    });
+  }
+}
+
+function mayNotWrite({ message, hint }: MappaleError, place: ServerPlace, label: string): MappaleError {
+  return new MappaleError('the role may not make what a load needs', {
+    code: 'SQL_42501', kind: 'database', at: label, detail: `expected the right to create schemas, found: ${message}`, hint,
+    mend: byAdministrator(place, `grant create on database ${ident(place.database)} to ${ident(place.user)}`),
+  });
+}
 
 /** While a run works, its tables stay as they are. @throws MappaleError `ALREADY_RUNNING` (exit 7) */
 async function holdWriters(session: Session): Promise<void> {
@@ -124,7 +153,10 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
   await run('migration');
   await run('section');
   steps.push(...(await alignPrevious(session)));
-  if (distributeAt !== null || (await isDistributed(session))) steps.push(...(await distribute(session, distributeAt ?? '')));
+  if (distributeAt !== null || (await isDistributed(session))) {
+    steps.push(...(await distribute(session, distributeAt ?? '')));
+    await forgetHistory(session);
+  }
   for (const part of open) {
     if (part.source === null) continue;
     const found = await applyLayer(session, part.file, part.source, before.has(part.file.file), lose);
@@ -143,6 +175,7 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
     }
     steps.push('sql/api: the functions of the interface, made anew');
   }
+  if (open.some(({ kind }) => kind !== 'layer')) await makeHistory(session);
   return { steps, losses };
 }
 
@@ -191,25 +224,29 @@ export function describeLoss({ source, why, releases, rows, files, gone }: Loss)
 /** Whether a server can hold our database at all. @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `POSTGIS_TOO_OLD` */
 export async function checkServer(session: Session, label: string): Promise<void> {
   const version = (await one<{ version: string }>(session, "select current_setting('server_version') as version")).version;
-  if (Number.parseInt(version, 10) < MINIMUM.postgres) {
+  const major = Number.parseInt(version, 10);
+  if (major < MINIMUM.postgres) {
     throw new MappaleError('the PostgreSQL server is too old', {
       code: 'POSTGRES_TOO_OLD', kind: 'database', at: label, detail: `expected PostgreSQL 15 or newer, found ${version}`, hint: 'Upgrade the server, or unset DATABASE_URL to use the embedded database.',
+      mend: 'sudo apt-get install -y postgresql-15 postgresql-15-postgis-3',
     });
   }
-  const available = await session.query<{ name: string; version: string }>(server('extensions'), [EXTENSIONS]);
+  const available = await session.query<{ name: string; version: string; installed: boolean }>(server('extensions'), [EXTENSIONS]);
   for (const extension of EXTENSIONS) {
     const found = available.find(({ name }) => name === extension);
     if (found === undefined) {
       throw new MappaleError(`the server has no extension ${extension}`, {
         code: 'EXTENSION_MISSING', kind: 'database', at: label,
-        hint: extension === 'postgis' ? 'Install it on the server: apt-get install postgresql-15-postgis-3 (the number is the server\'s).' : 'Install it on the server: apt-get install postgresql-contrib.',
+        hint: 'Install it on the machine of the server; then run the same command again.',
+        mend: extension === 'postgis' ? `sudo apt-get install -y postgresql-${major}-postgis-3` : 'sudo apt-get install -y postgresql-contrib',
       });
     }
     if (extension === 'postgis') {
       const [major = 0, minor = 0] = found.version.split('.').map(Number);
       if (major < MINIMUM.postgis[0] || (major === MINIMUM.postgis[0] && minor < MINIMUM.postgis[1])) {
         throw new MappaleError('PostGIS is too old', {
-          code: 'POSTGIS_TOO_OLD', kind: 'database', at: label, detail: `expected PostGIS 3.3 or newer, found ${found.version}`, hint: 'Install a newer postgresql-…-postgis-3 package on the server.',
+          code: 'POSTGIS_TOO_OLD', kind: 'database', at: label, detail: `expected PostGIS 3.3 or newer, found ${found.version}`, hint: 'Install a newer one on the machine of the server; where the database has an older one than the server, bring it along: alter extension postgis update.',
+          mend: `sudo apt-get install -y postgresql-${major}-postgis-3`,
         });
       }
     }

@@ -19,7 +19,7 @@ const OPEN_BYTES = 64 * 1024 * 1024;
  */
 export async function inspectFolder(folder: string, unfinished: boolean): Promise<'database' | 'nothing' | 'half-made'> {
   const refuse = (found: string, hint: string): MappaleError => new MappaleError('the folder cannot be that of an embedded database', {
-    code: 'PGLITE_FOLDER', kind: 'usage', at: folder === '' ? 'DATABASE_URL=pglite:' : folder, detail: `expected a folder of its own, or a path at which nothing is, found ${found}`, hint: `${hint} It was left as it is.`,
+    code: 'PGLITE_FOLDER', kind: 'usage', at: folder === '' ? 'DATABASE_URL=pglite:' : folder, detail: `expected a folder of its own, or a path at which nothing is, found ${found}`, hint: `${hint} It was left as it is.`, mend: 'export DATABASE_URL=pglite:.mappale/database',
   });
   if (folder.trim() === '') throw refuse('an empty name', 'Name a folder: DATABASE_URL=pglite:.mappale/database, or unset it.');
   let names: string[];
@@ -66,20 +66,20 @@ export async function takeFolder(folder: string, made: boolean): Promise<void> {
     throw new MappaleError('there is not enough room for the embedded database', {
       code: 'DISK_FULL', kind: 'usage', at: folder,
       detail: `expected ${Math.ceil(bytes / 1024 ** 2)} MiB free on its disk, found ${Math.floor(free / 1024 ** 2)} MiB`,
-      hint: 'Free room, or name a folder on another disk: DATABASE_URL=pglite:FOLDER. Nothing was made.',
+      hint: 'Free room, or name a folder on another disk. Nothing was made.', mend: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale',
     });
   }
   try {
     await mkdir(dirname(folder), { recursive: true });
     await takeLock(lockOf(folder), (found) => new MappaleError('the embedded database is in use', {
-      code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends. Several programs at once need a PostgreSQL server: set DATABASE_URL.',
+      code: 'DATABASE_IN_USE', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends. Several programs at once need a PostgreSQL server.', mend: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
     }));
   } catch (error) {
     if (error instanceof MappaleError) throw error;
     const { code, message } = error as NodeJS.ErrnoException;
     throw new MappaleError('the embedded database cannot be written where it is named', {
       code: 'PGLITE_FOLDER', kind: 'usage', at: folder, detail: `expected a place that can be written, found: ${code === undefined ? String(error) : message}`,
-      hint: 'Give this user the right to write there, or name another folder in DATABASE_URL.', cause: error,
+      hint: 'Give this user the right to write there, or name another folder.', mend: 'export DATABASE_URL=pglite:/OTHER_FOLDER/mappale', cause: error,
     });
   }
 }

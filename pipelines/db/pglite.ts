@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { MappaleError } from '../errors.ts';
+import { quoted } from '../typed.ts';
 import { databaseError } from './errors.ts';
 import { giveFolderBack, inspectFolder, takeFolder } from './pglite-folder.ts';
 import { OneSession, SessionDatabase } from './session.ts';
@@ -200,15 +201,11 @@ export async function openPglite(folder: string, readOnly: boolean): Promise<Dat
       code: 'PGLITE_BROKEN', kind: 'database', at: folder, detail: error instanceof Error ? error.message : String(error),
       hint: existsSync(unfinished)
         ? 'It was not yet made. Look whether the disk is full or broken, then run the same command again.'
-        : `Look whether the disk is full or broken. To begin anew, put the folder aside (mv ${quoted(folder)} ${quoted(`${folder}.aside`)}) and load again, or set DATABASE_URL to a PostgreSQL server.`,
+        : 'Look whether the disk is full or broken. To begin anew, put the folder aside and load again, or set DATABASE_URL to a PostgreSQL server.',
+      mend: existsSync(unfinished) ? undefined : `mv ${quoted(folder)} ${quoted(`${folder}.aside`)}`,
       cause: error,
     });
   }
-}
-
-/** As a shell takes it. */
-function quoted(path: string): string {
-  return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", "'\\''")}'`;
 }
 
 /** With the extensions that we need. @param dataDir as PGlite takes it */

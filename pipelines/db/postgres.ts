@@ -6,7 +6,7 @@ import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { databaseError } from './errors.ts';
 import { OneSession, SessionDatabase } from './session.ts';
 import { SEARCH_PATH, serverFacts, serverFaults } from './server-facts.ts';
-import { serverAddress, type ServerAddress } from './server-address.ts';
+import { mendedAt, serverAddress, type ServerAddress } from './server-address.ts';
 import { ident, type CopyIn, type Database, type Row } from './types.ts';
 
 // int8 as number where it fits (ids, counts), numeric stays text unless a query asks for float8.
@@ -192,7 +192,7 @@ export async function openPostgres(url: string, readOnly: boolean): Promise<Data
   }
 }
 
-async function connect({ connectionString, options, label }: ServerAddress, settings: readonly string[], writes: boolean): Promise<Database> {
+async function connect({ place, connectionString, options, label }: ServerAddress, settings: readonly string[], writes: boolean): Promise<Database> {
   const pool = new pg.Pool({
     connectionString, max: 24, application_name: 'mappale', options: [options, ...settings.map((setting) => `-c ${setting}`)].join(' '),
     keepAlive: true, keepAliveInitialDelayMillis: 60_000,
@@ -207,7 +207,7 @@ async function connect({ connectionString, options, label }: ServerAddress, sett
     if (fault !== undefined) throw fault;
   } catch (error) {
     await pool.end();
-    throw error;
+    throw error instanceof MappaleError ? mendedAt(error, place) : error;
   }
   return database;
 }

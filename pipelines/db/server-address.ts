@@ -1,10 +1,21 @@
 /** `DATABASE_URL` of a server: taken apart before anything is connected or said, so that a password is neither looked up as a host nor shown. */
 import pg from 'pg';
 import { MappaleError } from '../errors.ts';
+import { quoted } from '../typed.ts';
 
 const NO_HOST = 'no-host-is-named';
 
+/** Where a server is, and as whom it is asked. */
+export interface ServerPlace {
+  /** Name, address, or the folder of its socket. */
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+}
+
 export interface ServerAddress {
+  readonly place: ServerPlace;
   /** How the database is named to people: host, port, database and user; never anything else of the address. */
   readonly label: string;
   /** For the driver: the address without its `options`. */
@@ -33,8 +44,41 @@ export function serverAddress(url: string): ServerAddress {
     throw unreadable(syscall === undefined ? 'an address that the driver cannot take apart' : `a certificate or key that cannot be read (${code ?? ''})`);
   }
   const { host, port, database, user } = client;
-  const place = host.startsWith('/') ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`;
-  return { label: `postgres ${place}, database ${database ?? user ?? ''}, user ${user ?? ''}`, connectionString, options };
+  const place: ServerPlace = { host, port, database: database ?? user ?? '', user: user ?? '' };
+  return { place, label: `postgres ${hostPort(place)}, database ${place.database}, user ${place.user}`, connectionString, options };
+}
+
+function hostPort({ host, port }: ServerPlace): string {
+  return host.startsWith('/') ? host : `${host.includes(':') ? `[${host}]` : host}:${port}`;
+}
+
+/** @returns the error with what mends it at this very address */
+export function mendedAt(error: MappaleError, place: ServerPlace): MappaleError {
+  return error.knowing({ mend: mendOf(error.code, place) ?? undefined });
+}
+
+/** Whom a server on this machine lets in as its own administrator; elsewhere that is asked of the server. */
+function asAdministrator(program: string, { host, port }: ServerPlace): string {
+  const isHere = host.startsWith('/') || ['localhost', '127.0.0.1', '::1'].includes(host);
+  return `${isHere ? `sudo -u postgres ${program}` : `${program} -h ${host} -U postgres`}${port === 5432 ? '' : ` -p ${port}`}`;
+}
+
+/** Statements to be typed by an administrator of the server. */
+export function byAdministrator(place: ServerPlace, sql: string): string {
+  return `${asAdministrator('psql', place)} -d ${quoted(place.database)} -c ${quoted(sql)}`;
+}
+
+function mendOf(code: string, place: ServerPlace): string | null {
+  const { host, port, database, user } = place;
+  const address = (as: string, at: string): string => `export DATABASE_URL=${quoted(`postgres://${as}@${at}/${encodeURIComponent(database)}`)}`;
+  switch (code) {
+    case 'SQL_28P01': return host.startsWith('/') ? 'export PGPASSWORD=PASSWORD' : address(`${encodeURIComponent(user)}:PASSWORD`, hostPort(place));
+    case 'SQL_28000': return `${asAdministrator('createuser', place)} ${quoted(user)}`;
+    case 'SQL_3D000': return `createdb -h ${quoted(host)} -p ${port} -U ${quoted(user)} ${quoted(database)}`;
+    case 'SQL_ENOTFOUND': case 'SQL_EAI_AGAIN': return address(encodeURIComponent(user), `HOST:${port}`);
+    case 'SQL_ECONNREFUSED': return asAdministrator('', place).startsWith('sudo') ? null : `pg_isready -h ${host} -p ${port}`;
+    default: return null;
+  }
 }
 
 function unreadable(found: string): MappaleError {

@@ -64,7 +64,7 @@ export function requireApplied(applied: Applied | null, sources: readonly Regist
 export function emptyDatabase(at?: string): MappaleError {
   return new MappaleError('the database is empty', {
     code: 'DATABASE_OUT_OF_DATE', kind: 'database', at, detail: 'expected what a load makes, found none of it; this command only looks',
-    hint: 'Load a region first: mappale load-region molise --data FOLDER, or without arguments the synthetic one.',
+    hint: 'Load a region first: with --data your files, without arguments the synthetic one.', mend: 'npx mappale load-region',
   });
 }
 
@@ -72,7 +72,7 @@ function outOfDate(missing: readonly string[]): MappaleError {
   return new MappaleError('the database is not at this version', {
     code: 'DATABASE_OUT_OF_DATE', kind: 'database',
     detail: `expected what ${group(missing.length)} file${missing.length === 1 ? '' : 's'} of this version say, found it as an earlier version left it: ${missing.slice(0, 3).join(', ')}${missing.length > 3 ? ', …' : ''}`,
-    hint: 'Bring it to this version: mappale migrate. This command only looks, and changes nothing.',
+    hint: 'Bring it to this version. This command only looks, and changes nothing.', mend: 'npx mappale migrate',
   });
 }
 

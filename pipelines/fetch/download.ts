@@ -8,6 +8,7 @@ import { freeBytes } from '../formats/disk.ts';
 import { isFull } from '../formats/file-error.ts';
 import { sha256OfFile } from '../formats/streams.ts';
 import { recognise } from '../ingest/locate.ts';
+import { retyped, withOption } from '../typed.ts';
 import { BROKEN, discard, giveUp, reasonOf, type Answer, type Clock, type Publisher } from './client.ts';
 import { partOf, readKept, readPart, sidecarOf, writeJson, type Kept, type Part, type Version } from './kept.ts';
 import { isPage, linksOf, PAGE_BYTES, pageError } from './page.ts';
@@ -210,6 +211,7 @@ async function statusError(answer: Answer, url: string, wanted: Wanted, around: 
     return inputError('the publisher asks for a login', {
       code: 'DOWNLOAD_LOGIN', at: around.hide(url), detail: `expected the file, found status ${status}`,
       hint: wanted.token === null ? byHand(wanted) : `The token has expired: get a new one, set ${settingOf(wanted, 'TOKEN')} to it and run the same command again.`,
+      mend: wanted.token === null ? undefined : `export ${settingOf(wanted, 'TOKEN')}=NEW_TOKEN`,
     });
   }
   const text = isPage(head) ? /<title[^>]*>([^<]*)/i.exec(head.toString('utf8'))?.[1] : head.toString('utf8', 0, 80);
@@ -281,7 +283,8 @@ async function refuseWithoutRoom(path: string, bytes: number | null): Promise<vo
 
 function diskFull(path: string, detail: string, cause?: unknown): MappaleError {
   return new MappaleError('there is not enough room for the download', {
-    code: 'DISK_FULL', kind: 'usage', at: dirname(path), detail, hint: 'Free room there, or name a folder on another disk: mappale fetch … --data FOLDER. What came so far is kept and goes on.', cause,
+    code: 'DISK_FULL', kind: 'usage', at: dirname(path), detail, hint: 'Free room there, or name a folder on another disk. What came so far is kept and goes on.',
+    mend: retyped(withOption('--data', '/OTHER_DISK/data'), 'npx mappale fetch REGION --data /OTHER_DISK/data'), cause,
   });
 }
 

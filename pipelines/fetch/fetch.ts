@@ -11,6 +11,7 @@ import { releaseLock, takeLock } from '../lock-file.ts';
 import type { Log } from '../log.ts';
 import { byteLine, byteText, secondsSince } from '../progress.ts';
 import { together } from '../together.ts';
+import { retyped, withOption } from '../typed.ts';
 import { CLOCK, Publisher, type Clock } from './client.ts';
 import { download, type Downloaded, type Wanted } from './download.ts';
 import { writeAsked } from './kept.ts';
@@ -140,7 +141,7 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
 async function tasksOf({ sources, settings }: FetchContext, { regions, folder, only, leave }: FetchOptions, clock: Clock): Promise<Task[]> {
   const unknown = only?.find((id) => !sources.some((source) => source.id === id));
   if (unknown !== undefined) {
-    throw new MappaleError(`there is no source ${unknown}`, { code: 'SOURCE_UNKNOWN', kind: 'usage', detail: `expected some of ${sources.map(({ id }) => id).join(', ')}`, hint: 'See them with their publishers: mappale sources' });
+    throw new MappaleError(`there is no source ${unknown}`, { code: 'SOURCE_UNKNOWN', kind: 'usage', detail: `expected some of ${sources.map(({ id }) => id).join(', ')}`, hint: 'See them with their publishers.', mend: 'npx mappale sources' });
   }
   const asked = sources.filter(({ id }) => only?.includes(id) !== false);
   const tasks = await Promise.all(asked.map(async (source): Promise<Task> => {
@@ -192,13 +193,13 @@ async function takeFolder(folder: string, lock: string): Promise<void> {
   try {
     await mkdir(folder, { recursive: true });
     await takeLock(lock, (found) => new MappaleError('another program downloads into this folder', {
-      code: 'FETCH_RUNNING', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends, or name another folder: mappale fetch … --data FOLDER',
+      code: 'FETCH_RUNNING', kind: 'locked', at: folder, detail: found, hint: 'Wait until it ends, or name another folder.', mend: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'),
     }));
   } catch (error) {
     if (error instanceof MappaleError) throw error;
     throw new MappaleError('the data folder cannot be written', {
       code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: `expected a folder, or a place for one, that this user may write to, found: ${(error as Error).message}`,
-      hint: 'Name another one: mappale fetch … --data FOLDER', cause: error,
+      hint: 'Name another one.', mend: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'), cause: error,
     });
   }
 }

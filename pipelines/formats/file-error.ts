@@ -20,7 +20,7 @@ export function fileError(error: unknown, at: string): MappaleError | null {
   if (error instanceof MappaleError) return error;
   const { code, syscall, message } = error as NodeJS.ErrnoException;
   if (code === undefined || syscall === undefined || NOT_OF_THE_FILE.includes(code)) return null;
-  const [words, name, found, hint] = WORDS[code]
+  const [words, name, found, hint] = FILE_WORDS[code]
     ?? ['it cannot be read', 'FILE_UNREADABLE', message, 'Look whether its disk is whole and connected, then copy or download the file again.'];
   return inputError(words, { code: name, at, detail: `expected a file that can be read, found ${found.replace('{user}', userName)}`, hint, cause: error });
 }
@@ -31,7 +31,7 @@ const FORBIDDEN = [
 ] as const;
 
 /** By the system's code: what is wrong, our code, what was found, what to do. */
-const WORDS: Readonly<Record<string, readonly [string, string, string, string]>> = {
+export const FILE_WORDS: Readonly<Record<string, readonly [string, string, string, string]>> = {
   EACCES: FORBIDDEN,
   EPERM: FORBIDDEN,
   ENOENT: ['the file is gone', 'FILE_GONE', 'none any more', 'It left the folder while the program worked. Run the same command again when it is there.'],

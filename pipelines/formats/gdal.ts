@@ -83,8 +83,9 @@ export async function loadGdal(load: () => Promise<{ readonly default: unknown }
       code: 'GDAL_MISSING',
       kind: 'usage',
       detail: `expected the optional package gdal-async, found: ${(error instanceof Error ? error.message : String(error)).replace(/\n.*/s, '')}`,
-      hint: 'Run `npm install --include=optional gdal-async`; where no binary is offered for this platform, '
-        + 'install libgdal-dev and a C++ compiler first and add `--build-from-source --shared_gdal`.',
+      hint: 'Install it: make setup does so, and says what it lacks; by hand it is `npm install --include=optional gdal-async`, and where no binary is offered for this '
+        + 'platform libgdal-dev and a C++ compiler first, with `--build-from-source --shared_gdal`. All other files are read without it.',
+      mend: 'make setup',
       cause: error,
     });
   }

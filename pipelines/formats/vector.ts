@@ -89,6 +89,7 @@ async function openFile(path: string, label: string, folder: string | null): Pro
   if (drivers === undefined) {
     throw inputError('vector format is not read', {
       code: 'VECTOR_FORMAT', at: label, detail: `expected ${Object.keys(DRIVERS).join(', ')}, found ${extension === '' ? 'no extension' : extension}`,
+      hint: 'Give the file as it was downloaded, under its own name.',
     });
   }
   const shapefile = extension === '.shp' ? await inspectShapefile(path, label) : null;

@@ -422,7 +422,7 @@ export class ZipArchive {
     const entry = this.#raw.get(path);
     if (entry === undefined) {
       const found = [...this.#raw.keys()].slice(0, 5).join(', ');
-      throw inputError('zip has no such entry', { code: 'ZIP_ENTRY_MISSING', at: this.label, detail: `expected ${path}, found ${found}` });
+      throw inputError('zip has no such entry', { code: 'ZIP_ENTRY_MISSING', at: this.label, detail: `expected ${path}, found ${found}`, hint: 'Download the zip again: it was packed otherwise, or changed.' });
     }
     return entry;
   }
@@ -485,7 +485,7 @@ function tempFull({ at, size }: EntryExtent, folder: string, free: number | null
   return inputError('there is not enough room for temporary files', {
     code: 'TEMP_FULL', at,
     detail: `expected ${mib(size + SPARE_BYTES)} free in ${folder} for this member, found ${free === null ? 'that it filled up' : mib(free)}`,
-    hint: 'Free room there, or set TMPDIR to a folder on a larger disk.', cause,
+    hint: 'Free room there, or set TMPDIR to a folder on a larger disk.', mend: 'export TMPDIR=/OTHER_DISK/tmp', cause,
   });
 }
 

@@ -1,13 +1,14 @@
 /** Step 1: which files are here, what are they, and which releases do they make? Files are known by content. */
 import { createHash } from 'node:crypto';
-import { closeSync, openSync, readSync } from 'node:fs';
-import { basename, dirname, join } from 'node:path';
+import { closeSync, openSync, readdirSync, readSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
 import { fileError } from '../formats/file-error.ts';
 import type { Probe, Recognition } from '../contract/source.ts';
 import { sha256OfFile } from '../formats/streams.ts';
 import { TAIL_BYTES, ZipArchive, isZip, mayBeZip, type ZipEntry } from '../formats/zip.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
+import { quoted, retyped, withWord } from '../typed.ts';
 import { together } from '../together.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { releaseOf, type BrokenEntry, type FoundFile, type Located, type LocatedFile, type SeenFile, type SeenFiles, type Survey } from '../contract/survey.ts';
@@ -24,7 +25,8 @@ export async function locate(folders: readonly string[], sources: readonly Regis
   if (here.files.size === 0 && here.broken.length === 0) {
     throw new MappaleError('the data folder is empty', {
       code: 'DATA_EMPTY', kind: 'usage', at: folders.join(', '), detail: 'expected the files that were downloaded, found none',
-      hint: 'Give the folder that holds them. Files that are loaded stay in force without it: to take one out, mappale forget FILE.',
+      hint: 'Give the folder that holds them, or have them downloaded into this one. Files that are loaded stay in force without it: to take one out, mappale forget FILE.',
+      mend: besides(folders, sources) ?? `npx mappale fetch REGION --data ${quoted(folders[0] ?? 'data')}`,
     });
   }
   const broken = [...here.broken];
@@ -61,6 +63,34 @@ export async function locate(folders: readonly string[], sources: readonly Regis
     unknown: unknown.filter((path) => !sidecars.has(path)).sort().map(maskTaxCode),
     broken: broken.sort(byPath).map((each) => ({ ...each, path: maskTaxCode(each.path) })),
   };
+}
+
+/** Entries of a folder that are looked at by their names. */
+const NAMES_LOOKED_AT = 1_000;
+
+/**
+ * A folder was given that is one too deep: beside it, or in the folders beside it, lie files that are called as publishers call theirs.
+ * @returns the same command with the folder above it; null: nothing lies there
+ */
+export function besides(folders: readonly string[], sources: readonly RegisteredSource[]): string | null {
+  const isNamed = (name: string): boolean => sources.some(({ names }) => names.some((pattern) => pattern.test(name)));
+  const inside = (folder: string): string[] => {
+    try {
+      return readdirSync(folder, { withFileTypes: true }).slice(0, NAMES_LOOKED_AT).filter(({ name }) => !name.startsWith('.'))
+        .map((entry) => (entry.isDirectory() ? `${entry.name}/` : entry.name));
+    } catch {
+      return [];
+    }
+  };
+  for (const folder of folders) {
+    const above = dirname(resolve(folder));
+    const there = inside(above);
+    const others = there.filter((name) => name.endsWith('/') && resolve(above, name) !== resolve(folder));
+    if (!there.some(isNamed) && !others.some((name) => inside(join(above, name)).some(isNamed))) continue;
+    const path = relative('', above) || '.';
+    return retyped(withWord(folder, path.startsWith('..') ? above : path), `npx mappale load-region REGION --data ${quoted(above)}`);
+  }
+  return null;
 }
 
 /** A vintage that cannot be yet would stand before every later one for ever. @throws input error `VINTAGE_FUTURE` */
@@ -124,12 +154,12 @@ export async function recognise(
 
 /** What mends a file that did not come whole. */
 function downloadAgain(source: string): string {
-  return `Download it again: mappale fetch REGION --sources ${source}`;
+  return `npx mappale fetch REGION --sources ${source}`;
 }
 
 /** A zip that bears a publisher's name and lacks its end. */
 function cutShort({ message, code, at, detail, cause }: MappaleError, source: string): MappaleError {
-  return inputError(message, { code, at, detail, cause, hint: `The download was probably cut short: compare its size with the publisher's. ${downloadAgain(source)}` });
+  return inputError(message, { code, at, detail, cause, hint: 'The download was probably cut short: compare its size with the publisher\'s, or download it again.', mend: downloadAgain(source) });
 }
 
 function sidecarMissing(name: string, source: string, part: string): MappaleError {
@@ -166,12 +196,13 @@ function formFault({ name, size, head, entries, siblings }: Probe, source: strin
 
 /** A file that bears a publisher's name and that no source recognises: what it is instead, as far as its first bytes tell. */
 function notWhatItsNameSays({ name, size, head, entries }: Probe, source: string): MappaleError {
-  const again = `Compare its size with the publisher's. ${downloadAgain(source)}`;
-  const stop = (message: string, code: string, found: string, hint: string): MappaleError => inputError(message, { code, at: name, detail: `expected a file of ${source}, found ${found}`, hint });
+  const again = 'Compare its size with the publisher\'s, and download it again.';
+  const stop = (message: string, code: string, found: string, hint: string): MappaleError =>
+    inputError(message, { code, at: name, detail: `expected a file of ${source}, found ${found}`, hint, mend: downloadAgain(source) });
   if (size === 0) return stop('the file is empty', 'FILE_EMPTY', 'no byte', again);
   const text = head.toString('latin1', 0, 1024).replace(/^(?:\u00ef\u00bb\u00bf|\s)+/, '');
   if (/^<(?:!doctype html|html|head|body)\b/i.test(text)) {
-    return stop('the file is a web page', 'FILE_IS_PAGE', JSON.stringify(text.slice(0, 60)), `The server answered with a page instead of the file: a login, an error, or a limit. Open it in a browser to read it. ${downloadAgain(source)}`);
+    return stop('the file is a web page', 'FILE_IS_PAGE', JSON.stringify(text.slice(0, 60)), 'The server answered with a page instead of the file: a login, an error, or a limit. Open it in a browser to read it, and download the file again.');
   }
   if (entries !== null) {
     const paths = entries.filter(({ isFolder }) => !isFolder).map(({ path }) => path);

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
 import type { BrokenEntry, FoundFile, SeenFile, Stamp } from '../contract/survey.ts';
 import { fileError, notAFile } from '../formats/file-error.ts';
+import { quoted } from '../typed.ts';
 
 export class Folders {
   readonly files = new Map<string, FoundFile>();
@@ -21,7 +22,8 @@ export class Folders {
     for (const root of roots) {
       if (!isThere(root)) {
         throw new MappaleError('the data folder does not exist', {
-          code: 'DATA_MISSING', kind: 'usage', at: root, hint: 'Give the folder that holds the downloaded files: --data FOLDER (it may be given more than once).',
+          code: 'DATA_MISSING', kind: 'usage', at: root, hint: 'Give the folder that holds the downloaded files: --data FOLDER (it may be given more than once). Or have them downloaded into this one.',
+          mend: `npx mappale fetch REGION --data ${quoted(root)}`,
         });
       }
       found.#at(root, () => {

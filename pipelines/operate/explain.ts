@@ -58,7 +58,7 @@ export async function explain({ database, sources }: Context, fid: number, secti
   const parcels = published.get('core.parcel');
   const file = readSectionFiles('explain').find((each) => each.section === section);
   if (region === undefined || parcels === undefined) {
-    throw new MappaleError(`there is no parcel ${fid}`, { code: 'NOT_FOUND', kind: 'usage', hint: 'See which regions are published: mappale status' });
+    throw new MappaleError(`there is no parcel ${fid}`, { code: 'NOT_FOUND', kind: 'usage', hint: 'See which regions are published.', mend: 'npx mappale status' });
   }
   if (file === undefined) throw new Error(`sql/sections/${section} has no explain.sql`);
   const makers = productFiles(unit);

@@ -176,7 +176,7 @@ export interface Outline {
 export async function readRegionReport({ database, log }: Context, { code, name }: Region): Promise<RegionReport> {
   const publications = await database.query<Publication & Record<string, unknown>>(report('publications'), [code]);
   if (!publications.some(({ unit, state }) => unit === code && state === 'current')) {
-    throw new MappaleError(`${name} is not published`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published: mappale status' });
+    throw new MappaleError(`${name} is not published`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', mend: 'npx mappale status' });
   }
   const steps = await database.query<ReportedStep & { detail: StepDetail | null } & Record<string, unknown>>(report('steps'), [code, name]);
   const took = Object.assign({}, ...steps.map(({ detail }) => detail?.seconds ?? {})) as Readonly<Record<string, number>>;

@@ -12,6 +12,7 @@ import { ZipArchive, isZip } from '../formats/zip.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import type { LocatedFile } from '../contract/survey.ts';
 import { locate } from '../ingest/locate.ts';
+import { retyped, withWord } from '../typed.ts';
 import { labelOf, percent, readFile, TOLERATED, type Counts } from '../ingest/stage.ts';
 
 export interface Finding {
@@ -101,7 +102,7 @@ export async function validate(
 }
 
 function findingOf(error: MappaleError, path: string): Finding {
-  return { level: 'error', code: error.code, message: error.message, at: error.at ?? basename(path), detail: error.detail, hint: error.hint };
+  return { level: 'error', code: error.code, message: error.message, at: error.at ?? basename(path), detail: error.detail, hint: error.hint, ...(error.mend === undefined ? {} : { mend: error.mend }) };
 }
 
 /** What stands before or behind a zip is passed over: a server's message, or a program that unpacks itself. */
@@ -306,6 +307,6 @@ export class ValidationSink implements Sink {
 /** A path that was named must exist. @throws MappaleError `FILE_MISSING` (exit 2) */
 export async function mustExist(path: string): Promise<void> {
   await stat(path).catch(() => {
-    throw new MappaleError('the file does not exist', { code: 'FILE_MISSING', kind: 'usage', at: path, hint: 'Check the path.' });
+    throw new MappaleError('the file does not exist', { code: 'FILE_MISSING', kind: 'usage', at: path, hint: 'Check the path.', mend: retyped(withWord(path, 'FILE'), 'npx mappale validate FILE') });
   });
 }

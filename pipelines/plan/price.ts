@@ -57,12 +57,15 @@ export function price({ loads, builds }: Plan, { bySource, all, perParcel: each,
   return { seconds, diskBytes, memoryBytes: MEMORY_BYTES, freeBytes, measured: seconds === 0 ? 1 : measured / seconds };
 }
 
-/** @throws MappaleError `NO_ROOM` (exit 2) when the disk would fill up, unless forced */
-export function refuseWithoutRoom(cost: Price, force: boolean): void {
+/**
+ * @param before what is published: what was published before that can be freed
+ * @throws MappaleError `NO_ROOM` (exit 2) when the disk would fill up, unless forced
+ */
+export function refuseWithoutRoom(cost: Price, { embedded, parcels }: Pick<Experience, 'embedded' | 'parcels'>, force: boolean): void {
   if (force || cost.freeBytes === null || cost.diskBytes * SPARE <= cost.freeBytes) return;
   throw new MappaleError('there is not enough room for this load', {
     code: 'NO_ROOM', kind: 'usage', detail: `expected ${gib(cost.diskBytes * SPARE)} free (the estimate and a fifth), found ${gib(cost.freeBytes)}`,
-    hint: 'Free room (mappale prune), use another disk, or run again with --force.',
+    hint: 'Free room, use another disk, or run again with --force.', mend: embedded && parcels.size === 0 ? 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' : 'npx mappale prune',
   });
 }
 

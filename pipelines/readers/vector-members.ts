@@ -63,7 +63,7 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
     const paths = [...vectorEntries(zip.entries), ...geodatabaseFolders(zip.entries)];
     if (paths.length === 0) {
       const found = zip.entries.map((entry) => entry.path).slice(0, 5).join(', ') || 'nothing';
-      throw inputError('zip holds no vector file', { code: 'VECTOR_MISSING', at: file.name, detail: `expected .shp, .gpkg, .geojson or a .gdb folder, found ${found}` });
+      throw inputError('zip holds no vector file', { code: 'VECTOR_MISSING', at: file.name, detail: `expected .shp, .gpkg, .geojson or a .gdb folder, found ${found}`, hint: 'Give the zip as it was downloaded.' });
     }
     for (const path of paths) {
       const parts = partsOf(zip, path);

@@ -14,7 +14,8 @@ import { leftStaging, stagingSchema } from '../db/workspace.ts';
 import { EXIT, inputError, MappaleError } from '../errors.ts';
 import { together } from '../together.ts';
 import { load, recoverStaging, Repetition, type Loaded } from '../ingest/load.ts';
-import { locate } from '../ingest/locate.ts';
+import { besides, locate } from '../ingest/locate.ts';
+import { quoted } from '../typed.ts';
 import { stage, type Counts, type EarlierMember, type Reusable } from '../ingest/stage.ts';
 import { holds, releaseHold } from '../ledger/hold.ts';
 import { Inventory, PUBLISHABLE } from '../ledger/inventory.ts';
@@ -126,8 +127,9 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     failures.push(...(await nothingPublished(context, options)));
     return report({ runId: null, held: planned.held, loaded: [], units: [], estimate: null });
   }
-  const estimate = price(planned, await readExperience(database));
-  refuseWithoutRoom(estimate, options.force);
+  const experience = await readExperience(database);
+  const estimate = price(planned, experience);
+  refuseWithoutRoom(estimate, experience, options.force);
   return withRun(database, aboutRun(context, options), async (run) => {
     log.runId = run.runId;
     const most = Math.min(options.parallel, database.parallel);
@@ -227,18 +229,19 @@ async function placed(context: Context, run: Run, options: RefreshOptions, failu
 }
 
 /** Files came, or a region was asked for, and nothing is published of it: that is no success. */
-async function nothingPublished(context: Context, { regions }: RefreshOptions): Promise<MappaleError[]> {
+async function nothingPublished(context: Context, { regions, data }: RefreshOptions): Promise<MappaleError[]> {
   const there = new Set([...(await publications(context.database)).keys(), ...(await holds(context.database)).keys()]);
-  if (regions !== null) return regions.filter((unit) => !there.has(unit)).map((unit) => noParcels(context, unit));
+  if (regions !== null) return regions.filter((unit) => !there.has(unit)).map((unit) => noParcels(context, unit, data));
   there.delete(0);
-  return there.size === 0 ? [noParcels(context, null)] : [];
+  return there.size === 0 ? [noParcels(context, null, data)] : [];
 }
 
-function noParcels(context: Context, unit: number | null): MappaleError {
+function noParcels(context: Context, unit: number | null, data: readonly string[] | null): MappaleError {
   const titles = context.sources.filter(({ layer }) => layer.writes.some((relation) => PUBLISHABLE.includes(relation)));
   return inputError(unit === null ? 'there are no parcels and no addresses of any region' : `there are no parcels and no addresses of ${unitName(unit)}`, {
     code: 'NO_PARCELS', detail: `expected a file of ${titles.map(({ manifest }) => manifest.title).join(', or of ')}, found none with a row of it`,
-    hint: `mappale plan --data FOLDER says what each file there is. To download what is missing, before the same command again: mappale fetch ${unit === null ? 'REGION' : findRegion(unit)?.slug ?? ''} --data FOLDER`,
+    hint: 'Look what each file there is with mappale plan --data FOLDER. To download what is missing, before the same command again:',
+    mend: besides(data ?? [], context.sources) ?? `npx mappale fetch ${unit === null ? 'REGION' : findRegion(unit)?.slug ?? ''} --data ${quoted(data?.[0] ?? 'data')}`,
   });
 }
 
@@ -256,7 +259,7 @@ async function tidy(context: Context, options: RefreshOptions, units: readonly n
 }
 
 function atPath(error: MappaleError, path: string): MappaleError {
-  return new MappaleError(error.message, { code: error.code, kind: error.kind, at: error.at ?? path, detail: error.detail, hint: error.hint, cause: error });
+  return error.at === undefined ? error.knowing({ at: path }) : error;
 }
 
 function byRelease(a: ReleaseReport, b: ReleaseReport): number {
@@ -315,9 +318,10 @@ async function buildUnit(
   }
   const name = unitName(unit);
   if (unit !== 0 && PUBLISHABLE.every((relation) => inventory.force(unit, relation).files.length === 0)) {
-    if (published.size === 0) throw noParcels(context, unit);
+    if (published.size === 0) throw noParcels(context, unit, options.data);
     throw new MappaleError(`${name} would be published without parcels and addresses`, {
-      code: 'NOTHING_LEFT', kind: 'checks', detail: 'expected a file in force with its parcels or addresses, found none', hint: `To take it out of publication: mappale withdraw ${name}`,
+      code: 'NOTHING_LEFT', kind: 'checks', detail: 'expected a file in force with its parcels or addresses, found none', hint: 'Put its file back; or, if it is to go, take it out of publication.',
+      mend: `npx mappale withdraw ${findRegion(unit)?.slug ?? ''}`,
     });
   }
   const read = [...new Set(products.flatMap(({ file }) => file.reads))].filter((relation) => schemaOf(relation) === 'layer');

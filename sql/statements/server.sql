@@ -99,10 +99,20 @@ select
     order by 1
   ) as "largeObjects"
 
+-- statement: place
+-- Of a server on this machine the host is one that says so.
+select
+  case when coalesce(inet_server_addr() in ('127.0.0.1', '::1'), true) then 'localhost' else host(inet_server_addr()) end as host,
+  coalesce(inet_server_port(), current_setting('port')::int4) as port,
+  current_database()::text as database,
+  current_user::text as "user"
+
 -- statement: extensions
+-- What is installed in the database, else what would be.
 select
   name,
-  default_version as version
+  coalesce(installed_version, default_version) as version,
+  installed_version is not null as installed
 from pg_available_extensions
 where name = any ($1)
 

@@ -56,6 +56,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   foglio: mostly(fc.integer({ min: 0, max: 20 }).map(String)),
   label: mostly(fc.integer({ min: 0, max: 60 }).map(String), fc.constantFrom('STRADA001', 'A')),
   sezione: mostly(fc.constantFrom('A', 'b')),
+  as_of: mostly(fc.constantFrom(new Date().toISOString().slice(0, 10), '2026-01-31', '2026-02-30', '2999-12-31')),
   include: mostly(fc.subarray([...SECTION_NAMES]).map((names) => names.join(','))),
   region: mostly(fc.constantFrom('Molise', '14', 'MOLISE')),
   datetime: mostly(fc.constantFrom('2026-01-01T00:00:00Z', '../2026-01-01T00:00:00+01:00', '2025-01-01T00:00:00Z/..')),

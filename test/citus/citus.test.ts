@@ -201,6 +201,18 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(await orphans(nodes)).toEqual([]);
   });
 
+  it('tell of the past as far back as what is in force, and say so', async () => {
+    const [parcel] = await nodes.query<{ fid: number }>('select min(fid) as fid from core.parcel');
+    const asOf = async (daysAgo: number): Promise<{ answer: string | null; refusal: unknown }> => {
+      const sql = "select answer, refusal from api.parcel_as_of($1, $2, (now() at time zone 'Europe/Rome')::date - $3::int4)";
+      return (await nodes.query<{ answer: string | null; refusal: unknown }>(sql, [parcel!.fid, SECTION_NAMES, daysAgo]))[0]!;
+    };
+    expect(JSON.parse((await asOf(0)).answer!)).toMatchObject({ fid: parcel!.fid, meta: { as_of: { publication: expect.any(Number) as number } } });
+    expect(await asOf(1)).toMatchObject({ answer: null, refusal: { reason: 'not_kept' } });
+    const [swaps] = await nodes.query<{ n: number }>('select count(*) as n from ledger.swap where unit_code = $1', [REGION]);
+    expect(swaps!.n).toBe(1);
+  });
+
   it('take over what one database had', async () => {
     const database = await open(await citus.database());
     await load(database, first);

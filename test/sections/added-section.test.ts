@@ -76,7 +76,7 @@ describeDatabase('a section that is added as one folder', (engine) => {
     const server: ChildProcess = spawn(process.execPath, [join(copy.folder, 'pipelines/mappale.mjs'), 'serve', '--port', '0'], { cwd: copy.folder, env: childEnvironment({ DATABASE_URL: url }), stdio: ['ignore', 'pipe', 'ignore'] });
     try {
       const [said] = (await once(server.stdout!, 'data')) as [Buffer];
-      const base = said.toString().trim();
+      const base = said.toString().split('\n')[0]!;
       const get = async (path: string): Promise<Response> => fetch(`${base}${path}`, { headers: { 'x-api-key': token } });
       const record = (await (await get('/parcels/1400000000?include=shaking')).json()) as { shaking: { source: string }; meta: { coverage: unknown; licenses: { section: string; holder: string }[] } };
       expect(Object.keys(record)).toEqual(['fid', 'municipality', 'basic', 'shaking', 'meta']);

@@ -1,0 +1,60 @@
+/** What was typed, and what would have been right: words for errors that end with a command. */
+
+/** A word as a shell takes it. */
+export function quoted(word: string): string {
+  return /^[\w./:@%+,=-]+$/.test(word) ? word : `'${word.replaceAll("'", "'\\''")}'`;
+}
+
+/**
+ * The command that this process was started with, with something else in it.
+ * @param change of its words
+ * @param otherwise where the process was not started by a command line
+ */
+export function retyped(change: (words: readonly string[]) => readonly string[], otherwise: string): string {
+  const [, program = '', ...words] = process.argv;
+  if (!/mappale(?:\.mjs)?$/.test(program)) return otherwise;
+  return ['npx mappale', ...change(words).map(quoted)].join(' ');
+}
+
+/** An option with another value, in the place of what was given for it or behind everything. */
+export function withOption(option: string, value: string): (words: readonly string[]) => readonly string[] {
+  return (words) => {
+    const at = words.indexOf(option);
+    return at === -1 ? [...words.filter((word) => !word.startsWith(`${option}=`)), option, value] : [...words.slice(0, at + 1), value, ...words.slice(at + 2)];
+  };
+}
+
+/** Every word of this kind in the place of which another is meant. */
+export function withWord(wrong: string, right: string): (words: readonly string[]) => readonly string[] {
+  return (words) => words.map((word) => (word === wrong ? right : word));
+}
+
+/** @returns names that differ from what was typed by few letters, the nearest first; at most three */
+export function nearest(typed: string, names: readonly string[]): string[] {
+  const plain = (text: string): string => text.normalize('NFD').toLowerCase().replace(/[^\p{L}\p{N}]/gu, '');
+  const most = Math.max(1, Math.floor(plain(typed).length / 3));
+  return names.map((name) => ({ name, distance: distanceOf(plain(typed), plain(name)) })).filter(({ distance }) => distance <= most)
+    .sort((a, b) => a.distance - b.distance).slice(0, 3).map(({ name }) => name);
+}
+
+/** Letters that are to be put in, taken out, exchanged or swapped with their neighbour to make one word of the other. */
+function distanceOf(a: string, b: string): number {
+  let before: number[] = [];
+  let last = Array.from({ length: b.length + 1 }, (_, column) => column);
+  for (let row = 1; row <= a.length; row += 1) {
+    const now = [row];
+    for (let column = 1; column <= b.length; column += 1) {
+      const same = a[row - 1] === b[column - 1];
+      const swapped = row > 1 && column > 1 && a[row - 1] === b[column - 2] && a[row - 2] === b[column - 1] ? (before[column - 2] ?? 0) + 1 : Infinity;
+      now.push(Math.min((last[column] ?? 0) + 1, (now[column - 1] ?? 0) + 1, (last[column - 1] ?? 0) + (same ? 0 : 1), swapped));
+    }
+    [before, last] = [last, now];
+  }
+  return last[b.length] ?? 0;
+}
+
+/** `Did you mean molise or marche? ` for names that are near; nothing where none is. */
+export function didYouMean(typed: string, names: readonly string[]): string {
+  const near = nearest(typed, names);
+  return near.length === 0 ? '' : `Did you mean ${near.join(' or ')}? `;
+}
