@@ -232,16 +232,21 @@ export function tellParcel(record, neighbours, told) {
       element('div', { class: 'actions' }, [button(t('copy'), told.copy, { class: 'plain' }), button(t('print'), told.print, { class: 'plain' })]),
     ]),
     ...meta.sections_included.map((/** @type {string} */ section) => sectionOf(section, record[section], record)),
-    ...(neighbours.length === 0 ? [] : [element('section', { 'data-section': 'neighbours' }, [
-      element('h3', {}, [t('neighbours')]),
-      element('ul', { class: 'neighbours' }, neighbours.map(({ fid, label }) => element('li', {}, [button(label, () => told.parcel(fid), { 'aria-label': t('parcel', { name: label }) })]))),
-    ])]),
+    neighboursOf(neighbours, told.parcel),
     element('section', { 'data-section': 'files' }, [element('h3', {}, [t('files', { comune: name })]), element('p', { class: 'quiet' }, [t('filesHelp')]), files]),
     element('section', { 'data-section': 'attributions' }, [
       element('h3', {}, [t('attributions')]),
       element('ul', { class: 'licenses' }, [...attributions.values()].map((license) => element('li', {}, [`${license.attribution} · `, link(license.url, license.license)]))),
     ]),
   ];
+}
+
+/** They may come after the record: it stays as its reader has opened it. @param {any[]} neighbours nearest first @param {(fid: number) => void} choose */
+export function neighboursOf(neighbours, choose) {
+  return element('section', { 'data-section': 'neighbours', hidden: neighbours.length === 0 }, [
+    element('h3', {}, [t('neighbours')]),
+    element('ul', { class: 'neighbours' }, neighbours.map(({ fid, label }) => element('li', {}, [button(label, () => choose(fid), { 'aria-label': t('parcel', { name: label }) })]))),
+  ]);
 }
 
 /** @param {{ files: { source: string, file: string, vintage: string }[] }} passport */

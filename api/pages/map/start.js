@@ -2,7 +2,7 @@
 /** The page: what is chosen, where that stands in the address, and who is told of it. */
 import { $, button, element } from './elements.js';
 import { ask, open, openSession, Refusal, signedIn, useToken } from './interface.js';
-import { legendOf, tellComune, tellParcel, tellPublished, titleOf } from './record.js';
+import { legendOf, neighboursOf, tellComune, tellParcel, tellPublished, titleOf } from './record.js';
 import { openSearch } from './search.js';
 import * as view from './view.js';
 import { currentLanguage, dateOf, fillWords, t, useLanguage } from './words.js';
@@ -129,7 +129,7 @@ async function showParcel(fid, current, { step = true, move = true, around } = {
   announce(t('shown', { label: basic.label, comune: municipality.name ?? municipality.code }));
   if (around !== undefined) return;
   neighbours = await parcelsIn(box, false);
-  if (current()) $('told').replaceChildren(...telling());
+  if (current()) document.querySelector('[data-section=neighbours]')?.replaceWith(neighboursOf(nearest(neighbours, basic), told.parcel));
 }
 
 /** @param {any[]} parcels @param {any} basic */
