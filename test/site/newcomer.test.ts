@@ -108,7 +108,7 @@ describe('a newcomer', () => {
       await writeFile(unfinished, 'a part');
       throw full;
     }).catch((thrown: unknown) => thrown as MappaleError);
-    expect(await told(error as MappaleError)).toEqual(['DISK_FULL', 2, 'npx mappale export molise --out /OTHER_DISK/molise.parquet']);
+    expect(await told(error)).toEqual(['DISK_FULL', 2, 'npx mappale export molise --out /OTHER_DISK/molise.parquet']);
     expect(existsSync(`${out}.unfinished`)).toBe(false);
   });
 
