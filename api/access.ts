@@ -2,6 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Reader } from '../pipelines/db/reader.ts';
 import { ApiError, refusal } from './errors.ts';
+import { SESSION_QUOTA, SESSION_SCOPES, type SignIn } from './sign-in.ts';
 import { Turns, type TakeTurn } from './turns.ts';
 
 export const SCOPES = ['geocoding:read', 'admin_data:read', 'parcels:read'] as const;
@@ -33,21 +34,53 @@ export const PER_TOKEN = 3;
 /** How long the others wait for their turn; milliseconds. */
 const PATIENCE_MS = 2_000;
 
+/** Tiles of one token that a process works on at the same time, and that wait: a map asks for a screen of them at once. */
+export const TILES_PER_TOKEN = { working: 8, waiting: 64 } as const;
+
+/** The last of those that wait come after eight rounds of them. */
+const TILES_PATIENCE_MS = 10_000;
+
+/** What a queue allows. */
+interface Queue {
+  readonly perToken: number;
+  readonly patienceMs: number;
+  /** Whether requests use up the token's hour, and end with it. */
+  readonly counted: boolean;
+}
+
+const REQUESTS: Queue = { perToken: PER_TOKEN, patienceMs: PATIENCE_MS, counted: true };
+
+export const TILES: Queue = { perToken: TILES_PER_TOKEN.working, patienceMs: TILES_PATIENCE_MS, counted: false };
+
+/** By what a request may be let in. */
+export interface Credential {
+  /** Value of `x-api-key`. */
+  readonly key: string | readonly string[] | undefined;
+  /** Cookie of a browser that was signed in; counts where there is no key. */
+  readonly session: string | null;
+}
+
 /**
  * Lets a request in, or refuses it: the work begins when it is the token's turn, and the request is counted then.
- * @param key value of `x-api-key`
+ * @param credential what the request comes with
  * @param address of the caller, IPv4 or IPv6
  * @param gone whether the caller left while it waited
  * @param identified told who asks, before it is refused or the work begins
  * @throws ApiError 401, 403, 408, 429, 503; MappaleError; what the work throws
  */
 export type Admit = <T>(
-  key: string | readonly string[] | undefined, scope: Scope, address: string, gone: () => boolean, identified: (caller: Caller) => void, work: () => Promise<T>,
+  credential: Credential, scope: Scope, address: string, gone: () => boolean, identified: (caller: Caller) => void, work: () => Promise<T>,
 ) => Promise<T>;
 
 /** @param parallel requests that a worker, or a server without workers, works on at the same time */
 export function turnsFor(parallel: number): Turns {
   return new Turns({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
+}
+
+/** Turns of tiles, in a process of its own: others have at least half of its connections. @param parallel as of `turnsFor` */
+export function tileTurnsFor(parallel: number): Turns {
+  const { working, waiting } = TILES_PER_TOKEN;
+  return new Turns({ perCaller: working, total: Math.ceil(parallel / 2), patienceMs: TILES_PATIENCE_MS, waiting });
 }
 
 /**
@@ -63,31 +96,49 @@ export async function admitRows(reader: Reader, tokenId: number, scope: Scope, r
   requireAdmitted(admission, scope);
 }
 
-export function admitter(reader: Reader, takeTurn: TakeTurn): Admit {
-  return async (key, scope, address, gone, identified, work) => {
-    if (key === undefined || key.length === 0) throw refusal.API_KEY_REQUIRED();
+/** @param signIn of browsers of this machine; null: there is none */
+export function admitter(reader: Reader, takeTurn: TakeTurn, signIn: SignIn | null, { perToken, patienceMs, counted }: Queue = REQUESTS): Admit {
+  return async ({ key, session }, scope, address, gone, identified, work) => {
+    const isSession = (key === undefined || key.length === 0) && session !== null && signIn !== null;
+    if (!isSession && (key === undefined || key.length === 0)) throw refusal.API_KEY_REQUIRED();
     // What cannot be a key is counted as a bad one, but never compared.
     const hash = typeof key === 'string' && KEY.test(key) ? hashOf(key) : '';
     // By the key, before it is looked up: that is work, too.
-    const turn = await takeTurn(hash === '' ? address : hash);
+    const turn = await takeTurn(isSession ? 'session' : hash === '' ? address : hash);
     try {
       if (gone()) throw refusal.CALLER_GONE();
       // Whose turn did not come is told so after the key and its scope were looked at, and does not use up the hour.
-      const admission = await reader.count<Admission>(
-        'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds from api.admit($1, $2, $3, $4)',
-        [hash, scope, address, typeof turn === 'function'],
+      const uses = counted && typeof turn === 'function';
+      const admission = isSession ? await admitSession(signIn, session, scope, uses) : await reader.count<Admission>(
+        'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds from api.admit($1, $2, $3, $4)', [hash, scope, address, uses],
       );
-      identified({ tokenId: admission.outcome === 'ADMITTED' ? admission.token_id : null, headers: rateHeaders(admission) });
-      requireAdmitted(admission, scope);
+      identified({ tokenId: admission.outcome === 'ADMITTED' || (!counted && admission.outcome === 'RATE_LIMITED') ? admission.token_id : null, headers: rateHeaders(admission) });
+      if (counted || admission.outcome !== 'RATE_LIMITED') requireAdmitted(admission, scope);
       if (turn === 'own') {
-        const problem = `${PER_TOKEN} requests of this token are being worked on, and no turn came within ${PATIENCE_MS / 1000} seconds; ask again in 1 second`;
-        throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: PER_TOKEN }, { 'retry-after': '1' }, 'token_busy');
+        const problem = `${perToken} requests of this token are being worked on, and no turn came within ${patienceMs / 1000} seconds; ask again in 1 second`;
+        throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: perToken }, { 'retry-after': '1' }, 'token_busy');
       }
       if (turn === 'others') throw refusal.SERVICE_UNAVAILABLE('the server has too much to do', 'server_busy');
       return await work();
     } finally {
       if (typeof turn === 'function') turn();
     }
+  };
+}
+
+/** What the log and others call a session, which is one at most. */
+const SESSION_ID = 0;
+
+/** @throws ApiError `API_KEY_REQUIRED`: what the browser has is of a server that was */
+async function admitSession(signIn: SignIn, session: string, scope: Scope, counted: boolean): Promise<Admission> {
+  const hour = await signIn.hour(session, counted && SESSION_SCOPES.includes(scope));
+  if (hour === null) throw refusal.API_KEY_REQUIRED();
+  const { used, endsAt } = hour;
+  const isOver = used > SESSION_QUOTA;
+  return {
+    outcome: !SESSION_SCOPES.includes(scope) ? 'INSUFFICIENT_SCOPE' : isOver ? 'RATE_LIMITED' : 'ADMITTED', token_id: SESSION_ID, quota: SESSION_QUOTA,
+    remaining: Math.max(0, SESSION_QUOTA - used), resets_at: Math.ceil(endsAt / 1000),
+    retry_after_seconds: isOver ? Math.max(1, Math.ceil((endsAt - Date.now()) / 1000)) : null,
   };
 }
 

@@ -66,6 +66,11 @@ export const parcel = z.strictObject({
         + 'not_mapped: the files loaded do not reach here; not_loaded: there are none'),
     licenses,
     attribution_required: z.literal(true).describe('Always'),
+    as_of: z.strictObject({
+      date: z.iso.date().describe('The day asked for; what was in force when it ended, Europe/Rome'),
+      publication: whole.describe('Number of the publication of the region that was in force'),
+      in_force_since: z.iso.datetime().describe('When that publication came into force; UTC'),
+    }).optional().describe('With as_of only: what the record is of'),
   }).describe('What was asked, and what must be shown with it'),
 }).meta({ id: 'Parcel', description: 'fid, municipality and one block per section that was asked for' });
 

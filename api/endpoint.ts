@@ -13,7 +13,8 @@ export type Answer = {
   readonly answer: string | null;
 };
 
-export interface Endpoint {
+/** What is told of an endpoint. */
+export interface Described {
   /** Below the base address; `{id}` is a path parameter. */
   readonly path: string;
   readonly operation: string;
@@ -33,6 +34,11 @@ export interface Endpoint {
   readonly otherExamples: Readonly<Record<string, string>>;
   /** A query that is refused. */
   readonly refused: Readonly<Record<string, string>>;
+  /** When the answer is 204, without a body; not given: it never is. */
+  readonly nothing?: string;
+}
+
+export interface Endpoint extends Described {
   /** @param given path and query parameters, read @throws ApiError, MappaleError */
   readonly lookup: (reader: Reader, given: Given) => Promise<Answer>;
 }

@@ -5,7 +5,7 @@ import { endpoint, type Answer, type Endpoint } from './endpoint.ts';
 import { invalidParameter, refusal } from './errors.ts';
 import { comuniNamed, search } from './geocoding.ts';
 import { OGC_ENDPOINTS } from './ogc.ts';
-import { parcelRecord } from './parcel-record.ts';
+import { parcelAsOf, parcelRecord } from './parcel-record.ts';
 import {
   locateParameters, municipalityParameters, municipalityPath, noParameters, parcelParameters, parcelPath, parcelSearchParameters, provinceParameters, readPlace,
   requireInBounds, reverseParameters, searchParameters,
@@ -104,16 +104,20 @@ export const ENDPOINTS: readonly Endpoint[] = [
     summary: 'One parcel\'s record',
     description: 'The sections that `include` names; `basic`, `fid` and `municipality` are always there. '
       + 'A parcel that was published and no longer is answers 410 `GONE`; '
-      + '`details.successor_fid` names the one in force that is drawn the same, null when there is none.',
+      + '`details.successor_fid` names the one in force that is drawn the same, null when there is none. '
+      + 'With `as_of` the record as it was answered at the end of that day, a rollback or a refresh since notwithstanding, in the form of this version; '
+      + '`meta.as_of` says by which publication. Before the region was published, or where it is no longer kept, 404 says from which day on it is.',
     parameters: parcelParameters,
     pathParameters: parcelPath,
     answer: answers.parcel,
     errors: ['NOT_FOUND', 'GONE'],
     missing: refusal.NOT_FOUND(1_400_000_000),
     example: { id: '1400000000', include: SECTION_NAMES.slice(0, 2).join(',') },
+    otherExamples: { as_of: '2026-01-31' },
     refused: { include: 'basic,rsk' },
-    lookup: async (reader, { include }, { id }) => {
+    lookup: async (reader, { include, as_of: day }, { id }) => {
       const sections = SECTION_NAMES.filter((section) => include === undefined || include.length === 0 || include.includes(section));
+      if (day !== undefined) return parcelAsOf(reader, id, sections, day);
       const found = await parcelRecord(reader, id, sections);
       if (found.answer !== null) return found;
       const { retired } = await reader.call<{ retired: Retired | null }>('select retired_parcel as retired from api.retired_parcel($1)', [id]);

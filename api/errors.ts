@@ -80,6 +80,20 @@ export const refusal = {
     'GONE', `parcel ${id} is no longer published${successor_fid === null ? '' : `; its successor is ${successor_fid}`}`, { id, successor_fid },
     { 'cache-control': 'private, no-cache' },
   ),
+  /** A day of which no record is told. */
+  NOT_THEN: (id: number, as_of: string, kept_since: string | null, why: 'not_kept' | 'withdrawn' | 'not_there') => new ApiError(
+    'NOT_FOUND',
+    {
+      not_kept: kept_since === null ? `nothing was published of the region of parcel ${id}` : `what was published on ${as_of} is not known; it is from ${kept_since} on`,
+      withdrawn: `nothing of the region of parcel ${id} is served of ${as_of}: it was withdrawn`,
+      not_there: `there was no parcel ${id} on ${as_of}`,
+    }[why],
+    { id, as_of, kept_since },
+  ),
+  GONE_THEN: (id: number, as_of: string, successor_fid: number | null) => new ApiError(
+    'GONE', `parcel ${id} was no longer published on ${as_of}${successor_fid === null ? '' : `; its successor is ${successor_fid}`}`, { id, as_of, successor_fid },
+    { 'cache-control': 'private, no-cache' },
+  ),
   RATE_LIMITED: (limit: number, seconds: number) => new ApiError(
     'RATE_LIMITED', `more than ${limit} requests in an hour; ask again in ${seconds} seconds`, { retry_after_seconds: seconds, limit }, retryAfter(seconds),
     'quota',

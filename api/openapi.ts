@@ -2,10 +2,11 @@
 import { z } from 'zod';
 import { PER_TOKEN } from './access.ts';
 import * as answers from './answers.ts';
-import type { Endpoint } from './endpoint.ts';
+import type { Described } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { ApiError, refusal, RETRY_AFTER_SECONDS, STATUS, type ErrorCode } from './errors.ts';
 import { OPENAPI_MEDIA } from './ogc.ts';
+import { TILES_ENDPOINT } from './tiles.ts';
 import { descriptionOf, readBox, readParameters, requireInBounds } from './parameters.ts';
 
 type Json = Readonly<Record<string, unknown>>;
@@ -44,7 +45,7 @@ function refusalOf(work: () => unknown): ApiError {
 }
 
 /** An error as it is answered. */
-function exampleOfError(code: ErrorCode, endpoint: Endpoint): ApiError {
+function exampleOfError(code: ErrorCode, endpoint: Described): ApiError {
   const id = 1_400_000_000;
   switch (code) {
     case 'INVALID_PARAMS': return refusalOf(() => readParameters(endpoint.parameters, endpoint.refused));
@@ -86,7 +87,7 @@ function parameterSchema(field: z.ZodType): Json {
   return schema;
 }
 
-function parametersOf({ pathParameters, parameters, example, otherExamples }: Endpoint): Json[] {
+function parametersOf({ pathParameters, parameters, example, otherExamples }: Described): Json[] {
   const one = (place: 'path' | 'query', { shape }: z.ZodObject): Json[] => Object.entries(shape as Record<string, z.ZodType>).map(([name, field]) => {
     const schema = parameterSchema(field);
     const valueOf = (text: string | undefined): unknown => (schema['type'] === 'string' ? text : field.parse(text));
@@ -105,7 +106,7 @@ function parametersOf({ pathParameters, parameters, example, otherExamples }: En
   return [...one('path', pathParameters), ...one('query', parameters)];
 }
 
-function errorResponses(codes: readonly ErrorCode[], endpoint: Endpoint): Record<string, Json> {
+function errorResponses(codes: readonly ErrorCode[], endpoint: Described): Record<string, Json> {
   const byStatus = new Map<number, ErrorCode[]>();
   for (const code of codes) byStatus.set(STATUS[code], [...(byStatus.get(STATUS[code]) ?? []), code]);
   return Object.fromEntries([...byStatus].sort(([a], [b]) => a - b).map(([status, names]) => [String(status), {
@@ -120,7 +121,7 @@ function errorResponses(codes: readonly ErrorCode[], endpoint: Endpoint): Record
   }]));
 }
 
-function operation(endpoint: Endpoint): Json {
+function operation(endpoint: Described): Json {
   return {
     operationId: endpoint.operation,
     summary: endpoint.summary,
@@ -130,6 +131,7 @@ function operation(endpoint: Endpoint): Json {
     parameters: parametersOf(endpoint),
     responses: {
       200: { description: 'Found; a list may be empty', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG }, content: content(reference(endpoint.answer), {}, endpoint.type?.replace(/;.*/, '')) },
+      ...(endpoint.nothing === undefined ? {} : { 204: { description: endpoint.nothing, headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } } }),
       304: { description: 'What If-None-Match names is still current', headers: { ...REQUEST_ID, ...RATE_HEADERS, ...ETAG } },
       ...errorResponses([...COMMON, ...endpoint.errors], endpoint),
     },
@@ -166,11 +168,12 @@ export function document(version: string): Json {
       { name: 'geocode', description: 'Addresses' },
       { name: 'parcels', description: 'Cadastral parcels' },
       { name: 'admin', description: 'Regions, provinces, comuni' },
+      { name: 'tiles', description: 'The same parcels as tiles of a map' },
       { name: 'ogc', description: 'The same parcels by OGC API - Features, Part 1: Core; base address /ogc' },
       { name: 'service', description: 'The service itself' },
     ],
     paths: {
-      ...Object.fromEntries(ENDPOINTS.map((endpoint) => [endpoint.path, { get: operation(endpoint) }])),
+      ...Object.fromEntries([...ENDPOINTS, TILES_ENDPOINT].map((endpoint) => [endpoint.path, { get: operation(endpoint) }])),
       '/health': keyless('getHealth', 'Whether the service works, and what is published', 'Needs no key. What it says is at most a second old.', {
         200: { description: 'It works', headers: REQUEST_ID, content: content(reference(answers.health)) },
         503: {

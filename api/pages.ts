@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
+import { z } from 'zod';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
 import { BASE } from './openapi.ts';
 import { prepare, sendPrepared, type Prepared } from './prepared.ts';
@@ -26,16 +27,17 @@ const FILES: readonly { readonly path: string; readonly type: string; readonly r
   { path: '/docs/start.js', type: SCRIPT, read: own('docs.js') },
   { path: '/docs/swagger-ui.js', type: SCRIPT, read: library('swagger-ui-dist/swagger-ui-bundle.js') },
   { path: '/docs/swagger-ui.css', type: STYLE, read: library('swagger-ui-dist/swagger-ui.css') },
-  { path: '/map', type: HTML, read: own('map.html') },
-  { path: '/map/map.js', type: SCRIPT, read: own('map.js') },
+  { path: '/map', type: HTML, read: own('map/index.html') },
+  ...['elements', 'interface', 'record', 'search', 'start', 'view', 'words'].map((name) => ({ path: `/map/${name}.js`, type: SCRIPT, read: own(`map/${name}.js`) })),
   { path: '/map/sections.js', type: SCRIPT, read: sectionPanels },
-  { path: '/map/map.css', type: STYLE, read: own('map.css') },
-  { path: '/map/leaflet.js', type: SCRIPT, read: library('leaflet/dist/leaflet.js') },
-  { path: '/map/leaflet.css', type: STYLE, read: library('leaflet/dist/leaflet.css') },
+  { path: '/map/map.css', type: STYLE, read: own('map/map.css') },
+  // The library starts its worker from the address beside its own.
+  ...['maplibre-gl.mjs', 'maplibre-gl-worker.mjs'].map((name) => ({ path: `/map/${name}`, type: SCRIPT, read: library(`maplibre-gl/dist/${name}`) })),
+  { path: '/map/maplibre-gl.css', type: STYLE, read: library('maplibre-gl/dist/maplibre-gl.css') },
 ];
 
 /** Only what this server sends, and only its own interface; the two libraries set styles from their scripts. */
-const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; "
+const POLICY = "default-src 'none'; script-src 'self'; style-src 'self' 'unsafe-inline'; img-src 'self' data:; connect-src 'self'; worker-src 'self'; "
   + "form-action 'none'; base-uri 'none'; frame-ancestors 'none'";
 
 /** Read and compressed when the first server of the process is made. */
@@ -47,10 +49,26 @@ function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared>
   return content;
 }
 
-/** How the map tells each section, as the sections state it. */
+/** How the map tells each section, and what its fields are, as the sections state it. */
 async function sectionPanels(): Promise<Buffer> {
-  const panels = Object.fromEntries(SECTIONS.map(({ name, title, map }) => [name, { title, ...map }]));
+  const panels = Object.fromEntries(SECTIONS.map(({ name, title, map, block }) => {
+    const fields = Object.fromEntries(descriptionsOf(z.toJSONSchema(block)));
+    return [name, { title, ...map, fields }];
+  }));
   return Buffer.from(`export const SECTIONS = ${JSON.stringify(panels, null, 1)};\n`);
+}
+
+/** What each field of a block is, by its path in it: of lists that of their elements. */
+function* descriptionsOf(root: z.core.JSONSchema.BaseSchema, schema = root, path = ''): Generator<[string, string]> {
+  const { $ref, anyOf, items, properties = {} } = schema;
+  if ($ref !== undefined) yield* descriptionsOf(root, root.$defs?.[$ref.replace('#/$defs/', '')], path);
+  for (const each of anyOf ?? []) if (typeof each === 'object') yield* descriptionsOf(root, each, path);
+  if (typeof items === 'object' && !Array.isArray(items)) yield* descriptionsOf(root, items, path);
+  for (const [name, field] of Object.entries(properties)) {
+    if (typeof field !== 'object') continue;
+    if (field.description !== undefined) yield [path + name, field.description];
+    yield* descriptionsOf(root, field, `${path}${name}.`);
+  }
 }
 
 /** Serves the pages below the base address, and leads there from the root; to the figures, too, which programs look for there. */

@@ -20,7 +20,7 @@ const LARGEST_FID = 2_147_483_647;
 const DECIMAL = /^-?\d{1,4}(\.\d{1,17})?$/;
 
 /** A whole number from text. */
-function whole(minimum: number, maximum: number, purpose: string): z.ZodType<number, string> {
+export function whole(minimum: number, maximum: number, purpose: string): z.ZodType<number, string> {
   return z.string().regex(/^\d{1,10}$/).transform(Number).pipe(z.int().min(minimum).max(maximum)).describe(`${purpose}; a whole number, ${minimum}–${maximum}`);
 }
 
@@ -37,6 +37,13 @@ const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
 function text(minimum: number, maximum: number, purpose: string): z.ZodType<string, string> {
   return z.string().regex(/^[^\u0000-\u001f\u007f]*$/u).regex(VISIBLE).transform((value) => value.trim()).pipe(z.string().min(minimum).max(maximum))
     .describe(`${purpose}; ${minimum}–${maximum} characters without spaces around them`);
+}
+
+const DAY_IN_ITALY = new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Rome', year: 'numeric', month: '2-digit', day: '2-digit' });
+
+/** YYYY-MM-DD */
+function todayInItaly(): string {
+  return DAY_IN_ITALY.format(new Date());
 }
 
 const latitude = decimal('Latitude', BOUNDS.south, BOUNDS.north);
@@ -87,6 +94,8 @@ export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
     .pipe(z.array(z.enum(SECTION_NAMES)))
     .describe(`Sections of the record, basic is always there; names separated by commas: ${SECTION_NAMES.join(', ')}; none: all`).optional(),
+  as_of: z.iso.date().refine((day) => day <= todayInItaly())
+    .describe('The record as it was answered at the end of that day, Europe/Rome; a day, YYYY-MM-DD, not after today in Italy').optional(),
 });
 
 export const municipalityPath = z.strictObject({

@@ -2,6 +2,7 @@
 import { regionOfFid } from '../pipelines/contract/regions.ts';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Answer } from './endpoint.ts';
+import { refusal } from './errors.ts';
 
 /** How a record ends with these licences. The database leaves them out. */
 function endWith(licenses: string): string {
@@ -37,4 +38,24 @@ export async function parcelRecord(reader: Reader, fid: number, sections: readon
     known.set(key, { publication, licenses });
   }
   return { publication, answer: answer.slice(0, -WITHOUT.length) + endWith(cited) };
+}
+
+interface Refused {
+  readonly reason: 'not_kept' | 'withdrawn' | 'not_there' | 'gone';
+  readonly kept_since: string | null;
+  readonly successor_fid?: number | null;
+}
+
+/**
+ * The record as it was answered at the end of a day, with the licences of then.
+ * @param day YYYY-MM-DD
+ * @throws ApiError `NOT_FOUND`, `GONE`; MappaleError (kind `database`)
+ */
+export async function parcelAsOf(reader: Reader, fid: number, sections: readonly string[], day: string): Promise<Answer> {
+  const { publication, answer, refused } = await reader.call<Answer & { refused: Refused | null }>(
+    'select publication, answer, refusal as refused from api.parcel_as_of($1, $2, $3)', [fid, sections, day],
+  );
+  if (refused === null) return { publication, answer };
+  const { reason, kept_since, successor_fid = null } = refused;
+  throw reason === 'gone' ? refusal.GONE_THEN(fid, day, successor_fid) : refusal.NOT_THEN(fid, day, kept_since, reason);
 }

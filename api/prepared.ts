@@ -16,9 +16,10 @@ export interface Prepared {
   readonly packed: Buffer | null;
 }
 
-export async function prepare(content: string | Buffer): Promise<Prepared> {
+/** @param level of the compression; not given: the best, for what is sent often */
+export async function prepare(content: string | Buffer, level: number = constants.Z_BEST_COMPRESSION): Promise<Prepared> {
   const plain = Buffer.from(content);
-  const packed = plain.length < WORTH_COMPRESSING ? null : await promisify(gzip)(plain, { level: constants.Z_BEST_COMPRESSION });
+  const packed = plain.length < WORTH_COMPRESSING ? null : await promisify(gzip)(plain, { level });
   return { tag: `W/"${digest(plain)}"`, plain, packed };
 }
 

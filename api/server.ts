@@ -11,7 +11,7 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import type { Log } from '../pipelines/log.ts';
-import { admitter, turnsFor, type Admit, type Caller } from './access.ts';
+import { admitter, TILES, tileTurnsFor, turnsFor, type Admit, type Caller, type Scope } from './access.ts';
 import { plainAddress, trusting } from './callers.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
@@ -20,11 +20,15 @@ import { ApiError, invalidParameter, isTransient, refusal } from './errors.ts';
 import { commonHeaders, httpServer, JSON_TYPE } from './http.ts';
 import { databaseFigures, METRICS_TYPE, serverMetrics } from './metrics.ts';
 import { OPENAPI_MEDIA } from './ogc.ts';
+import { Overview, OVERVIEW_PATH } from './overview.ts';
 import { BASE, document } from './openapi.ts';
 import { pages } from './pages.ts';
 import { readParameters } from './parameters.ts';
 import { patternOf, routeOf } from './routes.ts';
 import { digest, matches, prepare, sendForm, sendPrepared, WORTH_COMPRESSING } from './prepared.ts';
+import { lookUpTile, readTile, TILES_ENDPOINT } from './tiles.ts';
+import { serveSignIn, sessionOf, type SignIn } from './sign-in.ts';
+import { TILE_TYPE } from '../pipelines/deliver/tiles.ts';
 import { alone, type Shared } from './workers.ts';
 
 export interface ServerOptions {
@@ -40,6 +44,8 @@ export interface ServerOptions {
   readonly enrich?: boolean;
   /** What it shares with the other workers; not given: there are none. */
   readonly shared?: Shared;
+  /** How browsers of this machine are signed in; null or not given: they are not. Only for a server that nobody else can reach. */
+  readonly signIn?: SignIn | null;
 }
 
 declare module 'fastify' {
@@ -60,7 +66,7 @@ const LOOPBACK = ['127.0.0.0/8', '::1'];
  * @throws MappaleError `PROXY_INVALID` (exit 2)
  */
 export async function buildServer(
-  { reader, version, log, trustedProxies = [], metricsReaders = [], enrich = false, shared = alone(turnsFor(reader.parallel)) }: ServerOptions,
+  { reader, version, log, trustedProxies = [], metricsReaders = [], enrich = false, shared = alone(turnsFor(reader.parallel)), signIn = null }: ServerOptions,
 ): Promise<FastifyInstance> {
   const trusts = trusting(trustedProxies);
   const readsMetrics = trusting([...LOOPBACK, ...metricsReaders]);
@@ -139,9 +145,18 @@ export async function buildServer(
     });
   });
 
-  const admit = admitter(reader, metrics.waiting(shared.take));
+  const admit = admitter(reader, metrics.waiting(shared.take), signIn);
   for (const endpoint of ENDPOINTS) serve(app, endpoint, reader, admit, version);
   if (enrich) serveEnrich(app, reader, admit);
+  if (signIn !== null) serveSignIn(app, BASE, signIn);
+  const published = remembered(REMEMBERED_MS, () => currentPublication(reader));
+  const tileTurns = tileTurnsFor(reader.parallel);
+  serveTiles(app, reader, admitter(reader, metrics.waiting((caller) => tileTurns.take(caller)), signIn, TILES), published, version);
+  const overview = new Overview(reader);
+  app.get(BASE + OVERVIEW_PATH, async (request, reply) => {
+    const content = await overview.get(told(await published()), request.query as Record<string, unknown>);
+    return sendPrepared(request, reply.type(JSON_TYPE).header('cache-control', 'no-cache'), content);
+  });
 
   const health = remembered(REMEMBERED_MS, async () => {
     const about = { version, timestamp: new Date().toISOString() };
@@ -210,24 +225,33 @@ function remembered<T>(forMs: number, make: () => Promise<T>): () => Promise<T> 
   };
 }
 
+/** Admits a request and does what it asks for. @param work is told how to tell the caller what is left of its hour */
+async function admitted<T>(
+  admit: Admit, scope: Scope, request: FastifyRequest, reply: FastifyReply, work: (identified: (caller: Caller) => void) => Promise<T>,
+): Promise<T> {
+  const address = plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress);
+  // Only a connection that is gone has none.
+  if (address === null) throw refusal.CALLER_GONE();
+  const identified = (caller: Caller): void => {
+    request.tokenId = caller.tokenId;
+    reply.headers(caller.headers);
+  };
+  return admit({ key: request.headers['x-api-key'], session: sessionOf(request) }, scope, address, () => request.socket.destroyed, identified, async () => {
+    requireDecodable(request.url);
+    return work(identified);
+  });
+}
+
 function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader, admit: Admit, version: string): void {
   app.get(BASE + routeOf(endpoint.path), async (request, reply) => {
-    const address = plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress);
-    // Only a connection that is gone has none.
-    if (address === null) throw refusal.CALLER_GONE();
-    const { answer, tag } = await admit(request.headers['x-api-key'], endpoint.scope, address, () => request.socket.destroyed, (caller) => {
-      request.tokenId = caller.tokenId;
-      reply.headers(caller.headers);
-    }, async () => {
-      requireDecodable(request.url);
+    const { answer, tag } = await admitted(admit, endpoint.scope, request, reply, async () => {
       const given = {
         path: readParameters(endpoint.pathParameters, request.params as Record<string, unknown>),
         query: readParameters(endpoint.parameters, request.query as Record<string, unknown>),
         base: `${request.host === '' ? '' : `${request.protocol}://${request.host}`}${BASE}`,
       };
       const found = await endpoint.lookup(reader, given);
-      // The same question to the same publication has the same answer, whatever its bytes.
-      return { answer: found.answer, tag: `W/"${digest(`${version} ${found.publication} ${endpoint.path} ${JSON.stringify(given)}`)}"` };
+      return { answer: found.answer, tag: tagOf(version, found.publication, endpoint.path, given) };
     });
     reply.header('etag', tag).header('cache-control', 'private, no-cache');
     if (matches(request.headers['if-none-match'], tag)) return reply.code(304).send();
@@ -235,18 +259,51 @@ function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader, admit: 
   });
 }
 
+/** The same question to the same publication has the same answer, whatever its bytes. */
+function tagOf(version: string, publication: string, path: string, given: unknown): string {
+  return `W/"${digest(`${version} ${publication} ${path} ${JSON.stringify(given)}`)}"`;
+}
+
+/** @param published the publication in force, or why it is not known */
+function serveTiles(app: FastifyInstance, reader: Reader, admit: Admit, published: () => Promise<Known>, version: string): void {
+  app.get(BASE + routeOf(TILES_ENDPOINT.path), async (request, reply) => {
+    const { status, tag, content } = await admitted(admit, TILES_ENDPOINT.scope, request, reply, async () => {
+      const asked = readTile(request.params as Record<string, unknown>, request.query as Record<string, unknown>);
+      const given = { ...asked.tile, layer: asked.layer.name };
+      const known = tagOf(version, told(await published()), TILES_ENDPOINT.path, given);
+      // A map asks again for all that it has: that costs nothing while nothing else is published.
+      if (matches(request.headers['if-none-match'], known)) return { status: 304, tag: known, content: null };
+      const { publication, bytes } = await lookUpTile(reader, asked);
+      const tag = publication === null ? known : tagOf(version, publication, TILES_ENDPOINT.path, given);
+      return bytes === null ? { status: 204, tag, content: null } : { status: 200, tag, content: await prepare(bytes, constants.Z_BEST_SPEED) };
+    });
+    reply.header('etag', tag).header('cache-control', 'private, no-cache');
+    return content === null ? reply.code(status).send() : sendForm(request, reply.type(TILE_TYPE), content);
+  });
+}
+
+/** A publication, or why none can be told: what is remembered never fails. */
+type Known = { readonly publication: string } | { readonly error: unknown };
+
+async function currentPublication(reader: Reader): Promise<Known> {
+  try {
+    return await reader.call<{ publication: string }>('select publication from api.map_publication()', []);
+  } catch (error) {
+    return { error };
+  }
+}
+
+/** @throws MappaleError */
+function told(known: Known): string {
+  if ('error' in known) throw known.error;
+  return known.publication;
+}
+
 /** Beside the contract: the only path that takes a body, and the only one whose answer is written while it is found. */
 function serveEnrich(app: FastifyInstance, reader: Reader, admit: Admit): void {
   app.post(BASE + ENRICH_PATH, async (request, reply) => {
-    const address = plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress);
-    if (address === null) throw refusal.CALLER_GONE();
-    const identified = (caller: Caller): void => {
-      request.tokenId = caller.tokenId;
-      reply.headers(caller.headers);
-    };
     // Its turn ends with the answer.
-    await admit(request.headers['x-api-key'], 'parcels:read', address, () => request.socket.destroyed, identified, async () => {
-      requireDecodable(request.url);
+    await admitted(admit, 'parcels:read', request, reply, async (identified) => {
       const { links, body } = await enrichTable(reader, request.raw, request.query as Record<string, unknown>, request.tokenId, identified);
       await reply.headers({ 'cache-control': 'no-store', link: [...links] }).type('text/csv; charset=utf-8').send(body);
     });

@@ -6,6 +6,8 @@ export interface TurnOptions {
   /** Requests of all callers that are worked on at the same time in one place. */
   readonly total: number;
   readonly patienceMs: number;
+  /** Most requests of a caller that wait; not given: any number. */
+  readonly waiting?: number;
 }
 
 /** Gives the turn back; a second call does nothing. */
@@ -41,6 +43,8 @@ export class Turns {
   /** @param place where the work will be done: a worker's number */
   async take(caller: string, place = 0): Promise<Turn> {
     const line = this.#lines.get(caller) ?? { working: 0, waiting: [] };
+    // A free place is taken at once: whoever waits longer than this waits for one.
+    if (line.waiting.length >= (this.#options.waiting ?? Infinity)) return 'own';
     this.#lines.set(caller, line);
     return new Promise((resolve) => {
       const late = setTimeout(() => {

@@ -6,6 +6,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { Counter, Registry } from 'prom-client';
 import { addUp, lasting, type Figure } from './metrics.ts';
+import type { Exchanged, SessionHour, SignIn } from './sign-in.ts';
 import type { Release, TakeTurn, Turn, Turns } from './turns.ts';
 
 /** What the servers of one address share. */
@@ -26,14 +27,24 @@ type FromWorker =
   | { readonly tell: 'released'; readonly id: number }
   | { readonly tell: 'figures'; readonly figures: readonly Figure[] }
   | { readonly ask: 'turn'; readonly id: number; readonly caller: string }
+  | { readonly ask: 'exchange'; readonly id: number; readonly secret: string }
+  | { readonly ask: 'hour'; readonly id: number; readonly session: string; readonly counted: boolean }
   | { readonly ask: 'figures'; readonly id: number };
 
 type ToWorker =
   | { readonly tell: 'stop' }
   | { readonly ask: 'figures' }
-  | { readonly answer: true | string; readonly id: number };
+  | { readonly answer: FromPrimary; readonly id: number };
+
+/** An answer: what it is follows from the question. */
+type FromPrimary = true | string | Exchanged | SessionHour | null;
+
+/** A question before it has a number. */
+type Question = { ask: 'turn'; caller: string } | { ask: 'figures' } | { ask: 'exchange'; secret: string } | { ask: 'hour'; session: string; counted: boolean };
 
 export interface Link extends Shared {
+  /** By the process that started this one, which has the link. */
+  readonly signIn: SignIn;
   /** Resolves when the server is to stop. */
   readonly stopped: Promise<string>;
   listening(address: string): void;
@@ -43,10 +54,10 @@ export interface Link extends Shared {
 export function linkOf(worker: Worker): Link {
   let last = 0;
   let own: Registry | null = null;
-  const answers = new Map<number, (answer: true | string) => void>();
+  const answers = new Map<number, (answer: FromPrimary) => void>();
   // A channel that is gone ends this process, too.
   const send = (message: FromWorker): void => void worker.send(message, () => undefined);
-  const ask = (question: { ask: 'turn'; caller: string } | { ask: 'figures' }): Promise<{ id: number; answer: true | string }> => new Promise((resolve) => {
+  const ask = (question: Question): Promise<{ id: number; answer: FromPrimary }> => new Promise((resolve) => {
     const id = last += 1;
     answers.set(id, (answer) => resolve({ id, answer }));
     send({ ...question, id });
@@ -66,6 +77,10 @@ export function linkOf(worker: Worker): Link {
   return {
     stopped,
     listening: (address) => send({ tell: 'listening', address }),
+    signIn: {
+      exchange: async (secret) => (await ask({ ask: 'exchange', secret })).answer as Exchanged,
+      hour: async (session, counted) => (await ask({ ask: 'hour', session, counted })).answer as SessionHour | null,
+    },
     async take(caller) {
       const { id, answer } = await ask({ ask: 'turn', caller });
       if (answer !== true) return answer as 'own' | 'others';
@@ -73,7 +88,7 @@ export function linkOf(worker: Worker): Link {
     },
     figures(registry) {
       own = registry;
-      return async () => String((await ask({ ask: 'figures' })).answer);
+      return async () => (await ask({ ask: 'figures' })).answer as string;
     },
   };
 }
@@ -93,6 +108,7 @@ interface KnownWorker {
 /** The end of the process that starts workers. */
 export class Primary {
   readonly #turns: Turns;
+  readonly #signIn: SignIn | null;
   readonly #workers = new Map<number, KnownWorker>();
   readonly #own = new Registry();
   readonly #lost = new Counter({ name: 'mappale_workers_lost_total', help: 'Workers that ended without being told to.', registers: [this.#own] });
@@ -101,9 +117,10 @@ export class Primary {
   /** Figures that are being gathered; whoever asks meanwhile has those. */
   #gathering: Promise<string> | null = null;
 
-  /** @param turns of which each worker is a place */
-  constructor(turns: Turns) {
+  /** @param turns of which each worker is a place @param signIn of all workers; null: no browser is signed in */
+  constructor(turns: Turns, signIn: SignIn | null) {
     this.#turns = turns;
+    this.#signIn = signIn;
   }
 
   /** @param listening told the address when the worker answers */
@@ -145,6 +162,13 @@ export class Primary {
     const { id } = question;
     if (question.ask === 'figures') {
       send(worker, { id, answer: await (this.#gathering ??= this.#gather().finally(() => (this.#gathering = null))) });
+      return;
+    }
+    if (question.ask !== 'turn') {
+      const answer = question.ask === 'hour'
+        ? await this.#signIn?.hour(question.session, question.counted) ?? null
+        : await this.#signIn?.exchange(question.secret) ?? { refused: 'unknown' };
+      send(worker, { id, answer });
       return;
     }
     const turn: Turn = await this.#turns.take(question.caller, worker.id);

@@ -122,10 +122,10 @@ export async function join(
 
 /**
  * The longest first, so that no core waits for it at the end. Of what was never made here the sweeps begin: they work in this process while the database works
- * for another table.
+ * for another table; then what reads most tables, which is about as long.
  */
 function longestFirst(before: ReadonlyMap<string, number>): (a: Product, b: Product) => number {
-  const weight = ({ relation, file }: Product): number => before.get(relation) ?? (file.sweep === null ? 0 : Number.MAX_VALUE);
+  const weight = ({ relation, file }: Product): number => before.get(relation) ?? (file.sweep === null ? file.reads.length : Number.MAX_VALUE);
   return (a, b) => weight(b) - weight(a);
 }
 

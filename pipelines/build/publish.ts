@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { one, type Database, type Session } from '../db/index.ts';
 import { attach, copyComments, detach, digestOf, dropTable, proveBound, splitOf } from '../db/catalog.ts';
 import { inTurn, isDistributed } from '../db/distributed.ts';
+import { noteSwap, swapHappens, type Standing } from '../db/history.ts';
 import { retireParcels } from '../db/register.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
@@ -51,6 +52,7 @@ export async function publish(
     await fence(session, runId);
     // Before the first lock that a reader could wait for.
     const before = await publishedTables(session, unit);
+    const lasting = before.size > 0 ? standingsOf(before, 'current') : standingsOf(await publishedTables(session, unit, 'previous'), 'previous');
     const parcels = made.get('core.parcel');
     if (parcels !== undefined) {
       const leaving = before.get('core.parcel');
@@ -62,8 +64,12 @@ export async function publish(
     const { id: publicationId } = await one<{ id: number }>(session, statement('open'), [
       unit, runId, accepted?.why ?? null, accepted === null ? null : JSON.stringify({ who: accepted.who, figures: accepted.figures }),
     ]);
+    const swap = await noteSwap(session, unit, publicationId, [...made].map(([relation, { place, rows, digest }]) => (
+      { relation, leaving: lasting.get(relation) ?? null, coming: { place, rows, digest } }
+    )));
     const tables: Omit<PublishedTable, 'stands'>[] = [];
     await holdReaders(session);
+    await swapHappens(session, swap);
     for (const { relation, fingerprint, inputs } of [...joined.products].sort((a, b) => (a.relation < b.relation ? -1 : 1))) {
       const standing = before.get(relation);
       const content = made.get(relation);
@@ -118,6 +124,13 @@ async function swapping<T>(database: Database, work: (session: Session) => Promi
   }
 }
 
+/** Where the tables of a publication lie. One that was withdrawn is, until the next, what was in force last. */
+function standingsOf(tables: ReadonlyMap<Relation, PublishedTable>, state: 'current' | 'previous'): Map<Relation, Standing> {
+  return new Map([...tables].map(([relation, { partition, stands, rows, digest }]) => (
+    [relation, { place: state === 'current' ? { schema: schemaOf(relation), table: stands } : { schema: 'previous', table: partition }, rows, digest }]
+  )));
+}
+
 /** Waits until no reader is in the middle of a record, and makes new ones wait: the counterpart of `api.hold_publication`. */
 async function holdReaders(session: Session): Promise<void> {
   await session.query('lock table ledger.publication_lock in access exclusive mode');
@@ -141,7 +154,12 @@ export async function rollback(database: Database, unit: number, runId: number):
     if (parcels.then !== undefined && parcels.then !== parcels.now) {
       await retireParcels(session, unit, { schema: 'previous', table: parcels.then }, parcels.now === undefined ? null : { schema: 'core', table: parcels.now }, null);
     }
+    const [leaving, coming] = [standingsOf(current, 'current'), standingsOf(previous, 'previous')];
+    const swap = await noteSwap(session, unit, to, changedTables(current, previous).map((relation) => (
+      { relation, leaving: leaving.get(relation) ?? null, coming: coming.get(relation) ?? null }
+    )));
     const tables = await exchange(session, unit, current, previous);
+    await swapHappens(session, swap);
     // There is one publication of a state at any time.
     for (const [id, state] of [[from, 'past'], [to, 'current'], [from, 'previous']] as const) {
       await session.query('update ledger.publication set state = $2 where publication_id = $1', [id, state]);
@@ -165,7 +183,10 @@ export async function withdraw(
     await fence(session, runId);
     const { current: publication } = await idsOf(session, unit);
     if (publication === null) throw new MappaleError('the region is not published', { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', mend: 'npx mappale status' });
+    // Nothing of a region that is withdrawn is served, at no moment: its rows are not history before others come in their place.
+    const swap = await noteSwap(session, unit, null, []);
     const tables = await exchange(session, unit, await publishedTables(session, unit), new Map());
+    await swapHappens(session, swap);
     await session.query(statement('move'), [unit, 'previous', 'past']);
     await session.query(statement('move'), [unit, 'current', 'previous']);
     await setHold(session, { unit, kind: 'withdrawn', fingerprint: null, reason }, await hostOf(session, runId));
@@ -184,8 +205,7 @@ async function exchange(
   session: Session, unit: number, current: ReadonlyMap<Relation, PublishedTable>, other: ReadonlyMap<Relation, PublishedTable>,
 ): Promise<Relation[]> {
   await holdReaders(session);
-  const relations = [...new Set([...current.keys(), ...other.keys()])].sort();
-  const changed = relations.filter((relation) => current.get(relation)?.partition !== other.get(relation)?.partition);
+  const changed = changedTables(current, other);
   for (const relation of changed) {
     const [now, then] = [current.get(relation), other.get(relation)];
     const split = await splitOf(session, relation);
@@ -193,6 +213,11 @@ async function exchange(
     if (then !== undefined) await attach(session, { schema: 'previous', table: then.partition }, relation, then.partition, split, unit);
   }
   return changed;
+}
+
+function changedTables(current: ReadonlyMap<Relation, PublishedTable>, other: ReadonlyMap<Relation, PublishedTable>): Relation[] {
+  const relations = [...new Set([...current.keys(), ...other.keys()])].sort();
+  return relations.filter((relation) => current.get(relation)?.partition !== other.get(relation)?.partition);
 }
 
 async function hostOf(session: Session, runId: number): Promise<string> {

@@ -10,6 +10,7 @@ import { enrichCommand } from './enrich.ts';
 import { exportCommand } from './export.ts';
 import { fetchCommand } from './fetch.ts';
 import { firstScreen } from './first-screen.ts';
+import { historyCommand } from './history.ts';
 import { loadRegionCommand } from './load-region.ts';
 import { mcpCommand } from './mcp.ts';
 import { migrateCommand } from './migrate.ts';
@@ -31,7 +32,7 @@ import { watchCommand } from './watch.ts';
 const COMMANDS = [
   fetchCommand, loadRegionCommand, planCommand, statusCommand, sourcesCommand, parcelCommand, reportCommand, enrichCommand, exportCommand, serveCommand,
   mcpCommand, tokenCommand, doctorCommand, synthCommand, migrateCommand, pruneCommand, refreshCommand, watchCommand, rejectsCommand, rollbackCommand,
-  forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand, explainCommand,
+  forgetCommand, pinCommand, unpinCommand, withdrawCommand, validateCommand, diffCommand, explainCommand, historyCommand,
 ];
 
 /** All commands, for the command line and for the tests that hold each to its help and examples. */

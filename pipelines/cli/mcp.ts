@@ -71,7 +71,7 @@ async function overHttp(asked: Asked, { host, port }: Options, log: Log): Promis
 
 function listen(asked: Asked, host: string, port: number, log: Log): { server: Server; listening: Promise<void> } {
   const turns = turnsFor(asked.reader.parallel);
-  const admit = admitter(asked.reader, (caller) => turns.take(caller));
+  const admit = admitter(asked.reader, (caller) => turns.take(caller), null);
   const server = createServer((request, response) => {
     answer(asked, admit, request, response).catch((error: unknown) => {
       const refused = error instanceof ApiError ? error : refusal.INTERNAL_ERROR('');
@@ -101,7 +101,7 @@ async function answer(asked: Asked, admit: Admit, request: IncomingMessage, resp
   // Nothing is told unasked, so there is no stream to open and no session to end.
   if (request.method !== 'POST') throw new ApiError('METHOD_NOT_ALLOWED', `${request.method ?? ''} is not allowed; allowed: POST`, { allowed: ['POST'] }, { allow: 'POST' });
   const message = await readMessage(request);
-  await admit(keyOf(request), scopeOf(message), address, () => request.socket.destroyed, ({ headers }) => {
+  await admit({ key: keyOf(request), session: null }, scopeOf(message), address, () => request.socket.destroyed, ({ headers }) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   }, async () => {
     const done = new Promise((resolve) => response.once('close', resolve));

@@ -55,9 +55,15 @@ function describe({ fid, section, rules, rows, reproduced, evidence }: Explanati
   })].join('\n');
 }
 
+/** A fid as it is typed; null: it is none. */
+export function asFid(id: string): number | null {
+  return /^\d{9,10}$/.test(id) && Number(id) <= 2_147_483_647 ? Number(id) : null;
+}
+
 /** @throws MappaleError `NOT_FOUND` (exit 2) */
 export async function findParcel({ database }: Context, id: string): Promise<number> {
-  if (/^\d{9,10}$/.test(id) && Number(id) <= 2_147_483_647) return Number(id);
+  const given = asFid(id);
+  if (given !== null) return given;
   const { fid } = await one<{ fid: number | null }>(database, 'select api.parcel_by_reference($1) as fid', [id]);
   if (fid === null) throw notFound(id);
   return fid;
@@ -75,7 +81,7 @@ async function goneParcel({ database }: Context, id: string, fid: number): Promi
   });
 }
 
-function notFound(id: string): MappaleError {
+export function notFound(id: string): MappaleError {
   return new MappaleError(`there is no parcel ${id}`, {
     code: 'NOT_FOUND', kind: 'usage', detail: 'expected a fid of a published region, or a reference like H833_001300.594',
     hint: 'See which regions are published.', mend: 'npx mappale status',

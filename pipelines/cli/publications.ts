@@ -7,10 +7,14 @@ import { forget } from '../operate/forget.ts';
 import { prune } from '../operate/prune.ts';
 import { withContext } from '../run/context.ts';
 import { exitCodeOf } from '../run/refresh.ts';
-import { acceptance, change, command, parseRegion, print } from './command.ts';
+import { group } from '../progress.ts';
+import { acceptance, change, command, parseRegion, parseWithin, print } from './command.ts';
 import { describe } from './refresh-report.ts';
 
 const REGION = 'name or ISTAT code';
+/** A century. */
+const MOST_MONTHS = 1200;
+
 const REGION_OR_ITALY = `${REGION}; italia: the lists of regions, provinces and comuni`;
 
 interface Options {
@@ -97,15 +101,17 @@ export function forgetCommand(): Command {
 }
 
 export function pruneCommand(): Command {
-  return command('prune', 'Free disk: tables of publications before the last previous one, releases that nothing uses, abandoned workspaces.', [
-    'mappale prune --dry-run', 'mappale prune',
+  return command('prune', 'Free disk: tables of publications before the last previous one, releases that nothing uses, abandoned workspaces; of history, what is older than is asked for.', [
+    'mappale prune --dry-run', 'mappale prune', 'mappale prune --keep 12',
   ])
+    .option('--keep <months>', 'of what was in force keep so many months, for as_of and mappale history; without it all is kept', parseWithin(0, MOST_MONTHS))
     .option('--dry-run', 'only say what would go')
     .option('--json', 'print as JSON')
-    .action((options: Options & { dryRun?: boolean }) => change(options, 'prune', options, async ({ database, sources }) => {
-      const { dryRun = false } = options;
-      const pruned = await prune(database, sources, dryRun);
+    .action((options: Options & { dryRun?: boolean; keep?: number }) => change(options, 'prune', options, async ({ database, sources }) => {
+      const { dryRun = false, keep = null } = options;
+      const pruned = await prune(database, sources, dryRun, keep);
       const [partitions, releases, workspaces] = [pruned.partitions.length, pruned.releases.length, pruned.workspaces.length];
-      return [pruned, () => `${dryRun ? 'would free' : 'freed'}: ${partitions} old partitions, ${releases} releases, ${workspaces} workspaces`];
+      const history = pruned.history === null ? '' : `, ${group(pruned.history.rows)} rows of history by ${pruned.history.swaps} publications`;
+      return [pruned, () => `${dryRun ? 'would free' : 'freed'}: ${partitions} old partitions, ${releases} releases, ${workspaces} workspaces${history}`];
     }));
 }

@@ -6,6 +6,7 @@ import { turnsFor } from '../../api/access.ts';
 import { Primary } from '../../api/workers.ts';
 import { MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
+import type { SignInLink } from '../../api/sign-in.ts';
 import { GRACE_MS, sayWhere, stopSignal } from './serving.ts';
 
 /** Before a worker is replaced; milliseconds. Doubled for each that did not last, up to the longest. */
@@ -21,6 +22,8 @@ export interface WorkersOptions {
   readonly workers: number;
   /** Of each worker. */
   readonly connections: number;
+  /** By which a browser is signed in; null: none is. */
+  readonly link: SignInLink | null;
 }
 
 /** How a process ended. */
@@ -40,8 +43,8 @@ interface Started {
  * ones are replaced.
  * @throws MappaleError `WORKER_ENDED` where it could not say why
  */
-export async function serveByWorkers({ workers, connections }: WorkersOptions, log: Log): Promise<void> {
-  const primary = new Primary(turnsFor(connections));
+export async function serveByWorkers({ workers, connections, link }: WorkersOptions, log: Log): Promise<void> {
+  const primary = new Primary(turnsFor(connections), link);
   const alive = new Set<Started>();
   const stopping = new AbortController();
   let state: 'starting' | 'serving' | 'stopping' = 'starting';
@@ -86,7 +89,7 @@ export async function serveByWorkers({ workers, connections }: WorkersOptions, l
   const found = await Promise.race([start(), failed, stopped]);
   if (found === null) {
     state = 'serving';
-    sayWhere(address, log);
+    sayWhere(address, log, link);
   }
   const failure = found !== null && typeof found === 'object' ? found : null;
   if (failure === null) log.info(`${await stopped}: ${alive.size} workers finish the requests under way`);

@@ -1,6 +1,7 @@
 import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import { trusting } from '../../api/callers.ts';
+import type { SignInLink } from '../../api/sign-in.ts';
 import type { Link } from '../../api/workers.ts';
 import { readConfig, type Config } from '../config.ts';
 import { VERSION } from '../run/context.ts';
@@ -12,7 +13,7 @@ import { MappaleError } from '../errors.ts';
 import { makeLog, type Log } from '../log.ts';
 import { loadSources } from '../contract/registry.ts';
 import { command, parseWithin } from './command.ts';
-import { GRACE_MS, listenError, sayWhere, stopSignal } from './serving.ts';
+import { GRACE_MS, listenError, sayWhere, signInLink, stopSignal } from './serving.ts';
 
 interface ServeOptions {
   readonly host: string;
@@ -52,13 +53,13 @@ export function serveCommand(): Command {
       const log = makeLog(config, process.stderr);
       const connections = shareOf(options, config);
       // The others of several processes are started by this one, with the same words.
-      if (options.workers > 1 && cluster.isPrimary) return (await import('./serve-workers.ts')).serveByWorkers({ ...options, connections }, log);
+      if (options.workers > 1 && cluster.isPrimary) return (await import('./serve-workers.ts')).serveByWorkers({ ...options, connections, link: signInLink(options, config) }, log);
       const sources = await loadSources();
       await onDatabase(config.databaseUrl, 'read', async (database) => {
         const reader = await openReader(database, config.databaseUrl, { connections, statementTimeoutMs: options.statementTimeout });
         try {
           requireApplied(await appliedFor(reader), sources);
-          await serve(options, reader, log);
+          await serve(options, reader, log, signInLink(options, config));
         } finally {
           await reader.close();
         }
@@ -93,7 +94,9 @@ function leastFor(workers: number): number {
 }
 
 /** Listens until told to stop. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
-async function serve({ host, port, trustProxy = [], metricsFrom = [], enrich }: ServeOptions, reader: Reader, told: Log): Promise<void> {
+async function serve(
+  { host, port, trustProxy = [], metricsFrom = [], enrich }: ServeOptions, reader: Reader, told: Log, ownSignIn: SignInLink | null,
+): Promise<void> {
   // Half of what the program loads is the server: other commands begin without it.
   const [{ buildServer }, { ownLink }, { warmUp }] = await Promise.all([
     import('../../api/server.ts'), import('../../api/workers.ts'), import('../../api/warm-up.ts'),
@@ -104,6 +107,8 @@ async function serve({ host, port, trustProxy = [], metricsFrom = [], enrich }: 
   if ((cluster.worker?.id ?? 1) === 1) warnOfRights(reader, log);
   const app = await buildServer({
     reader, version: VERSION, log, trustedProxies: trustProxy, metricsReaders: metricsFrom, enrich, ...(link === null ? {} : { shared: link }),
+    // Of several workers none has a link of its own: all ask the process that started them.
+    signIn: ownSignIn === null ? null : link?.signIn ?? ownSignIn,
   });
   // A server whose first answers are slow is better than none.
   await warmUp(reader).catch((error: unknown) => {
@@ -111,7 +116,7 @@ async function serve({ host, port, trustProxy = [], metricsFrom = [], enrich }: 
   });
   const stopped = Promise.race([stopSignal(), ...(link === null ? [] : [link.stopped])]);
   try {
-    announce(await app.listen({ host, port }), log, link);
+    announce(await app.listen({ host, port }), log, link, ownSignIn);
   } catch (error) {
     await app.close();
     throw await listenError(error, host, port);
@@ -123,8 +128,8 @@ async function serve({ host, port, trustProxy = [], metricsFrom = [], enrich }: 
 }
 
 /** A worker tells the process that started it, which tells people. */
-function announce(address: string, log: Log, link: Link | null): void {
-  if (link === null) sayWhere(address, log);
+function announce(address: string, log: Log, link: Link | null, signIn: SignInLink | null): void {
+  if (link === null) sayWhere(address, log, signIn);
   else link.listening(address);
 }
 

@@ -1,5 +1,7 @@
 /** What a server does alone and the process that keeps several does for them. */
 import { createServer } from 'node:net';
+import { isLoopback, LINK_MS, SignInLink } from '../../api/sign-in.ts';
+import type { Config } from '../config.ts';
 import { MappaleError } from '../errors.ts';
 import type { Log } from '../log.ts';
 import { retyped, withOption } from '../typed.ts';
@@ -7,9 +9,16 @@ import { retyped, withOption } from '../typed.ts';
 /** How long a request may still run after the server was told to stop; milliseconds. */
 export const GRACE_MS = 10_000;
 
-/** Where the interface is: for programs on stdout, for people on stderr. */
-export function sayWhere(address: string, log: Log): void {
+/** A link by which a browser of this machine is signed in; null: others can reach the server, a proxy stands before it, or nobody reads what it says. */
+export function signInLink({ host, trustProxy = [] }: { readonly host: string; readonly trustProxy?: readonly string[] }, { log }: Pick<Config, 'log'>): SignInLink | null {
+  return isLoopback(host) && trustProxy.length === 0 && log === 'human' ? new SignInLink() : null;
+}
+
+/** Where the interface is: for programs on stdout, for people on stderr. The link is a secret: it goes to stdout, never into the log. */
+export function sayWhere(address: string, log: Log, link: SignInLink | null): void {
   process.stdout.write(`${address}/api/v2\n`);
+  if (link !== null) process.stdout.write(`${address}/api/v2/map#signin=${link.secret}\n`);
+  if (link !== null) log.info(`the second line above opens the map, signed in: once, and within ${LINK_MS / 60_000} minutes`);
   log.info(`listening; try ${address}/api/v2/docs and ${address}/api/v2/map; stop with Ctrl-C`);
 }
 

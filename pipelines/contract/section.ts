@@ -26,6 +26,8 @@ export interface Section {
   /** The block in one row of a table: name of the column, without the section's → where its value stands. In the order in which `columns.sql` gives them. */
   readonly flat: Readonly<Record<string, FlatColumn>>;
   readonly map: MapPanel;
+  /** How the map draws it; not given: not at all. */
+  readonly layer?: MapLayer;
 }
 
 /** A value of the block, as it is shown there. */
@@ -57,6 +59,18 @@ export interface Column {
 
 /** How the map's page tells the block. Fields that say enough by their names need nothing. */
 export interface MapPanel {
+  /** The words of a page in Italian; what is not among them is told as in English. */
+  readonly italian?: {
+    readonly title: string;
+    readonly words?: Readonly<Record<string, string>>;
+    /** Words for values that are words. */
+    readonly values?: Readonly<Record<string, string>>;
+    /** Headings of the list's columns, and the sentence above it. */
+    readonly columns?: Readonly<Record<string, string>>;
+    readonly note?: string;
+    /** What `layer` says in English → the same. */
+    readonly legend?: Readonly<Record<string, string>>;
+  };
   /** Words for names of fields. */
   readonly words?: Readonly<Record<string, string>>;
   readonly units?: Readonly<Record<string, string>>;
@@ -75,6 +89,40 @@ export interface MapPanel {
     /** Fields shown, a dot leading into objects, each with its heading. */
     readonly columns: Readonly<Record<string, string>>;
   };
+}
+
+/**
+ * How the map draws the section: parcels coloured by one value. Colours keep apart for people who see some of them alike (ColorBrewer, and viridis for what has
+ * no bad end), on light and on dark ground.
+ */
+export interface MapLayer {
+  /** What is drawn, for people. */
+  readonly title: string;
+  /** Column of `flat` that has the value. */
+  readonly value: string;
+  /** Column of `flat` that says what covers the place, in the words of `meta.coverage`; not given: `meta.coverage` itself. */
+  readonly coverage?: string;
+  /** Of numbers that have one. */
+  readonly unit?: string;
+  /** Values of a category one by one, or where ranges of a number begin, smallest first; the first range has no beginning. */
+  readonly classes: readonly ValueClass[] | readonly RangeClass[];
+  /** What it means that the place is covered and there is no value. */
+  readonly none: string;
+}
+
+export interface ValueClass {
+  readonly value: string | boolean;
+  readonly label: string;
+  /** `#rrggbb` */
+  readonly color: string;
+}
+
+export interface RangeClass {
+  /** Included; not given: whatever is less than the next one's. */
+  readonly from?: number;
+  /** Where words say more than the numbers. */
+  readonly label?: string;
+  readonly color: string;
 }
 
 /** @returns the section as it was given, checked by its type */

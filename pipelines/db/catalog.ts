@@ -11,7 +11,7 @@ const copiedRows = statementsOf('copied_rows');
 const workspace = statementsOf('workspace');
 
 /** Columns that say where a row was read and not what it says. */
-const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'position'];
+export const PROVENANCE: readonly string[] = ['release_id', 'member_id', 'position'];
 
 export async function createSchema(session: Session, schema: string): Promise<void> {
   await session.query(`create schema ${ident(schema)}`);

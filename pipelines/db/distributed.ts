@@ -29,7 +29,7 @@ export function isDistributed(session: Session): Promise<boolean> {
 /**
  * Distributes what is keyed by fid and is not yet, with its rows. Inside a transaction, after migrations.
  * @returns what was done, as sentences
- * @throws MappaleError `CITUS_MISSING`, `CITUS_NO_WORKERS` (exit 2)
+ * @throws MappaleError `CITUS_MISSING`, `CITUS_NO_WORKERS`, `WORKER_WITHOUT_ROLE` (exit 2)
  */
 export async function distribute(session: Session, label: string): Promise<string[]> {
   const refuse = (message: string, code: string, hint: string): MappaleError => new MappaleError(message, { code, kind: 'usage', at: label, detail: 'MAPPALE_DISTRIBUTED=citus', hint });
@@ -38,6 +38,11 @@ export async function distribute(session: Session, label: string): Promise<strin
   }
   if ((await one<{ n: number }>(session, statement('workers'))).n === 0) {
     throw refuse('the coordinator has no workers', 'CITUS_NO_WORKERS', 'Add them: select citus_set_coordinator_host(\'HOST\', PORT); select citus_add_node(\'HOST\', PORT).');
+  }
+  const [lacking] = await session.query<{ node: string; result: string }>(statement('role_on_workers'));
+  if (lacking !== undefined) {
+    throw refuse(`the worker ${lacking.node} does not make the server's role: ${lacking.result}`, 'WORKER_WITHOUT_ROLE',
+      'As its superuser, on each worker: set citus.enable_ddl_propagation = off; create role mappale_api nologin;');
   }
   await inTurn(session);
   const tables = await session.query<{ name: string }>(statement('not_distributed'));

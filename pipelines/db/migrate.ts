@@ -9,6 +9,7 @@ import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type SqlFile } from '../contract/sql-files.ts';
 import { distribute, isDistributed } from './distributed.ts';
+import { forgetHistory, makeHistory } from './history.ts';
 import { alignPrevious, reshapeLayers } from './reshape.ts';
 import { byAdministrator, type ServerPlace } from './server-address.ts';
 import { SEARCH_PATH } from './server-facts.ts';
@@ -152,7 +153,10 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
   await run('migration');
   await run('section');
   steps.push(...(await alignPrevious(session)));
-  if (distributeAt !== null || (await isDistributed(session))) steps.push(...(await distribute(session, distributeAt ?? '')));
+  if (distributeAt !== null || (await isDistributed(session))) {
+    steps.push(...(await distribute(session, distributeAt ?? '')));
+    await forgetHistory(session);
+  }
   for (const part of open) {
     if (part.source === null) continue;
     const found = await applyLayer(session, part.file, part.source, before.has(part.file.file), lose);
@@ -171,6 +175,7 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
     }
     steps.push('sql/api: the functions of the interface, made anew');
   }
+  if (open.some(({ kind }) => kind !== 'layer')) await makeHistory(session);
   return { steps, losses };
 }
 

@@ -105,6 +105,11 @@ export interface Rows {
  */
 export async function rowsOf(ask: Ask, fids: readonly number[], sections: readonly string[]): Promise<Rows> {
   const { publication, answer } = await ask<Told>('select publication, answer from api.parcel_columns($1, $2)', [fids, sections]);
+  return { publication, cells: cellsOf(answer, sections) };
+}
+
+/** What `api.parcel_columns` told of parcels, by fid: each with the cells of `columnsOf`. */
+export function cellsOf(answer: string | null, sections: readonly string[]): ReadonlyMap<number, readonly Cell[]> {
   const told = JSON.parse(answer ?? '{}') as Readonly<Record<string, readonly SectionRow[]>>;
   const list = chosen(sections);
   const width = columnsOf(sections).length;
@@ -115,7 +120,7 @@ export async function rowsOf(ask: Ask, fids: readonly number[], sections: readon
     const counts = Object.values(section.flat).findIndex(({ of }) => of === 'length');
     for (const [fid, coverage, values] of told[section.name] ?? []) {
       let row = cells.get(fid);
-      // `basic` comes first, and has every parcel that there is.
+      // Where `basic` is asked for it comes first, and has every parcel that there is.
       if (row === undefined) cells.set(fid, row = new Array<Cell>(width).fill(null));
       if (values !== null) for (let index = 0; index < own; index += 1) row[at + index] = values[index] ?? null;
       // Where the files reach, nothing is none.
@@ -124,7 +129,7 @@ export async function rowsOf(ask: Ask, fids: readonly number[], sections: readon
     }
     at += own + (isCovered(section) ? 1 : 0);
   }
-  return { publication, cells };
+  return cells;
 }
 
 /** A licence as records cite it. */

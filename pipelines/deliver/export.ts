@@ -11,9 +11,12 @@ import { writeBeside } from '../formats/write-beside.ts';
 import type { Log } from '../log.ts';
 import { progressLine, secondsSince } from '../progress.ts';
 import { ahead } from '../together.ts';
+import { tileId } from '../formats/pmtiles-writer.ts';
+import { tileAt, type TileNumber } from '../formats/vector-tile.ts';
 import { columnsOf, licencesOf, rowsOf, type Ask, type Cell, type Licence, type OutputColumn } from './columns.ts';
 import { publicationChanged, sameThroughout } from './publication.ts';
 import { stacItem, stacPath } from './stac.ts';
+import { EXPORTED_ZOOMS, regionTile } from './tiles.ts';
 
 const statement = statementsOf('deliver');
 
@@ -43,6 +46,12 @@ export interface ExportFacts {
   readonly createdBy: string;
 }
 
+/** What stands in a tile. */
+export interface RegionTile {
+  readonly tile: TileNumber;
+  readonly bytes: Buffer;
+}
+
 /** A format that can be written. */
 export interface Format {
   /** Of the file's name, without a dot. */
@@ -50,11 +59,14 @@ export interface Format {
   readonly mediaType: string;
   /** Name of the column that holds geometries; null: none does. */
   readonly geometry: string | null;
+  /** Columns of some sections that it holds; not given: all. */
+  columns?(sections: readonly string[]): readonly OutputColumn[];
   /**
-   * Writes everything to a path. @param rows may be read once @returns what it did that people should know, null: nothing
+   * Writes everything to a path. @param rows may be read once @param tiles the same as tiles of a map, read instead
+   * @returns what it did that people should know, null: nothing
    * @throws MappaleError what the format lacks on this machine
    */
-  write(path: string, facts: ExportFacts, rows: AsyncIterable<readonly ExportedRow[]>): Promise<string | null>;
+  write(path: string, facts: ExportFacts, rows: AsyncIterable<readonly ExportedRow[]>, tiles: AsyncIterable<RegionTile>): Promise<string | null>;
   /** Writes what goes beside the file. */
   beside?(path: string, facts: ExportFacts): Promise<string>;
 }
@@ -92,7 +104,7 @@ export function exportRegion(database: Database, log: Log, work: ExportWork): Pr
 async function exportOnce(database: Database, log: Log, { region, sections, format, out, createdBy }: ExportWork): Promise<Exported> {
   const startedAt = performance.now();
   const ask: Ask = (sql, parameters) => one(database, sql, parameters);
-  const { facts, fids } = await look(database, ask, region, sections, createdBy);
+  const { facts, fids } = await look(database, ask, { region, sections, format, createdBy });
   const rows = async function* (): AsyncGenerator<readonly ExportedRow[], void, undefined> {
     let written = 0;
     for await (const batch of batchesOf(database, fids, sections, facts.digest, region.code)) {
@@ -101,7 +113,7 @@ async function exportOnce(database: Database, log: Log, { region, sections, form
       log.progress(progressLine(basename(out), written, written, facts.parcels, performance.now() - startedAt));
     }
   };
-  const note = await writeBeside(out, (unfinished) => format.write(unfinished, facts, rows()), `.${format.ending}`);
+  const note = await writeBeside(out, (unfinished) => format.write(unfinished, facts, rows(), tilesOf(database, facts, sections)), `.${format.ending}`);
   const { size } = await stat(out);
   const sha256 = await sha256OfFile(out);
   const stac = stacPath(out);
@@ -117,7 +129,7 @@ async function exportOnce(database: Database, log: Log, { region, sections, form
 type Publication = { readonly digest: string; readonly published_at: string };
 
 async function look(
-  database: Database, ask: Ask, region: Region, sections: readonly string[], createdBy: string,
+  database: Database, ask: Ask, { region, sections, format, createdBy }: Omit<ExportWork, 'out'>,
 ): Promise<{ facts: ExportFacts; fids: Int32Array }> {
   const [publication] = await database.query<Publication>(statement('publication'), [region.code]);
   if (publication === undefined) {
@@ -131,7 +143,7 @@ async function look(
   }
   const bytes = Buffer.from(found.fids.buffer, found.fids.byteOffset, found.fids.byteLength);
   const fids = Int32Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readInt32BE(index * 4));
-  const columns = columnsOf(sections);
+  const columns = format.columns?.(sections) ?? columnsOf(sections);
   return {
     fids,
     facts: {
@@ -168,4 +180,61 @@ function batchOf(
       return { cells: row, wkb: drawing.wkb, extent: [drawing.west, drawing.south, drawing.east, drawing.north] };
     });
   });
+}
+
+/**
+ * Tiles that have something in them, in the order of their numbers. Where there is nothing, nothing is looked for further in.
+ * @throws MappaleError `PUBLICATION_CHANGED`
+ */
+async function* tilesOf(
+  database: Database, { region, extent, digest }: ExportFacts, sections: readonly string[],
+): AsyncGenerator<RegionTile, void, undefined> {
+  const tags = new Set<string>();
+  const { comuni, parcels, last } = EXPORTED_ZOOMS;
+  const look = async (tile: TileNumber): Promise<{ tile: TileNumber; bytes: Buffer | null }> => {
+    const { publication, bytes } = await database.session((session) => {
+      const ask: Ask = (sql, parameters) => one(session, sql, parameters);
+      return regionTile(ask, region.code, sections, tile);
+    });
+    tags.add(publication);
+    if (tags.size > 1) throw publicationChanged();
+    return { tile, bytes };
+  };
+  let found = tilesIn(extent, comuni);
+  for (let z: number = comuni; z <= last; z += 1) {
+    const parents: TileNumber[] = [];
+    for await (const { tile, bytes } of ahead(database.parallel, found, look)) {
+      if (bytes !== null) yield { tile, bytes };
+      // Parcels are first looked for where they are first drawn: a region may have no boundaries.
+      if (bytes !== null || z < parcels) parents.push(tile);
+    }
+    found = inOrder(parents.flatMap((tile) => quartersOf(tile)).filter((tile) => isWithin(tile, extent)));
+  }
+  const [current] = await database.query<Publication>(statement('publication'), [region.code]);
+  if (current?.digest !== digest) throw publicationChanged();
+}
+
+/** Corners of the tiles that an extent lies in. */
+function cornersOf([west, south, east, north]: Extent, z: number): readonly [TileNumber, TileNumber] {
+  return [tileAt(z, west, north), tileAt(z, east, south)];
+}
+
+function isWithin({ z, x, y }: TileNumber, extent: Extent): boolean {
+  const [first, last] = cornersOf(extent, z);
+  return x >= first.x && x <= last.x && y >= first.y && y <= last.y;
+}
+
+function tilesIn(extent: Extent, z: number): TileNumber[] {
+  const [first, last] = cornersOf(extent, z);
+  const tiles: TileNumber[] = [];
+  for (let x = first.x; x <= last.x; x += 1) for (let y = first.y; y <= last.y; y += 1) tiles.push({ z, x, y });
+  return inOrder(tiles);
+}
+
+function quartersOf({ z, x, y }: TileNumber): TileNumber[] {
+  return [0, 1, 2, 3].map((quarter) => ({ z: z + 1, x: 2 * x + (quarter & 1), y: 2 * y + (quarter >> 1) }));
+}
+
+function inOrder(tiles: TileNumber[]): TileNumber[] {
+  return tiles.sort((a, b) => tileId(a) - tileId(b));
 }

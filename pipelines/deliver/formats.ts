@@ -5,6 +5,7 @@ import { basename } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { GeoParquetFile, PARQUET_CODEC } from '../formats/parquet-writer.ts';
+import { PmtilesFile } from '../formats/pmtiles-writer.ts';
 import { gdal } from '../formats/vector.ts';
 import type { GeoPackageLayer, WrittenFormat } from '../formats/gdal.ts';
 import { writeBeside } from '../formats/write-beside.ts';
@@ -12,6 +13,7 @@ import type { OutputColumn } from './columns.ts';
 import { csvMetadata, metadataPath } from './csvw.ts';
 import type { ExportedRow, ExportFacts, Format } from './export.ts';
 import { csvLine } from './table.ts';
+import { drawnColumns, EXPORTED_ZOOMS, MOST_FEATURES, TILE_LAYERS } from './tiles.ts';
 
 /** Rows of a row group: some megabytes, which a reader of a box skips or reads as a whole. */
 const ROW_GROUP = 20_000;
@@ -106,4 +108,34 @@ function layerField(name: string): string {
 const flatgeobuf: Format = { ending: 'fgb', mediaType: 'application/vnd.flatgeobuf', geometry: 'geometry', write: byGdal('FlatGeobuf', ['TITLE', 'DESCRIPTION']) };
 const geopackage: Format = { ending: 'gpkg', mediaType: 'application/geopackage+sqlite3', geometry: 'geom', write: byGdal('GPKG', ['IDENTIFIER', 'DESCRIPTION']) };
 
-export const FORMATS: Readonly<Record<string, Format>> = { geoparquet, flatgeobuf, geopackage, csv };
+const pmtiles: Format = {
+  ending: 'pmtiles',
+  mediaType: 'application/vnd.pmtiles',
+  geometry: null,
+  columns: drawnColumns,
+  async write(path, facts, _rows, tiles) {
+    const { title, columns, extent, licences } = facts;
+    const { comuni, parcels, last } = EXPORTED_ZOOMS;
+    const file = new PmtilesFile(path, {
+      bounds: extent, minzoom: comuni, maxzoom: last,
+      metadata: {
+        name: title, description: `${title} with their comuni; values as their records say them`, type: 'overlay',
+        attribution: [...new Set(licences.map(({ attribution }) => attribution))].join('; '),
+        vector_layers: [
+          { id: 'comuni', minzoom: comuni, maxzoom: last, fields: TILE_LAYERS.find(({ name }) => name === 'comuni')?.fields ?? {} },
+          { id: 'parcels', minzoom: parcels, maxzoom: last, fields: Object.fromEntries(columns.map(({ name, description }) => [name, description])) },
+        ],
+        mappale: JSON.parse(about(facts)) as unknown,
+      },
+    });
+    try {
+      for await (const { tile, bytes } of tiles) await file.add(tile, bytes);
+      await file.close();
+    } finally {
+      await file.abort();
+    }
+    return `parcels from zoom ${parcels} on, where a tile has more than ${MOST_FEATURES} of them the largest; nearer than zoom ${last} they are drawn from its tiles`;
+  },
+};
+
+export const FORMATS: Readonly<Record<string, Format>> = { geoparquet, flatgeobuf, geopackage, pmtiles, csv };

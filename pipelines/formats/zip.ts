@@ -10,7 +10,7 @@ import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
 import { pipeline as joined, Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { crc32, createInflateRaw } from 'node:zlib';
+import { crc32, createInflateRaw, inflateRawSync } from 'node:zlib';
 import yauzl from 'yauzl';
 import { MappaleError, inputError } from '../errors.ts';
 import { freeBytes } from './disk.ts';
@@ -46,6 +46,8 @@ const END_LOCATOR_64_BYTES = 20;
 export const TAIL_BYTES = END_RECORD_BYTES + 0xffff + END_LOCATOR_64_BYTES + END_RECORD_64_BYTES;
 /** Bytes leave the inflater in pieces of at most this many: larger ones do not stay in the processor's cache until they are read. */
 const INFLATED_BYTES = 262_144;
+/** Entries up to this many bytes are inflated in one go, which takes a fifth of the time of the inflater's stream. Of the comuni only the largest cities are larger. */
+const AT_ONCE_BYTES = 32 * 1024 * 1024;
 
 export interface ZipEntry {
   /** Path inside its zip, forward slashes. */
@@ -196,6 +198,28 @@ async function* inflate({ at, deflated, compressed }: EntryExtent, pieceBytes: n
   }
 }
 
+/** All of an entry that is deflated; null: it has more than its size, and the inflater's stream is to say where. @throws input error `ZIP_UNREADABLE` */
+async function inflateAtOnce({ at, compressed, size }: EntryExtent): Promise<Buffer | null> {
+  try {
+    const packed = compressed instanceof Uint8Array ? compressed : await readStretch(compressed);
+    // One byte more, so that all of it fits into one piece of memory.
+    return inflateRawSync(packed, { chunkSize: Math.max(64, size + 1), maxOutputLength: Math.max(1, size) });
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_BUFFER_TOO_LARGE') return null;
+    throw unreadable(at, error);
+  }
+}
+
+async function readStretch({ path, start, end }: { readonly path: string; readonly start: number; readonly end: number }): Promise<Buffer> {
+  const handle = await open(path, 'r');
+  try {
+    const { buffer, bytesRead } = await handle.read(Buffer.allocUnsafe(end - start), 0, end - start, start);
+    return buffer.subarray(0, bytesRead);
+  } finally {
+    await handle.close();
+  }
+}
+
 /**
  * Inflated bytes of an entry, verified: it ends well only when they are those that the central directory promises.
  * @throws input errors `ZIP_DAMAGED`, `ZIP_UNREADABLE`
@@ -210,13 +234,18 @@ export async function* inflated(extent: EntryExtent): AsyncGenerator<Buffer, voi
     detail: `expected ${size} bytes with CRC-32 ${hex(extent.crc32)}, found ${seen} bytes with ${hex(crc)}`,
     hint: 'Download the file again and compare its size with the publisher\'s.',
   });
-  for await (const chunk of inflate(extent, INFLATED_BYTES)) {
+  const whole = extent.deflated && size <= AT_ONCE_BYTES ? await inflateAtOnce(extent) : null;
+  for await (const chunk of whole === null ? inflate(extent, INFLATED_BYTES) : piecesOf(whole)) {
     seen += chunk.length;
     crc = crc32(chunk, crc);
     if (seen > size) throw damaged();
     yield chunk;
   }
   if (seen !== size || crc !== extent.crc32) throw damaged();
+}
+
+function* piecesOf(bytes: Buffer): Generator<Buffer, void, undefined> {
+  for (let from = 0; from < bytes.length; from += INFLATED_BYTES) yield bytes.subarray(from, from + INFLATED_BYTES);
 }
 
 function hex(crc: number): string {

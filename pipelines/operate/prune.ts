@@ -1,5 +1,6 @@
 /** Frees disk: what is neither published, nor the last publication before it, nor needed to make either again. */
 import type { Database } from '../db/index.ts';
+import { cutHistory, type Cut } from '../db/history.ts';
 import { dropTable, schemasLike, dropSchema, tablesIn } from '../db/catalog.ts';
 import { statementsOf } from '../db/statements.ts';
 import { REGIONS } from '../contract/regions.ts';
@@ -11,12 +12,15 @@ export interface Pruned {
   readonly partitions: readonly string[];
   readonly releases: readonly number[];
   readonly workspaces: readonly string[];
+  /** Of what was in force; null: it was not asked for. */
+  readonly history: Cut | null;
 }
 
 /**
  * @param dry only say what would go
+ * @param keep months of history; null: all that there is
  */
-export async function prune(database: Database, sources: readonly RegisteredSource[], dry: boolean): Promise<Pruned> {
+export async function prune(database: Database, sources: readonly RegisteredSource[], dry: boolean, keep: number | null = null): Promise<Pruned> {
   // Before the session: the embedded engine has only one.
   const inventory = await Inventory.read(database, sources);
   const statement = statementsOf('operate');
@@ -31,6 +35,7 @@ export async function prune(database: Database, sources: readonly RegisteredSour
     ]);
     const releases = [...inventory.releases.values()].filter(({ releaseId }) => !used.has(releaseId));
     const workspaces = [...(await schemasLike(session, 'staging_')), ...(await schemasLike(session, 'build_'))];
+    const history = keep === null ? null : await session.transaction((within) => cutHistory(within, keep, dry));
     if (!dry) {
       for (const partition of partitions) await dropTable(session, 'previous', partition);
       for (const { releaseId, sourceId } of releases) {
@@ -40,9 +45,9 @@ export async function prune(database: Database, sources: readonly RegisteredSour
       }
       for (const schema of workspaces) await dropSchema(session, schema);
       await session.query('delete from ledger.built');
-      await session.query("delete from ledger.publication where state = 'past'");
-      await session.query('delete from ledger.figure f where not exists (select from ledger.publication_table t where t.relation = f.relation and t.partition = f.partition)');
+      await session.query(statement('forget_publications'));
+      await session.query(statement('forget_figures'));
     }
-    return { partitions, releases: releases.map(({ releaseId }) => releaseId), workspaces };
+    return { partitions, releases: releases.map(({ releaseId }) => releaseId), workspaces, history };
   });
 }

@@ -86,6 +86,28 @@ from run_command_on_all_nodes($restrict$
 $restrict$)
 where not success
 
+-- statement: role_on_workers
+-- A worker that was added after another database of the server had made the role lacks it, and what the role is granted here is granted there, too.
+select
+  nodename || ':' || nodeport as node,
+  ran.result
+from pg_roles as mine
+cross join lateral run_command_on_workers($role$
+  do $$
+  begin
+    perform set_config('citus.enable_ddl_propagation', 'off', true);
+    if not exists (select from pg_roles where rolname = 'mappale_api') then
+      create role mappale_api nologin;
+    end if;
+  exception
+    -- Databases of one server may do it at the same time.
+    when duplicate_object or unique_violation then null;
+  end
+  $$
+$role$) as ran
+where mine.rolname = 'mappale_api'
+  and not ran.success
+
 -- statement: local_rows
 -- Partitions of a table that was there before, and the table itself: their rows on this node are seen by nobody any more.
 select relid::regclass::text as name

@@ -1,6 +1,6 @@
 -- purpose: what operators ask of the ledger
--- reads: ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release
--- writes: none
+-- reads: ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release, ledger.swap
+-- writes: ledger.figure, ledger.publication
 -- grain: one row per thing asked for
 -- crs: none
 
@@ -83,3 +83,24 @@ from ledger.publication_file c
 join ledger.publication p using (publication_id)
 join ledger.file f using (file_id)
 where p.state in ('current', 'previous')
+
+-- statement: forget_publications
+-- Whom they cited is told as long as what they held is.
+delete from ledger.publication p
+where p.state = 'past'
+  and not exists (
+    select
+    from ledger.swap s
+    where s.publication_id = p.publication_id
+  )
+
+-- statement: forget_figures
+delete from ledger.figure f
+where not exists (
+  select
+  from ledger.publication_table t
+  join ledger.publication p using (publication_id)
+  where t.relation = f.relation
+    and t.partition = f.partition
+    and p.state in ('current', 'previous')
+)

@@ -83,6 +83,7 @@ async function held(): Promise<{
   counted: boolean[];
   letGo(): void;
   ask(key: string): Promise<LightMyRequestResponse>;
+  tile(key: string): Promise<LightMyRequestResponse>;
 }> {
   const begun: string[] = [];
   const counted: boolean[] = [];
@@ -98,8 +99,9 @@ async function held(): Promise<{
     close: async () => undefined,
     call: (async (statement: string, parameters: readonly unknown[]) => {
       begun.push(String(parameters[0] ?? statement));
-      if (!free) await new Promise<void>((resolve) => waiting.push(resolve));
-      return { publication: '1', answer: '{"data":[],"meta":{"count":0}}', dataset: '{}' };
+      // What is in force is known at once.
+      if (!free && !statement.includes('map_publication')) await new Promise<void>((resolve) => waiting.push(resolve));
+      return { publication: '1', facts: null, drawings: null, answer: '{"data":[],"meta":{"count":0}}', dataset: '{}' };
     }) as unknown as Reader['call'],
     count: (async (_statement: string, [, , , counts]: readonly unknown[]) => {
       counted.push(counts as boolean);
@@ -117,8 +119,27 @@ async function held(): Promise<{
       for (const go of waiting.splice(0)) go();
     },
     ask: (key) => app.inject({ method: 'GET', url: `${BASE}/admin/provinces?region=${key}`, headers: { 'x-api-key': `mpl_${key.padEnd(43, 'x')}` } }),
+    tile: (key) => app.inject({ method: 'GET', url: `${BASE}/tiles/14/1/1?layer=parcels`, headers: { 'x-api-key': `mpl_${key.padEnd(43, 'x')}` } }),
   };
 }
+
+describe('a map', () => {
+  it('has five tiles of ten connections worked on at once, of one token no more than eight, 64 that wait, and 429 for others: none is counted, and other questions go before', async () => {
+    const { app, begun, counted, letGo, ask, tile } = await held();
+    const tiles = Array.from({ length: 5 + 64 + 3 }, () => tile('map'));
+    await vi.waitFor(() => expect(begun.filter((each) => each !== 'select publication from api.map_publication()').length).toBe(5));
+    const question = ask('map');
+    await vi.waitFor(() => expect(begun.at(-1)).toBe('map'));
+    const refused = (await Promise.all(tiles.slice(-3))).map(({ statusCode, headers, payload }) => [statusCode, headers['retry-after'], (JSON.parse(payload) as { details: unknown }).details]);
+    expect(refused).toEqual(Array.from({ length: 3 }, () => [429, '1', { retry_after_seconds: 1, limit: 8 }]));
+    // A map of somebody else waits its turn, and gets it.
+    const other = tile('other');
+    letGo();
+    expect((await Promise.all([...tiles.slice(0, -3), question, other])).filter(({ statusCode }) => ![200, 204].includes(statusCode))).toEqual([]);
+    expect(counted.filter((each) => each).length).toBe(1);
+    await app.close();
+  });
+});
 
 describe('a token that asks sixty things at once', () => {
   it('has three of them worked on, and another token is served meanwhile', async () => {
@@ -196,7 +217,7 @@ describe('what anybody may ask for without a key', () => {
   it('is compressed once, not for each who asks', async () => {
     const { app } = await held();
     const packers = (['gzip', 'gzipSync', 'createGzip'] as const).map((name) => vi.spyOn(zlib, name));
-    for (const path of ['/docs/swagger-ui.js', '/docs/swagger-ui.css', '/map/leaflet.js', '/openapi.json']) {
+    for (const path of ['/docs/swagger-ui.js', '/docs/swagger-ui.css', '/map/maplibre-gl.mjs', '/openapi.json']) {
       const [packed, plain, none] = await Promise.all(['gzip, br', undefined, 'gzip;q=0'].map((encoding) => app.inject({ method: 'GET', url: BASE + path, headers: encoding === undefined ? {} : { 'accept-encoding': encoding } })));
       expect([path, packed!.headers['content-encoding'], plain!.headers['content-encoding'], none!.headers['content-encoding']]).toEqual([path, 'gzip', undefined, undefined]);
       expect(zlib.gunzipSync(packed!.rawPayload).equals(plain!.rawPayload), path).toBe(true);

@@ -2,7 +2,9 @@
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { ENDPOINTS } from '../../api/endpoints.ts';
+import { TILES_ENDPOINT } from '../../api/tiles.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
+import { TILE_LAYERS } from '../../pipelines/deliver/tiles.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { offencesOf, regionService } from './harness.ts';
 
@@ -54,6 +56,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   foglio: mostly(fc.integer({ min: 0, max: 20 }).map(String)),
   label: mostly(fc.integer({ min: 0, max: 60 }).map(String), fc.constantFrom('STRADA001', 'A')),
   sezione: mostly(fc.constantFrom('A', 'b')),
+  as_of: mostly(fc.constantFrom(new Date().toISOString().slice(0, 10), '2026-01-31', '2026-02-30', '2999-12-31')),
   include: mostly(fc.subarray([...SECTION_NAMES]).map((names) => names.join(','))),
   region: mostly(fc.constantFrom('Molise', '14', 'MOLISE')),
   datetime: mostly(fc.constantFrom('2026-01-01T00:00:00Z', '../2026-01-01T00:00:00+01:00', '2025-01-01T00:00:00Z/..')),
@@ -62,6 +65,7 @@ const VALUES: Readonly<Record<string, fc.Arbitrary<string>>> = {
   cadastral_reference: mostly(fc.constantFrom('Z001_000100.2')),
   kind: mostly(fc.constantFrom('land', 'road', 'water')),
   province: mostly(fc.constantFrom('IS', 'Isernia', '094')),
+  layer: mostly(fc.constantFrom(...TILE_LAYERS.map(({ name }) => name))),
 };
 
 function encode(text: string): string {
@@ -71,13 +75,13 @@ function encode(text: string): string {
 
 /** What is required together, and some of the rest. */
 function sensibleNames(names: readonly string[]): fc.Arbitrary<string[]> {
-  const required = ['q', 'lat', 'lng', 'comune', 'foglio'].filter((name) => names.includes(name));
-  const rest = names.filter((name) => !['q', 'lat', 'lng', 'comune', 'foglio', 'bbox', 'points', 'after'].includes(name));
+  const required = ['q', 'lat', 'lng', 'comune', 'foglio', 'layer'].filter((name) => names.includes(name));
+  const rest = names.filter((name) => !['q', 'lat', 'lng', 'comune', 'foglio', 'layer', 'bbox', 'points', 'after'].includes(name));
   const place = names.includes('bbox') ? fc.constantFrom(required, ['bbox'], ['bbox', 'after'], ['points']) : fc.constant(required);
   return fc.tuple(place, fc.subarray(rest)).map(([first, second]) => [...first, ...second]);
 }
 
-const request = fc.constantFrom(...ENDPOINTS).chain(({ path, parameters, pathParameters }) => {
+const request = fc.constantFrom(...ENDPOINTS, TILES_ENDPOINT).chain(({ path, parameters, pathParameters }) => {
   const names = Object.keys(parameters.shape);
   const id = fc.oneof(
     { weight: 8, arbitrary: fc.integer({ min: 1_400_000_000, max: 1_400_000_420 }).map(String) },
@@ -86,8 +90,10 @@ const request = fc.constantFrom(...ENDPOINTS).chain(({ path, parameters, pathPar
   );
   const collection = mostly(fc.constantFrom('parcels', ...SECTION_NAMES));
   const code = mostly(fc.constantFrom('Z001', 'z002', '094901', 'H501'));
+  const tile = { z: mostly(fc.constantFrom('14', '12', '0')), x: mostly(fc.constantFrom('8829', '2207', '0')), y: mostly(fc.constantFrom('6082', '1520', '0')) };
+  const ofPath: Readonly<Record<string, fc.Arbitrary<string>>> = { id, featureId: id, code, ...tile };
   return fc.tuple(
-    fc.tuple(...Object.keys(pathParameters.shape).map((name) => (['id', 'featureId'].includes(name) ? id : name === 'code' ? code : collection).map((value) => [name, value] as const)))
+    fc.tuple(...Object.keys(pathParameters.shape).map((name) => (ofPath[name] ?? collection).map((value) => [name, value] as const)))
       .map((values) => values.reduce((target, [name, value]) => target.replace(`{${name}}`, () => encode(value)), path)),
     names.length === 0 ? fc.constant<string[]>([]) : fc.oneof({ weight: 4, arbitrary: sensibleNames(names) }, { weight: 1, arbitrary: fc.subarray(names) }),
     fc.oneof({ weight: 9, arbitrary: fc.constant(null) }, { weight: 1, arbitrary: fc.constantFrom(...names, 'other', '__proto__', 'constructor', '') }),

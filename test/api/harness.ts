@@ -152,6 +152,8 @@ export function offencesOf(path: string, { status, headers, body, text }: Answer
   if (response.content === undefined) return text === '' ? offences : [...offences, `${template} ${status} has a body`];
   const [type] = Object.keys(response.content);
   if (!(headers['content-type'] ?? '').startsWith(type!) && headers['content-type'] !== '') offences.push(`${template} ${status} is of type ${headers['content-type']}`);
+  // What is no JSON has its own tests.
+  if (!/json/.test(type!)) return offences;
   const key = `#/paths/${escaped(template)}/get/responses/${status}/content/${escaped(type!)}/schema`;
   let validate = validators.get(key);
   if (validate === undefined) {

@@ -3,6 +3,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { openReader } from '../../pipelines/db/reader.ts';
+import { TILE_LAYERS } from '../../pipelines/deliver/tiles.ts';
+import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { describeEngines } from '../harness/database.ts';
 import { regionService, serviceOn } from './harness.ts';
 
@@ -10,6 +12,12 @@ import { regionService, serviceOn } from './harness.ts';
 const PARCELS = 20_000;
 /** Smaller tables are rightly read as a whole. */
 const LARGE = 5_000;
+
+const SECTION_LAYERS = TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name);
+
+function tilesOf(points: readonly { readonly lng: number; readonly lat: number }[], layer: string): string[] {
+  return points.map(({ lng, lat }) => tileAt(16, lng, lat)).map(({ z, x, y }) => `/tiles/${z}/${x}/${y}?layer=${layer}`);
+}
 
 interface Scans extends Record<string, unknown> {
   readonly name: string;
@@ -45,6 +53,8 @@ describeEngines('the plans of the read interface', (engine) => {
       'features of a small box': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
       'features of a comune': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&municipality_code=${belfiore}`),
       'features behind one': parcels.map(({ fid }) => `/ogc/collections/parcels/items?limit=20&after=${fid}`),
+      'tile of parcels': tilesOf(parcels, 'parcels'),
+      'tile of a section': SECTION_LAYERS.flatMap((layer) => tilesOf(parcels.slice(0, 3), layer)),
       'quality of a comune': parcels.map(({ belfiore }) => `/admin/municipalities/${belfiore}/quality`),
       lists: Array.from({ length: 14 }, () => ['/admin/regions', '/admin/provinces?region=14', '/admin/municipalities?province=IS']).flat(),
     };
@@ -75,7 +85,7 @@ describeEngines('the plans of the read interface', (engine) => {
     );
   }
 
-  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'features of a small box', 'features of a comune', 'features behind one', 'quality of a comune', 'lists'])('%s reads no large table through', async (name) => {
+  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'features of a small box', 'features of a comune', 'features behind one', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('%s reads no large table through', async (name) => {
     const paths = questions[name]!;
     const scans = await scansOf(paths);
     // Connections that loaded the region may still report a scan or two of their own: a plan that needs one shows as often as it was asked.

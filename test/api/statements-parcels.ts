@@ -360,6 +360,41 @@ export const PARCELS: readonly Statement[] = [
     },
   },
   {
+    about: OF_RECORD, says: 'as_of a day is what was in force at its end, with meta.as_of; before the first publication 404 says from which day on it is told, the future and what is no day are 400',
+    holds: async (trial) => {
+      const { fid } = await trial.parcel();
+      const { database } = trial.service;
+      const [day] = await database.query<{ today: string; before: string; after: string }>(
+        "select d::text as today, (d - 1)::text as before, (d + 2)::text as after from (select (now() at time zone 'Europe/Rome')::date as d) t",
+      );
+      for (const include of ['', '&include=risk', '&include=basic,valuation']) {
+        const { meta: { as_of: asOf, ...meta }, ...record } = (await trial.get(`/parcels/${fid}?as_of=${day!.today}${include}`)) as { meta: Json };
+        expect({ ...record, meta }).toEqual(await trial.get(`/parcels/${fid}?${include.slice(1)}`));
+        expect(asOf).toMatchObject({ date: day!.today });
+      }
+      const { status, body } = await trial.ask(`/parcels/${fid}?as_of=${day!.before}`);
+      expect([status, body!['error'], body!['details']]).toEqual([404, 'NOT_FOUND', { id: fid, as_of: day!.before, kept_since: day!.today }]);
+      expect(await trial.refusal(`/parcels/1499999997?as_of=${day!.today}`)).toEqual([404, 'NOT_FOUND', undefined]);
+      for (const odd of [day!.after, '2026-02-30', '2026-1-31', '31.01.2026', '', '2026-01-31T00:00:00Z']) expect(await trial.refusal(`/parcels/${fid}?as_of=${odd}`), odd).toEqual([400, 'INVALID_PARAMS', 'as_of']);
+      // A publication that took this one's place tells of the days before it what it took away.
+      const [first] = await database.query<{ zone: number }>('select seismic_zone as zone from section.risk where fid = $1', [fid]);
+      await database.query("update ledger.swap set happened_at = happened_at - interval '3 days'");
+      const swap = "insert into ledger.swap (unit_code, publication_id, happened_at) select unit_code, publication_id, now() - interval '1 second' from ledger.publication where state = 'current' and unit_code = 14 returning swap_id as swap";
+      const [next] = await database.query<{ swap: number }>(swap);
+      await database.query('insert into history.risk select r.*, 1, $2, false from section.risk r where r.fid = $1', [fid, next!.swap]);
+      await database.query('update section.risk set seismic_zone = 5 - seismic_zone where fid = $1', [fid]);
+      try {
+        const zone = async (query: string): Promise<unknown> => ((await trial.get(`/parcels/${fid}?include=risk${query}`))['risk'] as Json)['seismic_zone'];
+        expect([await zone(''), await zone(`&as_of=${day!.today}`), await zone(`&as_of=${day!.before}`)]).toEqual([5 - first!.zone, 5 - first!.zone, first!.zone]);
+      } finally {
+        await database.query('update section.risk set seismic_zone = $2 where fid = $1', [fid, first!.zone]);
+        await database.query('delete from history.risk');
+        await database.query('delete from ledger.swap where swap_id = $1', [next!.swap]);
+        await database.query("update ledger.swap set happened_at = happened_at + interval '3 days'");
+      }
+    },
+  },
+  {
     about: OF_RECORD, says: 'risk has the shares under its levels, attention and whether the zone is exact',
     holds: async (trial) => {
       const risks = (await trial.records()).map(({ risk }) => risk as Json);

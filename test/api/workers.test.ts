@@ -27,8 +27,8 @@ class Serving {
   readonly #child;
   readonly ended: Promise<Ended>;
 
-  constructor(url: string, ...more: readonly string[]) {
-    this.#child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', ...more], { env: { DATABASE_URL: url, PATH: '/usr/bin:/bin', MAPPALE_LOG: 'json' }, stdio: ['ignore', 'pipe', 'pipe'] });
+  constructor(url: string, log: 'json' | 'human', ...more: readonly string[]) {
+    this.#child = spawn(process.execPath, [PROGRAM, 'serve', '--port', '0', ...more], { env: { DATABASE_URL: url, PATH: '/usr/bin:/bin', MAPPALE_LOG: log }, stdio: ['ignore', 'pipe', 'pipe'] });
     createInterface({ input: this.#child.stdout }).on('line', (line) => this.out.push(line));
     createInterface({ input: this.#child.stderr }).on('line', (line) => this.said.push(line));
     this.ended = once(this.#child, 'close').then(([code]) => ({ code: code as number | null, out: this.out, said: this.said }));
@@ -84,7 +84,7 @@ describeEngines('mappale serve --workers 2', (engine) => {
     }
   });
   const start = (url: string, ...more: readonly string[]): Serving => {
-    const serving = new Serving(url, '--workers', '2', ...more);
+    const serving = new Serving(url, 'json', '--workers', '2', ...more);
     started.push(serving);
     return serving;
   };
@@ -132,6 +132,33 @@ describeEngines('mappale serve --workers 2', (engine) => {
     expect([code, out]).toEqual([0, [base]]);
     expect((await Promise.all(pending)).filter((status) => status !== 200 && status !== 'refused')).toEqual([]);
     expect(workers.filter((pid) => isAlive(pid))).toEqual([]);
+  });
+
+  it('prints one link for all, by which a browser is signed in once, whichever of them it asks', { timeout: 120_000 }, async () => {
+    const url = await engine.createDatabase();
+    await migrate(await engine.openDatabase(url), await loadSources());
+    const serving = new Serving(url, 'human', '--workers', '2');
+    started.push(serving);
+    await vi.waitFor(() => expect(serving.out.length).toBe(2), { timeout: 60_000 });
+    const [base = '', link = ''] = serving.out;
+    const secret = link.slice(`${base}/map#signin=`.length);
+    expect(link).toBe(`${base}/map#signin=${secret}`);
+    const exchange = (): Promise<Response> => fetch(`${base}/map/sign-in`, {
+      method: 'POST', body: JSON.stringify({ secret }), headers: { 'content-type': 'application/json', origin: new URL(base).origin, connection: 'close' },
+    });
+    const [first, ...others] = [await exchange(), await exchange(), await exchange()];
+    expect([first.status, ...others.map(({ status }) => status)]).toEqual([204, 410, 410]);
+    const cookie = first.headers.get('set-cookie')!.split(';')[0]!;
+    const left: (string | null)[] = [];
+    for (let count = 0; count < 4; count += 1) {
+      const answered = await fetch(`${base}/parcels/locate?lat=42&lng=14`, { headers: { cookie, connection: 'close' } });
+      left.push(answered.headers.get('x-ratelimit-remaining'));
+    }
+    // One hour, whoever answers.
+    expect(left).toEqual(['999', '998', '997', '996']);
+    serving.kill('SIGTERM');
+    const { code, said } = await serving.ended;
+    expect([code, said.filter((line) => line.includes(secret) || line.includes(cookie.split('=')[1]!))]).toEqual([0, []]);
   });
 
   it('ends as one that is told to stop by everybody at once: the worker that was stopped first, too', { timeout: 120_000 }, async () => {
@@ -189,7 +216,7 @@ describe('several processes that would not do', () => {
   it.each([
     ['pglite:/nowhere', ['--workers', '2'], '[WORKERS_EMBEDDED]'], ['postgres://nobody@127.0.0.1:1/none', ['--workers', '8'], '--connections 12 or more'], ['postgres://nobody@127.0.0.1:1/none', ['--workers', '0'], '[NUMBER_EXPECTED]'],
   ] as const)('are refused with exit code 2 before a database is looked at: %s %j', { timeout: 60_000 }, async (url, args, words) => {
-    const serving = new Serving(url, ...args);
+    const serving = new Serving(url, 'json', ...args);
     const { code, said } = await serving.ended;
     expect([code, said.join('\n').includes(words)]).toEqual([2, true]);
   });

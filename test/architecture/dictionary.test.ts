@@ -7,7 +7,7 @@ import { commentOf } from '../../pipelines/db/section-tables.ts';
 import { describeDatabase } from '../harness/database.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 
-const SCHEMAS = ['core', 'section', 'layer', 'ledger', 'api'];
+const SCHEMAS = ['core', 'section', 'layer', 'ledger', 'history', 'api'];
 
 describeDatabase('the data dictionary', (engine) => {
   let opened: Promise<Database> | undefined;

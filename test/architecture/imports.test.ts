@@ -52,8 +52,8 @@ const ROOMS: Readonly<Record<string, Room>> = {
   synthetic: { files: /^pipelines\/synthetic\//, local: [ORDER[0], 'formats', 'contract', 'readers', 'synthetic'].map(roomPath), packages: ['geographiclib-geodesic', 'h5wasm', 'polyclip-ts', 'proj4', 'yazl'] },
   'a command': { files: /^pipelines\/cli\//, local: ['pipelines/(?!synthetic/)', 'api/'], late: roomPath('synthetic'), packages: ['@modelcontextprotocol/sdk', 'commander', 'zod'] },
   'the server': {
-    files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/deliver/(columns|enrich|keys|table)\\.ts$', 'pipelines/(config|errors|log|contract/(schemas|sections|regions)|operate/metrics)\\.ts$'],
-    packages: ['fastify', '@fastify/*', 'leaflet', 'prom-client', 'swagger-ui-dist', 'zod'],
+    files: /^api\//, local: ['api/', roomPath('db'), roomPath('address'), 'pipelines/deliver/(columns|enrich|keys|table|tiles)\\.ts$', 'pipelines/(config|errors|log|contract/(schemas|sections|regions)|formats/vector-tile|operate/metrics)\\.ts$'],
+    packages: ['fastify', '@fastify/*', 'maplibre-gl', 'prom-client', 'swagger-ui-dist', 'zod'],
   },
   'a script': { files: /^scripts\//, local: ['scripts/', 'pipelines/', 'sources/', 'api/'], packages: null },
   'the configuration of a tool': { files: /^[^/]+\.config\.ts$/, local: ['test/harness/'], packages: null },

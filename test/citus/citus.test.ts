@@ -66,9 +66,10 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
       let seen = 0;
       return Buffer.from(content.toString('utf8').replace(/<(wfs:member|gml:featureMember)>[\s\S]*?<\/\1>\s*/g, (member) => ((seen += 1) === 12 ? '' : member)));
     });
+    // The plain one first: it makes the server's role on the coordinator alone, which the workers then lack.
     plain = await open(await citus.plain());
-    nodes = await distributed();
     await load(plain, first);
+    nodes = await distributed();
     await load(nodes, first);
   });
   afterAll(async () => {
@@ -198,6 +199,18 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     await prune(nodes, sources, false);
     expect(await recount(nodes)).toEqual(after);
     expect(await orphans(nodes)).toEqual([]);
+  });
+
+  it('tell of the past as far back as what is in force, and say so', async () => {
+    const [parcel] = await nodes.query<{ fid: number }>('select min(fid) as fid from core.parcel');
+    const asOf = async (daysAgo: number): Promise<{ answer: string | null; refusal: unknown }> => {
+      const sql = "select answer, refusal from api.parcel_as_of($1, $2, (now() at time zone 'Europe/Rome')::date - $3::int4)";
+      return (await nodes.query<{ answer: string | null; refusal: unknown }>(sql, [parcel!.fid, SECTION_NAMES, daysAgo]))[0]!;
+    };
+    expect(JSON.parse((await asOf(0)).answer!)).toMatchObject({ fid: parcel!.fid, meta: { as_of: { publication: expect.any(Number) as number } } });
+    expect(await asOf(1)).toMatchObject({ answer: null, refusal: { reason: 'not_kept' } });
+    const [swaps] = await nodes.query<{ n: number }>('select count(*) as n from ledger.swap where unit_code = $1', [REGION]);
+    expect(swaps!.n).toBe(1);
   });
 
   it('take over what one database had', async () => {

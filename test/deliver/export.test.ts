@@ -3,7 +3,9 @@ import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
+import { VectorTile } from '@mapbox/vector-tile';
 import { parse } from 'csv-parse/sync';
+import { PbfReader } from 'pbf';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
@@ -12,10 +14,12 @@ import { exportRegion, type Exported } from '../../pipelines/deliver/export.ts';
 import { FORMATS } from '../../pipelines/deliver/formats.ts';
 import { one, type Database } from '../../pipelines/db/index.ts';
 import { PARQUET_CODEC } from '../../pipelines/formats/parquet-writer.ts';
+import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { gdal } from '../../pipelines/formats/vector.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
+import { openPmtiles } from '../harness/pmtiles.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
 const MOLISE = findRegion(14)!;
@@ -141,6 +145,41 @@ describeDatabase('exporting a region', (engine) => {
     // As in the database, but for the number of the CRS that the thread stamps on them.
     const drawn = new Map(features.map(({ values, ewkb }) => [values[0] as number, ewkb?.length]));
     expect(drawn).toEqual(new Map(parcels.map(({ fid, wkb }) => [fid, wkb.length / 2 + 4])));
+  });
+
+  it('to PMTiles holds every parcel at the last zoom with what is drawn of it, its comuni, and the licences', async () => {
+    const { out } = await write('pmtiles', 'molise.pmtiles');
+    const file = await openPmtiles(out);
+    const header = await file.getHeader();
+    const metadata = await file.getMetadata() as {
+      attribution: string; vector_layers: { id: string; fields: object }[]; mappale: { licences: unknown[] };
+    };
+    expect(metadata.mappale.licences.length).toBeGreaterThan(5);
+    expect(metadata.attribution.length).toBeGreaterThan(100);
+    expect(metadata.vector_layers.map(({ id }) => id)).toEqual(['comuni', 'parcels']);
+    const drawn = new Map<number, Readonly<Record<string, unknown>>>();
+    const comuni = new Set<unknown>();
+    const [first, last] = [tileAt(header.maxZoom, header.minLon, header.maxLat), tileAt(header.maxZoom, header.maxLon, header.minLat)];
+    for (let x = first.x; x <= last.x; x += 1) {
+      for (let y = first.y; y <= last.y; y += 1) {
+        const tile = await file.getZxy(header.maxZoom, x, y);
+        const { layers } = new VectorTile(new PbfReader(new Uint8Array(tile?.data ?? new ArrayBuffer(0))));
+        for (let index = 0; index < (layers['parcels']?.length ?? 0); index += 1) {
+          const { properties } = layers['parcels']!.feature(index);
+          drawn.set(properties['fid'] as number, properties);
+        }
+        for (let index = 0; index < (layers['comuni']?.length ?? 0); index += 1) comuni.add(layers['comuni']!.feature(index).properties['belfiore']);
+      }
+    }
+    expect([...drawn.keys()].sort((a, b) => a - b)).toEqual(parcels.map(({ fid }) => fid));
+    expect(comuni.size).toBe(2);
+    const values = Object.keys(metadata.vector_layers[1]!.fields).filter((name) => !name.endsWith('_coverage'));
+    expect(values.length).toBeGreaterThan(15);
+    const differing = parcels.flatMap(({ fid }) => values.flatMap((name) => {
+      const [found, expected] = [drawn.get(fid)![name] ?? null, cells.get(fid)![COLUMNS.findIndex((column) => column.name === name)]];
+      return found === expected ? [] : [`${fid} ${name}: expected ${String(expected)}, found ${String(found)}`];
+    }));
+    expect(differing.slice(0, 10)).toEqual([]);
   });
 
   it('of a region that is not published is refused', async () => {

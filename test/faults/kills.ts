@@ -9,7 +9,7 @@ import { describeEngines, type TestEngine } from '../harness/database.ts';
 import { testEnvironment, type EngineName } from '../harness/environment.ts';
 import { Gate, nameOf, type Boundary } from './gate.ts';
 import { Machine, mappale, succeeded } from './machine.ts';
-import { inForce, orphans, recount, withDatabase } from './published.ts';
+import { everPublished, inForce, orphans, recount, withDatabase } from './published.ts';
 import { FEW_SOURCES, smallRegion, type Region } from './region.ts';
 
 const { kills: WANTED, seed } = testEnvironment();
@@ -23,7 +23,7 @@ class Pair {
   readonly calm: string;
   readonly struck: string;
   kills = 0;
-  /** What the undisturbed database holds. */
+  /** What the undisturbed database holds, and held. */
   #calm: Record<string, string> = {};
   /** Wall time of the last undisturbed run: random moments lie in it. */
   duration = 0;
@@ -44,7 +44,7 @@ class Pair {
     this.duration = performance.now() - startedAt;
     succeeded(ended);
     return withDatabase(this.calm, async (database) => {
-      this.#calm = await inForce(database);
+      this.#calm = await everPublished(database);
       const steps = await database.query<{ step: string; subject: string }>('select step, subject from ledger.step where run_id = (select max(run_id) from ledger.run) order by step_id');
       return steps.flatMap(({ step, subject }) => (['begins', 'ends'] as const).map((edge) => ({ step, subject, edge })));
     });
@@ -54,11 +54,11 @@ class Pair {
     return new Machine(this.struck, ['refresh', 'molise', '--data', folder, '--accept', 'a test', '--parallel', String(parallel)]);
   }
 
-  /** What was published before the kill is still there, to the row. */
+  /** What was published before the kill is still there, to the row, and what went before it. */
   async stillWhole(before: Record<string, string>, when: string): Promise<void> {
     await withDatabase(this.struck, async (database) => {
-      const listed = await inForce(database);
-      expect(await recount(database), `${when}: tables against the ledger`).toEqual(listed);
+      expect(await recount(database), `${when}: tables against the ledger`).toEqual(await inForce(database));
+      const listed = await everPublished(database);
       // A publication that was committed before the kill reached it replaces whole units.
       for (const unit of ['0', '14']) {
         const of = (all: Record<string, string>): string => JSON.stringify(Object.entries(all).filter(([key]) => key.startsWith(`${unit} `)).sort());
@@ -73,8 +73,8 @@ class Pair {
     succeeded(ended);
     await withDatabase(this.struck, async (database) => {
       expect(Object.keys(this.#calm).length).toBeGreaterThan(15);
-      expect(await inForce(database)).toEqual(this.#calm);
-      expect(await recount(database)).toEqual(this.#calm);
+      expect(await everPublished(database)).toEqual(this.#calm);
+      expect(await recount(database)).toEqual(await inForce(database));
       expect(await orphans(database)).toEqual([]);
       const [open] = await database.query<{ n: number }>('select count(*) as n from ledger.run where ended_at is null');
       expect(open!.n).toBe(0);
@@ -132,7 +132,7 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
     expect(boundaries.map(({ step }) => step)).toEqual(expect.arrayContaining(['recover', 'stage', 'load', 'join', 'check', 'gate', 'publish']));
     const gate = await Gate.open(pair.struck);
     try {
-      const before = await withDatabase(pair.struck, inForce);
+      const before = await withDatabase(pair.struck, everPublished);
       const killed = await walk(pair, gate, folder, boundaries, before);
       // Every boundary is reached in its turn: what was finished stays finished, what was not is done again.
       expect(killed).toEqual(boundaries.map(nameOf));
@@ -146,7 +146,7 @@ export const killRuns = (engineName: EngineName): void => describeEngines('a run
     for (let number = 2; pair.kills < target; number += 1) {
       const folder = await region.version(number);
       await pair.inPeace(folder, 2);
-      const before = await withDatabase(pair.struck, inForce);
+      const before = await withDatabase(pair.struck, everPublished);
       for (let attempt = 0; attempt < 8 && pair.kills < target; attempt += 1) {
         const machine = pair.start(folder, 2);
         await Promise.race([sleep(pair.duration * (0.25 + 0.75 * random.next())), machine.ended]);

@@ -37,7 +37,30 @@ export async function inForce(database: Database): Promise<Record<string, string
   return Object.fromEntries(rows.filter(({ state }) => state === 'current').map(({ unit, relation, rows: count, digest }) => [`${unit} ${relation}`, `${count} rows, ${digest}`]));
 }
 
-/** The same, read from the tables themselves, where readers find them. A table that is not there, or not attached, is `missing`. */
+/** Rows of history: `unit table` → how many, and what they say whatever the numbers of the swaps. */
+export async function keptHistory(database: Database): Promise<Record<string, string>> {
+  const tables = await database.query<{ name: string; unit: number }>(
+    `select c.relname as name,
+       case when to_regclass('core.' || c.relname) in (select oid from pg_class where relkind = 'r') then 0 else 14 end as unit
+     from pg_class c where c.relnamespace = to_regnamespace('history') and c.relkind = 'r' order by 1`,
+  );
+  const found: Record<string, string> = {};
+  for (const { name, unit } of tables) {
+    const [kept] = await database.query<{ rows: number; digest: string }>(
+      `select count(*) as rows, coalesce(sum(hashtextextended((to_jsonb(h) - '{from_swap,until_swap}'::text[])::text, 0)::numeric), 0)::text as digest
+       from history."${name}" h`,
+    );
+    if (kept!.rows > 0) found[`${unit} history.${name}`] = `${kept!.rows} rows, ${kept!.digest}`;
+  }
+  return found;
+}
+
+/** Content in force, and what went out of it. */
+export async function everPublished(database: Database): Promise<Record<string, string>> {
+  return { ...(await inForce(database)), ...(await keptHistory(database)) };
+}
+
+/** Content in force, read from the tables themselves, where readers find them. A table that is not there, or not attached, is `missing`. */
 export async function recount(database: Database): Promise<Record<string, string>> {
   return database.session(async (session) => {
     const found: Record<string, string> = {};
@@ -63,6 +86,8 @@ export async function recount(database: Database): Promise<Record<string, string
 export async function orphans(database: Database): Promise<string[]> {
   return database.session(async (session) => {
     const known = new Set((await listed(session)).map(({ partition }) => partition));
+    // Of past ones the ledger knows what they held, also when they are pruned.
+    const lasting = new Set((await listed(session)).filter(({ state }) => state !== 'past').map(({ partition }) => partition));
     const loaded = new Set((await session.query<{ id: number }>("select release_id as id from ledger.release where state = 'loaded'")).map(({ id }) => id));
     const workspaces = await session.query<{ name: string }>(String.raw`select nspname as name from pg_namespace where nspname ~ '^(staging|build)_' order by 1`);
     // Parents are partitioned (kind p). Tables that are swapped whole and the register of fids, which is never swapped, are made by a migration.
@@ -77,7 +102,7 @@ export async function orphans(database: Database): Promise<string[]> {
       return false;
     });
     const unknown = [...workspaces.map(({ name }) => `schema ${name}`), ...strange.map(({ schema, name }) => `${schema}.${name}`)];
-    const lost = [...known].filter((partition) => !tables.some(({ name }) => name === partition));
+    const lost = [...lasting].filter((partition) => !tables.some(({ name }) => name === partition));
     const whole = new Set((await listed(session)).filter(({ state, relation }) => state === 'current' && tables.some(({ schema, name }) => `${schema}.${name}` === relation)).map(({ partition }) => partition));
     return [...unknown, ...lost.filter((partition) => !whole.has(partition)).map((partition) => `${partition} is in the ledger and nowhere else`)];
   });

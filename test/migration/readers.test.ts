@@ -63,6 +63,7 @@ const COMMANDS: Readonly<Record<string, Case>> = {
   rollback: { typed: null },
   validate: { typed: ({ data }) => [['validate', join(data, 'Elenco-comuni-italiani.csv')]], alone: true },
   diff: { typed: () => [['diff', 'molise']] },
+  history: { typed: () => [['history', PARCEL], ['history', PARCEL, '--json']] },
   explain: { typed: () => SECTION_NAMES.map((section) => ['explain', PARCEL, section]) },
 };
 

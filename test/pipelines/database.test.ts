@@ -55,4 +55,36 @@ describeEngines('a database', (engine) => {
     expect(cut!.corners).toBeLessThanOrEqual(260);
     expect(cut!.share).toBeCloseTo(1, 9);
   });
+
+  it('cuts a long valley with ragged banks, whichever way it runs, into not many more pieces than its corners fill', async () => {
+    const rows = await database.query<{ degrees: number; pieces: number; filled: number; share: number }>(
+      `with bank as (
+         select
+           side,
+           array_agg(st_makepoint(i * 0.0001, side * (0.003 + 0.0005 * sin(i / 40.0)) + 0.0001 * (i % 2)) order by i * side) as corners
+         from generate_series(0, 3000) as i
+         cross join (values (1), (-1)) as bank (side)
+         group by side
+       ),
+       line as (
+         select st_makeline(corner) as geom
+         from (select unnest(corners) as corner from bank order by side) as every
+       ),
+       valley as (
+         select
+           degrees,
+           st_setsrid(st_translate(st_rotate(st_makepolygon(st_addpoint(geom, st_startpoint(geom))), radians(degrees)), 12, 42), 4326) as geom
+         from line
+         cross join generate_series(0, 165, 15) as degrees
+       )
+       select degrees, count(*)::int4 as pieces, (max(st_npoints(valley.geom)) / 256.0)::float8 as filled, sum(st_area(piece.geom)) / max(st_area(valley.geom)) as share
+       from valley cross join lateral core.area_pieces(valley.geom) as piece (geom)
+       group by degrees`,
+    );
+    expect(rows).toHaveLength(12);
+    for (const { degrees, pieces, filled, share } of rows) {
+      expect(pieces / filled, `${degrees} degrees`).toBeLessThan(3);
+      expect(share, `${degrees} degrees`).toBeCloseTo(1, 9);
+    }
+  });
 });

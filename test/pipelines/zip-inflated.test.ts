@@ -8,7 +8,9 @@ import { inflated, ZipArchive, type EntryExtent } from '../../pipelines/formats/
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 
 const LINES = Array.from({ length: 200_000 }, (_none, i) => `${i},${(i * 7919) % 1_000_003}\n`).join('');
-const CONTENTS: Readonly<Record<string, string>> = { 'deflated.csv': LINES, 'stored.csv': LINES, 'empty.csv': '' };
+/** More than is inflated in one go. */
+const MANY = LINES.repeat(Math.ceil((34 * 1024 * 1024) / LINES.length));
+const CONTENTS: Readonly<Record<string, string>> = { 'deflated.csv': LINES, 'large.csv': MANY, 'stored.csv': LINES, 'empty.csv': '' };
 
 let folder: string;
 let archive: ZipArchive;
@@ -33,8 +35,8 @@ it.each(Object.keys(CONTENTS))('%s is what was packed', async (name) => {
   expect((await read(await archive.extent(name))) === CONTENTS[name]).toBe(true);
 });
 
-it('damage is an error', async () => {
-  const extent = await archive.extent('deflated.csv');
+it.each(['deflated.csv', 'large.csv'])('damage of %s is an error', async (name) => {
+  const extent = await archive.extent(name);
   const { path, start, end } = extent.compressed as { path: string; start: number; end: number };
   const cases: [EntryExtent, string][] = [
     [{ ...extent, crc32: extent.crc32 ^ 1 }, 'ZIP_DAMAGED'],
@@ -48,13 +50,13 @@ it('damage is an error', async () => {
   for (const [broken, code] of cases) {
     const error: unknown = await read(broken).then(() => null, (reason: unknown) => reason);
     expect(error).toBeInstanceOf(MappaleError);
-    expect(error).toMatchObject({ code, at: 'a.zip!deflated.csv' });
+    expect(error).toMatchObject({ code, at: `a.zip!${name}` });
   }
   expect(await read({ ...extent, compressed: { path, start, end: end - 1000 } }).then(() => null, (reason: MappaleError) => reason.kind)).toBe('input');
 });
 
-it('a reader may stop early', async () => {
-  for await (const chunk of inflated(await archive.extent('deflated.csv'))) {
+it.each(['deflated.csv', 'large.csv'])('a reader of %s may stop early', async (name) => {
+  for await (const chunk of inflated(await archive.extent(name))) {
     expect(chunk.toString('latin1', 0, 4)).toBe('0,0\n');
     break;
   }

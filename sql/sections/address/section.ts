@@ -42,7 +42,18 @@ export default defineSection({
     formatted_address: { type: 'text', of: '0.formatted_address' },
   },
   map: {
+    italian: {
+      title: 'Indirizzi',
+      columns: { formatted_address: 'Indirizzo', locality: 'Località', address_id: 'Progressivo ANNCSU' },
+      legend: { Addresses: 'Indirizzi', 'No address': 'Nessun indirizzo' },
+    },
     codes: ['address_id'],
     list: { columns: { formatted_address: 'Address', locality: 'Locality', address_id: 'ANNCSU id' } },
+  },
+  layer: {
+    title: 'Addresses',
+    value: 'count',
+    classes: [{ label: '0', color: '#ffffff' }, { from: 1, label: '1', color: '#a6bddb' }, { from: 2, color: '#3690c0' }, { from: 5, color: '#034e7b' }],
+    none: 'No address',
   },
 });

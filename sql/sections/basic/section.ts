@@ -69,6 +69,15 @@ export default defineSection({
     gml_id: { type: 'text' },
   },
   map: {
+    italian: {
+      title: 'Particella',
+      words: {
+        area_m2: 'Superficie', gml_id: 'Identificativo (gml:id)', fid: 'Identificativo (fid)', comune_code: 'codice catastale', cadastral: 'Catasto',
+        comune_catastale: 'comune catastale', sheet: 'foglio', section: 'sezione', attachment: 'allegato', development: 'sviluppo', postal_code: 'CAP',
+        label: 'Particella', kind: 'Tipo', cadastral_reference: 'Riferimento catastale', centroid: 'Punto interno', lat: 'latitudine', lng: 'longitudine',
+        code: 'codice', name: 'nome',
+      },
+    },
     words: {
       area_m2: 'Area', gml_id: 'Identifier (gml:id)', fid: 'Identifier (fid)', comune_code: 'Cadastral code', cadastral: 'Cadastre', comune_catastale: 'comune catastale', sheet: 'foglio', section: 'sezione',
       attachment: 'allegato', development: 'sviluppo', label: 'Particella', lat: 'latitude', lng: 'longitude',

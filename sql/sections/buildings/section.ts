@@ -57,9 +57,25 @@ export default defineSection({
     built_share: { type: 'float8' },
   },
   map: {
+    italian: {
+      title: 'Edifici',
+      words: {
+        count: 'Edifici', footprint_m2: 'Superficie coperta', residential_count: 'Di cui residenziali', residential_footprint_m2: 'Superficie di questi',
+        built_share: 'Parte edificata della particella',
+      },
+      legend: { 'Share of the parcel built on': 'Parte edificata della particella', 'No building': 'Nessun edificio' },
+    },
     words: {
       count: 'Buildings', footprint_m2: 'Footprint', residential_count: 'Of them residential', residential_footprint_m2: 'Footprint of these', built_share: 'Share of the parcel built on',
     },
     units: { footprint_m2: 'm²', residential_footprint_m2: 'm²' },
+  },
+  layer: {
+    title: 'Share of the parcel built on',
+    value: 'built_share',
+    classes: [
+      { label: 'under 0.05', color: '#fdd0a2' }, { from: 0.05, color: '#fdae6b' }, { from: 0.2, color: '#f16913' }, { from: 0.4, color: '#c94701' }, { from: 0.7, color: '#7f2704' },
+    ],
+    none: 'No building',
   },
 });

@@ -52,6 +52,25 @@ export default defineSection({
     distance_m: { type: 'float8', of: '0.distance_m' },
   },
   map: {
+    italian: {
+      title: 'Erosione costiera',
+      values: { erosion: 'erosione', accretion: 'avanzamento', stable: 'stabile' },
+      columns: { dynamic: 'Dinamica', avg_change_m_year: 'Variazione, m/anno', severity_index: 'Gravità', distance_m: 'Distanza, m' },
+      legend: {
+        'Coast within 1,000 m': 'Costa entro 1.000 m', Erosion: 'Erosione', Stable: 'Stabile', Accretion: 'Avanzamento',
+        'No low coast near': 'Nessuna costa bassa vicina',
+      },
+    },
     list: { columns: { dynamic: 'Dynamic', avg_change_m_year: 'Change, m/year', severity_index: 'Severity index', distance_m: 'Distance, m' } },
+  },
+  layer: {
+    title: 'Coast within 1,000 m',
+    value: 'dynamic',
+    classes: [
+      { value: 'erosion', label: 'Erosion', color: '#d55e00' },
+      { value: 'stable', label: 'Stable', color: '#f0e442' },
+      { value: 'accretion', label: 'Accretion', color: '#0072b2' },
+    ],
+    none: 'No low coast near',
   },
 });

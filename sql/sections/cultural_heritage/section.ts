@@ -47,6 +47,17 @@ export default defineSection({
     type: { type: 'text', of: '0.type' },
   },
   map: {
+    italian: {
+      title: 'Luoghi della cultura',
+      columns: { name: 'Nome', type: 'Tipo', address: 'Indirizzo', distance_m: 'Distanza, m', class: 'Categoria' },
+      legend: { 'Places of culture': 'Luoghi della cultura', '2 or more': '2 o più', 'No place of culture': 'Nessun luogo della cultura' },
+    },
     list: { columns: { name: 'Name', type: 'Type', class: 'Category', address: 'Address', distance_m: 'Distance, m' } },
+  },
+  layer: {
+    title: 'Places of culture',
+    value: 'count',
+    classes: [{ label: '0', color: '#ffffff' }, { from: 1, label: '1', color: '#e69f00' }, { from: 2, label: '2 or more', color: '#7f3b08' }],
+    none: 'No place of culture',
   },
 });

@@ -87,7 +87,31 @@ export default defineSection({
     parcel_share: { type: 'float8' },
   },
   map: {
+    italian: {
+      title: 'Censimento 2021',
+      words: {
+        population_total: 'Residenti', male: 'Maschi', female: 'Femmine', age_brackets: 'Classi di età', education: 'Titolo di studio',
+        no_title: 'nessun titolo', elementary: 'licenza elementare', middle_school: 'licenza media', high_school: 'diploma', university: 'laurea',
+        employed: 'Occupati', foreigners: 'Stranieri', total: 'totale', eu: 'UE', non_eu: 'extra UE', households: 'Famiglie', '1_member': '1 componente',
+        '2_members': '2 componenti', '3_members': '3 componenti', '4_members': '4 componenti', '5_members': '5 componenti',
+        '6_plus_members': '6 e più componenti', dwellings: 'Abitazioni', section_id: 'Sezione di censimento',
+        parcel_share: 'Quota della particella nella sezione',
+      },
+      legend: {
+        'Residents of the census section': 'Residenti della sezione di censimento', 'In no census section': 'In nessuna sezione di censimento',
+      },
+    },
     words: { parcel_share: 'Parcel\'s share of the section', eu: 'EU', non_eu: 'non-EU' },
     first: ['population_total', 'male', 'female', 'age_brackets', 'foreigners', 'households', 'dwellings', 'employed', 'education', 'section_id', 'parcel_share'],
+  },
+  layer: {
+    title: 'Residents of the census section',
+    value: 'population_total',
+    unit: 'persons',
+    classes: [
+      { color: '#dcd6f7' }, { from: 1, color: '#bcbddc' }, { from: 50, color: '#9e9ac8' }, { from: 150, color: '#807dba' }, { from: 300, color: '#6a51a3' },
+      { from: 600, color: '#3f007d' },
+    ],
+    none: 'In no census section',
   },
 });

@@ -74,6 +74,17 @@ export default defineSection({
     level: { type: 'text' },
   },
   map: {
+    italian: {
+      title: 'Redditi dichiarati',
+      words: {
+        average_income: 'Reddito medio', taxpayers: 'Contribuenti', earners: 'Con reddito', total_income: 'Reddito complessivo', net_tax: 'Imposta netta',
+        tax_year: 'Anno d’imposta', gini_index: 'Indice di Gini', affordability_index: 'Anni di reddito per 80 m²',
+        affordability_apt_size_m2: 'Abitazione di riferimento', avg_residential_price_m2: 'Prezzo medio delle abitazioni',
+        income_brackets: 'Classi di reddito', lte_zero: 'zero o meno', over_120k: 'oltre 120.000 €', level: 'Livello',
+      },
+      values: { cap: 'CAP' },
+      legend: { 'Average income': 'Reddito medio', 'No income declared': 'Nessun reddito dichiarato' },
+    },
     words: {
       avg_residential_price_m2: 'Average residential price', affordability_index: 'Years of income for 80 m²', gini_index: 'Gini index', taxpayers: 'Taxpayers',
       lte_zero: 'zero or less', over_120k: 'over 120,000 €',
@@ -84,5 +95,15 @@ export default defineSection({
       'average_income', 'taxpayers', 'total_income', 'net_tax', 'tax_year', 'gini_index', 'avg_residential_price_m2', 'affordability_index', 'affordability_apt_size_m2', 'level',
       'income_brackets',
     ],
+  },
+  layer: {
+    title: 'Average income',
+    value: 'average_income_eur',
+    unit: '€',
+    classes: [
+      { color: '#fff7a8' }, { from: 15000, color: '#fee07a' }, { from: 18000, color: '#fec44f' }, { from: 21000, color: '#fe9929' }, { from: 24000, color: '#d95f0e' },
+      { from: 28000, color: '#993404' },
+    ],
+    none: 'No income declared',
   },
 });

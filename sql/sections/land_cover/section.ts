@@ -45,8 +45,28 @@ export default defineSection({
     share: { type: 'float8' },
   },
   map: {
+    italian: {
+      title: 'Copertura del suolo',
+      words: { description: 'Classe', code: 'Codice', share: 'Parte della particella', subclass: 'Secondo livello', class: 'Primo livello' },
+      legend: {
+        'Land cover, first level': 'Copertura del suolo, primo livello', '1, artificial': '1, artificiale', '2, agricultural': '2, agricola',
+        '3, forest and semi-natural': '3, boschi e seminaturale', '4, wetlands': '4, zone umide', '5, water': '5, acque', 'No class': 'Nessuna classe',
+      },
+    },
     words: { share: 'Share of the parcel', subclass: 'Second level', class: 'First level' },
     codes: ['code', 'class', 'subclass'],
     first: ['description', 'code', 'share', 'subclass', 'class'],
+  },
+  layer: {
+    title: 'Land cover, first level',
+    value: 'class',
+    classes: [
+      { value: '1', label: '1, artificial', color: '#d55e00' },
+      { value: '2', label: '2, agricultural', color: '#f0e442' },
+      { value: '3', label: '3, forest and semi-natural', color: '#009e73' },
+      { value: '4', label: '4, wetlands', color: '#cc79a7' },
+      { value: '5', label: '5, water', color: '#0072b2' },
+    ],
+    none: 'No class',
   },
 });

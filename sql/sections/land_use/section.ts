@@ -45,8 +45,28 @@ export default defineSection({
     share: { type: 'float8' },
   },
   map: {
+    italian: {
+      title: 'Uso del suolo',
+      words: { code: 'Codice', share: 'Parte della particella', level1: 'Primo livello', level2: 'Secondo livello', class: 'Classe' },
+      legend: {
+        'Urban land use, first level': 'Uso del suolo urbano, primo livello', '1, artificial': '1, artificiale', '2, agricultural': '2, agricolo',
+        '3, forest and semi-natural': '3, boschi e seminaturale', '4, wetlands': '4, zone umide', '5, water': '5, acque', 'No class': 'Nessuna classe',
+      },
+    },
     words: { share: 'Share of the parcel', level1: 'First level', level2: 'Second level' },
     codes: ['code', 'level1', 'level2'],
     first: ['class', 'code', 'share', 'level2', 'level1'],
+  },
+  layer: {
+    title: 'Urban land use, first level',
+    value: 'level1',
+    classes: [
+      { value: '1', label: '1, artificial', color: '#d55e00' },
+      { value: '2', label: '2, agricultural', color: '#f0e442' },
+      { value: '3', label: '3, forest and semi-natural', color: '#009e73' },
+      { value: '4', label: '4, wetlands', color: '#cc79a7' },
+      { value: '5', label: '5, water', color: '#0072b2' },
+    ],
+    none: 'No class',
   },
 });

@@ -54,9 +54,33 @@ export default defineSection({
     ntl_year: { type: 'int4' },
   },
   map: {
+    italian: {
+      title: 'Luci notturne',
+      words: {
+        available: 'Misurate', ntl_parcel: 'Radianza', ntl_mean_comune: 'Media del comune', ntl_ratio: 'Rispetto al comune', ntl_class: 'Classe',
+        ntl_year: 'Anno',
+      },
+      values: { dark: 'buio', dim: 'tenue', medium: 'media', bright: 'forte', very_bright: 'molto forte' },
+      legend: {
+        'Light at night': 'Luce notturna', dark: 'buio', dim: 'tenue', medium: 'media', bright: 'forte', 'very bright': 'molto forte',
+        'Not measured': 'Non misurata',
+      },
+    },
     words: { available: 'Measured', ntl_parcel: 'Radiance', ntl_mean_comune: 'Mean of the comune', ntl_ratio: 'Beside the comune', ntl_class: 'Class', ntl_year: 'Year' },
     units: { ntl_parcel: 'nW/cm²/sr', ntl_mean_comune: 'nW/cm²/sr' },
     codes: ['ntl_year'],
     first: ['ntl_class', 'ntl_parcel', 'ntl_mean_comune', 'ntl_ratio', 'ntl_year'],
+  },
+  layer: {
+    title: 'Light at night',
+    value: 'ntl_class',
+    classes: [
+      { value: 'dark', label: 'dark', color: '#000004' },
+      { value: 'dim', label: 'dim', color: '#56106e' },
+      { value: 'medium', label: 'medium', color: '#bb3754' },
+      { value: 'bright', label: 'bright', color: '#f98e09' },
+      { value: 'very_bright', label: 'very bright', color: '#fcffa4' },
+    ],
+    none: 'Not measured',
   },
 });

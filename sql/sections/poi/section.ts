@@ -46,6 +46,25 @@ export default defineSection({
     category: { type: 'text', of: '0.category' },
   },
   map: {
+    italian: {
+      title: 'Punti di interesse',
+      values: { school: 'scuola', pharmacy: 'farmacia', fuel: 'carburante', coordinates: 'coordinate', address: 'indirizzo' },
+      columns: { category: 'Categoria', name: 'Nome', categories: 'Tipo', address: 'Indirizzo' },
+      legend: {
+        'Schools, pharmacies, filling stations': 'Scuole, farmacie, distributori', School: 'Scuola', Pharmacy: 'Farmacia',
+        'Filling station': 'Distributore', 'None of these': 'Nessuno di questi',
+      },
+    },
     list: { columns: { category: 'Category', name: 'Name', categories: 'Kind', address: 'Address' } },
+  },
+  layer: {
+    title: 'Schools, pharmacies, filling stations',
+    value: 'category',
+    classes: [
+      { value: 'school', label: 'School', color: '#0072b2' },
+      { value: 'pharmacy', label: 'Pharmacy', color: '#009e73' },
+      { value: 'fuel', label: 'Filling station', color: '#d55e00' },
+    ],
+    none: 'None of these',
   },
 });

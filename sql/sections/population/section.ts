@@ -58,7 +58,25 @@ export default defineSection({
     municipality_total: { type: 'int4' },
   },
   map: {
+    italian: {
+      title: 'Popolazione',
+      words: {
+        estimated: 'Residenti stimati', estimation_method: 'Metodo di stima', estimation_confidence: 'Affidabilità',
+        dasymetric: 'Per superficie residenziale', areal: 'Per superficie', municipality_total: 'Residenti del comune',
+      },
+      values: { dasymetric: 'dasimetrico', areal: 'areale' },
+      legend: { 'Residents, estimated': 'Residenti stimati', 'No estimate': 'Nessuna stima' },
+    },
     words: { estimated: 'Residents, estimated', dasymetric: 'By residential footprint', areal: 'By area', municipality_total: 'Residents of the comune' },
     first: ['estimated', 'estimation_method', 'estimation_confidence', 'dasymetric', 'areal', 'municipality_total'],
+  },
+  layer: {
+    title: 'Residents, estimated',
+    value: 'estimated',
+    unit: 'persons',
+    classes: [
+      { color: '#e7d4e8' }, { from: 0.5, color: '#c994c7' }, { from: 2, color: '#df4a9e' }, { from: 5, color: '#b0105a' }, { from: 20, color: '#67001f' },
+    ],
+    none: 'No estimate',
   },
 });

@@ -119,10 +119,35 @@ export default defineSection({
     landslide_coverage: { type: 'text', of: 'coverage.landslide' },
   },
   map: {
+    italian: {
+      title: 'Rischi naturali',
+      words: {
+        seismic_zone: 'Zona sismica', seismic_zone_label: 'Zona sismica come pubblicata', seismic_zone_exact: 'Zona certa',
+        pga: 'Accelerazione massima del suolo', flood_level: 'Pericolosità idraulica', flood_share: 'Parte della particella',
+        landslide_level: 'Pericolosità da frana', landslide_share: 'Parte della particella', landslide_attention: 'Area di attenzione',
+        coverage: 'Copertura', flood: 'alluvioni', landslide: 'frane',
+      },
+      legend: {
+        'Flood hazard': 'Pericolosità idraulica', 'P1, low': 'P1, bassa', 'P2, medium': 'P2, media', 'P3, high': 'P3, elevata',
+        'HPH, an area without a class': 'HPH, area senza classe', 'No flood hazard known': 'Nessuna pericolosità nota',
+      },
+    },
     words: {
       pga: 'Peak ground acceleration', flood_level: 'Flood hazard', flood_share: 'Share of the parcel in it', landslide_level: 'Landslide hazard',
       landslide_share: 'Share of the parcel in it',
     },
     units: { pga: 'g' },
+  },
+  layer: {
+    title: 'Flood hazard',
+    value: 'flood_level',
+    coverage: 'flood_coverage',
+    classes: [
+      { value: 'P1', label: 'P1, low', color: '#9ecae1' },
+      { value: 'P2', label: 'P2, medium', color: '#4292c6' },
+      { value: 'P3', label: 'P3, high', color: '#08519c' },
+      { value: 'HPH', label: 'HPH, an area without a class', color: '#cc79a7' },
+    ],
+    none: 'No flood hazard known',
   },
 });

@@ -56,11 +56,32 @@ export default defineSection({
     viability_class: { type: 'text' },
   },
   map: {
+    italian: {
+      title: 'Fotovoltaico',
+      words: {
+        available: 'Tetti', n_buildings: 'Edifici', roof_area_m2: 'Superficie dei tetti', kwp_max_total: 'Potenza di picco massima',
+        pvout_kwh_per_kwp: 'Resa per kW', pvout_kwh_year_total: 'Resa di un anno', viability_class: 'Classe', methodology_version: 'Metodo',
+      },
+      legend: {
+        'Solar yield of roofs': 'Resa fotovoltaica dei tetti', 'alta, 1,400 kWh/kW or more': 'alta, da 1.400 kWh/kW',
+        'media, 1,200 kWh/kW or more': 'media, da 1.200 kWh/kW', 'bassa, less': 'bassa, meno', 'No roof': 'Nessun tetto',
+      },
+    },
     words: {
       available: 'Roofs', n_buildings: 'Buildings', roof_area_m2: 'Roof area', kwp_max_total: 'Peak power at most', pvout_kwh_per_kwp: 'Yield per kW', pvout_kwh_year_total: 'Yield of a year',
       viability_class: 'Class', methodology_version: 'Method',
     },
     units: { roof_area_m2: 'm²', kwp_max_total: 'kW', pvout_kwh_per_kwp: 'kWh/kW', pvout_kwh_year_total: 'kWh' },
     first: ['viability_class', 'pvout_kwh_year_total', 'kwp_max_total', 'pvout_kwh_per_kwp', 'roof_area_m2', 'n_buildings'],
+  },
+  layer: {
+    title: 'Solar yield of roofs',
+    value: 'viability_class',
+    classes: [
+      { value: 'alta', label: 'alta, 1,400 kWh/kW or more', color: '#d95f0e' },
+      { value: 'media', label: 'media, 1,200 kWh/kW or more', color: '#fec44f' },
+      { value: 'bassa', label: 'bassa, less', color: '#8073ac' },
+    ],
+    none: 'No roof',
   },
 });

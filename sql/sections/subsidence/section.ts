@@ -69,8 +69,27 @@ export default defineSection({
     direction: { type: 'text' },
   },
   map: {
+    italian: {
+      title: 'Movimenti del suolo',
+      words: {
+        velocity_mm_year: 'Velocità verticale', acceleration_mm_year2: 'Accelerazione', direction: 'Direzione', trend: 'Tendenza', risk_class: 'Classe',
+        risk_label: 'Livello', cells: 'Celle',
+      },
+      values: { accelerating: 'in accelerazione', decelerating: 'in rallentamento', stable: 'stabile' },
+      legend: { 'Vertical ground motion': 'Movimento verticale del suolo', 'No measured point': 'Nessun punto misurato' },
+    },
     words: { velocity_mm_year: 'Vertical velocity', acceleration_mm_year2: 'Acceleration' },
     units: { velocity_mm_year: 'mm/year', acceleration_mm_year2: 'mm/year²' },
     first: ['velocity_mm_year', 'acceleration_mm_year2', 'direction', 'trend', 'risk_class', 'risk_label', 'cells'],
+  },
+  layer: {
+    title: 'Vertical ground motion',
+    value: 'velocity_mm_year',
+    unit: 'mm/year',
+    classes: [
+      { color: '#850018' }, { from: -20, color: '#d73027' }, { from: -10, color: '#f46d43' }, { from: -5, color: '#fdae61' }, { from: -2, color: '#fff27d' },
+      { from: 2, color: '#74add1' }, { from: 5, color: '#313695' },
+    ],
+    none: 'No measured point',
   },
 });

@@ -81,6 +81,16 @@ export default defineSection({
     cells: { type: 'int4' },
   },
   map: {
+    italian: {
+      title: 'Terreno',
+      words: {
+        elevation_min: 'Quota minima', elevation_max: 'Quota massima', elevation_mean: 'Quota media', elevation_std: 'Scarto delle quote',
+        slope_mean: 'Pendenza media', slope_max: 'Pendenza massima', ruggedness_index: 'Rugosità (Riley)', tri_mean: 'Rugosità (TRI)',
+        aspect_predominant: 'Esposizione', cells: 'celle del modello',
+      },
+      values: { SW: 'SO', W: 'O', NW: 'NO', flat: 'piano' },
+      legend: { 'Mean height': 'Quota media', 'No elevation known': 'Nessuna quota nota' },
+    },
     words: {
       elevation_min: 'Lowest', elevation_max: 'Highest', elevation_mean: 'Mean height', elevation_std: 'Spread of heights', slope_mean: 'Mean slope', slope_max: 'Steepest',
       ruggedness_index: 'Ruggedness (Riley)', tri_mean: 'Ruggedness (TRI)', aspect_predominant: 'Faces', cells: 'cells of the model',
@@ -89,5 +99,15 @@ export default defineSection({
       elevation_min: 'm', elevation_max: 'm', elevation_mean: 'm', elevation_std: 'm', slope_mean: '°', slope_max: '°', ruggedness_index: 'm', tri_mean: 'm',
     },
     first: ['elevation_mean', 'elevation_min', 'elevation_max', 'slope_mean', 'slope_max', 'aspect_predominant'],
+  },
+  layer: {
+    title: 'Mean height',
+    value: 'elevation_mean_m',
+    unit: 'm',
+    classes: [
+      { color: '#440154' }, { from: 50, color: '#443983' }, { from: 200, color: '#31688e' }, { from: 400, color: '#21918c' }, { from: 700, color: '#35b779' },
+      { from: 1200, color: '#90d743' }, { from: 2000, color: '#fde725' },
+    ],
+    none: 'No elevation known',
   },
 });

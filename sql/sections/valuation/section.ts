@@ -60,6 +60,18 @@ export default defineSection({
     semester: { type: 'text', of: '0.semester' },
   },
   map: {
+    italian: {
+      title: 'Valori immobiliari (OMI)',
+      columns: {
+        property_type: 'Tipologia', condition: 'Stato', 'purchase.min_eur_m2': 'Vendita da, €/m²', 'purchase.max_eur_m2': 'a',
+        'rental.min_eur_m2': 'Affitto da, €/m² mese', 'rental.max_eur_m2': 'a',
+      },
+      note: 'Zona {zone}, {zone_description} {semester}',
+      legend: {
+        'Band of the market zone': 'Fascia della zona di mercato', 'B, centre': 'B, centrale', 'C, around the centre': 'C, semicentrale',
+        'D, outskirts': 'D, periferica', 'E, suburbs': 'E, suburbana', 'R, rural': 'R, rurale', 'In no market zone': 'In nessuna zona di mercato',
+      },
+    },
     list: {
       note: 'Zone {zone}, {zone_description} {semester}',
       columns: {
@@ -67,5 +79,17 @@ export default defineSection({
         'rental.max_eur_m2': 'to',
       },
     },
+  },
+  layer: {
+    title: 'Band of the market zone',
+    value: 'fascia',
+    classes: [
+      { value: 'B', label: 'B, centre', color: '#440154' },
+      { value: 'C', label: 'C, around the centre', color: '#3b528b' },
+      { value: 'D', label: 'D, outskirts', color: '#21918c' },
+      { value: 'E', label: 'E, suburbs', color: '#5ec962' },
+      { value: 'R', label: 'R, rural', color: '#fde725' },
+    ],
+    none: 'In no market zone',
   },
 });

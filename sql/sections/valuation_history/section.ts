@@ -75,6 +75,15 @@ export default defineSection({
     gross_yield_pct: { type: 'float8', of: 'semesters.21.gross_yield_pct' },
   },
   map: {
+    italian: {
+      title: 'Valori immobiliari dal 2015',
+      words: { zone_current: 'Zona attuale', municipality_code: 'Comune', property_type: 'Tipologia', condition: 'Stato' },
+      columns: {
+        semester: 'Semestre', zone: 'Zona', 'purchase.min_eur_m2': 'Vendita da, €/m²', 'purchase.max_eur_m2': 'a',
+        'rental.min_eur_m2': 'Affitto da, €/m² mese', 'rental.max_eur_m2': 'a', gross_yield_pct: 'Resa, %',
+      },
+      legend: { 'Price of ordinary dwellings, latest half-year': 'Prezzo delle abitazioni civili, ultimo semestre', 'Not quoted': 'Non quotato' },
+    },
     list: {
       field: 'semesters', caption: 'Half-years, latest first', latestFirst: true,
       columns: {
@@ -82,5 +91,15 @@ export default defineSection({
         'rental.max_eur_m2': 'to', gross_yield_pct: 'Yield, %',
       },
     },
+  },
+  layer: {
+    title: 'Price of ordinary dwellings, latest half-year',
+    value: 'purchase_mid_eur_m2',
+    unit: '€/m²',
+    classes: [
+      { color: '#f3f99b' }, { from: 500, color: '#c7e9b4' }, { from: 1000, color: '#7fcdbb' }, { from: 1500, color: '#41b6c4' }, { from: 2500, color: '#2c7fb8' },
+      { from: 4000, color: '#253494' },
+    ],
+    none: 'Not quoted',
   },
 });

@@ -1,0 +1,114 @@
+/**
+ * GET /map/overview.json: what is published where, without a key: it says no more than that. Found once for each publication, and then told from memory.
+ */
+import { z } from 'zod';
+import type { Reader } from '../pipelines/db/reader.ts';
+import { SECTION_NAMES, SECTIONS } from '../pipelines/contract/sections.ts';
+import { columnsOf, licencesOf, rowsOf, type Ask, type Told } from '../pipelines/deliver/columns.ts';
+import { LEGENDS } from '../pipelines/deliver/tiles.ts';
+import { ApiError } from './errors.ts';
+import { readParameters, whole } from './parameters.ts';
+import { prepare, type Prepared } from './prepared.ts';
+
+export const OVERVIEW_PATH = '/map/overview.json';
+
+const parameters = z.strictObject({ region: whole(1, 20, 'Comuni of this region, by its ISTAT code').optional() });
+
+type Coverage = 'mapped' | 'partial' | 'not_mapped' | 'not_loaded';
+
+interface MapRegion {
+  readonly code: number;
+}
+
+interface MapComune {
+  readonly belfiore: string;
+}
+
+/** Comuni of one question to the database, and parcels of which it is asked what covers them. */
+const [COMUNI, PARCELS] = [200, 1_000];
+
+export class Overview {
+  readonly #reader: Reader;
+  readonly #found = new Map<number | null, { readonly publication: string; readonly content: Promise<Prepared> }>();
+
+  constructor(reader: Reader) {
+    this.#reader = reader;
+  }
+
+  /**
+   * @param publication that is in force
+   * @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`; MappaleError
+   */
+  async get(publication: string, query: Readonly<Record<string, unknown>>): Promise<Prepared> {
+    const region = readParameters(parameters, query).region ?? null;
+    const known = this.#found.get(region);
+    if (known?.publication === publication) return known.content;
+    const content = (region === null ? this.#regions() : this.#comuni(region)).then((found) => prepare(JSON.stringify(found)));
+    const entry = { publication, content };
+    this.#found.set(region, entry);
+    // What failed is asked again.
+    content.catch(() => {
+      if (this.#found.get(region) === entry) this.#found.delete(region);
+    });
+    return content;
+  }
+
+  async #regions(): Promise<object> {
+    const licences = await licencesOf(this.#ask, null, SECTION_NAMES);
+    return { regions: await this.#told<MapRegion>('select publication, answer from api.map_regions()', []), layers: LEGENDS, attribution: [...new Set(licences.map(({ attribution }) => attribution))] };
+  }
+
+  async #comuni(code: number): Promise<object> {
+    const region = (await this.#told<MapRegion>('select publication, answer from api.map_regions()', [])).find((each) => each.code === code);
+    if (region === undefined) throw new ApiError('NOT_FOUND', `nothing is published of region ${code}`, { region: code });
+    const comuni = await this.#told<MapComune>('select publication, answer from api.map_comuni($1)', [code]);
+    const samples: (readonly [belfiore: string, fid: number])[] = [];
+    for (const codes of parts(comuni.map(({ belfiore }) => belfiore), COMUNI)) {
+      samples.push(...await this.#told<readonly [string, number]>('select publication, answer from api.map_samples($1)', [codes]));
+    }
+    const said = new Map<string, Map<string, Set<string>>>();
+    for (const batch of parts(samples, PARCELS)) {
+      const { cells } = await rowsOf(this.#ask, batch.map(([, fid]) => fid), SECTION_NAMES);
+      for (const [belfiore, fid] of batch) {
+        const row = cells.get(fid);
+        const ofComune = said.get(belfiore) ?? new Map<string, Set<string>>();
+        said.set(belfiore, ofComune);
+        for (const { name, columns } of COVERAGES) {
+          const states = ofComune.get(name) ?? new Set<string>();
+          ofComune.set(name, states);
+          for (const column of columns) states.add(String(row?.[column] ?? 'not_loaded'));
+        }
+      }
+    }
+    return {
+      region,
+      comuni: comuni.map((comune) => ({
+        ...comune, coverage: Object.fromEntries([...said.get(comune.belfiore) ?? []].map(([name, states]) => [name, together(states)])),
+      })),
+    };
+  }
+
+  readonly #ask: Ask = (statement, values) => this.#reader.call(statement, values);
+
+  async #told<T>(statement: string, values: readonly unknown[]): Promise<T[]> {
+    return JSON.parse((await this.#ask<Told>(statement, values)).answer ?? '[]') as T[];
+  }
+}
+
+/** Columns that say what covers a parcel, of each section that says it. */
+const COVERAGES = SECTIONS.flatMap(({ name, flat }) => {
+  const all = columnsOf(SECTION_NAMES).map((column) => column.name);
+  const own = ['coverage', ...Object.entries(flat).filter(([, { of }]) => of?.startsWith('coverage.') === true).map(([column]) => column)];
+  const columns = own.map((column) => all.indexOf(`${name}_${column}`)).filter((index) => index !== -1);
+  return columns.length === 0 ? [] : [{ name, columns }];
+});
+
+/** What several parcels, or several maps of one, say together. */
+function together(states: ReadonlySet<string>): Coverage {
+  const [only] = states;
+  return states.size === 1 ? (only as Coverage) : states.has('mapped') || states.has('partial') ? 'partial' : 'not_mapped';
+}
+
+function* parts<T>(items: readonly T[], size: number): Generator<readonly T[], void, undefined> {
+  for (let at = 0; at < items.length; at += size) yield items.slice(at, at + size);
+}

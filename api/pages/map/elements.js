@@ -1,0 +1,30 @@
+// @ts-check
+/** Making elements: text is always text, never HTML. */
+
+/** @param {string} id @returns {HTMLElement} */
+export const $ = (id) => /** @type {HTMLElement} */ (document.getElementById(id));
+
+/**
+ * @param {string} name
+ * @param {Record<string, string | boolean>} attributes true: there without a value; false: not there
+ * @param {(Node | string)[]} children
+ * @returns {HTMLElement}
+ */
+export function element(name, attributes = {}, children = []) {
+  const made = document.createElement(name);
+  for (const [key, value] of Object.entries(attributes)) if (value !== false) made.setAttribute(key, value === true ? '' : value);
+  made.append(...children);
+  return made;
+}
+
+/** @param {string | Node} text @param {() => void} work @param {Record<string, string | boolean>} attributes */
+export function button(text, work, attributes = {}) {
+  const made = element('button', { type: 'button', ...attributes }, [text]);
+  made.addEventListener('click', work);
+  return made;
+}
+
+/** A link where the address is one of the web, else its text. @param {string | null} url @param {string} text */
+export function link(url, text) {
+  return url !== null && /^https?:\/\//.test(url) ? element('a', { href: url, rel: 'noopener noreferrer', target: '_blank' }, [text]) : text;
+}

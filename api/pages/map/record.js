@@ -1,0 +1,335 @@
+// @ts-check
+/** Telling what is known: of a parcel in blocks, each value with unit, rule and source; of a comune; of all that is published. */
+import { button, element, link } from './elements.js';
+import { SECTIONS } from './sections.js';
+import { currentLanguage, dateOf, hasWord, numberOf, t } from './words.js';
+import { shade, shareCovered, STATES } from './view.js';
+
+/**
+ * @typedef {{ title: string, words?: Record<string, string>, units?: Record<string, string>, codes?: string[], first?: string[], fields: Record<string, string>,
+ *   italian?: { title?: string, words?: Record<string, string>, values?: Record<string, string>, columns?: Record<string, string>, note?: string, legend?: Record<string, string> },
+ *   list?: { field?: string, caption?: string, latestFirst?: true, note?: string, columns: Record<string, string> } }} Panel
+ */
+
+/** Lists longer than this open on demand. */
+const LONG = 8;
+/** Units that names of fields end with. */
+const UNITS = [
+  [/_?eur_m2$/, '€/m²'], [/_m2$/, 'm²'], [/_mm_year2$/, 'mm/year²'], [/_mm_year$/, 'mm/year'], [/_m_year$/, 'm/year'], [/_kwh_per_kwp$/, 'kWh/kWp'], [/kwh_year/, 'kWh/year'], [/^kwp_/, 'kWp'],
+  [/_pct$/, '%'], [/^distance_m$|_m$/, 'm'],
+];
+
+/** @param {string} name @returns {Panel} */
+const panelOf = (name) => SECTIONS[name] ?? { title: name, fields: {} };
+
+/** @param {string} name of a section */
+export function titleOf(name) {
+  const { title, italian } = panelOf(name);
+  return currentLanguage() === 'it' ? italian?.title ?? title : title;
+}
+
+/** `from_15k_to_26k`, `5_9`, `75_plus`, `2_members`: numbers in names. @param {string} field @param {Panel} panel */
+function plainWords(field, panel) {
+  const isItalian = currentLanguage() === 'it';
+  const known = isItalian ? panel.italian?.words?.[field] : panel.words?.[field];
+  return known ?? panel.words?.[field] ?? field
+    .replace(/^from_(\d+)k?_to_(\d+)k$/, (_, from, to) => `${from === '0' ? '0' : numberOf(Number(from) * 1000)}–${numberOf(Number(to) * 1000)} €`)
+    .replace(/^(\d+)_(\d+)$/, '$1–$2').replace(/_plus(?=_|$)/, isItalian ? ' e più' : ' and more')
+    .replace(/(_mm|_m|_eur)?_(year2?|m2|pct)$/, '').replaceAll('_', ' ');
+}
+
+/** @param {string} field @param {Panel} panel */
+function wordsOf(field, panel) {
+  const words = plainWords(field, panel);
+  return words[0]?.toUpperCase() + words.slice(1);
+}
+
+/** @param {string} field @param {Panel} panel */
+function unitOf(field, panel) {
+  const [, unit] = UNITS.find(([end]) => /** @type {RegExp} */ (end).test(field)) ?? [];
+  const known = panel.units?.[field] ?? unit;
+  return currentLanguage() === 'it' ? known?.toString().replace('/year', '/anno') : known;
+}
+
+const isShare = (/** @type {string} */ field) => /(^|_)share$/.test(field);
+
+/** @param {string} field @param {any} value @param {Panel} panel */
+function textOf(field, value, panel) {
+  if (value === null || value === undefined || value === '') return '–';
+  if (typeof value === 'boolean') return t(value ? 'yes' : 'no');
+  if (typeof value === 'string') {
+    const known = currentLanguage() === 'it' ? panel.italian?.values?.[value] : undefined;
+    return known ?? (isName(value) && hasWord(value) ? t(value).toLowerCase() : halfYear(isName(value) ? value.replaceAll('_', ' ') : value));
+  }
+  if (panel.codes?.includes(field) || /(^|_)(year|zone)$/.test(field)) return String(value);
+  return isShare(field) ? `${numberOf(value * 100, { maximumFractionDigits: 4 })} %` : numberOf(value, { maximumFractionDigits: 7 });
+}
+
+/** A value that programs know by its name. @param {string} text */
+const isName = (text) => /^[a-z]+(_[a-z]+)*$/.test(text);
+const halfYear = (/** @type {string} */ text) => text.replace(/^(\d{4})_([12])$/, '$1/$2');
+
+/** @param {string} field @param {any} value @param {Panel} panel */
+function valueOf(field, value, panel) {
+  const text = textOf(field, value, panel);
+  if (typeof value !== 'number') return value in STATES ? stateBadge(String(value)) : breakable(text);
+  const unit = isShare(field) ? undefined : unitOf(field, panel);
+  return element('span', { class: 'value' }, unit === undefined ? [text] : [`${text} `, element('span', { class: 'unit' }, [unit])]);
+}
+
+/** Long identifiers may break behind a dot, and nowhere else. @param {string} text */
+function breakable(text) {
+  return element('span', {}, text.split(/(?<=[a-z]\.)/i).flatMap((part) => [part, document.createElement('wbr')]));
+}
+
+/** Whether the sources reach a place: stripes where they do not, as on the map. @param {string} state */
+function stateBadge(state) {
+  return element('span', { class: `state ${state}` }, [hasWord(state) ? t(state) : state]);
+}
+
+/** @param {string} column @param {Record<string, string>} columns @param {Panel} panel */
+const headingOf = (column, columns, panel) => (currentLanguage() === 'it' ? panel.italian?.columns?.[column] : undefined) ?? columns[column] ?? column;
+
+/** A value's rule, for whoever asks why. @param {Panel} panel @param {string} path @param {string} [heading] of a list's column */
+function ruleOf(panel, path, heading) {
+  const known = panel.fields[path];
+  const text = known === undefined || heading === undefined ? known : `${heading}: ${known}`;
+  return text === undefined ? [] : [element('tr', { class: 'rule', lang: 'en' }, [element('td', { colspan: '3' }, [text])])];
+}
+
+/** Rows of an object; objects inside it get their name in front, or are bars where they are counts. @param {any} block @param {Panel} panel */
+function rowsOf(block, panel, path = '', prefix = '') {
+  const rank = (/** @type {string} */ field) => ((panel.first?.indexOf(field) ?? -1) + 1 || Infinity);
+  const order = ([a], [b]) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b));
+  return Object.entries(block).sort(order).flatMap(([field, value]) => {
+    const full = path + field;
+    if (prefix === '' && ['source', 'geometry', 'municipality'].includes(field)) return [];
+    if (Array.isArray(value)) return [];
+    if (value !== null && typeof value === 'object') {
+      if (isDistribution(value)) return [barsOf(field, value, panel, full)];
+      return rowsOf(value, panel, `${full}.`, `${prefix}${wordsOf(field, panel)}: `);
+    }
+    const name = prefix === '' ? wordsOf(field, panel) : prefix + plainWords(field, panel);
+    return [
+      element('tr', { 'data-field': full }, [element('th', { scope: 'row' }, [name]), element('td', {}, [absenceOf(block, field, value) ?? valueOf(field, value, panel)])]),
+      ...ruleOf(panel, full),
+    ];
+  });
+}
+
+/** A block that says by field what is mapped tells why there is no value: `coverage.flood` of `flood_level`. @param {any} block @param {string} field @param {any} value */
+function absenceOf(block, field, value) {
+  const [, state] = Object.entries(block.coverage ?? {}).find(([covered]) => field === covered || field.startsWith(`${covered}_`)) ?? [];
+  if (value !== null || typeof state !== 'string') return null;
+  return state === 'mapped' ? element('span', { class: 'state none' }, [t('mappedNone')]) : stateBadge(state);
+}
+
+const isDistribution = (/** @type {object} */ value) => Object.keys(value).length >= 4 && Object.values(value).every((each) => each === null || typeof each === 'number');
+
+/** @param {string} field @param {Record<string, number | null>} values @param {Panel} panel @param {string} path */
+function barsOf(field, values, panel, path) {
+  const { total, ...parts } = values;
+  const most = Math.max(...Object.values(parts).map((each) => each ?? 0), 1);
+  const rows = Object.entries(parts).map(([name, value]) => {
+    const bar = element('i', { 'aria-hidden': 'true' });
+    bar.style.width = `${((value ?? 0) / most) * 100}%`;
+    return element('tr', {}, [element('th', { scope: 'row' }, [plainWords(name, panel)]), element('td', { class: 'bar' }, [bar]), element('td', { class: 'number' }, [textOf(name, value, panel)])]);
+  });
+  const title = [wordsOf(field, panel), ...(total === undefined ? [] : [element('strong', {}, [textOf('total', total, panel)])])];
+  return element('tr', { class: 'bars', 'data-field': path }, [element('td', { colspan: '2' }, [
+    element('table', {}, [element('caption', {}, title), element('tbody', {}, [...ruleOf(panel, path), ...rows])]),
+  ])]);
+}
+
+/** @param {any} row @returns {[string, any][]} */
+function flat(row, prefix = '') {
+  return Object.entries(row).flatMap(([field, value]) => (value !== null && typeof value === 'object' ? flat(value, `${prefix}${field}.`) : [/** @type {[string, any]} */ ([`${prefix}${field}`, value])]));
+}
+
+/** @param {any[]} rows @param {Record<string, string>} columns heading of each @param {Panel} panel @param {string} caption */
+function tableOf(rows, columns, panel, caption) {
+  const last = (/** @type {string} */ column) => column.slice(column.lastIndexOf('.') + 1);
+  const flatRows = rows.map((row) => new Map(flat(row)));
+  const shown = Object.keys(columns).map((column) => ({
+    column, field: last(column), isNumber: flatRows.some((row) => typeof row.get(column) === 'number') && !panel.codes?.includes(last(column)),
+    heading: headingOf(column, columns, panel),
+  }));
+  const table = element('div', { class: 'wide' }, [element('table', { 'aria-label': caption }, [
+    element('thead', {}, [element('tr', {}, shown.map(({ heading, isNumber, column }) => element('th', { scope: 'col', ...(isNumber ? { class: 'number' } : {}) }, [heading])))]),
+    element('tbody', {}, flatRows.map((row) => element('tr', {}, shown.map(({ column, field, isNumber }) => element('td', isNumber ? { class: 'number' } : typeof row.get(column) === 'number' ? { class: 'value' } : {}, [textOf(field, row.get(column), panel)]))))),
+  ])]);
+  return rows.length <= LONG ? table : element('details', { class: 'long' }, [element('summary', {}, [t('more', { n: rows.length })]), table]);
+}
+
+/** A sentence with the values of a row. @param {string} note @param {any} row */
+const noteOf = (note, row) => note.replace(/\{(\w+)\}/g, (_, field) => halfYear(String(row[field] ?? '')));
+
+/** @param {string} name @param {any} block @param {any} record */
+function sectionOf(name, block, record) {
+  const panel = panelOf(name);
+  const { list } = panel;
+  const { fid, meta } = record;
+  const title = titleOf(name);
+  const coverage = meta.coverage[name];
+  const rows = list?.field === undefined ? block : block?.[list.field];
+  const isEmpty = block === null || (Array.isArray(block) && block.length === 0);
+  const why = button(t('why'), () => {
+    const isOpen = section.classList.toggle('explained');
+    why.setAttribute('aria-expanded', String(isOpen));
+  }, { class: 'why', 'aria-expanded': 'false', 'aria-label': `${t('why')} ${title}` });
+  /** @type {(Node | string)[]} */
+  const parts = [element('h3', {}, [title, why])];
+  if (isEmpty) {
+    const state = coverage === 'mapped' || coverage === undefined ? 'mapped' : coverage;
+    parts.push(element('p', { class: 'absent', 'data-state': state === 'mapped' ? 'none' : state }, state === 'mapped'
+      ? [element('span', { class: 'state none' }, [t('mappedNone')]), t('mappedNoneWhy')]
+      : [stateBadge(state), hasWord(`${state}Why`) ? t(`${state}Why`) : '']));
+  } else {
+    if (coverage !== undefined && coverage !== 'mapped') parts.push(element('p', { class: 'absent', 'data-state': coverage }, [stateBadge(coverage), hasWord(`${coverage}Why`) ? t(`${coverage}Why`) : '']));
+    if (!Array.isArray(block)) parts.push(element('table', { 'aria-label': title }, [element('tbody', {}, rowsOf(block, panel))]));
+    if (list?.note !== undefined && rows?.length > 0) parts.push(element('p', { class: 'quiet' }, [noteOf(currentLanguage() === 'it' ? panel.italian?.note ?? list.note : list.note, rows[0])]));
+    if (Array.isArray(rows) && rows.length > 0) {
+      const columns = list?.columns ?? Object.fromEntries(flat(rows[0]).map(([field]) => [field, wordsOf(field, panel)]));
+      parts.push(tableOf(list?.latestFirst ? [...rows].reverse() : rows, columns, panel, list?.caption ?? title));
+      const root = list?.field === undefined ? '' : `${list.field}.`;
+      parts.push(element('table', { class: 'rules' }, [element('tbody', {}, Object.keys(columns).flatMap((column) => ruleOf(panel, root + column, headingOf(column, columns, panel))))]));
+    }
+  }
+  const cited = meta.licenses.filter((/** @type {any} */ license) => license.section === name);
+  const sources = cited.map(({ source, reference_period: period }) => (period === null ? source : `${source} (${period})`));
+  parts.push(element('p', { class: 'source' }, [`${t('source')}: ${sources.length > 0 ? sources.join('; ') : block?.source ?? t('noSource')}`]));
+  parts.push(element('div', { class: 'reasons' }, [
+    ...cited.map(({ attribution, license, url, holder }) => element('p', {}, [`${attribution ?? holder} · `, link(url, license)])),
+    element('p', {}, [t('whyHow'), ' ', element('code', {}, [`mappale explain ${fid} ${name}`])]),
+  ]));
+  const section = element('section', { 'data-section': name }, parts);
+  return section;
+}
+
+/**
+ * @param {any} record as /parcels/{id} answers it @param {any[]} neighbours as /parcels/locate answers them, nearest first
+ * @param {{ parcel: (fid: number) => void, close: () => void, print: () => void, copy: () => void, files: (code: string) => Promise<any> }} told
+ * @returns {HTMLElement[]}
+ */
+export function tellParcel(record, neighbours, told) {
+  const { basic, municipality, meta } = record;
+  const { sheet } = basic.cadastral;
+  const name = municipality.name ?? municipality.code;
+  const place = [name, municipality.province, municipality.region].filter((part) => part !== null).join(', ');
+  const attributions = new Map(meta.licenses.map((license) => [license.attribution, license]));
+  const files = element('div');
+  const ask = button(t('loadFiles'), () => {
+    ask.setAttribute('disabled', '');
+    told.files(municipality.code).then((found) => files.replaceChildren(filesOf(found)), () => ask.removeAttribute('disabled'));
+  });
+  files.append(ask);
+  return [
+    element('header', {}, [
+      button('×', told.close, { class: 'plain close', 'aria-label': t('close') }),
+      element('h2', {}, [sheet === null ? t('particella', { label: basic.label }) : t('particellaOf', { label: basic.label, sheet })]),
+      element('p', { class: 'place' }, [`${place} · ${basic.cadastral_reference}`]),
+      element('p', { class: 'facts' }, [element('strong', {}, [`${numberOf(basic.area_m2, { maximumFractionDigits: 0 })} m²`]), ` · ${hasWord(basic.kind) ? t(basic.kind) : basic.kind}`]),
+      element('div', { class: 'actions' }, [button(t('copy'), told.copy, { class: 'plain' }), button(t('print'), told.print, { class: 'plain' })]),
+    ]),
+    ...meta.sections_included.map((/** @type {string} */ section) => sectionOf(section, record[section], record)),
+    ...(neighbours.length === 0 ? [] : [element('section', { 'data-section': 'neighbours' }, [
+      element('h3', {}, [t('neighbours')]),
+      element('ul', { class: 'neighbours' }, neighbours.map(({ fid, label }) => element('li', {}, [button(label, () => told.parcel(fid), { 'aria-label': t('parcel', { name: label }) })]))),
+    ])]),
+    element('section', { 'data-section': 'files' }, [element('h3', {}, [t('files', { comune: name })]), element('p', { class: 'quiet' }, [t('filesHelp')]), files]),
+    element('section', { 'data-section': 'attributions' }, [
+      element('h3', {}, [t('attributions')]),
+      element('ul', { class: 'licenses' }, [...attributions.values()].map((license) => element('li', {}, [`${license.attribution} · `, link(license.url, license.license)]))),
+    ]),
+  ];
+}
+
+/** @param {{ files: { source: string, file: string, vintage: string }[] }} passport */
+function filesOf({ files }) {
+  return element('div', { class: 'wide' }, [element('table', {}, [
+    element('thead', {}, [element('tr', {}, [t('source'), t('file'), t('vintage')].map((heading) => element('th', { scope: 'col' }, [heading])))]),
+    element('tbody', {}, files.map(({ source, file, vintage }) => element('tr', {}, [source, file, vintage].map((text) => element('td', {}, [breakable(text.replaceAll('_', '_\u200b'))]))))),
+  ])]);
+}
+
+/** @param {import('./view.js').Comune} comune @param {{ close: () => void, zoom: () => void }} told */
+export function tellComune(comune, told) {
+  const { name, belfiore, istat_code: istat, parcels, coverage } = comune;
+  const sections = Object.entries(coverage);
+  return [
+    element('header', {}, [
+      button('×', told.close, { class: 'plain close', 'aria-label': t('close') }),
+      element('h2', {}, [name ?? belfiore]),
+      element('p', { class: 'place' }, [[belfiore, istat === null ? null : `ISTAT ${istat}`].filter(Boolean).join(' · ')]),
+      element('p', { class: 'facts' }, [element('strong', {}, [numberOf(parcels ?? 0)]), ` ${t('parcels')} · `, t('covered', { n: sections.filter(([, state]) => state === 'mapped' || state === 'partial').length, all: sections.length })]),
+      button(t('zoomIn'), told.zoom),
+    ]),
+    element('section', { 'data-section': 'coverage' }, [
+      element('h3', {}, [t('coverage')]),
+      element('table', { 'aria-label': t('coverage') }, [element('tbody', {}, sections.map(([section, state]) => element('tr', {}, [element('th', { scope: 'row' }, [titleOf(section)]), element('td', {}, [stateBadge(state)])])))]),
+    ]),
+  ];
+}
+
+/**
+ * @param {{ code: number, name: string, published_at: string, parcels: number }[]} regions @param {import('./view.js').Comune[]} comuni
+ * @param {{ region: (code: number) => void, comune: (belfiore: string) => void }} told
+ */
+export function tellPublished(regions, comuni, told) {
+  const parts = [element('header', {}, [
+    element('h2', {}, [t('published')]),
+    element('p', { class: 'quiet' }, [t(regions.length === 0 ? 'nothingPublished' : 'publishedWhat')]),
+  ])];
+  for (const { code, name, published_at: at, parcels } of regions) {
+    const within = comuni.filter(({ region }) => region === code).sort((a, b) => (a.name ?? '').localeCompare(b.name ?? '', 'it'));
+    const rows = within.map((comune) => {
+      const share = shareCovered(comune);
+      const bar = element('i', { 'aria-hidden': 'true' });
+      bar.style.width = `${share * 100}%`;
+      return element('tr', {}, [
+        element('th', { scope: 'row' }, [button(comune.name ?? comune.belfiore, () => told.comune(comune.belfiore), { class: 'link' })]),
+        element('td', { class: 'bar' }, [bar]), element('td', { class: 'number' }, [numberOf(share, { style: 'percent' })]),
+      ]);
+    });
+    const table = element('table', { 'aria-label': name }, [element('tbody', {}, rows)]);
+    parts.push(element('section', { 'data-region': String(code) }, [
+      element('h3', {}, [button(name, () => told.region(code), { class: 'link' })]),
+      element('p', { class: 'quiet' }, [[`${numberOf(parcels)} ${t('parcels')}`, ...(within.length > 0 ? [`${numberOf(within.length)} ${t('comuni')}`] : []), t('publishedOn', { date: dateOf(at) })].join(' · ')]),
+      ...(within.length === 0 ? [] : within.length <= 2 * LONG ? [table] : [element('details', { class: 'long' }, [element('summary', {}, [`${numberOf(within.length)} ${t('comuni')}`]), table])]),
+    ]));
+  }
+  return parts;
+}
+
+/** @param {string} background @param {string} text @param {string} [kind] */
+const legendRow = (background, text, kind = '') => {
+  const swatch = element('i', { class: kind, 'aria-hidden': 'true' });
+  if (background !== '') swatch.style.backgroundColor = background;
+  return element('li', {}, [swatch, text]);
+};
+
+/** @param {import('./view.js').Class} range */
+function rangeOf({ from, to }) {
+  if (to === null || to === undefined) return `≥ ${numberOf(from ?? 0)}`;
+  return from === null || from === undefined ? `< ${numberOf(to)}` : `${numberOf(from)}–${numberOf(to)}`;
+}
+
+/**
+ * @param {import('./view.js').Layer | null} layer the section that is drawn @param {string | null} covered the section whose coverage comuni show; null: all of them
+ * @param {readonly { word: any, light: string, dark: string }[]} shades
+ */
+export function legendOf(layer, covered, shades) {
+  if (layer !== null) {
+    const isItalian = currentLanguage() === 'it';
+    const told = (/** @type {string} */ text) => (isItalian ? panelOf(layer.name).italian?.legend?.[text] : undefined);
+    const rows = layer.classes.map((each) => legendRow(each.color, told(each.label) ?? (isItalian && each.value === undefined ? rangeOf(each) : each.label)));
+    if (layer.none !== null) rows.push(legendRow(layer.none.color, told(layer.none.label) ?? layer.none.label));
+    rows.push(legendRow('', t('not_mapped'), 'hatched'));
+    const title = layer.value ?? layer.title;
+    return [element('h2', {}, [[told(title) ?? title, layer.unit].filter(Boolean).join(', ')]), element('ul', {}, rows)];
+  }
+  const rows = covered === null
+    ? shades.map((each) => legendRow(shade(each), t(each.word)))
+    : Object.entries(STATES).map(([state, colours]) => legendRow(shade(colours), hasWord(state) ? t(state) : state, state === 'not_mapped' ? 'hatched' : ''));
+  return [element('h2', {}, [covered === null ? t('coverage') : `${t('coverage')}: ${titleOf(covered)}`]), element('ul', {}, rows)];
+}

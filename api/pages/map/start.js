@@ -1,0 +1,415 @@
+// @ts-check
+/** The page: what is chosen, where that stands in the address, and who is told of it. */
+import { $, button, element } from './elements.js';
+import { ask, open, openSession, Refusal, signedIn, useToken } from './interface.js';
+import { legendOf, tellComune, tellParcel, tellPublished, titleOf } from './record.js';
+import { openSearch } from './search.js';
+import * as view from './view.js';
+import { currentLanguage, dateOf, fillWords, t, useLanguage } from './words.js';
+
+/** Degrees around a place in which parcels are looked for: about 40 m. */
+const MARGIN = 0.0004;
+/** Neighbours that are listed. */
+const NEAR = 24;
+const HIDDEN_LAYERS = ['comuni', 'ground', 'parcels'];
+
+/** Regions published, layers and what must be said with them, as overview.json has them. @type {{ regions: any[], layers: view.Layer[], attribution: string[] }} */
+let overview = { regions: [], layers: [], attribution: [] };
+/** @type {Map<string, view.Comune>} */
+const comuni = new Map();
+/** What is chosen; the address says the same. @type {{ layer: string, parcel: number | null, comune: string | null }} */
+const chosen = { layer: 'coverage', parcel: null, comune: null };
+/** What the panel tells now, to be told again in another language. @type {() => HTMLElement[]} */
+let telling = () => tellPublished(overview.regions, [...comuni.values()], { region: goToRegion, comune: showComune });
+let asked = 0;
+let isOpen = false;
+
+// --- The address ----------------------------------------------------------------------------------------------------------
+
+/** `#map=17.5/41.5603/14.6627&layer=SECTION&parcel=1400000000`. */
+function readAddress() {
+  const words = new URLSearchParams(location.hash.slice(1));
+  const [zoom, lat, lng] = (words.get('map') ?? '').split('/').map(Number);
+  const parcel = words.get('parcel');
+  return {
+    place: [zoom, lat, lng].every(Number.isFinite) && words.has('map') ? { zoom: Number(zoom), lat: Number(lat), lng: Number(lng) } : null,
+    layer: words.get('layer') ?? 'coverage', parcel: parcel !== null && /^\d{9,10}$/.test(parcel) ? Number(parcel) : null, comune: words.get('comune'),
+  };
+}
+
+/** @param {boolean} isStep whether the back button comes back to what was before */
+function writeAddress(isStep) {
+  const place = view.placeOf();
+  const words = [
+    ...(place === null ? [] : [`map=${place.zoom.toFixed(2)}/${place.lat.toFixed(6)}/${place.lng.toFixed(6)}`]), ...(chosen.layer === 'coverage' ? [] : [`layer=${chosen.layer}`]),
+    ...(chosen.parcel === null ? [] : [`parcel=${chosen.parcel}`]), ...(chosen.comune === null ? [] : [`comune=${chosen.comune}`]),
+  ];
+  const address = `${location.pathname}#${words.join('&')}`;
+  if (isStep) history.pushState(null, '', address);
+  else history.replaceState(null, '', address);
+}
+
+/** Does what the address says, without writing it. */
+async function follow() {
+  isOpen = true;
+  const { place, layer, parcel, comune } = readAddress();
+  chooseLayer(layer, false);
+  if (place !== null) view.goTo(place);
+  if (parcel !== null && signedIn()) return run((current) => showParcel(parcel, current, { step: false, move: place === null }));
+  if (comune !== null && comuni.has(comune)) return showComune(comune, false, place === null);
+  forget(false);
+}
+
+// --- Saying ---------------------------------------------------------------------------------------------------------------
+
+/** @param {string} text empty: nothing @param {boolean} [problem] @param {Node[]} also */
+function say(text, problem = false, ...also) {
+  $('status').replaceChildren(text, ...also);
+  $('status').classList.toggle('hidden', text === '');
+  $('status').classList.toggle('problem', problem);
+}
+
+/** What is plain to see, for those who do not see it. @param {string} text */
+function announce(text) {
+  say(text);
+  $('status').classList.add('hidden');
+}
+
+const offerSignIn = () => say(t('signInFirst'), false, button(t('signIn'), openDialog));
+
+/** @param {unknown} error what refused, or failed; without having signed in much does */
+function failed(error) {
+  const isRefused = error instanceof Refusal && error.status === 401;
+  if (!signedIn() && (error === null || isRefused && error.code === 'API_KEY_REQUIRED')) return offerSignIn();
+  if (isRefused) return say(error.message, true, button(t('signIn'), openDialog));
+  say(error instanceof Refusal ? error.message : t('noAnswer'), true);
+}
+
+/** Runs what the reader asked for last; an answer to an older question is dropped. @param {(current: () => boolean) => Promise<void>} work */
+async function run(work) {
+  if (!signedIn()) return offerSignIn();
+  asked += 1;
+  const mine = asked;
+  const current = () => mine === asked;
+  $('record').setAttribute('aria-busy', 'true');
+  try {
+    await work(current);
+  } catch (error) {
+    if (current()) failed(error);
+  } finally {
+    if (current()) $('record').removeAttribute('aria-busy');
+  }
+}
+
+/** @param {() => HTMLElement[]} parts @param {string} size of the panel on a small screen */
+function tell(parts, size) {
+  telling = parts;
+  $('told').replaceChildren(...parts());
+  $('record').scrollTop = 0;
+  sizeSheet(size);
+}
+
+// --- Parcels --------------------------------------------------------------------------------------------------------------
+
+/** @param {number} fid @param {() => boolean} current @param {{ step?: boolean, move?: boolean, around?: any[] }} how */
+async function showParcel(fid, current, { step = true, move = true, around } = {}) {
+  say(t('reading', { fid }));
+  const record = await ask(`/parcels/${fid}`);
+  if (!current()) return;
+  const { basic, municipality } = record;
+  Object.assign(chosen, { parcel: fid, comune: null });
+  if (step) writeAddress(true);
+  let neighbours = around ?? [];
+  const told = { parcel: (/** @type {number} */ each) => void run((now) => showParcel(each, now)), close: () => forget(true), print: () => print(), copy, files: (/** @type {string} */ code) => ask(`/admin/municipalities/${code}/quality`) };
+  tell(() => tellParcel(record, nearest(neighbours, basic), told), 'half');
+  view.draw({ chosen: { type: 'Feature', properties: {}, geometry: basic.geometry } });
+  const box = view.boxOf(basic.geometry);
+  if (move) fit(box);
+  else view.reveal(box, covered());
+  announce(t('shown', { label: basic.label, comune: municipality.name ?? municipality.code }));
+  if (around !== undefined) return;
+  neighbours = await parcelsIn(box, false);
+  if (current()) $('told').replaceChildren(...telling());
+}
+
+/** @param {any[]} parcels @param {any} basic */
+function nearest(parcels, { fid, centroid }) {
+  return parcels.filter((each) => each.fid !== fid).sort((a, b) => distance(a.centroid, centroid) - distance(b.centroid, centroid)).slice(0, NEAR);
+}
+
+/** On a plane: good enough to say which is nearer. @param {{ lat: number, lng: number }} a @param {{ lat: number, lng: number }} b */
+const distance = (a, b) => Math.hypot(a.lat - b.lat, (a.lng - b.lng) * Math.cos((a.lat * Math.PI) / 180));
+
+/** Parcels in and around a box. @param {number[]} box @param {boolean} geometry */
+async function parcelsIn([west, south, east, north], geometry) {
+  const sides = [/** @type {number} */ (west) - MARGIN, /** @type {number} */ (south) - MARGIN, /** @type {number} */ (east) + MARGIN, /** @type {number} */ (north) + MARGIN];
+  // A parcel of kilometres has more neighbours than can be asked for.
+  if (/** @type {number} */ (sides[2]) - /** @type {number} */ (sides[0]) > 0.05 || /** @type {number} */ (sides[3]) - /** @type {number} */ (sides[1]) > 0.05) return [];
+  return (await ask('/parcels/locate', { bbox: sides.map((side) => side.toFixed(7)).join(','), ...(geometry ? { geometry: true } : {}), limit: 200 })).data;
+}
+
+/** The parcel at a place: one question for all around it, one for its record. @param {number} lat @param {number} lng @param {() => boolean} current @param {string} name @param {boolean} isAddress */
+async function showPlace(lat, lng, current, name, isAddress) {
+  say(t('looking', { name }));
+  if (isAddress) view.draw({ mark: [lng, lat] });
+  const around = await parcelsIn([lng, lat, lng, lat], true);
+  if (!current()) return;
+  // An access point may lie on the road in front: then the nearest parcel is meant.
+  const [found] = [...around].sort((a, b) => Number(holds(b.geometry, lng, lat)) - Number(holds(a.geometry, lng, lat)) || distance(a.centroid, { lat, lng }) - distance(b.centroid, { lat, lng }));
+  if (found !== undefined) return showParcel(found.fid, current, { around, move: isAddress });
+  if (isAddress) view.goTo({ zoom: 17, lat, lng });
+  say(t('noParcel', { name }), true);
+}
+
+/** Whether a point lies in a geometry: a ray from it crosses the rings an odd number of times. @param {any} geometry @param {number} lng @param {number} lat */
+function holds(geometry, lng, lat) {
+  const rings = geometry.type === 'Polygon' ? geometry.coordinates : geometry.coordinates.flat();
+  return rings.flatMap((ring) => ring.slice(1).map((corner, index) => [ring[index], corner]))
+    .filter(([[x1, y1], [x2, y2]]) => (y1 > lat) !== (y2 > lat) && lng < x1 + ((lat - y1) / (y2 - y1)) * (x2 - x1)).length % 2 === 1;
+}
+
+const choosePlace = (/** @type {number} */ lat, /** @type {number} */ lng, /** @type {string | undefined} */ name = undefined) => void run((current) => showPlace(lat, lng, current, name ?? `${lat}, ${lng}`, name !== undefined));
+const chooseParcel = (/** @type {number} */ fid, move = true) => void run((current) => showParcel(fid, current, { move }));
+
+async function copy() {
+  await navigator.clipboard.writeText(location.href);
+  say(t('copied'));
+}
+
+// --- Comuni and regions ---------------------------------------------------------------------------------------------------
+
+/** @param {string} belfiore */
+function showComune(belfiore, isStep = true, move = true) {
+  const comune = comuni.get(belfiore);
+  if (comune === undefined) return;
+  asked += 1;
+  Object.assign(chosen, { parcel: null, comune: belfiore });
+  const { outline, bbox } = comune;
+  const box = outline === null ? bbox : view.boxOf(outline);
+  if (isStep) writeAddress(true);
+  const zoom = () => {
+    if (!signedIn()) return offerSignIn();
+    const from = overview.layers.find(({ name }) => name === 'parcels')?.minzoom ?? 14;
+    const middle = bbox ?? box;
+    if (middle !== null) view.goTo({ zoom: from + 1, lat: (middle[1] + middle[3]) / 2, lng: (middle[0] + middle[2]) / 2 });
+  };
+  tell(() => tellComune(comune, { close: () => forget(true), zoom }), 'half');
+  view.draw({ chosen: outline === null ? null : { type: 'Feature', properties: {}, geometry: outline }, mark: null });
+  if (move && box !== null) fit(box, 13);
+  say('');
+}
+
+/** @param {number} code */
+function goToRegion(code) {
+  const box = boxAround([...comuni.values()].filter(({ region }) => region === code)) ?? overview.regions.find((region) => region.code === code)?.bbox;
+  if (box) fit(box, 13);
+}
+
+/** Nothing is chosen any more. @param {boolean} isStep */
+function forget(isStep) {
+  asked += 1;
+  Object.assign(chosen, { parcel: null, comune: null });
+  if (isStep) writeAddress(true);
+  view.draw({ chosen: null, mark: null });
+  tell(() => tellPublished(overview.regions, [...comuni.values()], { region: goToRegion, comune: showComune }), 'peek');
+}
+
+/** @param {view.Comune[]} some @returns {[number, number, number, number] | null} */
+function boxAround(some) {
+  const boxes = some.flatMap(({ outline, bbox }) => (outline === null ? bbox === null ? [] : [bbox] : [view.boxOf(outline)]));
+  if (boxes.length === 0) return null;
+  const side = (/** @type {number} */ index, /** @type {(...values: number[]) => number} */ most) => most(...boxes.map((box) => /** @type {number} */ (box[index])));
+  return [side(0, Math.min), side(1, Math.min), side(2, Math.max), side(3, Math.max)];
+}
+
+/** @param {[number, number, number, number]} box @param {number} [maxZoom] */
+function fit(box, maxZoom) {
+  view.fit(box, covered(), maxZoom);
+}
+
+/** Pixels of the map that panels lie on. */
+const covered = () => (isSmall.matches ? { left: 0, below: $('record').offsetHeight } : { left: $('legend').offsetLeft + $('layers').offsetWidth, below: 0 });
+
+// --- Layers ---------------------------------------------------------------------------------------------------------------
+
+/** @param {string} name @param {boolean} isStep */
+function chooseLayer(name, isStep) {
+  const known = layerNames().includes(name) ? name : 'coverage';
+  chosen.layer = known;
+  for (const input of document.querySelectorAll('#choices input')) /** @type {HTMLInputElement} */ (input).checked = /** @type {HTMLInputElement} */ (input).value === known;
+  view.draw({ section: known === 'coverage' || known === 'parcels' ? null : known });
+  if (isStep) writeAddress(true);
+  showLegend();
+}
+
+const layerNames = () => ['coverage', 'parcels', ...overview.layers.map(({ name }) => name).filter((name) => !HIDDEN_LAYERS.includes(name))];
+
+/** Of what is drawn at this scale: a section's classes close by, its coverage by comune farther out. */
+function showLegend() {
+  const layer = overview.layers.find(({ name }) => name === chosen.layer) ?? null;
+  const isSection = layer !== null && !HIDDEN_LAYERS.includes(layer.name);
+  const drawn = isSection && view.draws(layer.name) ? layer : null;
+  $('legend').replaceChildren(...legendOf(drawn, isSection ? layer.name : null, view.COVERED), ...(isSection && drawn === null ? [element('p', { class: 'quiet' }, [t('closer')])] : []));
+  $('legend').hidden = chosen.layer === 'parcels' || (chosen.layer === 'coverage' && view.draws('parcels'));
+}
+
+function showLayers() {
+  $('choices').replaceChildren(...layerNames().map((name) => {
+    const title = name === 'coverage' ? t('coverage') : name === 'parcels' ? t('parcelsOnly') : titleOf(name);
+    const input = element('input', { type: 'radio', name: 'layer', value: name, checked: name === chosen.layer });
+    input.addEventListener('change', () => {
+      chooseLayer(name, true);
+      // On a small screen the list lies on the map that it changes.
+      if (isSmall.matches) $('layers').removeAttribute('open');
+    });
+    return element('label', {}, [input, element('span', {}, [title])]);
+  }));
+}
+
+// --- The panel on a small screen ------------------------------------------------------------------------------------------
+
+const isSmall = matchMedia('(max-width: 48rem)');
+const SIZES = ['peek', 'half', 'full'];
+
+/** @param {string} size */
+function sizeSheet(size) {
+  $('record').dataset['size'] = size;
+  $('sheet').setAttribute('aria-expanded', String(size !== 'peek'));
+}
+
+$('sheet').addEventListener('click', () => sizeSheet($('record').dataset['size'] === 'full' ? 'peek' : SIZES[SIZES.indexOf($('record').dataset['size'] ?? 'peek') + 1] ?? 'peek'));
+let grabbed = 0;
+$('sheet').addEventListener('pointerdown', ({ clientY }) => void (grabbed = clientY));
+$('sheet').addEventListener('touchmove', (event) => event.preventDefault(), { passive: false });
+$('sheet').addEventListener('touchend', (event) => {
+  const moved = grabbed - /** @type {Touch} */ (event.changedTouches[0]).clientY;
+  if (Math.abs(moved) < 20) return;
+  event.preventDefault();
+  const at = SIZES.indexOf($('record').dataset['size'] ?? 'peek') + Math.sign(moved);
+  sizeSheet(/** @type {string} */ (SIZES[Math.min(Math.max(at, 0), SIZES.length - 1)]));
+});
+
+// --- Signing in -----------------------------------------------------------------------------------------------------------
+
+const dialog = /** @type {HTMLDialogElement} */ ($('sign-in'));
+const tokenField = /** @type {HTMLInputElement} */ ($('token'));
+
+function openDialog() {
+  dialog.returnValue = '';
+  tokenField.value = '';
+  dialog.showModal();
+}
+
+/** @param {boolean} isNew tiles that were refused, or seen, are asked for again */
+function showSigned(isNew) {
+  $('sign').textContent = t(signedIn() ? 'signOut' : 'signIn');
+  $('sign').classList.toggle('plain', signedIn());
+  // A cookie ends with the server.
+  $('sign').hidden = signedIn() && sessionStorage.getItem('token') === null;
+  if (isNew) view.draw({ parcels: false });
+  view.draw({ parcels: signedIn() });
+  showLegend();
+}
+
+$('sign').addEventListener('click', () => {
+  if (!signedIn()) return openDialog();
+  useToken('');
+  forget(true);
+  showSigned(true);
+  say(t('signedOut'));
+});
+$('cancel').addEventListener('click', () => dialog.close());
+dialog.addEventListener('close', () => {
+  const key = tokenField.value.trim();
+  tokenField.value = '';
+  if (dialog.returnValue === 'keep' && key !== '') void signIn(key);
+});
+
+/** Asks once whether the token is one: tiles would ask by the dozen, and each wrong key counts. @param {string} key */
+async function signIn(key) {
+  useToken(key);
+  try {
+    await ask('/parcels/locate', { lat: 42, lng: 12.5, limit: 1 });
+  } catch (error) {
+    useToken('');
+    return failed(error);
+  }
+  showSigned(true);
+  say(t('signedIn'));
+}
+
+// --- Words ----------------------------------------------------------------------------------------------------------------
+
+function fill() {
+  fillWords();
+  $('language').textContent = t('switchTo').toUpperCase();
+  $('language').setAttribute('aria-label', t('language'));
+  $('language').setAttribute('lang', t('switchTo'));
+  showLayers();
+  showSigned(false);
+  $('told').replaceChildren(...telling());
+  const credits = /** @type {HTMLElement} */ ($('credits').querySelector('p'));
+  credits.textContent = overview.attribution.join(' · ');
+  dispatchEvent(new Event('languagechosen'));
+}
+
+$('language').addEventListener('click', () => {
+  useLanguage(currentLanguage() === 'it' ? 'en' : 'it');
+  say('');
+  fill();
+});
+$('opacity').addEventListener('input', ({ target }) => view.fade(Number(/** @type {HTMLInputElement} */ (target).value) / 100));
+addEventListener('beforeprint', () => void ($('printed').textContent = t('printedFrom', { date: dateOf(new Date()), url: location.href })));
+addEventListener('popstate', () => void follow());
+
+// --- Opening --------------------------------------------------------------------------------------------------------------
+
+/** Outlines come region by region: the map need not wait for the last. */
+async function readComuni() {
+  for (const { code } of overview.regions) {
+    const { comuni: found } = await open('/map/overview.json', { region: code });
+    for (const comune of found) comuni.set(comune.belfiore, { ...comune, region: code });
+    view.draw({ comuni });
+  }
+}
+
+async function start() {
+  const first = new URLSearchParams(location.hash.slice(1)).get('signin');
+  // Nobody who looks over a shoulder, or through the history, finds it.
+  if (first !== null) history.replaceState(null, '', location.pathname);
+  if (isSmall.matches) $('layers').removeAttribute('open');
+  sizeSheet('peek');
+  fill();
+  openSearch({ comuni: () => comuni.values(), comune: showComune, parcel: chooseParcel, place: choosePlace, say, failed });
+  const signing = openSession(first).catch((/** @type {unknown} */ error) => failed(error));
+  try {
+    const canDraw = await view.openView({
+      choose: (fid) => chooseParcel(fid, false), comune: showComune, place: (lat, lng) => choosePlace(lat, lng),
+      moved: () => {
+        // Until the address was read it is not ours to write.
+        if (isOpen) writeAddress(false);
+        showLegend();
+      },
+      refused: (status) => {
+        // What was asked in words is answered in words.
+        if ((status === 401 || status === 403) && !$('status').classList.contains('problem')) say(t('refused'), true, button(t('signIn'), openDialog));
+      },
+    });
+    if (!canDraw) say(t('noDrawing'), true);
+    overview = await open('/map/overview.json');
+    await signing;
+    view.draw({ layers: overview.layers });
+    fill();
+    await readComuni();
+    fill();
+    const whole = boxAround([...comuni.values()]);
+    if (readAddress().place === null && whole !== null) fit(whole, 13);
+    await follow();
+    if (!signedIn() && overview.regions.length > 0 && first === null) offerSignIn();
+  } catch (error) {
+    failed(error);
+  }
+  document.body.dataset['ready'] = 'true';
+}
+
+void start();

@@ -1,0 +1,296 @@
+// @ts-check
+/** The drawing: what is published by comune, tiles of parcels and of one section, the parcel that is chosen. It knows no section but by what the server says of it. */
+import { Map as Drawing, NavigationControl, ScaleControl } from './maplibre-gl.mjs';
+import { tilesOf, withToken } from './interface.js';
+import { t } from './words.js';
+
+/**
+ * @typedef {{ value?: string | number | boolean, from?: number | null, to?: number | null, label: string, color: string }} Class
+ * @typedef {{ name: string, title: string, kind: 'outline' | 'parcel' | 'category' | 'number', minzoom: number, maxzoom: number,
+ *   unit: string | null, value: string | null, classes: Class[], none: Class | null, not_mapped: Class | null }} Layer
+ * @typedef {{ belfiore: string, name: string | null, istat_code: string | null, parcels: number | null, bbox: [number, number, number, number] | null,
+ *   outline: GeoJSON.Geometry | null, coverage: Record<string, string>, region: number }} Comune
+ */
+
+/** Of light and dark: land, sea and lines; the colours of sections are their own. */
+const PALETTES = {
+  light: { back: '#eef1f4', land: '#fbfaf6', line: '#8d97a5', comune: '#5b6675', road: '#c9cdd3', water: '#a9cfe6', ink: '#2b3542', halo: '#ffffff', chosen: '#b4330a', parcel: '#6f6a5e' },
+  dark: { back: '#12171d', land: '#222a33', line: '#5d6a7a', comune: '#8b98a8', road: '#4a5360', water: '#2f5f80', ink: '#e6ebf1', halo: '#12171d', chosen: '#ffb454', parcel: '#7d8998' },
+};
+const isDark = matchMedia('(prefers-color-scheme: dark)');
+const palette = () => PALETTES[isDark.matches ? 'dark' : 'light'];
+
+/** How much of what is known covers a comune: one hue, from pale to full, that print and every kind of sight keep in order. */
+export const COVERED = [
+  { least: 1, word: 'coveredAll', light: '#2b7bba', dark: '#3f93d6' },
+  { least: 0.7, word: 'coveredMost', light: '#79b1da', dark: '#2f6fa3' },
+  { least: Number.MIN_VALUE, word: 'coveredSome', light: '#bcd7ec', dark: '#28506f' },
+  { least: 0, word: 'coveredNone', light: '#f2f0ea', dark: '#2b323b' },
+];
+/** Of one section. */
+export const STATES = {
+  mapped: { light: '#4a90c4', dark: '#3f86bd' }, partial: { light: '#b9d6ea', dark: '#2b5577' }, not_mapped: { light: '#d5d8dc', dark: '#3a424c' }, not_loaded: { light: '#f2f0ea', dark: '#2b323b' },
+};
+export const shade = (colours) => colours[isDark.matches ? 'dark' : 'light'];
+
+/** Share of the sections that cover a comune; what covers a part counts for half. @param {Comune} comune */
+export function shareCovered({ coverage }) {
+  const states = Object.values(coverage);
+  return states.length === 0 ? 0 : states.reduce((sum, state) => sum + (state === 'mapped' ? 1 : state === 'partial' ? 0.5 : 0), 0) / states.length;
+}
+
+/** @param {Comune} comune @param {string | null} section null: all of them */
+export function stateOf(comune, section) {
+  if (section !== null) return STATES[comune.coverage[section] ?? 'not_loaded'] ?? STATES.not_loaded;
+  return /** @type {typeof COVERED[number]} */ (COVERED.find(({ least }) => shareCovered(comune) >= least));
+}
+
+/** From here on parcels can be told apart. */
+export const CLOSE = 17;
+const EMPTY = { type: 'FeatureCollection', features: [] };
+const FONT = ['system-ui', 'sans-serif'];
+
+/** What is drawn now. */
+const shown = {
+  /** @type {Layer[]} */ layers: [], /** @type {Map<string, Comune>} */ comuni: new Map(), /** @type {string | null} */ section: null, parcels: false, opacity: 0.75,
+  /** @type {GeoJSON.Feature | null} */ chosen: null, /** @type {[number, number] | null} */ mark: null,
+  /** Numbers of parcels. @type {any} */ labels: { type: 'FeatureCollection', features: [] },
+};
+
+/** @type {import('maplibre-gl').Map | null} */
+let map = null;
+
+/**
+ * @param {{ choose: (fid: number) => void, comune: (belfiore: string) => void, place: (lat: number, lng: number) => void, moved: () => void, refused: (status: number) => void }} told
+ * @returns {Promise<boolean>} whether this browser can draw
+ */
+export async function openView(told) {
+  try {
+    map = new Drawing({
+      container: 'map', style: styleOf(), center: [12.6, 42.3], zoom: 4.8, minZoom: 4, maxZoom: 21, attributionControl: false, dragRotate: false, pitchWithRotate: false,
+      touchPitch: false, renderWorldCopies: false, transformRequest: withToken, fadeDuration: 0,
+      // A picture that is taken or printed later still has what was drawn.
+      canvasContextAttributes: { preserveDrawingBuffer: true, antialias: true },
+      locale: { 'Map.Title': t('mapHelp'), 'NavigationControl.ZoomIn': t('zoomInControl'), 'NavigationControl.ZoomOut': t('zoomOutControl') },
+    });
+  } catch {
+    return false;
+  }
+  const drawing = map;
+  drawing.touchZoomRotate.disableRotation();
+  drawing.keyboard.disableRotation();
+  drawing.addControl(new NavigationControl({ showCompass: false }), 'bottom-right');
+  drawing.addControl(new ScaleControl({ unit: 'metric' }), 'bottom-right');
+  drawing.on('error', ({ error }) => told.refused(/** @type {{ status?: number }} */ (error).status ?? 0));
+  drawing.on('moveend', told.moved);
+  const answer = (/** @type {import('maplibre-gl').PointLike} */ point, /** @type {{ lat: number, lng: number }} */ { lat, lng }) => {
+    const at = (/** @type {string} */ layer) => (drawing.getLayer(layer) === undefined ? undefined : drawing.queryRenderedFeatures(point, { layers: [layer] })[0]);
+    const parcel = at('parcel-area');
+    if (parcel !== undefined) return told.choose(Number(parcel.id));
+    const comune = at('comune-area');
+    if (draws('parcels')) told.place(Number(lat.toFixed(7)), Number(lng.toFixed(7)));
+    else if (comune !== undefined) told.comune(String(comune.properties['belfiore']));
+  };
+  drawing.on('click', ({ point, lngLat }) => answer(point, lngLat));
+  drawing.getCanvas().addEventListener('keydown', ({ key }) => {
+    if (key === 'Enter') answer(drawing.project(drawing.getCenter()), drawing.getCenter());
+  });
+  drawing.on('mousemove', ({ point }) => {
+    const over = ['parcel-area', 'comune-area'].some((layer) => drawing.getLayer(layer) !== undefined && drawing.queryRenderedFeatures(point, { layers: [layer] }).length > 0);
+    drawing.getCanvas().style.cursor = over ? 'pointer' : '';
+  });
+  drawing.on('idle', nameParcels);
+  isDark.addEventListener('change', redraw);
+  addEventListener('languagechosen', () => drawing.getCanvas().setAttribute('aria-label', t('mapHelp')));
+  await drawing.once('load');
+  drawing.addImage('hatch', hatch());
+  redraw();
+  return true;
+}
+
+/** Whether a layer is drawn at this scale, for who may see it. @param {string} layer */
+export function draws(layer) {
+  const { minzoom = Infinity } = shown.layers.find(({ name }) => name === layer) ?? {};
+  return shown.parcels && map !== null && map.getZoom() >= minzoom;
+}
+
+/** Each parcel's number once, in its largest piece: tiles cut parcels, and would name every piece. */
+function nameParcels() {
+  if (map === null || map.getLayer('parcel-area') === undefined) return;
+  /** @type {Map<number, { label: string, extent: number, middle: [number, number] }>} */
+  const named = new Map();
+  for (const { id, geometry, properties } of map.getZoom() < CLOSE ? [] : map.queryRenderedFeatures({ layers: ['parcel-area'] })) {
+    const middle = properties['kind'] === 'land' ? middleOf(geometry) : null;
+    if (middle === null) continue;
+    const [west, south, east, north] = boxOf(geometry);
+    const extent = (east - west) * (north - south);
+    if (extent > (named.get(Number(id))?.extent ?? 0)) named.set(Number(id), { label: properties['label'], extent, middle });
+  }
+  const features = [...named.values()].map(({ label, middle }) => ({ ...point(middle), properties: { label } }));
+  const next = { type: 'FeatureCollection', features };
+  if (JSON.stringify(next) === JSON.stringify(shown.labels)) return;
+  shown.labels = next;
+  /** @type {any} */ (map.getSource('labels')).setData(next);
+}
+
+/** What nobody has mapped: grey stripes, which no colour of a class can be taken for. */
+function hatch() {
+  const size = 16;
+  const data = new Uint8Array(size * size * 4);
+  for (let y = 0; y < size; y += 1) {
+    for (let x = 0; x < size; x += 1) data.set((x + y) % 8 < 2 ? [110, 118, 128, 255] : [205, 209, 214, 120], (y * size + x) * 4);
+  }
+  return { width: size, height: size, data };
+}
+
+/** @returns {any} the style for what is shown now */
+function styleOf() {
+  const colours = palette();
+  const { layers, section, parcels, opacity } = shown;
+  const tiled = parcels ? layers.filter(({ name }) => name === 'ground' || name === 'parcels' || name === section) : [];
+  const drawn = tiled.find(({ name }) => name === section);
+  const lines = tiled.find(({ name }) => name === 'parcels');
+  const source = ({ minzoom, maxzoom, name }) => ({ type: 'vector', tiles: [tilesOf(name)], minzoom, maxzoom });
+  // The comuni give way to the parcels that are drawn over them.
+  const close = drawn ?? lines;
+  const fade = close === undefined ? opacity : ['interpolate', ['linear'], ['zoom'], close.minzoom - 0.5, opacity, close.minzoom, 0];
+  const of = (name) => ({ source: name, 'source-layer': name });
+  return {
+    version: 8,
+    sources: {
+      comuni: { type: 'geojson', data: outlines() }, names: { type: 'geojson', data: middles() },
+      labels: { type: 'geojson', data: shown.labels }, chosen: { type: 'geojson', data: shown.chosen ?? EMPTY }, mark: { type: 'geojson', data: shown.mark === null ? EMPTY : point(shown.mark) },
+      ...Object.fromEntries(tiled.map((layer) => [layer.name, source(layer)])),
+    },
+    layers: [
+      { id: 'back', type: 'background', paint: { 'background-color': colours.back } },
+      { id: 'comune-land', type: 'fill', source: 'comuni', paint: { 'fill-color': colours.land } },
+      ...tiled.filter(({ name }) => name === 'ground').map(({ name }) => ({
+        id: 'ground', type: 'fill', ...of(name), paint: { 'fill-color': ['match', ['get', 'kind'], 'water', colours.water, colours.road] },
+      })),
+      { id: 'comune-area', type: 'fill', source: 'comuni', paint: { 'fill-color': ['get', 'colour'], 'fill-opacity': fade } },
+      { id: 'comune-hatch', type: 'fill', source: 'comuni', filter: ['==', ['get', 'state'], 'not_mapped'], paint: { 'fill-pattern': 'hatch', 'fill-opacity': fade } },
+      ...(drawn === undefined ? [] : [
+        { id: 'section', type: 'fill', ...of(drawn.name), paint: { 'fill-color': colourOf(drawn), 'fill-opacity': opacity } },
+        {
+          id: 'section-hatch', type: 'fill', ...of(drawn.name), paint: { 'fill-pattern': 'hatch', 'fill-opacity': opacity },
+          filter: ['all', ['!', ['has', 'value']], ['!=', ['get', 'coverage'], 'mapped']],
+        },
+      ]),
+      ...(lines === undefined ? [] : [
+        { id: 'parcel-area', type: 'fill', ...of('parcels'), paint: { 'fill-color': '#000', 'fill-opacity': 0 } },
+        { id: 'parcel-line', type: 'line', ...of('parcels'), paint: { 'line-color': colours.parcel, 'line-width': ['interpolate', ['linear'], ['zoom'], 14, 0.3, 16, 0.8, 19, 1.5] } },
+      ]),
+      { id: 'comune-line', type: 'line', source: 'comuni', paint: { 'line-color': colours.comune, 'line-width': ['interpolate', ['linear'], ['zoom'], 5, 0.4, 10, 1, 16, 2.5], 'line-opacity': 0.8 } },
+      { id: 'chosen-halo', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.halo, 'line-width': 7 } },
+      { id: 'chosen-line', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.chosen, 'line-width': 3.5 } },
+      ...(lines === undefined ? [] : [{
+        id: 'parcel-name', type: 'symbol', source: 'labels', minzoom: CLOSE,
+        layout: { 'text-field': ['get', 'label'], 'text-font': FONT, 'text-size': 12 }, paint: { 'text-color': colours.ink, 'text-halo-color': colours.halo, 'text-halo-width': 1.4 },
+      }]),
+      {
+        id: 'comune-name', type: 'symbol', source: 'names', maxzoom: 15, minzoom: 7,
+        layout: { 'text-field': ['get', 'name'], 'text-font': FONT, 'text-size': ['interpolate', ['linear'], ['zoom'], 8, 11, 13, 15], 'text-max-width': 8, 'symbol-sort-key': ['-', 0, ['get', 'parcels']] },
+        paint: { 'text-color': colours.ink, 'text-halo-color': colours.halo, 'text-halo-width': 1.6 },
+      },
+      { id: 'mark', type: 'circle', source: 'mark', paint: { 'circle-radius': 6, 'circle-color': colours.chosen, 'circle-stroke-color': colours.halo, 'circle-stroke-width': 2.5 } },
+    ],
+  };
+}
+
+/** @param {Layer} layer */
+function colourOf({ kind, classes, none }) {
+  const blank = none?.color ?? 'rgba(0,0,0,0)';
+  if (classes.length === 0) return blank;
+  const value = kind === 'number'
+    ? ['step', ['to-number', ['get', 'value']], classes[0]?.color, ...classes.slice(1).flatMap(({ from, color }) => [from, color])]
+    : ['match', ['to-string', ['get', 'value']], ...classes.flatMap((each) => [String(each.value), each.color]), blank];
+  return ['case', ['has', 'value'], value, ['==', ['get', 'coverage'], 'mapped'], blank, 'rgba(0,0,0,0)'];
+}
+
+function redraw() {
+  map?.setStyle(styleOf(), { diff: true });
+  if (map !== null && !map.hasImage('hatch')) map.addImage('hatch', hatch());
+}
+
+const point = (coordinates) => ({ type: 'Feature', properties: {}, geometry: { type: 'Point', coordinates } });
+
+function outlines() {
+  const features = [...shown.comuni.values()].filter(({ outline }) => outline !== null).map((comune) => ({
+    type: 'Feature', geometry: comune.outline,
+    properties: { belfiore: comune.belfiore, colour: shade(stateOf(comune, shown.section)), state: shown.section === null ? null : comune.coverage[shown.section] ?? 'not_loaded' },
+  }));
+  return { type: 'FeatureCollection', features };
+}
+
+/** Names of comuni stand in the middle of the largest part of each. */
+function middles() {
+  const features = [...shown.comuni.values()].flatMap(({ name, parcels, outline, bbox }) => {
+    const middle = outline === null ? bbox && [(bbox[0] + bbox[2]) / 2, (bbox[1] + bbox[3]) / 2] : middleOf(outline);
+    return name === null || middle === null ? [] : [{ ...point(middle), properties: { name, parcels: parcels ?? 0 } }];
+  });
+  return { type: 'FeatureCollection', features };
+}
+
+/** Centre of mass of the largest ring. @param {any} geometry */
+function middleOf({ type, coordinates }) {
+  const rings = type === 'Polygon' ? [coordinates[0]] : coordinates.map(([ring]) => ring);
+  const measured = rings.map((ring) => ring.slice(1).reduce(([area, x, y], [x2, y2], index) => {
+    const [x1, y1] = ring[index];
+    const cross = x1 * y2 - x2 * y1;
+    return [area + cross, x + (x1 + x2) * cross, y + (y1 + y2) * cross];
+  }, [0, 0, 0]));
+  const [area, x, y] = measured.reduce((largest, each) => (Math.abs(each[0]) > Math.abs(largest[0]) ? each : largest), [0, 0, 0]);
+  return area === 0 ? null : [x / (3 * area), y / (3 * area)];
+}
+
+// --- What the rest of the page says to it --------------------------------------------------------------------------------
+
+/** @param {Partial<typeof shown>} change */
+export function draw(change) {
+  Object.assign(shown, change);
+  redraw();
+}
+
+/** @param {number} opacity of what lies on the land, 0–1 */
+export function fade(opacity) {
+  shown.opacity = opacity;
+  // Not by a new style, which would look through every outline.
+  for (const { id, paint } of styleOf().layers) if (paint['fill-opacity'] !== undefined && map?.getLayer(id) !== undefined) map.setPaintProperty(id, 'fill-opacity', paint['fill-opacity']);
+}
+
+/** @returns {{ zoom: number, lat: number, lng: number } | null} */
+export function placeOf() {
+  if (map === null) return null;
+  const { lat, lng } = map.getCenter();
+  return { zoom: map.getZoom(), lat, lng };
+}
+
+/** @param {{ zoom: number, lat: number, lng: number }} place */
+export const goTo = ({ zoom, lat, lng }) => map?.jumpTo({ center: [lng, lat], zoom });
+
+/** @param {[number, number, number, number]} box west, south, east, north @param {{ left: number, below: number }} covered pixels that something lies on @param {number} maxZoom */
+export function fit(box, { left, below }, maxZoom = 19) {
+  if (map === null) return;
+  map.resize();
+  const { clientWidth: width, clientHeight: height } = map.getContainer();
+  const side = Math.min(width - left, height - below) * 0.12;
+  map.fitBounds(box, { padding: { top: side, left: side + left, right: side, bottom: side + below }, maxZoom, animate: false });
+}
+
+/** Moves no more than is needed to see a box, and not closer. @param {[number, number, number, number]} box @param {{ left: number, below: number }} covered */
+export function reveal(box, covered) {
+  if (map === null) return;
+  map.resize();
+  const { clientWidth: width, clientHeight: height } = map.getContainer();
+  const [{ x: left, y: bottom }, { x: right, y: top }] = [map.project([box[0], box[1]]), map.project([box[2], box[3]])];
+  if (left < covered.left || top < 0 || right > width || bottom > height - covered.below) fit(box, covered, map.getZoom());
+}
+
+/** @param {any} geometry @returns {[number, number, number, number]} */
+export function boxOf({ coordinates }) {
+  const flat = coordinates.flat(Infinity);
+  const xs = flat.filter((_, index) => index % 2 === 0);
+  const ys = flat.filter((_, index) => index % 2 === 1);
+  return [Math.min(...xs), Math.min(...ys), Math.max(...xs), Math.max(...ys)];
+}

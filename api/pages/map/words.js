@@ -1,0 +1,236 @@
+// @ts-check
+/** Every word of the page itself, in both languages. What a section is called and how its fields are told stands in the section's folder. */
+
+/** @typedef {'en' | 'it'} Language */
+
+const ENGLISH = {
+  language: 'Italiano',
+  switchTo: 'it',
+  title: 'mappale: parcels on a map',
+  skip: 'Skip to the record',
+  map: 'Map',
+  mapHelp: 'Map: arrow keys move it, plus and minus change the scale; Enter reads the parcel in the middle',
+  record: 'What is known of the place',
+  sheet: 'Make this panel larger or smaller',
+  searchLabel: 'Search: address, comune, coordinates or number of a parcel',
+  searchHint: 'Address, comune, coordinates, parcel',
+  suggestions: 'Suggestions',
+  searching: 'Searching …',
+  nothing: 'Nothing found for “{text}”.',
+  ofComune: 'comune · {parcels} parcels',
+  parcel: 'Parcel {name}',
+  byNumber: 'by its identifier',
+  coordinates: 'coordinates',
+  number: 'exact number',
+  number_without_exponent: 'number without its letter',
+  nearest_number: 'nearest number',
+  street: 'street',
+  layers: 'Layers',
+  coverage: 'Coverage',
+  parcelsOnly: 'Parcels only',
+  opacity: 'Opacity',
+  legend: 'Legend',
+  credits: 'Sources',
+  signIn: 'Sign in',
+  signOut: 'Sign out',
+  signInWhy: 'Parcels and their records need a token. On the machine of the server, mappale serve prints a link that signs this browser in; elsewhere type a token.',
+  token: 'Token',
+  tokenKept: 'It is kept in this tab until you close it, and goes to this server alone.',
+  cancel: 'Cancel',
+  signInFirst: 'Sign in to see parcels, to search addresses and to read records.',
+  refused: 'The server refuses this token or session: sign in again.',
+  signedIn: 'Signed in.',
+  signedOut: 'Signed out.',
+  published: 'What is published',
+  publishedWhat: 'Choose a comune on the map or search one. Closer in, each parcel tells all that is known of it.',
+  nothingPublished: 'Nothing is published yet: mappale load-region loads a first region.',
+  parcels: 'parcels',
+  comuni: 'comuni',
+  publishedOn: 'published {date}',
+  covered: '{n} of {all} sections cover it',
+  coveredAll: 'Mapped by every section',
+  coveredMost: 'By most',
+  coveredSome: 'By few',
+  coveredNone: 'By none',
+  mapped: 'Mapped',
+  partial: 'Partly mapped',
+  not_mapped: 'Not mapped',
+  not_loaded: 'Not loaded',
+  mappedNone: 'None here',
+  mappedNoneWhy: 'The sources cover this place, and there is nothing of it.',
+  partialWhy: 'The sources cover only a part: what is shown is a lower bound.',
+  not_mappedWhy: 'Nobody has said: the files that are loaded do not reach here. This is not the absence of it.',
+  not_loadedWhy: 'No file of it is loaded.',
+  closer: 'Closer in, parcels are drawn.',
+  zoomIn: 'Show its parcels',
+  reading: 'Reading parcel {fid} …',
+  looking: 'Looking for the parcel at {name} …',
+  noParcel: 'There is no parcel at {name}.',
+  shown: 'Parcel {label}, {comune}.',
+  noAnswer: 'The server does not answer.',
+  noDrawing: 'This browser cannot draw the map (it has no WebGL). Search and records work all the same.',
+  particella: 'Parcel {label}',
+  particellaOf: 'Parcel {label}, sheet {sheet}',
+  land: 'land',
+  road: 'road',
+  water: 'water',
+  building: 'building',
+  close: 'Close',
+  print: 'Print',
+  copy: 'Copy link',
+  copied: 'The link is copied.',
+  why: 'Why?',
+  source: 'Source',
+  noSource: 'no source is loaded',
+  whyHow: 'File, position in it and rule of each of these values, run again from what is published:',
+  more: 'All {n}',
+  neighbours: 'Neighbours',
+  attributions: 'Attributions',
+  files: 'Files in force for {comune}',
+  filesHelp: 'The newest of each kind that speaks of this comune.',
+  file: 'File',
+  vintage: 'Vintage',
+  loadFiles: 'Which files?',
+  yes: 'yes',
+  no: 'no',
+  printedFrom: 'Printed {date} from {url}',
+  zoomInControl: 'Zoom in',
+  zoomOutControl: 'Zoom out',
+};
+
+/** @type {Record<keyof typeof ENGLISH, string>} */
+const ITALIAN = {
+  language: 'English',
+  switchTo: 'en',
+  title: 'mappale: particelle sulla mappa',
+  skip: 'Vai alla scheda',
+  map: 'Mappa',
+  mapHelp: 'Mappa: le frecce la spostano, più e meno cambiano scala; Invio legge la particella al centro',
+  record: 'Che cosa si sa del luogo',
+  sheet: 'Ingrandisci o riduci questo pannello',
+  searchLabel: 'Cerca: indirizzo, comune, coordinate o numero di una particella',
+  searchHint: 'Indirizzo, comune, coordinate, particella',
+  suggestions: 'Suggerimenti',
+  searching: 'Ricerca in corso …',
+  nothing: 'Nessun risultato per «{text}».',
+  ofComune: 'comune · {parcels} particelle',
+  parcel: 'Particella {name}',
+  byNumber: 'per identificativo',
+  coordinates: 'coordinate',
+  number: 'numero esatto',
+  number_without_exponent: 'numero senza esponente',
+  nearest_number: 'numero più vicino',
+  street: 'via',
+  layers: 'Livelli',
+  coverage: 'Copertura',
+  parcelsOnly: 'Solo particelle',
+  opacity: 'Opacità',
+  legend: 'Legenda',
+  credits: 'Fonti',
+  signIn: 'Accedi',
+  signOut: 'Esci',
+  signInWhy: 'Le particelle e le loro schede richiedono un token. Sulla macchina del server, mappale serve stampa un link che fa accedere questo browser; altrove scrivi un token.',
+  token: 'Token',
+  tokenKept: 'Resta in questa scheda finché non la chiudi, e va solo a questo server.',
+  cancel: 'Annulla',
+  signInFirst: 'Accedi per vedere le particelle, cercare indirizzi e leggere le schede.',
+  refused: 'Il server rifiuta questo token o questa sessione: accedi di nuovo.',
+  signedIn: 'Accesso effettuato.',
+  signedOut: 'Sei uscito.',
+  published: 'Che cosa è pubblicato',
+  publishedWhat: 'Scegli un comune sulla mappa o cercalo. Da vicino, ogni particella dice tutto ciò che se ne sa.',
+  nothingPublished: 'Non è ancora pubblicato nulla: mappale load-region carica una prima regione.',
+  parcels: 'particelle',
+  comuni: 'comuni',
+  publishedOn: 'pubblicato il {date}',
+  covered: 'lo coprono {n} sezioni su {all}',
+  coveredAll: 'Coperto da tutte le sezioni',
+  coveredMost: 'Da quasi tutte',
+  coveredSome: 'Da poche',
+  coveredNone: 'Da nessuna',
+  mapped: 'Mappato',
+  partial: 'Mappato in parte',
+  not_mapped: 'Non mappato',
+  not_loaded: 'Non caricato',
+  mappedNone: 'Qui nulla',
+  mappedNoneWhy: 'Le fonti coprono questo luogo, e non vi è nulla.',
+  partialWhy: 'Le fonti coprono solo una parte: ciò che si vede è un limite inferiore.',
+  not_mappedWhy: 'Nessuno lo ha detto: i file caricati non arrivano fin qui. Non vuol dire che non ci sia.',
+  not_loadedWhy: 'Nessun suo file è caricato.',
+  closer: 'Da più vicino si vedono le particelle.',
+  zoomIn: 'Mostra le sue particelle',
+  reading: 'Lettura della particella {fid} …',
+  looking: 'Ricerca della particella a {name} …',
+  noParcel: 'Non c’è nessuna particella a {name}.',
+  shown: 'Particella {label}, {comune}.',
+  noAnswer: 'Il server non risponde.',
+  noDrawing: 'Questo browser non può disegnare la mappa (manca WebGL). Ricerca e schede funzionano lo stesso.',
+  particella: 'Particella {label}',
+  particellaOf: 'Particella {label}, foglio {sheet}',
+  land: 'terreno',
+  road: 'strada',
+  water: 'acqua',
+  building: 'edificio',
+  close: 'Chiudi',
+  print: 'Stampa',
+  copy: 'Copia link',
+  copied: 'Il link è copiato.',
+  why: 'Perché?',
+  source: 'Fonte',
+  noSource: 'nessuna fonte è caricata',
+  whyHow: 'File, posizione nel file e regola di ciascuno di questi valori, ricalcolati da ciò che è pubblicato:',
+  more: 'Tutte le {n} righe',
+  neighbours: 'Particelle vicine',
+  attributions: 'Attribuzioni',
+  files: 'File in vigore per {comune}',
+  filesHelp: 'Il più recente di ogni tipo che parla di questo comune.',
+  file: 'File',
+  vintage: 'Edizione',
+  loadFiles: 'Quali file?',
+  yes: 'sì',
+  no: 'no',
+  printedFrom: 'Stampato il {date} da {url}',
+  zoomInControl: 'Avvicina',
+  zoomOutControl: 'Allontana',
+};
+
+const WORDS = { en: ENGLISH, it: ITALIAN };
+
+/** @type {Language} */
+let language = /** @type {Language} */ (localStorage.getItem('language') ?? (navigator.language.startsWith('it') ? 'it' : 'en'));
+if (!(language in WORDS)) language = 'en';
+
+export const currentLanguage = () => language;
+
+/** @param {Language} chosen */
+export function useLanguage(chosen) {
+  language = chosen;
+  localStorage.setItem('language', chosen);
+}
+
+/** @param {keyof typeof ENGLISH} word @param {Record<string, string | number>} values what stands in braces */
+export function t(word, values = {}) {
+  return WORDS[language][word].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+}
+
+/** Whether the page has a word for it: values and states of records, which are words themselves. @param {string} word @returns {word is keyof typeof ENGLISH} */
+export const hasWord = (word) => Object.hasOwn(ENGLISH, word);
+
+/** @param {number} value @param {Intl.NumberFormatOptions} options */
+export const numberOf = (value, options = {}) => value.toLocaleString(language === 'it' ? 'it-IT' : 'en-GB', options);
+
+/** @param {string | Date} when */
+export const dateOf = (when) => new Date(when).toLocaleDateString(language === 'it' ? 'it-IT' : 'en-GB', { day: 'numeric', month: 'long', year: 'numeric' });
+
+/** Puts words where the document wants them. */
+export function fillWords() {
+  document.documentElement.lang = language;
+  document.title = t('title');
+  for (const [attribute, target] of [['data-word', null], ['data-word-label', 'aria-label'], ['data-word-placeholder', 'placeholder']]) {
+    for (const each of document.querySelectorAll(`[${attribute}]`)) {
+      const word = t(/** @type {keyof typeof ENGLISH} */ (each.getAttribute(/** @type {string} */ (attribute))));
+      if (target === null) each.textContent = word;
+      else each.setAttribute(/** @type {string} */ (target), word);
+    }
+  }
+}

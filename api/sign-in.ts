@@ -1,0 +1,161 @@
+/**
+ * Signing a browser of this machine in: `mappale serve` prints a link, once, for a server that only this machine reaches. Its secret stands behind the `#`,
+ * which no browser sends: the page exchanges it for a session, a cookie that counts as one token. Nothing of it is kept anywhere but in the process that gives
+ * the link, and it ends with it.
+ */
+import { randomBytes, timingSafeEqual, createHash } from 'node:crypto';
+import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
+import { z } from 'zod';
+import { trusting } from './callers.ts';
+import { ApiError, invalidParameter } from './errors.ts';
+import { JSON_TYPE } from './http.ts';
+
+/** What the map needs. */
+export const SESSION_SCOPES: readonly string[] = ['parcels:read', 'geocoding:read', 'admin_data:read'];
+
+/** How long the link can be used. */
+export const LINK_MS = 600_000;
+
+/** Requests of a session in an hour, as of a token. */
+export const SESSION_QUOTA = 1_000;
+
+const HOUR_MS = 3_600_000;
+
+/** What came of a secret. */
+export type Exchanged = { readonly session: string } | { readonly refused: 'unknown' | 'used' | 'expired' };
+
+/** The present hour of a session. */
+export interface SessionHour {
+  /** With this request; more than the quota: it is refused. */
+  readonly used: number;
+  /** Milliseconds since 1970. */
+  readonly endsAt: number;
+}
+
+export interface SignIn {
+  /** Each secret works once. */
+  exchange(secret: string): Promise<Exchanged>;
+  /** @param counted whether this request uses up the hour @returns null: there is no such session */
+  hour(session: string, counted: boolean): Promise<SessionHour | null>;
+}
+
+/** The one link of a server, and the session that comes of it. */
+export class SignInLink implements SignIn {
+  readonly secret = secretText();
+  readonly #until: number;
+  readonly #now: () => number;
+  #session: string | null = null;
+  #began = 0;
+  #used = 0;
+
+  /** @param now milliseconds since 1970 */
+  constructor(now: () => number = Date.now) {
+    this.#now = now;
+    this.#until = now() + LINK_MS;
+  }
+
+  async exchange(secret: string): Promise<Exchanged> {
+    if (!same(secret, this.secret)) return { refused: 'unknown' };
+    if (this.#session !== null) return { refused: 'used' };
+    if (this.#now() >= this.#until) return { refused: 'expired' };
+    this.#session = secretText();
+    return { session: this.#session };
+  }
+
+  async hour(session: string, counted: boolean): Promise<SessionHour | null> {
+    if (this.#session === null || !same(session, this.#session)) return null;
+    // A fixed hour that begins with its first request, as that of a token.
+    if (this.#now() >= this.#began + HOUR_MS) [this.#began, this.#used] = [this.#now(), 0];
+    if (counted) this.#used = Math.min(this.#used, SESSION_QUOTA) + 1;
+    return { used: this.#used, endsAt: this.#began + HOUR_MS };
+  }
+}
+
+function secretText(): string {
+  return randomBytes(32).toString('base64url');
+}
+
+/** Whether two texts are the same; how long that takes says nothing of where they differ. */
+function same(one: string, other: string): boolean {
+  const hash = (text: string): Buffer => createHash('sha256').update(text).digest();
+  return timingSafeEqual(hash(one), hash(other));
+}
+
+/** Addresses of this machine, and its name. */
+const isThisMachine = trusting(['127.0.0.0/8', '::1']);
+
+/** Whether only this machine can reach a server that listens there. */
+export function isLoopback(host: string): boolean {
+  const name = host.replace(/^\[(.*)\]$/, '$1');
+  return name === 'localhost' || isThisMachine(name);
+}
+
+/** Whether a request came straight from this machine, to an address of it: behind a foreign name another page may stand. */
+function isAtHome({ headers, socket }: FastifyRequest): boolean {
+  const host = /^(\[[^\]]*\]|[^:]*)(:\d+)?$/.exec(headers.host ?? '')?.[1];
+  return host !== undefined && isLoopback(host) && isThisMachine(socket.remoteAddress ?? '') && headers['x-forwarded-for'] === undefined && headers.forwarded === undefined;
+}
+
+/** Cookies are the same for all ports of a machine: each server's has a name of its own. */
+function cookieName({ headers }: FastifyRequest): string {
+  return `mappale_session_${/:(\d+)$/.exec(headers.host ?? '')?.[1] ?? '80'}`;
+}
+
+/** Session that a request comes with; null: none that counts. */
+export function sessionOf(request: FastifyRequest): string | null {
+  const { method, headers } = request;
+  // A page of another port of this machine is of the same site, but not of the same origin.
+  if (method !== 'GET' || !isAtHome(request) || !['same-origin', 'none', undefined].includes(headers['sec-fetch-site'])) return null;
+  const wanted = `${cookieName(request)}=`;
+  return headers.cookie?.split(';').map((each) => each.trim()).find((each) => each.startsWith(wanted))?.slice(wanted.length) ?? null;
+}
+
+const body = z.strictObject({ secret: z.string().max(100) });
+
+/** Bytes of a body that is read. */
+const MOST_BYTES = 1_000;
+
+const NO_PATH = (): ApiError => new ApiError('NOT_FOUND', 'there is no such path but for pages of this server on its own machine');
+
+const REFUSED: Readonly<Record<'unknown' | 'used' | 'expired', () => ApiError>> = {
+  unknown: () => new ApiError('INVALID_API_KEY', 'the link is not one of this server: take the one that mappale serve printed when it started last'),
+  used: () => new ApiError('GONE', 'the link was used already, and works once: start mappale serve again for another one'),
+  expired: () => new ApiError('GONE', `the link is older than ${LINK_MS / 60_000} minutes: start mappale serve again for another one`),
+};
+
+/** Serves the exchange, and whether this browser is signed in. @param base path below which the session is sent */
+export function serveSignIn(app: FastifyInstance, base: string, signIn: SignIn): void {
+  app.post(`${base}/map/sign-in`, async (request, reply) => {
+    const { host, origin, 'content-type': type } = request.headers;
+    // Another page can send a form; it can neither name this origin nor send JSON unasked.
+    if (!isAtHome(request) || origin !== `http://${host ?? ''}` || type?.split(';')[0]?.trim() !== 'application/json') throw NO_PATH();
+    const came = await signIn.exchange(await readSecret(request));
+    if ('refused' in came) throw REFUSED[came.refused]();
+    return reply.code(204).headers({
+      'cache-control': 'no-store', 'set-cookie': `${cookieName(request)}=${came.session}; HttpOnly; SameSite=Strict; Path=${base}`,
+    }).send();
+  });
+  app.get(`${base}/map/session`, async (request, reply): Promise<FastifyReply> => {
+    if (!isAtHome(request)) throw NO_PATH();
+    const session = sessionOf(request);
+    const signed_in = session !== null && (await signIn.hour(session, false)) !== null;
+    return reply.type(JSON_TYPE).header('cache-control', 'no-store').send(JSON.stringify({ signed_in, sign_in: 'link' }));
+  });
+}
+
+/** @throws ApiError `INVALID_PARAMS` */
+async function readSecret({ raw }: FastifyRequest): Promise<string> {
+  const refuse = (): ApiError => invalidParameter('body', '{"secret": "…"}, what stands behind #signin= in the link');
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of raw as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > MOST_BYTES) throw refuse();
+    chunks.push(chunk);
+  }
+  try {
+    return body.parse(JSON.parse(Buffer.concat(chunks).toString())).secret;
+  } catch {
+    throw refuse();
+  }
+}

@@ -1,0 +1,46 @@
+/** What was published of one parcel, and when it changed. */
+import type { Command } from 'commander';
+import { group } from '../progress.ts';
+import { fidOf, parcelHistory, type ParcelHistory, type PublishedValue } from '../operate/history.ts';
+import type { Context } from '../run/context.ts';
+import { command, look } from './command.ts';
+import { asFid, notFound } from './parcel.ts';
+
+/** Longer values are cut; --json has them whole. */
+const SHOWN = 80;
+
+export function historyCommand(): Command {
+  return command('history', 'What was published of one parcel, as long as it is kept: each value that changed, with its publication and what it was made from.', [
+    'mappale history 1400000000', 'mappale history H833_001300.594 --json',
+  ])
+    .argument('<id>', 'fid, or national cadastral reference; of a parcel that is no longer published, too')
+    .option('--json', 'print as JSON, with the values that never changed')
+    .action((id: string, options: { json?: boolean }) => look(options, async (context) => {
+      const history = await parcelHistory(context.database, await findEver(context, id));
+      if (history.fields.length === 0) throw notFound(id);
+      return [history, () => describe(id, history)];
+    }));
+}
+
+/** @throws MappaleError `NOT_FOUND` (exit 2) */
+async function findEver({ database }: Context, id: string): Promise<number> {
+  const fid = asFid(id) ?? (await fidOf(database, id));
+  if (fid === null) throw notFound(id);
+  return fid;
+}
+
+function describe(id: string, { fid, kept_since, fields }: ParcelHistory): string {
+  const changed = fields.filter(({ values }) => values.length > 1);
+  const same = fields.length - changed.length;
+  return [
+    `parcel ${id}${id === String(fid) ? '' : `, fid ${fid}`}: kept since ${kept_since ?? 'never'}; ${group(changed.length)} values changed, ${group(same)} did not (--json lists them)`,
+    ...changed.flatMap(({ section, field, values }) => ['', field === '' ? section : `${section}.${field}`, ...values.map(describeValue)]),
+  ].join('\n');
+}
+
+function describeValue({ value, publication, since, release }: PublishedValue): string {
+  const text = value === undefined ? 'not published' : JSON.stringify(value);
+  const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
+  const by = publication === null ? 'the lists of Italy' : `publication ${publication}`;
+  return `  since ${since}  ${shown}  (${by}${release === null ? '' : `; ${release}`})`;
+}

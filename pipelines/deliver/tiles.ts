@@ -1,0 +1,215 @@
+/**
+ * Tiles of the map: comuni, roads and water, parcels, and each section that says how it is drawn. The database gives rows, and they are written as tiles here,
+ * on both engines alike: one of them cannot write tiles, and the other one would not be much quicker.
+ */
+import { firstFid } from '../contract/regions.ts';
+import type { MapLayer, RangeClass, Section, ValueClass } from '../contract/section.ts';
+import { SECTIONS } from '../contract/sections.ts';
+import { boxOfTile, unitDegrees, vectorTile, type TileFeature, type TileNumber, type TileValue } from '../formats/vector-tile.ts';
+import { cellsOf, columnsOf, type Ask, type Cell, type OutputColumn } from './columns.ts';
+
+/** Media type of a tile. */
+export const TILE_TYPE = 'application/vnd.mapbox-vector-tile';
+
+/** Most parcels of a tile: of more the largest. At the lowest zoom that shows them a town has some thousands in one. */
+export const MOST_FEATURES = 10_000;
+
+/** From which zoom on, and up to which; larger ones are drawn from the tiles of the highest. */
+const ZOOMS = { comuni: [8, 14], ground: [13, 16], parcels: [14, 16] } as const;
+
+/** A layer that tiles are made of. */
+export interface TileLayer {
+  readonly name: string;
+  readonly title: string;
+  readonly minzoom: number;
+  readonly maxzoom: number;
+  /** Kinds of parcel that are in it; null: it is of comuni. */
+  readonly kinds: readonly string[] | null;
+  /** The section that it draws, and how; null: drawings alone. */
+  readonly section: { readonly name: string; readonly layer: MapLayer } | null;
+  /** Names of what its features say, each with what it is. */
+  readonly fields: Readonly<Record<string, string>>;
+}
+
+const PARCEL_FIELDS = { fid: 'Parcel identifier', kind: 'land, road or water' };
+
+export const TILE_LAYERS: readonly TileLayer[] = [
+  {
+    name: 'comuni', title: 'Comuni', ...between(ZOOMS.comuni), kinds: null, section: null,
+    fields: {
+      belfiore: 'Cadastral code; missing: not known', name: 'Name', istat_code: 'ISTAT code as of the boundaries\' edition', region: 'ISTAT code of the region; missing: not known',
+    },
+  },
+  { name: 'ground', title: 'Roads and water', ...between(ZOOMS.ground), kinds: ['road', 'water'], section: null, fields: PARCEL_FIELDS },
+  {
+    name: 'parcels', title: 'Parcels', ...between(ZOOMS.parcels), kinds: ['land', 'road', 'water'], section: null,
+    fields: { ...PARCEL_FIELDS, label: 'Number of the parcel, as the map shows it' },
+  },
+  ...SECTIONS.flatMap(layerOf),
+];
+
+function between([minzoom, maxzoom]: readonly [number, number]): Pick<TileLayer, 'minzoom' | 'maxzoom'> {
+  return { minzoom, maxzoom };
+}
+
+function layerOf({ name, title, kinds, layer }: Section): TileLayer[] {
+  if (layer === undefined) return [];
+  const fields = {
+    fid: PARCEL_FIELDS.fid, value: layer.title, coverage: 'Where there is no value: mapped, there is none; partial, not all maps cover the place; not_mapped, not_loaded',
+  };
+  return [{ name, title, ...between(ZOOMS.parcels), kinds, section: { name, layer }, fields }];
+}
+
+/** What a tile is answered with. */
+export interface Tile {
+  /** The publications that it was found in. */
+  readonly publication: string;
+  /** Null: nothing is there. */
+  readonly bytes: Buffer | null;
+}
+
+type Drawn = { readonly publication: string; readonly facts: string | null; readonly drawings: Uint8Array | null; readonly told?: string | null };
+
+/** fids of all regions. */
+const ALL_FIDS = [0, 2_147_483_647] as const;
+
+/** @throws MappaleError (kind `database`) */
+export async function tileOf(ask: Ask, layer: TileLayer, tile: TileNumber): Promise<Tile> {
+  const { name, kinds, section } = layer;
+  const sections = section === null ? [] : [section.name];
+  const { publication, facts, drawings, told } = kinds === null ? await drawnComuni(ask, tile, null) : await drawnParcels(ask, tile, kinds, sections, ALL_FIDS);
+  if (facts === null || drawings === null) return { publication, bytes: null };
+  const features = kinds === null ? comuni(facts) : section === null ? parcels(facts, name === 'parcels') : valued(facts, told ?? null, section);
+  return { publication, bytes: vectorTile(tile, name, features, drawings) };
+}
+
+function drawnComuni(ask: Ask, tile: TileNumber, region: number | null): Promise<Drawn> {
+  return ask<Drawn>('select publication, facts, drawings from api.tile_comuni($1, $2, $3)', [boxOfTile(tile, true), unitDegrees(tile.z), region]);
+}
+
+function drawnParcels(ask: Ask, tile: TileNumber, kinds: readonly string[], sections: readonly string[], range: readonly [number, number]): Promise<Drawn> {
+  const parameters = [boxOfTile(tile, true), kinds, sections, range, MOST_FEATURES];
+  return ask<Drawn>('select publication, facts, drawings, told from api.tile_parcels($1, $2, $3, $4, $5)', parameters);
+}
+
+/** Kinds of parcel that a map of a region has in one layer. */
+const ALL_KINDS = ['land', 'road', 'water'];
+
+/** Zooms at which a map of a region in one file has parcels: what is nearer is drawn from the last. */
+export const EXPORTED_ZOOMS = { comuni: ZOOMS.comuni[0], parcels: ZOOMS.parcels[0], last: ZOOMS.parcels[0] + 1 } as const;
+
+/** Columns of a region's parcels that are drawn: what they are, and of each section its value, and what covers the place where there is none. */
+export function drawnColumns(sections: readonly string[]): readonly OutputColumn[] {
+  const names = new Set(['fid', 'label', 'kind', ...drawnNames(sections).flatMap(({ value, coverage }) => [value, coverage])]);
+  return columnsOf(['basic', ...sections]).filter(({ name }) => names.has(name));
+}
+
+function drawnNames(sections: readonly string[]): readonly { readonly value: string; readonly coverage: string }[] {
+  return SECTIONS.flatMap(({ name, layer }) => (layer === undefined || !sections.includes(name) ? [] : [
+    { value: `${name}_${layer.value}`, coverage: `${name}_${layer.coverage ?? 'coverage'}` },
+  ]));
+}
+
+/** A tile of one region with its comuni, and its parcels with what is drawn of sections. @throws MappaleError (kind `database`) */
+export async function regionTile(ask: Ask, region: number, sections: readonly string[], tile: TileNumber): Promise<Tile> {
+  const outlines = await drawnComuni(ask, tile, region);
+  const parts: Buffer[] = [];
+  if (outlines.facts !== null && outlines.drawings !== null) parts.push(vectorTile(tile, 'comuni', comuni(outlines.facts), outlines.drawings));
+  if (tile.z >= EXPORTED_ZOOMS.parcels) {
+    const drawn = SECTIONS.filter(({ name, layer }) => layer !== undefined && sections.includes(name)).map(({ name }) => name);
+    const { facts, drawings, told } = await drawnParcels(ask, tile, ALL_KINDS, drawn, [firstFid(region), firstFid(region + 1)]);
+    if (facts !== null && drawings !== null) {
+      const columns = columnsOf(drawn).map(({ name }) => name);
+      const places = drawnNames(drawn).map(({ value, coverage }) => ({ value, at: columns.indexOf(value), coverage, coverageAt: columns.indexOf(coverage) }));
+      const cells = cellsOf(told ?? null, drawn);
+      const features = (JSON.parse(facts) as ParcelFacts[]).map(([fid, label, kind]): TileFeature => {
+        const tags: Record<string, TileValue> = { fid, label, kind };
+        for (const { value, at, coverage, coverageAt } of places) {
+          const [said, covered] = [cells.get(fid)?.[at] ?? null, cells.get(fid)?.[coverageAt] ?? null];
+          if (said !== null) tags[value] = said;
+          else if (covered !== null) tags[coverage] = covered;
+        }
+        return { id: fid, tags };
+      });
+      parts.push(vectorTile(tile, 'parcels', features, drawings));
+    }
+  }
+  // Layers stand one after the other.
+  return { publication: outlines.publication, bytes: parts.length === 0 ? null : Buffer.concat(parts) };
+}
+
+function comuni(facts: string): TileFeature[] {
+  return (JSON.parse(facts) as [string | null, string, string, number | null][]).map(([belfiore, name, code, region]) => ({
+    id: null, tags: { ...(belfiore === null ? {} : { belfiore }), name, istat_code: code, ...(region === null ? {} : { region }) },
+  }));
+}
+
+type ParcelFacts = readonly [fid: number, label: string, kind: string];
+
+function parcels(facts: string, labelled: boolean): TileFeature[] {
+  return (JSON.parse(facts) as ParcelFacts[]).map(([fid, label, kind]) => ({ id: fid, tags: { fid, ...(labelled ? { label } : {}), kind } }));
+}
+
+function valued(facts: string, told: string | null, { name, layer }: { readonly name: string; readonly layer: MapLayer }): TileFeature[] {
+  const columns = columnsOf([name]).map((column) => column.name);
+  const [value, coverage] = [layer.value, layer.coverage ?? 'coverage'].map((column) => columns.indexOf(`${name}_${column}`)) as [number, number];
+  const cells = cellsOf(told, [name]);
+  return (JSON.parse(facts) as ParcelFacts[]).map(([fid]) => {
+    const row: readonly Cell[] = cells.get(fid) ?? [];
+    // A section of which nothing at all is said of the place has nothing loaded there.
+    const said = row[value] ?? null;
+    return { id: fid, tags: { fid, ...(said === null ? { coverage: row[coverage] ?? 'not_loaded' } : { value: said }) } };
+  });
+}
+
+/** A class of a layer as the map's legend has it. */
+export interface LegendClass {
+  readonly value?: string | boolean;
+  /** Included; null: none. */
+  readonly from?: number | null;
+  /** Not included; null: none. */
+  readonly to?: number | null;
+  readonly label: string;
+  readonly color: string;
+}
+
+/** What the map is told of a layer. */
+export interface Legend {
+  readonly name: string;
+  readonly title: string;
+  readonly kind: 'outline' | 'parcel' | 'category' | 'number';
+  readonly minzoom: number;
+  readonly maxzoom: number;
+  readonly fields: Readonly<Record<string, string>>;
+  /** What is drawn, with its unit; null: it is no section's, or has no unit. */
+  readonly value: string | null;
+  readonly unit: string | null;
+  readonly classes: readonly LegendClass[];
+  readonly none: Readonly<Record<'label' | 'color', string>> | null;
+  readonly not_mapped: Readonly<Record<'label' | 'color', string>> | null;
+}
+
+const NUMBER = new Intl.NumberFormat('en');
+
+/** Pale, so that what there is stands out; and a grey that no class has. */
+const [NONE, NOT_MAPPED] = ['#ffffff', '#6b6b6b'];
+
+export const LEGENDS: readonly Legend[] = TILE_LAYERS.map(({ name, title, minzoom, maxzoom, kinds, section, fields }) => {
+  const common = { name, title, minzoom, maxzoom, fields };
+  if (section === null) return { ...common, kind: kinds === null ? 'outline' : 'parcel', value: null, unit: null, classes: [], none: null, not_mapped: null };
+  const { layer } = section;
+  const isCategory = layer.classes.some((each) => 'value' in each);
+  return {
+    ...common, kind: isCategory ? 'category' : 'number', value: layer.title, unit: layer.unit ?? null,
+    classes: isCategory ? (layer.classes as readonly ValueClass[]) : ranges(layer.classes),
+    none: { label: layer.none, color: NONE }, not_mapped: { label: 'Not mapped: the files loaded do not reach here', color: NOT_MAPPED },
+  };
+});
+
+function ranges(classes: readonly RangeClass[]): LegendClass[] {
+  return classes.map(({ from = null, label, color }, index) => {
+    const to = classes[index + 1]?.from ?? null;
+    const shown = from === null ? `under ${NUMBER.format(to ?? 0)}` : to === null ? `${NUMBER.format(from)} or more` : `${NUMBER.format(from)} to ${NUMBER.format(to)}`;
+    return { from, to, label: label ?? shown, color };
+  });
+}

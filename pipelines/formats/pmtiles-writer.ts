@@ -1,0 +1,165 @@
+/**
+ * PMTiles 3: all tiles of a map in one file that is read by ranges of bytes. Tiles come in the order of their numbers and are written as they come; what must
+ * be known of each to find it again is kept until the end, and two that are alike stand in the file once. The first 16 KiB hold header and root directory, as
+ * readers expect; metadata and other directories stand behind the tiles, where their size need not be known before.
+ */
+import { createHash } from 'node:crypto';
+import { open, type FileHandle } from 'node:fs/promises';
+import { promisify } from 'node:util';
+import { constants, gzip, gzipSync } from 'node:zlib';
+import type { TileNumber } from './vector-tile.ts';
+
+const HEADER_BYTES = 127;
+
+/** A reader looks for header and root here. */
+const FRONT_BYTES = 16_384;
+
+const MOST_ROOT_BYTES = FRONT_BYTES - HEADER_BYTES;
+
+/** Entries of a leaf directory, to begin with. */
+const LEAF_ENTRIES = 4_096;
+
+/** Numbers that the format has for gzip, and for Mapbox Vector Tiles. */
+const [GZIP, MVT] = [2, 1];
+
+export interface PmtilesFacts {
+  /** West, south, east, north; degrees. */
+  readonly bounds: readonly [number, number, number, number];
+  readonly minzoom: number;
+  readonly maxzoom: number;
+  readonly metadata: Readonly<Record<string, unknown>>;
+}
+
+interface Entry {
+  readonly id: number;
+  readonly offset: number;
+  readonly length: number;
+  /** Tiles in a row that have this content; 0: it is a leaf directory. */
+  run: number;
+}
+
+/** Number of a tile: zoom after zoom, and along a Hilbert curve in each. */
+export function tileId({ z, x, y }: TileNumber): number {
+  let id = (4 ** z - 1) / 3;
+  let [column, row] = [x, y];
+  for (let side = 2 ** (z - 1); side >= 1; side /= 2) {
+    const [right, down] = [(column & side) > 0, (row & side) > 0];
+    id += side * side * (right ? (down ? 2 : 3) : down ? 1 : 0);
+    // Each quarter is the whole curve, turned.
+    if (!down) {
+      if (right) [column, row] = [side - 1 - column, side - 1 - row];
+      [column, row] = [row, column];
+    }
+  }
+  return id;
+}
+
+export class PmtilesFile {
+  readonly #path: string;
+  readonly #facts: PmtilesFacts;
+  readonly #entries: Entry[] = [];
+  readonly #known = new Map<string, Pick<Entry, 'offset' | 'length'>>();
+  #file: FileHandle | null = null;
+  #bytes = 0;
+  #tiles = 0;
+
+  constructor(path: string, facts: PmtilesFacts) {
+    this.#path = path;
+    this.#facts = facts;
+  }
+
+  /** @param tile as it is read, behind all that were added before @throws Error where it is not: a bug */
+  async add(number: TileNumber, tile: Buffer): Promise<void> {
+    this.#file ??= await open(this.#path, 'w');
+    const id = tileId(number);
+    const last = this.#entries.at(-1);
+    if (last !== undefined && id < last.id + last.run) throw new Error(`tile ${id} comes behind ${last.id}`);
+    this.#tiles += 1;
+    const digest = createHash('sha256').update(tile).digest('base64');
+    let place = this.#known.get(digest);
+    if (place === undefined) {
+      const packed = await promisify(gzip)(tile, { level: constants.Z_BEST_COMPRESSION });
+      place = { offset: this.#bytes, length: packed.length };
+      await this.#file.write(packed, 0, packed.length, FRONT_BYTES + this.#bytes);
+      this.#bytes += packed.length;
+      this.#known.set(digest, place);
+    }
+    if (last !== undefined && last.offset === place.offset && id === last.id + last.run) last.run += 1;
+    else this.#entries.push({ id, ...place, run: 1 });
+  }
+
+  /** Writes what finds the tiles. */
+  async close(): Promise<void> {
+    this.#file ??= await open(this.#path, 'w');
+    const { root, leaves } = directories(this.#entries);
+    const metadata = gzipSync(JSON.stringify(this.#facts.metadata), { level: constants.Z_BEST_COMPRESSION });
+    const end = FRONT_BYTES + this.#bytes;
+    const front = Buffer.alloc(FRONT_BYTES);
+    this.#header(front, root.length, [end, metadata.length], [end + metadata.length, leaves.length]);
+    root.copy(front, HEADER_BYTES);
+    await this.#file.write(front, 0, front.length, 0);
+    await this.#file.write(metadata, 0, metadata.length, end);
+    if (leaves.length > 0) await this.#file.write(leaves, 0, leaves.length, end + metadata.length);
+    await this.abort();
+  }
+
+  /** Gives up; who made the path takes the file away. */
+  async abort(): Promise<void> {
+    const file = this.#file;
+    this.#file = null;
+    await file?.close();
+  }
+
+  #header(header: Buffer, rootBytes: number, metadata: readonly [number, number], leaves: readonly [number, number]): void {
+    const { bounds, minzoom, maxzoom } = this.#facts;
+    const [west, south, east, north] = bounds;
+    header.write('PMTiles', 0, 'latin1');
+    header.writeUInt8(3, 7);
+    const places = [HEADER_BYTES, rootBytes, ...metadata, ...leaves, FRONT_BYTES, this.#bytes, this.#tiles, this.#entries.length, this.#known.size];
+    for (const [index, value] of places.entries()) header.writeBigUInt64LE(BigInt(value), 8 + index * 8);
+    // The tiles lie in the order of their numbers.
+    for (const [index, value] of [1, GZIP, GZIP, MVT, minzoom, maxzoom].entries()) header.writeUInt8(value, 96 + index);
+    for (const [index, degrees] of bounds.entries()) header.writeInt32LE(Math.round(degrees * 1e7), 102 + index * 4);
+    header.writeUInt8(minzoom, 118);
+    for (const [index, degrees] of [(west + east) / 2, (south + north) / 2].entries()) header.writeInt32LE(Math.round(degrees * 1e7), 119 + index * 4);
+  }
+}
+
+/** The root, with leaves where it would be too large. */
+function directories(entries: readonly Entry[]): { root: Buffer; leaves: Buffer } {
+  const alone = directory(entries);
+  if (alone.length <= MOST_ROOT_BYTES) return { root: alone, leaves: Buffer.alloc(0) };
+  for (let size = LEAF_ENTRIES; ; size *= 2) {
+    const leaves: Buffer[] = [];
+    const pointers: Entry[] = [];
+    let offset = 0;
+    for (let at = 0; at < entries.length; at += size) {
+      const leaf = directory(entries.slice(at, at + size));
+      pointers.push({ id: (entries[at] as Entry).id, offset, length: leaf.length, run: 0 });
+      leaves.push(leaf);
+      offset += leaf.length;
+    }
+    const root = directory(pointers);
+    if (root.length <= MOST_ROOT_BYTES) return { root, leaves: Buffer.concat(leaves) };
+  }
+}
+
+/** Columns of the entries one after the other, packed. */
+function directory(entries: readonly Entry[]): Buffer {
+  const bytes: number[] = [];
+  const varint = (value: number): void => {
+    let rest = value;
+    for (; rest >= 128; rest = Math.floor(rest / 128)) bytes.push((rest % 128) | 128);
+    bytes.push(rest);
+  };
+  varint(entries.length);
+  for (const [index, { id }] of entries.entries()) varint(id - (entries[index - 1]?.id ?? 0));
+  for (const { run } of entries) varint(run);
+  for (const { length } of entries) varint(length);
+  for (const [index, { offset }] of entries.entries()) {
+    const before = entries[index - 1];
+    // 0: where the one before ends.
+    varint(before !== undefined && offset === before.offset + before.length ? 0 : offset + 1);
+  }
+  return gzipSync(Buffer.from(bytes), { level: constants.Z_BEST_COMPRESSION });
+}

@@ -1,0 +1,318 @@
+/**
+ * Mapbox Vector Tiles 2.1, written from drawings in well-known binary of the tiny kind (TWKB), as PostGIS gives them: whole numbers of 1e-7 degrees, each the
+ * difference to the one before. A tile needs no more than that, and both engines have it, while only one of them can write tiles itself.
+ */
+
+/** Units of a tile's side. */
+export const EXTENT = 4096;
+
+/** Units by which drawings reach over the sides, so that no side shows as a line. */
+const BUFFER = 64;
+
+/** Highest zoom of a tile's number. */
+export const HIGHEST_ZOOM = 22;
+
+/** TWKB is asked for with so many decimals of a degree. */
+const PER_DEGREE = 1e7;
+
+export interface TileNumber {
+  readonly z: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+export type TileValue = string | number | boolean;
+
+export interface TileFeature {
+  /** Whole and not negative; null: it has none. */
+  readonly id: number | null;
+  readonly tags: Readonly<Record<string, TileValue>>;
+}
+
+/** Longitude and latitude of a tile's sides with its buffer, or without. @returns west, south, east, north; degrees, EPSG:4326 */
+export function boxOfTile({ z, x, y }: TileNumber, buffer: boolean): readonly [number, number, number, number] {
+  const [side, more] = [2 ** z, buffer ? BUFFER / EXTENT : 0];
+  const latitude = (row: number): number => (Math.atan(Math.sinh(Math.PI * (1 - (2 * row) / side))) * 180) / Math.PI;
+  const longitude = (column: number): number => (column / side) * 360 - 180;
+  return [longitude(x - more), latitude(y + 1 + more), longitude(x + 1 + more), latitude(y - more)];
+}
+
+/** The tile that has a point. */
+export function tileAt(z: number, lng: number, lat: number): TileNumber {
+  const side = 2 ** z;
+  const within = (value: number): number => Math.min(side - 1, Math.max(0, Math.floor(value)));
+  return { z, x: within(columnOf(lng) * side), y: within(rowOf(lat) * side) };
+}
+
+/** Degrees that a unit of a tile is wide. */
+export function unitDegrees(z: number): number {
+  return 360 / 2 ** z / EXTENT;
+}
+
+/** Web Mercator, 0–1 from west to east and from north to south. */
+function columnOf(lng: number): number {
+  return lng / 360 + 0.5;
+}
+
+function rowOf(lat: number): number {
+  const sine = Math.sin((lat * Math.PI) / 180);
+  return 0.5 - Math.log((1 + sine) / (1 - sine)) / (4 * Math.PI);
+}
+
+/**
+ * Writes a tile of one layer.
+ * @param drawings TWKB of polygons with 7 decimals, one after the other: one for each feature
+ * @throws Error for drawings that are none, or not as many as the features: a bug
+ */
+export function vectorTile(tile: TileNumber, name: string, features: readonly TileFeature[], drawings: Uint8Array): Buffer {
+  const keys = new Map<string, number>();
+  const values = new Map<string, number>();
+  const layer = new Bytes();
+  layer.bytes(1, Buffer.from(name));
+  const reader = new Twkb(drawings);
+  for (const { id, tags } of features) {
+    const commands = commandsOf(reader.polygons(), tile);
+    const feature = new Bytes();
+    if (id !== null) feature.number(1, id);
+    feature.packed(2, Object.entries(tags).flatMap(([key, value]) => [numberOf(keys, key), numberOf(values, JSON.stringify(value))]));
+    feature.number(3, POLYGON);
+    feature.packed(4, commands);
+    layer.bytes(2, feature.done());
+  }
+  if (!reader.ended) throw new Error('there are more drawings than features');
+  for (const key of keys.keys()) layer.bytes(3, Buffer.from(key));
+  for (const value of values.keys()) layer.bytes(4, valueOf(JSON.parse(value) as TileValue));
+  layer.number(5, EXTENT);
+  layer.number(15, 2);
+  const written = new Bytes();
+  written.bytes(3, layer.done());
+  return Buffer.from(written.done());
+}
+
+const POLYGON = 3;
+
+/** Number of something in the order in which it came first. */
+function numberOf(known: Map<string, number>, each: string): number {
+  let number = known.get(each);
+  if (number === undefined) known.set(each, number = known.size);
+  return number;
+}
+
+function valueOf(value: TileValue): Uint8Array {
+  const written = new Bytes();
+  if (typeof value === 'string') written.bytes(1, Buffer.from(value));
+  else if (typeof value === 'boolean') written.number(7, Number(value));
+  else if (Number.isSafeInteger(value) && value >= 0) written.number(5, value);
+  else written.double(3, value);
+  return written.done();
+}
+
+/** Points of a ring in units of the tile: x, y, x, y … */
+type Ring = number[];
+
+const [MOVE_TO, LINE_TO, CLOSE_PATH] = [1, 2, 7];
+
+/** @param polygons rings of each, in degrees; the outer one first */
+function commandsOf(polygons: readonly (readonly Ring[])[], { z, x, y }: TileNumber): number[] {
+  const side = 2 ** z * EXTENT;
+  const [left, top] = [x * EXTENT, y * EXTENT];
+  const placed = (ring: Ring): Ring => {
+    const points: Ring = [];
+    for (let at = 0; at < ring.length; at += 2) {
+      const column = Math.round(columnOf((ring[at] as number) / PER_DEGREE) * side - left);
+      const row = Math.round(rowOf((ring[at + 1] as number) / PER_DEGREE) * side - top);
+      if (column !== points.at(-2) || row !== points.at(-1)) points.push(column, row);
+    }
+    // The last point is the first again.
+    while (points.length > 2 && points[0] === points.at(-2) && points[1] === points.at(-1)) points.length -= 2;
+    return points;
+  };
+  const drawn: Ring[] = [];
+  for (const [outer = [], ...holes] of polygons) {
+    const ring = placed(outer);
+    const area = areaOf(ring);
+    if (area === 0) continue;
+    drawn.push(area > 0 ? ring : reversed(ring));
+    for (const hole of holes.map(placed)) {
+      const inside = areaOf(hole);
+      if (inside !== 0) drawn.push(inside < 0 ? hole : reversed(hole));
+    }
+  }
+  // What is smaller than a unit is drawn as one: whatever there is can be seen and counted.
+  if (drawn.length === 0) {
+    const [column = 0, row = 0] = placed(polygons[0]?.[0] ?? []);
+    drawn.push([column, row, column + 1, row, column + 1, row + 1, column, row + 1]);
+  }
+  const commands: number[] = [];
+  let [atX, atY] = [0, 0];
+  for (const ring of drawn) {
+    for (let at = 0; at < ring.length; at += 2) {
+      const [toX, toY] = [ring[at] as number, ring[at + 1] as number];
+      if (at === 0) commands.push(MOVE_TO | (1 << 3));
+      else if (at === 2) commands.push(LINE_TO | ((ring.length / 2 - 1) << 3));
+      commands.push(zigzag(toX - atX), zigzag(toY - atY));
+      [atX, atY] = [toX, toY];
+    }
+    commands.push(CLOSE_PATH | (1 << 3));
+  }
+  return commands;
+}
+
+/** Twice the area; positive where the points go clockwise as they are seen, with rows downwards. */
+function areaOf(ring: Ring): number {
+  let area = 0;
+  for (let at = 0; at < ring.length; at += 2) {
+    const next = (at + 2) % ring.length;
+    area += (ring[at] as number) * (ring[next + 1] as number) - (ring[next] as number) * (ring[at + 1] as number);
+  }
+  return area;
+}
+
+function reversed(ring: Ring): Ring {
+  const points: Ring = [];
+  for (let at = ring.length - 2; at >= 0; at -= 2) points.push(ring[at] as number, ring[at + 1] as number);
+  return points;
+}
+
+function zigzag(value: number): number {
+  return value < 0 ? -2 * value - 1 : 2 * value;
+}
+
+/** TWKB of areas, one after the other. */
+class Twkb {
+  readonly #bytes: Uint8Array;
+  #at = 0;
+
+  constructor(bytes: Uint8Array) {
+    this.#bytes = bytes;
+  }
+
+  get ended(): boolean {
+    return this.#at === this.#bytes.length;
+  }
+
+  /** Rings of the polygons of the next drawing. Lines and points, which remain where a side of the tile is only touched, are none. */
+  polygons(): Ring[][] {
+    const [kind, has] = [this.#byte(), this.#byte()];
+    if (kind >> 4 !== 14 || (has & ~EMPTY) !== 0) throw new Error(`expected TWKB with 7 decimals and without extras, found ${kind}, ${has}`);
+    if ((has & EMPTY) !== 0) return [];
+    const point: [number, number] = [0, 0];
+    switch (kind & 15) {
+      case 1:
+        this.#points(1, point);
+        return [];
+      case 2:
+        this.#ring(point);
+        return [];
+      case 3:
+        return [this.#polygon(point)];
+      case 4:
+        this.#points(this.#varint(), point);
+        return [];
+      case 5:
+        this.#polygon(point);
+        return [];
+      case 6:
+        return Array.from({ length: this.#varint() }, () => this.#polygon(point));
+      default:
+        return Array.from({ length: this.#varint() }, () => this.polygons()).flat();
+    }
+  }
+
+  #polygon(point: [number, number]): Ring[] {
+    return Array.from({ length: this.#varint() }, () => this.#ring(point));
+  }
+
+  #ring(point: [number, number]): Ring {
+    return this.#points(this.#varint(), point);
+  }
+
+  /** @param point the one before, which the last of them becomes */
+  #points(count: number, point: [number, number]): Ring {
+    const ring: Ring = new Array<number>(count * 2);
+    for (let at = 0; at < ring.length; at += 2) {
+      point[0] += this.#signed();
+      point[1] += this.#signed();
+      [ring[at], ring[at + 1]] = point;
+    }
+    return ring;
+  }
+
+  #byte(): number {
+    const byte = this.#bytes[this.#at];
+    if (byte === undefined) throw new Error('TWKB ends inside of a drawing');
+    this.#at += 1;
+    return byte;
+  }
+
+  #varint(): number {
+    let value = 0;
+    for (let unit = 1; ; unit *= 128) {
+      const byte = this.#byte();
+      value += (byte & 127) * unit;
+      if (byte < 128) return value;
+    }
+  }
+
+  #signed(): number {
+    const value = this.#varint();
+    return value % 2 === 0 ? value / 2 : -(value + 1) / 2;
+  }
+}
+
+/** Flag of TWKB: there is nothing in it. */
+const EMPTY = 16;
+
+/** Fields of a protocol buffer, one after the other. */
+class Bytes {
+  #buffer = Buffer.allocUnsafe(256);
+  #length = 0;
+
+  number(field: number, value: number): void {
+    this.#varint(field * 8);
+    this.#varint(value);
+  }
+
+  double(field: number, value: number): void {
+    this.#varint(field * 8 + 1);
+    this.#room(8);
+    this.#length = this.#buffer.writeDoubleLE(value, this.#length);
+  }
+
+  bytes(field: number, value: Uint8Array): void {
+    this.#varint(field * 8 + 2);
+    this.#varint(value.length);
+    this.#room(value.length);
+    this.#buffer.set(value, this.#length);
+    this.#length += value.length;
+  }
+
+  packed(field: number, values: readonly number[]): void {
+    const inside = new Bytes();
+    for (const value of values) inside.#varint(value);
+    this.bytes(field, inside.done());
+  }
+
+  done(): Uint8Array {
+    return this.#buffer.subarray(0, this.#length);
+  }
+
+  #room(bytes: number): void {
+    if (this.#length + bytes <= this.#buffer.length) return;
+    const larger = Buffer.allocUnsafe(Math.max(this.#buffer.length * 2, this.#length + bytes));
+    larger.set(this.done());
+    this.#buffer = larger;
+  }
+
+  #varint(value: number): void {
+    this.#room(10);
+    let rest = value;
+    while (rest >= 128) {
+      this.#buffer[this.#length] = (rest % 128) | 128;
+      this.#length += 1;
+      rest = Math.floor(rest / 128);
+    }
+    this.#buffer[this.#length] = rest;
+    this.#length += 1;
+  }
+}

@@ -1,0 +1,233 @@
+-- purpose: what is published where, for the map as it opens
+-- reads: core.comune, core.comune_catastale, core.comune_found, core.comune_register, core.parcel, core.region, core.region_box, core.sheet, layer.boundary, ledger.figure, ledger.publication, ledger.publication_table
+-- writes: api.map_publication, api.map_regions, api.map_comuni, api.map_samples
+-- grain: one call per publication and region
+-- crs: EPSG:4326, longitude latitude
+
+create or replace function api.map_publication(out publication text)
+language sql stable security definer
+set search_path to public, pg_temp
+as $$
+  select api.publication_tag(null)
+$$;
+comment on function api.map_publication() is 'Tells apart what the map can depend on, as api.publication_tag does for all regions';
+
+create or replace function api.map_regions(out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  answer := (
+    select coalesce(
+      json_agg(
+        json_build_object(
+          'code', u.unit_code,
+          'name', coalesce(r.name, (select min(f.region_name) from core.comune_found f where f.region_code = u.unit_code)),
+          'published_at', to_char(u.published_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"'),
+          'parcels', coalesce(t.rows, 0),
+          -- Land registers have no sheets: there the region's own box must do.
+          'bbox', json_build_array(
+            round(st_xmin(coalesce(s.box, b.geom::box2d))::numeric, 5), round(st_ymin(coalesce(s.box, b.geom::box2d))::numeric, 5),
+            round(st_xmax(coalesce(s.box, b.geom::box2d))::numeric, 5), round(st_ymax(coalesce(s.box, b.geom::box2d))::numeric, 5)
+          )
+        )
+        order by u.unit_code
+      ),
+      '[]'::json
+    )
+    from ledger.publication u
+    left join ledger.publication_table t
+      on t.publication_id = u.publication_id
+      and t.relation = 'core.parcel'
+    left join core.region r on r.code = u.unit_code
+    left join core.region_box b on b.region_code = u.unit_code
+    left join lateral (
+      select st_extent(x.geom) as box
+      from core.sheet x
+      where x.region_code = u.unit_code
+    ) s on true
+    where u.state = 'current'
+      and u.unit_code > 0
+  );
+end
+$$;
+comment on function api.map_regions() is 'JSON array of the regions that are published: code, name, moment, parcels, and the box of their sheets, degrees; without sheets the box of the region';
+
+create or replace function api.map_comuni(p_region int4, out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+declare
+  v_releases int4[];
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  v_releases := api.boundary_releases();
+  answer := (
+    with place as (
+      select
+        c.belfiore,
+        c.istat_code,
+        c.name
+      from core.comune c
+      where c.region_code = p_region
+      union all
+      -- Comuni that the list lacks, as files have them.
+      select
+        f.belfiore,
+        null,
+        f.name
+      from core.comune_found f
+      where f.region_code = p_region
+        and not exists (select from core.comune c where c.belfiore = f.belfiore)
+    ),
+    meaning as (
+      select
+        c.istat_code as code,
+        c.belfiore
+      from core.comune c
+      where c.region_code = p_region
+      union
+      select
+        r.old_istat_code,
+        r.belfiore
+      from core.comune_register r
+      where r.region_code = p_region
+        and not r.divided
+    ),
+    drawn as (
+      select
+        coalesce(b.belfiore, m.belfiore) as belfiore,
+        st_simplify(b.geom, 0.001, true) as geom,
+        dense_rank() over (partition by coalesce(b.belfiore, m.belfiore) order by b.vintage desc, b.release_id desc) as edition
+      from meaning m
+      join layer.boundary b
+        on b.kind = 'comune'
+        and b.code = m.code
+        and b.release_id = any (v_releases)
+    ),
+    outline as (
+      select
+        d.belfiore,
+        st_multi(st_collectionextract(st_collect(d.geom), 3)) as geom
+      from drawn d
+      where d.edition = 1
+      group by d.belfiore
+    ),
+    sheets as (
+      select
+        s.belfiore,
+        st_extent(s.geom)::geometry as box
+      from core.sheet s
+      where s.region_code = p_region
+      group by s.belfiore
+    ),
+    counted as (
+      select
+        f.comune as belfiore,
+        sum(f.rows)::int8 as parcels
+      from ledger.publication u
+      join ledger.publication_table t using (publication_id)
+      join ledger.figure f using (relation, partition)
+      where u.unit_code = p_region
+        and u.state = 'current'
+        and t.relation = 'core.parcel'
+        and f.comune <> '*'
+      group by f.comune
+    ),
+    boxed as (
+      select
+        p.belfiore,
+        p.istat_code,
+        p.name,
+        n.parcels,
+        o.geom,
+        coalesce(st_setsrid(s.box, 4326), st_envelope(o.geom)) as box
+      from place p
+      left join counted n on n.belfiore = p.belfiore
+      left join outline o on o.belfiore = p.belfiore
+      left join sheets s on s.belfiore = p.belfiore
+    )
+    select coalesce(
+      json_agg(
+        json_build_object(
+          'belfiore', x.belfiore,
+          'istat_code', x.istat_code,
+          'name', x.name,
+          'parcels', x.parcels,
+          'bbox', case
+            when x.box is not null then json_build_array(
+              round(st_xmin(x.box)::numeric, 5), round(st_ymin(x.box)::numeric, 5), round(st_xmax(x.box)::numeric, 5), round(st_ymax(x.box)::numeric, 5)
+            )
+          end,
+          'outline', st_asgeojson(x.geom, 4, 0)::json
+        )
+        order by x.belfiore
+      ),
+      '[]'::json
+    )
+    from boxed x
+  );
+end
+$$;
+comment on function api.map_comuni(int4) is 'JSON array of the comuni of a region: codes, name, parcels as the quality gate counted them (null: it has none), box of their sheets or else of their boundary, and the boundary without points that are nearer than 0.001° to the line; null: none is known';
+
+create or replace function api.map_samples(p_comuni text[], out publication text, out answer text)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+declare
+  v_stretch record;
+  v_fid int4;
+  v_found jsonb := '[]';
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  -- References have an index. A sheet is a stretch of it; in a land register each comune catastale is one. Looked up one by one, as parcels may lie on
+  -- other nodes.
+  for v_stretch in
+    select
+      s.belfiore,
+      s.reference || '.' as start
+    from (
+      select
+        x.belfiore,
+        x.reference,
+        -- The outermost on four sides, where a map that ends inside of the comune shows first, and one from within.
+        row_number() over (partition by x.belfiore order by st_xmin(x.geom), x.reference) as west,
+        row_number() over (partition by x.belfiore order by st_xmax(x.geom) desc, x.reference) as east,
+        row_number() over (partition by x.belfiore order by st_ymin(x.geom), x.reference) as south,
+        row_number() over (partition by x.belfiore order by st_ymax(x.geom) desc, x.reference) as north,
+        row_number() over (partition by x.belfiore order by x.reference) as nth,
+        count(*) over (partition by x.belfiore) as n
+      from core.sheet x
+      where x.belfiore = any (p_comuni)
+    ) s
+    where 1 in (s.west, s.east, s.south, s.north)
+      or s.nth = (s.n + 1) / 2
+    union all
+    select
+      t.belfiore,
+      t.prefix || '.'
+    from core.comune_catastale t
+    where t.belfiore = any (p_comuni)
+  loop
+    select p.fid
+    into v_fid
+    from core.parcel p
+    where p.reference > v_stretch.start
+      and p.reference < v_stretch.start || 'zzzz'
+      and starts_with(p.reference, v_stretch.start)
+      and p.kind = 'land'
+    order by p.reference
+    limit 1;
+    if v_fid is not null then
+      v_found := v_found || jsonb_build_array(jsonb_build_array(v_stretch.belfiore, v_fid));
+    end if;
+  end loop;
+  answer := v_found::text;
+end
+$$;
+comment on function api.map_samples(text[]) is 'JSON array of [cadastral code, fid]: land parcels of some comuni that are asked what covers them, of the outermost sheets on four sides and the middle one, or of each comune catastale; a comune without land parcels has none';

@@ -1,0 +1,131 @@
+-- purpose: what a tile of the map shows
+-- reads: core.comune, core.comune_register, core.parcel, layer.boundary, ledger.file, ledger.publication, ledger.publication_file
+-- writes: api.boundary_releases, api.tile_parcels, api.tile_comuni
+-- grain: one call per tile
+-- crs: EPSG:4326, longitude latitude; drawings are TWKB with 7 decimals, one after the other, cut at the box
+
+-- p_box of all these: west, south, east, north, degrees. On several nodes each is asked for its parcels, and cuts them; the coordinator puts them together.
+
+create or replace function api.tile_parcels(
+  p_box float8[], p_kinds text[], p_sections text[], p_range int4[], p_most int4,
+  out publication text, out facts text, out drawings bytea, out told text
+)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+declare
+  v_box constant geometry := st_makeenvelope(p_box[1], p_box[2], p_box[3], p_box[4], 4326);
+  v_fids int4[];
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  select
+    json_agg(json_build_array(c.fid, c.label, c.kind) order by c.fid)::text,
+    string_agg(st_astwkb(c.geom, 7), ''::bytea order by c.fid),
+    array_agg(c.fid order by c.fid)
+  into facts, drawings, v_fids
+  from (
+    select
+      h.fid,
+      h.label,
+      h.kind,
+      case when h.geom @ v_box then h.geom else st_clipbybox2d(h.geom, v_box::box2d) end as geom
+    from (
+      select
+        p.fid,
+        p.label,
+        p.kind,
+        p.geom
+      from core.parcel p
+      where p.geom && v_box
+        and p.kind = any (p_kinds)
+        and p.fid >= p_range[1]
+        and p.fid < p_range[2]
+      order by p.area_m2 desc, p.fid
+      limit p_most
+    ) h
+  ) c
+  where not st_isempty(c.geom);
+  if cardinality(p_sections) > 0 and v_fids is not null then
+    told := (api.parcel_columns(v_fids, p_sections)).answer;
+  end if;
+end
+$$;
+comment on function api.tile_parcels(float8[], text[], text[], int4[], int4) is 'Parcels of some kinds in a box, of a range of fids (until without its end), where there are too many the largest, by fid: [fid, label, kind] of each as JSON, their drawings, and the columns of sections as api.parcel_columns has them, null: none was asked for; nulls: there is no parcel';
+
+create or replace function api.boundary_releases() returns int4[]
+language sql stable as $$
+  select coalesce(array_agg(distinct f.release_id), '{}')
+  from ledger.publication u
+  join ledger.publication_file c using (publication_id)
+  join ledger.file f using (file_id)
+  where u.state = 'current'
+$$;
+comment on function api.boundary_releases() is 'Releases of which files are in force; boundaries are among them';
+
+create or replace function api.tile_comuni(p_box float8[], p_step_deg float8, p_region int4, out publication text, out facts text, out drawings bytea)
+language plpgsql volatile security definer
+set search_path to public, pg_temp
+as $$
+declare
+  v_box constant geometry := st_makeenvelope(p_box[1], p_box[2], p_box[3], p_box[4], 4326);
+  v_releases int4[];
+begin
+  perform api.hold_publication();
+  publication := api.publication_tag(null);
+  v_releases := api.boundary_releases();
+  select
+    json_agg(json_build_array(c.belfiore, c.name, c.code, c.region_code) order by c.code, c.position)::text,
+    string_agg(st_astwkb(c.geom, 7), ''::bytea order by c.code, c.position)
+  into facts, drawings
+  from (
+    select
+      b.code,
+      b.position,
+      coalesce(b.belfiore, n.belfiore) as belfiore,
+      coalesce(n.name, b.name) as name,
+      n.region_code,
+      st_simplify(case when b.geom @ v_box then b.geom else st_clipbybox2d(b.geom, v_box::box2d) end, p_step_deg, true) as geom
+    from layer.boundary b
+    -- Boundaries of another year have the codes of that year.
+    left join lateral (
+      select
+        m.belfiore,
+        k.name,
+        k.region_code
+      from (
+        select
+          k.belfiore,
+          0 as nth
+        from core.comune k
+        where k.istat_code = b.code
+        union all
+        select
+          r.belfiore,
+          1
+        from core.comune_register r
+        where r.old_istat_code = b.code
+          and not r.divided
+      ) m
+      left join core.comune k on k.belfiore = m.belfiore
+      order by m.nth, m.belfiore
+      limit 1
+    ) n on true
+    where b.geom && v_box
+      and b.kind = 'comune'
+      and b.release_id = any (v_releases)
+      and (p_region is null or n.region_code = p_region)
+      -- Of several editions the newest that has it.
+      and not exists (
+        select
+        from layer.boundary x
+        where x.kind = 'comune'
+          and x.code = b.code
+          and x.release_id = any (v_releases)
+          and (x.vintage, x.release_id) > (b.vintage, b.release_id)
+      )
+  ) c
+  where not st_isempty(c.geom);
+end
+$$;
+comment on function api.tile_comuni(float8[], float8, int4) is 'Comuni of a region, null: of all, in a box as their boundaries are published, without points that are nearer than a step (degrees) to the line: [cadastral code, name, ISTAT code, region code] of each as JSON, and their drawings; nulls: there is none';

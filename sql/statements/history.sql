@@ -1,0 +1,442 @@
+-- purpose: what was in force at a moment: rows that a publication takes out of force are kept, and read as if they still were
+-- reads: core.parcel_register, ledger.publication, ledger.publication_table, ledger.swap
+-- writes: ledger.swap
+-- grain: one row per thing that was in force from one swap to another
+-- crs: none
+
+-- A row of history says what the row of its key was from one swap of its region until another; absent: that there was none. Who has no row there that
+-- ends after a moment was at that moment what it is now. So what never changed is stored once, where it is in force.
+
+-- statement: functions
+-- Those of the interface, as they were made.
+select
+  p.proname as name,
+  p.prosrc as body,
+  pg_get_functiondef(p.oid) as definition
+from pg_proc p
+where p.pronamespace = 'api'::regnamespace
+order by p.oid
+
+-- statement: tables
+-- Those of some names that are swapped: partitioned, or one of Italy; what they are known by, and what they hold.
+select
+  q.relation,
+  pg_get_partkeydef(c.oid) as split,
+  coalesce(
+    (
+      select jsonb_agg(a.attname order by k.turn)
+      from pg_index x
+      cross join lateral unnest(x.indkey::int2[]) with ordinality as k (attnum, turn)
+      join pg_attribute a on a.attrelid = x.indrelid
+        and a.attnum = k.attnum
+      where x.indrelid = c.oid
+        and x.indisprimary
+    ),
+    '[]'
+  ) as key,
+  (
+    select jsonb_agg(jsonb_build_object('name', a.attname, 'type', format_type(a.atttypid, a.atttypmod)) order by a.attnum)
+    from pg_attribute a
+    where a.attrelid = c.oid
+      and a.attnum > 0
+      and not a.attisdropped
+  ) as columns
+from unnest($1::text[]) as q (relation)
+join pg_class c on c.oid = to_regclass(q.relation)
+where c.relkind in ('r', 'p')
+order by q.relation
+
+-- statement: keep
+create table if not exists :"history" (
+  :"columns",
+  from_swap int4 not null,
+  until_swap int4 not null,
+  absent bool not null,
+  primary key (:"key", until_swap)
+);
+
+-- statement: follow
+-- What a later version changed in the table changes here, too; rows that were kept before say nothing of a new column.
+select format('alter table %s add column %I %s', to_regclass($2), p.attname, format_type(p.atttypid, p.atttypmod)) as sql
+from pg_attribute p
+where p.attrelid = to_regclass($1)
+  and p.attname = any ($3::text[])
+  and not exists (
+    select
+    from pg_attribute h
+    where h.attrelid = to_regclass($2)
+      and h.attname = p.attname
+      and not h.attisdropped
+  )
+union all
+select format('alter table %s alter column %I type %s using %I::text::%s', to_regclass($2), p.attname, format_type(p.atttypid, p.atttypmod), p.attname, format_type(p.atttypid, p.atttypmod))
+from pg_attribute p
+join pg_attribute h on h.attrelid = to_regclass($2)
+  and h.attname = p.attname
+where p.attrelid = to_regclass($1)
+  and p.attname = any ($3::text[])
+  and format_type(p.atttypid, p.atttypmod) <> format_type(h.atttypid, h.atttypmod)
+union all
+select format('alter table %s drop column %I', to_regclass($2), h.attname)
+from pg_attribute h
+where h.attrelid = to_regclass($2)
+  and h.attnum > 0
+  and not h.attisdropped
+  and h.attname <> all ($3::text[])
+
+-- statement: describe
+comment on table :"history" is :'description';
+comment on column :"history".from_swap is 'Swap by which the row came into force, or the first one of which anything was kept (ledger.swap)';
+comment on column :"history".until_swap is 'Swap by which it went out of force (ledger.swap)';
+comment on column :"history".absent is 'True: there was no row of this key, and the other columns are null';
+
+-- statement: describe_columns
+select format('comment on column %s.%I is %L', to_regclass($2), h.attname, coalesce(col_description(p.attrelid, p.attnum), $3)) as sql
+from pg_attribute h
+left join pg_attribute p on p.attrelid = to_regclass($1)
+  and p.attname = h.attname
+where h.attrelid = to_regclass($2)
+  and h.attnum > 0
+  and not h.attisdropped
+  and h.attname not in ('from_swap', 'until_swap', 'absent')
+
+-- statement: index
+-- serves: what records ask of a table that has no key
+create index if not exists :"index" on :"history" (:"columns");
+
+-- statement: sought
+-- Columns that records ask for, of a table without a key.
+select jsonb_agg(a.attname order by k.turn) as columns
+from pg_index x
+join pg_class i on i.oid = x.indexrelid
+join pg_am m on m.oid = i.relam
+cross join lateral unnest(x.indkey::int2[]) with ordinality as k (attnum, turn)
+join pg_attribute a on a.attrelid = x.indrelid
+  and a.attnum = k.attnum
+where x.indrelid = to_regclass($1)
+  and m.amname = 'btree'
+group by x.indexrelid
+order by x.indexrelid
+
+-- statement: begin_past
+-- Made anew as a whole, like the interface that it is made from.
+drop schema if exists past cascade;
+create schema past;
+comment on schema past is 'The interface''s functions of a record, made from the same text over tables as they were at a moment';
+
+create function past.looked_at() returns int4
+language sql stable as $$
+  select current_setting('mappale.region')::int4
+$$;
+comment on function past.looked_at() is 'The region whose parcel the transaction looks at';
+
+create function past.swap_at(p_unit int4) returns int4
+language plpgsql stable as $$
+begin
+  return (
+    select s.swap_id
+    from ledger.swap s
+    where s.unit_code = p_unit
+      and s.happened_at < current_setting('mappale.moment')::timestamptz
+    order by s.swap_id desc
+    limit 1
+  );
+end
+$$;
+comment on function past.swap_at(int4) is 'The last swap of a region (0: Italy) before the moment that the transaction looks at; null: there was none';
+
+create function past.publication_at(p_unit int4) returns int4
+language plpgsql stable as $$
+begin
+  return (
+    select s.publication_id
+    from ledger.swap s
+    where s.swap_id = past.swap_at(p_unit)
+  );
+end
+$$;
+comment on function past.publication_at(int4) is 'The publication that was in force of a region (0: Italy); null: none was';
+
+create function past.swap_of(p_relation text, p_unit int4) returns int4
+language plpgsql stable as $$
+begin
+  return (
+    select s.swap_id
+    from ledger.swap s
+    join ledger.publication_table t on t.publication_id = s.publication_id
+      and t.relation = p_relation
+      and t.rows > 0
+    where s.swap_id = past.swap_at(p_unit)
+  );
+end
+$$;
+comment on function past.swap_of(text, int4) is 'The swap by which a table of a region was as it was at the moment; null: it held nothing then, or was not there';
+
+create function past.since(p_unit int4) returns timestamptz
+language plpgsql stable as $$
+begin
+  -- What is pruned of Italy is lacking in the records of every region.
+  return (
+    select greatest(min(s.happened_at) filter (where s.unit_code = p_unit), max(s.kept_from))
+    from ledger.swap s
+    where s.unit_code in (0, p_unit)
+    having bool_or(s.unit_code = p_unit)
+  );
+end
+$$;
+comment on function past.since(int4) is 'Since when it is known what was in force of a region; null: it never was published';
+
+create function past.publication() returns table (publication_id int4, unit_code int2, state text)
+language sql stable as $$
+  select
+    p.publication_id,
+    p.unit_code,
+    'current'::text
+  from ledger.publication p
+  where p.publication_id = past.publication_at(p.unit_code)
+$$;
+comment on function past.publication() is 'Publications that were in force';
+
+-- statement: swap_of_italy
+(select past.swap_of(:'relation', 0))
+
+-- statement: swap_of_region
+-- That of the parcel's region is asked for once in a statement; rows of other regions are few.
+case when :"unit" = (select past.looked_at()) then (select past.swap_of(:'relation', past.looked_at())) else past.swap_of(:'relation', :"unit") end
+
+-- statement: seen
+-- As functions: a view would hold the table that Italy's next publication swaps out.
+create function past.:"table"() returns table (:"typed")
+language sql stable as $$
+  select :"shown"
+  from :"from" t
+  cross join lateral (
+    select :"swap" as id
+    offset 0
+  ) s
+  where s.id is not null
+    and not exists (
+      select
+      from :"history" h
+      where :"same"
+        and h.until_swap > s.id
+    )
+  union all
+  select :"kept"
+  from :"history" t
+  cross join lateral (
+    select :"swap" as id
+    offset 0
+  ) s
+  where t.from_swap <= s.id
+    and t.until_swap > s.id
+    and not t.absent
+$$;
+comment on function past.:"table"() is :'description';
+
+-- statement: record_at
+create function past.record_at(p_fid int4, p_include text[], p_moment timestamptz) returns text
+language plpgsql volatile as $$
+begin
+  -- What nothing has followed is what is in force.
+  if not exists (
+    select
+    from ledger.swap s
+    where s.unit_code in (0, core.region_of(p_fid))
+      and s.happened_at >= p_moment
+  ) then
+    return api.parcel_record(p_fid, p_include, true);
+  end if;
+  perform set_config('mappale.moment', p_moment::text, true);
+  perform set_config('mappale.region', core.region_of(p_fid)::text, true);
+  return past.parcel_record(p_fid, p_include, true);
+end
+$$;
+comment on function past.record_at(int4, text[], timestamptz) is 'Record of a parcel, as JSON text, as it was just before a moment; null: there was no such parcel. The history of its region must reach so far';
+
+-- statement: note
+insert into ledger.swap (unit_code, publication_id, happened_at)
+values ($1, $2, clock_timestamp())
+returning swap_id as swap
+
+-- statement: happened
+-- From now on nobody reads until this transaction ends.
+update ledger.swap
+set happened_at = clock_timestamp()
+where swap_id = $1
+
+-- statement: begin_again
+-- Where nothing of what leaves is kept, history begins with what is in force.
+with last as (
+  select
+    unit_code,
+    max(swap_id) as swap
+  from ledger.swap
+  group by unit_code
+  having max(swap_id) > min(swap_id)
+),
+marked as (
+  update ledger.swap s
+  set kept_from = s.happened_at
+  from last l
+  where s.swap_id = l.swap
+)
+delete from ledger.swap s
+using last l
+where s.unit_code = l.unit_code
+  and s.swap_id < l.swap
+
+-- statement: first
+select min(swap_id) as swap
+from ledger.swap
+where unit_code = $1
+
+-- statement: leaving
+-- Rows that are no more, or say something else.
+insert into :"history" (:"columns", from_swap, until_swap, absent)
+select
+  :"w.columns",
+  coalesce(e.until_swap, $2),
+  $1,
+  false
+from (:"leaving") w
+left join (:"coming") n using (:"key")
+cross join lateral (
+  select max(h.until_swap) as until_swap
+  from :"history" h
+  where :"same"
+) e
+where n.there_ is null
+  -- Byte for byte, whatever the types: a cast, or each column would be compared with its own operator.
+  or row(:"w.content")::record *<> row(:"n.content")::record
+
+-- statement: arriving
+-- That there was none before, of rows that are new.
+insert into :"history" (:"key", from_swap, until_swap, absent)
+select
+  :"w.key",
+  coalesce(e.until_swap, $2),
+  $1,
+  true
+from (:"coming") w
+left join (:"leaving") n using (:"key")
+cross join lateral (
+  select max(h.until_swap) as until_swap
+  from :"history" h
+  where :"same"
+) e
+where n.there_ is null
+
+-- statement: rows
+select
+  t.*,
+  true as there_
+from :"from" t
+
+-- statement: rows_by_content
+-- A table without a key: its rows are known by all that they say.
+select distinct on (c.row_hash)
+  c.*,
+  true as there_
+from (
+  select
+    t.*,
+    :"digest" as row_hash
+  from :"from" t
+) c
+
+-- statement: digest_of_row
+hashtextextended(row(:"t.columns")::text, 0)
+
+-- statement: no_rows
+select *
+from (:"rows") r
+where false
+
+-- statement: horizon
+-- Of each region the swap by which came what was in force at a moment, where others went before it.
+select
+  unit_code::int4 as unit,
+  max(swap_id) as swap
+from ledger.swap
+where happened_at <= now() - make_interval(months => $1)
+group by unit_code
+having max(swap_id) > min(swap_id)
+order by 1
+
+-- statement: kept
+select c.relname as name
+from pg_class c
+where c.relnamespace = to_regnamespace('history')
+  and c.relkind = 'r'
+order by 1
+
+-- statement: empty
+truncate :"history"
+
+-- statement: rows_before
+select count(*) as rows
+from :"history" h
+join ledger.swap s on s.swap_id = h.until_swap
+join unnest($1::int4[], $2::int4[]) as z (unit, swap) on z.unit = s.unit_code
+  and z.swap >= s.swap_id
+
+-- statement: swaps_before
+select count(*) as swaps
+from ledger.swap s
+join unnest($1::int4[], $2::int4[]) as z (unit, swap) on z.unit = s.unit_code
+  and z.swap > s.swap_id
+
+-- statement: cut_rows
+delete from :"history" h
+using ledger.swap s
+join unnest($1::int4[], $2::int4[]) as z (unit, swap) on z.unit = s.unit_code
+  and z.swap >= s.swap_id
+where s.swap_id = h.until_swap
+
+-- statement: cut_swaps
+delete from ledger.swap s
+using unnest($1::int4[], $2::int4[]) as z (unit, swap)
+where z.unit = s.unit_code
+  and z.swap > s.swap_id
+
+-- statement: cut_here
+update ledger.swap s
+set kept_from = now() - make_interval(months => $3)
+from unnest($1::int4[], $2::int4[]) as z (unit, swap)
+where z.swap = s.swap_id
+
+-- statement: moments
+-- What came into force of a parcel's region and of Italy since history is kept, and what was in force when it began.
+select
+  s.unit_code::int4 as unit,
+  s.publication_id as publication,
+  to_char(greatest(s.happened_at, k.since) at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since,
+  (greatest(s.happened_at, k.since) + interval '1 microsecond')::text as moment
+from ledger.swap s
+cross join (
+  select past.since($1) as since
+) k
+where s.unit_code in (0, $1)
+  and (
+    s.happened_at >= k.since
+    or s.swap_id in (
+      select max(b.swap_id)
+      from ledger.swap b
+      where b.unit_code in (0, $1)
+        and b.happened_at < k.since
+      group by b.unit_code
+    )
+  )
+order by greatest(s.happened_at, k.since), s.unit_code desc
+
+-- statement: record
+select past.record_at($1, $2, $3::timestamptz) as record
+
+-- statement: fid
+-- Of a reference that ever had one.
+select fid
+from core.parcel_register
+where reference = $1
+order by retired_on is not null, region_code
+limit 1

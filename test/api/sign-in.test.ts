@@ -1,0 +1,193 @@
+/** The link that signs a browser of this machine in: once, for a while, for pages of this server only, and without a trace. */
+import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { isLoopback, LINK_MS, SESSION_QUOTA, SignInLink } from '../../api/sign-in.ts';
+import { buildServer } from '../../api/server.ts';
+import { signInLink } from '../../pipelines/cli/serving.ts';
+import type { Reader } from '../../pipelines/db/reader.ts';
+import type { Log } from '../../pipelines/log.ts';
+import { BASE, VERSION } from './harness.ts';
+
+const HOST = '127.0.0.1:8080';
+
+const opened: FastifyInstance[] = [];
+
+afterEach(async () => {
+  await Promise.all(opened.splice(0).map((app) => app.close()));
+});
+
+interface Page {
+  readonly app: FastifyInstance;
+  readonly link: SignInLink;
+  /** Everything that the server logged. */
+  readonly logged: string[];
+  /** Statements that asked who has a key. */
+  readonly keys: unknown[];
+  signIn(secret: string, headers?: Readonly<Record<string, string>>, from?: string): Promise<LightMyRequestResponse>;
+  get(path: string, headers?: Readonly<Record<string, string>>, from?: string): Promise<LightMyRequestResponse>;
+}
+
+/** A server without a database, which always finds nothing. */
+async function page(link: SignInLink | null = new SignInLink()): Promise<Page> {
+  const keys: unknown[] = [];
+  const logged: string[] = [];
+  const reader: Reader = {
+    engine: 'postgres', restricted: true, login: 'ordinary', parallel: 4, pools: () => [], onEach: async () => undefined, close: async () => undefined,
+    call: (async () => ({ publication: '1', answer: '{"data":[],"meta":{"count":0}}', facts: null, drawings: null, told: null })) as unknown as Reader['call'],
+    count: (async (statement: string) => {
+      keys.push(statement);
+      return { outcome: 'ADMITTED', token_id: 1, quota: 1000, remaining: 500, resets_at: 1, retry_after_seconds: null };
+    }) as unknown as Reader['count'],
+  };
+  const write = (message: string, facts?: Record<string, unknown>): void => void logged.push(`${message} ${JSON.stringify(facts)}`);
+  const log: Log = { runId: null, info: write, warn: write, progress: () => undefined };
+  const app = await buildServer({ reader, version: VERSION, log, signIn: link });
+  opened.push(app);
+  return {
+    app, link: link ?? new SignInLink(), logged, keys,
+    signIn: (secret, headers = {}, from = '127.0.0.1') => app.inject({
+      method: 'POST', url: `${BASE}/map/sign-in`, remoteAddress: from, payload: JSON.stringify({ secret }),
+      headers: { host: HOST, origin: `http://${HOST}`, 'content-type': 'application/json', ...headers },
+    }),
+    get: (path, headers = {}, from = '127.0.0.1') => app.inject({ method: 'GET', url: BASE + path, remoteAddress: from, headers: { host: HOST, ...headers } }),
+  };
+}
+
+async function signedIn(): Promise<Page & { readonly cookie: string }> {
+  const opening = await page();
+  const { headers } = await opening.signIn(opening.link.secret);
+  return { ...opening, cookie: String(headers['set-cookie']).split(';')[0]! };
+}
+
+const codeOf = ({ statusCode, payload }: LightMyRequestResponse): unknown[] => [statusCode, (JSON.parse(payload) as { error: string }).error];
+
+describe('the sign-in link', () => {
+  it('gives a session that no script can read, no other site sends, and that counts as one token', async () => {
+    const { signIn, get, link, keys } = await page();
+    const answered = await signIn(link.secret);
+    expect([answered.statusCode, answered.payload, answered.headers['cache-control']]).toEqual([204, '', 'no-store']);
+    expect(answered.headers['set-cookie']).toMatch(/^mappale_session_8080=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/api\/v2$/);
+    const cookie = String(answered.headers['set-cookie']).split(';')[0]!;
+    expect(JSON.parse((await get('/map/session')).payload)).toEqual({ signed_in: false, sign_in: 'link' });
+    expect(JSON.parse((await get('/map/session', { cookie })).payload)).toEqual({ signed_in: true, sign_in: 'link' });
+    const found = await get('/geocode/reverse?lat=42&lng=14', { cookie: `other=1; ${cookie}` });
+    expect([found.statusCode, found.headers['x-ratelimit-limit'], found.headers['x-ratelimit-remaining']]).toEqual([200, String(SESSION_QUOTA), String(SESSION_QUOTA - 1)]);
+    // Tiles are not counted.
+    expect([(await get('/tiles/14/1/1?layer=parcels', { cookie })).statusCode, (await get('/parcels/locate?lat=42&lng=14', { cookie })).headers['x-ratelimit-remaining']]).toEqual([204, String(SESSION_QUOTA - 2)]);
+    expect(codeOf(await get('/admin/regions', { cookie }))).toEqual([403, 'INSUFFICIENT_SCOPE']);
+    expect(keys).toEqual([]);
+    // A key counts before it.
+    expect((await get('/admin/regions', { cookie, 'x-api-key': `mpl_${'a'.repeat(43)}` })).statusCode).toBe(200);
+    expect(keys.length).toBe(1);
+  });
+
+  it('works once', async () => {
+    const { signIn, link } = await page();
+    expect((await signIn(link.secret)).statusCode).toBe(204);
+    expect(codeOf(await signIn(link.secret))).toEqual([410, 'GONE']);
+  });
+
+  it('works once, also for two that come at the same moment', async () => {
+    const { signIn, link } = await page();
+    const answers = await Promise.all(Array.from({ length: 5 }, () => signIn(link.secret)));
+    expect(answers.map(({ statusCode }) => statusCode).sort()).toEqual([204, 410, 410, 410, 410]);
+  });
+
+  it('expires', async () => {
+    let now = 1_000;
+    const { signIn, link } = await page(new SignInLink(() => now));
+    now += LINK_MS;
+    expect(codeOf(await signIn(link.secret))).toEqual([410, 'GONE']);
+  });
+
+  it('with another secret is refused, and stays good', async () => {
+    const { signIn, link } = await page();
+    for (const secret of ['', 'x', `${link.secret}x`, link.secret.slice(1)]) expect(codeOf(await signIn(secret))).toEqual([401, 'INVALID_API_KEY']);
+    expect((await signIn(link.secret)).statusCode).toBe(204);
+  });
+
+  it.each([
+    ['of another origin', { origin: 'http://evil.example' }, '127.0.0.1'],
+    ['of another port', { origin: 'http://127.0.0.1:3000' }, '127.0.0.1'],
+    ['that names no origin', { origin: '' }, '127.0.0.1'],
+    ['by a name that leads here', { host: 'evil.example:8080', origin: 'http://evil.example:8080' }, '127.0.0.1'],
+    ['by a name that begins as an address', { host: '127.0.0.1.evil.example', origin: 'http://127.0.0.1.evil.example' }, '127.0.0.1'],
+    ['through a proxy', { 'x-forwarded-for': '192.0.2.7' }, '127.0.0.1'],
+    ['from another machine', {}, '192.0.2.7'],
+    ['as a form', { 'content-type': 'text/plain' }, '127.0.0.1'],
+  ])('is unknown to a page %s', async (_page, headers, from) => {
+    const { signIn, link } = await page();
+    expect(codeOf(await signIn(link.secret, headers as Record<string, string>, from))).toEqual([404, 'NOT_FOUND']);
+    expect((await signIn(link.secret)).statusCode).toBe(204);
+  });
+
+  it.each([['nothing'], ['{'], ['{"secret":1}'], ['[]'], [`{"secret":"${'x'.repeat(5000)}"}`]])('with the body %j is refused in words', async (payload) => {
+    const { app } = await page();
+    const answered = await app.inject({ method: 'POST', url: `${BASE}/map/sign-in`, remoteAddress: '127.0.0.1', payload, headers: { host: HOST, origin: `http://${HOST}`, 'content-type': 'application/json' } });
+    expect(codeOf(answered)).toEqual([400, 'INVALID_PARAMS']);
+  });
+
+  it('leaves neither secret nor session in any line of the log', async () => {
+    const { signIn, get, link, logged, cookie } = await signedIn();
+    await signIn(link.secret);
+    await get('/map/session', { cookie });
+    await get(`/map?signin=${link.secret}`, { cookie });
+    await vi.waitFor(() => expect(logged.length).toBeGreaterThan(3));
+    expect(logged.filter((line) => line.includes(link.secret) || line.includes(cookie.split('=')[1]!))).toEqual([]);
+  });
+});
+
+describe('a session', () => {
+  it.each([
+    ['of another site', { 'sec-fetch-site': 'cross-site' }, '127.0.0.1'],
+    ['of another port of this machine', { 'sec-fetch-site': 'same-site' }, '127.0.0.1'],
+    ['by a name that leads here', { host: 'evil.example:8080' }, '127.0.0.1'],
+    ['through a proxy', { forwarded: 'for=192.0.2.7' }, '127.0.0.1'],
+    ['from another machine', {}, '192.0.2.7'],
+  ])('does not count in a request %s', async (_request, headers, from) => {
+    const { get, cookie } = await signedIn();
+    expect(codeOf(await get('/geocode/reverse?lat=42&lng=14', { cookie, ...headers }, from))).toEqual([401, 'API_KEY_REQUIRED']);
+    expect((await get('/geocode/reverse?lat=42&lng=14', { cookie, 'sec-fetch-site': 'same-origin' })).statusCode).toBe(200);
+  });
+
+  it('of a server that was is none', async () => {
+    const { cookie } = await signedIn();
+    const { get } = await page();
+    expect(codeOf(await get('/geocode/reverse?lat=42&lng=14', { cookie }))).toEqual([401, 'API_KEY_REQUIRED']);
+  });
+
+  it('has an hour of its own, which ends', async () => {
+    let now = 5_000;
+    const link = new SignInLink(() => now);
+    const came = await link.exchange(link.secret);
+    if (!('session' in came)) throw new Error(came.refused);
+    for (let used = 1; used <= SESSION_QUOTA + 1; used += 1) expect((await link.hour(came.session, true))?.used).toBe(used);
+    // What is refused is not counted further.
+    expect((await link.hour(came.session, true))?.used).toBe(SESSION_QUOTA + 1);
+    now += 3_600_000;
+    expect(await link.hour(came.session, true)).toEqual({ used: 1, endsAt: now + 3_600_000 });
+    expect(await link.hour('another', true)).toBeNull();
+  });
+});
+
+describe('without a link', () => {
+  it('there are no such paths, and no cookie counts', async () => {
+    const { cookie } = await signedIn();
+    const { signIn, get, link } = await page(null);
+    expect(codeOf(await signIn(link.secret))).toEqual([404, 'NOT_FOUND']);
+    expect(codeOf(await get('/map/session'))).toEqual([404, 'NOT_FOUND']);
+    expect(codeOf(await get('/geocode/reverse?lat=42&lng=14', { cookie }))).toEqual([401, 'API_KEY_REQUIRED']);
+  });
+
+  it.each([
+    ['127.0.0.1', true], ['127.1.2.3', true], ['::1', true], ['localhost', true], ['0.0.0.0', false], ['::', false], ['192.0.2.7', false], ['mappale.example', false], ['127.0.0.1.example', false],
+  ])('a server is that listens elsewhere than on this machine alone: on %s is such a place: %s', (host, expected) => {
+    expect(isLoopback(host)).toBe(expected);
+    expect(signInLink({ host }, { log: 'human' }) !== null).toBe(expected);
+  });
+
+  it('a server is that stands behind a proxy, or of which only programs read what it says', () => {
+    expect(signInLink({ host: '127.0.0.1', trustProxy: ['127.0.0.1'] }, { log: 'human' })).toBeNull();
+    expect(signInLink({ host: '127.0.0.1' }, { log: 'json' })).toBeNull();
+  });
+});

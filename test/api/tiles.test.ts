@@ -1,0 +1,204 @@
+/** Tiles as programs that know nothing of this one read them: the parcels that SQL finds there, where they lie, with the values of their records. */
+import { VectorTile } from '@mapbox/vector-tile';
+import { PbfReader } from 'pbf';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { LEGENDS, TILE_LAYERS, TILE_TYPE } from '../../pipelines/deliver/tiles.ts';
+import { describeEngines } from '../harness/database.ts';
+import { BASE, offencesOf, regionService } from './harness.ts';
+
+type Json = Record<string, unknown>;
+
+interface Feature {
+  readonly id: number | undefined;
+  readonly properties: Readonly<Record<string, unknown>>;
+  /** GeoJSON. */
+  readonly geometry: object;
+}
+
+/** Tiles of a zoom that have parcels in them, the fullest first. */
+type TileRow = { readonly x: number; readonly y: number };
+
+describeEngines('a tile of the map', (engine) => {
+  let service: Awaited<ReturnType<typeof regionService>>;
+  let key: string;
+  let all: number[];
+
+  beforeAll(async () => {
+    service = await regionService(engine, 400, 11, { comuni: 4 });
+    key = await service.token();
+    all = (await service.database.query<{ fid: number }>('select p.fid from core.parcel p order by p.fid')).map(({ fid }) => fid);
+  });
+  afterAll(() => service?.close());
+
+  const features = async (layer: string, z: number, { x, y }: TileRow): Promise<Feature[]> => {
+    const response = await service.app.inject({ method: 'GET', url: `${BASE}/tiles/${z}/${x}/${y}?layer=${layer}`, headers: { 'x-api-key': key } });
+    if (response.statusCode === 204) return [];
+    expect([response.statusCode, response.headers['content-type']]).toEqual([200, TILE_TYPE]);
+    const { layers } = new VectorTile(new PbfReader(response.rawPayload));
+    expect(Object.keys(layers)).toEqual([layer]);
+    const found = layers[layer]!;
+    expect([found.version, found.extent]).toEqual([2, 4096]);
+    return Array.from({ length: found.length }, (_, index) => {
+      const feature = found.feature(index);
+      return { id: feature.id, properties: { ...feature.properties }, geometry: feature.toGeoJSON(x, y, z).geometry };
+    });
+  };
+
+  const tiles = (z: number): Promise<TileRow[]> => service.database.query<TileRow>(
+    `select floor((st_x(p.point) + 180) / 360 * 2 ^ $1)::int4 as x,
+       floor((0.5 - ln(tan(pi() / 4 + radians(st_y(p.point)) / 2)) / (2 * pi())) * 2 ^ $1)::int4 as y
+     from core.parcel p group by 1, 2 order by count(*) desc, 1, 2`, [z],
+  );
+
+  /** The sides of a tile with what reaches over them, by PostGIS. */
+  const BOX = 'st_transform(st_tileenvelope($1, $2, $3, margin => 64 / 4096.0), 4326)';
+
+  it.each([14, 16])('at zoom %i has the parcels that SQL finds in it, each once and where it lies, to the width of a hair', async (z) => {
+    const found = new Set<number>();
+    // A unit of the tile, which is an eighth of a pixel and less.
+    const unit = 360 / 2 ** z / 4096;
+    for (const tile of await tiles(z)) {
+      const read = await features('parcels', z, tile);
+      const fids = read.map(({ properties }) => properties['fid'] as number);
+      const inside = await service.database.query<{ fid: number; area: number }>(
+        `select p.fid, st_area(st_intersection(p.geom, ${BOX})) as area from core.parcel p where st_intersects(p.geom, ${BOX}) order by 1`, [z, tile.x, tile.y],
+      );
+      expect(new Set(fids).size).toBe(fids.length);
+      expect(read.map(({ id }) => id)).toEqual(fids);
+      // What merely touches the side need not be there.
+      expect(inside.filter(({ fid, area }) => area > 0 && !fids.includes(fid))).toEqual([]);
+      expect(fids.filter((fid) => !inside.some((each) => each.fid === fid))).toEqual([]);
+      const apart = await service.database.query<{ fid: number; units: number }>(
+        `select g.fid, st_hausdorffdistance(st_intersection(p.geom, ${BOX}), st_setsrid(st_geomfromgeojson(g.geometry), 4326)) / $4 as units
+         from jsonb_to_recordset($5::jsonb) as g (fid int4, geometry jsonb) join core.parcel p on p.fid = g.fid`,
+        [z, tile.x, tile.y, unit, JSON.stringify(read.map(({ properties, geometry }) => ({ fid: properties['fid'], geometry })))],
+      );
+      expect(apart.length).toBe(fids.length);
+      expect(apart.filter(({ units }) => units > 1)).toEqual([]);
+      for (const fid of fids) found.add(fid);
+    }
+    // Together they have every parcel.
+    expect([...found].sort((a, b) => a - b)).toEqual(all);
+  });
+
+  it('draws rings as the specification winds them: outer ones clockwise on the screen, holes against it', async () => {
+    const [tile] = await tiles(14);
+    const response = await service.app.inject({ method: 'GET', url: `${BASE}/tiles/14/${tile!.x}/${tile!.y}?layer=parcels`, headers: { 'x-api-key': key } });
+    const layer = new VectorTile(new PbfReader(response.rawPayload)).layers['parcels']!;
+    for (let index = 0; index < layer.length; index += 1) {
+      const [outer] = layer.feature(index).loadGeometry();
+      const area = outer!.reduce((sum, point, at) => sum + point.x * outer![(at + 1) % outer!.length]!.y - outer![(at + 1) % outer!.length]!.x * point.y, 0);
+      expect(area).toBeGreaterThan(0);
+    }
+  });
+
+  it('of parcels says their label and kind, and of the ground has roads and water alone', async () => {
+    const told = new Map((await service.database.query<{ fid: number; label: string; kind: string }>('select p.fid, p.label, p.kind from core.parcel p')).map((row) => [row.fid, row]));
+    for (const tile of await tiles(14)) {
+      for (const { properties } of await features('parcels', 14, tile)) expect(properties).toEqual({ ...told.get(properties['fid'] as number) });
+      for (const { properties } of await features('ground', 14, tile)) {
+        const { fid, kind } = told.get(properties['fid'] as number)!;
+        expect([properties, kind === 'land']).toEqual([{ fid, kind }, false]);
+      }
+    }
+  });
+
+  it.each(TILE_LAYERS.filter(({ section }) => section !== null).map(({ name }) => name))('of %s says what the records say, and tells not mapped apart from none', async (name) => {
+    const section = SECTIONS.find((each) => each.name === name)!;
+    const layer = section.layer!;
+    const path = (section.flat[layer.value]!.of ?? layer.value).split('.');
+    const kinds = new Map((await service.database.query<{ fid: number; kind: string }>('select p.fid, p.kind from core.parcel p')).map(({ fid, kind }) => [fid, kind]));
+    const [tile] = await tiles(14);
+    const read = await features(name, 14, tile!);
+    expect(read.length).toBeGreaterThan(20);
+    expect(read.filter(({ properties }) => !section.kinds.includes(kinds.get(properties['fid'] as number) as 'land'))).toEqual([]);
+    // Some of each value, and some without.
+    const times = new Map<string, number>();
+    const some = read.filter(({ properties: { fid: _fid, ...said } }) => {
+      const seen = (times.get(JSON.stringify(said)) ?? 0) + 1;
+      times.set(JSON.stringify(said), seen);
+      return seen <= 2;
+    }).slice(0, 16);
+    for (const { properties: { fid, ...said } } of some) {
+      const record = (await service.ask(`/parcels/${String(fid)}?include=${name}`, { key })).body!;
+      const meta = (record['meta'] as { coverage: Json }).coverage[name];
+      let value: unknown = record[name];
+      for (const step of path) value = value === null || value === undefined ? null : (value as Json)[step] ?? null;
+      const ofBlock = layer.coverage === undefined ? meta : (section.flat[layer.coverage]!.of ?? '').split('.').reduce<unknown>((inside, step) => (inside as Json | null)?.[step], record[name]);
+      expect([fid, said]).toEqual([fid, value === null ? { coverage: ofBlock } : { value }]);
+    }
+  });
+
+  it('of comuni has each one\'s boundary with its name and codes', async () => {
+    const comuni = await service.database.query<{ belfiore: string; name: string; istat_code: string; region: number }>(
+      'select c.belfiore, c.name, c.istat_code, c.region_code::int4 as region from core.comune c where c.belfiore in (select belfiore from core.parcel) order by 1',
+    );
+    const found = new Map<string, unknown>();
+    for (const tile of await tiles(12)) for (const { properties } of await features('comuni', 12, tile)) found.set(String(properties['belfiore']), properties);
+    expect([...found.values()].filter((each) => comuni.some(({ belfiore }) => belfiore === (each as Json)['belfiore'])).sort((a, b) => (String((a as Json)['belfiore']) < String((b as Json)['belfiore']) ? -1 : 1)))
+      .toEqual(comuni);
+  });
+
+  it('has no content where nothing is, and at zooms at which the layer is not drawn', async () => {
+    for (const [layer, tile] of [['parcels', '14/1/1'], ['parcels', '0/0/0'], ['comuni', '7/68/47'], ['ground', '5/17/11']] as const) {
+      const path = `/tiles/${tile}?layer=${layer}`;
+      const answered = await service.ask(path, { key });
+      expect([path, answered.status, answered.text]).toEqual([path, 204, '']);
+      expect(offencesOf(path, answered)).toEqual([]);
+    }
+  });
+
+  it.each([
+    ['/tiles/23/0/0?layer=parcels', 'z'], ['/tiles/x/0/0?layer=parcels', 'z'], ['/tiles/14/16384/0?layer=parcels', 'x'], ['/tiles/14/0/16384?layer=parcels', 'y'], ['/tiles/14/0/-1?layer=parcels', 'y'],
+    ['/tiles/0/1/0?layer=parcels', 'x'], ['/tiles/14/1/1?layer=nowhere', 'layer'], ['/tiles/14/1/1', 'layer'], ['/tiles/14/1/1?layer=parcels&layer=risk', 'layer'],
+  ])('that is none is refused, and what would be one is told: %s', async (path, parameter) => {
+    const answered = await service.ask(path, { key });
+    expect(offencesOf(path, answered)).toEqual([]);
+    expect([answered.status, answered.body!['error'], (answered.body!['details'] as Json)['parameter']]).toEqual([400, 'INVALID_PARAMS', parameter]);
+  });
+
+  it('is not sent again to who has it, needs parcels:read, and leaves the hour as it is, also one that is used up', async () => {
+    const [tile] = await tiles(14);
+    const path = `/tiles/14/${tile!.x}/${tile!.y}?layer=parcels`;
+    const own = await service.token(['parcels:read']);
+    const first = await service.ask(path, { key: own });
+    const again = await service.ask(path, { key: own, headers: { 'if-none-match': first.headers['etag']! } });
+    expect([first.status, again.status, again.text, again.headers['etag'], again.headers['x-ratelimit-remaining']]).toEqual([200, 304, '', first.headers['etag'], '1000']);
+    expect((await service.ask(path.replace('parcels', 'ground'), { key: own })).headers['etag']).not.toBe(first.headers['etag']);
+    expect((await service.ask(path, { key: await service.token(['geocoding:read']) })).status).toBe(403);
+    expect((await service.ask(path)).status).toBe(401);
+    await service.database.query('update access.rate_window set used = 1001');
+    await service.ask('/parcels/locate?lat=42&lng=14', { key: own });
+    await service.database.query('update access.rate_window set used = 1001');
+    expect([(await service.ask('/parcels/locate?lat=42&lng=14', { key: own })).status, (await service.ask(path, { key: own })).status]).toEqual([429, 200]);
+    key = await service.token();
+  });
+
+  it('overview tells without a key what is published, and of each comune what its quality passport says covers it', async () => {
+    const overview = (await service.ask('/map/overview.json')).body as { regions: Json[]; layers: Json[]; attribution: string[] };
+    expect(overview.regions).toMatchObject([{ code: service.region.code, name: service.region.name, parcels: all.length }]);
+    expect(overview.layers.map(({ name }) => name)).toEqual(LEGENDS.map(({ name }) => name));
+    expect(overview.attribution.length).toBeGreaterThan(3);
+    const answered = await service.ask(`/map/overview.json?region=${service.region.code}`);
+    const { comuni } = answered.body as {
+      comuni: { belfiore: string; parcels: number; bbox: number[]; outline: unknown; coverage: Readonly<Record<string, string>> }[];
+    };
+    expect(comuni.reduce((sum, { parcels }) => sum + (parcels ?? 0), 0)).toBe(all.length);
+    for (const { belfiore, coverage, bbox, outline } of comuni.filter(({ parcels }) => parcels > 0)) {
+      const passport = (await service.ask(`/admin/municipalities/${belfiore}/quality`, { key })).body as { coverage: { sections: { section: string; map: string | null; state: string }[] } };
+      for (const { section, state } of passport.coverage.sections.filter(({ map }) => map === null)) {
+        // The passport asks more parcels, of which one may lie beyond what the others lie in.
+        if (section !== 'basic' && state !== 'partial') expect([belfiore, section, coverage[section]]).toEqual([belfiore, section, state === 'none' ? 'mapped' : state]);
+      }
+      // But for a few that the files have elsewhere.
+      const [inside] = await service.database.query<{ box: number; outline: number }>(
+        `select avg(st_covers(st_makeenvelope($2, $3, $4, $5, 4326), p.point)::int4)::float8 as box, avg(st_dwithin(st_setsrid(st_geomfromgeojson($6::text), 4326), p.point, 0.001)::int4)::float8 as outline
+         from core.parcel p where p.belfiore = $1`, [belfiore, ...bbox, JSON.stringify(outline)],
+      );
+      expect([belfiore, inside!.box > 0.9, inside!.outline > 0.9]).toEqual([belfiore, true, true]);
+    }
+    expect((await service.ask(`/map/overview.json?region=${service.region.code}`, { headers: { 'if-none-match': answered.headers['etag']! } })).status).toBe(304);
+    expect([(await service.ask('/map/overview.json?region=9')).status, (await service.ask('/map/overview.json?region=21')).status, (await service.ask('/map/overview.json?x=1')).status]).toEqual([404, 400, 400]);
+  });
+});

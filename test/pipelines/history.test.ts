@@ -1,0 +1,250 @@
+/** What was in force is told as it was answered then, whatever became of it since; and what did not change is stored once. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { rollback, withdraw } from '../../pipelines/build/publish.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
+import type { Database } from '../../pipelines/db/index.ts';
+import { withRun } from '../../pipelines/ledger/ledger.ts';
+import { parcelHistory } from '../../pipelines/operate/history.ts';
+import { prune } from '../../pipelines/operate/prune.ts';
+import type { Context } from '../../pipelines/run/context.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
+import { FEW_SOURCES, raisePrices, REGION, seismicZones, smallRegion, type Region } from '../faults/region.ts';
+import { describeEngines } from '../harness/database.ts';
+import { testEnvironment } from '../harness/environment.ts';
+import { contextOn, loadOptions } from '../harness/region.ts';
+
+/** Between two happenings. */
+const DAYS = 20;
+
+/** What was answered of a parcel: its record, or that it was gone, or nothing. */
+type Answered = Readonly<Record<string, unknown>> | 'gone' | 'not_there' | 'withdrawn';
+
+/** Everything that was answered at one moment, by fid. */
+type Moment = ReadonlyMap<number, Answered>;
+
+/** Rows of a table by what they are known by, without where they were read. */
+type Rows = ReadonlyMap<string, string>;
+
+interface Kept extends Record<string, unknown> {
+  readonly history: string;
+  readonly relation: string;
+  readonly key: readonly string[];
+}
+
+/** Tables of which history is kept. */
+function keptTables(database: Database): Promise<Kept[]> {
+  return database.query<Kept>(
+    `select h.relname as history, n.nspname || '.' || c.relname as relation,
+       coalesce((select jsonb_agg(a.attname) from pg_index x join pg_attribute a on a.attrelid = c.oid and a.attnum = any (x.indkey::int2[]) where x.indrelid = c.oid and x.indisprimary), '[]') as key
+     from pg_class h join pg_class c on c.relname = h.relname and c.relkind in ('r', 'p') join pg_namespace n on n.oid = c.relnamespace and n.nspname in ('core', 'section')
+     where h.relnamespace = 'history'::regnamespace and h.relkind = 'r' order by 1`,
+  );
+}
+
+async function rowsOf(database: Database, { relation, key }: Kept): Promise<Rows> {
+  const rows = await database.query<{ row: Record<string, unknown> }>(`select to_jsonb(t) - '{release_id,member_id,position}'::text[] as row from ${relation} t`);
+  return new Map(rows.map(({ row }) => [JSON.stringify(key.length === 0 ? row : key.map((name) => row[name])), JSON.stringify(row)]));
+}
+
+/** Rows that a swap has to keep: those that left or became others, and that there was none where one came. Nothing leaves an empty table. */
+function different(before: Rows, now: Rows): number {
+  if (before.size === 0) return 0;
+  return [...before].filter(([key, row]) => now.get(key) !== row).length + [...now.keys()].filter((key) => !before.has(key)).length;
+}
+
+async function stored(database: Database, tables: readonly Kept[]): Promise<Record<string, number>> {
+  const counts = await Promise.all(tables.map(async ({ history }) => {
+    const [found] = await database.query<{ n: number }>(`select count(*) as n from history.${history}`);
+    return [history, found!.n] as const;
+  }));
+  return Object.fromEntries(counts);
+}
+
+async function answered(database: Database, fids: readonly number[]): Promise<Moment> {
+  const found = new Map<number, Answered>();
+  for (const fid of fids) {
+    const [answer] = await database.query<{ record: Record<string, unknown> | null; retired: object | null; withdrawn: boolean }>(
+      `select api.parcel($1, $2) as record, api.retired_parcel($1) as retired,
+         not exists (select from ledger.publication where unit_code = $3 and state = 'current') as withdrawn`, [fid, SECTION_NAMES, REGION],
+    );
+    const { record, retired, withdrawn } = answer!;
+    found.set(fid, withdrawn ? 'withdrawn' : record ?? (retired === null ? 'not_there' : 'gone'));
+  }
+  return found;
+}
+
+interface AsOf extends Record<string, unknown> {
+  readonly answer: string | null;
+  readonly refusal: { readonly reason: string; readonly kept_since: string } | null;
+}
+
+/** What is told of the end of the day so many days ago. */
+async function asOf(database: Database, fid: number, daysAgo: number): Promise<{ told: Answered | 'not_kept'; meta: unknown; keptSince: string | null }> {
+  const [found] = await database.query<AsOf>(
+    "select answer, refusal from api.parcel_as_of($1, $2, (now() at time zone 'Europe/Rome')::date - $3::int4)", [fid, SECTION_NAMES, daysAgo],
+  );
+  const { answer, refusal } = found!;
+  if (answer === null) return { told: refusal!.reason as Answered | 'not_kept', meta: null, keptSince: refusal!.kept_since };
+  const { meta: { as_of: meta, ...rest }, ...record } = JSON.parse(answer) as { meta: Record<string, unknown> };
+  return { told: { ...record, meta: rest }, meta, keptSince: null };
+}
+
+describeEngines('history', (engine) => {
+  const random = randomOf('history', engine.name, testEnvironment().seed);
+  /** The embedded database makes the same statements, and takes its time. */
+  const happenings = engine.name === 'postgres' ? 7 : 2;
+  let region: Region;
+  let context: Context;
+  let database: Database;
+  let url: string;
+  let tables: Kept[];
+  let fids: number[];
+  const moments: Moment[] = [];
+  const expected: Record<string, number> = {};
+  const said: string[] = [];
+
+  const asRun = <T>(command: string, work: (run: number) => Promise<T>): Promise<T> =>
+    withRun(database, { command, arguments: {}, version: 'test', host: 'test' }, ({ runId }) => work(runId));
+
+  /** The files of a version, some of them changed once more. */
+  async function publish(version: number, change?: (folder: string) => Promise<void>): Promise<void> {
+    const folder = await region.version(version);
+    await change?.(folder);
+    const { failures } = await refresh(context, loadOptions([folder], [REGION], { accept: { who: 'test', why: 'a test' } }));
+    expect(failures).toEqual([]);
+  }
+
+  /** Something happens, and days go by. */
+  async function happens(what: string, work: () => Promise<unknown>): Promise<void> {
+    await database.query(`update ledger.swap set happened_at = happened_at - interval '${DAYS} days', kept_from = kept_from - interval '${DAYS} days'`);
+    const before = new Map<string, Rows>();
+    for (const table of tables) before.set(table.history, await rowsOf(database, table));
+    await work();
+    said.push(what);
+    moments.push(await answered(database, fids));
+    // Of a withdrawn region nothing leaves before something else comes.
+    for (const table of tables) expected[table.history] = (expected[table.history] ?? 0) + different(before.get(table.history)!, await rowsOf(database, table));
+  }
+
+  beforeAll(async () => {
+    region = await smallRegion(FEW_SOURCES);
+    url = await engine.createDatabase();
+    database = await engine.openDatabase(url);
+    context = await contextOn(database);
+    await publish(0);
+    tables = await keptTables(database);
+    // Those that versions take away are the 12th of a comune and its neighbours; of the others some.
+    const all = await database.query<{ fid: number; comune: string; turn: number }>(
+      'select fid, belfiore as comune, row_number() over (partition by belfiore order by position)::int4 as turn from core.parcel order by fid',
+    );
+    const { comune } = all.find(({ comune: code }) => code === 'Z002')!;
+    const near = all.filter((each) => each.comune === comune && each.turn > 8 && each.turn < 18);
+    fids = [...near, ...all.filter((_, index) => index % 40 === 0)].map(({ fid }) => fid);
+    fids.push(1_499_999_999);
+    moments.push(await answered(database, fids));
+  });
+  afterAll(() => region.remove());
+
+  it('is kept of every table that a record is read from, and a first load writes nothing of it', async () => {
+    expect(tables.map(({ relation }) => relation)).toEqual(expect.arrayContaining(['core.comune', 'core.parcel', 'core.quotation', 'section.address', 'section.risk']));
+    const [past] = await database.query<{ left: number }>(
+      String.raw`select count(*) as left from pg_proc where pronamespace = 'past'::regnamespace and prolang <> (select oid from pg_language where lanname = 'sql')
+         and prosrc ~ '\m(from|join)\s+(core|section)\.[a-z_]+\M(?!\s*\()'`,
+    );
+    expect(past!.left).toBe(0);
+    expect(await stored(database, tables)).toEqual(Object.fromEntries(tables.map(({ history }) => [history, 0])));
+  });
+
+  it('today is what is in force, and before the first publication there is nothing', async () => {
+    const fid = fids[3]!;
+    const { told, meta } = await asOf(database, fid, 0);
+    expect(told).toEqual(moments[0]!.get(fid));
+    expect(meta).toMatchObject({ publication: expect.any(Number) as number, in_force_since: expect.stringMatching(/Z$/) as string });
+    const before = await asOf(database, fid, 1);
+    expect(before.told).toBe('not_kept');
+    const [day] = await database.query<{ today: string }>("select (now() at time zone 'Europe/Rome')::date::text as today");
+    expect(before.keptSince).toBe(day!.today);
+  });
+
+  it('after whatever happened, every moment is told as it was answered then, and what did not change is stored once', async () => {
+    const kinds: readonly (readonly [string, (number: number) => Promise<unknown>])[] = [
+      ['other files', (number) => publish(1 + (number % 5))],
+      ['parcels return', () => publish(0)],
+      ['other prices', (number) => publish(1 + (number % 5), (folder) => raisePrices(folder, 10 * number))],
+      ['other zones', (number) => publish(0, (folder) => seismicZones(folder, String(1 + (number % 4))))],
+      ['rollback', () => asRun('rollback', (run) => rollback(database, REGION, run))],
+      ['rollback of Italy', async () => {
+        const [italy] = await database.query<{ n: number }>("select count(*) as n from ledger.publication where unit_code = 0 and state = 'previous'");
+        if (italy!.n > 0) await asRun('rollback', (run) => rollback(database, 0, run));
+      }],
+      ['prune', () => prune(database, context.sources, false)],
+    ];
+    await happens('other files', () => publish(1));
+    await happens('rollback', () => asRun('rollback', (run) => rollback(database, REGION, run)));
+    for (let number = 2; number <= happenings; number += 1) {
+      const [what, work] = kinds[Math.floor(random.next() * kinds.length)]!;
+      await happens(what, () => work(number));
+    }
+    await happens('withdrawn and back', async () => {
+      await asRun('withdraw', (run) => withdraw(database, REGION, run, null));
+      await asRun('rollback', (run) => rollback(database, REGION, run));
+    });
+    for (const [index, moment] of moments.entries()) {
+      const daysAgo = (moments.length - 1 - index) * DAYS;
+      const when = `after ${said.slice(0, index).join(', ') || 'the first load'}, then ${said.slice(index).join(', ')}`;
+      for (const fid of fids) expect((await asOf(database, fid, daysAgo)).told, `${fid} ${when}`).toEqual(moment.get(fid));
+    }
+    expect(await stored(database, tables), said.join(', ')).toEqual(expected);
+    expect(Object.values(expected).reduce((sum, rows) => sum + rows, 0)).toBeGreaterThan(0);
+  });
+
+  it('lists what a parcel was, value by value', async () => {
+    const fid = fids[3]!;
+    const { fields } = await parcelHistory(database, fid);
+    const zones = fields.find(({ section, field }) => section === 'risk' && field === 'seismic_zone')!.values;
+    expect(zones.length).toBeGreaterThan(1);
+    for (const [index, { value, until }] of zones.entries()) {
+      expect(until).toBe(zones[index + 1]?.since ?? null);
+      if (index > 0) expect(value).not.toEqual(zones[index - 1]!.value);
+    }
+    const now = moments.at(-1)!.get(fid) as Record<string, Record<string, unknown>>;
+    expect(zones.at(-1)!.value).toBe(now['risk']!['seismic_zone']);
+    expect(zones[0]!.release).toMatch(/\(.+\)/);
+  });
+
+  describe('that is pruned', () => {
+    it('begins where it was asked to, and what is kept is told as before', async () => {
+      const months = 2;
+      const dry = await prune(database, context.sources, true, months);
+      const done = await prune(database, context.sources, false, months);
+      expect(done.history).toEqual(dry.history);
+      expect(done.history!.swaps).toBeGreaterThan(0);
+      let refused = 0;
+      for (const [index, moment] of moments.entries()) {
+        const daysAgo = (moments.length - 1 - index) * DAYS;
+        for (const fid of fids) {
+          const { told, keptSince } = await asOf(database, fid, daysAgo);
+          if (told === 'not_kept') {
+            refused += 1;
+            expect(daysAgo).toBeGreaterThan(57);
+            expect(keptSince).toMatch(/^\d{4}-\d\d-\d\d$/);
+          } else {
+            expect(daysAgo).toBeLessThan(63);
+            // That a parcel had been there before may be no longer known of one that came back since.
+            if (told !== 'not_there' || moment.get(fid) !== 'gone') expect(told).toEqual(moment.get(fid));
+          }
+        }
+      }
+      expect(refused).toBeGreaterThan(0);
+      expect((await prune(database, context.sources, false, months)).history).toEqual({ rows: 0, swaps: 0 });
+    });
+
+    it('keeps what is in force when nothing else is to be kept', async () => {
+      await prune(database, context.sources, false, 0);
+      expect(await stored(database, tables)).toEqual(Object.fromEntries(tables.map(({ history }) => [history, 0])));
+      const moment = moments.at(-1)!;
+      for (const fid of fids) expect((await asOf(database, fid, 0)).told).toEqual(moment.get(fid));
+    });
+  });
+});

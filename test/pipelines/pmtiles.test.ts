@@ -1,0 +1,85 @@
+/** A file of tiles is read back by the reader that browsers use: every tile, each content once, also where there are too many for one directory. */
+import { createHash } from 'node:crypto';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { zxyToTileId, type Header, type PMTiles } from 'pmtiles';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { PmtilesFile, tileId } from '../../pipelines/formats/pmtiles-writer.ts';
+import type { TileNumber } from '../../pipelines/formats/vector-tile.ts';
+import { openPmtiles } from '../harness/pmtiles.ts';
+
+const FACTS = { bounds: [14, 41.5, 15, 42] as const, minzoom: 0, maxzoom: 8, metadata: { name: 'test' } };
+
+describe('a file of tiles', () => {
+  let folder: string;
+  beforeAll(async () => {
+    folder = await mkdtemp(join(tmpdir(), 'mappale-pmtiles-'));
+  });
+  afterAll(() => rm(folder, { recursive: true, force: true }));
+
+  async function written(tiles: readonly (readonly [TileNumber, string])[]): Promise<{ read: PMTiles; header: Header }> {
+    const path = join(folder, 'some.pmtiles');
+    const file = new PmtilesFile(path, FACTS);
+    for (const [tile, content] of tiles) await file.add(tile, Buffer.from(content));
+    await file.close();
+    const read = await openPmtiles(path);
+    return { read, header: await read.getHeader() };
+  }
+
+  const contentOf = async (read: PMTiles, { z, x, y }: TileNumber): Promise<string | null> => {
+    const found = await read.getZxy(z, x, y);
+    return found === undefined ? null : Buffer.from(found.data).toString();
+  };
+
+  /** All tiles of some zooms, in the order of their numbers. */
+  const allTiles = (...zooms: readonly number[]): TileNumber[] => {
+    const ofZoom = (z: number): TileNumber[] => Array.from({ length: 4 ** z }, (_, index) => ({ z, x: index % 2 ** z, y: Math.floor(index / 2 ** z) }));
+    return zooms.flatMap(ofZoom).sort((a, b) => tileId(a) - tileId(b));
+  };
+
+  it('numbers tiles as its reader does', () => {
+    const tiles = [...allTiles(0, 1, 2, 3, 4, 5), { z: 15, x: 17_719, y: 12_197 }, { z: 22, x: 4_194_303, y: 1 }];
+    for (const tile of tiles) expect(tileId(tile)).toBe(zxyToTileId(tile.z, tile.x, tile.y));
+  });
+
+  it('gives back every tile, and none where none is', async () => {
+    const tiles = allTiles(0, 1, 2, 3).filter((_, index) => index % 3 !== 1);
+    const { read, header } = await written(tiles.map((tile) => [tile, JSON.stringify(tile)]));
+    expect(header).toMatchObject({
+      specVersion: 3, clustered: true, tileType: 1, tileCompression: 2, minZoom: 0, maxZoom: 8, minLon: 14, maxLat: 42,
+      numAddressedTiles: tiles.length, numTileContents: tiles.length,
+    });
+    expect(await read.getMetadata()).toEqual({ name: 'test' });
+    const there = new Set(tiles.map(tileId));
+    for (const tile of allTiles(0, 1, 2, 3)) expect(await contentOf(read, tile)).toBe(there.has(tileId(tile)) ? JSON.stringify(tile) : null);
+  });
+
+  it('holds what is alike once, and says it of a run once', async () => {
+    const tiles = allTiles(3);
+    const { read, header } = await written(tiles.map((tile, index) => [tile, index < 40 ? 'sea' : index % 2 === 0 ? 'even' : 'odd']));
+    expect(header).toMatchObject({ numAddressedTiles: 64, numTileEntries: 25, numTileContents: 3 });
+    for (const [index, tile] of tiles.entries()) expect(await contentOf(read, tile)).toBe(index < 40 ? 'sea' : index % 2 === 0 ? 'even' : 'odd');
+  });
+
+  it('has directories of directories where one would not fit in front', async () => {
+    // Of sizes, and with gaps, that follow no rule: a directory of them is hardly smaller packed.
+    const contentAt = (tile: TileNumber): string => {
+      const digest = createHash('sha512').update(`${tile.x} ${tile.y}`).digest('hex');
+      return digest.slice(0, 8 + parseInt(digest.slice(0, 2), 16) / 3);
+    };
+    const tiles = allTiles(8).filter((tile) => contentAt(tile) > '8');
+    const { read, header } = await written(tiles.map((tile) => [tile, contentAt(tile)]));
+    expect(header.rootDirectoryLength).toBeLessThanOrEqual(16_257);
+    expect(header.leafDirectoryLength).toBeGreaterThan(0);
+    for (const tile of tiles.filter((_, index) => index % 997 === 0)) expect(await contentOf(read, tile)).toBe(contentAt(tile));
+    expect(await contentOf(read, { z: 7, x: 1, y: 1 })).toBeNull();
+  });
+
+  it('refuses tiles in another order: they could not be found', async () => {
+    const file = new PmtilesFile(join(folder, 'wrong.pmtiles'), FACTS);
+    await file.add({ z: 3, x: 1, y: 1 }, Buffer.from('a'));
+    await expect(file.add({ z: 3, x: 0, y: 0 }, Buffer.from('b'))).rejects.toThrow('comes behind');
+    await file.abort();
+  });
+});
