@@ -18,8 +18,9 @@ export function loadRegionCommand(): Command {
   ])
     .argument('[region]', 'name or ISTAT code; none: the synthetic demo region')
     .action(async (region: string | undefined, options: RefreshArguments) => {
+      // Looked at before a database is made.
+      const code = region === undefined ? DEMO.region : parseRegion(region).code;
       process.exitCode = await withContext({ access: 'write' }, async (context) => {
-        const code = region === undefined ? DEMO.region : parseRegion(region).code;
         const isDemo = region === undefined && options.data === undefined;
         const data = isDemo ? [await writeDemo(context)] : foldersOf(options);
         return bringUpToDate(context, 'load-region', options, data, [code], () => anyParcel(context, code));

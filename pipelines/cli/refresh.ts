@@ -52,8 +52,9 @@ export function refreshCommand(): Command {
     .argument('[regions...]', 'names or ISTAT codes; none: all that are in the data or published')
     .option('--metrics <file>', 'write the state as a Prometheus text file')
     .action(async (regions: string[], options: RefreshArguments & { metrics?: string }) => {
+      const units = regions.length === 0 ? null : regions.map((name) => parseRegion(name).code);
       process.exitCode = await withContext({ access: 'write' }, async (context) => {
-        const code = await bringUpToDate(context, 'refresh', options, foldersOf(options), regions.length === 0 ? null : regions.map((name) => parseRegion(name).code));
+        const code = await bringUpToDate(context, 'refresh', options, foldersOf(options), units);
         // What writes figures is loaded when it is asked for.
         if (options.metrics !== undefined) await (await import('../operate/metrics.ts')).writeMetrics(context.database, expandPath(options.metrics), code);
         return code;

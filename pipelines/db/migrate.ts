@@ -224,8 +224,8 @@ export function describeLoss({ source, why, releases, rows, files, gone }: Loss)
 /** Whether a server can hold our database at all. @throws MappaleError `POSTGRES_TOO_OLD`, `EXTENSION_MISSING`, `POSTGIS_TOO_OLD` */
 export async function checkServer(session: Session, label: string): Promise<void> {
   const version = (await one<{ version: string }>(session, "select current_setting('server_version') as version")).version;
-  const major = Number.parseInt(version, 10);
-  if (major < MINIMUM.postgres) {
+  const postgres = Number.parseInt(version, 10);
+  if (postgres < MINIMUM.postgres) {
     throw new MappaleError('the PostgreSQL server is too old', {
       code: 'POSTGRES_TOO_OLD', kind: 'database', at: label, detail: `expected PostgreSQL 15 or newer, found ${version}`, hint: 'Upgrade the server, or unset DATABASE_URL to use the embedded database.',
       mend: 'sudo apt-get install -y postgresql-15 postgresql-15-postgis-3',
@@ -238,7 +238,7 @@ export async function checkServer(session: Session, label: string): Promise<void
       throw new MappaleError(`the server has no extension ${extension}`, {
         code: 'EXTENSION_MISSING', kind: 'database', at: label,
         hint: 'Install it on the machine of the server; then run the same command again.',
-        mend: extension === 'postgis' ? `sudo apt-get install -y postgresql-${major}-postgis-3` : 'sudo apt-get install -y postgresql-contrib',
+        mend: extension === 'postgis' ? `sudo apt-get install -y postgresql-${postgres}-postgis-3` : 'sudo apt-get install -y postgresql-contrib',
       });
     }
     if (extension === 'postgis') {
@@ -246,7 +246,7 @@ export async function checkServer(session: Session, label: string): Promise<void
       if (major < MINIMUM.postgis[0] || (major === MINIMUM.postgis[0] && minor < MINIMUM.postgis[1])) {
         throw new MappaleError('PostGIS is too old', {
           code: 'POSTGIS_TOO_OLD', kind: 'database', at: label, detail: `expected PostGIS 3.3 or newer, found ${found.version}`, hint: 'Install a newer one on the machine of the server; where the database has an older one than the server, bring it along: alter extension postgis update.',
-          mend: `sudo apt-get install -y postgresql-${major}-postgis-3`,
+          mend: `sudo apt-get install -y postgresql-${postgres}-postgis-3`,
         });
       }
     }

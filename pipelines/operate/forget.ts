@@ -28,7 +28,7 @@ export async function forget(context: Context, file: string, undo: boolean, reas
   const [first] = matches;
   if (first === undefined) {
     throw new MappaleError(undo ? 'no forgotten file is called so' : 'no file in the ledger is called so', {
-      code: 'FILE_NOT_LOADED', kind: 'usage', at: file, detail: `expected the path, name or sha256 of a file that is ${undo ? 'forgotten' : 'loaded'}, found none`, hint: 'See what is loaded: mappale status',
+      code: 'FILE_NOT_LOADED', kind: 'usage', at: file, detail: `expected the path, name or sha256 of a file that is ${undo ? 'forgotten' : 'loaded'}, found none`, hint: 'See what is loaded.', mend: 'npx mappale status',
     });
   }
   const digests = [...new Set(matches.map(({ sha256 }) => sha256))];

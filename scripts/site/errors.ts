@@ -65,7 +65,8 @@ function madeBy(node: ts.Node): { readonly name?: string; readonly message?: ts.
     return name === 'MappaleError' || name === 'inputError' ? { name, message, facts } : {};
   }
   if (!ts.isObjectLiteralExpression(node)) return {};
-  const valueOf = (key: string): ts.Expression | undefined => node.properties.filter(ts.isPropertyAssignment).find(({ name }) => name.getText() === key)?.initializer;
+  const assigned = node.properties.filter(ts.isPropertyAssignment);
+  const valueOf = (key: string): ts.Expression | undefined => assigned.find(({ name }) => name.getText() === key)?.initializer;
   return { message: valueOf('error'), facts: valueOf('facts') };
 }
 

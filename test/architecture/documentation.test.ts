@@ -5,6 +5,7 @@ import { parse } from 'yaml';
 import { SETTINGS } from '../../pipelines/config.ts';
 import { program } from '../../pipelines/cli/main.ts';
 import { serverAddress } from '../../pipelines/db/server-address.ts';
+import { refusal, words } from '../harness/typed.ts';
 import { FILES, isData, read } from './project.ts';
 
 const DOCUMENTS = FILES.filter((file) => file.endsWith('.md') && !isData(file));
@@ -25,30 +26,6 @@ function typedIn(file: string, text: string): Typed[] {
   return [...blocks, ...spans]
     .flatMap((line) => line.replace(/\s(#|>+)\s.*$/, '').split(/&&|\|\||\||;/))
     .map((line) => ({ file, line: line.trim().replace(/^\$ /, '').replace(/^([A-Z_]+=("[^"]*"|'[^']*'|\S*)\s+)+/, '') }));
-}
-
-/** Words as a shell would see them; enough for documents. */
-function words(line: string): string[] {
-  return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3]!).filter((word) => word !== '…');
-}
-
-/** Why the command line would refuse these words, or null. Nothing is run. */
-async function refusal(arguments_: readonly string[]): Promise<string | null> {
-  const root = program();
-  let said = '';
-  const disarm = (command: Command): void => {
-    command.exitOverride().configureOutput({ writeOut: () => undefined, writeErr: (text) => (said += text) });
-    if (command.commands.length === 0) command.action(() => undefined);
-    command.commands.forEach(disarm);
-  };
-  disarm(root);
-  try {
-    await root.parseAsync([...arguments_], { from: 'user' });
-    return null;
-  } catch (error) {
-    const { code, message } = error as { code?: string; message: string };
-    return code === 'commander.helpDisplayed' || code === 'commander.version' ? null : said.trim().split('\n')[0] || message;
-  }
 }
 
 function commandsOf(root: Command): { readonly path: string; readonly command: Command }[] {

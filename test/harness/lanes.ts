@@ -6,7 +6,7 @@ import { dirname, join, relative } from 'node:path';
 export type Lane = 'unit' | 'database' | 'faults' | 'real';
 
 /** Tests that need no database and yet are no matter of seconds: whole sets of mutated files, the compiler, large files. */
-const SLOW = /^(test\/(architecture\/check|citus\/|contract\/(fuzz|hostile|swapped|columns|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer))|sources\/ade_cadastre\/(scan|threads))/;
+const SLOW = /^(test\/(architecture\/check|citus\/|site\/|contract\/(fuzz|hostile|swapped|columns|damaged|zip-prefix|no-data|sources|packaging)|pipelines\/(validate|vector|make-region|threads|zip-writer))|sources\/ade_cadastre\/(scan|threads))/;
 
 /** @returns test files by lane, paths from the root */
 export function lanes(root: string): Readonly<Record<Lane, readonly string[]>> {

@@ -1,0 +1,27 @@
+/** What documents, help and errors tell people to type: words as a shell sees them, and whether the program takes them. */
+import type { Command } from 'commander';
+import { program } from '../../pipelines/cli/main.ts';
+
+/** Words as a shell would see them; enough for documents. */
+export function words(line: string): string[] {
+  return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3]!).filter((word) => word !== '…');
+}
+
+/** Why the command line would refuse these words, or null. Nothing is run. */
+export async function refusal(arguments_: readonly string[]): Promise<string | null> {
+  const root = program();
+  let said = '';
+  const disarm = (command: Command): void => {
+    command.exitOverride().configureOutput({ writeOut: () => undefined, writeErr: (text) => (said += text) });
+    if (command.commands.length === 0) command.action(() => undefined);
+    command.commands.forEach(disarm);
+  };
+  disarm(root);
+  try {
+    await root.parseAsync([...arguments_], { from: 'user' });
+    return null;
+  } catch (error) {
+    const { code, message } = error as { code?: string; message: string };
+    return code === 'commander.helpDisplayed' || code === 'commander.version' ? null : said.trim().split('\n')[0] || message;
+  }
+}

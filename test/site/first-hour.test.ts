@@ -1,0 +1,63 @@
+/** Everything that docs/first-hour.md tells to type, typed in its order in an empty folder, up to where it needs the internet. */
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { read, ROOT } from '../architecture/project.ts';
+import { childEnvironment, testEnvironment } from '../harness/environment.ts';
+
+const run = promisify(execFile);
+
+/** Lines of the code blocks, without what installs. */
+const [local = ''] = read('docs/first-hour.md').split(/^## A real region$/m);
+const LINES = [...local.matchAll(/^```sh\n([\s\S]*?)^```/gm)].flatMap((match) => match[1]!.trim().split('\n')).filter((line) => line !== 'make setup');
+
+let folder: string;
+let environment: NodeJS.ProcessEnv;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-hour-'));
+  // In a checkout `npx mappale` is the program of the checkout; here it is this one.
+  await writeFile(join(folder, 'npx'), `#!/bin/sh\nshift\nexec '${process.execPath}' '${join(ROOT, 'pipelines/mappale.mjs')}' "$@"\n`);
+  await chmod(join(folder, 'npx'), 0o755);
+  environment = childEnvironment({ PATH: [folder, ...testEnvironment().path].join(':') });
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A server ends when it is told to. @returns the address that it said */
+async function served(line: string, ask: (address: string) => Promise<void>): Promise<string> {
+  const server = spawn('/bin/sh', ['-c', `exec ${line} --port 0`], { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
+  const ended = once(server, 'exit');
+  const [said] = await once(server.stdout, 'data') as [Buffer];
+  const address = said.toString().trim();
+  await ask(address);
+  server.kill('SIGINT');
+  expect((await ended)[0]).toBe(0);
+  return address;
+}
+
+it('the first hour goes as it is written: a region, a record, a map, exports, a table, a report', async () => {
+  expect(LINES.length).toBeGreaterThan(10);
+  const said = new Map<string, string>();
+  for (const line of LINES) {
+    if (!line.startsWith('npx mappale serve')) {
+      said.set(line, (await run('/bin/sh', ['-c', line], { cwd: folder, env: environment, maxBuffer: 1 << 26 })).stdout);
+      continue;
+    }
+    const [token] = /mpl_[\w-]+/.exec([...said.values()].join('\n')) ?? [];
+    await served(line, async (address) => {
+      expect((await fetch(`${address}/map`)).headers.get('content-type')).toContain('text/html');
+      const found = await fetch(`${address}/parcels/locate?lat=41.9969839&lng=14.0032805`, { headers: { 'x-api-key': token! } });
+      expect(await found.json()).toMatchObject({ data: [{ cadastral_reference: 'Z001_000100.28' }] });
+    });
+  }
+  expect([...said].filter(([, text]) => text.trim() === '').map(([line]) => line)).toEqual(LINES.filter((line) => line.startsWith('printf ')));
+  const enriched = (await readFile(join(folder, 'places-enriched.csv'), 'utf8')).trim().split('\n').slice(1);
+  expect(enriched.map((line) => line.split(',').slice(0, 4))).toEqual([['at home', '41.9969839', '14.0032805', 'found'], ['at sea', '42.3', '14.9', 'not_found']]);
+  expect((await readFile(join(folder, 'molise.parquet'))).toString('latin1', 0, 4)).toBe('PAR1');
+  expect(await readFile(join(folder, 'molise.html'), 'utf8')).toContain('Molise');
+  expect(said.get('npx mappale explain Z001_000100.28 risk')).toContain('the rule gives one row, the same as is published');
+});

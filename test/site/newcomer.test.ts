@@ -1,0 +1,267 @@
+/** What a newcomer does wrong, really done: each ends with the right exit code and, as its last line, with the command that mends it, which then does. */
+import { execFile } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { program } from '../../pipelines/cli/main.ts';
+import { nearest } from '../../pipelines/typed.ts';
+import { checkServer } from '../../pipelines/db/migrate.ts';
+import { openDatabase, type Session } from '../../pipelines/db/index.ts';
+import { MappaleError } from '../../pipelines/errors.ts';
+import { loadGdal } from '../../pipelines/formats/gdal.ts';
+import { writeBeside } from '../../pipelines/formats/write-beside.ts';
+import { read, ROOT } from '../architecture/project.ts';
+import { describeEngines } from '../harness/database.ts';
+import { childEnvironment } from '../harness/environment.ts';
+import { refusal, words } from '../harness/typed.ts';
+
+const run = promisify(execFile);
+
+const disk = vi.hoisted(() => ({ freeBytes: null as number | null }));
+vi.mock('node:fs/promises', async (importReal) => {
+  const real = await importReal<typeof import('node:fs/promises')>();
+  return { ...real, statfs: async (path: string) => (disk.freeBytes === null ? real.statfs(path) : { bavail: disk.freeBytes, bsize: 1 }) };
+});
+
+/** Programs of the system that a command may begin with. */
+const SYSTEM = new Set(['apt-get', 'createdb', 'createuser', 'df', 'export', 'mkdir', 'mv', 'nvm', 'pg_isready', 'psql', 'systemctl']);
+
+/** @returns why a person could not type the last line; null: it can be typed */
+async function untypable(report: string): Promise<string | null> {
+  const line = /\n {2}type: (.+)$/.exec(report)?.[1];
+  if (line === undefined) return 'the last line is no command';
+  // What only the person knows stands in capitals.
+  const said = words(line.replace(/^sudo (?:-u postgres )?/, '')).map((word) => (word === 'REGION' ? 'molise' : word));
+  if (said[0] === 'npx') return refusal(said.slice(2));
+  if (said[0] === 'make') return new RegExp(`^${said[1]}:`, 'm').test(read('Makefile')) ? null : 'no such target';
+  return SYSTEM.has(said[0] ?? '') ? null : `no program that is known: ${line}`;
+}
+
+const typed = process.argv;
+let folder: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-newcomer-'));
+  for (const name of ['empty', 'strangers', 'data/cadastre', 'data/nothing', 'made']) await mkdir(join(folder, name), { recursive: true });
+  await writeFile(join(folder, 'strangers', 'holiday.jpg'), 'no data');
+  await writeFile(join(folder, 'data', 'cadastre', 'MOLISE.zip'), 'PK\u0003\u0004 half of a download');
+});
+afterEach(() => {
+  process.argv = typed;
+  disk.freeBytes = null;
+  vi.unstubAllEnvs();
+  process.exitCode = undefined;
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** Types a command on a database, as far as it goes. @returns the error that it ended with; null: none */
+async function ended(line: readonly string[], url = `pglite:${join(folder, 'none')}`): Promise<MappaleError | null> {
+  vi.stubEnv('DATABASE_URL', url);
+  process.argv = [process.execPath, join(ROOT, 'pipelines/mappale.mjs'), ...line];
+  try {
+    await program().parseAsync(process.argv);
+    return null;
+  } catch (error) {
+    if (error instanceof MappaleError) return error;
+    throw error;
+  }
+}
+
+/** @returns code, exit code, and the command of the last line, which can be typed */
+async function told(error: MappaleError | null): Promise<readonly [code: string, exit: number, mend: string]> {
+  if (error === null) throw new Error('expected an error, found none');
+  expect([error.report(), await untypable(error.report())]).toEqual([error.report(), null]);
+  return [error.code, error.exitCode, error.mend!];
+}
+
+describe('a newcomer', () => {
+  it.each<[what: string, line: (folder: string) => string[], code: string, exit: number, mend: (folder: string) => string]>([
+    ['mistypes a region', () => ['load-region', 'mollise', '--data', 'x'], 'REGION_UNKNOWN', 2, () => 'npx mappale load-region molise --data x'],
+    ['mistypes a region with two words', () => ['fetch', 'fruli venezia giula'], 'REGION_UNKNOWN', 2, () => 'npx mappale fetch friuli-venezia-giulia'],
+    ['names a place that is no region', () => ['plan', 'Atlantis'], 'REGION_UNKNOWN', 2, () => 'npx mappale plan REGION'],
+    ['names a source that is none', (at) => ['fetch', 'molise', '--sources', 'istat', '--data', join(at, 'empty')], 'SOURCE_UNKNOWN', 2, () => 'npx mappale sources'],
+    ['writes where there is no folder', (at) => ['export', 'molise', '--out', join(at, 'new', 'molise.csv')], 'FOLDER_MISSING', 2, (at) => `mkdir -p ${join(at, 'new')}`],
+    ['looks into a database that is not there', () => ['parcel', '1400000000'], 'DATABASE_OUT_OF_DATE', 6, () => 'npx mappale load-region'],
+    ['names a folder of something else as the database', () => ['load-region'], 'PGLITE_FOLDER', 2, () => 'export DATABASE_URL=pglite:.mappale/database'],
+    ['asks for a port of the system', () => ['serve', '--host', ' '], 'ADDRESS_UNAVAILABLE', 2, () => 'npx mappale serve --host 127.0.0.1'],
+  ])('%s', async (_what, line, code, exit, mend) => {
+    const url = code === 'PGLITE_FOLDER' ? `pglite:${join(folder, 'strangers')}` : undefined;
+    expect(await told(await ended(line(folder), url))).toEqual([code, exit, mend(folder)]);
+  });
+
+  it('has no room for the embedded database: says how much before anything is made', async () => {
+    disk.freeBytes = 100 * 1024 ** 2;
+    expect(await told(await ended(['load-region']))).toEqual(['DISK_FULL', 2, 'export DATABASE_URL=pglite:/OTHER_DISK/mappale']);
+    expect(existsSync(join(folder, 'none'))).toBe(false);
+  });
+
+  it('has a disk that fills up while a file is written: nothing of it stays', async () => {
+    const out = join(folder, 'molise.parquet');
+    process.argv = [process.execPath, join(ROOT, 'pipelines/mappale.mjs'), 'export', 'molise', '--out', out];
+    const full = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC', syscall: 'write' });
+    const error = await writeBeside(out, async (unfinished) => {
+      await writeFile(unfinished, 'a part');
+      throw full;
+    }).catch((thrown: unknown) => thrown as MappaleError);
+    expect(await told(error)).toEqual(['DISK_FULL', 2, 'npx mappale export molise --out /OTHER_DISK/molise.parquet']);
+    expect(existsSync(`${out}.unfinished`)).toBe(false);
+  });
+
+  it('has no GDAL', async () => {
+    const error = await loadGdal(() => Promise.reject(new Error('Cannot find package'))).catch((thrown: unknown) => thrown as MappaleError);
+    expect(await told(error as MappaleError)).toEqual(['GDAL_MISSING', 2, 'make setup']);
+  });
+
+  it('has a Node that is too old: is told so before anything is loaded that it cannot read', async () => {
+    const older = 'data:text/javascript,Object.defineProperty(process, "versions", { value: { ...process.versions, node: "18.20.4" } })';
+    const failed = await run(process.execPath, ['--import', older, join(ROOT, 'pipelines/mappale.mjs'), 'status'], { env: childEnvironment({}) })
+      .then(() => null, (error: unknown) => error as { code: number; stderr: string });
+    expect(failed?.code).toBe(2);
+    expect(failed?.stderr).toContain('expected Node 20.19 or newer, found 18.20.4');
+    expect(await untypable(failed!.stderr.trimEnd())).toBeNull();
+  });
+
+  it('is offered what is near, and nothing that is far', () => {
+    expect(nearest('lombardy', ['lombardia', 'piemonte'])).toEqual(['lombardia']);
+    expect(nearest('Sicila', ['sicilia', 'sardegna'])).toEqual(['sicilia']);
+    expect(nearest('rsik', ['risk', 'solar', 'poi'])).toEqual(['risk']);
+    expect(nearest('Bavaria', ['umbria', 'basilicata'])).toEqual([]);
+  });
+});
+
+describe('a server that is not as it must be', () => {
+  /** A session of a server that has these extensions. */
+  const serverWith = (version: string, extensions: readonly { name: string; version: string }[]): Session => ({
+    query: async (sql: string) => (sql.includes('server_version') ? [{ version }] : extensions.map((each) => ({ ...each, installed: false }))),
+  }) as unknown as Session;
+  const others = ['pg_trgm', 'unaccent', 'fuzzystrmatch'].map((name) => ({ name, version: '1.0' }));
+  it.each<[what: string, session: Session, code: string, mend: string]>([
+    ['too old', serverWith('13.4', []), 'POSTGRES_TOO_OLD', 'sudo apt-get install -y postgresql-15 postgresql-15-postgis-3'],
+    ['without PostGIS', serverWith('16.2', others), 'EXTENSION_MISSING', 'sudo apt-get install -y postgresql-16-postgis-3'],
+    ['with an old PostGIS', serverWith('15.8', [{ name: 'postgis', version: '3.1.4' }, ...others]), 'POSTGIS_TOO_OLD', 'sudo apt-get install -y postgresql-15-postgis-3'],
+    ['without the extensions of PostgreSQL itself', serverWith('15.8', [{ name: 'postgis', version: '3.4.0' }]), 'EXTENSION_MISSING', 'sudo apt-get install -y postgresql-contrib'],
+  ])('%s', async (_what, session, code, mend) => {
+    expect(await told(await checkServer(session, 'postgres db:5432').then(() => null, (error: unknown) => error as MappaleError))).toEqual([code, 6, mend]);
+  });
+
+  /** Answers each message of whoever connects with the next of these. @returns its address for a user and database */
+  async function answering(...answers: readonly Buffer[]): Promise<{ url: string; port: number; close(): Promise<void> }> {
+    const sockets = new Set<Socket>();
+    const server: Server = createServer((socket) => {
+      sockets.add(socket);
+      const left = [...answers];
+      socket.on('error', () => undefined).on('data', () => void socket.write(left.shift() ?? ''));
+    }).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    return {
+      port, url: `postgres://me@127.0.0.1:${port}/italy`,
+      close: async () => {
+        for (const socket of sockets) socket.destroy();
+        await new Promise((resolve) => server.close(resolve));
+      },
+    };
+  }
+  const message = (kind: string, body: Buffer): Buffer => {
+    const head = Buffer.alloc(5);
+    head.write(kind);
+    head.writeInt32BE(body.length + 4, 1);
+    return Buffer.concat([head, body]);
+  };
+  const refused = (state: string, words_: string): Buffer => message('E', Buffer.from(`SFATAL\0VFATAL\0C${state}\0M${words_}\0\0`));
+
+  it.each<[what: string, answers: readonly Buffer[], code: string, mend: (port: number) => string]>([
+    ['a wrong password', [refused('28P01', 'password authentication failed for user "me"')], 'SQL_28P01', (port) => `export DATABASE_URL=postgres://me:PASSWORD@127.0.0.1:${port}/italy`],
+    ['no password at all', [[10, 'SCRAM-SHA-256\0\0'], [11, 'r=nonce,s=c2FsdA==,i=4096']].map(([step, words_]) => message('R', Buffer.from([0, 0, 0, Number(step), ...Buffer.from(String(words_))]))), 'SQL_28P01', (port) => `export DATABASE_URL=postgres://me:PASSWORD@127.0.0.1:${port}/italy`],
+    ['a user that it does not know', [refused('28000', 'role "me" does not exist')], 'SQL_28000', (port) => `sudo -u postgres createuser -p ${port} me`],
+  ])('refuses %s', async (_what, answers, code, mend) => {
+    const server = await answering(...answers);
+    vi.stubEnv('PGPASSWORD', '');
+    expect(await told(await ended(['status'], server.url))).toEqual([code, 6, mend(server.port)]);
+    await server.close();
+  });
+
+  it('does not answer, or has no such name', async () => {
+    const gone = await answering();
+    await gone.close();
+    expect(await told(await ended(['status'], gone.url))).toEqual(['SQL_ECONNREFUSED', 6, 'sudo systemctl start postgresql']);
+    expect(await told(await ended(['status'], `postgres:///italy?host=${folder}`))).toEqual(['SQL_ENOENT', 6, 'sudo systemctl start postgresql']);
+    const [code, exit, mend] = await told(await ended(['status'], 'postgres://me@no-such-host.invalid/italy'));
+    expect([/^SQL_(ENOTFOUND|EAI_AGAIN)$/.test(code), exit, mend]).toEqual([true, 6, 'export DATABASE_URL=postgres://me@HOST:5432/italy']);
+  });
+});
+
+describeEngines('a newcomer with a server', (engine) => {
+  const named = (url: string, database: string, user?: string): string => {
+    const changed = new URL(url);
+    changed.pathname = `/${database}`;
+    if (user !== undefined) changed.username = user;
+    return changed.href;
+  };
+  /** What the last line asks an administrator of the server to run. */
+  const statementIn = (mend: string): string => / -c (?:'([^']+)'|"([^"]+)")/.exec(mend)?.slice(1).find((sql) => sql !== undefined) ?? '';
+
+  it('names a database that is not there, has no right to make PostGIS in it, nor anything else; what each last line says mends it', async () => {
+    const url = await engine.createDatabase();
+    const admin = await engine.openDatabase(url);
+    const name = `${new URL(url).pathname.slice(1)}_new`;
+    const role = `${name}_reader`;
+    await admin.query(`create role ${role} login password 'newcomer'`);
+    const mine = named(url, name, role).replace(`${role}@`, `${role}:newcomer@`).replace(/:[^:@/]*@/, ':newcomer@');
+    try {
+      const [code, exit, mend] = await told(await ended(['load-region', 'molise', '--data', join(folder, 'empty')], mine));
+      expect([code, exit, mend.startsWith('createdb ') && mend.endsWith(` -U ${role} ${name}`)]).toEqual(['SQL_3D000', 6, true]);
+      await admin.query(`create database ${name} template template0 encoding 'UTF8'`);
+      const there = await openDatabase(named(url, name));
+      try {
+        const forbidden = await told(await ended(['migrate', '--json'], mine));
+        expect(forbidden.slice(0, 2)).toEqual(['EXTENSION_FORBIDDEN', 6]);
+        await there.script(statementIn(forbidden[2]), 'the last line');
+        const closed = await told(await ended(['migrate', '--json'], mine));
+        expect(closed.slice(0, 2)).toEqual(['SQL_42501', 6]);
+        await there.script(statementIn(closed[2]), 'the last line');
+        // Whoever only tries makes nothing; then everything is made.
+        vi.spyOn(process.stdout, 'write').mockReturnValue(true);
+        expect(await ended(['migrate', '--json', '--dry-run'], mine)).toBeNull();
+        expect(await there.query("select to_regnamespace('ledger') as made")).toEqual([{ made: null }]);
+        expect(await ended(['migrate', '--json'], mine)).toBeNull();
+
+        const wrong = async (line: readonly string[]): Promise<readonly unknown[]> => told(await ended(line, mine));
+        expect(await wrong(['load-region', 'molise', '--data', join(folder, 'nowhere')])).toEqual(['DATA_MISSING', 2, `npx mappale fetch REGION --data ${join(folder, 'nowhere')}`]);
+        expect(await wrong(['load-region', 'molise', '--data', join(folder, 'data', 'nothing')])).toEqual(['DATA_EMPTY', 2, `npx mappale load-region molise --data ${join(folder, 'data')}`]);
+        expect(await wrong(['export', 'molise', '--out', join(folder, 'made', 'molise.parquet')])).toEqual(['NOT_PUBLISHED', 2, 'npx mappale status']);
+        expect(await wrong(['token', 'revoke', '7'])).toEqual(['TOKEN_UNKNOWN', 2, 'npx mappale token list']);
+      } finally {
+        vi.restoreAllMocks();
+        await there.close();
+      }
+    } finally {
+      await admin.query(`drop database if exists ${name} with (force)`);
+      await admin.query(`drop role ${role}`);
+    }
+  });
+
+  it('takes a port that another mappale has, or another program: is told which, and a port that is free', async () => {
+    const url = await engine.createDatabase();
+    expect(await ended(['migrate'], url)).toBeNull();
+    for (const [answer, found] of [['{"status":"ok","version":"9.9.9","dataset":{}}', /mappale 9\.9\.9, which answers at/], ['hello', /another program/]] as const) {
+      const { createServer: createHttp } = await import('node:http');
+      const taken = createHttp((_request, response) => void response.end(answer)).listen(0, '127.0.0.1');
+      await once(taken, 'listening');
+      const { port } = taken.address() as AddressInfo;
+      const error = await ended(['serve', '--port', String(port)], url);
+      const [code, exit, mend] = await told(error);
+      expect([code, exit]).toEqual(['PORT_IN_USE', 2]);
+      expect(error?.detail).toMatch(found);
+      const other = Number(/^npx mappale serve --port (\d+)$/.exec(mend)?.[1]);
+      expect(other).toBeGreaterThan(port);
+      taken.closeAllConnections();
+      await new Promise((resolve) => taken.close(resolve));
+    }
+  });
+}, ['postgres']);
