@@ -4,6 +4,7 @@ import { once } from 'node:events';
 import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { read, ROOT } from '../architecture/project.ts';
@@ -27,16 +28,15 @@ beforeAll(async () => {
 });
 afterAll(() => rm(folder, { recursive: true, force: true }));
 
-/** A server ends when it is told to. @returns the address that it said */
-async function served(line: string, ask: (address: string) => Promise<void>): Promise<string> {
+/** A server ends when it is told to. @param ask takes the address that it said, and the one that signs in */
+async function served(line: string, ask: (address: string, link: string) => Promise<void>): Promise<void> {
   const server = spawn('/bin/sh', ['-c', `exec ${line} --port 0`], { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(server, 'exit');
-  const [said] = await once(server.stdout, 'data') as [Buffer];
-  const address = said.toString().trim();
-  await ask(address);
+  const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
+  const [address, link] = [(await lines.next()).value as string, (await lines.next()).value as string];
+  await ask(address, link);
   server.kill('SIGINT');
   expect((await ended)[0]).toBe(0);
-  return address;
 }
 
 it('the first hour goes as it is written: a region, a record, a map, exports, a table, a report', async () => {
@@ -48,8 +48,9 @@ it('the first hour goes as it is written: a region, a record, a map, exports, a 
       continue;
     }
     const [token] = /mpl_[\w-]+/.exec([...said.values()].join('\n')) ?? [];
-    await served(line, async (address) => {
-      expect((await fetch(`${address}/map`)).headers.get('content-type')).toContain('text/html');
+    await served(line, async (address, link) => {
+      expect(link.startsWith(`${address}/map#signin=`)).toBe(true);
+      expect((await fetch(link)).headers.get('content-type')).toContain('text/html');
       const found = await fetch(`${address}/parcels/locate?lat=41.9969839&lng=14.0032805`, { headers: { 'x-api-key': token! } });
       expect(await found.json()).toMatchObject({ data: [{ cadastral_reference: 'Z001_000100.28' }] });
     });
