@@ -31,8 +31,8 @@ afterAll(() => rm(folder, { recursive: true, force: true }));
 async function served(line: string, ask: (address: string) => Promise<void>): Promise<string> {
   const server = spawn('/bin/sh', ['-c', `exec ${line} --port 0`], { cwd: folder, env: environment, stdio: ['ignore', 'pipe', 'inherit'] });
   const ended = once(server, 'exit');
-  const [said] = await once(server.stdout, 'data') as [Buffer];
-  const address = said.toString().trim();
+  const said = await Promise.race([once(server.stdout, 'data') as Promise<[Buffer]>, ended.then(([code]) => Promise.reject(new Error(`expected a server, found exit ${code}`)))]);
+  const [address = ''] = said[0].toString().split('\n');
   await ask(address);
   server.kill('SIGINT');
   expect((await ended)[0]).toBe(0);
