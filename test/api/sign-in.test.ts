@@ -74,7 +74,8 @@ describe('the sign-in link', () => {
     expect([found.statusCode, found.headers['x-ratelimit-limit'], found.headers['x-ratelimit-remaining']]).toEqual([200, String(SESSION_QUOTA), String(SESSION_QUOTA - 1)]);
     // Tiles are not counted.
     expect([(await get('/tiles/14/1/1?layer=parcels', { cookie })).statusCode, (await get('/parcels/locate?lat=42&lng=14', { cookie })).headers['x-ratelimit-remaining']]).toEqual([204, String(SESSION_QUOTA - 2)]);
-    expect(codeOf(await get('/admin/regions', { cookie }))).toEqual([403, 'INSUFFICIENT_SCOPE']);
+    // What the map asks: which files speak of a comune is one of its questions.
+    expect((await get('/admin/regions', { cookie })).statusCode).toBe(200);
     expect(keys).toEqual([]);
     // A key counts before it.
     expect((await get('/admin/regions', { cookie, 'x-api-key': `mpl_${'a'.repeat(43)}` })).statusCode).toBe(200);
