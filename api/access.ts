@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { Reader } from '../pipelines/db/reader.ts';
 import { ApiError, refusal } from './errors.ts';
-import { SESSION_QUOTA, SESSION_SCOPES, type SignIn } from './sign-in.ts';
+import { SESSION_QUOTA, type SignIn } from './sign-in.ts';
 import { Turns, type TakeTurn } from './turns.ts';
 
 export const SCOPES = ['geocoding:read', 'admin_data:read', 'parcels:read'] as const;
@@ -109,7 +109,7 @@ export function admitter(reader: Reader, takeTurn: TakeTurn, signIn: SignIn | nu
       if (gone()) throw refusal.CALLER_GONE();
       // Whose turn did not come is told so after the key and its scope were looked at, and does not use up the hour.
       const uses = counted && typeof turn === 'function';
-      const admission = isSession ? await admitSession(signIn, session, scope, uses) : await reader.count<Admission>(
+      const admission = isSession ? await admitSession(signIn, session, uses) : await reader.count<Admission>(
         'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds from api.admit($1, $2, $3, $4)', [hash, scope, address, uses],
       );
       identified({ tokenId: admission.outcome === 'ADMITTED' || (!counted && admission.outcome === 'RATE_LIMITED') ? admission.token_id : null, headers: rateHeaders(admission) });
@@ -129,14 +129,14 @@ export function admitter(reader: Reader, takeTurn: TakeTurn, signIn: SignIn | nu
 /** What the log and others call a session, which is one at most. */
 const SESSION_ID = 0;
 
-/** @throws ApiError `API_KEY_REQUIRED`: what the browser has is of a server that was */
-async function admitSession(signIn: SignIn, session: string, scope: Scope, counted: boolean): Promise<Admission> {
-  const hour = await signIn.hour(session, counted && SESSION_SCOPES.includes(scope));
+/** A session asks whatever the map asks: of every scope. @throws ApiError `API_KEY_REQUIRED`: what the browser has is of a server that was */
+async function admitSession(signIn: SignIn, session: string, counted: boolean): Promise<Admission> {
+  const hour = await signIn.hour(session, counted);
   if (hour === null) throw refusal.API_KEY_REQUIRED();
   const { used, endsAt } = hour;
   const isOver = used > SESSION_QUOTA;
   return {
-    outcome: !SESSION_SCOPES.includes(scope) ? 'INSUFFICIENT_SCOPE' : isOver ? 'RATE_LIMITED' : 'ADMITTED', token_id: SESSION_ID, quota: SESSION_QUOTA,
+    outcome: isOver ? 'RATE_LIMITED' : 'ADMITTED', token_id: SESSION_ID, quota: SESSION_QUOTA,
     remaining: Math.max(0, SESSION_QUOTA - used), resets_at: Math.ceil(endsAt / 1000),
     retry_after_seconds: isOver ? Math.max(1, Math.ceil((endsAt - Date.now()) / 1000)) : null,
   };

@@ -10,9 +10,6 @@ import { trusting } from './callers.ts';
 import { ApiError, invalidParameter } from './errors.ts';
 import { JSON_TYPE } from './http.ts';
 
-/** What the map needs. */
-export const SESSION_SCOPES: readonly string[] = ['parcels:read', 'geocoding:read', 'admin_data:read'];
-
 /** How long the link can be used. */
 export const LINK_MS = 600_000;
 

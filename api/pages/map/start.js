@@ -178,6 +178,11 @@ async function copy() {
 
 // --- Comuni and regions ---------------------------------------------------------------------------------------------------
 
+/** @param {number[]} box west, south, east, north */
+function boxed([west, south, east, north]) {
+  return { type: 'Polygon', coordinates: [[[west, south], [east, south], [east, north], [west, north], [west, south]]] };
+}
+
 /** @param {string} belfiore */
 function showComune(belfiore, isStep = true, move = true) {
   const comune = comuni.get(belfiore);
@@ -368,7 +373,8 @@ addEventListener('popstate', () => void follow());
 async function readComuni() {
   for (const { code } of overview.regions) {
     const { comuni: found } = await open('/map/overview.json', { region: code });
-    for (const comune of found) comuni.set(comune.belfiore, { ...comune, region: code });
+    // Where boundaries are not loaded a comune is drawn as the box of its sheets.
+    for (const comune of found) comuni.set(comune.belfiore, { ...comune, outline: comune.outline ?? (comune.bbox === null ? null : boxed(comune.bbox)), region: code });
     view.draw({ comuni });
   }
 }
