@@ -12,7 +12,7 @@ import type { Page } from './page.ts';
 interface Schema {
   readonly $ref?: string;
   readonly $defs?: Readonly<Record<string, Schema>>;
-  readonly type?: string;
+  readonly type?: string | readonly string[];
   readonly description?: string;
   readonly anyOf?: readonly Schema[];
   readonly enum?: readonly unknown[];
@@ -23,18 +23,24 @@ interface Schema {
   readonly maximum?: number;
 }
 
+/** Types in words, where they are others. */
+const TYPES = new Map([['integer', 'whole number'], ['string', 'text'], ['boolean', 'true or false']]);
+
 type Field = readonly [path: string, type: string, meaning: string];
 
 /** Every field of a block, those inside lists and objects behind a dot. */
 function fieldsOf(block: z.ZodType): Field[] {
   const root = z.toJSONSchema(block) as Schema;
   const plain = (schema: Schema): Schema => (schema.$ref === undefined ? schema : { ...root.$defs?.[schema.$ref.replace('#/$defs/', '')], ...(schema.description === undefined ? {} : { description: schema.description }) });
-  const choices = (schema: Schema): readonly Schema[] => plain(schema).anyOf?.map(plain) ?? [plain(schema)];
+  const choices = (schema: Schema): readonly Schema[] => (plain(schema).anyOf?.map(plain) ?? [plain(schema)]).flatMap((choice) => {
+    const { type } = choice;
+    return typeof type === 'string' || type === undefined ? [choice] : type.map((each) => ({ ...choice, type: each }));
+  });
   const typed = (schema: Schema): string => [...new Set(choices(schema).map((choice) => {
     if (choice.enum !== undefined || choice.const !== undefined) return (choice.enum ?? [choice.const]).map((value) => String(value)).join(', ');
     if (choice.type === 'array') return `list of ${choice.items === undefined ? 'values' : typed(choice.items)}`;
     const bounds = choice.type === 'number' && choice.minimum !== undefined && choice.maximum !== undefined ? ` ${choice.minimum}–${choice.maximum}` : '';
-    return `${choice.type === 'integer' ? 'whole number' : choice.type === 'string' ? 'text' : choice.type === 'boolean' ? 'true or false' : choice.type ?? 'any'}${bounds}`;
+    return `${TYPES.get(String(choice.type)) ?? String(choice.type ?? 'any')}${bounds}`;
   }))].join(' or ');
   const inside = (schema: Schema, path: string): Field[] => choices(schema).flatMap((choice): Field[] => {
     if (choice.items !== undefined) return inside(choice.items, path);
