@@ -2,6 +2,9 @@
 import { BlockList, isIP } from 'node:net';
 import { MappaleError } from '../pipelines/errors.ts';
 
+/** Addresses of this machine. */
+export const LOOPBACK = ['127.0.0.0/8', '::1'] as const;
+
 /** Whether an address is one of those that are believed. */
 export type Trust = (address: string) => boolean;
 

@@ -12,7 +12,7 @@ import type { Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import type { Log } from '../pipelines/log.ts';
 import { admitter, TILES, tileTurnsFor, turnsFor, type Admit, type Caller, type Scope } from './access.ts';
-import { plainAddress, trusting } from './callers.ts';
+import { LOOPBACK, plainAddress, trusting } from './callers.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { ENRICH_PATH, enrichTable } from './enrich.ts';
@@ -57,9 +57,6 @@ declare module 'fastify' {
 
 /** How long what `/health` and `/metrics` found is told again; milliseconds. */
 const REMEMBERED_MS = 1_000;
-
-/** This machine. */
-const LOOPBACK = ['127.0.0.0/8', '::1'];
 
 /**
  * Builds the server; `listen` or `inject` it, `close` it in the end. The reader stays open.

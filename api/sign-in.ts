@@ -6,7 +6,7 @@
 import { randomBytes, timingSafeEqual, createHash } from 'node:crypto';
 import type { FastifyInstance, FastifyReply, FastifyRequest } from 'fastify';
 import { z } from 'zod';
-import { trusting } from './callers.ts';
+import { LOOPBACK, trusting } from './callers.ts';
 import { ApiError, invalidParameter } from './errors.ts';
 import { JSON_TYPE } from './http.ts';
 
@@ -78,8 +78,7 @@ function same(one: string, other: string): boolean {
   return timingSafeEqual(hash(one), hash(other));
 }
 
-/** Addresses of this machine, and its name. */
-const isThisMachine = trusting(['127.0.0.0/8', '::1']);
+const isThisMachine = trusting(LOOPBACK);
 
 /** Whether only this machine can reach a server that listens there. */
 export function isLoopback(host: string): boolean {

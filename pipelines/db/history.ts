@@ -186,7 +186,8 @@ async function keepRows(session: Session, table: Table, { leaving, coming }: Exc
   const came = coming === null ? { sql: statement('no_rows', { rows: left }) } : rowsOf(coming.place);
   const history = historyOf(table.relation);
   const columns = table.key.length > 0 ? content : [...content, DIGEST];
-  const names = { history, leaving: left, coming: came, key: keyOf(table), same: sameKey(table, 'w') };
+  const known = { sql: statement('known', { history, same: sameKey(table, 'w') }) };
+  const names = { history, leaving: left, coming: came, key: keyOf(table), known };
   await session.query(statement('leaving', { ...names, columns, content }), [swap, first]);
   if (coming !== null) await session.query(statement('arriving', names), [swap, first]);
 }

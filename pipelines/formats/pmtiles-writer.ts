@@ -9,6 +9,8 @@ import { promisify } from 'node:util';
 import { constants, gzip, gzipSync } from 'node:zlib';
 import type { TileNumber } from './vector-tile.ts';
 
+const pack = promisify(gzip);
+
 const HEADER_BYTES = 127;
 
 /** A reader looks for header and root here. */
@@ -78,7 +80,7 @@ export class PmtilesFile {
     const digest = createHash('sha256').update(tile).digest('base64');
     let place = this.#known.get(digest);
     if (place === undefined) {
-      const packed = await promisify(gzip)(tile, { level: constants.Z_BEST_COMPRESSION });
+      const packed = await pack(tile, { level: constants.Z_BEST_COMPRESSION });
       place = { offset: this.#bytes, length: packed.length };
       await this.#file.write(packed, 0, packed.length, FRONT_BYTES + this.#bytes);
       this.#bytes += packed.length;

@@ -291,6 +291,14 @@ select min(swap_id) as swap
 from ledger.swap
 where unit_code = $1
 
+-- statement: known
+-- Until when there is history of a row's key.
+(
+  select max(h.until_swap) as until_swap
+  from :"history" h
+  where :"same"
+)
+
 -- statement: leaving
 -- Rows that are no more, or say something else.
 insert into :"history" (:"columns", from_swap, until_swap, absent)
@@ -301,11 +309,7 @@ select
   false
 from (:"leaving") w
 left join (:"coming") n using (:"key")
-cross join lateral (
-  select max(h.until_swap) as until_swap
-  from :"history" h
-  where :"same"
-) e
+cross join lateral :"known" e
 where n.there_ is null
   -- Byte for byte, whatever the types: a cast, or each column would be compared with its own operator.
   or row(:"w.content")::record *<> row(:"n.content")::record
@@ -320,11 +324,7 @@ select
   true
 from (:"coming") w
 left join (:"leaving") n using (:"key")
-cross join lateral (
-  select max(h.until_swap) as until_swap
-  from :"history" h
-  where :"same"
-) e
+cross join lateral :"known" e
 where n.there_ is null
 
 -- statement: rows

@@ -190,7 +190,7 @@ function showComune(belfiore, isStep = true, move = true) {
   asked += 1;
   Object.assign(chosen, { parcel: null, comune: belfiore });
   const { outline, bbox } = comune;
-  const box = outline === null ? bbox : view.boxOf(outline);
+  const box = outline === null ? null : view.boxOf(outline);
   if (isStep) writeAddress(true);
   const zoom = () => {
     if (!signedIn()) return offerSignIn();
@@ -221,7 +221,7 @@ function forget(isStep) {
 
 /** @param {view.Comune[]} some @returns {[number, number, number, number] | null} */
 function boxAround(some) {
-  const boxes = some.flatMap(({ outline, bbox }) => (outline === null ? bbox === null ? [] : [bbox] : [view.boxOf(outline)]));
+  const boxes = some.flatMap(({ outline }) => (outline === null ? [] : [view.boxOf(outline)]));
   if (boxes.length === 0) return null;
   const side = (/** @type {number} */ index, /** @type {(...values: number[]) => number} */ most) => most(...boxes.map((box) => /** @type {number} */ (box[index])));
   return [side(0, Math.min), side(1, Math.min), side(2, Math.max), side(3, Math.max)];

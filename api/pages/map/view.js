@@ -225,8 +225,8 @@ function outlines() {
 
 /** Names of comuni stand in the middle of the largest part of each. */
 function middles() {
-  const features = [...shown.comuni.values()].flatMap(({ name, parcels, outline, bbox }) => {
-    const middle = outline === null ? bbox && [(bbox[0] + bbox[2]) / 2, (bbox[1] + bbox[3]) / 2] : middleOf(outline);
+  const features = [...shown.comuni.values()].flatMap(({ name, parcels, outline }) => {
+    const middle = outline === null ? null : middleOf(outline);
     return name === null || middle === null ? [] : [{ ...point(middle), properties: { name, parcels: parcels ?? 0 } }];
   });
   return { type: 'FeatureCollection', features };
