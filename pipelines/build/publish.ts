@@ -4,6 +4,7 @@ import { one, type Database, type Session } from '../db/index.ts';
 import { attach, copyComments, detach, digestOf, dropTable, proveBound, splitOf } from '../db/catalog.ts';
 import { inTurn, isDistributed } from '../db/distributed.ts';
 import { noteSwap, swapHappens, type Standing } from '../db/history.ts';
+import { followRegion } from '../db/region-schemas.ts';
 import { retireParcels } from '../db/register.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
@@ -93,6 +94,7 @@ export async function publish(
     await attribute(session, publicationId, citations);
     await session.query(statement('note_digest'), [publicationId]);
     await session.query('delete from ledger.built where unit_code = $1', [unit]);
+    await followRegion(session, unit);
     return { publicationId, tables };
   });
   await dropBuild(database, unit);
@@ -164,6 +166,7 @@ export async function rollback(database: Database, unit: number, runId: number):
     for (const [id, state] of [[from, 'past'], [to, 'current'], [from, 'previous']] as const) {
       await session.query('update ledger.publication set state = $2 where publication_id = $1', [id, state]);
     }
+    await followRegion(session, unit);
     if (from === null) await releaseHold(session, unit, 'withdrawn');
     else if ((await holds(session)).get(unit)?.kind !== 'pinned') {
       await setHold(session, { unit, kind: 'rolled_back', fingerprint: productsDigest([...current.values()]), reason: null }, await hostOf(session, runId));
@@ -189,6 +192,7 @@ export async function withdraw(
     await swapHappens(session, swap);
     await session.query(statement('move'), [unit, 'previous', 'past']);
     await session.query(statement('move'), [unit, 'current', 'previous']);
+    await followRegion(session, unit);
     await setHold(session, { unit, kind: 'withdrawn', fingerprint: null, reason }, await hostOf(session, runId));
     return { publication, tables };
   });

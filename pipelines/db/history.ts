@@ -5,6 +5,7 @@
 import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { columnNames, PROVENANCE } from './catalog.ts';
 import { isDistributed } from './distributed.ts';
+import { RecordFunctions, type RecordTable } from './record-functions.ts';
 import { runEach, statementsOf, type Part, type Place } from './statements.ts';
 import { ident, one, type Session } from './types.ts';
 
@@ -16,72 +17,31 @@ const PAST = 'past';
 const DIGEST = 'row_hash';
 /** Columns of history itself. */
 const OWN = ['from_swap', 'until_swap', 'absent'];
-/** Function of the interface from which the others follow. */
-const RECORD = 'parcel_record';
-
-interface Table extends Record<string, unknown> {
-  readonly relation: Relation;
-  readonly split: string | null;
-  readonly key: readonly string[];
-  readonly columns: readonly { readonly name: string; readonly type: string }[];
-}
-
-interface Definition extends Record<string, unknown> {
-  readonly name: string;
-  readonly body: string;
-  readonly definition: string;
-}
-
-/** A table that is read, other than as the type of a value. */
-const READS = /\b(from|join)(\s+)((?:core|section)\.([a-z_0-9]+))\b(?!\s*\()/gi;
+const PUBLICATION = /\bledger\.publication\b/g;
 
 /** Makes the tables of history, and the functions of a record over them. Inside a transaction, when the interface was made. */
 export async function makeHistory(session: Session): Promise<void> {
-  const record = recordFunctions(await session.query<Definition>(statement('functions')));
-  const read = [...new Set(record.flatMap(({ body }) => [...body.matchAll(READS)].map((match) => match[3] as Relation)))].sort();
-  const tables = await session.query<Table>(statement('tables'), [read]);
+  const record = await RecordFunctions.of(session);
+  const tables = await record.tables(session);
   const names = tables.map(({ relation }) => tableOf(relation));
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new Error(`two tables that a record reads are called ${twice}: their history would be one`);
   for (const table of tables) await followTable(session, table);
   const past = [
-    statement('begin_past'), ...tables.map(seenOf), ...record.map(({ definition }) => overPast(definition, record, names)), statement('record_at'),
+    statement('begin_past'), ...tables.map(seenOf),
+    ...record.over(PAST, (relation) => (names.includes(tableOf(relation)) ? `${PAST}.${tableOf(relation)}()` : null), { found: PUBLICATION, instead: `${PAST}.publication()` }),
+    statement('record_at'),
   ];
   await session.script(past.map((each) => `${each};\n`).join('\n'), 'sql/statements/history.sql');
 }
 
-/** The functions that a record is made by, of those that read a table or call one that does: what the others say does not change with time. */
-function recordFunctions(all: readonly Definition[]): Definition[] {
-  const calls = ({ body }: Definition): string[] => [...body.matchAll(/\bapi\.([a-z_0-9]+)\s*\(/g)].map((match) => match[1] ?? '');
-  const reached = new Set([RECORD]);
-  for (const name of reached) for (const found of all.filter((each) => each.name === name)) for (const called of calls(found)) reached.add(called);
-  const candidates = all.filter(({ name }) => reached.has(name));
-  const chosen = new Set(candidates.filter(({ body }) => new RegExp(READS.source, 'i').test(body) || PUBLICATION.test(body)).map(({ name }) => name));
-  for (let before = -1; before !== chosen.size;) {
-    before = chosen.size;
-    for (const each of candidates) if (calls(each).some((name) => chosen.has(name))) chosen.add(each.name);
-  }
-  return candidates.filter(({ name }) => chosen.has(name));
-}
-
-const PUBLICATION = /\bledger\.publication\b/;
-
-/** The text of a function, with the tables and functions of then. */
-function overPast(definition: string, record: readonly Definition[], tables: readonly string[]): string {
-  const functions = new Set(record.map(({ name }) => name));
-  return definition
-    .replace(READS, (found, word: string, space: string, _relation: string, table: string) => (tables.includes(table) ? `${word}${space}${PAST}.${table}()` : found))
-    .replace(new RegExp(PUBLICATION.source, 'g'), `${PAST}.publication()`)
-    .replace(/\bapi\.([a-z_0-9]+)(?=\s*\()/g, (found, name: string) => (functions.has(name) ? `${PAST}.${name}` : found));
-}
-
 /** Columns that say what a row says, wherever it was read. */
-function contentOf({ columns }: Pick<Table, 'columns'>): string[] {
+function contentOf({ columns }: Pick<RecordTable, 'columns'>): string[] {
   return columns.map(({ name }) => name).filter((name) => !PROVENANCE.includes(name));
 }
 
 /** By what rows are told apart. A table without a key is a region's. */
-function keyOf({ key }: Pick<Table, 'key'>): readonly string[] {
+function keyOf({ key }: Pick<RecordTable, 'key'>): readonly string[] {
   return key.length > 0 ? key : ['region_code', DIGEST];
 }
 
@@ -90,7 +50,7 @@ function historyOf(relation: Relation): Place {
 }
 
 /** Makes the history of a table, or has it follow what became of the table. */
-async function followTable(session: Session, table: Table): Promise<void> {
+async function followTable(session: Session, table: RecordTable): Promise<void> {
   const { relation } = table;
   const history = historyOf(relation);
   const [from, to] = [ident(schemaOf(relation), tableOf(relation)), ident(history.schema, history.table)];
@@ -108,7 +68,7 @@ async function followTable(session: Session, table: Table): Promise<void> {
 }
 
 /** The function that gives a table as it was. */
-function seenOf(table: Table): string {
+function seenOf(table: RecordTable): string {
   const { relation, columns } = table;
   const content = contentOf(table);
   const list = (alias: string | null): Part => ({
@@ -121,7 +81,7 @@ function seenOf(table: Table): string {
 }
 
 /** The swap by which a row's region was as it was. @throws Error for a table that is split otherwise: a bug of the project */
-function swapOf({ relation, split }: Table): Part {
+function swapOf({ relation, split }: RecordTable): Part {
   switch (split) {
     case null: return { sql: statement('swap_of_italy', { relation }) };
     case 'LIST (region_code)': return { sql: statement('swap_of_region', { relation, unit: { sql: 't.region_code' } }) };
@@ -135,7 +95,7 @@ function digestOfRow(content: readonly string[]): string {
 }
 
 /** That a row `h` of history is of the same key. @param digest of a row without a key */
-function sameKey(table: Pick<Table, 'key'>, alias: string, digest = `${alias}.${ident(DIGEST)}`): Part {
+function sameKey(table: Pick<RecordTable, 'key'>, alias: string, digest = `${alias}.${ident(DIGEST)}`): Part {
   return { sql: keyOf(table).map((name) => `h.${ident(name)} = ${name === DIGEST ? digest : `${alias}.${ident(name)}`}`).join(' and ') };
 }
 
@@ -162,7 +122,7 @@ export async function noteSwap(session: Session, unit: number, publication: numb
   const { swap } = await one<{ swap: number }>(session, statement('note'), [unit, publication]);
   // What lies on other nodes is not kept.
   if (await isDistributed(session)) return swap;
-  const tables = await session.query<Table>(statement('tables'), [exchanges.filter(isOther).map(({ relation }) => relation)]);
+  const tables = await session.query<RecordTable>(statement('tables'), [exchanges.filter(isOther).map(({ relation }) => relation)]);
   const { swap: first } = await one<{ swap: number }>(session, statement('first'), [unit]);
   for (const exchange of exchanges.filter(isOther)) {
     const table = tables.find(({ relation }) => relation === exchange.relation);
@@ -178,7 +138,7 @@ function isOther({ leaving, coming }: Exchange): boolean {
   return leaving !== null && leaving.rows > 0 && leaving.digest !== coming?.digest;
 }
 
-async function keepRows(session: Session, table: Table, { leaving, coming }: Exchange, swap: number, first: number): Promise<void> {
+async function keepRows(session: Session, table: RecordTable, { leaving, coming }: Exchange, swap: number, first: number): Promise<void> {
   if (leaving === null) return;
   const content = contentOf(table);
   const rowsOf = (place: Place): Part => ({ sql: table.key.length > 0 ? statement('rows', { from: place }) : statement('rows_by_content', { from: place, digest: { sql: digestOfRow(content) } }) });

@@ -10,6 +10,7 @@ import type { RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type SqlFile } from '../contract/sql-files.ts';
 import { distribute, isDistributed } from './distributed.ts';
 import { forgetHistory, makeHistory } from './history.ts';
+import { dropRegionSchemas, makeRegionSchemas } from './region-schemas.ts';
 import { alignPrevious, reshapeLayers } from './reshape.ts';
 import { byAdministrator, type ServerPlace } from './server-address.ts';
 import { SEARCH_PATH } from './server-facts.ts';
@@ -150,6 +151,8 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
       steps.push(`${part.file.file}: ${part.file.purpose}`);
     }
   };
+  const reads = open.some(({ kind }) => kind !== 'layer');
+  if (reads) await dropRegionSchemas(session);
   await run('migration');
   await run('section');
   steps.push(...(await alignPrevious(session)));
@@ -175,7 +178,10 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
     }
     steps.push('sql/api: the functions of the interface, made anew');
   }
-  if (open.some(({ kind }) => kind !== 'layer')) await makeHistory(session);
+  if (reads) {
+    await makeHistory(session);
+    await makeRegionSchemas(session);
+  }
   return { steps, losses };
 }
 

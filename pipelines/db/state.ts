@@ -6,6 +6,7 @@ import { SECTIONS } from '../contract/sections.ts';
 import { readSectionFiles, readSqlFolder, type SqlFile } from '../contract/sql-files.ts';
 import { hasRelation } from './catalog.ts';
 import type { Reader } from './reader.ts';
+import { regionFunctions } from './region-schemas.ts';
 import { sectionFunctions } from './section-functions.ts';
 import { sectionTables } from './section-tables.ts';
 import type { Session } from './types.ts';
@@ -33,7 +34,7 @@ export function partsOf(sources: readonly RegisteredSource[]): Part[] {
     ...sources.map((source): Part => ({ kind: 'layer', file: source.layer, source })),
     ...all(readSqlFolder('sql/functions'), 'function'),
     // The last of them says what the server's role may execute of all.
-    ...all([...readSectionFiles('record'), ...readSectionFiles('columns'), sectionFunctions(), ...readSqlFolder('sql/api')], 'interface'),
+    ...all([...readSectionFiles('record'), ...readSectionFiles('columns'), sectionFunctions(), regionFunctions(), ...readSqlFolder('sql/api')], 'interface'),
   ];
 }
 

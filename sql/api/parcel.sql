@@ -125,7 +125,7 @@ comment on function api.parcel_record(int4, text[], bool) is 'Record of a parcel
 
 create or replace function api.parcel(p_fid int4, p_include text[]) returns json
 language sql volatile as $$
-  select api.parcel_record(p_fid, p_include, true)::json
+  select api.region_record(p_fid, p_include, true)::json
 $$;
 comment on function api.parcel(int4, text[]) is 'Record of a parcel with the sections named, in their order, basic first; null when there is no such parcel. Sections must be known names';
 

@@ -11,7 +11,7 @@ as $$
 begin
   perform api.hold_publication();
   publication := api.publication_tag(core.region_of(p_fid));
-  answer := api.parcel_record(p_fid, p_include, false);
+  answer := api.region_record(p_fid, p_include, false);
   -- A region and a choice of sections have the same from one publication to the next, and they are a third of a record.
   if answer is not null and publication is distinct from p_known then
     licenses := api.licenses(core.region_of(p_fid), api.included(p_include));

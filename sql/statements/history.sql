@@ -245,7 +245,7 @@ begin
     where s.unit_code in (0, core.region_of(p_fid))
       and s.happened_at >= p_moment
   ) then
-    return api.parcel_record(p_fid, p_include, true);
+    return api.region_record(p_fid, p_include, true);
   end if;
   perform set_config('mappale.moment', p_moment::text, true);
   perform set_config('mappale.region', core.region_of(p_fid)::text, true);

@@ -103,6 +103,23 @@ describeEngines('the plans of the read interface', (engine) => {
     for (const [table, count] of perRecord) if (table.startsWith('section.')) expect([table, count]).toEqual([table, 1]);
   });
 
+  it('one record touches the tables of its own region alone, however many there are, and says what the functions over all regions say', async () => {
+    const { database } = service;
+    const [parcel] = await database.query<{ fid: number }>('select fid from core.parcel order by hashint4(fid) limit 1');
+    const asked = [parcel!.fid, SECTION_NAMES] as const;
+    await database.session((session) => session.transaction(async () => {
+      const [own] = await session.query<{ record: string }>('select api.region_record($1, $2, true) as record', asked);
+      const held = await session.query<{ name: string; kind: string }>(
+        "select c.oid::regclass::text as name, c.relkind as kind from pg_locks l join pg_class c on c.oid = l.relation where l.pid = pg_backend_pid() and c.relnamespace in ('core'::regnamespace, 'section'::regnamespace)",
+      );
+      // Of what is split by region none is opened as a whole.
+      expect(held.filter(({ kind }) => kind === 'p')).toEqual([]);
+      expect(held.filter(({ name }) => name.startsWith('section.')).length).toBeGreaterThan(SECTION_NAMES.length - 3);
+      const [all] = await session.query<{ record: string }>('select api.parcel_record($1, $2, true) as record', asked);
+      expect(own!.record).toBe(all!.record);
+    }));
+  });
+
   it('starts no workers, whatever a server is set to: that takes ten times as long as an answer', async () => {
     const reader = await openReader(service.database, service.url, { connections: 1, statementTimeoutMs: 20_000 });
     expect(await reader.call("select current_setting('max_parallel_workers_per_gather') as workers", [])).toEqual({ workers: '0' });
