@@ -1,7 +1,7 @@
 // @ts-check
 /** The page: what is chosen, where that stands in the address, and who is told of it. */
 import { $, button, element } from './elements.js';
-import { ask, open, openSession, Refusal, signedIn, useToken } from './interface.js';
+import { ask, canExplain, explain, open, openSession, Refusal, signedIn, useToken } from './interface.js';
 import { legendOf, neighboursOf, tellComune, tellParcel, tellPublished, titleOf } from './record.js';
 import { openSearch } from './search.js';
 import * as view from './view.js';
@@ -120,7 +120,18 @@ async function showParcel(fid, current, { step = true, move = true, around } = {
   Object.assign(chosen, { parcel: fid, comune: null });
   if (step) writeAddress(true);
   let neighbours = around ?? [];
-  const told = { parcel: (/** @type {number} */ each) => void run((now) => showParcel(each, now)), close: () => forget(true), print: () => print(), copy, files: (/** @type {string} */ code) => ask(`/admin/municipalities/${code}/quality`) };
+  /** In another language the same is told again. @type {Map<string, Promise<any>>} */
+  const explanations = new Map();
+  const explainOnce = (/** @type {string} */ section) => {
+    const asking = explanations.get(section) ?? explain(fid, section);
+    explanations.set(section, asking);
+    asking.catch(() => explanations.delete(section));
+    return asking;
+  };
+  const told = {
+    parcel: (/** @type {number} */ each) => void run((now) => showParcel(each, now)), close: () => forget(true), print: () => print(), copy,
+    files: (/** @type {string} */ code) => ask(`/admin/municipalities/${code}/quality`), explain: canExplain() ? explainOnce : null,
+  };
   tell(() => tellParcel(record, nearest(neighbours, basic), told), 'half');
   view.draw({ chosen: { type: 'Feature', properties: {}, geometry: basic.geometry } });
   const box = view.boxOf(basic.geometry);
