@@ -3,7 +3,7 @@
 import { button, element, link } from './elements.js';
 import { SECTIONS } from './sections.js';
 import { currentLanguage, dateOf, hasWord, numberOf, t } from './words.js';
-import { shade, shareCovered, STATES } from './view.js';
+import { BLANK, hasParcels, shade, shareCovered, STATES } from './view.js';
 
 /**
  * @typedef {{ title: string, words?: Record<string, string>, units?: Record<string, string>, codes?: string[], first?: string[], fields: Record<string, string>,
@@ -343,13 +343,12 @@ export function tellComune(comune, told) {
       button('×', told.close, { class: 'plain close', 'aria-label': t('close') }),
       element('h2', {}, [name ?? belfiore]),
       element('p', { class: 'place' }, [[belfiore, istat === null ? null : `ISTAT ${istat}`].filter(Boolean).join(' · ')]),
-      element('p', { class: 'facts' }, [element('strong', {}, [numberOf(parcels ?? 0)]), ` ${t('parcels')} · `, t('covered', { n: sections.filter(([, state]) => state === 'mapped' || state === 'partial').length, all: sections.length })]),
-      button(t('zoomIn'), told.zoom),
+      ...(!hasParcels(comune) ? [element('p', { class: 'quiet' }, [t('noParcelsWhy')])] : [element('p', { class: 'facts' }, [element('strong', {}, [numberOf(parcels ?? 0)]), ` ${t('parcels')} · `, t('covered', { n: sections.filter(([, state]) => state === 'mapped' || state === 'partial').length, all: sections.length })]), button(t('zoomIn'), told.zoom)]),
     ]),
-    element('section', { 'data-section': 'coverage' }, [
+    ...(sections.length === 0 ? [] : [element('section', { 'data-section': 'coverage' }, [
       element('h3', {}, [t('coverage')]),
       element('table', { 'aria-label': t('coverage') }, [element('tbody', {}, sections.map(([section, state]) => element('tr', {}, [element('th', { scope: 'row' }, [titleOf(section)]), element('td', {}, [stateBadge(state)])])))]),
-    ]),
+    ])]),
   ];
 }
 
@@ -363,7 +362,8 @@ export function tellPublished(regions, comuni, told) {
     element('p', { class: 'quiet' }, [t(regions.length === 0 ? 'nothingPublished' : 'publishedWhat')]),
   ])];
   for (const { code, name, published_at: at, parcels } of regions) {
-    const within = comuni.filter(({ region }) => region === code).sort((a, b) => (a.name ?? '').localeCompare(b.name ?? '', 'it'));
+    const all = comuni.filter(({ region }) => region === code);
+    const within = all.filter(hasParcels).sort((a, b) => (a.name ?? '').localeCompare(b.name ?? '', 'it'));
     const rows = within.map((comune) => {
       const share = shareCovered(comune);
       const bar = element('i', { 'aria-hidden': 'true' });
@@ -376,7 +376,11 @@ export function tellPublished(regions, comuni, told) {
     const table = element('table', { 'aria-label': name }, [element('tbody', {}, rows)]);
     parts.push(element('section', { 'data-region': String(code) }, [
       element('h3', {}, [button(name, () => told.region(code), { class: 'link' })]),
-      element('p', { class: 'quiet' }, [[`${numberOf(parcels)} ${t('parcels')}`, ...(within.length > 0 ? [`${numberOf(within.length)} ${t('comuni')}`] : []), t('publishedOn', { date: dateOf(at) })].join(' · ')]),
+      element('p', { class: 'quiet' }, [[
+        parcels === 0 ? t('addressesOnly') : `${numberOf(parcels)} ${t('parcels')}`,
+        ...(within.length === 0 ? [] : [within.length < all.length ? t('comuniOf', { n: numberOf(within.length), all: numberOf(all.length) }) : `${numberOf(all.length)} ${t('comuni')}`]),
+        t('publishedOn', { date: dateOf(at) }),
+      ].join(' · ')]),
       ...(within.length === 0 ? [] : within.length <= 2 * LONG ? [table] : [element('details', { class: 'long' }, [element('summary', {}, [`${numberOf(within.length)} ${t('comuni')}`]), table])]),
     ]));
   }
@@ -398,13 +402,13 @@ function rangeOf({ from, to }) {
 
 /**
  * @param {import('./view.js').Layer | null} layer the section that is drawn @param {string | null} covered the section whose coverage comuni show; null: all of them
- * @param {readonly { word: any, light: string, dark: string }[]} shades
+ * @param {readonly { word: any, light: string, dark: string }[]} shades @param {boolean} hasBlank whether there are comuni without parcels
  */
-export function legendOf(layer, covered, shades) {
+export function legendOf(layer, covered, shades, hasBlank) {
   if (layer !== null) {
     const isItalian = currentLanguage() === 'it';
     const told = (/** @type {string} */ text) => (isItalian ? panelOf(layer.name).italian?.legend?.[text] : undefined);
-    const rows = layer.classes.map((each) => legendRow(each.color, told(each.label) ?? (isItalian && each.value === undefined ? rangeOf(each) : each.label)));
+    const rows = layer.classes.map((each) => legendRow(each.color, told(each.label) ?? (isItalian && each.value === undefined && /[a-z]/i.test(each.label) ? rangeOf(each) : each.label)));
     if (layer.none !== null) rows.push(legendRow(layer.none.color, told(layer.none.label) ?? layer.none.label));
     rows.push(legendRow('', t('not_mapped'), 'hatched'));
     const title = layer.value ?? layer.title;
@@ -413,5 +417,6 @@ export function legendOf(layer, covered, shades) {
   const rows = covered === null
     ? shades.map((each) => legendRow(shade(each), t(each.word)))
     : Object.entries(STATES).map(([state, colours]) => legendRow(shade(colours), hasWord(state) ? t(state) : state, state === 'not_mapped' ? 'hatched' : ''));
+  if (hasBlank) rows.push(legendRow(shade(BLANK), t('noParcels')));
   return [element('h2', {}, [covered === null ? t('coverage') : `${t('coverage')}: ${titleOf(covered)}`]), element('ul', {}, rows)];
 }
