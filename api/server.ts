@@ -28,6 +28,7 @@ import { readParameters } from './parameters.ts';
 import { patternOf, routeOf } from './routes.ts';
 import { digest, matches, prepare, sendForm, sendPrepared, WORTH_COMPRESSING } from './prepared.ts';
 import { lookUpTile, readTile, TILES_ENDPOINT } from './tiles.ts';
+import { SUGGESTIONS_PATH, suggestions } from './suggestions.ts';
 import { requireSession, serveSignIn, sessionOf, type SignIn } from './sign-in.ts';
 import { TILE_TYPE } from '../pipelines/deliver/tiles.ts';
 import { alone, type Shared } from './workers.ts';
@@ -147,6 +148,10 @@ export async function buildServer({
 
   const admit = admitter(reader, metrics.waiting(shared.take), signIn);
   for (const endpoint of ENDPOINTS) serve(app, endpoint, reader, admit, version);
+  app.get(BASE + SUGGESTIONS_PATH, async (request, reply) => {
+    const found = await admitted(admit, 'geocoding:read', request, reply, () => suggestions(reader, request.query as Record<string, unknown>));
+    return reply.type(JSON_TYPE).header('cache-control', 'no-store').send(found);
+  });
   if (enrich) serveEnrich(app, reader, admit);
   if (signIn !== null) {
     serveSignIn(app, BASE, signIn, explain !== null);

@@ -180,10 +180,40 @@ describeEngines('a tile of the map', (engine) => {
     key = await service.token();
   });
 
-  it('has beside it, for a browser that was signed in, why a parcel is what it is: what mappale explain says, while others are answered, and nothing of it stays', async () => {
+  it('has beside it suggestions for what is being typed: streets and comuni that are but begun as if they were whole, what is whole as a search finds it', async () => {
+    const streets = await service.database.query<{ name: string; comune: string; belfiore: string }>(
+      `select distinct on (regexp_replace(s.name, '^.* ', '')) s.name, c.name as comune, s.belfiore
+       from core.street s join core.comune c on c.belfiore = s.belfiore
+       where s.located > 0 and s.name ~ ' [A-Za-z]{5,}$' and s.name !~ '/' order by regexp_replace(s.name, '^.* ', ''), s.street_id limit 6`,
+    );
+    expect(streets.length).toBe(6);
+    const suggest = async (q: string): Promise<{ street_name: string; municipality_code: string }[]> => {
+      const answered = await service.ask(`/map/suggestions?q=${encodeURIComponent(q)}`, { key });
+      expect([q, answered.status]).toEqual([q, 200]);
+      return answered.body!['data'] as { street_name: string; municipality_code: string }[];
+    };
+    for (const { name, comune, belfiore } of streets) {
+      const begun = name.slice(0, -2);
+      const word = name.slice(name.lastIndexOf(' ') + 1).toLowerCase();
+      const found = await suggest(begun);
+      expect([begun, found[0]?.street_name.toLowerCase().includes(word)]).toEqual([begun, true]);
+      const inComune = await suggest(`${name}, ${comune.slice(0, 4)}`);
+      expect([name, comune, inComune[0]?.street_name, inComune[0]?.municipality_code]).toEqual([name, comune, name, belfiore]);
+      const whole = await service.ask(`/geocode/search?q=${encodeURIComponent(`${name}, ${comune}`)}&limit=8`, { key });
+      expect((await suggest(`${name}, ${comune}`))[0]).toEqual((whole.body!['data'] as unknown[])[0]);
+    }
+    expect(await suggest('xyzxyz')).toEqual([]);
+    const refused = async (path: string, given?: string): Promise<number> => (await service.ask(path, { key: given })).status;
+    const path = '/map/suggestions?q=via';
+    expect([await refused(path), await refused(path, await service.token(['parcels:read'])), await refused('/map/suggestions?q=v', key), await refused('/map/suggestions', key)])
+      .toEqual([401, 403, 400, 400]);
+  });
+
+  it('has beside it, for a browser that was signed in, why a parcel is what it is: as mappale explain says it, and nothing of it stays', async () => {
     const [sources, link] = [await loadSources(), new SignInLink()];
     const app = await buildServer({
-      reader: service.reader, version: VERSION, log: SILENT, signIn: link, explain: (fid, section) => explain({ database: service.database, sources }, fid, section, 60_000),
+      reader: service.reader, version: VERSION, log: SILENT, signIn: link,
+      explain: (fid, section) => explain({ database: service.database, sources }, fid, section, 60_000),
     });
     const host = '127.0.0.1:8080';
     const get = (path: string, cookie: string) => app.inject({ method: 'GET', url: BASE + path, remoteAddress: '127.0.0.1', headers: { host, cookie } });
@@ -192,7 +222,8 @@ describeEngines('a tile of the map', (engine) => {
     );
     const before = await settings();
     const signed = await app.inject({
-      method: 'POST', url: `${BASE}/map/sign-in`, remoteAddress: '127.0.0.1', payload: JSON.stringify({ secret: link.secret }), headers: { host, origin: `http://${host}`, 'content-type': 'application/json' },
+      method: 'POST', url: `${BASE}/map/sign-in`, remoteAddress: '127.0.0.1', payload: JSON.stringify({ secret: link.secret }),
+      headers: { host, origin: `http://${host}`, 'content-type': 'application/json' },
     });
     const cookie = String(signed.headers['set-cookie']).split(';')[0]!;
     const fid = all[Math.floor(all.length / 2)]!;
@@ -201,7 +232,9 @@ describeEngines('a tile of the map', (engine) => {
       Promise.all(all.slice(0, 5).map(async (each) => (await service.ask(`/parcels/${each}`, { key })).status)),
     ]);
     expect(records).toEqual([200, 200, 200, 200, 200]);
-    for (const [section, explanation] of told) expect([section, explanation]).toEqual([section, JSON.parse(JSON.stringify(await explain({ database: service.database, sources }, fid, section)))]);
+    for (const [section, explanation] of told) {
+      expect([section, explanation]).toEqual([section, JSON.parse(JSON.stringify(await explain({ database: service.database, sources }, fid, section)))]);
+    }
     expect(told.filter(([, { reproduced, evidence }]) => reproduced !== true || evidence === undefined)).toEqual([]);
     expect((await get(`/map/explain/${fid + 50_000_000}/basic`, cookie)).statusCode).toBe(200);
     expect((await get('/map/explain/100000000/basic', cookie)).statusCode).toBe(404);
