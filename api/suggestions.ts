@@ -48,8 +48,10 @@ export async function suggestions(reader: Reader, query: Readonly<Record<string,
       for (const address of await completed(reader, q, completion)) all.set(address.address_id, address);
     }
   }
-  // What is merely like it comes last.
-  for (const address of found) all.set(address.address_id, address);
+  // What is merely like it comes last; of what begins nothing that is known, what stands before it.
+  const before = q.replace(/[\s,]+[\p{L}\p{M}]+$/u, '');
+  const others = all.size > 0 || found.length > 0 || before === q ? found : await addresses(reader, before, null);
+  for (const address of others) all.set(address.address_id, address);
   const data = [...all.values()].slice(0, MOST);
   return JSON.stringify({ data, meta: { query: q, city: null, count: data.length } });
 }
