@@ -52,6 +52,9 @@ const REQUESTS: Queue = { perToken: PER_TOKEN, patienceMs: PATIENCE_MS, counted:
 
 export const TILES: Queue = { perToken: TILES_PER_TOKEN.working, patienceMs: TILES_PATIENCE_MS, counted: false };
 
+/** An explanation runs a section's rule again, on a connection of its own: one at a time, and others wait for it longer than for an answer. */
+export const EXPLANATIONS: Queue = { perToken: 1, patienceMs: 30_000, counted: true };
+
 /** By what a request may be let in. */
 export interface Credential {
   /** Value of `x-api-key`. */
@@ -81,6 +84,12 @@ export function turnsFor(parallel: number): Turns {
 export function tileTurnsFor(parallel: number): Turns {
   const { working, waiting } = TILES_PER_TOKEN;
   return new Turns({ perCaller: working, total: Math.ceil(parallel / 2), patienceMs: TILES_PATIENCE_MS, waiting });
+}
+
+/** Turns of explanations, of a server with all of its workers. */
+export function explanationTurns(): Turns {
+  const { perToken, patienceMs } = EXPLANATIONS;
+  return new Turns({ perCaller: perToken, total: perToken, patienceMs });
 }
 
 /**

@@ -7,6 +7,7 @@ import { SECTION_NAMES, SECTIONS } from '../pipelines/contract/sections.ts';
 import { columnsOf, licencesOf, rowsOf, type Ask, type Told } from '../pipelines/deliver/columns.ts';
 import { LEGENDS } from '../pipelines/deliver/tiles.ts';
 import { ApiError } from './errors.ts';
+import { simplifiedTogether, type MultiPolygon } from './outlines.ts';
 import { readParameters, whole } from './parameters.ts';
 import { prepare, type Prepared } from './prepared.ts';
 
@@ -22,7 +23,11 @@ interface MapRegion {
 
 interface MapComune {
   readonly belfiore: string;
+  readonly outline: MultiPolygon | null;
 }
+
+/** How far a border may be drawn from where it is: half a pixel where a region fills a screen, four where its parcels begin; degrees. */
+const TOLERANCE = 0.0005;
 
 /** Comuni of one question to the database, and parcels of which it is asked what covers them. */
 const [COMUNI, PARCELS] = [200, 1_000];
@@ -80,10 +85,11 @@ export class Overview {
         }
       }
     }
+    const outlines = simplifiedTogether(comuni.map(({ outline }) => outline), TOLERANCE);
     return {
       region,
-      comuni: comuni.map((comune) => ({
-        ...comune, coverage: Object.fromEntries([...said.get(comune.belfiore) ?? []].map(([name, states]) => [name, together(states)])),
+      comuni: comuni.map((comune, at) => ({
+        ...comune, outline: outlines[at], coverage: Object.fromEntries([...said.get(comune.belfiore) ?? []].map(([name, states]) => [name, together(states)])),
       })),
     };
   }

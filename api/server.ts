@@ -11,12 +11,13 @@ import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest }
 import type { Reader } from '../pipelines/db/reader.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import type { Log } from '../pipelines/log.ts';
-import { admitter, TILES, tileTurnsFor, turnsFor, type Admit, type Caller, type Scope } from './access.ts';
+import { admitter, EXPLANATIONS, TILES, tileTurnsFor, turnsFor, type Admit, type Caller, type Scope } from './access.ts';
 import { LOOPBACK, plainAddress, trusting } from './callers.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { ENRICH_PATH, enrichTable } from './enrich.ts';
 import { ApiError, invalidParameter, isTransient, refusal } from './errors.ts';
+import { EXPLAIN_PATH, explained, type Explain } from './explain.ts';
 import { commonHeaders, httpServer, JSON_TYPE } from './http.ts';
 import { databaseFigures, METRICS_TYPE, serverMetrics } from './metrics.ts';
 import { OPENAPI_MEDIA } from './ogc.ts';
@@ -27,7 +28,8 @@ import { readParameters } from './parameters.ts';
 import { patternOf, routeOf } from './routes.ts';
 import { digest, matches, prepare, sendForm, sendPrepared, WORTH_COMPRESSING } from './prepared.ts';
 import { lookUpTile, readTile, TILES_ENDPOINT } from './tiles.ts';
-import { serveSignIn, sessionOf, type SignIn } from './sign-in.ts';
+import { SUGGESTIONS_PATH, suggestions } from './suggestions.ts';
+import { requireSession, serveSignIn, sessionOf, type SignIn } from './sign-in.ts';
 import { TILE_TYPE } from '../pipelines/deliver/tiles.ts';
 import { alone, type Shared } from './workers.ts';
 
@@ -46,6 +48,8 @@ export interface ServerOptions {
   readonly shared?: Shared;
   /** How browsers of this machine are signed in; null or not given: they are not. Only for a server that nobody else can reach. */
   readonly signIn?: SignIn | null;
+  /** What `mappale explain` does, for those browsers alone; null or not given: they are shown the command. */
+  readonly explain?: Explain | null;
 }
 
 declare module 'fastify' {
@@ -62,9 +66,9 @@ const REMEMBERED_MS = 1_000;
  * Builds the server; `listen` or `inject` it, `close` it in the end. The reader stays open.
  * @throws MappaleError `PROXY_INVALID` (exit 2)
  */
-export async function buildServer(
-  { reader, version, log, trustedProxies = [], metricsReaders = [], enrich = false, shared = alone(turnsFor(reader.parallel)), signIn = null }: ServerOptions,
-): Promise<FastifyInstance> {
+export async function buildServer({
+  reader, version, log, trustedProxies = [], metricsReaders = [], enrich = false, shared = alone(turnsFor(reader.parallel)), signIn = null, explain = null,
+}: ServerOptions): Promise<FastifyInstance> {
   const trusts = trusting(trustedProxies);
   const readsMetrics = trusting([...LOOPBACK, ...metricsReaders]);
   const metrics = serverMetrics(reader);
@@ -144,8 +148,15 @@ export async function buildServer(
 
   const admit = admitter(reader, metrics.waiting(shared.take), signIn);
   for (const endpoint of ENDPOINTS) serve(app, endpoint, reader, admit, version);
+  app.get(BASE + SUGGESTIONS_PATH, async (request, reply) => {
+    const found = await admitted(admit, 'geocoding:read', request, reply, () => suggestions(reader, request.query as Record<string, unknown>));
+    return reply.type(JSON_TYPE).header('cache-control', 'no-store').send(found);
+  });
   if (enrich) serveEnrich(app, reader, admit);
-  if (signIn !== null) serveSignIn(app, BASE, signIn);
+  if (signIn !== null) {
+    serveSignIn(app, BASE, signIn, explain !== null);
+    if (explain !== null) serveExplain(app, admitter(reader, metrics.waiting(shared.takeExplanation), signIn, EXPLANATIONS), signIn, explain);
+  }
   const published = remembered(REMEMBERED_MS, () => currentPublication(reader));
   const tileTurns = tileTurnsFor(reader.parallel);
   serveTiles(app, reader, admitter(reader, metrics.waiting((caller) => tileTurns.take(caller)), signIn, TILES), published, version);
@@ -294,6 +305,15 @@ async function currentPublication(reader: Reader): Promise<Known> {
 function told(known: Known): string {
   if ('error' in known) throw known.error;
   return known.publication;
+}
+
+/** Beside the contract, as all that the page asks for itself: where values come from, for whoever may type `mappale explain` on this machine. */
+function serveExplain(app: FastifyInstance, admit: Admit, signIn: SignIn, explain: Explain): void {
+  app.get(BASE + routeOf(EXPLAIN_PATH), async (request, reply) => {
+    await requireSession(request, signIn);
+    const found = await admitted(admit, 'parcels:read', request, reply, () => explained(explain, request.params as Record<string, unknown>));
+    return reply.type(JSON_TYPE).header('cache-control', 'no-store').send(JSON.stringify(found));
+  });
 }
 
 /** Beside the contract: the only path that takes a body, and the only one whose answer is written while it is found. */

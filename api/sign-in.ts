@@ -119,8 +119,20 @@ const REFUSED: Readonly<Record<'unknown' | 'used' | 'expired', () => ApiError>> 
   expired: () => new ApiError('GONE', `the link is older than ${LINK_MS / 60_000} minutes: start mappale serve again for another one`),
 };
 
-/** Serves the exchange, and whether this browser is signed in. @param base path below which the session is sent */
-export function serveSignIn(app: FastifyInstance, base: string, signIn: SignIn): void {
+/** What only the operator of this machine may ask: whoever has the link read it where the program runs. @throws ApiError `NOT_FOUND`, `API_KEY_REQUIRED` */
+export async function requireSession(request: FastifyRequest, signIn: SignIn): Promise<void> {
+  if (!isAtHome(request)) throw NO_PATH();
+  const session = request.headers['x-api-key'] === undefined ? sessionOf(request) : null;
+  if (session !== null && (await signIn.hour(session, false)) !== null) return;
+  throw new ApiError('API_KEY_REQUIRED', 'this is for a browser that the link of mappale serve signed in, and for no token: open the link that it prints when it starts');
+}
+
+/**
+ * Serves the exchange, and whether this browser is signed in.
+ * @param base path below which the session is sent
+ * @param explains whether sessions are told where values come from
+ */
+export function serveSignIn(app: FastifyInstance, base: string, signIn: SignIn, explains: boolean): void {
   app.post(`${base}/map/sign-in`, async (request, reply) => {
     const { host, origin, 'content-type': type } = request.headers;
     // Another page can send a form; it can neither name this origin nor send JSON unasked.
@@ -135,7 +147,7 @@ export function serveSignIn(app: FastifyInstance, base: string, signIn: SignIn):
     if (!isAtHome(request)) throw NO_PATH();
     const session = sessionOf(request);
     const signed_in = session !== null && (await signIn.hour(session, false)) !== null;
-    return reply.type(JSON_TYPE).header('cache-control', 'no-store').send(JSON.stringify({ signed_in, sign_in: 'link' }));
+    return reply.type(JSON_TYPE).header('cache-control', 'no-store').send(JSON.stringify({ signed_in, sign_in: 'link', explains }));
   });
 }
 

@@ -5,6 +5,7 @@
  */
 import cluster, { type Worker } from 'node:cluster';
 import { Counter, Registry } from 'prom-client';
+import { explanationTurns } from './access.ts';
 import { addUp, lasting, type Figure } from './metrics.ts';
 import type { Exchanged, SessionHour, SignIn } from './sign-in.ts';
 import type { Release, TakeTurn, Turn, Turns } from './turns.ts';
@@ -12,21 +13,26 @@ import type { Release, TakeTurn, Turn, Turns } from './turns.ts';
 /** What the servers of one address share. */
 export interface Shared {
   readonly take: TakeTurn;
+  /** The same of explanations, which have a queue of their own. */
+  readonly takeExplanation: TakeTurn;
   /** @param registry figures of this process @returns tells those of all as text */
   figures(registry: Registry): () => Promise<string>;
 }
 
 /** Of a server that is alone. */
 export function alone(turns: Turns): Shared {
-  return { take: (caller) => turns.take(caller), figures: (registry) => () => registry.metrics() };
+  const explanations = explanationTurns();
+  return { take: (caller) => turns.take(caller), takeExplanation: (caller) => explanations.take(caller), figures: (registry) => () => registry.metrics() };
 }
+
+type QueueName = 'requests' | 'explanations';
 
 /** What a worker tells or asks. */
 type FromWorker =
   | { readonly tell: 'listening'; readonly address: string }
   | { readonly tell: 'released'; readonly id: number }
   | { readonly tell: 'figures'; readonly figures: readonly Figure[] }
-  | { readonly ask: 'turn'; readonly id: number; readonly caller: string }
+  | { readonly ask: 'turn'; readonly id: number; readonly queue: QueueName; readonly caller: string }
   | { readonly ask: 'exchange'; readonly id: number; readonly secret: string }
   | { readonly ask: 'hour'; readonly id: number; readonly session: string; readonly counted: boolean }
   | { readonly ask: 'figures'; readonly id: number };
@@ -40,7 +46,7 @@ type ToWorker =
 type FromPrimary = true | string | Exchanged | SessionHour | null;
 
 /** A question before it has a number. */
-type Question = { ask: 'turn'; caller: string } | { ask: 'figures' } | { ask: 'exchange'; secret: string } | { ask: 'hour'; session: string; counted: boolean };
+type Question = { ask: 'turn'; queue: QueueName; caller: string } | { ask: 'figures' } | { ask: 'exchange'; secret: string } | { ask: 'hour'; session: string; counted: boolean };
 
 export interface Link extends Shared {
   /** By the process that started this one, which has the link. */
@@ -74,6 +80,11 @@ export function linkOf(worker: Worker): Link {
       }
     });
   });
+  const taking = (queue: QueueName): TakeTurn => async (caller) => {
+    const { id, answer } = await ask({ ask: 'turn', queue, caller });
+    if (answer !== true) return answer as 'own' | 'others';
+    return () => send({ tell: 'released', id });
+  };
   return {
     stopped,
     listening: (address) => send({ tell: 'listening', address }),
@@ -81,11 +92,8 @@ export function linkOf(worker: Worker): Link {
       exchange: async (secret) => (await ask({ ask: 'exchange', secret })).answer as Exchanged,
       hour: async (session, counted) => (await ask({ ask: 'hour', session, counted })).answer as SessionHour | null,
     },
-    async take(caller) {
-      const { id, answer } = await ask({ ask: 'turn', caller });
-      if (answer !== true) return answer as 'own' | 'others';
-      return () => send({ tell: 'released', id });
-    },
+    take: taking('requests'),
+    takeExplanation: taking('explanations'),
     figures(registry) {
       own = registry;
       return async () => (await ask({ ask: 'figures' })).answer as string;
@@ -107,7 +115,7 @@ interface KnownWorker {
 
 /** The end of the process that starts workers. */
 export class Primary {
-  readonly #turns: Turns;
+  readonly #turns: Readonly<Record<QueueName, Turns>>;
   readonly #signIn: SignIn | null;
   readonly #workers = new Map<number, KnownWorker>();
   readonly #own = new Registry();
@@ -117,9 +125,9 @@ export class Primary {
   /** Figures that are being gathered; whoever asks meanwhile has those. */
   #gathering: Promise<string> | null = null;
 
-  /** @param turns of which each worker is a place @param signIn of all workers; null: no browser is signed in */
+  /** @param turns of requests, of which each worker is a place @param signIn of all workers; null: no browser is signed in */
   constructor(turns: Turns, signIn: SignIn | null) {
-    this.#turns = turns;
+    this.#turns = { requests: turns, explanations: explanationTurns() };
     this.#signIn = signIn;
   }
 
@@ -171,7 +179,7 @@ export class Primary {
       send(worker, { id, answer });
       return;
     }
-    const turn: Turn = await this.#turns.take(question.caller, worker.id);
+    const turn: Turn = await this.#turns[question.queue].take(question.caller, worker.id);
     if (typeof turn !== 'function') {
       send(worker, { id, answer: turn });
     } else if (worker.isDead()) {

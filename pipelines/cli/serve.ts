@@ -1,17 +1,18 @@
 import cluster from 'node:cluster';
 import type { Command } from 'commander';
 import { trusting } from '../../api/callers.ts';
+import type { Explain } from '../../api/explain.ts';
 import type { SignInLink } from '../../api/sign-in.ts';
 import type { Link } from '../../api/workers.ts';
 import { readConfig, type Config } from '../config.ts';
 import { VERSION } from '../run/context.ts';
-import { onDatabase } from '../db/index.ts';
+import { onDatabase, type Database } from '../db/index.ts';
 import { connectionsOfEach, openReader, type Reader } from '../db/reader.ts';
 import { ROLE } from '../db/role.ts';
 import { appliedFor, requireApplied } from '../db/state.ts';
 import { MappaleError } from '../errors.ts';
 import { makeLog, type Log } from '../log.ts';
-import { loadSources } from '../contract/registry.ts';
+import { loadSources, type RegisteredSource } from '../contract/registry.ts';
 import { command, parseWithin } from './command.ts';
 import { GRACE_MS, listenError, sayWhere, signInLink, stopSignal } from './serving.ts';
 
@@ -59,7 +60,7 @@ export function serveCommand(): Command {
         const reader = await openReader(database, config.databaseUrl, { connections, statementTimeoutMs: options.statementTimeout });
         try {
           requireApplied(await appliedFor(reader), sources);
-          await serve(options, reader, log, signInLink(options, config));
+          await serve(options, reader, log, signInLink(options, config), explainer(database, sources, reader));
         } finally {
           await reader.close();
         }
@@ -93,9 +94,21 @@ function leastFor(workers: number): number {
   return least;
 }
 
+/** Longest statement of an explanation that a page waits for; milliseconds. */
+const EXPLAINING_MS = 20_000;
+
+/**
+ * What `mappale explain` does, by the login that may type it: on PostgreSQL on a connection beside those that answer, which is closed when it is idle.
+ * @returns null where the login reads no tables
+ */
+function explainer(database: Database, sources: readonly RegisteredSource[], { login }: Reader): Explain | null {
+  if (login === 'ordinary') return null;
+  return async (fid, section) => (await import('../operate/explain.ts')).explain({ database, sources }, fid, section, EXPLAINING_MS);
+}
+
 /** Listens until told to stop. @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */
 async function serve(
-  { host, port, trustProxy = [], metricsFrom = [], enrich }: ServeOptions, reader: Reader, told: Log, ownSignIn: SignInLink | null,
+  { host, port, trustProxy = [], metricsFrom = [], enrich }: ServeOptions, reader: Reader, told: Log, ownSignIn: SignInLink | null, explain: Explain | null,
 ): Promise<void> {
   // Half of what the program loads is the server: other commands begin without it.
   const [{ buildServer }, { ownLink }, { warmUp }] = await Promise.all([
@@ -108,7 +121,7 @@ async function serve(
   const app = await buildServer({
     reader, version: VERSION, log, trustedProxies: trustProxy, metricsReaders: metricsFrom, enrich, ...(link === null ? {} : { shared: link }),
     // Of several workers none has a link of its own: all ask the process that started them.
-    signIn: ownSignIn === null ? null : link?.signIn ?? ownSignIn,
+    signIn: ownSignIn === null ? null : link?.signIn ?? ownSignIn, explain,
   });
   // A server whose first answers are slow is better than none.
   await warmUp(reader).catch((error: unknown) => {

@@ -49,9 +49,10 @@ export interface Explanation {
 }
 
 /**
- * @throws MappaleError `NOT_FOUND` (exit 2) for a fid of a region that is not published
+ * @param longestMs of a statement, where others wait for the end; not given: it takes its time. The embedded database knows no such limit
+ * @throws MappaleError `NOT_FOUND` (exit 2) for a fid of a region that is not published; `SQL_57014` where a statement takes longer
  */
-export async function explain({ database, sources }: Context, fid: number, section: string): Promise<Explanation> {
+export async function explain({ database, sources }: Pick<Context, 'database' | 'sources'>, fid: number, section: string, longestMs?: number): Promise<Explanation> {
   const unit = regionOfFid(fid);
   const region = findRegion(unit);
   const published = await publishedTables(database, unit);
@@ -73,6 +74,7 @@ export async function explain({ database, sources }: Context, fid: number, secti
   return inWorkspace(database, schema, async (session) => {
     await session.query('begin read write');
     try {
+      if (longestMs !== undefined) await session.query("select set_config('statement_timeout', $1, true)", [String(longestMs)]);
       await provideRegion(session, schema, unit, region.name);
       await provideMembers(session, schema, rankFiles(inventory.used(unit)));
       await provideParcels(session, schema, parcels.partition, fid, file.parcels);

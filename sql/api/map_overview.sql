@@ -100,7 +100,8 @@ begin
     drawn as (
       select
         coalesce(b.belfiore, m.belfiore) as belfiore,
-        st_simplify(b.geom, 0.001, true) as geom,
+        -- Neighbours must keep the same corners: the server leaves out some of a border for both of them.
+        st_snaptogrid(b.geom, 0.0001) as geom,
         dense_rank() over (partition by coalesce(b.belfiore, m.belfiore) order by b.vintage desc, b.release_id desc) as edition
       from meaning m
       join layer.boundary b
@@ -172,7 +173,7 @@ begin
   );
 end
 $$;
-comment on function api.map_comuni(int4) is 'JSON array of the comuni of a region: codes, name, parcels as the quality gate counted them (null: it has none), box of their sheets or else of their boundary, and the boundary without points that are nearer than 0.001° to the line; null: none is known';
+comment on function api.map_comuni(int4) is 'JSON array of the comuni of a region: codes, name, parcels as the quality gate counted them (null: it has none), box of their sheets or else of their boundary, and the boundary, its corners to 0.0001°; null: none is known';
 
 create or replace function api.map_samples(p_comuni text[], out publication text, out answer text)
 language plpgsql volatile security definer

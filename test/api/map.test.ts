@@ -1,12 +1,17 @@
 /** The pages for people, in a real browser: what opens, is searched, clicked, read, printed. */
 import { existsSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
+import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServer } from '../../api/server.ts';
 import { SignInLink } from '../../api/sign-in.ts';
+import type { Explain } from '../../api/explain.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { explain as explainParcel, type Explanation } from '../../pipelines/operate/explain.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { describeEngines } from '../harness/database.ts';
 import { BASE, regionService, VERSION } from './harness.ts';
@@ -17,6 +22,7 @@ const FLAGS = [
   '--headless', '--no-sandbox', '--use-angle=swiftshader', '--enable-unsafe-swiftshader', '--disable-quic', '--no-first-run', '--disable-background-networking',
   '--disable-component-update', '--disable-sync',
 ];
+const PROGRAM = fileURLToPath(new URL('../../pipelines/mappale.mjs', import.meta.url));
 /** Pictures for whoever wants to look; not part of the project. */
 const PICTURES = fileURLToPath(new URL('../../.mappale/pictures/', import.meta.url));
 
@@ -163,9 +169,11 @@ describeEngines('the pages', (engine) => {
       await page.context().close();
     });
 
-    it('are signed in by the link of the server, once, until the server ends', async () => {
+    it('are signed in by the link of the server, once, until the server ends, and are told why as mappale explain says it', async () => {
       const link = new SignInLink();
-      const app = await buildServer({ reader: service.reader, version: VERSION, log: SILENT, signIn: link });
+      const sources = await loadSources();
+      const explain: Explain = (fid, section) => explainParcel({ database: service.database, sources }, fid, section, 60_000);
+      const app = await buildServer({ reader: service.reader, version: VERSION, log: SILENT, signIn: link, explain });
       const home = await app.listen({ host: '127.0.0.1', port: 0 });
       const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB' });
       const at = async (hash: string): Promise<Page> => {
@@ -184,6 +192,20 @@ describeEngines('the pages', (engine) => {
       await first.locator('#query').press('Enter');
       await first.getByRole('button', { name: 'Which files?' }).click();
       await expect.poll(() => first.locator('[data-section=files] tbody tr').count(), SOON).toBeGreaterThan(5);
+      const asking = first.waitForResponse(/\/map\/explain\//);
+      const section = first.locator('[data-section=address]');
+      await section.getByRole('button', { name: /^Why/ }).press('Enter');
+      const told = (await (await asking).json()) as Explanation;
+      const { stdout } = await promisify(execFile)(process.execPath, [PROGRAM, 'explain', String(known.fid), 'address', '--json'], { env: { DATABASE_URL: service.url, PATH: '/usr/bin:/bin' } });
+      expect(told).toEqual(JSON.parse(stdout));
+      await section.locator('.ran[data-reproduced=true]').waitFor(SOON);
+      const shown = await section.locator('ul.evidence li').allTextContents();
+      expect([shown.length, told.evidence.length > 0]).toEqual([told.evidence.length, true]);
+      for (const { value, source, vintage, file, position } of told.evidence) {
+        const parts = [value ?? 'nothing', `${source} ${vintage}`, file.slice(file.lastIndexOf('/') + 1), String(position)];
+        expect(shown.filter((each) => parts.every((part) => each.replaceAll('\u200b', '').includes(part))), parts.join()).not.toEqual([]);
+      }
+      expect(await section.locator('.reasons code').textContent()).toBe(`mappale explain ${known.fid} address`);
       const second = await at(`#parcel=${known.fid}`);
       await second.locator('[data-section=attributions]').waitFor(SOON);
       const third = await at(`#signin=${link.secret}`);
@@ -208,7 +230,7 @@ describeEngines('the pages', (engine) => {
       expect(await options.first().getAttribute('aria-selected')).toBe('true');
       await picture(page, 'suggestions');
       // Those that were asked while typing.
-      expect(new Set(paid)).toEqual(new Set(['/geocode/search']));
+      expect([...new Set(paid)].filter((path) => path !== '/geocode/search' && path !== '/map/suggestions')).toEqual([]);
       paid.length = 0;
       await query.press('Enter');
       await page.locator('[data-section=attributions]').waitFor();

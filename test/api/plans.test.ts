@@ -50,6 +50,8 @@ describeEngines('the plans of the read interface', (engine) => {
       'search in a comune': addresses.map(({ text, belfiore }) => `/geocode/search?q=${encodeURIComponent(text)}&city=${belfiore}`),
       'search everywhere': addresses.map(({ text }) => `/geocode/search?q=${encodeURIComponent(text)}`),
       'search with a typo': addresses.map(({ text, belfiore }) => `/geocode/search?q=${encodeURIComponent(text.replace(/(\w\w)(\w)(\w)/, '$1$3$2'))}&city=${belfiore}`),
+      // As they are typed: the last word, or the comune's name behind the street's, is but begun.
+      suggestions: addresses.map(({ text }, index) => `/map/suggestions?q=${encodeURIComponent(index % 2 === 0 ? text.replace(/\w{2} \d+$/, '') : `${text}, Cas`)}`),
       'features of a small box': parcels.map(({ lat, lng }) => `/ogc/collections/parcels/items?limit=20&bbox=${[lng - 0.0005, lat - 0.0005, lng + 0.0005, lat + 0.0005].map((side) => side.toFixed(7)).join(',')}`),
       'features of a comune': parcels.map(({ belfiore }) => `/ogc/collections/parcels/items?limit=20&municipality_code=${belfiore}`),
       'features behind one': parcels.map(({ fid }) => `/ogc/collections/parcels/items?limit=20&after=${fid}`),
@@ -85,7 +87,7 @@ describeEngines('the plans of the read interface', (engine) => {
     );
   }
 
-  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'features of a small box', 'features of a comune', 'features behind one', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('%s reads no large table through', async (name) => {
+  it.each(['detail', 'locate by point', 'locate by ten points', 'locate by box', 'search of a sheet', 'search of a parcel', 'reverse', 'search in a comune', 'search everywhere', 'search with a typo', 'suggestions', 'features of a small box', 'features of a comune', 'features behind one', 'tile of parcels', 'tile of a section', 'quality of a comune', 'lists'])('%s reads no large table through', async (name) => {
     const paths = questions[name]!;
     const scans = await scansOf(paths);
     // Connections that loaded the region may still report a scan or two of their own: a plan that needs one shows as often as it was asked.

@@ -2,9 +2,11 @@
 import type { FastifyInstance, LightMyRequestResponse } from 'fastify';
 import { afterEach, describe, expect, it, vi } from 'vitest';
 import { isLoopback, LINK_MS, SESSION_QUOTA, SignInLink } from '../../api/sign-in.ts';
+import type { Explain } from '../../api/explain.ts';
 import { buildServer } from '../../api/server.ts';
 import { signInLink } from '../../pipelines/cli/serving.ts';
 import type { Reader } from '../../pipelines/db/reader.ts';
+import { MappaleError } from '../../pipelines/errors.ts';
 import type { Log } from '../../pipelines/log.ts';
 import { BASE, VERSION } from './harness.ts';
 
@@ -28,7 +30,7 @@ interface Page {
 }
 
 /** A server without a database, which always finds nothing. */
-async function page(link: SignInLink | null = new SignInLink()): Promise<Page> {
+async function page(link: SignInLink | null = new SignInLink(), explain: Explain | null = null): Promise<Page> {
   const keys: unknown[] = [];
   const logged: string[] = [];
   const reader: Reader = {
@@ -41,7 +43,7 @@ async function page(link: SignInLink | null = new SignInLink()): Promise<Page> {
   };
   const write = (message: string, facts?: Record<string, unknown>): void => void logged.push(`${message} ${JSON.stringify(facts)}`);
   const log: Log = { runId: null, info: write, warn: write, progress: () => undefined };
-  const app = await buildServer({ reader, version: VERSION, log, signIn: link });
+  const app = await buildServer({ reader, version: VERSION, log, signIn: link, explain });
   opened.push(app);
   return {
     app, link: link ?? new SignInLink(), logged, keys,
@@ -53,8 +55,8 @@ async function page(link: SignInLink | null = new SignInLink()): Promise<Page> {
   };
 }
 
-async function signedIn(): Promise<Page & { readonly cookie: string }> {
-  const opening = await page();
+async function signedIn(explain: Explain | null = null): Promise<Page & { readonly cookie: string }> {
+  const opening = await page(new SignInLink(), explain);
   const { headers } = await opening.signIn(opening.link.secret);
   return { ...opening, cookie: String(headers['set-cookie']).split(';')[0]! };
 }
@@ -68,8 +70,8 @@ describe('the sign-in link', () => {
     expect([answered.statusCode, answered.payload, answered.headers['cache-control']]).toEqual([204, '', 'no-store']);
     expect(answered.headers['set-cookie']).toMatch(/^mappale_session_8080=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/api\/v2$/);
     const cookie = String(answered.headers['set-cookie']).split(';')[0]!;
-    expect(JSON.parse((await get('/map/session')).payload)).toEqual({ signed_in: false, sign_in: 'link' });
-    expect(JSON.parse((await get('/map/session', { cookie })).payload)).toEqual({ signed_in: true, sign_in: 'link' });
+    expect(JSON.parse((await get('/map/session')).payload)).toEqual({ signed_in: false, sign_in: 'link', explains: false });
+    expect(JSON.parse((await get('/map/session', { cookie })).payload)).toEqual({ signed_in: true, sign_in: 'link', explains: false });
     const found = await get('/geocode/reverse?lat=42&lng=14', { cookie: `other=1; ${cookie}` });
     expect([found.statusCode, found.headers['x-ratelimit-limit'], found.headers['x-ratelimit-remaining']]).toEqual([200, String(SESSION_QUOTA), String(SESSION_QUOTA - 1)]);
     // Tiles are not counted.
@@ -168,6 +170,71 @@ describe('a session', () => {
     now += 3_600_000;
     expect(await link.hour(came.session, true)).toEqual({ used: 1, endsAt: now + 3_600_000 });
     expect(await link.hour('another', true)).toBeNull();
+  });
+});
+
+describe('an explanation', () => {
+  const PATH = '/map/explain/1400000000/basic';
+  const token = { 'x-api-key': `mpl_${'a'.repeat(43)}` };
+
+  it('is told to a session, and counts in its hour', async () => {
+    const { get, cookie } = await signedIn(async (fid, section) => ({ fid, section, evidence: [] }));
+    expect(JSON.parse((await get('/map/session', { cookie })).payload)).toEqual({ signed_in: true, sign_in: 'link', explains: true });
+    const told = await get(PATH, { cookie });
+    expect([told.statusCode, JSON.parse(told.payload), told.headers['cache-control'], told.headers['x-ratelimit-remaining']])
+      .toEqual([200, { fid: 1_400_000_000, section: 'basic', evidence: [] }, 'no-store', String(SESSION_QUOTA - 1)]);
+    expect([codeOf(await get('/map/explain/1400000000/nothing', { cookie })), codeOf(await get('/map/explain/x/basic', { cookie }))]).toEqual([[400, 'INVALID_PARAMS'], [400, 'INVALID_PARAMS']]);
+  });
+
+  it.each([
+    ['without a session', {}, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
+    ['with a session of a server that was', { cookie: `mappale_session_8080=${'a'.repeat(43)}` }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
+    ['with a token', token, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
+    ['with a token beside the session', { ...token, cookie: 'own' }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
+    ['of another site', { cookie: 'own', 'sec-fetch-site': 'cross-site' }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
+    ['of another port of this machine', { cookie: 'own', 'sec-fetch-site': 'same-site' }, '127.0.0.1', [401, 'API_KEY_REQUIRED']],
+    ['by a name that leads here', { cookie: 'own', host: 'evil.example:8080' }, '127.0.0.1', [404, 'NOT_FOUND']],
+    ['through a proxy', { cookie: 'own', 'x-forwarded-for': '192.0.2.7' }, '127.0.0.1', [404, 'NOT_FOUND']],
+    ['from another machine', { cookie: 'own' }, '192.0.2.7', [404, 'NOT_FOUND']],
+    ['from another machine with a token', token, '192.0.2.7', [404, 'NOT_FOUND']],
+  ])('is not told to a request %s, and nothing runs for it', async (_request, { cookie, ...headers }: Readonly<Record<string, string>>, from, refused) => {
+    let runs = 0;
+    const { get, keys, cookie: own } = await signedIn(async () => ({ runs: runs += 1 }));
+    const given = cookie === 'own' ? own : cookie;
+    expect(codeOf(await get(PATH, { ...headers, ...(given === undefined ? {} : { cookie: given }) }, from))).toEqual(refused);
+    expect([runs, keys]).toEqual([0, []]);
+  });
+
+  it('is no path of a server without a link, or whose login reads no tables', async () => {
+    const explain: Explain = async () => ({});
+    expect(codeOf(await (await page(null, explain)).get(PATH))).toEqual([404, 'NOT_FOUND']);
+    const { get, cookie } = await signedIn();
+    expect(codeOf(await get(PATH, { cookie }))).toEqual([404, 'NOT_FOUND']);
+  });
+
+  it('runs one at a time, and stands in the way of nothing else', async () => {
+    let running = 0;
+    let most = 0;
+    const { get, cookie } = await signedIn(async () => {
+      most = Math.max(most, running += 1);
+      // Others are answered meanwhile.
+      expect((await get('/geocode/reverse?lat=42&lng=14', { cookie })).statusCode).toBe(200);
+      running -= 1;
+      return {};
+    });
+    const answers = await Promise.all(Array.from({ length: 5 }, () => get(PATH, { cookie })));
+    expect([answers.map(({ statusCode }) => statusCode), most]).toEqual([[200, 200, 200, 200, 200], 1]);
+  });
+
+  it.each([
+    ['NOT_FOUND', [404, 'NOT_FOUND']], ['SQL_57014', [503, 'SERVICE_UNAVAILABLE']], ['SQL_42P01', [500, 'INTERNAL_ERROR']],
+  ] as const)('that ends with %s is refused in words, and the next one runs', async (code, refused) => {
+    let runs = 0;
+    const { get, cookie } = await signedIn(async () => {
+      if ((runs += 1) === 1) throw new MappaleError('it ends', { code, kind: code === 'NOT_FOUND' ? 'usage' : 'database' });
+      return {};
+    });
+    expect([codeOf(await get(PATH, { cookie })), (await get(PATH, { cookie })).statusCode]).toEqual([refused, 200]);
   });
 });
 

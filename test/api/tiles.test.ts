@@ -2,10 +2,15 @@
 import { VectorTile } from '@mapbox/vector-tile';
 import { PbfReader } from 'pbf';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { SECTIONS } from '../../pipelines/contract/sections.ts';
+import { buildServer } from '../../api/server.ts';
+import { SignInLink } from '../../api/sign-in.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
 import { LEGENDS, TILE_LAYERS, TILE_TYPE } from '../../pipelines/deliver/tiles.ts';
+import { SILENT } from '../../pipelines/log.ts';
+import { explain } from '../../pipelines/operate/explain.ts';
 import { describeEngines } from '../harness/database.ts';
-import { BASE, offencesOf, regionService } from './harness.ts';
+import { BASE, offencesOf, regionService, VERSION } from './harness.ts';
 
 type Json = Record<string, unknown>;
 
@@ -173,6 +178,68 @@ describeEngines('a tile of the map', (engine) => {
     await service.database.query('update access.rate_window set used = 1001');
     expect([(await service.ask('/parcels/locate?lat=42&lng=14', { key: own })).status, (await service.ask(path, { key: own })).status]).toEqual([429, 200]);
     key = await service.token();
+  });
+
+  it('has beside it suggestions for what is being typed: streets and comuni that are but begun as if they were whole, what is whole as a search finds it', async () => {
+    const streets = await service.database.query<{ name: string; comune: string; belfiore: string }>(
+      `select distinct on (regexp_replace(s.name, '^.* ', '')) s.name, c.name as comune, s.belfiore
+       from core.street s join core.comune c on c.belfiore = s.belfiore
+       where s.located > 0 and s.name ~ ' [A-Za-z]{5,}$' and s.name !~ '/' order by regexp_replace(s.name, '^.* ', ''), s.street_id limit 6`,
+    );
+    expect(streets.length).toBe(6);
+    const suggest = async (q: string): Promise<{ street_name: string; municipality_code: string }[]> => {
+      const answered = await service.ask(`/map/suggestions?q=${encodeURIComponent(q)}`, { key });
+      expect([q, answered.status]).toEqual([q, 200]);
+      return answered.body!['data'] as { street_name: string; municipality_code: string }[];
+    };
+    for (const { name, comune, belfiore } of streets) {
+      const begun = name.slice(0, -2);
+      const word = name.slice(name.lastIndexOf(' ') + 1).toLowerCase();
+      const found = await suggest(begun);
+      expect([begun, found[0]?.street_name.toLowerCase().includes(word)]).toEqual([begun, true]);
+      const inComune = await suggest(`${name}, ${comune.slice(0, 4)}`);
+      expect([name, comune, inComune[0]?.street_name, inComune[0]?.municipality_code]).toEqual([name, comune, name, belfiore]);
+      const whole = await service.ask(`/geocode/search?q=${encodeURIComponent(`${name}, ${comune}`)}&limit=8`, { key });
+      expect((await suggest(`${name}, ${comune}`))[0]).toEqual((whole.body!['data'] as unknown[])[0]);
+    }
+    expect(await suggest('xyzxyz')).toEqual([]);
+    const refused = async (path: string, given?: string): Promise<number> => (await service.ask(path, { key: given })).status;
+    const path = '/map/suggestions?q=via';
+    expect([await refused(path), await refused(path, await service.token(['parcels:read'])), await refused('/map/suggestions?q=v', key), await refused('/map/suggestions', key)])
+      .toEqual([401, 403, 400, 400]);
+  });
+
+  it('has beside it, for a browser that was signed in, why a parcel is what it is: as mappale explain says it, and nothing of it stays', async () => {
+    const [sources, link] = [await loadSources(), new SignInLink()];
+    const app = await buildServer({
+      reader: service.reader, version: VERSION, log: SILENT, signIn: link,
+      explain: (fid, section) => explain({ database: service.database, sources }, fid, section, 60_000),
+    });
+    const host = '127.0.0.1:8080';
+    const get = (path: string, cookie: string) => app.inject({ method: 'GET', url: BASE + path, remoteAddress: '127.0.0.1', headers: { host, cookie } });
+    const settings = async (): Promise<unknown> => service.database.query(
+      "select count(*)::int4 as tables, current_setting('search_path') as path, current_setting('statement_timeout') as longest, current_setting('work_mem') as memory from pg_class where relpersistence = 't'",
+    );
+    const before = await settings();
+    const signed = await app.inject({
+      method: 'POST', url: `${BASE}/map/sign-in`, remoteAddress: '127.0.0.1', payload: JSON.stringify({ secret: link.secret }),
+      headers: { host, origin: `http://${host}`, 'content-type': 'application/json' },
+    });
+    const cookie = String(signed.headers['set-cookie']).split(';')[0]!;
+    const fid = all[Math.floor(all.length / 2)]!;
+    const [told, records] = await Promise.all([
+      Promise.all(SECTION_NAMES.map(async (section) => [section, JSON.parse((await get(`/map/explain/${fid}/${section}`, cookie)).payload)] as const)),
+      Promise.all(all.slice(0, 5).map(async (each) => (await service.ask(`/parcels/${each}`, { key })).status)),
+    ]);
+    expect(records).toEqual([200, 200, 200, 200, 200]);
+    for (const [section, explanation] of told) {
+      expect([section, explanation]).toEqual([section, JSON.parse(JSON.stringify(await explain({ database: service.database, sources }, fid, section)))]);
+    }
+    expect(told.filter(([, { reproduced, evidence }]) => reproduced !== true || evidence === undefined)).toEqual([]);
+    expect((await get(`/map/explain/${fid + 50_000_000}/basic`, cookie)).statusCode).toBe(200);
+    expect((await get('/map/explain/100000000/basic', cookie)).statusCode).toBe(404);
+    expect(await settings()).toEqual(before);
+    await app.close();
   });
 
   it('overview tells without a key what is published, and of each comune what its quality passport says covers it', async () => {

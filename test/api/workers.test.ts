@@ -156,6 +156,10 @@ describeEngines('mappale serve --workers 2', (engine) => {
     }
     // One hour, whoever answers.
     expect(left).toEqual(['999', '998', '997', '996']);
+    // Either of them explains by its own login; of nothing there is nothing to explain.
+    const explaining = Array.from({ length: 4 }, () => fetch(`${base}/map/explain/1400000000/basic`, { headers: { cookie, connection: 'close' } }));
+    const explained = (await Promise.all(explaining)).map(({ status, headers }) => `${status} ${headers.get('x-ratelimit-remaining')}`);
+    expect(explained.sort()).toEqual(['404 992', '404 993', '404 994', '404 995']);
     serving.kill('SIGTERM');
     const { code, said } = await serving.ended;
     expect([code, said.filter((line) => line.includes(secret) || line.includes(cookie.split('=')[1]!))]).toEqual([0, []]);

@@ -8,6 +8,8 @@ const TILES = `${location.origin}${BASE}/tiles/`;
 let token = sessionStorage.getItem('token') ?? '';
 /** By the link that `mappale serve` prints: a cookie that scripts do not see. */
 let session = false;
+/** Whether the server tells such a browser where values come from. */
+let explains = false;
 
 /** The server refuses, and says why. */
 export class Refusal extends Error {
@@ -34,7 +36,7 @@ export async function openSession(secret) {
   if (exchanged?.ok) localStorage.setItem('session', 'link');
   // A server that never gave a link is not asked: it has no such address.
   if (localStorage.getItem('session') !== null) {
-    session = (await open('/map/session')).signed_in;
+    ({ signed_in: session, explains } = await open('/map/session'));
     if (!session) localStorage.removeItem('session');
   }
   if (exchanged !== null) await answerOf(exchanged);
@@ -47,6 +49,12 @@ export async function openSession(secret) {
 export async function ask(path, parameters = {}, signal) {
   return get(path, parameters, token === '' ? {} : { 'x-api-key': token }, signal);
 }
+
+/** Whether `explain` is answered: a token that was typed opens it nowhere. */
+export const canExplain = () => session && explains && token === '';
+
+/** What `mappale explain` says of a section. @param {number} fid @param {string} section @throws {Refusal} */
+export const explain = (fid, section) => open(`/map/explain/${fid}/${section}`);
 
 /** What needs no token. @param {string} path @param {Record<string, string | number | boolean>} parameters @throws {Refusal} */
 export async function open(path, parameters = {}) {

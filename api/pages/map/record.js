@@ -3,7 +3,7 @@
 import { button, element, link } from './elements.js';
 import { SECTIONS } from './sections.js';
 import { currentLanguage, dateOf, hasWord, numberOf, t } from './words.js';
-import { shade, shareCovered, STATES } from './view.js';
+import { BLANK, hasParcels, shade, shareCovered, STATES } from './view.js';
 
 /**
  * @typedef {{ title: string, words?: Record<string, string>, units?: Record<string, string>, codes?: string[], first?: string[], fields: Record<string, string>,
@@ -13,6 +13,8 @@ import { shade, shareCovered, STATES } from './view.js';
 
 /** Lists longer than this open on demand. */
 const LONG = 8;
+/** Features of a rule that are shown without being asked for. */
+const MANY = 20;
 /** Units that names of fields end with. */
 const UNITS = [
   [/_?eur_m2$/, '€/m²'], [/_m2$/, 'm²'], [/_mm_year2$/, 'mm/year²'], [/_mm_year$/, 'mm/year'], [/_m_year$/, 'm/year'], [/_kwh_per_kwp$/, 'kWh/kWp'], [/kwh_year/, 'kWh/year'], [/^kwp_/, 'kWp'],
@@ -164,18 +166,94 @@ function tableOf(rows, columns, panel, caption) {
 /** A sentence with the values of a row. @param {string} note @param {any} row */
 const noteOf = (note, row) => note.replace(/\{(\w+)\}/g, (_, field) => halfYear(String(row[field] ?? '')));
 
-/** @param {string} name @param {any} block @param {any} record */
-function sectionOf(name, block, record) {
+/**
+ * @typedef {{ field: string, value: string | null, rule: string, measure: number | null, unit: string | null, source: string, vintage: string, file: string,
+ *   sha256: string, member: string, position: number }} Evidence
+ */
+
+/** Names of fields in the page's words, `elevation, slope` and `coverage.flood` among them; what is a sentence stays one. @param {string} field @param {Panel} panel */
+function fieldsOf(field, panel) {
+  return field.split(', ').map((each) => {
+    if (!/^[a-z0-9_.]+$/.test(each)) return each.replaceAll(/\b[a-z0-9]+(?:_[a-z0-9]+)+\b/g, (part) => plainWords(part, panel));
+    const parts = each.split('.').filter((part) => part !== 'meta');
+    return parts.map((part) => (part in SECTIONS ? titleOf(part) : part === 'coverage' ? t('coverage') : wordsOf(part, panel))).join(': ');
+  }).join(', ');
+}
+
+/** One feature that took part in a value: what it says, how much it counts, and where it stands. @param {Evidence} found @param {string} field what it is about, where others of the rule are about something else */
+function evidenceOf({ value, measure, unit, source, vintage, file, member, position, sha256 }, field) {
+  const place = [file.slice(file.lastIndexOf('/') + 1), member, String(position)].filter((part) => part !== '');
+  return element('li', {}, [
+    element('span', {}, [...(field === '' ? [] : [`${field}: `]), element('strong', {}, [value === null || value === '' ? t('saysNothing') : value]), ...(measure === null ? [] : [
+      ` · ${numberOf(Number(measure.toPrecision(6)), { maximumFractionDigits: 8 })} `, element('span', { lang: 'en' }, [(unit ?? '').replaceAll('m2', 'm²')]),
+    ])]),
+    element('span', { class: 'from', title: `${file}, sha256 ${sha256}` }, [`${source} ${vintage} · `, ...place.flatMap((part, index) => [...(index === 0 ? [] : [' · ']), breakable(part.replaceAll(/([_/])/g, '$1\u200b'))])]),
+  ]);
+}
+
+/** What `mappale explain` says, in the words of the page. @param {{ rows: any[], reproduced: boolean, evidence: Evidence[] }} explanation @param {Panel} panel */
+function explanationOf({ rows, reproduced, evidence }, panel) {
+  /** @type {Map<string, Evidence[]>} */
+  const groups = new Map();
+  for (const found of evidence) groups.set(found.rule, [...groups.get(found.rule) ?? [], found]);
+  const state = !reproduced ? 'ranOther' : rows.length === 0 ? 'ranNothing' : 'ranSame';
+  return [
+    element('p', { class: 'ran', 'data-reproduced': String(reproduced) }, [t(state)]),
+    ...[...groups].map(([rule, found]) => {
+      const fields = [...new Set(found.map(({ field }) => fieldsOf(field, panel)))];
+      const isOne = fields.length === 1;
+      const list = element('ul', { class: 'evidence' }, found.map((each) => evidenceOf(each, isOne ? '' : fieldsOf(each.field, panel))));
+      return element('div', { class: 'found' }, [
+        ...(isOne ? [element('h4', {}, fields)] : []), element('p', { lang: 'en' }, [rule]),
+        found.length <= MANY ? list : element('details', { class: 'long' }, [element('summary', {}, [t('more', { n: found.length })]), list]),
+      ]);
+    }),
+  ];
+}
+
+/**
+ * Why a section says what it says: its licences and, from a server that answers it, what `mappale explain` says; else the command itself.
+ * @param {string} name @param {any} record @param {Told} told
+ */
+function reasonsOf(name, record, told) {
+  const { fid, meta } = record;
+  const cited = meta.licenses.filter((/** @type {any} */ license) => license.section === name);
+  const licences = cited.map(({ attribution, license, url, holder }) => element('p', {}, [`${attribution ?? holder} · `, link(url, license)]));
+  const command = (/** @type {'whyHow' | 'whyAlso'} */ words) => element('p', {}, [t(words), ' ', element('code', {}, [`mappale explain ${fid} ${name}`])]);
+  const { explain } = told;
+  const found = element('div', { 'aria-live': 'polite' }, explain === null ? [command('whyHow')] : []);
+  let isAsked = false;
+  return {
+    reasons: element('div', { class: 'reasons' }, [found, ...licences]),
+    async ask() {
+      if (isAsked || explain === null) return;
+      isAsked = true;
+      found.replaceChildren(element('p', { class: 'quiet' }, [t('explaining')]));
+      try {
+        found.replaceChildren(...explanationOf(await explain(name), panelOf(name)), command('whyAlso'));
+      } catch (error) {
+        // Opened again it is asked again.
+        isAsked = false;
+        found.replaceChildren(element('p', { class: 'problem' }, [t('notExplained', { why: error instanceof Error ? error.message : String(error) })]), command('whyHow'));
+      }
+    },
+  };
+}
+
+/** @param {string} name @param {any} block @param {any} record @param {Told} told */
+function sectionOf(name, block, record, told) {
   const panel = panelOf(name);
   const { list } = panel;
-  const { fid, meta } = record;
+  const { meta } = record;
   const title = titleOf(name);
   const coverage = meta.coverage[name];
   const rows = list?.field === undefined ? block : block?.[list.field];
   const isEmpty = block === null || (Array.isArray(block) && block.length === 0);
+  const { reasons, ask } = reasonsOf(name, record, told);
   const why = button(t('why'), () => {
     const isOpen = section.classList.toggle('explained');
     why.setAttribute('aria-expanded', String(isOpen));
+    if (isOpen) void ask();
   }, { class: 'why', 'aria-expanded': 'false', 'aria-label': `${t('why')} ${title}` });
   /** @type {(Node | string)[]} */
   const parts = [element('h3', {}, [title, why])];
@@ -198,19 +276,18 @@ function sectionOf(name, block, record) {
   const cited = meta.licenses.filter((/** @type {any} */ license) => license.section === name);
   const sources = cited.map(({ source, reference_period: period }) => (period === null ? source : `${source} (${period})`));
   parts.push(element('p', { class: 'source' }, [`${t('source')}: ${sources.length > 0 ? sources.join('; ') : block?.source ?? t('noSource')}`]));
-  parts.push(element('div', { class: 'reasons' }, [
-    ...cited.map(({ attribution, license, url, holder }) => element('p', {}, [`${attribution ?? holder} · `, link(url, license)])),
-    element('p', {}, [t('whyHow'), ' ', element('code', {}, [`mappale explain ${fid} ${name}`])]),
-  ]));
+  parts.push(reasons);
   const section = element('section', { 'data-section': name }, parts);
   return section;
 }
 
 /**
- * @param {any} record as /parcels/{id} answers it @param {any[]} neighbours as /parcels/locate answers them, nearest first
- * @param {{ parcel: (fid: number) => void, close: () => void, print: () => void, copy: () => void, files: (code: string) => Promise<any> }} told
- * @returns {HTMLElement[]}
+ * What a record may ask for and be told.
+ * @typedef {{ parcel: (fid: number) => void, close: () => void, print: () => void, copy: () => void, files: (code: string) => Promise<any>,
+ *   explain: ((section: string) => Promise<any>) | null }} Told
  */
+
+/** @param {any} record as /parcels/{id} answers it @param {any[]} neighbours as /parcels/locate answers them, nearest first @param {Told} told @returns {HTMLElement[]} */
 export function tellParcel(record, neighbours, told) {
   const { basic, municipality, meta } = record;
   const { sheet } = basic.cadastral;
@@ -231,7 +308,7 @@ export function tellParcel(record, neighbours, told) {
       element('p', { class: 'facts' }, [element('strong', {}, [`${numberOf(basic.area_m2, { maximumFractionDigits: 0 })} m²`]), ` · ${hasWord(basic.kind) ? t(basic.kind) : basic.kind}`]),
       element('div', { class: 'actions' }, [button(t('copy'), told.copy, { class: 'plain' }), button(t('print'), told.print, { class: 'plain' })]),
     ]),
-    ...meta.sections_included.map((/** @type {string} */ section) => sectionOf(section, record[section], record)),
+    ...meta.sections_included.map((/** @type {string} */ section) => sectionOf(section, record[section], record, told)),
     neighboursOf(neighbours, told.parcel),
     element('section', { 'data-section': 'files' }, [element('h3', {}, [t('files', { comune: name })]), element('p', { class: 'quiet' }, [t('filesHelp')]), files]),
     element('section', { 'data-section': 'attributions' }, [
@@ -266,13 +343,12 @@ export function tellComune(comune, told) {
       button('×', told.close, { class: 'plain close', 'aria-label': t('close') }),
       element('h2', {}, [name ?? belfiore]),
       element('p', { class: 'place' }, [[belfiore, istat === null ? null : `ISTAT ${istat}`].filter(Boolean).join(' · ')]),
-      element('p', { class: 'facts' }, [element('strong', {}, [numberOf(parcels ?? 0)]), ` ${t('parcels')} · `, t('covered', { n: sections.filter(([, state]) => state === 'mapped' || state === 'partial').length, all: sections.length })]),
-      button(t('zoomIn'), told.zoom),
+      ...(!hasParcels(comune) ? [element('p', { class: 'quiet' }, [t('noParcelsWhy')])] : [element('p', { class: 'facts' }, [element('strong', {}, [numberOf(parcels ?? 0)]), ` ${t('parcels')} · `, t('covered', { n: sections.filter(([, state]) => state === 'mapped' || state === 'partial').length, all: sections.length })]), button(t('zoomIn'), told.zoom)]),
     ]),
-    element('section', { 'data-section': 'coverage' }, [
+    ...(sections.length === 0 ? [] : [element('section', { 'data-section': 'coverage' }, [
       element('h3', {}, [t('coverage')]),
       element('table', { 'aria-label': t('coverage') }, [element('tbody', {}, sections.map(([section, state]) => element('tr', {}, [element('th', { scope: 'row' }, [titleOf(section)]), element('td', {}, [stateBadge(state)])])))]),
-    ]),
+    ])]),
   ];
 }
 
@@ -286,7 +362,8 @@ export function tellPublished(regions, comuni, told) {
     element('p', { class: 'quiet' }, [t(regions.length === 0 ? 'nothingPublished' : 'publishedWhat')]),
   ])];
   for (const { code, name, published_at: at, parcels } of regions) {
-    const within = comuni.filter(({ region }) => region === code).sort((a, b) => (a.name ?? '').localeCompare(b.name ?? '', 'it'));
+    const all = comuni.filter(({ region }) => region === code);
+    const within = all.filter(hasParcels).sort((a, b) => (a.name ?? '').localeCompare(b.name ?? '', 'it'));
     const rows = within.map((comune) => {
       const share = shareCovered(comune);
       const bar = element('i', { 'aria-hidden': 'true' });
@@ -299,7 +376,11 @@ export function tellPublished(regions, comuni, told) {
     const table = element('table', { 'aria-label': name }, [element('tbody', {}, rows)]);
     parts.push(element('section', { 'data-region': String(code) }, [
       element('h3', {}, [button(name, () => told.region(code), { class: 'link' })]),
-      element('p', { class: 'quiet' }, [[`${numberOf(parcels)} ${t('parcels')}`, ...(within.length > 0 ? [`${numberOf(within.length)} ${t('comuni')}`] : []), t('publishedOn', { date: dateOf(at) })].join(' · ')]),
+      element('p', { class: 'quiet' }, [[
+        parcels === 0 ? t('addressesOnly') : `${numberOf(parcels)} ${t('parcels')}`,
+        ...(within.length === 0 ? [] : [within.length < all.length ? t('comuniOf', { n: numberOf(within.length), all: numberOf(all.length) }) : `${numberOf(all.length)} ${t('comuni')}`]),
+        t('publishedOn', { date: dateOf(at) }),
+      ].join(' · ')]),
       ...(within.length === 0 ? [] : within.length <= 2 * LONG ? [table] : [element('details', { class: 'long' }, [element('summary', {}, [`${numberOf(within.length)} ${t('comuni')}`]), table])]),
     ]));
   }
@@ -321,13 +402,13 @@ function rangeOf({ from, to }) {
 
 /**
  * @param {import('./view.js').Layer | null} layer the section that is drawn @param {string | null} covered the section whose coverage comuni show; null: all of them
- * @param {readonly { word: any, light: string, dark: string }[]} shades
+ * @param {readonly { word: any, light: string, dark: string }[]} shades @param {boolean} hasBlank whether there are comuni without parcels
  */
-export function legendOf(layer, covered, shades) {
+export function legendOf(layer, covered, shades, hasBlank) {
   if (layer !== null) {
     const isItalian = currentLanguage() === 'it';
     const told = (/** @type {string} */ text) => (isItalian ? panelOf(layer.name).italian?.legend?.[text] : undefined);
-    const rows = layer.classes.map((each) => legendRow(each.color, told(each.label) ?? (isItalian && each.value === undefined ? rangeOf(each) : each.label)));
+    const rows = layer.classes.map((each) => legendRow(each.color, told(each.label) ?? (isItalian && each.value === undefined && /[a-z]/i.test(each.label) ? rangeOf(each) : each.label)));
     if (layer.none !== null) rows.push(legendRow(layer.none.color, told(layer.none.label) ?? layer.none.label));
     rows.push(legendRow('', t('not_mapped'), 'hatched'));
     const title = layer.value ?? layer.title;
@@ -336,5 +417,6 @@ export function legendOf(layer, covered, shades) {
   const rows = covered === null
     ? shades.map((each) => legendRow(shade(each), t(each.word)))
     : Object.entries(STATES).map(([state, colours]) => legendRow(shade(colours), hasWord(state) ? t(state) : state, state === 'not_mapped' ? 'hatched' : ''));
+  if (hasBlank) rows.push(legendRow(shade(BLANK), t('noParcels')));
   return [element('h2', {}, [covered === null ? t('coverage') : `${t('coverage')}: ${titleOf(covered)}`]), element('ul', {}, rows)];
 }

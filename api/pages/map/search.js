@@ -78,7 +78,9 @@ export function openSearch(told) {
     const { signal } = asking;
     if (isWhole) told.say(t('searching'));
     try {
-      const { data } = await ask('/geocode/search', { q: text, limit: MOST }, signal);
+      // What is whole is asked as anybody asks it; the last word of what is being typed may be but begun.
+      const isBegun = !isWhole && /\p{L}$/u.test(field.value);
+      const { data } = await (isBegun ? ask('/map/suggestions', { q: text }, signal) : ask('/geocode/search', { q: text, limit: MOST }, signal));
       if (signal.aborted) return false;
       const found = [...local(text), ...data.map((address) => ({
         name: address.formatted_address,

@@ -1,7 +1,7 @@
 // @ts-check
 /** The page: what is chosen, where that stands in the address, and who is told of it. */
 import { $, button, element } from './elements.js';
-import { ask, open, openSession, Refusal, signedIn, useToken } from './interface.js';
+import { ask, canExplain, explain, open, openSession, Refusal, signedIn, useToken } from './interface.js';
 import { legendOf, neighboursOf, tellComune, tellParcel, tellPublished, titleOf } from './record.js';
 import { openSearch } from './search.js';
 import * as view from './view.js';
@@ -120,7 +120,18 @@ async function showParcel(fid, current, { step = true, move = true, around } = {
   Object.assign(chosen, { parcel: fid, comune: null });
   if (step) writeAddress(true);
   let neighbours = around ?? [];
-  const told = { parcel: (/** @type {number} */ each) => void run((now) => showParcel(each, now)), close: () => forget(true), print: () => print(), copy, files: (/** @type {string} */ code) => ask(`/admin/municipalities/${code}/quality`) };
+  /** In another language the same is told again. @type {Map<string, Promise<any>>} */
+  const explanations = new Map();
+  const explainOnce = (/** @type {string} */ section) => {
+    const asking = explanations.get(section) ?? explain(fid, section);
+    explanations.set(section, asking);
+    asking.catch(() => explanations.delete(section));
+    return asking;
+  };
+  const told = {
+    parcel: (/** @type {number} */ each) => void run((now) => showParcel(each, now)), close: () => forget(true), print: () => print(), copy,
+    files: (/** @type {string} */ code) => ask(`/admin/municipalities/${code}/quality`), explain: canExplain() ? explainOnce : null,
+  };
   tell(() => tellParcel(record, nearest(neighbours, basic), told), 'half');
   view.draw({ chosen: { type: 'Feature', properties: {}, geometry: basic.geometry } });
   const box = view.boxOf(basic.geometry);
@@ -233,7 +244,7 @@ function fit(box, maxZoom) {
 }
 
 /** Pixels of the map that panels lie on. */
-const covered = () => (isSmall.matches ? { left: 0, below: $('record').offsetHeight } : { left: $('legend').offsetLeft + $('layers').offsetWidth, below: 0 });
+const covered = () => (isSmall.matches ? { left: 0, below: $('record').offsetHeight } : { left: $('panels').offsetLeft + $('panels').offsetWidth, below: 0 });
 
 // --- Layers ---------------------------------------------------------------------------------------------------------------
 
@@ -254,8 +265,11 @@ function showLegend() {
   const layer = overview.layers.find(({ name }) => name === chosen.layer) ?? null;
   const isSection = layer !== null && !HIDDEN_LAYERS.includes(layer.name);
   const drawn = isSection && view.draws(layer.name) ? layer : null;
-  $('legend').replaceChildren(...legendOf(drawn, isSection ? layer.name : null, view.COVERED), ...(isSection && drawn === null ? [element('p', { class: 'quiet' }, [t('closer')])] : []));
-  $('legend').hidden = chosen.layer === 'parcels' || (chosen.layer === 'coverage' && view.draws('parcels'));
+  const isFar = !view.draws('parcels');
+  const hint = isFar && signedIn() && chosen.layer !== 'coverage' ? [element('p', { class: 'quiet' }, [t('closer')])] : [];
+  const hasBlank = [...comuni.values()].some((comune) => !view.hasParcels(comune));
+  $('legend').replaceChildren(...(chosen.layer === 'parcels' ? [] : legendOf(drawn, isSection ? layer.name : null, view.COVERED, hasBlank)), ...hint);
+  $('legend').hidden = $('legend').childElementCount === 0 || (!isFar && !isSection);
 }
 
 function showLayers() {
@@ -374,7 +388,7 @@ async function readComuni() {
   for (const { code } of overview.regions) {
     const { comuni: found } = await open('/map/overview.json', { region: code });
     // Where boundaries are not loaded a comune is drawn as the box of its sheets.
-    for (const comune of found) comuni.set(comune.belfiore, { ...comune, outline: comune.outline ?? (comune.bbox === null ? null : boxed(comune.bbox)), region: code });
+    for (const comune of found) comuni.set(comune.belfiore, { ...comune, outline: comune.outline ?? (comune.bbox === null ? null : boxed(comune.bbox)), isBox: comune.outline === null, region: code });
     view.draw({ comuni });
   }
 }
@@ -408,7 +422,8 @@ async function start() {
     fill();
     await readComuni();
     fill();
-    const whole = boxAround([...comuni.values()]);
+    const filled = [...comuni.values()].filter(view.hasParcels);
+    const whole = boxAround(filled) ?? boxAround([...comuni.values()]);
     if (readAddress().place === null && whole !== null) fit(whole, 13);
     await follow();
     if (!signedIn() && overview.regions.length > 0 && first === null) offerSignIn();

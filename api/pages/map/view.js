@@ -9,7 +9,7 @@ import { t } from './words.js';
  * @typedef {{ name: string, title: string, kind: 'outline' | 'parcel' | 'category' | 'number', minzoom: number, maxzoom: number,
  *   unit: string | null, value: string | null, classes: Class[], none: Class | null, not_mapped: Class | null }} Layer
  * @typedef {{ belfiore: string, name: string | null, istat_code: string | null, parcels: number | null, bbox: [number, number, number, number] | null,
- *   outline: GeoJSON.Geometry | null, coverage: Record<string, string>, region: number }} Comune
+ *   outline: GeoJSON.Geometry | null, isBox: boolean, coverage: Record<string, string>, region: number }} Comune
  */
 
 /** Of light and dark: land, sea and lines; the colours of sections are their own. */
@@ -31,6 +31,8 @@ export const COVERED = [
 export const STATES = {
   mapped: { light: '#4a90c4', dark: '#3f86bd' }, partial: { light: '#b9d6ea', dark: '#2b5577' }, not_mapped: { light: '#d5d8dc', dark: '#3a424c' }, not_loaded: { light: '#f2f0ea', dark: '#2b323b' },
 };
+/** Of a comune of which no parcel is published: nothing can be said of it. */
+export const BLANK = { light: PALETTES.light.land, dark: PALETTES.dark.land };
 export const shade = (colours) => colours[isDark.matches ? 'dark' : 'light'];
 
 /** Share of the sections that cover a comune; what covers a part counts for half. @param {Comune} comune */
@@ -39,12 +41,19 @@ export function shareCovered({ coverage }) {
   return states.length === 0 ? 0 : states.reduce((sum, state) => sum + (state === 'mapped' ? 1 : state === 'partial' ? 0.5 : 0), 0) / states.length;
 }
 
+export const hasParcels = (/** @type {Comune} */ { parcels }) => (parcels ?? 0) > 0;
+
 /** @param {Comune} comune @param {string | null} section null: all of them */
 export function stateOf(comune, section) {
+  if (!hasParcels(comune)) return BLANK;
   if (section !== null) return STATES[comune.coverage[section] ?? 'not_loaded'] ?? STATES.not_loaded;
   return /** @type {typeof COVERED[number]} */ (COVERED.find(({ least }) => shareCovered(comune) >= least));
 }
 
+/** Pixels of a letter of a parcel's number, of what must be free beside it, and of its height with that. */
+const [LETTER, MARGIN, LINE] = [7, 8, 20];
+/** From here on borders of comuni are drawn as they are published. */
+const BORDERS = 11;
 /** From here on parcels can be told apart. */
 export const CLOSE = 17;
 const EMPTY = { type: 'FeatureCollection', features: [] };
@@ -114,7 +123,7 @@ export function draws(layer) {
   return shown.parcels && map !== null && map.getZoom() >= minzoom;
 }
 
-/** Each parcel's number once, in its largest piece: tiles cut parcels, and would name every piece. */
+/** Each parcel's number once, in its largest piece, where it fits in: tiles cut parcels, and would name every piece. */
 function nameParcels() {
   if (map === null || map.getLayer('parcel-area') === undefined) return;
   /** @type {Map<number, { label: string, extent: number, middle: [number, number] }>} */
@@ -124,6 +133,8 @@ function nameParcels() {
     if (middle === null) continue;
     const [west, south, east, north] = boxOf(geometry);
     const extent = (east - west) * (north - south);
+    const degree = (512 * 2 ** map.getZoom()) / 360;
+    if ((east - west) * degree < properties['label'].length * LETTER + MARGIN || ((north - south) * degree) / Math.cos((north * Math.PI) / 180) < LINE) continue;
     if (extent > (named.get(Number(id))?.extent ?? 0)) named.set(Number(id), { label: properties['label'], extent, middle });
   }
   const features = [...named.values()].map(({ label, middle }) => ({ ...point(middle), properties: { label } }));
@@ -147,20 +158,22 @@ function hatch() {
 function styleOf() {
   const colours = palette();
   const { layers, section, parcels, opacity } = shown;
-  const tiled = parcels ? layers.filter(({ name }) => name === 'ground' || name === 'parcels' || name === section) : [];
+  const tiled = parcels ? layers.filter(({ name }) => name === 'comuni' || name === 'ground' || name === 'parcels' || name === section) : [];
   const drawn = tiled.find(({ name }) => name === section);
   const lines = tiled.find(({ name }) => name === 'parcels');
+  const borders = tiled.find(({ name }) => name === 'comuni');
   const source = ({ minzoom, maxzoom, name }) => ({ type: 'vector', tiles: [tilesOf(name)], minzoom, maxzoom });
   // The comuni give way to the parcels that are drawn over them.
   const close = drawn ?? lines;
   const fade = close === undefined ? opacity : ['interpolate', ['linear'], ['zoom'], close.minzoom - 0.5, opacity, close.minzoom, 0];
+  const border = { 'line-color': colours.comune, 'line-width': ['interpolate', ['linear'], ['zoom'], 5, 0.4, 10, 1, 16, 2.5], 'line-opacity': 0.8 };
   const of = (name) => ({ source: name, 'source-layer': name });
   return {
     version: 8,
     sources: {
       comuni: { type: 'geojson', data: outlines() }, names: { type: 'geojson', data: middles() },
       labels: { type: 'geojson', data: shown.labels }, chosen: { type: 'geojson', data: shown.chosen ?? EMPTY }, mark: { type: 'geojson', data: shown.mark === null ? EMPTY : point(shown.mark) },
-      ...Object.fromEntries(tiled.map((layer) => [layer.name, source(layer)])),
+      ...Object.fromEntries(tiled.map((layer) => [layer === borders ? 'comuni-tiles' : layer.name, source(layer)])),
     },
     layers: [
       { id: 'back', type: 'background', paint: { 'background-color': colours.back } },
@@ -181,7 +194,9 @@ function styleOf() {
         { id: 'parcel-area', type: 'fill', ...of('parcels'), paint: { 'fill-color': '#000', 'fill-opacity': 0 } },
         { id: 'parcel-line', type: 'line', ...of('parcels'), paint: { 'line-color': colours.parcel, 'line-width': ['interpolate', ['linear'], ['zoom'], 14, 0.3, 16, 0.8, 19, 1.5] } },
       ]),
-      { id: 'comune-line', type: 'line', source: 'comuni', paint: { 'line-color': colours.comune, 'line-width': ['interpolate', ['linear'], ['zoom'], 5, 0.4, 10, 1, 16, 2.5], 'line-opacity': 0.8 } },
+      // Close by, the outlines that the page has of all comuni are too coarse: there they come as tiles. Where boundaries are not loaded there is but a box.
+      { id: 'comune-line', type: 'line', source: 'comuni', paint: border, ...(borders === undefined ? {} : { filter: ['any', ['<', ['zoom'], BORDERS], ['get', 'isBox']] }) },
+      ...(borders === undefined ? [] : [{ id: 'comune-border', type: 'line', source: 'comuni-tiles', 'source-layer': borders.name, minzoom: BORDERS, paint: border }]),
       { id: 'chosen-halo', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.halo, 'line-width': 7 } },
       { id: 'chosen-line', type: 'line', source: 'chosen', layout: { 'line-join': 'round' }, paint: { 'line-color': colours.chosen, 'line-width': 3.5 } },
       ...(lines === undefined ? [] : [{
@@ -218,7 +233,7 @@ const point = (coordinates) => ({ type: 'Feature', properties: {}, geometry: { t
 function outlines() {
   const features = [...shown.comuni.values()].filter(({ outline }) => outline !== null).map((comune) => ({
     type: 'Feature', geometry: comune.outline,
-    properties: { belfiore: comune.belfiore, colour: shade(stateOf(comune, shown.section)), state: shown.section === null ? null : comune.coverage[shown.section] ?? 'not_loaded' },
+    properties: { belfiore: comune.belfiore, isBox: comune.isBox, colour: shade(stateOf(comune, shown.section)), state: shown.section === null || !hasParcels(comune) ? null : comune.coverage[shown.section] ?? 'not_loaded' },
   }));
   return { type: 'FeatureCollection', features };
 }

@@ -63,7 +63,10 @@ export default defineSection({
         count: 'Edifici', footprint_m2: 'Superficie coperta', residential_count: 'Di cui residenziali', residential_footprint_m2: 'Superficie di questi',
         built_share: 'Parte edificata della particella',
       },
-      legend: { 'Share of the parcel built on': 'Parte edificata della particella', 'No building': 'Nessun edificio' },
+      legend: {
+        'Share of the parcel built on': 'Parte edificata della particella', 'under 5 %': 'meno del 5 %', '5 to 20 %': '5–20 %', '20 to 40 %': '20–40 %', '40 to 70 %': '40–70 %',
+        '70 % or more': '70 % e più', 'No building': 'Nessun edificio',
+      },
     },
     words: {
       count: 'Buildings', footprint_m2: 'Footprint', residential_count: 'Of them residential', residential_footprint_m2: 'Footprint of these', built_share: 'Share of the parcel built on',
@@ -74,7 +77,8 @@ export default defineSection({
     title: 'Share of the parcel built on',
     value: 'built_share',
     classes: [
-      { label: 'under 0.05', color: '#fdd0a2' }, { from: 0.05, color: '#fdae6b' }, { from: 0.2, color: '#f16913' }, { from: 0.4, color: '#c94701' }, { from: 0.7, color: '#7f2704' },
+      { label: 'under 5 %', color: '#fdd0a2' }, { from: 0.05, label: '5 to 20 %', color: '#fdae6b' }, { from: 0.2, label: '20 to 40 %', color: '#f16913' },
+      { from: 0.4, label: '40 to 70 %', color: '#c94701' }, { from: 0.7, label: '70 % or more', color: '#7f2704' },
     ],
     none: 'No building',
   },

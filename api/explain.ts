@@ -1,0 +1,32 @@
+/**
+ * GET /map/explain/{id}/{section}: what `mappale explain` says, for the page that shows it. It is served to browsers that were signed in on this machine, whose
+ * owner may type that command; a token opens it nowhere. How it is found is given: the server itself reads nothing but the functions of the interface.
+ */
+import { z } from 'zod';
+import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
+import { MappaleError } from '../pipelines/errors.ts';
+import { refusal } from './errors.ts';
+import { parcelPath, readParameters } from './parameters.ts';
+
+export const EXPLAIN_PATH = '/map/explain/{id}/{section}';
+
+/** The same as `mappale explain FID SECTION --json`. @throws MappaleError `NOT_FOUND` and those of the database */
+export type Explain = (fid: number, section: string) => Promise<object>;
+
+const parameters = z.strictObject({ ...parcelPath.shape, section: z.enum(SECTION_NAMES).describe(`Section of the record; one of ${SECTION_NAMES.join(', ')}`) });
+
+/** What the server cancels when it takes longer than it may. */
+const TOO_LONG = 'SQL_57014';
+
+/** @throws ApiError `INVALID_PARAMS`, `NOT_FOUND`, `SERVICE_UNAVAILABLE`; MappaleError */
+export async function explained(explain: Explain, path: Readonly<Record<string, unknown>>): Promise<object> {
+  const { id, section } = readParameters(parameters, path);
+  try {
+    return await explain(id, section);
+  } catch (error) {
+    if (!(error instanceof MappaleError)) throw error;
+    if (error.code === 'NOT_FOUND') throw refusal.NOT_FOUND(id);
+    if (error.code === TOO_LONG) throw refusal.SERVICE_UNAVAILABLE(`it takes longer than a page may wait: type mappale explain ${id} ${section}`, 'database');
+    throw error;
+  }
+}

@@ -1,0 +1,124 @@
+/**
+ * Outlines with fewer corners, so that neighbours still meet: a border is simplified once, between the points where more than two comuni (or the sea) meet,
+ * and not as a part of each of the two that it divides.
+ */
+
+type Point = readonly [lng: number, lat: number];
+type Ring = readonly Point[];
+
+export interface MultiPolygon {
+  readonly type: 'MultiPolygon';
+  readonly coordinates: readonly (readonly Ring[])[];
+}
+
+/** Where one border ends and another begins. */
+const MEETING = -1;
+
+/**
+ * @param outlines drawn of the same corners where they meet
+ * @param tolerance how far a corner that is left out may lie from the line, degrees
+ * @returns the same ones, in their order
+ */
+export function simplifiedTogether(outlines: readonly (MultiPolygon | null)[], tolerance: number): (MultiPolygon | null)[] {
+  /** Of each corner the two that it is joined to, or that it is joined to others in another ring. */
+  const joined = new Map<string, string | typeof MEETING>();
+  for (const outline of outlines) {
+    for (const ring of outline?.coordinates.flat() ?? []) {
+      const names = open(ring).map(nameOf);
+      for (const [at, name] of names.entries()) {
+        const between = [names.at(at - 1) ?? '', names[(at + 1) % names.length] ?? ''].sort().join(' ');
+        const known = joined.get(name);
+        joined.set(name, known === undefined || known === between ? between : MEETING);
+      }
+    }
+  }
+  const meets = (point: Point): boolean => joined.get(nameOf(point)) === MEETING;
+  const simpler = (polygon: readonly Ring[]): Ring[] => polygon.map((ring) => simplifiedRing(open(ring), meets, tolerance));
+  return outlines.map((outline) => outline && { ...outline, coordinates: outline.coordinates.map(simpler) });
+}
+
+/** Without the last corner, which is the first. */
+function open(ring: Ring): Ring {
+  return ring.slice(0, -1);
+}
+
+function nameOf([lng, lat]: Point): string {
+  return `${lng},${lat}`;
+}
+
+function simplifiedRing(ring: Ring, meets: (point: Point) => boolean, tolerance: number): Ring {
+  const [first = 0, ...others] = ring.flatMap((point, at) => (meets(point) ? [at] : []));
+  const from = (start: number): Ring => [...ring.slice(start), ...ring.slice(0, start)];
+  const kept = others.length === 0 && !ring.some(meets)
+    ? loop(from(ring.reduce((lowest, point, at) => (isBefore(point, ring[lowest] ?? point) ? at : lowest), 0)), tolerance)
+    : pieces(from(first), [...others.map((at) => at - first), ring.length]).flatMap((line) => border(line, tolerance).slice(0, -1));
+  // What would be a mere line stays as it is, for whoever has the other side of it, too.
+  const corners = new Set(kept.map(nameOf)).size < 3 ? ring : kept;
+  return corners.length === 0 ? [] : [...corners, ...corners.slice(0, 1)];
+}
+
+/** @param ring that begins where borders meet @param ends of its borders */
+function pieces(ring: Ring, ends: readonly number[]): Ring[] {
+  const closed = [...ring, ...ring.slice(0, 1)];
+  return ends.map((end, index) => closed.slice(ends[index - 1] ?? 0, end + 1));
+}
+
+/** A border from end to end: from either side it must be the same. */
+function border(line: Ring, tolerance: number): Ring {
+  const [one, other] = [line, [...line].reverse()];
+  const different = one.findIndex((point, at) => nameOf(point) !== nameOf(other[at] ?? point));
+  const turned = different >= 0 && isBefore(other[different] ?? [0, 0], one[different] ?? [0, 0]);
+  const [start, end] = [one[0], one.at(-1)];
+  const isLoop = start !== undefined && end !== undefined && nameOf(start) === nameOf(end);
+  const way = turned ? other : one;
+  const kept = isLoop ? [...loop(way.slice(0, -1), tolerance), start] : lineOf(way, tolerance);
+  return turned ? [...kept].reverse() : kept;
+}
+
+/** A border that comes back to where it begins: as two, to the corner that is farthest. From either side it must be the same. */
+function loop(ring: Ring, tolerance: number): Ring {
+  const [start, second] = ring;
+  const last = ring.at(-1);
+  if (start === undefined || second === undefined || last === undefined) return ring;
+  const isTurned = isBefore(last, second);
+  const way = isTurned ? [start, ...ring.slice(1).reverse()] : ring;
+  const farthest = way.reduce((found, point, at) => (apart(start, point) > apart(start, way[found] ?? start) ? at : found), 0);
+  const halves = [...lineOf(way.slice(0, farthest + 1), tolerance).slice(0, -1), ...lineOf([...way.slice(farthest), start], tolerance).slice(0, -1)];
+  return isTurned ? [start, ...halves.slice(1).reverse()] : halves;
+}
+
+function isBefore([lng, lat]: Point, [otherLng, otherLat]: Point): boolean {
+  return lng < otherLng || (lng === otherLng && lat < otherLat);
+}
+
+function apart([lng, lat]: Point, [otherLng, otherLat]: Point): number {
+  return Math.hypot(lng - otherLng, lat - otherLat);
+}
+
+/** Ends, and corners that are farther from the line than the tolerance, after Douglas and Peucker (1973). */
+function lineOf(line: Ring, tolerance: number): Ring {
+  const kept = new Set([0, line.length - 1]);
+  const open: [number, number][] = [[0, line.length - 1]];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const [from, to] = next;
+    const [start, end] = [line[from], line[to]];
+    if (start === undefined || end === undefined) continue;
+    let [farthest, most] = [0, tolerance];
+    for (let at = from + 1; at < to; at += 1) {
+      const away = offLine(line[at] ?? start, start, end);
+      if (away > most) [farthest, most] = [at, away];
+    }
+    if (farthest === 0) continue;
+    kept.add(farthest);
+    open.push([from, farthest], [farthest, to]);
+  }
+  return line.filter((_, at) => kept.has(at));
+}
+
+/** How far a point is from a stretch. */
+function offLine(point: Point, start: Point, end: Point): number {
+  const [x, y] = [end[0] - start[0], end[1] - start[1]];
+  const length = x * x + y * y;
+  const along = length === 0 ? 0 : Math.min(1, Math.max(0, ((point[0] - start[0]) * x + (point[1] - start[1]) * y) / length));
+  return apart(point, [start[0] + along * x, start[1] + along * y]);
+}

@@ -1,0 +1,88 @@
+/**
+ * GET /map/suggestions: addresses for what is being typed, for the page's own field. A search takes words as they stand; here the last one may be but begun:
+ * of a street, or of a comune behind it. What it may become the dictionary says, and each is searched as if it had been typed.
+ */
+import { z } from 'zod';
+import { comuneKey, fold, normaliseStreet } from '../pipelines/address/normalise.ts';
+import type { Reader } from '../pipelines/db/reader.ts';
+import { ApiError } from './errors.ts';
+import { search } from './geocoding.ts';
+import { readParameters, searchParameters } from './parameters.ts';
+
+export const SUGGESTIONS_PATH = '/map/suggestions';
+
+const parameters = z.strictObject({ q: searchParameters.shape.q });
+
+/** Addresses that are suggested. */
+const MOST = 8;
+
+/** Words of the longest beginning of a comune's name: `san martino in p`. */
+const LONGEST = 4;
+
+interface Address {
+  readonly address_id: string | number;
+  readonly street_name: string;
+  readonly locality: string;
+  readonly municipality_name: string | null;
+}
+
+/** What the words at the end may become. */
+interface Completion {
+  /** How many words it stands for. */
+  readonly words: number;
+  /** A word of street names, or the cadastral code of a comune. */
+  readonly text: string;
+  readonly is_comune: boolean;
+}
+
+/** @returns JSON text, as `/geocode/search` answers @throws ApiError `INVALID_PARAMS`; MappaleError (kind `database`) */
+export async function suggestions(reader: Reader, query: Readonly<Record<string, unknown>>): Promise<string> {
+  const { q } = readParameters(parameters, query);
+  const found = await addresses(reader, q, null);
+  const said = /[\p{L}\p{M}]+$/u.exec(q);
+  const known = said === null ? found : found.filter((address) => says(address, fold(said[0])));
+  const all = new Map(known.map((address) => [address.address_id, address]));
+  if (said !== null && all.size < MOST) {
+    for (const completion of await completionsOf(reader, q)) {
+      if (all.size >= MOST) break;
+      for (const address of await completed(reader, q, completion)) all.set(address.address_id, address);
+    }
+  }
+  // What is merely like it comes last; of what begins nothing that is known, what stands before it.
+  const before = q.replace(/[\s,]+[\p{L}\p{M}]+$/u, '');
+  const others = all.size > 0 || found.length > 0 || before === q ? found : await addresses(reader, before, null);
+  for (const address of others) all.set(address.address_id, address);
+  const data = [...all.values()].slice(0, MOST);
+  return JSON.stringify({ data, meta: { query: q, city: null, count: data.length } });
+}
+
+async function addresses(reader: Reader, q: string, city: string | null): Promise<readonly Address[]> {
+  try {
+    const { answer } = await search(reader, q, city, MOST);
+    return (JSON.parse(answer ?? '{"data":[]}') as { data: readonly Address[] }).data;
+  } catch (error) {
+    // What is begun may name another comune than what stands before it.
+    if (error instanceof ApiError) return [];
+    throw error;
+  }
+}
+
+/** Whether an address has the word in its street or place. */
+function says({ street_name, locality, municipality_name }: Address, word: string): boolean {
+  return [normaliseStreet(street_name).tokens, comuneKey(locality).split(' '), comuneKey(municipality_name ?? '').split(' ')].some((words) => words.includes(word));
+}
+
+async function completionsOf(reader: Reader, q: string): Promise<readonly Completion[]> {
+  const words = q.split(/[\s,]+/);
+  // In front of a comune stands at least a street.
+  const starts = Array.from({ length: Math.min(LONGEST, words.length - 1) }, (_, index) => comuneKey(words.slice(-1 - index).join(' ')));
+  const [, last = ''] = /([a-z]+)$/.exec(fold(q)) ?? [];
+  const { completions } = await reader.call<{ completions: readonly Completion[] }>('select completions from api.completions($1, $2)', [last, starts]);
+  return completions;
+}
+
+async function completed(reader: Reader, q: string, { words, text, is_comune }: Completion): Promise<readonly Address[]> {
+  const [head = ''] = new RegExp(`^.*?(?=([^\\s,]+[\\s,]*){${words}}$)`, 's').exec(q) ?? [];
+  if (is_comune) return addresses(reader, head.replace(/[\s,]+$/, ''), text);
+  return (await addresses(reader, q.replace(/[\p{L}\p{M}]+$/u, text), null)).filter((address) => says(address, text));
+}

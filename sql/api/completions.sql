@@ -1,0 +1,80 @@
+-- purpose: what the words at the end of a query may become, for suggestions while it is typed
+-- reads: core.comune_name, core.street_name, core.token
+-- writes: api.completions
+-- grain: one call per query
+-- crs: none
+
+create or replace function api.completions(p_word text, p_places text[], out completions jsonb)
+language plpgsql stable security definer
+set search_path to public, pg_temp
+-- Planning takes longer than running.
+set plan_cache_mode to force_generic_plan
+as $$
+declare
+  shortest constant int4 := 2;
+  -- Each is searched: so many that a pause in typing is long enough for all.
+  most_words constant int4 := 5;
+  most_comuni constant int4 := 3;
+begin
+  completions := (
+    with word as (
+      select
+        k.text,
+        sum(k.df) as df
+      from core.token k
+      where k.text like p_word || '%'
+        and k.text <> p_word
+        and length(p_word) between shortest and 64
+      group by k.text
+      order by sum(k.df) desc, k.text collate "C"
+      limit most_words
+    ),
+    begun as (
+      select
+        n.region_code,
+        n.belfiore,
+        max(p.words) as words
+      from unnest(p_places) with ordinality as p (start, words)
+      join core.comune_name n on n.key like p.start || '%'
+      where n.kind in ('name', 'second')
+        and n.key <> p.start
+        and length(p.start) between shortest and 64
+      group by n.region_code, n.belfiore
+    ),
+    comune as (
+      select
+        b.belfiore,
+        b.words,
+        s.comune_located
+      from begun b
+      cross join lateral (
+        select x.comune_located
+        from core.street_name x
+        where x.region_code = b.region_code
+          and x.belfiore = b.belfiore
+          and x.located > 0
+        limit 1
+      ) s
+      order by b.words desc, s.comune_located desc, b.belfiore collate "C"
+      limit most_comuni
+    ),
+    found as (
+      -- More words than one are hardly begun by chance; one may as well be a street's.
+      select 1 - c.words as rank, -c.comune_located::numeric as nth, c.words, c.belfiore as text, true as is_comune
+      from comune c
+      union all
+      select 0, -w.df, 1, w.text, false
+      from word w
+    )
+    select coalesce(
+      jsonb_agg(
+        jsonb_build_object('words', f.words, 'text', f.text, 'is_comune', f.is_comune)
+        order by f.rank, f.is_comune, f.nth, f.text collate "C"
+      ),
+      '[]'::jsonb
+    )
+    from found f
+  );
+end
+$$;
+comment on function api.completions(text, text[]) is 'JSON array of what a query may end with: words of street names that begin with p_word, those of most names first, and comuni with located addresses whose name begins with one of p_places (the last word, the last two, …): how many words it stands for, the word or the cadastral code';
