@@ -87,7 +87,7 @@ declare
   v_all jsonb := '[]';
 begin
   foreach v_fid in array p_fids loop
-    v_record := api.parcel_record(v_fid, v_sections, false)::json;
+    v_record := api.region_record(v_fid, v_sections, false)::json;
     v_all := v_all || (
       select jsonb_agg(jsonb_build_array(w.section, w.part, w.answer))
       from (
