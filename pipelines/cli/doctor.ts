@@ -90,7 +90,7 @@ async function examine(): Promise<Finding[]> {
     const missing = await missingRights(database);
     if (missing.length === 0) return `${ROLE} may`;
     const left = `${missing.length} statement${missing.length === 1 ? ' is' : 's are'} left to do`;
-    return { found: `${left}, which only a superuser of the server may; needed only for: mappale serve`, hint: missing.join('\n     ') };
+    return { found: `${left}, which only a superuser of the server may; needed only for: npx mappale serve`, hint: missing.join('\n     ') };
   }));
   await attempt('room on the disk of the embedded database', async () => {
     if (!config.databaseUrl.startsWith('pglite:')) return 'not used (DATABASE_URL is a server)';

@@ -1,11 +1,12 @@
 import type { Command } from 'commander';
-import { expandPath, readConfig, sourceSettings } from '../config.ts';
+import { expandPath, readConfig, readProxies, sourceSettings } from '../config.ts';
 import { loadSources } from '../contract/registry.ts';
-import { EXIT } from '../errors.ts';
+import { EXIT, MappaleError } from '../errors.ts';
 import { fetchRegions, type FetchReport, type SourceReport } from '../fetch/fetch.ts';
 import { makeLog } from '../log.ts';
 import { byteText, duration } from '../progress.ts';
 import { textTable } from '../text-table.ts';
+import { quoted } from '../typed.ts';
 import { command, parseRegion, print } from './command.ts';
 
 export function fetchCommand(): Command {
@@ -15,7 +16,7 @@ export function fetchCommand(): Command {
     'mappale fetch molise puglia --sources SOURCE,SOURCE --data /srv/downloads',
   ])
     .argument('<regions...>', 'names or ISTAT codes')
-    .option('--sources <ids>', 'only these, separated by commas (see mappale sources)', splitIds)
+    .option('--sources <ids>', 'only these, separated by commas (see npx mappale sources); may be given more than once', splitIds)
     .option('--data <folder>', 'where to put the files: a folder for each source in it', 'data')
     .option('--dry-run', 'say what would be downloaded, under which licence and how large it is')
     .option('--json', 'print the report as JSON')
@@ -24,7 +25,7 @@ export function fetchCommand(): Command {
       const chosen = regions.map(parseRegion);
       const log = makeLog(config, process.stderr);
       const report = await fetchRegions(
-        { sources: await loadSources(), settings: sourceSettings, log },
+        { sources: await loadSources(), settings: sourceSettings, log, proxies: readProxies() },
         { regions: chosen, folder: expandPath(options.data), only: options.sources ?? null, dryRun: options.dryRun === true },
       );
       print(options.json, report, () => describe(report, chosen.map(({ slug }) => slug), options.data));
@@ -32,8 +33,11 @@ export function fetchCommand(): Command {
     });
 }
 
-function splitIds(text: string): string[] {
-  return text.split(',').map((id) => id.trim()).filter((id) => id !== '');
+/** @throws MappaleError `SOURCE_MISSING` (exit 2) */
+function splitIds(text: string, before: readonly string[] = []): string[] {
+  const ids = text.split(',').map((id) => id.trim().toLowerCase()).filter((id) => id !== '');
+  if (ids.length > 0) return [...before, ...ids];
+  throw new MappaleError('--sources names none', { code: 'SOURCE_MISSING', kind: 'usage', hint: 'Name some, or leave --sources out for all.', mend: 'npx mappale sources' });
 }
 
 /** A line for each source, then what failed, then what a person does, then what to type. */
@@ -56,7 +60,7 @@ function describe(report: FetchReport, regions: readonly string[], data: string)
     lines.push(`  ${source} (${license})${there === 0 ? '' : `, ${there} files are there`}`, `    ${how}.`, `    Put it into ${folder}`);
   }
   const [region = ''] = regions;
-  const next = report.dryRun ? `mappale fetch ${regions.join(' ')} --data ${data}` : regions.length === 1 ? `mappale load-region ${region} --data ${data}` : `mappale refresh ${regions.join(' ')} --data ${data}`;
+  const next = report.dryRun ? `mappale fetch ${regions.join(' ')} --data ${quoted(data)}` : regions.length === 1 ? `mappale load-region ${region} --data ${quoted(data)}` : `mappale refresh ${regions.join(' ')} --data ${quoted(data)}`;
   return [...lines, '', 'Next:', `  npx ${next}`].join('\n');
 }
 

@@ -77,7 +77,7 @@ async function published(database: Database): Promise<Found> {
   const [run] = await database.query<{ command: string; code: number }>(
     'select command, exit_code::int4 as code from ledger.run where ended_at is not null order by run_id desc limit 1',
   );
-  const failed = run !== undefined && run.code !== 0 ? [`the last run, ${run.command}, ended with exit code ${run.code}: mappale status`] : [];
+  const failed = run !== undefined && run.code !== 0 ? [`the last run, ${run.command}, ended with exit code ${run.code}: npx mappale status`] : [];
   if (regions.length === 0) return { lines: [`${database.label}: nothing is published`, ...failed], next: FIRST };
   const ages = (days: number): string => (days === 0 ? 'today' : days === 1 ? 'yesterday' : `${days} days ago`);
   const lines = regions.map(({ unit, parcels, days }) => `${unitName(unit)}: ${group(parcels)} parcels, published ${ages(days)}`);

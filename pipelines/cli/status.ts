@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../run/context.ts';
 import type { Offence } from '../build/gate-rule.ts';
-import { unitName } from '../contract/regions.ts';
+import { unitName, unitSlug } from '../contract/regions.ts';
 import { SECTIONS } from '../contract/sections.ts';
 import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -98,7 +98,7 @@ function describe({ database, regions, held, left, unread, releases, runs }: Sta
   }
   for (const { unit, kind, reason, heldBy, heldAt } of held) {
     const why = reason === null ? '' : `: ${reason}`;
-    lines.push('', `${unitName(unit)}: ${kind.replace('_', ' ')} by ${heldBy} on ${heldAt.slice(0, 10)}${why} (mappale unpin ${unitName(unit)})`);
+    lines.push('', `${unitName(unit)}: ${kind.replace('_', ' ')} by ${heldBy} on ${heldAt.slice(0, 10)}${why} (npx mappale unpin ${unitSlug(unit)})`);
   }
   if (left.length > 0) lines.push('', ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintage})`));
   for (const { section, unit, parcels } of unread) {

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { expandPath, readConfig, sourceSettings } from '../config.ts';
+import { expandPath, readConfig, readProxies, sourceSettings } from '../config.ts';
 import { loadSources } from '../contract/registry.ts';
 import { MappaleError } from '../errors.ts';
 import { makeLog } from '../log.ts';
@@ -39,7 +39,7 @@ export function watchCommand(): Command {
       const log = Object.assign(makeLog(config, process.stderr), { info: () => undefined, progress: () => undefined });
       const sources = await loadSources();
       for (;;) {
-        const line = await turn({ sources, settings: sourceSettings, log, open: (work) => withContext({ access: 'write', log }, work) }, {
+        const line = await turn({ sources, settings: sourceSettings, proxies: readProxies(), log, open: (work) => withContext({ access: 'write', log }, work) }, {
           regions: regions.length === 0 ? null : regions, data: [first, ...others], parallel: options.parallel, webhook: options.webhook ?? null,
           metrics: options.metricsFile === undefined ? null : expandPath(options.metricsFile),
         });

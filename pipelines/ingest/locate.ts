@@ -25,7 +25,7 @@ export async function locate(folders: readonly string[], sources: readonly Regis
   if (here.files.size === 0 && here.broken.length === 0) {
     throw new MappaleError('the data folder is empty', {
       code: 'DATA_EMPTY', kind: 'usage', at: folders.join(', '), detail: 'expected the files that were downloaded, found none',
-      hint: 'Give the folder that holds them, or have them downloaded into this one. Files that are loaded stay in force without it: to take one out, mappale forget FILE.',
+      hint: 'Give the folder that holds them, or have them downloaded into this one. Files that are loaded stay in force without it: to take one out: npx mappale forget FILE.',
       mend: besides(folders, sources) ?? `npx mappale fetch REGION --data ${quoted(folders[0] ?? 'data')}`,
     });
   }
@@ -206,10 +206,14 @@ function notWhatItsNameSays({ name, size, head, entries }: Probe, source: string
   }
   if (entries !== null) {
     const paths = entries.filter(({ isFolder }) => !isFolder).map(({ path }) => path);
-    return stop('the zip does not hold what its name says', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ` and ${paths.length - 5} more` : ''}`, `Compare with the download described by mappale sources, or teach sources/${source} what it is.`);
+    return stop('the zip does not hold what its name says', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ` and ${paths.length - 5} more` : ''}`, `Compare with the download described by npx mappale sources, or teach sources/${source} what it is.`);
   }
-  if (/\.(?:zip|kmz|xlsx)$/i.test(name)) return stop('the file is not a zip', 'ZIP_UNREADABLE', `first bytes ${head.toString('hex', 0, 8)}`, again);
+  if (/\.(?:zip|kmz|xlsx)$/i.test(name)) return stop('the file is not a zip', 'ZIP_UNREADABLE', isText(head) ? `the first line ${JSON.stringify(firstLine(head))}` : `first bytes ${head.toString('hex', 0, 8)}`, again);
   return stop('the file is not what its name says', 'FILE_CHANGED', `the first line ${JSON.stringify(firstLine(head))}`, `Compare it with the files in sources/${source}/fixture; a new layout is a new edition in its schema.ts.`);
+}
+
+function isText(head: Buffer): boolean {
+  return /^[\t\n\r -~\u00a0-\ufffc]+$/.test(head.toString('utf8', 0, 64).replace(/\ufffd+$/, ''));
 }
 
 /** At most 120 characters; bytes that are no text show as such. */

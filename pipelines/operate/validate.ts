@@ -69,7 +69,7 @@ export async function validate(
     // In a folder it may lie beside what is read; who names it wants to know whether it is read.
     add(path, { source }, [!named.has(path) ? { level: 'warn', ...finding } : {
       level: 'error', ...finding,
-      detail: `expected a file that ${source} reads, found one that it leaves aside`, hint: `Take the file that is read instead: see mappale sources ${source}.`,
+      detail: `expected a file that ${source} reads, found one that it leaves aside`, hint: `Take the file that is read instead: npx mappale sources ${source}.`,
     }]);
   }
   for (const path of survey.unknown) {
@@ -237,7 +237,7 @@ export class ValidationSink implements Sink {
       const level = tooMany || systematic || this.rows === 0 ? 'error' : 'warn';
       const hint = tooMany || this.rows === 0 ? 'Compare these lines with the publisher\'s description.'
         : systematic ? 'The file was changed after its publisher made it: use it as downloaded.'
-          : 'They are kept aside when the file is loaded; see them then with mappale rejects.';
+          : 'They are kept aside when the file is loaded; see them then: npx mappale rejects';
       if (this.rows === 0) return { level, hint, detail: `expected records that can be used, found ${this.rejects} of ${seen} refused` };
       if (code === NO_DATA) return { level, hint, detail: `expected a value or nothing, found the sign for "no value" in ${count} of ${seen} records` };
       if (systematic) return { level, hint, detail: `expected none in a whole file, found ${count} of ${seen}` };

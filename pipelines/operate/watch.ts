@@ -1,5 +1,6 @@
 /** One turn of an unattended machine: ask publishers whose day has come, bring regions up to date, and say so in one line. */
 import { join } from 'node:path';
+import { NO_PROXIES } from '../config.ts';
 import { lastIssue, type Download } from '../contract/download.ts';
 import { findRegion, type Region } from '../contract/regions.ts';
 import { EXIT, MappaleError } from '../errors.ts';
@@ -106,7 +107,7 @@ async function publishedRegions({ database }: Context): Promise<Region[]> {
   const found = [...(await publications(database)).keys()].flatMap((unit) => (unit === 0 ? [] : findRegion(unit) ?? []));
   if (found.length > 0) return found;
   throw new MappaleError('nothing is published yet, so nobody knows which regions are meant', {
-    code: 'REGION_MISSING', kind: 'usage', detail: 'expected regions that are published or named, found none', hint: 'Name them: mappale watch molise puglia --data FOLDER',
+    code: 'REGION_MISSING', kind: 'usage', detail: 'expected regions that are published or named, found none', hint: 'Name them.', mend: 'npx mappale watch molise puglia --data FOLDER',
   });
 }
 
@@ -134,8 +135,8 @@ async function downloadsOf(report: FetchReport, folder: string, regions: readonl
 }
 
 /** The address is not shown: those of chats are secrets. */
-async function tell(webhook: string, line: Turn, { log }: TurnContext): Promise<void> {
-  await postJson(webhook, line).catch((error: unknown) => log.warn(`the webhook did not take the line: ${reasonOf(error).replaceAll(webhook, '…')}`));
+async function tell(webhook: string, line: Turn, { log, proxies = NO_PROXIES }: TurnContext): Promise<void> {
+  await postJson(webhook, line, proxies).catch((error: unknown) => log.warn(`the webhook did not take the line: ${reasonOf(error).replaceAll(webhook, '…')}`));
 }
 
 /** The line, for people. */

@@ -80,7 +80,7 @@ describeDatabase('typed on a database, mappale', (engine) => {
 
     const runId = await openRun(database);
     await database.query("update ledger.run set ended_at = now(), outcome = 'failed', exit_code = 5 where run_id = $1", [runId]);
-    expect((await screen(url)).text).toMatch(/the last run, \S+, ended with exit code 5: mappale status/);
+    expect((await screen(url)).text).toMatch(/the last run, \S+, ended with exit code 5: npx mappale status/);
   });
 
   it('of another version names migrate', async () => {
