@@ -42,7 +42,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     if (distributed && !/^postgres(ql)?:/.test(data.DATABASE_URL)) {
       throw new MappaleError('the embedded database cannot be distributed', {
         code: 'CONFIG_DISTRIBUTED', kind: 'usage', at: 'MAPPALE_DISTRIBUTED', detail: 'expected DATABASE_URL to be postgres://…, the coordinator of a Citus cluster',
-        hint: 'Set DATABASE_URL, or unset MAPPALE_DISTRIBUTED.',
+        hint: 'Set DATABASE_URL, or unset MAPPALE_DISTRIBUTED.', mend: 'unset MAPPALE_DISTRIBUTED',
       });
     }
     return { databaseUrl: data.DATABASE_URL, distributed, log: data.MAPPALE_LOG, noColor: data.NO_COLOR !== undefined, host: hostname(), user: userName() };
@@ -50,6 +50,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const [name = '', message = ''] = error.issues.flatMap((issue) => [issue.path.join('.'), issue.message]);
   throw new MappaleError(`${name} is of no kind that is known`, {
     code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `${message}, found ${JSON.stringify(env[name])}`, hint: name === 'MAPPALE_LOG' ? 'Unset it for lines that people read.' : 'Unset it to leave the database on one machine.',
+    mend: `unset ${name}`,
   });
 }
 

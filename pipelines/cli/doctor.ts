@@ -95,7 +95,7 @@ async function examine(): Promise<Finding[]> {
   await attempt('room on the disk of the embedded database', async () => {
     if (!config.databaseUrl.startsWith('pglite:')) return 'not used (DATABASE_URL is a server)';
     const free = (await freeBytes(config.databaseUrl.slice('pglite:'.length))) / 1024 ** 3;
-    if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB.', mend: 'npx mappale prune' });
+    if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB, or name a folder on another disk.', mend: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' });
     return `${free.toFixed(1)} GiB free`;
   });
   return findings;

@@ -70,7 +70,11 @@ export async function readStatus({ database, sources }: Context) {
       'select source_id as source, vintage, region_code::int4 as region, state, records, rows, rejects, duplicates from ledger.release order by source_id, vintage, release_id',
     ),
     runs: await database.query<RunRow>(
-      `select run_id as run, command, to_char(started_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as started_at, outcome, exit_code::int4 as exit_code
+      `select run_id as run, command, to_char(started_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as started_at, coalesce(
+         outcome,
+         -- A run that lives holds a lock of its number.
+         case when pg_try_advisory_xact_lock(hashtext('mappale run'), run_id) then 'interrupted' end
+       ) as outcome, exit_code::int4 as exit_code
        from ledger.run order by run_id desc limit 5`,
     ),
   };

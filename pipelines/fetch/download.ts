@@ -247,7 +247,6 @@ async function statusError(answer: Answer, url: string, wanted: Wanted, around: 
   }
   const text = isPage(head) ? titleOf(head) : around.hide(head.toString('utf8')).trim().slice(0, 80);
   return inputError('the publisher refuses the download', {
-    // eslint-disable-next-line no-control-regex -- what has such characters is no text for people
     code: 'DOWNLOAD_REFUSED', at: around.hide(url), detail: `expected the file, found status ${status}${text === '' || /[\0-\x08\x0e-\x1f\ufffd]/.test(text) ? '' : `, ${JSON.stringify(text)}`}`,
     hint: `Try again in an hour: some refuse whom they do not know yet. ${byHand(wanted)}`,
   });
@@ -310,8 +309,9 @@ function diskFull(path: string, detail: string, cause?: unknown): MappaleError {
 /** What the system says of a folder that files are put into, in words; null: it is not of that. */
 export function unwritable(error: unknown, folder: string): MappaleError | null {
   if (isFull(error)) return diskFull(join(folder, 'x'), 'expected room for the rest, found that the disk filled up', error);
-  const { code, message } = error as NodeJS.ErrnoException;
-  if (!['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EEXIST'].includes(code ?? '')) return null;
+  const { code, message, syscall } = error as NodeJS.ErrnoException;
+  // On a disk that only reads, a folder that is to be made with those above it is told to be missing.
+  if (!(code === 'ENOENT' && syscall === 'mkdir') && !['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EEXIST'].includes(code ?? '')) return null;
   return new MappaleError('the data folder cannot be written', {
     code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: `expected a folder, or a place for one, that this user may write to, found: ${message}`,
     hint: 'Name another one, or give this user the right to write there.', mend: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'), cause: error,

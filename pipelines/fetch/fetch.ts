@@ -63,6 +63,13 @@ export interface FetchReport {
 /** After these the publisher is not asked for its other files: they would fail as well, and it is polite. */
 const GIVES_UP: ReadonlySet<string> = new Set(['DOWNLOAD_UNREACHABLE', 'DOWNLOAD_CERTIFICATE', 'DOWNLOAD_BUSY', 'DOWNLOAD_LOGIN', 'DOWNLOAD_PROXY', 'DISK_FULL', 'FOLDER_UNWRITABLE']);
 
+/** Exit 2. @throws never; it builds the error. */
+export function unknownSource(id: string, ids: readonly string[]): MappaleError {
+  return new MappaleError(`there is no source ${id}`, {
+    code: 'SOURCE_UNKNOWN', kind: 'usage', detail: `expected some of ${ids.join(', ')}`, hint: `${didYouMean(id, ids)}See them with their publishers.`, mend: 'npx mappale sources',
+  });
+}
+
 /** What is asked for of one source. */
 interface Task {
   readonly source: RegisteredSource;
@@ -177,14 +184,14 @@ function hiding(secrets: readonly (string | null)[]): (text: string) => string {
     return `(?:${[plain, bytes, ...({ ' ': ['\\+'], '/': ['\\\\+/'], '&': ['&amp;'] }[character] ?? [])].join('|')})`;
   };
   const patterns = secrets.flatMap((secret) => (secret === null || secret === '' ? [] : [secret, Buffer.from(secret).toString('base64')])).sort((a, b) => b.length - a.length)
-    .map((secret) => new RegExp([...secret].map(written).join(''), 'giu'));
+    .map((secret) => new RegExp(Array.from(secret, written).join(''), 'giu'));
   return (text) => patterns.reduce((shown, pattern) => shown.replace(pattern, '<secret>'), text);
 }
 
 async function tasksOf({ sources, settings }: FetchContext, { regions, folder, only, leave }: FetchOptions, clock: Clock): Promise<Task[]> {
   const unknown = only?.find((id) => !sources.some((source) => source.id === id));
   if (unknown !== undefined) {
-    throw new MappaleError(`there is no source ${unknown}`, { code: 'SOURCE_UNKNOWN', kind: 'usage', detail: `expected some of ${sources.map(({ id }) => id).join(', ')}`, hint: `${didYouMean(unknown, sources.map(({ id }) => id))}See them with their publishers.`, mend: 'npx mappale sources' });
+    throw unknownSource(unknown, sources.map(({ id }) => id));
   }
   const asked = sources.filter(({ id }) => only?.includes(id) !== false);
   const tasks = await Promise.all(asked.map(async (source): Promise<Task> => {
@@ -208,10 +215,12 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
       }
     }
     refuseOneForMany(own.url, [...wanted.values()]);
+    // Who names a source wants to know why nothing comes.
+    const nothing = only === null || needsToken || declared.files === undefined ? null : `its publisher has nothing of ${regions.map(({ name }) => name).join(', ')}`;
     // Who gave a token has done what a person does.
     const hand = token === null ? regions.map((region) => declared.byHand?.(region) ?? null).find((how) => how !== null) ?? null : null;
     return {
-      source, folder: into, settings: own, files: [...wanted.values()], regions: slugs, left: wanted.size > 0 ? null : reasons[0] ?? null, byHand: hand,
+      source, folder: into, settings: own, files: [...wanted.values()], regions: slugs, left: wanted.size > 0 ? null : reasons[0] ?? nothing, byHand: hand,
     };
   }));
   return tasks.filter(({ files, left, byHand }) => files.length > 0 || left !== null || byHand !== null);

@@ -140,9 +140,10 @@ describe('a file that comes for the first time', () => {
     const csv = bytesOf('anagrafica_impianti_attivi.csv');
     const packed = pack(csv);
     const head = { 'content-encoding': encoding.split(',')[0]!, etag: '"1"' };
-    server.routes.set('/mimit_fuel?anagrafica_impianti_attivi.csv', ({ headers: { range } }, response) => void (range === undefined
-      ? response.writeHead(200, { ...head, 'content-length': packed.length }).end(packed)
-      : response.writeHead(206, { ...head, 'content-range': `bytes 0-127/${packed.length}` }).end(packed.subarray(0, 128))));
+    server.routes.set('/mimit_fuel?anagrafica_impianti_attivi.csv', ({ headers: { range } }, response) => {
+      if (range === undefined) response.writeHead(200, { ...head, 'content-length': packed.length }).end(packed);
+      else response.writeHead(206, { ...head, 'content-range': `bytes 0-127/${packed.length}` }).end(packed.subarray(0, 128));
+    });
     const { sources: [report] } = await fetchOf(['mimit_fuel']);
     expect(report!.files).toMatchObject([{ error: null, bytes: csv.length, sha256: sha256(csv) }]);
   });
