@@ -12,7 +12,7 @@ import { quoted, retyped, withWord } from '../typed.ts';
 import { together } from '../together.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { releaseOf, type BrokenEntry, type FoundFile, type Located, type LocatedFile, type SeenFile, type SeenFiles, type Survey } from '../contract/survey.ts';
-import { Folders, isUntouched, refuseChanged } from './walk.ts';
+import { Folders, isUnfinished, isUntouched, refuseChanged } from './walk.ts';
 
 const HEAD_BYTES = 65_536;
 
@@ -119,6 +119,7 @@ async function unlessBroken({ path }: FoundFile, broken: BrokenEntry[], work: ()
 export async function recognise(
   file: { path: string; size: number }, sources: readonly RegisteredSource[], folders: Folders = Folders.walk([file.path]),
 ): Promise<SeenFile['recognition']> {
+  if (isUnfinished(file.path)) return null;
   const bears = (name: string): RegisteredSource | undefined => sources.find(({ names }) => names.some((pattern) => pattern.test(name)));
   const { probe, close } = await openProbe(file.path, file.size, folders).catch((error: unknown) => {
     const named = error instanceof MappaleError && error.code === 'ZIP_UNREADABLE' ? bears(basename(file.path)) : undefined;

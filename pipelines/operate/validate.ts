@@ -13,6 +13,7 @@ import type { RegisteredSource } from '../contract/registry.ts';
 import type { LocatedFile } from '../contract/survey.ts';
 import { locate } from '../ingest/locate.ts';
 import { retyped, withWord } from '../typed.ts';
+import { isUnfinished } from '../ingest/walk.ts';
 import { labelOf, percent, readFile, TOLERATED, type Counts } from '../ingest/stage.ts';
 
 export interface Finding {
@@ -73,6 +74,13 @@ export async function validate(
     }]);
   }
   for (const path of survey.unknown) {
+    if (isUnfinished(path)) {
+      add(path, {}, [{
+        level: 'error', code: 'FILE_UNFINISHED', message: 'the download has not ended', at: basename(path), detail: 'expected a whole file, found one that a browser or another program is still writing, or left',
+        hint: 'Wait until it bears its own name, or download it again.',
+      }]);
+      continue;
+    }
     add(path, {}, !named.has(path) ? [] : [{
       level: 'error', code: 'FILE_UNKNOWN', message: 'no source reads this file', at: basename(path), detail: `expected a file of ${sources.map(({ id }) => id).join(', ')}`,
       hint: 'If it should be one of them, compare its first lines with the files in that source\'s fixture folder.',

@@ -477,6 +477,10 @@ it('a file that was half downloaded by other means is refused with the command t
   await writeFile(half, zip().subarray(0, 5000));
   const { broken } = await locate([folder], sources, { get: () => undefined, set() {} });
   expect(broken).toMatchObject([{ error: { code: 'ZIP_UNREADABLE', mend: 'npx mappale fetch REGION --sources ade_cadastre' } }]);
+  const coming = join(folder, 'anagrafica_impianti_attivi.csv.crdownload');
+  await writeFile(coming, bytesOf('anagrafica_impianti_attivi.csv'));
+  await writeFile(join(folder, 'desktop.ini'), '[.ShellClassInfo]');
+  expect((await locate([folder], sources, { get: () => undefined, set() {} })).unknown).toEqual([coming]);
   expect(describeUnknown(['data/MOLISE.zip.crdownload'])[0]).toContain('mappale fetch REGION');
 });
 
