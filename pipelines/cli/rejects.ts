@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { chooseSources } from '../contract/registry.ts';
 import { withContext, type Context } from '../run/context.ts';
 import { retry, type RetryOutcome } from '../operate/retry.ts';
 import { textTable } from '../text-table.ts';
@@ -18,6 +19,7 @@ export function rejectsCommand(): Command {
     .option('--json', 'print as JSON')
     .action(async (options: { source?: string; code?: string; limit: number; raw?: boolean; retry?: boolean; json?: boolean }) => {
       await withContext({ access: options.retry === true ? 'write' : 'read' }, async (context) => {
+        if (options.source !== undefined) chooseSources(context.sources, [options.source]);
         if (options.retry === true) {
           const outcomes = await retry(context, options.source ?? null);
           print(options.json, outcomes, () => describeRetry(outcomes));

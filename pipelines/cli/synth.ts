@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import type { Command } from 'commander';
 import { expandPath } from '../config.ts';
-import { loadSources } from '../contract/registry.ts';
+import { chooseSources, loadSources } from '../contract/registry.ts';
 import { collectPaths, command, parseCount, print } from './command.ts';
 
 interface Options {
@@ -31,8 +31,8 @@ export function synthCommand(): Command {
     .action(async ({ out: folder, source: only, json, ...options }: Options) => {
       const { writeSynthetic } = await import('../synthetic/synthetic.ts');
       const out = expandPath(folder);
+      const sources = chooseSources(await loadSources(), only ?? null);
       await mkdir(out, { recursive: true });
-      const sources = (await loadSources()).filter(({ id }) => only === undefined || only.includes(id));
       const region = await writeSynthetic(sources, out, options);
       print(json, { folder: out, parcels: region.parcelCount, comuni: region.comuni.length, sources: sources.map(({ id }) => id) },
         () => `${region.parcelCount} parcels in ${region.comuni.length} comuni, files of ${sources.length} sources in ${out}`);

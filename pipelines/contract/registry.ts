@@ -3,6 +3,8 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { ROOT } from '../config.ts';
+import { MappaleError } from '../errors.ts';
+import { didYouMean } from '../typed.ts';
 import { digestOfFacts, readerFacts, type Facts } from './fingerprint.ts';
 import { readSqlFile, type Relation, type SqlFile } from './sql-files.ts';
 import type { Source } from './source.ts';
@@ -31,6 +33,22 @@ export async function loadSources(): Promise<RegisteredSource[]> {
     .map((entry) => entry.name)
     .sort();
   return Promise.all(folders.map(registerSource));
+}
+
+/**
+ * Those that were asked for, in the order of the sources.
+ * @param ids null: all
+ * @throws MappaleError `SOURCE_UNKNOWN` (exit 2)
+ */
+export function chooseSources<S extends { readonly id: string }>(sources: readonly S[], ids: readonly string[] | null): readonly S[] {
+  const known = sources.map(({ id }) => id);
+  const unknown = ids?.find((id) => !known.includes(id));
+  if (unknown !== undefined) {
+    throw new MappaleError(`there is no source ${unknown}`, {
+      code: 'SOURCE_UNKNOWN', kind: 'usage', detail: `expected some of ${known.join(', ')}`, hint: `${didYouMean(unknown, known)}See them with their publishers.`, mend: 'npx mappale sources',
+    });
+  }
+  return ids === null ? sources : sources.filter(({ id }) => ids.includes(id));
 }
 
 /** One source by the name of its folder. */

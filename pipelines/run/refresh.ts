@@ -317,14 +317,15 @@ async function buildUnit(
     return null;
   }
   const name = unitName(unit);
-  if (unit !== 0 && PUBLISHABLE.every((relation) => inventory.force(unit, relation).files.length === 0)) {
+  const read = [...new Set(products.flatMap(({ file }) => file.reads))].filter((relation) => schemaOf(relation) === 'layer');
+  // Of what this region is made from: a file of the cadastre that the provinces of another keep says nothing of it.
+  if (unit !== 0 && PUBLISHABLE.every((relation) => !read.includes(relation) || inventory.force(unit, relation).files.length === 0)) {
     if (published.size === 0) throw noParcels(context, unit, options.data);
     throw new MappaleError(`${name} would be published without parcels and addresses`, {
       code: 'NOTHING_LEFT', kind: 'checks', detail: 'expected a file in force with its parcels or addresses, found none', hint: 'Put its file back; or, if it is to go, take it out of publication.',
       mend: `npx mappale withdraw ${findRegion(unit)?.slug ?? ''}`,
     });
   }
-  const read = [...new Set(products.flatMap(({ file }) => file.reads))].filter((relation) => schemaOf(relation) === 'layer');
   const layers = read.map((relation) => ({ relation, force: inventory.force(unit, relation) }));
   await refuseTies(database, sources, layers);
   log.info(`${name}: building ${stale.map(({ relation }) => relation).join(', ')}`);

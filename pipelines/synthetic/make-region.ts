@@ -7,6 +7,7 @@
  * with 8 decimals exactly. Corners inside a sheet are moved at random and shared by the parcels around them; corners on
  * the sheet's border stay, so a sheet fills its box exactly and never leaves its comune.
  */
+import { MappaleError } from '../errors.ts';
 import { inTurn, itemAt, valueOf } from './items.ts';
 import { randomOf } from './random.ts';
 import type {
@@ -99,19 +100,25 @@ export const REGION_CODES: readonly number[] = PLACES.map(({ code }) => code);
 const GERMAN_HEADS: readonly string[] = ['Blend', 'Trug', 'Wahn', 'Traum', 'Märchen', 'Luft', 'Nirgend', 'Geister'];
 const GERMAN_TAILS: readonly string[] = ['dorf', 'berg', 'bach', 'tal', 'feld', 'kirchen', 'brücken', 'au'];
 
+function cannotMake(option: string, expected: string, found: number): MappaleError {
+  return new MappaleError('there is no such synthetic region', {
+    code: 'SYNTHETIC_REGION', kind: 'usage', detail: `expected ${option} to be ${expected}, found ${found}`, hint: 'See what each option may be.', mend: 'npx mappale synth --help',
+  });
+}
+
 /**
  * @returns a region that follows from its options alone
- * @throws RangeError when there is no such region, or `parcels` is not an integer between 2 and 10,000,000,
+ * @throws MappaleError `SYNTHETIC_REGION` (exit 2) when there is no such region, or `parcels` is not an integer between 2 and 10,000,000,
  *   or `comuni` not one between 2 and 999 with a parcel for each
  */
 export function makeRegion({ parcels, seed, comuni: wanted, region: code = 14, dense = true }: RegionOptions): SyntheticRegion {
   const place = PLACES.find((each) => each.code === code);
-  if (place === undefined) throw new RangeError(`region must be ${PLACES.map((each) => each.code).join(' or ')}, got ${code}`);
+  if (place === undefined) throw cannotMake('region', PLACES.map((each) => each.code).join(' or '), code);
   const { west: westEdge, north: northEdge } = place;
-  if (!Number.isInteger(parcels) || parcels < 2 || parcels > MAX_PARCELS) throw new RangeError(`parcels must be 2 … ${MAX_PARCELS}, got ${parcels}`);
+  if (!Number.isInteger(parcels) || parcels < 2 || parcels > MAX_PARCELS) throw cannotMake('parcels', `2 to ${MAX_PARCELS}`, parcels);
   const size = Math.max(Math.min(8000, Math.max(400, parcels / 12)), parcels / (MAX_COMUNI - 9));
   if (wanted !== undefined && (!Number.isInteger(wanted) || wanted < 2 || wanted > Math.min(MAX_COMUNI, parcels))) {
-    throw new RangeError(`comuni must be 2 … ${Math.min(MAX_COMUNI, parcels)}, got ${wanted}`);
+    throw cannotMake('comuni', `2 to ${Math.min(MAX_COMUNI, parcels)}`, wanted);
   }
   const count = wanted ?? Math.max(2, Math.round(parcels / size));
   // The first comune is a tenth larger than the others and takes what the division leaves.

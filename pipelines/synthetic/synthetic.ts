@@ -36,7 +36,7 @@ export async function writeOwn(id: string, folder: string, options: Omit<RegionO
   throw new RangeError(`${id} writes nothing of any synthetic region`);
 }
 
-/** Each source writes its own files; the same (parcels, seed, comuni) give the same bytes. @throws RangeError as `makeRegion` does */
+/** Each source writes its own files; the same (parcels, seed, comuni) give the same bytes. @throws MappaleError as `makeRegion` does */
 export async function writeSynthetic(sources: readonly { readonly id: string }[], folder: string, options: RegionOptions): Promise<SyntheticRegion> {
   const region = makeRegion(options);
   for (const { id } of sources) await (await loadSynthetic(id)).write(region, folder);

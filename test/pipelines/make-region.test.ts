@@ -30,7 +30,7 @@ describe('the synthetic region', () => {
     const region = makeRegion({ parcels: 2000, seed: 1, comuni: 20 });
     expect(region.comuni).toHaveLength(20);
     expect([...region.parcels()]).toHaveLength(2000);
-    expect(() => makeRegion({ parcels: 10, seed: 1, comuni: 11 })).toThrow(RangeError);
+    expect(() => makeRegion({ parcels: 10, seed: 1, comuni: 11 })).toThrow(expect.objectContaining({ code: 'SYNTHETIC_REGION', detail: 'expected comuni to be 2 to 10, found 11' }));
   });
 
   test('is the same for the same numbers and another for another seed', () => {
@@ -120,7 +120,7 @@ describe('the synthetic region', () => {
   });
 
   test.each([0, 1, 1.5, 10_000_001, Number.NaN])('refuses %d parcels', (parcels) => {
-    expect(() => makeRegion({ parcels, seed: 1 })).toThrow(RangeError);
+    expect(() => makeRegion({ parcels, seed: 1 })).toThrow(expect.objectContaining({ code: 'SYNTHETIC_REGION', exitCode: 2 }));
   });
 
   test('gives each key a stream of its own, the same each time', () => {

@@ -148,6 +148,13 @@ describeDatabase('files of a region', (engine) => {
     expect((await publishedTables(context.database, 18)).size).toBe(0);
   });
 
+  it('a file of the cadastre named after the region that keeps land registers publishes nothing of it', async () => {
+    await only(/^MOLISE/);
+    await rename(at('MOLISE.zip'), at('TRENTINO-ALTO-ADIGE.zip'));
+    expect(codes(await load({}, null))).toEqual(['NO_PARCELS 3']);
+    expect((await publishedTables(context.database, 4)).size).toBe(0);
+  });
+
   it('Italy is not published without comuni; names come from the files, and the summary says so', async () => {
     await only(/^MOLISE/);
     const report = await load();

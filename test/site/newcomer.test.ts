@@ -85,6 +85,8 @@ describe('a newcomer', () => {
     ['mistypes a region with two words', () => ['fetch', 'fruli venezia giula'], 'REGION_UNKNOWN', 2, () => 'npx mappale fetch friuli-venezia-giulia'],
     ['names a place that is no region', () => ['plan', 'Atlantis'], 'REGION_UNKNOWN', 2, () => 'npx mappale plan REGION'],
     ['names a source that is none', (at) => ['fetch', 'molise', '--sources', 'istat', '--data', join(at, 'empty')], 'SOURCE_UNKNOWN', 2, () => 'npx mappale sources'],
+    ['asks for synthetic files of a source that is none', (at) => ['synth', '--out', join(at, 'synthetic'), '--source', 'cadastre'], 'SOURCE_UNKNOWN', 2, () => 'npx mappale sources'],
+    ['asks for a larger synthetic region than there is', (at) => ['synth', '--out', join(at, 'synthetic'), '--parcels', '87000000'], 'SYNTHETIC_REGION', 2, () => 'npx mappale synth --help'],
     ['writes where there is no folder', (at) => ['export', 'molise', '--out', join(at, 'new', 'molise.csv')], 'FOLDER_MISSING', 2, (at) => `mkdir -p ${join(at, 'new')}`],
     ['looks into a database that is not there', () => ['parcel', '1400000000'], 'DATABASE_OUT_OF_DATE', 6, () => 'npx mappale load-region'],
     ['names a folder of something else as the database', () => ['load-region'], 'PGLITE_FOLDER', 2, () => 'export DATABASE_URL=pglite:.mappale/database'],
