@@ -1,18 +1,15 @@
 import type { Command } from 'commander';
-import { loadSources } from '../contract/registry.ts';
+import { chooseSources, loadSources } from '../contract/registry.ts';
 import { tableOf } from '../contract/sql-files.ts';
 import { textTable } from '../text-table.ts';
 import { command, print } from './command.ts';
-import { unknownSource } from '../fetch/fetch.ts';
 
 export function sourcesCommand(): Command {
   return command('sources', 'What is read: publisher, licence, where to download, how often it changes.', ['mappale sources', 'mappale sources --json'])
     .argument('[id]', 'one source, with everything that its manifest says')
     .option('--json', 'print the manifests as JSON')
     .action(async (id: string | undefined, options: { json?: boolean }) => {
-      const all = await loadSources();
-      const sources = all.filter((source) => id === undefined || source.id === id.toLowerCase());
-      if (sources.length === 0 && id !== undefined) throw unknownSource(id, all.map((source) => source.id));
+      const sources = chooseSources(await loadSources(), id === undefined ? null : [id.toLowerCase()]);
       const manifests = sources.map(({ manifest, layer }) => ({ ...manifest, makes: layer.writes.map(tableOf) }));
       print(options.json === true || id !== undefined, id === undefined ? manifests : manifests[0] ?? null, () => textTable(
         manifests.map((manifest) => [manifest.id, manifest.attribution.holder, manifest.attribution.license, manifest.cadence, manifest.makes.join(', ')]),

@@ -4,14 +4,14 @@ import { join } from 'node:path';
 import { NO_PROXIES, type Proxies, type SourceSettings } from '../config.ts';
 import { loadDownload, type Download } from '../contract/download.ts';
 import type { Region } from '../contract/regions.ts';
-import type { RegisteredSource } from '../contract/registry.ts';
+import { chooseSources, type RegisteredSource } from '../contract/registry.ts';
 import { MappaleError } from '../errors.ts';
 import { fileError } from '../formats/file-error.ts';
 import { releaseLock, takeLock } from '../lock-file.ts';
 import type { Log } from '../log.ts';
 import { byteLine, byteText, secondsSince } from '../progress.ts';
 import { together } from '../together.ts';
-import { didYouMean, retyped, withOption } from '../typed.ts';
+import { retyped, withOption } from '../typed.ts';
 import { CLOCK, Publisher, type Clock } from './client.ts';
 import { download, namedBy, settingOf, unwritable, type Downloaded, type Wanted } from './download.ts';
 import { writeAsked } from './kept.ts';
@@ -62,13 +62,6 @@ export interface FetchReport {
 
 /** After these the publisher is not asked for its other files: they would fail as well, and it is polite. */
 const GIVES_UP: ReadonlySet<string> = new Set(['DOWNLOAD_UNREACHABLE', 'DOWNLOAD_CERTIFICATE', 'DOWNLOAD_BUSY', 'DOWNLOAD_LOGIN', 'DOWNLOAD_PROXY', 'DISK_FULL', 'FOLDER_UNWRITABLE']);
-
-/** Exit 2. @throws never; it builds the error. */
-export function unknownSource(id: string, ids: readonly string[]): MappaleError {
-  return new MappaleError(`there is no source ${id}`, {
-    code: 'SOURCE_UNKNOWN', kind: 'usage', detail: `expected some of ${ids.join(', ')}`, hint: `${didYouMean(id, ids)}See them with their publishers.`, mend: 'npx mappale sources',
-  });
-}
 
 /** What is asked for of one source. */
 interface Task {
@@ -189,11 +182,7 @@ function hiding(secrets: readonly (string | null)[]): (text: string) => string {
 }
 
 async function tasksOf({ sources, settings }: FetchContext, { regions, folder, only, leave }: FetchOptions, clock: Clock): Promise<Task[]> {
-  const unknown = only?.find((id) => !sources.some((source) => source.id === id));
-  if (unknown !== undefined) {
-    throw unknownSource(unknown, sources.map(({ id }) => id));
-  }
-  const asked = sources.filter(({ id }) => only?.includes(id) !== false);
+  const asked = chooseSources(sources, only);
   const tasks = await Promise.all(asked.map(async (source): Promise<Task> => {
     const declared = await loadDownload(source.id);
     const own = settings(source.id);
