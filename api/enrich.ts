@@ -97,7 +97,7 @@ async function* limited(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, voi
 }
 
 function tooLarge(allowed: string): ApiError {
-  return invalidParameter('body', `${allowed}; larger tables: mappale enrich`, 'is too large');
+  return invalidParameter('body', `${allowed}; larger tables: npx mappale enrich`, 'is too large');
 }
 
 /** Words beyond ASCII are encoded as RFC 8187 has it. */

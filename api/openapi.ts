@@ -207,7 +207,7 @@ export function document(version: string): Json {
       securitySchemes: {
         key: {
           type: 'apiKey', in: 'header', name: 'x-api-key',
-          description: 'A token: mappale token create. Roles are its scopes: geocoding:read, parcels:read, admin_data:read',
+          description: 'A token: npx mappale token create. Roles are its scopes: geocoding:read, parcels:read, admin_data:read',
         },
       },
       schemas: components(),

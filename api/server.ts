@@ -116,7 +116,7 @@ export async function buildServer({
     if (!warned && peer !== undefined && isForwarded(request) && !trusts(peer)) {
       warned = true;
       log.warn('a request came with X-Forwarded-For or Forwarded from an address that is not trusted, so the header counts for nothing. '
-        + 'If it came through your proxy, all who ask through it count as one: mappale serve --trust-proxy ADDRESS, the one that the proxy connects from');
+        + 'If it came through your proxy, all who ask through it count as one: npx mappale serve --trust-proxy ADDRESS, the one that the proxy connects from');
     }
     // Before any body is read: path, then method.
     const preflight = request.method === 'OPTIONS' && request.headers['access-control-request-method'] !== undefined;

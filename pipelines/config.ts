@@ -42,7 +42,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     if (distributed && !/^postgres(ql)?:/.test(data.DATABASE_URL)) {
       throw new MappaleError('the embedded database cannot be distributed', {
         code: 'CONFIG_DISTRIBUTED', kind: 'usage', at: 'MAPPALE_DISTRIBUTED', detail: 'expected DATABASE_URL to be postgres://…, the coordinator of a Citus cluster',
-        hint: 'Set DATABASE_URL, or unset MAPPALE_DISTRIBUTED.',
+        hint: 'Set DATABASE_URL, or unset MAPPALE_DISTRIBUTED.', mend: 'unset MAPPALE_DISTRIBUTED',
       });
     }
     return { databaseUrl: data.DATABASE_URL, distributed, log: data.MAPPALE_LOG, noColor: data.NO_COLOR !== undefined, host: hostname(), user: userName() };
@@ -50,13 +50,16 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   const [name = '', message = ''] = error.issues.flatMap((issue) => [issue.path.join('.'), issue.message]);
   throw new MappaleError(`${name} is of no kind that is known`, {
     code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `${message}, found ${JSON.stringify(env[name])}`, hint: name === 'MAPPALE_LOG' ? 'Unset it for lines that people read.' : 'Unset it to leave the database on one machine.',
+    mend: `unset ${name}`,
   });
 }
 
 /** What is set for one source; null: nothing. */
 export interface SourceSettings {
-  /** `MAPPALE_<SOURCE>_URL`: stands in the place of the addresses of its files up to their own part. */
+  /** `MAPPALE_<SOURCE>_URL`: stands in the place of the addresses of its files up to their own part. Without a login. */
   readonly url: string | null;
+  /** `user:password` of that address. A secret. */
+  readonly login: string | null;
   /** `MAPPALE_<SOURCE>_TOKEN`: by which its publisher knows the user. A secret. */
   readonly token: string | null;
 }
@@ -64,13 +67,54 @@ export interface SourceSettings {
 /** @param id of the source @throws MappaleError `CONFIG_UNKNOWN` (exit 2) for what is no address */
 export function sourceSettings(id: string, env: NodeJS.ProcessEnv = process.env): SourceSettings {
   const name = `MAPPALE_${id.toUpperCase()}`;
-  const [url, token] = [env[`${name}_URL`] || null, env[`${name}_TOKEN`] || null];
-  if (url !== null && !/^https?:\/\/[^/]/.test(url)) {
+  const [text, token] = [env[`${name}_URL`]?.trim() || null, env[`${name}_TOKEN`]?.trim() || null];
+  if (text === null) return { url: null, login: null, token };
+  if (!/^https?:\/\/[^/]/i.test(text) || !URL.canParse(text)) {
     throw new MappaleError(`${name}_URL is of no kind that is known`, {
-      code: 'CONFIG_UNKNOWN', kind: 'usage', at: `${name}_URL`, detail: `expected http://… or https://…, found ${JSON.stringify(url)}`, hint: `Unset it to download from the publisher: mappale sources ${id}`,
+      code: 'CONFIG_UNKNOWN', kind: 'usage', at: `${name}_URL`, detail: `expected http://… or https://…, found ${JSON.stringify(withoutLogin(text))}`,
+      hint: 'Unset it to download from the publisher. What lies on this machine already needs no download: name its folder with --data.', mend: `unset ${name}_URL`,
     });
   }
-  return { url, token };
+  const { username, password } = new URL(text);
+  return { url: withoutLogin(text), login: username === '' ? null : `${decoded(username)}:${decoded(password)}`, token };
+}
+
+/** What is no encoding is meant as it stands: `100%` */
+function decoded(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}
+
+function withoutLogin(url: string): string {
+  return url.replace(/^([a-z+.-]*:\/\/)[^/?#]*@/i, '$1');
+}
+
+/** Through whom the internet is reached, as `curl` and others read it. */
+export interface Proxies {
+  /** With what it wants as a login: secrets. Null: none. */
+  readonly http: string | null;
+  readonly https: string | null;
+  /** Hosts and domains that are asked without. */
+  readonly except: readonly string[];
+}
+
+export const NO_PROXIES: Proxies = { http: null, https: null, except: [] };
+
+/** `HTTP_PROXY`, `HTTPS_PROXY`, `NO_PROXY`, in either case. @throws MappaleError `CONFIG_UNKNOWN` (exit 2) for what is no address */
+export function readProxies(env: NodeJS.ProcessEnv = process.env): Proxies {
+  const proxy = (name: string): string | null => {
+    const text = (env[name.toLowerCase()] || env[name])?.trim();
+    if (text === undefined || text === '') return null;
+    const url = text.includes('://') ? text : `http://${text}`;
+    if (URL.canParse(url) && /^(?:https?|socks5?):$/.test(new URL(url).protocol) && !/%(?![\da-f]{2})/i.test(url)) return url;
+    throw new MappaleError(`${name} is of no kind that is known`, {
+      code: 'CONFIG_UNKNOWN', kind: 'usage', at: name, detail: `expected http://PROXY:PORT, found ${JSON.stringify(withoutLogin(url))}`, hint: 'Write it so, or unset it to ask publishers directly.', mend: `unset ${name} ${name.toLowerCase()}`,
+    });
+  };
+  return { http: proxy('HTTP_PROXY'), https: proxy('HTTPS_PROXY'), except: (env['no_proxy'] || env['NO_PROXY'] || '').split(/[\s,]+/).filter((host) => host !== '') };
 }
 
 /** A container may run as a user that has no name. */

@@ -9,6 +9,10 @@ const { register: registerHooks } = await import('node:module');
 const { register } = await import('tsx/esm/api');
 register();
 registerHooks('./as-it-is.mjs', import.meta.url);
+// The system gives the first process of a container no way to be ended but its own.
+if (process.pid === 1) {
+  for (const [signal, number] of [['SIGINT', 2], ['SIGTERM', 15]]) process.on(signal, () => process.listenerCount(signal) === 1 && process.exit(128 + number));
+}
 const { main } = await import('./cli/main.ts');
 await main(process.argv);
 // What failed may have left something that keeps the process: it ends after its report.

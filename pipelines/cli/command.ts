@@ -4,6 +4,7 @@ import { Command, type CommanderError } from 'commander';
 import { openDatabase, type Database } from '../db/index.ts';
 import { VERSION, withContext, type Context } from '../run/context.ts';
 import { EXIT, MappaleError } from '../errors.ts';
+import { isUnfinished } from '../ingest/walk.ts';
 import { findRegion, REGIONS, type Region } from '../contract/regions.ts';
 import { group } from '../progress.ts';
 import { withRun, type Acceptance } from '../ledger/ledger.ts';
@@ -14,8 +15,8 @@ export function command(name: string, purpose: string, examples: readonly string
   return new Command(name)
     .description(purpose)
     .exitOverride(usageExit)
-    .showHelpAfterError(`(see the examples: mappale ${name} --help)`)
-    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example}`).join('\n')}`);
+    .showHelpAfterError(`(see the examples: npx mappale ${name} --help)`)
+    .addHelpText('after', `\nExamples:\n${examples.map((example) => `  $ ${example.replace(/(^|\s)mappale /, '$1npx mappale ')}`).join('\n')}`);
 }
 
 /** What was typed wrong ends with the exit code of usage; help and the version are no failures. */
@@ -96,14 +97,11 @@ export function change(
   });
 }
 
-/** What browsers and download managers call a file until it is whole. */
-const UNFINISHED = /\.(?:crdownload|part|partial|download|opdownload|aria2)$/i;
-
 /** Strangers that are named one by one; of the others only how many there are. */
 const NAMED = 10;
 
 export function describeUnknown(paths: readonly string[]): string[] {
-  const named = paths.slice(0, NAMED).map((path) => `no source reads: ${path}${UNFINISHED.test(path) ? ' (a browser has not finished it: wait, or type mappale fetch REGION)' : ''}`);
+  const named = paths.slice(0, NAMED).map((path) => `no source reads: ${path}${isUnfinished(path) ? ' (its download has not ended: wait, or type npx mappale fetch REGION)' : ''}`);
   if (paths.length <= NAMED) return named;
   const kinds = new Map<string, number>();
   for (const kind of paths.slice(NAMED).map((path) => extname(path).toLowerCase())) kinds.set(kind, (kinds.get(kind) ?? 0) + 1);

@@ -90,12 +90,12 @@ async function examine(): Promise<Finding[]> {
     const missing = await missingRights(database);
     if (missing.length === 0) return `${ROLE} may`;
     const left = `${missing.length} statement${missing.length === 1 ? ' is' : 's are'} left to do`;
-    return { found: `${left}, which only a superuser of the server may; needed only for: mappale serve`, hint: missing.join('\n     ') };
+    return { found: `${left}, which only a superuser of the server may; needed only for: npx mappale serve`, hint: missing.join('\n     ') };
   }));
   await attempt('room on the disk of the embedded database', async () => {
     if (!config.databaseUrl.startsWith('pglite:')) return 'not used (DATABASE_URL is a server)';
     const free = (await freeBytes(config.databaseUrl.slice('pglite:'.length))) / 1024 ** 3;
-    if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB.', mend: 'npx mappale prune' });
+    if (free < 1) throw new MappaleError(`${free.toFixed(1)} GiB free`, { code: 'DISK_FULL', kind: 'usage', hint: 'Free at least 1 GiB, or name a folder on another disk.', mend: 'export DATABASE_URL=pglite:/OTHER_DISK/mappale' });
     return `${free.toFixed(1)} GiB free`;
   });
   return findings;

@@ -52,7 +52,7 @@ function parseKey(text: string): Key {
 async function mustBeTable(from: string, out: string): Promise<void> {
   const there = await stat(from).catch(() => null);
   if (there?.isFile() !== true) {
-    throw new MappaleError('there is no table', { code: 'TABLE_MISSING', kind: 'usage', at: from, hint: 'Name a CSV file with a header: mappale enrich points.csv --out enriched.csv' });
+    throw new MappaleError('there is no table', { code: 'TABLE_MISSING', kind: 'usage', at: from, hint: 'Name a CSV file with a header: npx mappale enrich points.csv --out enriched.csv' });
   }
   if (from === out) throw new MappaleError('the table would be written over', { code: 'TABLE_OVERWRITTEN', kind: 'usage', at: out, hint: 'Name another file with --out.' });
   await mustHaveFolder(out);

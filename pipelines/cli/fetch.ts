@@ -1,12 +1,20 @@
 import type { Command } from 'commander';
-import { expandPath, readConfig, sourceSettings } from '../config.ts';
+import { expandPath, readConfig, readProxies, sourceSettings } from '../config.ts';
 import { loadSources } from '../contract/registry.ts';
-import { EXIT } from '../errors.ts';
+import { EXIT, MappaleError } from '../errors.ts';
 import { fetchRegions, type FetchReport, type SourceReport } from '../fetch/fetch.ts';
 import { makeLog } from '../log.ts';
-import { byteText, duration } from '../progress.ts';
+import { byteText, duration, group } from '../progress.ts';
 import { textTable } from '../text-table.ts';
+import { quoted } from '../typed.ts';
 import { command, parseRegion, print } from './command.ts';
+
+interface Options {
+  readonly sources?: string[];
+  readonly data: string;
+  readonly dryRun?: boolean;
+  readonly json?: boolean;
+}
 
 export function fetchCommand(): Command {
   return command('fetch', 'Download what publishers give without an account, and say where to click for the rest. Needs no database.', [
@@ -15,35 +23,38 @@ export function fetchCommand(): Command {
     'mappale fetch molise puglia --sources SOURCE,SOURCE --data /srv/downloads',
   ])
     .argument('<regions...>', 'names or ISTAT codes')
-    .option('--sources <ids>', 'only these, separated by commas (see mappale sources)', splitIds)
+    .option('--sources <ids>', 'only these, separated by commas (see npx mappale sources); may be given more than once', splitIds)
     .option('--data <folder>', 'where to put the files: a folder for each source in it', 'data')
     .option('--dry-run', 'say what would be downloaded, under which licence and how large it is')
     .option('--json', 'print the report as JSON')
-    .action(async (regions: string[], options: { sources?: string[]; data: string; dryRun?: boolean; json?: boolean }) => {
+    .action(async (regions: string[], options: Options) => {
       const config = readConfig();
       const chosen = regions.map(parseRegion);
       const log = makeLog(config, process.stderr);
       const report = await fetchRegions(
-        { sources: await loadSources(), settings: sourceSettings, log },
+        { sources: await loadSources(), settings: sourceSettings, log, proxies: readProxies() },
         { regions: chosen, folder: expandPath(options.data), only: options.sources ?? null, dryRun: options.dryRun === true },
       );
-      print(options.json, report, () => describe(report, chosen.map(({ slug }) => slug), options.data));
+      print(options.json, report, () => describe(report, chosen.map(({ slug }) => slug), options));
       process.exitCode = report.failures[0]?.exitCode ?? EXIT.done;
     });
 }
 
-function splitIds(text: string): string[] {
-  return text.split(',').map((id) => id.trim()).filter((id) => id !== '');
+/** @throws MappaleError `SOURCE_MISSING` (exit 2) */
+function splitIds(text: string, before: readonly string[] = []): string[] {
+  const ids = text.split(',').map((id) => id.trim().toLowerCase()).filter((id) => id !== '');
+  if (ids.length > 0) return [...before, ...ids];
+  throw new MappaleError('--sources names none', { code: 'SOURCE_MISSING', kind: 'usage', hint: 'Name some, or leave --sources out for all.', mend: 'npx mappale sources' });
 }
 
 /** A line for each source, then what failed, then what a person does, then what to type. */
-function describe(report: FetchReport, regions: readonly string[], data: string): string {
+function describe(report: FetchReport, regions: readonly string[], { data, sources }: Pick<Options, 'data' | 'sources'>): string {
   const asked = report.sources.filter(({ files }) => files.length > 0);
   const lines = asked.length === 0 ? [] : [textTable(asked.map((each) => [each.source, each.license, ...lineOf(each)]), ['source', 'licence', 'size', report.dryRun ? 'would be' : 'outcome'])];
   if (report.dryRun) {
     const wanted = asked.flatMap(({ files }) => files.filter(({ outcome }) => outcome === 'wanted'));
     const unsaid = wanted.filter(({ bytes }) => bytes === null).length;
-    lines.push('', `to download: ${wanted.length} files, ${byteText(sum(wanted))}${unsaid === 0 ? '' : ` and ${unsaid} of which the publisher says no size`}`);
+    lines.push('', `to download: ${filesText(wanted.length)}, ${byteText(sum(wanted))}${unsaid === 0 ? '' : ` and ${unsaid} of which the publisher says no size`}`);
   } else {
     const received = asked.flatMap(({ files }) => files).reduce((total, file) => total + file.received, 0);
     lines.push('', `${received === 0 ? 'nothing was downloaded' : `${byteText(received)} downloaded`} (${duration(report.seconds)})`);
@@ -53,11 +64,18 @@ function describe(report: FetchReport, regions: readonly string[], data: string)
   const hands = report.sources.flatMap(({ source, license, byHand }) => (byHand === null ? [] : [{ source, license, ...byHand }]));
   if (hands.length > 0) lines.push('', 'By hand, because it needs an account or has no fixed address; sections that lack it say "not mapped":');
   for (const { source, license, how, folder, there } of hands) {
-    lines.push(`  ${source} (${license})${there === 0 ? '' : `, ${there} files are there`}`, `    ${how}.`, `    Put it into ${folder}`);
+    lines.push(`  ${source} (${license})${there === 0 ? '' : `, ${filesText(there)} there`}`, `    ${how}.`, `    Put it into ${folder}`);
   }
+  // Where nothing came, the errors say what to do.
+  if (report.failures.length > 0 && asked.every(({ files }) => files.every(({ error }) => error !== null))) return lines.join('\n');
   const [region = ''] = regions;
-  const next = report.dryRun ? `mappale fetch ${regions.join(' ')} --data ${data}` : regions.length === 1 ? `mappale load-region ${region} --data ${data}` : `mappale refresh ${regions.join(' ')} --data ${data}`;
+  const named = sources === undefined ? '' : ` --sources ${sources.join(',')}`;
+  const next = report.dryRun ? `mappale fetch ${regions.join(' ')}${named} --data ${quoted(data)}` : regions.length === 1 ? `mappale load-region ${region} --data ${quoted(data)}` : `mappale refresh ${regions.join(' ')} --data ${quoted(data)}`;
   return [...lines, '', 'Next:', `  npx ${next}`].join('\n');
+}
+
+function filesText(count: number): string {
+  return `${group(count)} ${count === 1 ? 'file' : 'files'}`;
 }
 
 function sum(files: readonly { readonly bytes: number | null }[]): number {
@@ -70,7 +88,7 @@ const WORDS = { new: 'downloaded', changed: 'downloaded, changed', wanted: 'down
 function lineOf({ files }: SourceReport): [size: string, outcome: string] {
   const outcomes = [...new Set(files.map(({ outcome }) => outcome))].map((outcome) => {
     const same = files.filter((each) => each.outcome === outcome);
-    return `${WORDS[outcome]}: ${same.length === 1 ? same[0]?.name ?? '' : `${same.length} files`}`;
+    return `${WORDS[outcome]}: ${same.length === 1 ? same[0]?.name ?? '' : filesText(same.length)}`;
   });
   return [byteText(sum(files)), outcomes.join('; ')];
 }

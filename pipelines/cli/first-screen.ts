@@ -1,13 +1,15 @@
 /** What `mappale` says when nothing else is typed: what this machine has, what is published, and what to type next. Changes nothing. */
 import { readConfig } from '../config.ts';
 import { loadSources } from '../contract/registry.ts';
-import { unitName } from '../contract/regions.ts';
+import { unitName, unitSlug } from '../contract/regions.ts';
 import type { Database } from '../db/index.ts';
 import { checkServer } from '../db/migrate.ts';
+import { mustTakeDatabase } from '../db/pglite-folder.ts';
 import { appliedFiles, requireCurrent } from '../db/state.ts';
 import { MappaleError } from '../errors.ts';
 import { gdal } from '../formats/vector.ts';
 import { group } from '../progress.ts';
+import { quoted } from '../typed.ts';
 import { VERSION } from '../run/context.ts';
 import { looking } from './command.ts';
 
@@ -46,11 +48,57 @@ export async function firstScreen(): Promise<string> {
 
 async function look(url: string): Promise<Found> {
   try {
-    return await looking(url, async (database) => (database === null ? { lines: [`${url}: not there yet, the first load makes it`], next: FIRST } : published(database)));
+    return await looking(url, async (database) => {
+      if (database !== null) return published(database);
+      await mustTakeDatabase(url.slice('pglite:'.length), false);
+      return { lines: [`${url}: not there yet, the first load makes it`], next: FIRST };
+    });
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
-    return { lines: [`${error.message} [${error.code}]`, ...[error.detail, error.hint].filter((line) => line !== undefined)], next: [...(error.mend === undefined ? [] : [[error.mend, 'mends it'] as const]), ['npx mappale doctor', 'what else stands in the way']] };
+    return inTheWay(error);
   }
+}
+
+function inTheWay({ message, code, at, detail, hint, mend }: MappaleError): Found {
+  return {
+    lines: [`${message} [${code}]`, ...[at, detail, hint].filter((line) => line !== undefined)],
+    next: [...(mend === undefined ? [] : [[mend, 'mends it'] as const]), ['npx mappale doctor', 'what else stands in the way']],
+  };
+}
+
+/** The last run, and the data folders of the last one that had any. */
+interface LastRun extends Record<string, unknown> {
+  readonly command: string;
+  readonly arguments: { readonly data?: readonly string[]; readonly regions?: readonly number[] | null };
+  /** Null: it ended without one, or not at all. */
+  readonly code: number | null;
+  /** It ended, or what it runs in did not let it. */
+  readonly ended: boolean;
+  readonly data: readonly string[] | null;
+}
+
+// A run that lives holds a lock of its number.
+const LAST_RUN = `select r.command, r.arguments, r.exit_code::int4 as code,
+   r.ended_at is not null or pg_try_advisory_xact_lock(hashtext('mappale run'), r.run_id) as ended,
+   (select d.arguments -> 'data' from ledger.run d where jsonb_typeof(d.arguments -> 'data') = 'array' order by d.run_id desc limit 1) as data
+ from ledger.run r
+ order by r.run_id desc
+ limit 1`;
+
+/** What is to be said of the last run, and how it goes on. */
+function toldOf({ command, arguments: { data, regions }, code, ended }: LastRun): readonly [lines: readonly string[], again: Next] {
+  if (!ended) return [[`${command} is under way`], []];
+  if (code === 0) return [[], []];
+  if (code !== null) return [[`the last run, ${command}, ended with exit code ${code}: npx mappale status`], []];
+  const broken = `the last run, ${command}, was broken off; nothing published was touched`;
+  if (data === undefined) return [[broken], []];
+  const slugs = (regions ?? []).map(unitSlug);
+  const same = ['npx mappale', command === 'watch' ? 'refresh' : command, ...slugs, ...data.flatMap((folder) => ['--data', quoted(folder)])].join(' ');
+  return [[broken], [[same, 'goes on where it stopped']]];
+}
+
+function dataOf(run: LastRun | undefined): string {
+  return (run?.data ?? ['FOLDER']).map((folder) => `--data ${quoted(folder)}`).join(' ');
 }
 
 /** A region that is published. */
@@ -65,6 +113,7 @@ async function published(database: Database): Promise<Found> {
     await requireCurrent(database, await loadSources());
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
+    if (error.code !== 'DATABASE_OUT_OF_DATE') return inTheWay(error.knowing({ at: database.label }));
     return { lines: [`${database.label}: ${error.message}`], next: [['npx mappale migrate', 'brings it to this version and keeps its rows']] };
   }
   const regions = await database.query<Region>(
@@ -74,19 +123,18 @@ async function published(database: Database): Promise<Found> {
      where p.state = 'current' and p.unit_code > 0
      order by p.unit_code`,
   );
-  const [run] = await database.query<{ command: string; code: number }>(
-    'select command, exit_code::int4 as code from ledger.run where ended_at is not null order by run_id desc limit 1',
-  );
-  const failed = run !== undefined && run.code !== 0 ? [`the last run, ${run.command}, ended with exit code ${run.code}: mappale status`] : [];
-  if (regions.length === 0) return { lines: [`${database.label}: nothing is published`, ...failed], next: FIRST };
+  const [run] = await database.query<LastRun>(LAST_RUN);
+  const [last, again] = run === undefined ? [[], []] : toldOf(run);
+  if (regions.length === 0) return { lines: [`${database.label}: nothing is published`, ...last], next: [...again, ...FIRST] };
   const ages = (days: number): string => (days === 0 ? 'today' : days === 1 ? 'yesterday' : `${days} days ago`);
   const lines = regions.map(({ unit, parcels, days }) => `${unitName(unit)}: ${group(parcels)} parcels, published ${ages(days)}`);
   const [parcel] = await database.query<{ fid: number | null }>("select min(fid) as fid from core.parcel where kind = 'land'");
   return {
-    lines: [database.label, ...lines, ...failed],
+    lines: [database.label, ...lines, ...last],
     next: [
+      ...again,
       [`npx mappale parcel ${parcel?.fid ?? 'ID'}`, 'a record'], ['npx mappale serve', 'the read interface and a map, on this machine'],
-      ['npx mappale refresh --data ~/downloads', 'what is new in the publishers\' files'], ['npx mappale status', 'tables, releases and the last runs'],
+      [`npx mappale refresh ${dataOf(run)}`, 'what is new in the publishers\' files'], ['npx mappale status', 'tables, releases and the last runs'],
     ],
   };
 }

@@ -1,6 +1,7 @@
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
 import { mkdir } from 'node:fs/promises';
 import type { Command } from 'commander';
+import { MappaleError } from '../errors.ts';
 import { withContext, type Context } from '../run/context.ts';
 import { firstFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
@@ -31,7 +32,12 @@ export function loadRegionCommand(): Command {
 async function writeDemo(context: Context): Promise<string> {
   const { writeSynthetic } = await import('../synthetic/synthetic.ts');
   const folder = join('.mappale', 'demo');
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true }).catch((error: unknown) => {
+    throw new MappaleError('the raw files of the synthetic region cannot be written here', {
+      code: 'FOLDER_UNWRITABLE', kind: 'usage', at: resolve(folder), detail: `expected a place that this user may write to, found: ${(error as Error).message}`,
+      hint: 'Write them elsewhere, and load them from there: npx mappale load-region molise --data /OTHER_FOLDER/demo', mend: 'npx mappale synth --out /OTHER_FOLDER/demo', cause: error,
+    });
+  });
   context.log.info(`writing the raw files of a synthetic region (${DEMO.parcels} parcels, seed ${DEMO.seed}) to ${folder}`);
   await writeSynthetic(context.sources, folder, DEMO);
   return folder;

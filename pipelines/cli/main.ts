@@ -3,6 +3,7 @@ import { Command } from 'commander';
 import { VERSION } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
 import { isFull } from '../formats/file-error.ts';
+import { quoted } from '../typed.ts';
 import { usageExit } from './command.ts';
 import { diffCommand } from './diff.ts';
 import { doctorCommand } from './doctor.ts';
@@ -59,12 +60,21 @@ export async function main(argv: readonly string[]): Promise<void> {
     if (argv.length === 2) process.stdout.write(`${await firstScreen()}\n`);
     else await program().parseAsync([...argv]);
   } catch (thrown) {
-    const error = isFull(thrown) ? diskFull(thrown as NodeJS.ErrnoException) : thrown;
+    const error = isFull(thrown) ? diskFull(thrown as NodeJS.ErrnoException) : forbidden(thrown as NodeJS.ErrnoException) ?? thrown;
     if (!(error instanceof MappaleError)) throw error;
     process.stderr.write(`${error.report()}\n`);
     if (argv.includes('--json')) process.stdout.write(`${JSON.stringify(error)}\n`);
     process.exitCode = error.exitCode;
   }
+}
+
+/** What the system does not let this user read or write, wherever it is; null: it is something else. */
+function forbidden({ code, syscall, path, message }: NodeJS.ErrnoException): MappaleError | null {
+  // On a disk that only reads, a folder that is to be made with those above it is told to be missing.
+  if (path === undefined || !(['EACCES', 'EPERM', 'EROFS'].includes(code ?? '') || (code === 'ENOENT' && syscall === 'mkdir'))) return null;
+  return new MappaleError('the system does not let this user read or write there', {
+    code: 'FOLDER_UNWRITABLE', kind: 'usage', at: path, detail: `expected the right to, found: ${message}`, hint: 'Give this user the right, or name another place.', mend: `ls -ld ${quoted(path)}`,
+  });
 }
 
 /** Wherever it filled up: a folder that a command makes files in, or the one for temporary files. */

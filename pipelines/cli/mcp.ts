@@ -59,7 +59,7 @@ async function overHttp(asked: Asked, { host, port }: Options, log: Log): Promis
     await listening;
     const { port: given } = server.address() as AddressInfo;
     process.stdout.write(`http://${host.includes(':') ? `[${host}]` : host}:${given}${PATH}\n`);
-    log.info('listening; each request needs a token: mappale token create --scopes geocoding:read,parcels:read,admin_data:read; stop with Ctrl-C');
+    log.info('listening; each request needs a token: npx mappale token create --scopes geocoding:read,parcels:read,admin_data:read; stop with Ctrl-C');
     await stopSignal();
   } finally {
     await new Promise((resolve) => {

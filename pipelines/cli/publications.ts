@@ -1,7 +1,7 @@
 /** Commands that change what is published, and read no file. */
 import type { Command } from 'commander';
 import { rollback, withdraw } from '../build/publish.ts';
-import { unitName, type Region } from '../contract/regions.ts';
+import { unitName, unitSlug, type Region } from '../contract/regions.ts';
 import { releaseHold, setHold } from '../ledger/hold.ts';
 import { forget } from '../operate/forget.ts';
 import { prune } from '../operate/prune.ts';
@@ -35,7 +35,7 @@ export function pinCommand(): Command {
       const unit = parseUnit(name);
       return change(options, 'pin', { unit }, async ({ database, config }) => {
         await setHold(database, { unit, kind: 'pinned', fingerprint: null, reason: options.reason ?? null }, config.host);
-        return [{ unit, pinned: true }, () => `${unitName(unit)} is pinned: a refresh leaves it as it is published. To let it go: mappale unpin ${name}`];
+        return [{ unit, pinned: true }, () => `${unitName(unit)} is pinned: a refresh leaves it as it is published. To let it go: npx mappale unpin ${unitSlug(unit)}`];
       });
     });
 }
@@ -73,8 +73,8 @@ export function withdrawCommand(): Command {
     .option('--json', 'print as JSON')
     .action(({ code, name, slug }: Region, options: Options) => change(options, 'withdraw', { unit: code }, async ({ database }, run) => {
       const done = await withdraw(database, code, run, options.reason ?? null);
-      return [done, () => `${name}: publication ${done.publication} is withdrawn, nothing of it is served. To bring it back: mappale rollback ${slug}. `
-        + `To let a refresh publish it anew: mappale unpin ${slug}`];
+      return [done, () => `${name}: publication ${done.publication} is withdrawn, nothing of it is served. To bring it back: npx mappale rollback ${slug}. `
+        + `To let a refresh publish it anew: npx mappale unpin ${slug}`];
     }));
 }
 

@@ -34,7 +34,7 @@ export function reportCommand(): Command {
       if ((region === undefined) === (comune === undefined)) {
         throw new MappaleError('report is of a region or of a comune', {
           code: 'REPORT_OF_WHAT', kind: 'usage', detail: `expected one of REGION and --comune, found ${region === undefined ? 'none' : 'both'}`,
-          hint: 'mappale report molise, or mappale report --comune H501',
+          hint: 'npx mappale report molise, or npx mappale report --comune H501',
         });
       }
       return look(options, async (context) => {

@@ -30,7 +30,7 @@ export function describe(report: RefreshReport): string {
 /** Files of a refresh that nothing is made from, and those in force that are not there any more: each with the reason. */
 export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unused' | 'left' | 'survey'>): string[] {
   return [
-    ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintage}); mappale forget takes it out of force`),
+    ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintage}); npx mappale forget FILE takes it out of force`),
     ...unused.map(({ path, source, reason }) => `not used: ${path} (${source}): ${reason}`),
     ...survey.aside.map(({ path, source, reason }) => `left aside: ${path} (${source}): ${reason}`),
     ...describeUnknown(survey.unknown),

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { loadSources } from '../contract/registry.ts';
+import { chooseSources, loadSources } from '../contract/registry.ts';
 import { tableOf } from '../contract/sql-files.ts';
 import { textTable } from '../text-table.ts';
 import { command, print } from './command.ts';
@@ -9,7 +9,7 @@ export function sourcesCommand(): Command {
     .argument('[id]', 'one source, with everything that its manifest says')
     .option('--json', 'print the manifests as JSON')
     .action(async (id: string | undefined, options: { json?: boolean }) => {
-      const sources = (await loadSources()).filter((source) => id === undefined || source.id === id);
+      const sources = chooseSources(await loadSources(), id === undefined ? null : [id.toLowerCase()]);
       const manifests = sources.map(({ manifest, layer }) => ({ ...manifest, makes: layer.writes.map(tableOf) }));
       print(options.json === true || id !== undefined, id === undefined ? manifests : manifests[0] ?? null, () => textTable(
         manifests.map((manifest) => [manifest.id, manifest.attribution.holder, manifest.attribution.license, manifest.cadence, manifest.makes.join(', ')]),

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Context } from '../run/context.ts';
 import type { Offence } from '../build/gate-rule.ts';
-import { unitName } from '../contract/regions.ts';
+import { unitName, unitSlug } from '../contract/regions.ts';
 import { SECTIONS } from '../contract/sections.ts';
 import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -70,7 +70,11 @@ export async function readStatus({ database, sources }: Context) {
       'select source_id as source, vintage, region_code::int4 as region, state, records, rows, rejects, duplicates from ledger.release order by source_id, vintage, release_id',
     ),
     runs: await database.query<RunRow>(
-      `select run_id as run, command, to_char(started_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as started_at, outcome, exit_code::int4 as exit_code
+      `select run_id as run, command, to_char(started_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as started_at, coalesce(
+         outcome,
+         -- A run that lives holds a lock of its number.
+         case when pg_try_advisory_xact_lock(hashtext('mappale run'), run_id) then 'interrupted' end
+       ) as outcome, exit_code::int4 as exit_code
        from ledger.run order by run_id desc limit 5`,
     ),
   };
@@ -98,7 +102,7 @@ function describe({ database, regions, held, left, unread, releases, runs }: Sta
   }
   for (const { unit, kind, reason, heldBy, heldAt } of held) {
     const why = reason === null ? '' : `: ${reason}`;
-    lines.push('', `${unitName(unit)}: ${kind.replace('_', ' ')} by ${heldBy} on ${heldAt.slice(0, 10)}${why} (mappale unpin ${unitName(unit)})`);
+    lines.push('', `${unitName(unit)}: ${kind.replace('_', ' ')} by ${heldBy} on ${heldAt.slice(0, 10)}${why} (npx mappale unpin ${unitSlug(unit)})`);
   }
   if (left.length > 0) lines.push('', ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintage})`));
   for (const { section, unit, parcels } of unread) {

@@ -37,7 +37,7 @@ export function tokenCommand(): Command {
     .option('--json', 'print as JSON')
     .action((options: { json?: boolean }) => look(options, async ({ database }) => {
       const tokens = await listTokens(database);
-      return [tokens, () => (tokens.length === 0 ? 'no tokens yet; try: mappale token create --scopes parcels:read' : textTable(
+      return [tokens, () => (tokens.length === 0 ? 'no tokens yet; try: npx mappale token create --scopes parcels:read' : textTable(
         tokens.map(({ id, name, scopes, state, created_at, expires_at, used }) => [String(id), name, scopes.join(' '), state, created_at, expires_at, used]),
         ['token', 'name', 'scopes', 'state', 'created', 'expires', 'used this hour'],
       ))];

@@ -1,7 +1,8 @@
 import type { Command } from 'commander';
-import { expandPath, readConfig, sourceSettings } from '../config.ts';
+import { expandPath, readConfig, readProxies, sourceSettings } from '../config.ts';
 import { loadSources } from '../contract/registry.ts';
 import { MappaleError } from '../errors.ts';
+import { mustHaveFolder } from '../formats/write-beside.ts';
 import { makeLog } from '../log.ts';
 import { withContext } from '../run/context.ts';
 import { collectPaths, command, parseCount, parseRegion } from './command.ts';
@@ -31,24 +32,26 @@ export function watchCommand(): Command {
     .option('--metrics-file <file>', 'write the state as a Prometheus text file after each turn')
     .action(async (names: string[], options: Options) => {
       // Loaded when they are asked for: they bring the HTTP client and the writer of figures.
-      const { describeTurn, turn, untilNext } = await import('../operate/watch.ts');
+      const [{ describeTurn, sleepUntil, turn, untilNext }, { CLOCK }] = await Promise.all([import('../operate/watch.ts'), import('../fetch/client.ts')]);
       const config = readConfig();
       const [first = '', ...others] = foldersOf(options);
       const regions = names.map(parseRegion);
       // One line a night: besides it only what a person should know.
       const log = Object.assign(makeLog(config, process.stderr), { info: () => undefined, progress: () => undefined });
       const sources = await loadSources();
+      const metrics = options.metricsFile === undefined ? null : expandPath(options.metricsFile);
+      if (metrics !== null) await mustHaveFolder(metrics);
       for (;;) {
-        const line = await turn({ sources, settings: sourceSettings, log, open: (work) => withContext({ access: 'write', log }, work) }, {
+        const line = await turn({ sources, settings: sourceSettings, proxies: readProxies(), log, open: (work) => withContext({ access: 'write', log }, work) }, {
           regions: regions.length === 0 ? null : regions, data: [first, ...others], parallel: options.parallel, webhook: options.webhook ?? null,
-          metrics: options.metricsFile === undefined ? null : expandPath(options.metricsFile),
+          metrics,
         });
         process.stdout.write(`${config.log === 'json' ? JSON.stringify(line) : describeTurn(line)}\n`);
         if (options.once === true) {
           process.exitCode = line.exit_code;
           return;
         }
-        await new Promise((resolve) => setTimeout(resolve, untilNext(options.at, new Date())));
+        await sleepUntil(Date.now() + untilNext(options.at, new Date()), CLOCK);
       }
     });
 }

@@ -5,8 +5,8 @@ import { ROOT } from '../config.ts';
 import type { Region } from './regions.ts';
 
 /**
- * When a publisher issues: every day, or on days of the year (`MM-DD`, UTC) from which on something newer may be there. `watch` asks once after
- * each of them and never more often.
+ * When a publisher issues: every day, or on days of the year (`MM-DD`, UTC) from which on something newer may be there. `watch` asks after
+ * each of them, and for some weeks once a week.
  */
 export type Cycle = 'daily' | readonly string[];
 

@@ -48,10 +48,11 @@ function key(text: string): string {
   return text.normalize('NFD').toLowerCase().replace(/[^a-z]/g, '');
 }
 
-/** Second names that publishers print after a slash or instead of the Italian one. */
+/** Second names that publishers print after a slash or instead of the Italian one, and those that other languages have. */
 const ALIASES: Readonly<Record<string, number>> = {
   valledaostavalleedaoste: 2, valleaosta: 2, trentinoaltoadigesudtirol: 4, trentinoaltoadigepatrento: 4,
-  trentinoaltoadigepabolzano: 4, trentino: 4, emilia: 8, friuli: 6,
+  trentinoaltoadigepabolzano: 4, trentino: 4, altoadige: 4, sudtirol: 4,
+  southtyrol: 4, aostavalley: 2, piedmont: 1, lombardy: 3, tuscany: 9, apulia: 16, sicily: 19, sardinia: 20, emilia: 8, friuli: 6, valleedaoste: 2,
 };
 
 const CODES: ReadonlyMap<string, number> = new Map([...REGIONS.map(({ name, code }) => [key(name), code] as const), ...Object.entries(ALIASES)]);
@@ -106,4 +107,9 @@ export function unitName(unit: number): string {
   const name = unit === 0 ? 'Italia' : findRegion(unit)?.name;
   if (name === undefined) throw new Error(`expected a region's code 1–20, or 0 for Italy, found ${unit}`);
   return name;
+}
+
+/** @returns what commands take for a unit, which no shell takes apart */
+export function unitSlug(unit: number): string {
+  return findRegion(unit)?.slug ?? 'italia';
 }

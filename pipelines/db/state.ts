@@ -90,6 +90,7 @@ export function refuseNewer(parts: readonly Part[], applied: Applied): void {
   if (found.length === 0) return;
   throw new MappaleError('the database was made by a newer version of this program', {
     code: 'DATABASE_NEWER', kind: 'database', detail: `expected what this version knows, found ${found.join(', ')}`, hint: 'Use the newer program, or another database.',
+    mend: 'export DATABASE_URL=postgres://USER@HOST:5432/OTHER_DATABASE',
   });
 }
 

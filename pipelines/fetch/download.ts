@@ -1,24 +1,24 @@
 /** One file: is there a newer one, how does it come, and is it what it should be? */
 import { mkdir, open, rename, rm, stat, type FileHandle } from 'node:fs/promises';
-import { basename, dirname, join } from 'node:path';
-import type { RemoteFile } from '../contract/download.ts';
+import { basename, dirname, extname, join } from 'node:path';
+import type { Edition, RemoteFile } from '../contract/download.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { inputError, MappaleError } from '../errors.ts';
 import { freeBytes } from '../formats/disk.ts';
 import { isFull } from '../formats/file-error.ts';
 import { sha256OfFile } from '../formats/streams.ts';
 import { recognise } from '../ingest/locate.ts';
-import { retyped, withOption } from '../typed.ts';
-import { BROKEN, discard, giveUp, reasonOf, type Answer, type Clock, type Publisher } from './client.ts';
+import { quoted, retyped, withOption } from '../typed.ts';
+import { BROKEN, discard, giveUp, headOf, reasonOf, type Answer, type Clock, type Publisher } from './client.ts';
 import { partOf, readKept, readPart, sidecarOf, writeJson, type Kept, type Part, type Version } from './kept.ts';
-import { isPage, linksOf, PAGE_BYTES, pageError } from './page.ts';
+import { isPage, linksOf, PAGE_BYTES, pageError, titleOf } from './page.ts';
 
 export interface Wanted {
   readonly source: RegisteredSource;
   readonly file: RemoteFile;
   /** Folder of this source's downloads. */
   readonly folder: string;
-  /** Stands in the place of `file.base`. */
+  /** Stands in the place of `file.base`, or is the address of the file itself. */
   readonly base: string | null;
   /** What a publisher knows its user by, as a parameter of the query. */
   readonly token: { readonly parameter: string; readonly value: string } | null;
@@ -58,6 +58,10 @@ export interface Downloaded {
 const FIRST = 128;
 /** The end of a zip, where each entry's CRC-32 stands: a zip of the same end is the same. */
 const END = 65_536;
+/** Bytes of a page that are looked through for a link. */
+const LONGEST_PAGE = 16 * 1024 * 1024;
+/** What is new of a download that broke off, so that it is patience and not stubbornness to go on. */
+const HEADWAY = 1024 * 1024;
 /** Left free on the disk. */
 const SPARE = 64 * 1024 * 1024;
 
@@ -102,6 +106,7 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
     await refuseWithoutRoom(path, found.bytes);
     const { bytes: received, answer, version } = await receive(path, found, wanted, around);
     const part = partOf(path);
+    await refusePage(part, answer, wanted, around);
     const { role, vintage } = await accept(part, wanted, around);
     const sha256 = await sha256OfFile(part);
     const same = kept?.sha256 === sha256;
@@ -125,21 +130,31 @@ function headersOf({ headers }: Wanted, more: Readonly<Record<string, string>>):
   return { ...headers, ...more };
 }
 
-function addressOf({ file, base, token }: Wanted, path: string): string {
-  const url = `${base ?? file.base}${path}`;
+/**
+ * Is an address that was set that of the file itself? Else it is what the file's own part stands behind.
+ * @returns the file's name there; null: it is not
+ */
+export function namedBy(base: string, { editions: [{ name }] }: RemoteFile): string | null {
+  const last = base.slice(Math.max(...['/', '=', '?', '&'].map((mark) => base.lastIndexOf(mark))) + 1);
+  return last !== new URL(base).host && extname(last).toLowerCase() === extname(name).toLowerCase() ? plainName(last) : null;
+}
+
+function addressOf({ file, base, token }: Wanted, { path }: Edition): string {
+  const url = base === null ? `${file.base}${path}` : namedBy(base, file) !== null || path === '' ? base : `${base}${/[/=?&]$/.test(base) ? '' : '/'}${path}`;
   return token === null ? url : `${url}${url.includes('?') ? '&' : '?'}${token.parameter}=${encodeURIComponent(token.value)}`;
 }
 
 /** The newest edition that the publisher has. @returns null: none, of a file that need not be */
 async function find(wanted: Wanted, around: Surroundings): Promise<Found | null> {
-  const { file } = wanted;
+  const { file, base } = wanted;
+  const itself = base === null ? null : namedBy(base, file);
   const tried: string[] = [];
-  for (const edition of file.editions) {
+  for (const edition of itself === null ? file.editions : [file.editions.find(({ name }) => name === itself) ?? file.editions[0]]) {
     let { name } = edition;
-    let url = addressOf(wanted, edition.path);
+    let url = addressOf(wanted, edition);
     if (file.link !== undefined) {
-      url = await linkOn(url, file.link, wanted, around);
-      name = basename(new URL(url).pathname);
+      if (itself === null) url = await linkOn(url, file.link, wanted, around);
+      name = plainName(basename(new URL(url).pathname));
     }
     const found = await probe(url, name, wanted, around);
     if (found !== null) return found;
@@ -157,15 +172,25 @@ export function settingOf({ source }: Pick<Wanted, 'source'>, what: 'URL' | 'TOK
   return `MAPPALE_${source.id.toUpperCase()}_${what}`;
 }
 
-function byHand({ folder, file, source }: Wanted): string {
-  return `Or download it in a browser (mappale sources ${source.id} says where) and save it as ${join(folder, file.editions[0].name)}.`;
+function byHand({ folder, file, source, token }: Wanted): string {
+  const without = `Or download it in a browser (npx mappale sources ${source.id} says where) and save it as ${join(folder, file.editions[0].name)}.`;
+  return token === null ? without : `The token may have expired: get a new one, and set ${settingOf({ source }, 'TOKEN')} to it. ${without}`;
+}
+
+/** A name in an address, as a file is called: whoever links it may not choose a folder. */
+function plainName(text: string): string {
+  try {
+    return basename(decodeURIComponent(text).replaceAll('\\', '/'));
+  } catch {
+    return basename(text);
+  }
 }
 
 async function linkOn(url: string, link: RegExp, wanted: Wanted, around: Surroundings): Promise<string> {
   const answer = await around.publisher.ask(url, headersOf(wanted, {}));
   if (answer.status !== 200 && answer.status !== 404 && answer.status !== 410) throw await statusError(answer, url, wanted, around);
-  const page = await answer.body.text();
-  const found = linksOf(page).find((each) => link.test(each));
+  const page = (await headOf(answer, LONGEST_PAGE)).toString('utf8');
+  const found = linksOf(page).find((each) => link.test(each) && URL.canParse(each, answer.url));
   if (found !== undefined) return new URL(found, answer.url).href;
   throw inputError('the page does not link the file any more', {
     code: 'DOWNLOAD_LINK', at: around.hide(url), detail: `expected a link like ${link.source}, found ${linksOf(page).length} others`,
@@ -179,15 +204,17 @@ async function linkOn(url: string, link: RegExp, wanted: Wanted, around: Surroun
  */
 async function probe(url: string, name: string, wanted: Wanted, around: Surroundings): Promise<Found | null> {
   const kept = await readKept(join(wanted.folder, name));
+  // Another server may give the same ETag to another file.
+  const known = kept?.url === around.hide(url) ? kept : null;
   const answer = await around.publisher.ask(url, headersOf(wanted, {
     range: `bytes=0-${FIRST - 1}`,
-    ...(kept === null || kept.etag === null ? {} : { 'if-none-match': kept.etag }),
-    ...(kept === null || kept.last_modified === null ? {} : { 'if-modified-since': kept.last_modified }),
+    ...(known === null || known.etag === null ? {} : { 'if-none-match': known.etag }),
+    ...(known === null || known.last_modified === null ? {} : { 'if-modified-since': known.last_modified }),
   }));
   const { status, headers } = answer;
-  if (status === 304 && kept !== null) {
+  if (status === 304 && known !== null) {
     await discard(answer);
-    const { etag, last_modified, bytes } = kept;
+    const { etag, last_modified, bytes } = known;
     return { url, name, etag, last_modified, bytes, ranges: true, head: Buffer.alloc(0), answer, whole: null, same: true };
   }
   if (status === 404 || status === 410) {
@@ -195,46 +222,34 @@ async function probe(url: string, name: string, wanted: Wanted, around: Surround
     return null;
   }
   if (status !== 200 && status !== 206) throw await statusError(answer, url, wanted, around);
-  const total = status === 206 ? rangeOf(answer)?.total ?? null : lengthOf(answer);
-  const head = status === 206 ? Buffer.from(await answer.body.arrayBuffer()) : around.dryRun ? await headOf(answer) : Buffer.alloc(0);
-  if (isPage(head)) throw pageError(head, answer.url, answer.redirected, around.hide(url), byHand(wanted));
+  // A range of what was packed for the way is none of the file.
+  const ranges = status === 206 && !answer.packed;
+  const total = ranges ? rangeOf(answer)?.total ?? null : lengthOf(answer);
+  const head = status === 206 || around.dryRun ? await headOf(answer, PAGE_BYTES) : Buffer.alloc(0);
+  if (status === 206) giveUp(answer);
+  if (isPage(head)) throw pageError(head, answer.url, answer.redirected, around.hide, byHand(wanted));
   return {
-    url, name, etag: headers['etag'] ?? null, last_modified: headers['last-modified'] ?? null, bytes: total, ranges: status === 206, head, answer,
+    url, name, etag: headers['etag'] ?? null, last_modified: headers['last-modified'] ?? null, bytes: total, ranges, head, answer,
     whole: status === 200 ? answer : null, same: false,
   };
 }
 
 async function statusError(answer: Answer, url: string, wanted: Wanted, around: Surroundings): Promise<MappaleError> {
   const { status } = answer;
-  const head = await headOf(answer);
-  if (status === 401 || status === 407) {
+  const head = await headOf(answer, PAGE_BYTES);
+  giveUp(answer);
+  if (status === 401 || (status === 403 && wanted.token !== null)) {
     return inputError('the publisher asks for a login', {
       code: 'DOWNLOAD_LOGIN', at: around.hide(url), detail: `expected the file, found status ${status}`,
-      hint: wanted.token === null ? byHand(wanted) : `The token has expired: get a new one, set ${settingOf(wanted, 'TOKEN')} to it and run the same command again.`,
+      hint: wanted.token === null ? byHand(wanted).replace('Or d', 'D') : `The token has expired: get a new one, set ${settingOf(wanted, 'TOKEN')} to it and run the same command again.`,
       mend: wanted.token === null ? undefined : `export ${settingOf(wanted, 'TOKEN')}=NEW_TOKEN`,
     });
   }
-  const text = isPage(head) ? /<title[^>]*>([^<]*)/i.exec(head.toString('utf8'))?.[1] : head.toString('utf8', 0, 80);
+  const text = isPage(head) ? titleOf(head) : around.hide(head.toString('utf8')).trim().slice(0, 80);
   return inputError('the publisher refuses the download', {
-    code: 'DOWNLOAD_REFUSED', at: around.hide(url), detail: `expected the file, found status ${status}${text === undefined || text.trim() === '' ? '' : `, ${JSON.stringify(text.trim().slice(0, 80))}`}`,
+    code: 'DOWNLOAD_REFUSED', at: around.hide(url), detail: `expected the file, found status ${status}${text === '' || /[\0-\x08\x0e-\x1f\ufffd]/.test(text) ? '' : `, ${JSON.stringify(text)}`}`,
     hint: `Try again in an hour: some refuse whom they do not know yet. ${byHand(wanted)}`,
   });
-}
-
-/** The first bytes of a body, of which no more is read. */
-async function headOf({ body }: Answer): Promise<Buffer> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk as Buffer);
-      bytes += (chunk as Buffer).length;
-      if (bytes >= PAGE_BYTES) break;
-    }
-  } catch {
-    // What came of it is enough for a message.
-  }
-  return Buffer.concat(chunks);
 }
 
 /** `bytes 0-127/53740211` */
@@ -243,9 +258,9 @@ function rangeOf({ headers }: Answer): { readonly start: number; readonly total:
   return start === undefined ? null : { start: Number(start), total: total === '*' ? null : Number(total) };
 }
 
-function lengthOf({ headers }: Answer): number | null {
+function lengthOf({ headers, packed }: Answer): number | null {
   const length = headers['content-length'];
-  return length === undefined || headers['content-encoding'] !== undefined ? null : Number(length);
+  return length === undefined || packed ? null : Number(length);
 }
 
 /** Weak ones (`W/"…"`) say that nothing important changed, which is enough for a file to stay. */
@@ -256,8 +271,10 @@ function opaque(etag: string): string {
 /** Is the server's file the one that is here? What neither server nor bytes tell is downloaded and compared. */
 async function isSame(kept: Kept, found: Found, path: string, wanted: Wanted, around: Surroundings): Promise<boolean> {
   if (found.bytes !== null && found.bytes !== kept.bytes) return false;
-  if (kept.etag !== null && found.etag !== null) return opaque(kept.etag) === opaque(found.etag);
-  if (kept.last_modified !== null && found.last_modified !== null && found.bytes !== null) return kept.last_modified === found.last_modified;
+  if (kept.url === around.hide(found.url)) {
+    if (kept.etag !== null && found.etag !== null) return opaque(kept.etag) === opaque(found.etag);
+    if (kept.last_modified !== null && found.last_modified !== null && found.bytes !== null) return kept.last_modified === found.last_modified;
+  }
   if (!found.ranges || found.bytes === null || found.head.toString('latin1', 0, 2) !== 'PK') return false;
   const from = Math.max(0, found.bytes - END);
   const answer = await around.publisher.ask(found.url, headersOf(wanted, { range: `bytes=${from}-${found.bytes - 1}` }));
@@ -265,7 +282,8 @@ async function isSame(kept: Kept, found: Found, path: string, wanted: Wanted, ar
     giveUp(answer);
     return false;
   }
-  const end = Buffer.from(await answer.body.arrayBuffer());
+  const end = await headOf(answer, END + 1);
+  giveUp(answer);
   const file = await open(path);
   try {
     const { buffer } = await file.read(Buffer.alloc(end.length), 0, end.length, from);
@@ -288,6 +306,18 @@ function diskFull(path: string, detail: string, cause?: unknown): MappaleError {
   });
 }
 
+/** What the system says of a folder that files are put into, in words; null: it is not of that. */
+export function unwritable(error: unknown, folder: string): MappaleError | null {
+  if (isFull(error)) return diskFull(join(folder, 'x'), 'expected room for the rest, found that the disk filled up', error);
+  const { code, message, syscall } = error as NodeJS.ErrnoException;
+  // On a disk that only reads, a folder that is to be made with those above it is told to be missing.
+  if (!(code === 'ENOENT' && syscall === 'mkdir') && !['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EEXIST'].includes(code ?? '')) return null;
+  return new MappaleError('the data folder cannot be written', {
+    code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: `expected a folder, or a place for one, that this user may write to, found: ${message}`,
+    hint: 'Name another one, or give this user the right to write there.', mend: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'), cause: error,
+  });
+}
+
 function mib(bytes: number): string {
   return `${Math.ceil(bytes / 1024 ** 2)} MiB`;
 }
@@ -297,8 +327,8 @@ async function sizeOf(path: string): Promise<number> {
 }
 
 /** Bytes that are here can be gone on from: only a strong ETag or a date says that the rest is of the same file. */
-function resumable(part: Part | null, found: Version): string | null {
-  if (part === null || part.bytes !== found.bytes) return null;
+function resumable(part: Part | null, url: string, found: Version): string | null {
+  if (part === null || part.url !== url || part.bytes !== found.bytes) return null;
   if (part.etag !== null && !part.etag.startsWith('W/')) return part.etag === found.etag ? part.etag : null;
   return part.last_modified !== null && part.last_modified === found.last_modified ? part.last_modified : null;
 }
@@ -308,8 +338,9 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
   const name = basename(path);
   let version: Version = found;
   let received = 0;
-  for (let attempt = 0; ; attempt += 1) {
-    const validator = found.ranges ? resumable(await readPart(path), version) : null;
+  let reached = 0;
+  for (let attempt = 0, tries = 0; ; attempt += 1, tries += 1) {
+    const validator = found.ranges ? resumable(await readPart(path), around.hide(found.url), version) : null;
     const offset = validator === null ? 0 : await sizeOf(part);
     // Whole, but the program ended before it was looked at.
     if (offset > 0 && offset === version.bytes) return { bytes: received, answer: found.answer, version };
@@ -326,13 +357,14 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
     const start = offset > 0 && other === null ? offset : 0;
     if (answer.status !== (start > 0 ? 206 : 200)) throw await statusError(answer, found.url, wanted, around);
     if (start === 0) version = versionOf(answer, version);
-    const { bytes, error } = await write(path, answer, start, version, wanted, around);
+    const { bytes, error } = await write(path, found.url, answer, start, version, around);
     received += bytes;
     const size = start + bytes;
     if (error === null && (version.bytes === null || size === version.bytes)) return { bytes: received, answer, version };
     const failure = incomplete(around.hide(found.url), size, version.bytes, error);
     if (failure.code === 'DOWNLOAD_CHANGED') await forget(part);
-    const seconds = BROKEN[attempt];
+    if (size >= reached + HEADWAY) [reached, tries] = [size, 0];
+    const seconds = BROKEN[tries];
     if (seconds === undefined) throw failure;
     around.note(`${name}: ${failure.message} (${failure.detail ?? ''}): asking again in ${seconds} s`);
     await around.clock.wait(seconds);
@@ -369,34 +401,27 @@ function isOther(answer: Answer, expected: Version, offset: number): string | nu
   return null;
 }
 
-/** Appends a body, whose beginning is looked at when it is the file's. @throws input errors for a page, `DISK_FULL` */
+/** Appends a body. @throws MappaleError `DISK_FULL` */
 async function write(
-  path: string, answer: Answer, start: number, expected: Version, wanted: Wanted, around: Surroundings,
+  path: string, url: string, answer: Answer, start: number, expected: Version, around: Surroundings,
 ): Promise<{ readonly bytes: number; readonly error: unknown }> {
   const part = partOf(path);
   const { etag, last_modified, bytes: total } = expected;
-  await writeJson(sidecarOf(part), { url: around.hide(answer.url), etag, last_modified, bytes: total } satisfies Part);
+  await writeJson(sidecarOf(part), { url: around.hide(url), etag, last_modified, bytes: total } satisfies Part);
   const file = await open(part, start === 0 ? 'w' : 'a');
   let bytes = 0;
   let error: unknown = null;
   around.progress(start, total);
   try {
     for await (const chunk of answer.body) {
-      const first = chunk as Buffer;
-      if (start === 0 && bytes === 0 && isPage(first)) {
-        throw pageError(Buffer.concat([first, await headOf(answer)]), answer.url, answer.redirected, around.hide(answer.url), byHand(wanted));
-      }
-      await append(file, first, path);
-      bytes += first.length;
+      await append(file, chunk as Buffer, path);
+      bytes += (chunk as Buffer).length;
       around.progress(start + bytes, total);
       if (total !== null && start + bytes > total) break;
     }
     await file.sync();
   } catch (caught) {
-    if (caught instanceof MappaleError) {
-      if (caught.code !== 'DISK_FULL') await forget(part);
-      throw caught;
-    }
+    if (caught instanceof MappaleError || isFull(caught)) throw caught;
     error = caught;
   } finally {
     await file.close();
@@ -409,13 +434,23 @@ async function append(file: FileHandle, chunk: Buffer, path: string): Promise<vo
   try {
     await file.appendFile(chunk);
   } catch (error) {
-    throw isFull(error) ? diskFull(path, 'expected room for the rest, found that the disk filled up', error) : error;
+    throw unwritable(error, dirname(path)) ?? error;
   }
 }
 
 async function forget(part: string): Promise<void> {
   await rm(part, { force: true });
   await rm(sidecarOf(part), { force: true });
+}
+
+/** @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN` */
+async function refusePage(part: string, answer: Answer, wanted: Wanted, around: Surroundings): Promise<void> {
+  const file = await open(part);
+  const { buffer, bytesRead } = await file.read(Buffer.alloc(PAGE_BYTES), 0, PAGE_BYTES, 0).finally(() => file.close());
+  const head = buffer.subarray(0, bytesRead);
+  if (!isPage(head)) return;
+  await forget(part);
+  throw pageError(head, answer.url, answer.redirected, around.hide, byHand(wanted));
 }
 
 /** Is it what it should be, as far as `validate` knows files? What is not is not kept. */
@@ -427,7 +462,8 @@ async function accept(part: string, { source, folder }: Wanted, around: Surround
     const what = found === null ? 'one that no source reads' : found.source === source.id ? `one that is left aside: ${found.recognition.ignored ?? ''}` : `one of ${found.source}`;
     throw inputError('the publisher sent another file', {
       code: 'DOWNLOAD_OTHER', at: name, detail: `expected a file of ${source.id}, found ${what}`,
-      hint: `Nothing was kept. Its publisher may have changed it: download it by hand and look at it with mappale validate ${join(folder, name)}.`,
+      hint: `Nothing was kept, and what was there stays. Its publisher may have changed it: download it by hand, save it as ${join(folder, name)}, and look what it is.`,
+      mend: `npx mappale validate ${quoted(join(folder, name))}`,
     });
   } catch (error) {
     // What has nothing to do with the file (no GDAL on this machine) does not undo its download.
@@ -436,7 +472,8 @@ async function accept(part: string, { source, folder }: Wanted, around: Surround
     if (error.code === 'DOWNLOAD_OTHER') throw error;
     throw inputError(`the publisher sent what is no file of ${source.id}: ${error.message}`, {
       code: error.code, at: name, detail: error.detail, cause: error,
-      hint: `Nothing was kept, and what was there stays. Run the same command again later; if it stays so, download it by hand and look at it with mappale validate ${join(folder, name)}.`,
+      hint: `Nothing was kept, and what was there stays. Run the same command again later; if it stays so, download it by hand, save it as ${join(folder, name)}, and look what it is.`,
+      mend: `npx mappale validate ${quoted(join(folder, name))}`,
     });
   }
 }

@@ -1,10 +1,10 @@
 /** Files of regions: from many publishers at a time, from each one after another. */
 import { mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
-import type { SourceSettings } from '../config.ts';
+import { NO_PROXIES, type Proxies, type SourceSettings } from '../config.ts';
 import { loadDownload, type Download } from '../contract/download.ts';
 import type { Region } from '../contract/regions.ts';
-import type { RegisteredSource } from '../contract/registry.ts';
+import { chooseSources, type RegisteredSource } from '../contract/registry.ts';
 import { MappaleError } from '../errors.ts';
 import { fileError } from '../formats/file-error.ts';
 import { releaseLock, takeLock } from '../lock-file.ts';
@@ -13,7 +13,7 @@ import { byteLine, byteText, secondsSince } from '../progress.ts';
 import { together } from '../together.ts';
 import { retyped, withOption } from '../typed.ts';
 import { CLOCK, Publisher, type Clock } from './client.ts';
-import { download, type Downloaded, type Wanted } from './download.ts';
+import { download, namedBy, settingOf, unwritable, type Downloaded, type Wanted } from './download.ts';
 import { writeAsked } from './kept.ts';
 
 export interface FetchOptions {
@@ -33,6 +33,8 @@ export interface FetchContext {
   readonly settings: (source: string) => SourceSettings;
   readonly log: Log;
   readonly clock?: Clock;
+  /** None: publishers are asked directly. */
+  readonly proxies?: Proxies;
 }
 
 export interface FileReport extends Omit<Downloaded, 'outcome'> {
@@ -59,7 +61,7 @@ export interface FetchReport {
 }
 
 /** After these the publisher is not asked for its other files: they would fail as well, and it is polite. */
-const GIVES_UP: ReadonlySet<string> = new Set(['DOWNLOAD_UNREACHABLE', 'DOWNLOAD_CERTIFICATE', 'DOWNLOAD_BUSY', 'DOWNLOAD_LOGIN', 'DISK_FULL']);
+const GIVES_UP: ReadonlySet<string> = new Set(['DOWNLOAD_UNREACHABLE', 'DOWNLOAD_CERTIFICATE', 'DOWNLOAD_BUSY', 'DOWNLOAD_LOGIN', 'DOWNLOAD_PROXY', 'DISK_FULL', 'FOLDER_UNWRITABLE']);
 
 /** What is asked for of one source. */
 interface Task {
@@ -91,25 +93,29 @@ export async function fetchRegions(context: FetchContext, options: FetchOptions)
 
 async function fetchAll(context: FetchContext, options: FetchOptions): Promise<FetchReport> {
   const startedAt = performance.now();
-  const { sources, log, clock = CLOCK } = context;
+  const { sources, log: plainLog, clock = CLOCK, proxies = NO_PROXIES } = context;
   const tasks = await tasksOf(context, options, clock);
-  const secrets = tasks.flatMap(({ settings: { token } }) => (token === null ? [] : [token, encodeURIComponent(token)]));
-  const hide = (text: string): string => secrets.reduce((shown, secret) => shown.replaceAll(secret, '<token>'), text);
+  const hide = hiding([...tasks.flatMap(({ settings: { token, login } }) => [token, login]), ...[proxies.http, proxies.https].flatMap(loginOf)]);
+  const log: Log = {
+    ...plainLog, info: (message, facts) => plainLog.info(hide(message), facts), warn: (message, facts) => plainLog.warn(hide(message), facts),
+    progress: (message) => plainLog.progress(message),
+  };
   const progress = new Progress(log, tasks.reduce((sum, { files }) => sum + files.length, 0));
   // A lane for each publisher: what one serves comes over one connection at a time, from whichever of its hosts. Of several holders the first one serves.
   const asking = tasks.filter(({ files }) => files.length > 0);
   const publishers = [...new Set(asking.map(({ source }) => publisherOf(source)))];
   const lanes = publishers.map((name) => asking.filter(({ source }) => publisherOf(source) === name));
   const reports = new Map<Task, FileReport[]>(tasks.map((task) => [task, []]));
+  const failures: MappaleError[] = [];
   await together(lanes.length, lanes, async (lane) => {
-    const publisher = new Publisher(clock, log, hide);
+    const publisher = new Publisher(clock, log, hide, proxies);
     const gaveUp = new Map<string, MappaleError>();
     try {
       for (const task of lane) {
         for (const wanted of task.files) {
           const { name } = wanted.file.editions[0];
           const host = new URL(wanted.base ?? wanted.file.base).host;
-          const report = await attempt(name, gaveUp.get(host), () => download(wanted, {
+          const report = await attempt({ name, folder: task.folder, hide }, gaveUp.get(host), () => download(wanted, {
             publisher, clock, sources, hide, dryRun: options.dryRun,
             progress: (have, total) => progress.now(`${task.source.id} ${name}`, have, total),
             note: (message) => log.info(`${task.source.id} ${message}`),
@@ -122,7 +128,10 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
           }
         }
         const complete = reports.get(task)?.every(({ error }) => error === null) === true;
-        if (complete && !options.dryRun) for (const region of task.regions) await writeAsked(task.folder, region, new Date(clock.now()));
+        if (complete && !options.dryRun) {
+          const failure = await remember(task, new Date(clock.now()), hide);
+          if (failure !== null) failures.push(failure);
+        }
       }
     } finally {
       await publisher.close();
@@ -134,16 +143,46 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
   })));
   return {
     folder: options.folder, dryRun: options.dryRun, sources: made, seconds: secondsSince(startedAt),
-    failures: [...new Set(made.flatMap(({ files }) => files.flatMap(({ error }) => error ?? [])))],
+    failures: [...new Set([...made.flatMap(({ files }) => files.flatMap(({ error }) => error ?? [])), ...failures])],
   };
 }
 
-async function tasksOf({ sources, settings }: FetchContext, { regions, folder, only, leave }: FetchOptions, clock: Clock): Promise<Task[]> {
-  const unknown = only?.find((id) => !sources.some((source) => source.id === id));
-  if (unknown !== undefined) {
-    throw new MappaleError(`there is no source ${unknown}`, { code: 'SOURCE_UNKNOWN', kind: 'usage', detail: `expected some of ${sources.map(({ id }) => id).join(', ')}`, hint: 'See them with their publishers.', mend: 'npx mappale sources' });
+/** Notes that all files of a task's regions were asked for. @returns why that could not be written; null: it was */
+async function remember({ folder, regions }: Task, at: Date, hide: (text: string) => string): Promise<MappaleError | null> {
+  try {
+    // Where the publisher has none of its files, nothing made the folder yet.
+    await mkdir(folder, { recursive: true });
+    for (const region of regions) await writeAsked(folder, region, at);
+    return null;
+  } catch (error) {
+    return told(error, { name: folder, folder, hide });
   }
-  const asked = sources.filter(({ id }) => only?.includes(id) !== false);
+}
+
+/** `user:password` of an address, and the password alone. */
+function loginOf(address: string | null): string[] {
+  if (address === null) return [];
+  const { username, password } = new URL(address);
+  return password === '' ? [] : [`${username}:${password}`, decodeURIComponent(password)];
+}
+
+/**
+ * Secrets are hidden in whatever writing they come back: servers put what they were asked into their answers, as it was, as part of an address or of a page.
+ * @returns what puts something else in their places
+ */
+function hiding(secrets: readonly (string | null)[]): (text: string) => string {
+  const written = (character: string): string => {
+    const bytes = [...Buffer.from(character)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join('');
+    const plain = character.replace(/[\\^$.*+?()[\]{}|/]/, '\\$&');
+    return `(?:${[plain, bytes, ...({ ' ': ['\\+'], '/': ['\\\\+/'], '&': ['&amp;'] }[character] ?? [])].join('|')})`;
+  };
+  const patterns = secrets.flatMap((secret) => (secret === null || secret === '' ? [] : [secret, Buffer.from(secret).toString('base64')])).sort((a, b) => b.length - a.length)
+    .map((secret) => new RegExp(Array.from(secret, written).join(''), 'giu'));
+  return (text) => patterns.reduce((shown, pattern) => shown.replace(pattern, '<secret>'), text);
+}
+
+async function tasksOf({ sources, settings }: FetchContext, { regions, folder, only, leave }: FetchOptions, clock: Clock): Promise<Task[]> {
+  const asked = chooseSources(sources, only);
   const tasks = await Promise.all(asked.map(async (source): Promise<Task> => {
     const declared = await loadDownload(source.id);
     const own = settings(source.id);
@@ -160,13 +199,17 @@ async function tasksOf({ sources, settings }: FetchContext, { regions, folder, o
       if (why !== null) reasons.push(why);
       else {
         slugs.push(region.slug);
-        for (const file of files) wanted.set(file.editions[0].name, { source, file, folder: into, base: own.url, token, headers: declared.headers ?? {} });
+        const headers = { ...declared.headers, ...(own.login === null ? {} : { authorization: `Basic ${Buffer.from(own.login).toString('base64')}` }) };
+        for (const file of files) wanted.set(file.editions[0].name, { source, file, folder: into, base: own.url, token, headers });
       }
     }
+    refuseOneForMany(own.url, [...wanted.values()]);
+    // Who names a source wants to know why nothing comes.
+    const nothing = only === null || needsToken || declared.files === undefined ? null : `its publisher has nothing of ${regions.map(({ name }) => name).join(', ')}`;
     // Who gave a token has done what a person does.
     const hand = token === null ? regions.map((region) => declared.byHand?.(region) ?? null).find((how) => how !== null) ?? null : null;
     return {
-      source, folder: into, settings: own, files: [...wanted.values()], regions: slugs, left: wanted.size > 0 ? null : reasons[0] ?? null, byHand: hand,
+      source, folder: into, settings: own, files: [...wanted.values()], regions: slugs, left: wanted.size > 0 ? null : reasons[0] ?? nothing, byHand: hand,
     };
   }));
   return tasks.filter(({ files, left, byHand }) => files.length > 0 || left !== null || byHand !== null);
@@ -176,16 +219,44 @@ function publisherOf({ manifest }: RegisteredSource): string | undefined {
   return manifest.attribution.holder.split(';')[0];
 }
 
+/** @throws MappaleError `CONFIG_UNKNOWN` (exit 2) */
+function refuseOneForMany(base: string | null, wanted: readonly Wanted[]): void {
+  const [first] = wanted;
+  if (base === null || first === undefined || wanted.length < 2) return;
+  const name = namedBy(base, first.file);
+  if (name === null) return;
+  throw new MappaleError(`${settingOf(first, 'URL')} is the address of one file`, {
+    code: 'CONFIG_UNKNOWN', kind: 'usage', at: settingOf(first, 'URL'), detail: `expected the place of ${wanted.length} files, ${wanted.slice(0, 3).map(({ file }) => file.editions[0].name).join(', ')}${wanted.length > 3 ? ', …' : ''}, found ${name}`,
+    hint: 'Leave the file\'s own part out.', mend: `export ${settingOf(first, 'URL')}=${base.slice(0, base.length - name.length)}`,
+  });
+}
+
+/** Where a failure is told. */
+interface Told {
+  /** Of the file. */
+  readonly name: string;
+  readonly folder: string;
+  readonly hide: (text: string) => string;
+}
+
 /** @param before why this publisher is not asked any more */
-async function attempt(name: string, before: MappaleError | undefined, work: () => Promise<Downloaded>): Promise<FileReport> {
+async function attempt(where: Told, before: MappaleError | undefined, work: () => Promise<Downloaded>): Promise<FileReport> {
   try {
     if (before !== undefined) throw before;
     return { ...await work(), error: null };
   } catch (error) {
-    const known = error instanceof MappaleError ? error : fileError(error, name);
-    if (known === null) throw error;
-    return { outcome: 'failed', name, url: known.at ?? '', bytes: null, received: 0, sha256: null, role: null, vintage: null, error: known };
+    const known = before ?? told(error, where);
+    return { outcome: 'failed', name: where.name, url: known.at ?? '', bytes: null, received: 0, sha256: null, role: null, vintage: null, error: known };
   }
+}
+
+/** A failure in words, without secrets: also what a source says of a file may hold some. @throws what is a bug */
+function told(error: unknown, { name, folder, hide }: Told): MappaleError {
+  const known = error instanceof MappaleError ? error : unwritable(error, folder) ?? fileError(error, name);
+  if (known === null) throw error;
+  const { code, kind, data, cause } = known;
+  const [at, detail, hint, mend] = [known.at, known.detail, known.hint, known.mend].map((text) => (text === undefined ? undefined : hide(text)));
+  return new MappaleError(hide(known.message), { code, kind, at, detail, hint, mend, data, cause });
 }
 
 /** @throws MappaleError `FOLDER_UNWRITABLE` (exit 2), `FETCH_RUNNING` (exit 7) */
@@ -197,10 +268,7 @@ async function takeFolder(folder: string, lock: string): Promise<void> {
     }));
   } catch (error) {
     if (error instanceof MappaleError) throw error;
-    throw new MappaleError('the data folder cannot be written', {
-      code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: `expected a folder, or a place for one, that this user may write to, found: ${(error as Error).message}`,
-      hint: 'Name another one.', mend: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'), cause: error,
-    });
+    throw unwritable(error, folder) ?? error;
   }
 }
 

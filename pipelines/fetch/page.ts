@@ -13,16 +13,23 @@ export function isPage(head: Buffer): boolean {
   return PAGE.test(head.toString('latin1', 0, 2048));
 }
 
+export function titleOf(head: Buffer): string {
+  return /<title[^>]*>([^<]*)/i.exec(head.toString('utf8'))?.[1]?.replace(/\s+/g, ' ').trim() ?? '';
+}
+
 /**
  * @param url where it came from in the end
+ * @param hide takes secrets out of what is shown
  * @param byHand how a person gets the file
  */
-export function pageError(head: Buffer, url: string, redirected: boolean, at: string, byHand: string): MappaleError {
+export function pageError(head: Buffer, url: string, redirected: boolean, hide: (text: string) => string, byHand: string): MappaleError {
   const text = head.toString('utf8');
-  const title = /<title[^>]*>([^<]*)/i.exec(text)?.[1]?.replace(/\s+/g, ' ').trim() ?? '';
+  const title = hide(titleOf(head));
+  const at = hide(url);
   const { host, pathname } = new URL(url);
-  const found = `a web page${title === '' ? '' : ` with the title ${JSON.stringify(title.slice(0, 80))}`}${redirected ? ` at ${host}${pathname}` : ''}`;
-  if (LOGIN_FORM.test(text) || (redirected && LOGIN_ADDRESS.test(`${host}${pathname}`))) {
+  const place = hide(`${host}${pathname}`);
+  const found = `a web page${title === '' ? '' : ` with the title ${JSON.stringify(title.slice(0, 80))}`}${redirected ? ` at ${place}` : ''}`;
+  if (LOGIN_FORM.test(text) || (redirected && LOGIN_ADDRESS.test(place))) {
     return inputError('the publisher asks for a login', { code: 'DOWNLOAD_LOGIN', at, detail: `expected the file, found ${found}`, hint: `Nothing was kept. ${byHand}` });
   }
   return inputError('the publisher answers with a web page instead of the file', {

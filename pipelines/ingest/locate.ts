@@ -12,7 +12,7 @@ import { quoted, retyped, withWord } from '../typed.ts';
 import { together } from '../together.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { releaseOf, type BrokenEntry, type FoundFile, type Located, type LocatedFile, type SeenFile, type SeenFiles, type Survey } from '../contract/survey.ts';
-import { Folders, isUntouched, refuseChanged } from './walk.ts';
+import { Folders, isUnfinished, isUntouched, refuseChanged } from './walk.ts';
 
 const HEAD_BYTES = 65_536;
 
@@ -25,7 +25,7 @@ export async function locate(folders: readonly string[], sources: readonly Regis
   if (here.files.size === 0 && here.broken.length === 0) {
     throw new MappaleError('the data folder is empty', {
       code: 'DATA_EMPTY', kind: 'usage', at: folders.join(', '), detail: 'expected the files that were downloaded, found none',
-      hint: 'Give the folder that holds them, or have them downloaded into this one. Files that are loaded stay in force without it: to take one out, mappale forget FILE.',
+      hint: 'Give the folder that holds them, or have them downloaded into this one. Files that are loaded stay in force without it: to take one out: npx mappale forget FILE.',
       mend: besides(folders, sources) ?? `npx mappale fetch REGION --data ${quoted(folders[0] ?? 'data')}`,
     });
   }
@@ -119,6 +119,7 @@ async function unlessBroken({ path }: FoundFile, broken: BrokenEntry[], work: ()
 export async function recognise(
   file: { path: string; size: number }, sources: readonly RegisteredSource[], folders: Folders = Folders.walk([file.path]),
 ): Promise<SeenFile['recognition']> {
+  if (isUnfinished(file.path)) return null;
   const bears = (name: string): RegisteredSource | undefined => sources.find(({ names }) => names.some((pattern) => pattern.test(name)));
   const { probe, close } = await openProbe(file.path, file.size, folders).catch((error: unknown) => {
     const named = error instanceof MappaleError && error.code === 'ZIP_UNREADABLE' ? bears(basename(file.path)) : undefined;
@@ -206,10 +207,14 @@ function notWhatItsNameSays({ name, size, head, entries }: Probe, source: string
   }
   if (entries !== null) {
     const paths = entries.filter(({ isFolder }) => !isFolder).map(({ path }) => path);
-    return stop('the zip does not hold what its name says', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ` and ${paths.length - 5} more` : ''}`, `Compare with the download described by mappale sources, or teach sources/${source} what it is.`);
+    return stop('the zip does not hold what its name says', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ` and ${paths.length - 5} more` : ''}`, `Compare with the download described by npx mappale sources, or teach sources/${source} what it is.`);
   }
-  if (/\.(?:zip|kmz|xlsx)$/i.test(name)) return stop('the file is not a zip', 'ZIP_UNREADABLE', `first bytes ${head.toString('hex', 0, 8)}`, again);
+  if (/\.(?:zip|kmz|xlsx)$/i.test(name)) return stop('the file is not a zip', 'ZIP_UNREADABLE', isText(head) ? `the first line ${JSON.stringify(firstLine(head))}` : `first bytes ${head.toString('hex', 0, 8)}`, again);
   return stop('the file is not what its name says', 'FILE_CHANGED', `the first line ${JSON.stringify(firstLine(head))}`, `Compare it with the files in sources/${source}/fixture; a new layout is a new edition in its schema.ts.`);
+}
+
+function isText(head: Buffer): boolean {
+  return /^[\t\n\r -~\u00a0-\ufffc]+$/.test(head.toString('utf8', 0, 64).replace(/\ufffd+$/, ''));
 }
 
 /** At most 120 characters; bytes that are no text show as such. */

@@ -342,7 +342,7 @@ export function refuseRejects(located: Located, records: number, rejects: number
   throw new MappaleError(`${located.source.id}: too many records were refused`, {
     code: 'TOO_MANY_REJECTS', kind: 'rejects', at: located.files.map(({ name }) => name).join(', '),
     detail: `expected at most ${TOLERATED} of ${records} records or ${percent(limit)} of them, and one that can be used, found ${rejects} (${percent(rejects / records)})`,
-    hint: `See why: mappale rejects --source ${located.source.id}`,
+    hint: `See why: npx mappale rejects --source ${located.source.id}`,
   });
 }
 

@@ -6,6 +6,16 @@ import type { BrokenEntry, FoundFile, SeenFile, Stamp } from '../contract/survey
 import { fileError, notAFile } from '../formats/file-error.ts';
 import { quoted } from '../typed.ts';
 
+/** What browsers and download managers call a file until it is whole. What came of it may look like all of it: a table has no end. */
+const UNFINISHED = /\.(?:crdownload|part|partial|download|opdownload|aria2|unfinished|tmp)$/i;
+
+/** What desktops leave in folders that they show. */
+const OF_A_DESKTOP = /^(?:desktop\.ini|thumbs\.db|\$recycle\.bin|system volume information|__macosx)$/i;
+
+export function isUnfinished(path: string): boolean {
+  return UNFINISHED.test(path);
+}
+
 export class Folders {
   readonly files = new Map<string, FoundFile>();
   readonly broken: BrokenEntry[] = [];
@@ -64,7 +74,7 @@ export class Folders {
       const bytes = entry.name as unknown as Buffer;
       const name = decoded(bytes);
       if (name === null) this.broken.push({ path: join(path, escaped(bytes)), error: nameNotUtf8(bytes) });
-      else if (name.startsWith('.')) continue;
+      else if (name.startsWith('.') || OF_A_DESKTOP.test(name)) continue;
       else if (entry.isDirectory()) folders.push(join(path, name));
       else {
         names.push(name);

@@ -13,6 +13,7 @@ import type { RegisteredSource } from '../contract/registry.ts';
 import type { LocatedFile } from '../contract/survey.ts';
 import { locate } from '../ingest/locate.ts';
 import { retyped, withWord } from '../typed.ts';
+import { isUnfinished } from '../ingest/walk.ts';
 import { labelOf, percent, readFile, TOLERATED, type Counts } from '../ingest/stage.ts';
 
 export interface Finding {
@@ -69,10 +70,17 @@ export async function validate(
     // In a folder it may lie beside what is read; who names it wants to know whether it is read.
     add(path, { source }, [!named.has(path) ? { level: 'warn', ...finding } : {
       level: 'error', ...finding,
-      detail: `expected a file that ${source} reads, found one that it leaves aside`, hint: `Take the file that is read instead: see mappale sources ${source}.`,
+      detail: `expected a file that ${source} reads, found one that it leaves aside`, hint: `Take the file that is read instead: npx mappale sources ${source}.`,
     }]);
   }
   for (const path of survey.unknown) {
+    if (isUnfinished(path)) {
+      add(path, {}, [{
+        level: 'error', code: 'FILE_UNFINISHED', message: 'the download has not ended', at: basename(path), detail: 'expected a whole file, found one that a browser or another program is still writing, or left',
+        hint: 'Wait until it bears its own name, or download it again.',
+      }]);
+      continue;
+    }
     add(path, {}, !named.has(path) ? [] : [{
       level: 'error', code: 'FILE_UNKNOWN', message: 'no source reads this file', at: basename(path), detail: `expected a file of ${sources.map(({ id }) => id).join(', ')}`,
       hint: 'If it should be one of them, compare its first lines with the files in that source\'s fixture folder.',
@@ -237,7 +245,7 @@ export class ValidationSink implements Sink {
       const level = tooMany || systematic || this.rows === 0 ? 'error' : 'warn';
       const hint = tooMany || this.rows === 0 ? 'Compare these lines with the publisher\'s description.'
         : systematic ? 'The file was changed after its publisher made it: use it as downloaded.'
-          : 'They are kept aside when the file is loaded; see them then with mappale rejects.';
+          : 'They are kept aside when the file is loaded; see them then: npx mappale rejects';
       if (this.rows === 0) return { level, hint, detail: `expected records that can be used, found ${this.rejects} of ${seen} refused` };
       if (code === NO_DATA) return { level, hint, detail: `expected a value or nothing, found the sign for "no value" in ${count} of ${seen} records` };
       if (systematic) return { level, hint, detail: `expected none in a whole file, found ${count} of ${seen}` };

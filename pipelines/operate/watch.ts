@@ -1,9 +1,10 @@
 /** One turn of an unattended machine: ask publishers whose day has come, bring regions up to date, and say so in one line. */
 import { join } from 'node:path';
+import { NO_PROXIES } from '../config.ts';
 import { lastIssue, type Download } from '../contract/download.ts';
 import { findRegion, type Region } from '../contract/regions.ts';
 import { EXIT, MappaleError } from '../errors.ts';
-import { CLOCK, postJson, reasonOf } from '../fetch/client.ts';
+import { CLOCK, postJson, reasonOf, type Clock } from '../fetch/client.ts';
 import { fetchRegions, type FetchContext, type FetchReport } from '../fetch/fetch.ts';
 import { readAsked } from '../fetch/kept.ts';
 import { publications } from '../ledger/published.ts';
@@ -90,12 +91,13 @@ export async function turn(context: TurnContext, { regions, data, parallel, metr
     seconds: Math.round(secondsSince(startedAt) * 10) / 10,
   };
   if (metrics !== null) {
-    const written = await attempt(() => context.open(async ({ database }) => {
-      await writeMetrics(database, metrics, exitCode, downloads);
+    const write = async (database: Context['database'] | null): Promise<true> => {
+      // That a monitor gets no figures is no reason to end the nights: its alarm is that they are old.
+      await writeMetrics(database, metrics, exitCode, downloads).catch((error: unknown) => log.warn(`the figures could not be written to ${metrics}: ${reasonOf(error)}`));
       return true;
-    }));
+    };
     // A database that does not answer is what the figures are there to tell.
-    if (written === null) await writeMetrics(null, metrics, exitCode, downloads);
+    if (await attempt(() => context.open(({ database }) => write(database))) === null) await write(null);
   }
   if (webhook !== null) await tell(webhook, line, context);
   return line;
@@ -106,14 +108,20 @@ async function publishedRegions({ database }: Context): Promise<Region[]> {
   const found = [...(await publications(database)).keys()].flatMap((unit) => (unit === 0 ? [] : findRegion(unit) ?? []));
   if (found.length > 0) return found;
   throw new MappaleError('nothing is published yet, so nobody knows which regions are meant', {
-    code: 'REGION_MISSING', kind: 'usage', detail: 'expected regions that are published or named, found none', hint: 'Name them: mappale watch molise puglia --data FOLDER',
+    code: 'REGION_MISSING', kind: 'usage', detail: 'expected regions that are published or named, found none', hint: 'Name them.', mend: 'npx mappale watch molise puglia --data FOLDER',
   });
 }
 
-/** Nobody is asked more often than they issue. @param folder of the source's downloads @returns null: it is due */
+/** Publishers are late: for so long after a day of theirs they are asked again, so often. What did not change costs them 128 bytes. */
+const LATE_MS = 35 * 86_400_000;
+const AGAIN_MS = 7 * 86_400_000;
+
+/** Nobody is asked much more often than they issue. @param folder of the source's downloads @returns null: it is due */
 async function whyNotDue(folder: string, cycle: Download['cycle'], { slug }: Region, now: Date): Promise<string | null> {
   const asked = await readAsked(folder, slug);
-  if (asked === null || asked < lastIssue(cycle, now)) return null;
+  const issued = lastIssue(cycle, now);
+  if (asked === null || asked < issued) return null;
+  if (cycle !== 'daily' && now.getTime() - issued.getTime() <= LATE_MS && now.getTime() - asked.getTime() >= AGAIN_MS) return null;
   return `not due: asked on ${asked.toISOString().slice(0, 10)}, issued ${cycle === 'daily' ? 'daily' : `on ${cycle.join(', ')}`}`;
 }
 
@@ -133,9 +141,24 @@ async function downloadsOf(report: FetchReport, folder: string, regions: readonl
   return Promise.all(made);
 }
 
+/** Seconds before a webhook that did not take the line is tried again. */
+const AGAIN = [5, 30] as const;
+
 /** The address is not shown: those of chats are secrets. */
-async function tell(webhook: string, line: Turn, { log }: TurnContext): Promise<void> {
-  await postJson(webhook, line).catch((error: unknown) => log.warn(`the webhook did not take the line: ${reasonOf(error).replaceAll(webhook, '…')}`));
+async function tell(webhook: string, line: Turn, { log, proxies = NO_PROXIES, clock = CLOCK }: TurnContext): Promise<void> {
+  for (let tries = 0; ; tries += 1) {
+    try {
+      await postJson(webhook, line, proxies);
+      return;
+    } catch (error) {
+      const seconds = AGAIN[tries];
+      if (seconds === undefined) {
+        log.warn(`the webhook did not take the line: ${reasonOf(error).replaceAll(webhook, '…')}`);
+        return;
+      }
+      await clock.wait(seconds);
+    }
+  }
 }
 
 /** The line, for people. */
@@ -148,6 +171,11 @@ export function describeTurn({ time, regions, asked, not_due, downloaded, loaded
     duration(seconds), `exit ${exit_code}`,
   ];
   return `${time.slice(0, 16).replace('T', ' ')}Z ${regions.join(', ')}${regions.length === 0 ? '' : ': '}${parts.join('; ')}`;
+}
+
+/** Timers run by another clock than the wall's, and stand still while a machine sleeps: the wall's is looked at now and then. Never early. */
+export async function sleepUntil(moment: number, clock: Clock): Promise<void> {
+  for (let left = moment - clock.now(); left > 0; left = moment - clock.now()) await clock.wait(Math.min(left / 1000, 60));
 }
 
 /** @param at local time of day, `02:15` @returns milliseconds until it comes next */

@@ -2,7 +2,7 @@
  * What a refresh has to do, and why: decided from what is known, without a database, a file or a clock. `run` does exactly this, and `mappale plan` prints it.
  */
 import { whyChanged, type Facts } from '../contract/fingerprint.ts';
-import { unitName } from '../contract/regions.ts';
+import { unitName, unitSlug } from '../contract/regions.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { sha256, tableOf, type Relation } from '../contract/sql-files.ts';
 import { releaseOf, type Located, type LocatedFile, type Survey } from '../contract/survey.ts';
@@ -214,11 +214,11 @@ function unitsOf({ sources, published }: Known, inventory: Inventory, loads: rea
 /** Why a unit is left as it is although its inputs may differ; null: it is not. */
 function holdOn(hold: Hold | undefined, products: readonly Product[]): string | null {
   if (hold === undefined) return null;
-  const name = unitName(hold.unit);
+  const [name, slug] = [unitName(hold.unit), unitSlug(hold.unit)];
   const who = `by ${hold.heldBy} on ${hold.heldAt.slice(0, 10)}${hold.reason === null ? '' : `: ${hold.reason}`}`;
-  if (hold.kind === 'pinned') return `${name} is pinned ${who} (mappale unpin ${name})`;
-  if (hold.kind === 'withdrawn') return `${name} was withdrawn ${who} (mappale unpin ${name})`;
-  return hold.fingerprint === productsDigest(products) ? `${name} was rolled back ${who}; it stays so until its files change (or mappale unpin ${name})` : null;
+  if (hold.kind === 'pinned') return `${name} is pinned ${who} (npx mappale unpin ${slug})`;
+  if (hold.kind === 'withdrawn') return `${name} was withdrawn ${who} (npx mappale unpin ${slug})`;
+  return hold.fingerprint === productsDigest(products) ? `${name} was rolled back ${who}; it stays so until its files change (or npx mappale unpin ${slug})` : null;
 }
 
 /** Later than any run. */

@@ -105,7 +105,7 @@ export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, sch
     if (!checked.success) {
       const { field, message, code } = firstIssue(checked.error);
       throw inputError('the raster is not what its name says', {
-        code: code ?? 'RASTER_OTHER', at, detail: `${field}: ${message}, found ${shown(tile[field as keyof Tile])}`, hint: 'Compare it with the download described by mappale sources.',
+        code: code ?? 'RASTER_OTHER', at, detail: `${field}: ${message}, found ${shown(tile[field as keyof Tile])}`, hint: 'Compare it with the download described by npx mappale sources.',
       });
     }
     member.row('raw_tile', 1, Object.keys(TILE_COLUMNS).map((column) => checked.data[column as keyof Tile]));

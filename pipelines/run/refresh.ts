@@ -222,7 +222,7 @@ async function placed(context: Context, run: Run, options: RefreshOptions, failu
   for (const { file, places } of unplaced) {
     failures.push(inputError('a file is of a comune of which no region is known', {
       code: 'COMUNE_REGION_UNKNOWN', at: file.name, detail: `expected comuni of the ISTAT list, or a file of a region, found ${places.join(', ')}`,
-      hint: 'Name its region: mappale load-region REGION --data FOLDER. Or load the list of comuni that has it.',
+      hint: 'Name its region: npx mappale load-region REGION --data FOLDER. Or load the list of comuni that has it.',
     }));
   }
   return inventory;
@@ -240,7 +240,7 @@ function noParcels(context: Context, unit: number | null, data: readonly string[
   const titles = context.sources.filter(({ layer }) => layer.writes.some((relation) => PUBLISHABLE.includes(relation)));
   return inputError(unit === null ? 'there are no parcels and no addresses of any region' : `there are no parcels and no addresses of ${unitName(unit)}`, {
     code: 'NO_PARCELS', detail: `expected a file of ${titles.map(({ manifest }) => manifest.title).join(', or of ')}, found none with a row of it`,
-    hint: 'Look what each file there is with mappale plan --data FOLDER. To download what is missing, before the same command again:',
+    hint: 'Look what each file there is: npx mappale plan --data FOLDER. To download what is missing, before the same command again:',
     mend: besides(data ?? [], context.sources) ?? `npx mappale fetch ${unit === null ? 'REGION' : findRegion(unit)?.slug ?? ''} --data ${quoted(data?.[0] ?? 'data')}`,
   });
 }

@@ -1,14 +1,17 @@
 /** Downloads from publishers as they are: each oddity by name, and what comes out. The title of a test says both. */
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { createServer, request as send } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { readdirSync, readFileSync, statSync } from 'node:fs';
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { generate } from 'selfsigned';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { ROOT, sourceSettings } from '../../pipelines/config.ts';
+import { readProxies, ROOT, sourceSettings, type Proxies } from '../../pipelines/config.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { describeUnknown } from '../../pipelines/cli/command.ts';
@@ -56,14 +59,18 @@ afterAll(async () => {
 
 interface Choice extends Partial<Omit<FetchOptions, 'only'>> {
   readonly token?: string;
+  readonly login?: string;
   /** Address of another server. */
   readonly at?: string;
+  /** What is set for the source, in the place of the usual address. */
+  readonly url?: string;
+  readonly proxies?: Proxies;
 }
 
-function fetchOf(only: readonly string[] | null, { token, at, ...options }: Choice = {}): Promise<FetchReport> {
+function fetchOf(only: readonly string[] | null, { token, login, at, url, proxies, ...options }: Choice = {}): Promise<FetchReport> {
   const clock = { now: () => NOW, wait: async (seconds: number) => void waits.push(seconds) };
   return fetchRegions(
-    { sources, log, clock, settings: (id) => ({ url: `${at ?? server.url}/${id}?`, token: token ?? null }) },
+    { sources, log, clock, settings: (id) => ({ url: url ?? `${at ?? server.url}/${id}?`, login: login ?? null, token: token ?? null }), ...(proxies === undefined ? {} : { proxies }) },
     { regions: [MOLISE], folder, only, dryRun: false, ...options },
   );
 }
@@ -127,6 +134,42 @@ describe('a file that comes for the first time', () => {
     expect(server.seen).toHaveLength(1);
   });
 
+  it.each([
+    ['gzip', gzipSync], ['deflate', deflateSync], ['br', brotliCompressSync], ['gzip, and it is not', (bytes: Buffer) => bytes],
+  ] as const)('packed for the way, though it was asked for as it is (%s) → unpacked, whatever length and ranges say', async (encoding, pack) => {
+    const csv = bytesOf('anagrafica_impianti_attivi.csv');
+    const packed = pack(csv);
+    const head = { 'content-encoding': encoding.split(',')[0]!, etag: '"1"' };
+    server.routes.set('/mimit_fuel?anagrafica_impianti_attivi.csv', ({ headers: { range } }, response) => {
+      if (range === undefined) response.writeHead(200, { ...head, 'content-length': packed.length }).end(packed);
+      else response.writeHead(206, { ...head, 'content-range': `bytes 0-127/${packed.length}` }).end(packed.subarray(0, 128));
+    });
+    const { sources: [report] } = await fetchOf(['mimit_fuel']);
+    expect(report!.files).toMatchObject([{ error: null, bytes: csv.length, sha256: sha256(csv) }]);
+  });
+
+  it('a range is answered with far more than was asked for → no more than the beginning is read', async () => {
+    let sent = 0;
+    server.routes.set(ZIP, inTurn((_request, response) => {
+      response.writeHead(206, { 'content-range': `bytes 0-127/${zip().length}` });
+      const more = (): void => {
+        while (!response.destroyed && response.write(Buffer.alloc(1 << 20)) && sent < 64) sent += 1;
+      };
+      response.on('drain', more);
+      more();
+    }, served(zip())));
+    expectWhole(await cadastre(), zip());
+    expect(sent).toBeLessThan(64);
+  });
+
+  it('a cookie is wanted → it is sent back to the host that gave it', async () => {
+    server.routes.set(ZIP, (request, response) => {
+      if (request.headers.cookie === 'seen=1') return served(zip())(request, response);
+      response.writeHead(302, { location: ZIP, 'set-cookie': 'seen=1; Path=/; HttpOnly' }).end();
+    });
+    expectWhole(await cadastre(), zip());
+  });
+
   it('the page links it under a name with a hash → it is found there and keeps its name', async () => {
     const name = 'classificazione-sismica-aggiornata-maggio-2025.csv';
     server.routes.set('/dpc_seismic', status(200, { 'content-type': 'text/html' }, `<html><body><a href="/other.csv">x</a> <a href='/static/1a2b3c/${name}'>CSV</a></body></html>`));
@@ -175,6 +218,21 @@ describe('a file that is there already', () => {
     const report = await cadastre();
     expect(report.outcome).toBe('changed');
     expectWhole(report, otherZip());
+  });
+
+  it('it comes from another server, which says the same of another file → its bytes are compared', async () => {
+    server.routes.set(ZIP, served(zip()));
+    await cadastre();
+    const mirror = await startPublisher();
+    try {
+      mirror.routes.set(ZIP, served(otherZip()));
+      expectWhole(await cadastre({ at: mirror.url }), otherZip());
+      const before = mirror.seen.length;
+      expect(await cadastre({ at: mirror.url })).toMatchObject({ outcome: 'unchanged', received: 0 });
+      expect(mirror.seen).toHaveLength(before + 1);
+    } finally {
+      await mirror.close();
+    }
   });
 
   it('somebody changed it here → it is downloaded again', async () => {
@@ -251,6 +309,9 @@ describe('a body that is something else', () => {
     }, 'DOWNLOAD_LOGIN', /Benvenuti" at 127/],
     ['a form for a password in its place', () => server.routes.set(ZIP, status(200, {}, LOGIN)), 'DOWNLOAD_LOGIN', /Accedi/],
     ['redirects without an end', () => server.routes.set(ZIP, status(302, { location: ZIP })), 'DOWNLOAD_REDIRECTED', /more than 10/],
+    ['a redirect to what is no address of the web', () => server.routes.set(ZIP, status(302, { location: 'file:///etc/passwd' })), 'DOWNLOAD_REDIRECTED', /file:\/\/\/etc/],
+    ['a redirect to what is no address at all', () => server.routes.set(ZIP, status(302, { location: 'http://' })), 'DOWNLOAD_REDIRECTED', /redirect to "http:\/\/"/],
+    ['an error as JSON, with status 200', () => server.routes.set(ZIP, status(200, {}, '{"error":"troppe richieste"}')), 'ZIP_UNREADABLE', /troppe richieste/],
     ['status 403 for the file, too', () => server.routes.set(ZIP, status(403, {}, '<html><title>Access Denied</title>')), 'DOWNLOAD_REFUSED', /403, "Access Denied"/],
     ['a file of another source', () => server.routes.set(ZIP, served(bytesOf('italia_ag_002_txt.zip'))), 'DOWNLOAD_OTHER', /ingv_mps04/],
     ['a zip that was cut before it came to the server', () => server.routes.set(ZIP, served(zip().subarray(0, 5000))), 'ZIP_UNREADABLE', /complete zip/],
@@ -269,9 +330,11 @@ describe('a body that is something else', () => {
 describe('a publisher that wants to be left alone', () => {
   it.each([
     ['429 with Retry-After in seconds', { 'retry-after': '7' }, 429, [7]],
-    ['503 with Retry-After as a date', { 'retry-after': new Date(NOW + 90_000).toUTCString() }, 503, [90]],
+    ['503 with Retry-After as a date', { date: new Date(NOW).toUTCString(), 'retry-after': new Date(NOW + 90_000).toUTCString() }, 503, [90]],
     ['429 without it', {}, 429, [30, 60]],
     ['502 of a broken proxy', {}, 502, [2, 5]],
+    ['429 with Retry-After 0, or a moment that has passed', { 'retry-after': '0' }, 429, [2, 5, 15]],
+    ['429 with Retry-After that is no time', { 'retry-after': '-5' }, 429, [30]],
   ] as const)('%s → waited so long, then downloaded', async (_quirk, headers, code, expected) => {
     const busy = expected.map(() => status(code, headers));
     server.routes.set(ZIP, inTurn(busy[0]!, ...busy.slice(1), served(zip())));
@@ -279,7 +342,7 @@ describe('a publisher that wants to be left alone', () => {
     expect(waits).toEqual(expected);
   });
 
-  it.each([['for an hour', { 'retry-after': '3600' }, []], ['for ever', {}, [30, 60, 120, 240]]])('busy %s → given up, and its other files are not asked for', async (_long, headers, expected) => {
+  it.each([['for an hour', { 'retry-after': '3600' }, []], ['for longer than any date', { 'retry-after': '99999999999999999' }, []], ['for ever', {}, [30, 60, 120, 240]]])('busy %s → given up, and its other files are not asked for', async (_long, headers, expected) => {
     server.routes.set('/anncsu_addresses?STRAD_MOLI', status(503, headers));
     const { sources: [report], failures } = await fetchOf(['anncsu_addresses']);
     expect(failures).toMatchObject([{ code: 'DOWNLOAD_BUSY', exitCode: 3 }]);
@@ -331,6 +394,26 @@ describe('a publisher that wants a token', () => {
     for (const text of [JSON.stringify(report), said.join('\n'), ...written]) for (const secret of [SECRET, encodeURIComponent(SECRET)]) expect(text).not.toContain(secret);
   });
 
+  it.each([
+    ['in the body of a refusal', (request: string) => status(400, {}, `no such download: ${request}`)],
+    ['in the title of a page', () => status(200, {}, `<html><title>${SECRET} has expired</title>`)],
+    ['in a redirect, in another writing', () => status(302, { location: `ftp://login/${encodeURIComponent(SECRET).toLowerCase()}` })],
+    ['in what is no tile', () => status(200, {}, JSON.stringify({ error: SECRET }).replaceAll('/', '\\/'))],
+  ])('which comes back %s → it is not shown', async (_where, answer) => {
+    const path = `/egms_vertical?EGMS_L3_E46N20_100km_U_2020_2024_2.zip&id=${encodeURIComponent(SECRET)}`;
+    server.routes.set(path, answer(path));
+    const { failures } = await fetchOf(['egms_vertical'], { token: SECRET });
+    const told = [...failures.map((failure) => failure.report()), ...said].join('\n');
+    expect(told).toContain('<secret>');
+    for (const shown of [SECRET, encodeURIComponent(SECRET), encodeURIComponent(SECRET).toLowerCase(), SECRET.replaceAll('/', '\\/')]) expect(told).not.toContain(shown);
+  });
+
+  it('of which it has no tile of the region → it is asked once, and not again before its day', async () => {
+    const report = await fetchOf(['egms_vertical'], { token: SECRET });
+    expect([report.failures, new Set(report.sources[0]!.files.map(({ outcome }) => outcome))]).toEqual([[], new Set(['none'])]);
+    expect(JSON.parse(readFileSync(join(folder, 'egms_vertical', '.asked.json'), 'utf8'))).toEqual({ molise: new Date(NOW).toISOString() });
+  });
+
   it('with one that has expired (401) → a new one is asked for, after one request', async () => {
     for (const tile of [TILE, TILE.replace('_1.zip', '_2.zip'), 'EGMS_L3_E46N20_100km_U_2020_2024_2.zip']) server.routes.set(`/egms_vertical?${tile}&id=old`, status(401));
     const { failures } = await fetchOf(['egms_vertical'], { token: 'old' });
@@ -350,12 +433,96 @@ describe('a dry run', () => {
   });
 });
 
+describe('another address', () => {
+  it.each([
+    ['a server', '', '/MOLISE.zip'], ['a folder with a slash', '/mirror/', '/mirror/MOLISE.zip'], ['a folder without', '/mirror', '/mirror/MOLISE.zip'],
+    ['a query', '/get.php?dataset=', '/get.php?dataset=MOLISE.zip'], ['the file itself', '/mirror/molise%20settembre.zip', '/mirror/molise%20settembre.zip'],
+  ])('that is %s → the file is asked for there', async (_kind, set, asked) => {
+    server.routes.set(asked, served(zip()));
+    expectWhole(await cadastre({ url: `${server.url}${set}` }), zip());
+  });
+
+  it('of the file that a page links → it is no page, and the file keeps its name', async () => {
+    const name = 'classificazione-sismica-aggiornata-maggio-2025.csv';
+    server.routes.set(`/${name}`, served(bytesOf(name)));
+    expect((await fetchOf(['dpc_seismic'], { url: `${server.url}/${name}` })).failures).toEqual([]);
+    expect(visible('dpc_seismic')).toEqual([name]);
+  });
+
+  it('of one file, where a source has several → a usage error with what to set', async () => {
+    await expect(fetchOf(['anncsu_addresses'], { url: `${server.url}/mirror/STRAD_MOLI.zip` }))
+      .rejects.toMatchObject({ code: 'CONFIG_UNKNOWN', mend: `export MAPPALE_ANNCSU_ADDRESSES_URL=${server.url}/mirror/` });
+  });
+
+  it('with user and password → they are sent to that server alone, and stand nowhere', async () => {
+    const { url, login } = sourceSettings('ade_cadastre', { MAPPALE_ADE_CADASTRE_URL: `${server.url.replace('//', '//me:s%2Fcret@')}/mirror/` });
+    expect([url, login]).toEqual([`${server.url}/mirror/`, 'me:s/cret']);
+    const other = await startPublisher();
+    try {
+      other.routes.set('/cdn/MOLISE.zip', served(zip()));
+      server.routes.set('/mirror/MOLISE.zip', ({ headers: { authorization } }, response) => void (authorization === `Basic ${Buffer.from('me:s/cret').toString('base64')}`
+        ? response.writeHead(302, { location: `${other.url}/cdn/MOLISE.zip` }) : response.writeHead(401)).end());
+      expectWhole(await cadastre({ url: url!, login: login! }), zip());
+      expect(other.seen.map(({ headers }) => headers.authorization)).toEqual([undefined, undefined]);
+    } finally {
+      await other.close();
+    }
+    expect(JSON.stringify(sidecar())).not.toContain('cret');
+    expect(() => sourceSettings('ade_cadastre', { MAPPALE_ADE_CADASTRE_URL: 'ftp://me:secret@mirror/' })).toThrow(expect.objectContaining({ detail: expect.not.stringContaining('secret') as string }));
+  });
+});
+
 it('a file that was half downloaded by other means is refused with the command that mends it', async () => {
   const half = join(folder, 'MOLISE.zip');
   await writeFile(half, zip().subarray(0, 5000));
   const { broken } = await locate([folder], sources, { get: () => undefined, set() {} });
   expect(broken).toMatchObject([{ error: { code: 'ZIP_UNREADABLE', mend: 'npx mappale fetch REGION --sources ade_cadastre' } }]);
+  const coming = join(folder, 'anagrafica_impianti_attivi.csv.crdownload');
+  await writeFile(coming, bytesOf('anagrafica_impianti_attivi.csv'));
+  await writeFile(join(folder, 'desktop.ini'), '[.ShellClassInfo]');
+  expect((await locate([folder], sources, { get: () => undefined, set() {} })).unknown).toEqual([coming]);
   expect(describeUnknown(['data/MOLISE.zip.crdownload'])[0]).toContain('mappale fetch REGION');
+});
+
+describe('behind a proxy', () => {
+  /** Passes requests on to the publisher, as far as it knows who asks. */
+  async function startProxy(login: string | null): Promise<{ readonly port: number; readonly asked: string[]; close(): Promise<void> }> {
+    const asked: string[] = [];
+    const proxy = createServer((request, response) => {
+      asked.push(request.url!);
+      if (login !== null && request.headers['proxy-authorization'] !== `Basic ${Buffer.from(login).toString('base64')}`) return void response.writeHead(407).end();
+      const { pathname, search } = new URL(request.url!);
+      send(`${server.url}${pathname}${search}`, { headers: request.headers }, (answer) => answer.pipe(response.writeHead(answer.statusCode!, answer.headers))).end();
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    return {
+      asked, port: (proxy.address() as AddressInfo).port,
+      close: async () => {
+        proxy.closeAllConnections();
+        await new Promise((resolve) => proxy.close(resolve));
+      },
+    };
+  }
+
+  it('publishers are asked through it, this machine and what is excepted are not; a login that it wants is asked for, and stands nowhere', async () => {
+    server.routes.set(ZIP, served(zip()));
+    const proxy = await startProxy('me:s@cret');
+    try {
+      const proxies = readProxies({ HTTP_PROXY: `me:s%40cret@127.0.0.1:${proxy.port}`, no_proxy: 'intranet.example, .local' });
+      expect([proxies.http, proxies.except]).toEqual([`http://me:s%40cret@127.0.0.1:${proxy.port}`, ['intranet.example', '.local']]);
+      expectWhole(await cadastre({ at: 'http://publisher.invalid', proxies }), zip());
+      expect(new Set(proxy.asked)).toEqual(new Set([`http://publisher.invalid${ZIP}`]));
+      const before = proxy.asked.length;
+      await cadastre({ proxies });
+      expect(proxy.asked).toHaveLength(before);
+      const { error } = await cadastre({ at: 'http://publisher.invalid', proxies: readProxies({ http_proxy: `http://me:wrong@127.0.0.1:${proxy.port}` }) });
+      expect(error).toMatchObject({ code: 'DOWNLOAD_PROXY', mend: 'export HTTP_PROXY=http://USER:PASSWORD@PROXY:PORT' });
+      expect([error!.report(), ...said].join('\n')).not.toMatch(/wrong|cret/);
+    } finally {
+      await proxy.close();
+    }
+    expect(() => readProxies({ HTTPS_PROXY: 'http://me:100%@proxy:x' })).toThrow(expect.objectContaining({ code: 'CONFIG_UNKNOWN', detail: expect.not.stringContaining('100%') as string }));
+  });
 });
 
 describe('the command', () => {
@@ -365,7 +532,7 @@ describe('the command', () => {
     try {
       secure.routes.set('/mirror/MOLISE.zip', served(zip()));
       const { failures } = await fetchOf(['ade_cadastre'], { at: secure.url });
-      expect([failures[0], waits, secure.seen]).toEqual([expect.objectContaining({ code: 'DOWNLOAD_CERTIFICATE', hint: expect.stringContaining('NODE_EXTRA_CA_CERTS') as string }), [], []]);
+      expect([failures[0], waits, secure.seen]).toEqual([expect.objectContaining({ code: 'DOWNLOAD_CERTIFICATE', mend: 'export NODE_EXTRA_CA_CERTS=FILE.pem' }), [], []]);
       const trusted = join(folder, 'trusted.pem');
       await writeFile(trusted, cert);
       const data = join(folder, 'data');
@@ -399,10 +566,13 @@ describe('the command', () => {
     await expect(fetchOf(['ade_cadastre'], { folder: join(folder, 'file') })).rejects.toMatchObject({ code: 'FOLDER_UNWRITABLE', exitCode: 2 });
     await expect(fetchOf(['nobody_nothing'])).rejects.toMatchObject({ code: 'SOURCE_UNKNOWN', exitCode: 2 });
     expect(() => sourceSettings('ade_cadastre', { MAPPALE_ADE_CADASTRE_URL: 'ftp://mirror/' })).toThrow('MAPPALE_ADE_CADASTRE_URL');
-    expect(sourceSettings('ade_cadastre', { MAPPALE_ADE_CADASTRE_URL: '' })).toEqual({ url: null, token: null });
+    expect(sourceSettings('ade_cadastre', { MAPPALE_ADE_CADASTRE_URL: '' })).toEqual({ url: null, login: null, token: null });
   });
 });
 
-it('Retry-After is read in both its forms, and what is neither says nothing', () => {
-  expect(['120', ' 0 ', new Date(NOW + 1500).toUTCString(), new Date(NOW - 5000).toUTCString(), 'soon', undefined].map((header) => retryAfter(header, NOW))).toEqual([120, 0, 1, 0, null, null]);
+it('Retry-After is read in both its forms, by the clock of who sent it; what is neither says nothing', () => {
+  expect(['120', ' 0 ', new Date(NOW + 1500).toUTCString(), new Date(NOW - 5000).toUTCString(), 'soon', '-5', '1.5', '5, 10', undefined].map((header) => retryAfter(header, undefined, NOW)))
+    .toEqual([120, 0, 1, 0, null, null, null, null, null]);
+  const slow = 3_600_000;
+  expect(retryAfter(new Date(NOW + 60_000).toUTCString(), new Date(NOW).toUTCString(), NOW - slow)).toBe(60);
 });

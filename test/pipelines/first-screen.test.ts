@@ -1,7 +1,7 @@
 /** What a newcomer sees who types `mappale` and nothing else: the state of this machine, and a command that goes on from there. */
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -36,6 +36,22 @@ describe('typed without a database, mappale', () => {
       expect(next.slice(0, 4)).toEqual(['load-region', 'fetch', 'load-region', 'sources']);
       expect(existsSync(join(folder, 'none'))).toBe(false);
     } finally {
+      await rm(folder, { recursive: true, force: true });
+    }
+  });
+
+  it('says before the first load that there is no place for its database, and what to set', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'mappale-first-'));
+    try {
+      await writeFile(join(folder, 'file'), '');
+      expect((await screen(`pglite:${join(folder, 'file', 'database')}`)).text).toMatch(/PGLITE_FOLDER[\s\S]*export DATABASE_URL=/);
+      vi.spyOn(process, 'cwd').mockReturnValue(folder);
+      expect((await screen(`pglite:${join(folder, 'file')}`)).text).toContain('export DATABASE_URL=pglite:.mappale/database ');
+      await mkdir(join(folder, '.mappale'));
+      await writeFile(join(folder, '.mappale', 'database'), '');
+      expect((await screen(`pglite:${join(folder, '.mappale', 'database')}`)).text).toContain('export DATABASE_URL=pglite:/OTHER_FOLDER/mappale ');
+    } finally {
+      vi.restoreAllMocks();
       await rm(folder, { recursive: true, force: true });
     }
   });
@@ -80,7 +96,27 @@ describeDatabase('typed on a database, mappale', (engine) => {
 
     const runId = await openRun(database);
     await database.query("update ledger.run set ended_at = now(), outcome = 'failed', exit_code = 5 where run_id = $1", [runId]);
-    expect((await screen(url)).text).toMatch(/the last run, \S+, ended with exit code 5: mappale status/);
+    expect((await screen(url)).text).toMatch(/the last run, \S+, ended with exit code 5: npx mappale status/);
+  });
+
+  it('of which the last run was killed names the command that goes on, once nobody is at it', async () => {
+    const database = await engine.openDatabase(url);
+    const runId = await openRun(database);
+    await database.query("update ledger.run set command = 'load-region', arguments = $2 where run_id = $1", [runId, JSON.stringify({ data: ['/srv/my data'], regions: [14] })]);
+    const { text } = await screen(url);
+    expect(text).toContain('the last run, load-region, was broken off');
+    expect(text).toContain("npx mappale load-region molise --data '/srv/my data' ");
+    expect(text).toContain("npx mappale refresh --data '/srv/my data' ");
+    await database.query('delete from ledger.run where run_id = $1', [runId]);
+  });
+
+  it('of a newer version does not name migrate, which would refuse', async () => {
+    const database = await engine.openDatabase(url);
+    await database.query("insert into ledger.applied_file (file, sha256) values ('sql/migrations/9999_later.sql', 'x')");
+    const { text, next } = await screen(url);
+    expect(text).toContain('DATABASE_NEWER');
+    expect(next).toEqual(['doctor', '--help']);
+    await database.query("delete from ledger.applied_file where file = 'sql/migrations/9999_later.sql'");
   });
 
   it('of another version names migrate', async () => {

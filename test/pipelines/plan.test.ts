@@ -121,7 +121,7 @@ describe('a plan', () => {
     for (const holds of [hold('pinned', null), hold('rolled_back', productsDigest(free.builds[0]!.products))]) {
       const found = plan(known(inventory, { holds }), null, null);
       expect(found.builds).toEqual([]);
-      expect(found.held.join()).toMatch(/^Molise .* by ada@host on 2026-05-01: wrong prices.*mappale unpin Molise/);
+      expect(found.held.join()).toMatch(/^Molise .* by ada@host on 2026-05-01: wrong prices.*npx mappale unpin molise/);
     }
     expect(plan(known(inventory, { holds: hold('rolled_back', 'made from other files') }), null, null).builds).toHaveLength(1);
   });

@@ -11,7 +11,7 @@ import { findRegion } from '../../pipelines/contract/regions.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { SILENT } from '../../pipelines/log.ts';
-import { describeTurn, turn, untilNext, type Turn, type TurnContext, type TurnOptions } from '../../pipelines/operate/watch.ts';
+import { describeTurn, sleepUntil, turn, untilNext, type Turn, type TurnContext, type TurnOptions } from '../../pipelines/operate/watch.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { served, startPublisher, status, type PublisherServer } from '../harness/publishers.ts';
@@ -66,7 +66,7 @@ describeDatabase('a watch', (engine) => {
     const sources = (await loadSources()).filter(({ id }) => ['ade_cadastre', 'mimit_fuel'].includes(id));
     const clock = { now: () => Date.parse(time), wait: async () => undefined };
     return turn(
-      { sources, settings: (id) => ({ url: `${publisher.url}/${id}?`, token: null }), log: { ...SILENT, warn: (message) => void warned.push(message) }, open, clock },
+      { sources, settings: (id) => ({ url: `${publisher.url}/${id}?`, login: null, token: null }), log: { ...SILENT, warn: (message) => void warned.push(message) }, open, clock },
       { regions: null, data: [data], parallel: 2, metrics: join(data, '.mappale.prom'), webhook: `http://127.0.0.1:${(hook.address() as AddressInfo).port}/hooks/secret`, ...more },
     );
   }
@@ -104,26 +104,51 @@ describeDatabase('a watch', (engine) => {
     expect(asked()).toEqual([ZIP, FUEL]);
   });
 
+  it('asks again each week for a while, because publishers are late, and then no more before the next day', async () => {
+    const nights = ['2027-03-16T02:15:00Z', '2027-03-17T02:15:00Z', '2027-03-18T02:15:00Z', '2027-04-13T02:15:00Z', '2027-04-20T02:15:00Z'];
+    const weeks: boolean[] = [];
+    for (const time of nights) {
+      await night(time);
+      weeks.push(asked().includes(ZIP));
+    }
+    expect(weeks).toEqual([false, true, false, true, false]);
+  });
+
+  it('goes on where the figures cannot be written, and says so', async () => {
+    expect(await night('2027-04-21T02:15:00Z', { metrics: join(data, 'nowhere', 'mappale.prom') })).toMatchObject({ exit_code: 0 });
+    expect(warned.join('\n')).toContain('the figures could not be written');
+  });
+
   it('tells a publisher\'s failure and its webhook\'s, keeps what is published, and asks again the next night', async () => {
     const page = status(200, { 'content-type': 'text/html' }, '<html><title>Manutenzione</title></html>');
     const before = publisher.routes.get(FUEL)!;
     publisher.routes.set(FUEL, page);
     hookStatus = 500;
-    const line = await night('2027-03-11T02:15:00Z');
+    const line = await night('2027-05-11T02:15:00Z');
     expect(line).toMatchObject({ exit_code: 3, failures: [{ error: 'DOWNLOAD_PAGE' }], published: [] });
     expect(warned.join('\n')).toMatch(/Manutenzione[\s\S]*the webhook did not take the line: status 500/);
     expect(warned.join('\n')).not.toContain('secret');
     expect(await figures()).toMatch(/mappale_last_run_exit_code 3\n[\s\S]*mappale_download_failed_files\{source="mimit_fuel"\} 1\n/);
     publisher.routes.set(FUEL, before);
     hookStatus = 200;
-    expect(await night('2027-03-11T22:00:00Z')).toMatchObject({ exit_code: 0, asked: ['mimit_fuel'] });
+    expect(await night('2027-05-11T22:00:00Z')).toMatchObject({ exit_code: 0, asked: ['mimit_fuel'] });
   });
 
   it('tells of a database that does not answer, in its figures too', async () => {
     const gone = new MappaleError('the server does not answer', { code: 'SQL_ECONNREFUSED', kind: 'database' });
-    const line = await night('2027-03-12T02:15:00Z', { regions: [findRegion('molise')!] }, () => Promise.reject(gone));
+    const line = await night('2027-05-12T02:15:00Z', { regions: [findRegion('molise')!] }, () => Promise.reject(gone));
     expect(line).toMatchObject({ exit_code: 6, failures: [{ error: 'SQL_ECONNREFUSED' }] });
     expect(await figures()).toContain('mappale_last_run_exit_code 6\n');
+  });
+
+  it('is never early, also where a timer is, and looks at the clock after a machine has slept', async () => {
+    let now = 0;
+    const waited: number[] = [];
+    await sleepUntil(150_000, { now: () => now, wait: async (seconds) => {
+      waited.push(seconds);
+      now += Math.max(seconds * 1000 - 1, 1);
+    } });
+    expect([waited.slice(0, 3), now >= 150_000]).toEqual([[60, 60, 30.002], true]);
   });
 
   it('waits for the hour of the next night', () => {

@@ -29,7 +29,7 @@ vi.mock('node:fs/promises', async (importReal) => {
 });
 
 /** Programs of the system that a command may begin with. */
-const SYSTEM = new Set(['apt-get', 'createdb', 'createuser', 'df', 'export', 'mkdir', 'mv', 'nvm', 'pg_isready', 'psql', 'systemctl']);
+const SYSTEM = new Set(['apt-get', 'createdb', 'createuser', 'df', 'export', 'mkdir', 'mv', 'nvm', 'pg_isready', 'psql', 'systemctl', 'unset']);
 
 /** @returns why a person could not type the last line; null: it can be typed */
 async function untypable(report: string): Promise<string | null> {

@@ -89,6 +89,8 @@ describeDatabase('the site', (engine) => {
     expect([...named].filter((code) => !findings.has(code) && !told.some((each) => each.code === code))).toEqual([]);
     const helpless = [...new Set(told.filter(({ kind }) => kind !== 'bug').map(({ code }) => code))].filter((code) => told.filter((each) => each.code === code).every(({ hint, mend }) => hint === '' && mend === ''));
     expect(helpless).toEqual([]);
+    const commands = new RegExp(`(?<!npx )\\bmappale (?:${program().commands.map((command) => command.name()).join('|')})\\b`);
+    expect(told.flatMap(({ code, hint, mend }) => [hint, mend].filter((each) => commands.test(each)).map((each) => `${code}: ${each}`))).toEqual([]);
     const text = plain(bodyOf('errors.html'));
     expect([...new Set(told.map(({ code }) => code))].filter((code) => !text.includes(code))).toEqual([]);
   });
