@@ -7,7 +7,7 @@ import { enrichFile, type EnrichedFile } from '../deliver/enrich-file.ts';
 import { KEYS, KEY_HELP, type Key } from '../deliver/keys.ts';
 import { STATUSES, type Status } from '../deliver/places.ts';
 import { MappaleError } from '../errors.ts';
-import { mustHaveFolder } from '../formats/write-beside.ts';
+import { mustBePlace } from '../formats/write-beside.ts';
 import { group } from '../progress.ts';
 import { withContext } from '../run/context.ts';
 import { textTable } from '../text-table.ts';
@@ -55,7 +55,7 @@ async function mustBeTable(from: string, out: string): Promise<void> {
     throw new MappaleError('there is no table', { code: 'TABLE_MISSING', kind: 'usage', at: from, hint: 'Name a CSV file with a header: mappale enrich points.csv --out enriched.csv' });
   }
   if (from === out) throw new MappaleError('the table would be written over', { code: 'TABLE_OVERWRITTEN', kind: 'usage', at: out, hint: 'Name another file with --out.' });
-  await mustHaveFolder(out);
+  await mustBePlace(out);
 }
 
 function describe({ out, metadata, rows, statuses, seconds, columns_added: added, attributions }: EnrichedFile): string {

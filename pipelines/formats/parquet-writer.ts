@@ -21,7 +21,7 @@ export type Extent = readonly [west: number, south: number, east: number, north:
 export interface ParquetRow {
   /** In the order of the columns. */
   readonly cells: readonly (string | number | boolean | null)[];
-  /** Multipolygon, longitude latitude. */
+  /** Multipolygon, longitude latitude; outer rings counterclockwise, holes clockwise. */
   readonly wkb: Uint8Array;
   readonly extent: Extent;
 }
@@ -71,7 +71,7 @@ export class GeoParquetFile {
       primary_column: 'geometry',
       columns: {
         geometry: {
-          encoding: 'WKB', geometry_types: ['MultiPolygon'], edges: 'planar', bbox: extent,
+          encoding: 'WKB', geometry_types: ['MultiPolygon'], orientation: 'counterclockwise', edges: 'planar', bbox: extent,
           covering: { bbox: Object.fromEntries(SIDES.map((side) => [side, ['bbox', side]])) },
         },
       },
