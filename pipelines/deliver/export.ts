@@ -20,8 +20,8 @@ import { EXPORTED_ZOOMS, regionTile } from './tiles.ts';
 
 const statement = statementsOf('deliver');
 
-/** Parcels of one question to the database. */
-const BATCH = 5_000;
+/** Parcels of one question to the database: with more of them nothing is quicker, and what several questions hold at a time is most of the memory. */
+const BATCH = 1_000;
 
 export interface ExportedRow {
   /** In the order of the columns. */

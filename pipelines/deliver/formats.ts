@@ -13,12 +13,9 @@ import { writeBeside } from '../formats/write-beside.ts';
 import { quoted } from '../typed.ts';
 import type { OutputColumn } from './columns.ts';
 import { csvMetadata, metadataPath } from './csvw.ts';
-import type { ExportedRow, ExportFacts, Format } from './export.ts';
+import type { ExportFacts, Format } from './export.ts';
 import { csvLine } from './table.ts';
 import { drawnColumns, EXPORTED_ZOOMS, MOST_FEATURES, TILE_LAYERS } from './tiles.ts';
-
-/** Rows of a row group: some megabytes, which a reader of a box skips or reads as a whole. */
-const ROW_GROUP = 20_000;
 
 /** Features that go to GDAL's thread at a time. */
 const FEATURES = 500;
@@ -37,14 +34,7 @@ const geoparquet: Format = {
     const descriptions = Object.fromEntries(columns.map(({ name, description }) => [name, description]));
     const metadata = { mappale: about(facts, { compression: PARQUET_CODEC.toLowerCase() }), 'mappale:columns': JSON.stringify(descriptions) };
     const file = new GeoParquetFile(path, { columns, extent, createdBy, metadata });
-    let group: ExportedRow[] = [];
-    for await (const batch of rows) {
-      group.push(...batch);
-      if (group.length < ROW_GROUP) continue;
-      await file.write(group);
-      group = [];
-    }
-    if (group.length > 0) await file.write(group);
+    for await (const batch of rows) await file.add(batch);
     await file.close();
     return PARQUET_CODEC === 'ZSTD' ? null : 'compressed with snappy: zstd needs Node 22.15';
   },
