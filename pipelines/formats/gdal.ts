@@ -228,7 +228,7 @@ export const calls = {
   },
 };
 
-/** GDAL tells of some failures to nobody who does not ask: a FlatGeobuf is written when it is closed, and a full disk cuts it there (3.6 and 3.12, observed). */
+/** GDAL tells of some failures to nobody who does not ask: a FlatGeobuf is written when it is closed, and a full disk cuts it there (3.6, observed). */
 function heard(gdal: Gdal, work: () => void): void {
   gdal.lastError = null;
   work();
