@@ -94,7 +94,8 @@ export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
     .pipe(z.array(z.enum(SECTION_NAMES)))
     .describe(`Sections of the record, basic is always there; names separated by commas: ${SECTION_NAMES.join(', ')}; none: all`).optional(),
-  as_of: z.iso.date().refine((day) => day <= todayInItaly())
+  // The database's calendar has no year 0.
+  as_of: z.iso.date().refine((day) => day >= '0001' && day <= todayInItaly())
     .describe('The record as it was answered at the end of that day, Europe/Rome; a day, YYYY-MM-DD, not after today in Italy').optional(),
 });
 

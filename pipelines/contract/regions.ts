@@ -107,3 +107,8 @@ export function unitName(unit: number): string {
   if (name === undefined) throw new Error(`expected a region's code 1–20, or 0 for Italy, found ${unit}`);
   return name;
 }
+
+/** A national cadastral reference as it is kept: people write its letters small, and the map's own files put `CadastralParcel.IT.AGE.PLA.` before it. */
+export function plainReference(text: string): string {
+  return text.replace(/^(?:CadastralParcel\.)?IT\.AGE\.PLA\./i, '').replace(/^[^.]+/, (place) => place.toUpperCase());
+}

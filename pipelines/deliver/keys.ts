@@ -1,6 +1,6 @@
 /** Which columns of a table say which parcel a row is about, and what a row says there. */
 import { normaliseHeader } from '../formats/csv.ts';
-import { BOUNDS } from '../contract/regions.ts';
+import { BOUNDS, plainReference } from '../contract/regions.ts';
 import { MappaleError } from '../errors.ts';
 
 /** How the rows of a table name parcels. */
@@ -115,8 +115,7 @@ export function readKey(key: Key, fieldOf: (name: string) => string): Named | Un
       return /^\d+$/.test(text) && Number(text) <= 2_147_483_647 ? { key, fid: Number(text) } : unreadable('fid', 'a whole number to 2147483647', text);
     }
     case 'reference': {
-      // As the map's own files have it, too: `CadastralParcel.IT.AGE.PLA.H833_001300.594`.
-      const text = fieldOf('cadastral_reference').replace(/^(?:CadastralParcel\.)?IT\.AGE\.PLA\./i, '').replace(/^[^.]+/, (place) => place.toUpperCase());
+      const text = plainReference(fieldOf('cadastral_reference'));
       return /^[^\s.]+\.\S+$/.test(text) && text.length <= 60 ? { key, reference: text } : unreadable('cadastral_reference', 'CCCCZFFFFAS.label', text);
     }
     case 'parcel': return readParcel(fieldOf('comune'), fieldOf('sezione'), fieldOf('foglio'), fieldOf('particella'));
