@@ -7,6 +7,12 @@ import { rollback } from '../../pipelines/build/publish.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { tableFilesOf } from '../../pipelines/contract/sql-files.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
+import { cellsOf } from '../../pipelines/deliver/columns.ts';
+import { exportRegion } from '../../pipelines/deliver/export.ts';
+import { FORMATS } from '../../pipelines/deliver/formats.ts';
+import { openPostgresReader } from '../../pipelines/db/reader.ts';
+import { SILENT } from '../../pipelines/log.ts';
 import { isDistributed } from '../../pipelines/db/distributed.ts';
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { withRun } from '../../pipelines/ledger/ledger.ts';
@@ -76,6 +82,26 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     await Promise.all([...opened.keys()].map((database) => database.close()));
     await region?.remove();
     await citus?.remove();
+  });
+
+  it('gives the columns of parcels that one node has alone, the quality of a comune and an export as one machine does', async () => {
+    const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
+    const told = async (database: Database): Promise<unknown[]> => {
+      const reader = await openPostgresReader(urlOf(database), { connections: 2, statementTimeoutMs: 60_000 });
+      try {
+        const columns = (some: readonly number[]): Promise<{ answer: string }> => reader.call('select answer from api.parcel_columns($1, $2)', [some, SECTION_NAMES]);
+        const answers = [];
+        for (const some of [...fids.slice(0, 3).map((fid) => [fid]), fids]) answers.push(cellsOf((await columns(some)).answer, SECTION_NAMES));
+        return [...answers, await reader.call('select api.quality_parcels($1) as fids', ['Z001'])];
+      } finally {
+        await reader.close();
+      }
+    };
+    expect(await told(nodes)).toEqual(await told(plain));
+    const exported = async (database: Database): Promise<string> => (
+      await exportRegion(database, SILENT, { region: findRegion(REGION)!, sections: SECTION_NAMES, format: FORMATS['csv']!, out: join(first, 'molise.csv'), createdBy: 'test' })
+    ).sha256;
+    expect(await exported(nodes)).toBe(await exported(plain));
   });
 
   it('are refused where there is no Citus, and by the embedded database', async () => {
