@@ -102,7 +102,10 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     expect(await told(nodes)).toEqual(await told(plain));
     const folder = await mkdtemp(join(tmpdir(), 'mappale-nodes-'));
     const work = { region: findRegion(REGION)!, sections: SECTION_NAMES, format: FORMATS['csv']!, createdBy: 'test' };
-    const exported = async (database: Database, name: string): Promise<string> => (await exportRegion(database, SILENT, { ...work, out: join(folder, name) })).sha256;
+    const exported = async (database: Database, name: string): Promise<string> => {
+      const { sha256 } = await exportRegion(database, SILENT, { ...work, out: join(folder, name) });
+      return sha256;
+    };
     expect(await exported(nodes, 'nodes.csv')).toBe(await exported(plain, 'plain.csv'));
     await rm(folder, { recursive: true });
   });
