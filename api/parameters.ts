@@ -94,7 +94,8 @@ export const parcelParameters = z.strictObject({
   include: z.string().transform((value) => (value.trim() === '' ? [] : value.split(',').map((name) => name.trim())))
     .pipe(z.array(z.enum(SECTION_NAMES)))
     .describe(`Sections of the record, basic is always there; names separated by commas: ${SECTION_NAMES.join(', ')}; none: all`).optional(),
-  as_of: z.iso.date().refine((day) => day <= todayInItaly())
+  // The database's calendar has no year 0.
+  as_of: z.iso.date().refine((day) => day >= '0001' && day <= todayInItaly())
     .describe('The record as it was answered at the end of that day, Europe/Rome; a day, YYYY-MM-DD, not after today in Italy').optional(),
 });
 
@@ -137,12 +138,20 @@ export const itemsParameters = z.strictObject({
     .meta({ description: `Most features of a page; a whole number from 1 on, more than ${FEATURES} is ${FEATURES}`, minimum: 1, maximum: FEATURES }).default(100),
   bbox: z.string().transform((value) => value.split(',')).pipe(z.array(side).min(4).max(6))
     .describe('Only features that intersect the box; west,south,east,north in degrees, or with heights west,south,low,east,north,high').optional(),
-  datetime: z.string().regex(new RegExp(`^(${MOMENT}|(\\.\\.)?/${MOMENT}|${MOMENT}/((\\.\\.)?|${MOMENT}))$`))
+  datetime: z.string().regex(new RegExp(`^(${MOMENT}|(\\.\\.)?/${MOMENT}|${MOMENT}/((\\.\\.)?|${MOMENT}))$`)).refine(isInTime)
     .describe('Moment or interval; of RFC 3339, 2026-01-01T00:00:00Z, 2026-01-01T00:00:00Z/.. or ../2026-01-01T00:00:00Z').optional(),
   after: z.string().regex(/^(?:[^\u0000-\u001f\u007f~]{1,60}~)?\d{1,10}$/).refine((cursor) => Number(cursor.slice(cursor.lastIndexOf('~') + 1)) <= LARGEST_FID)
     .describe('Where the page begins; as the link next of the page before has it').optional(),
   ...queryableParameters,
 });
+
+/** Whether all days of a moment or interval are there, and it does not end before it begins. */
+function isInTime(text: string): boolean {
+  const moments = text.split('/').filter((part) => part.length > 2);
+  // Date has no leap seconds.
+  const [from = 0, to = from] = moments.map((moment) => Date.parse(moment.toUpperCase().replace(':60', ':59')));
+  return moments.every((moment) => z.iso.date().safeParse(moment.slice(0, 10)).success) && from <= to;
+}
 
 /**
  * Reads parameters.

@@ -24,7 +24,7 @@ import { OPENAPI_MEDIA } from './ogc.ts';
 import { Overview, OVERVIEW_PATH } from './overview.ts';
 import { BASE, document } from './openapi.ts';
 import { pages } from './pages.ts';
-import { readParameters } from './parameters.ts';
+import { noParameters, readParameters } from './parameters.ts';
 import { patternOf, routeOf } from './routes.ts';
 import { digest, matches, prepare, sendForm, sendPrepared, WORTH_COMPRESSING } from './prepared.ts';
 import { lookUpTile, readTile, TILES_ENDPOINT } from './tiles.ts';
@@ -193,7 +193,13 @@ export async function buildServer({
 
   const openapi = await prepare(JSON.stringify(document(version)));
   // The same under the type that clients of OGC ask for.
-  app.get(`${BASE}/ogc/api`, async (request, reply) => sendPrepared(request, reply.type(OPENAPI_MEDIA).header('cache-control', 'no-cache'), openapi));
+  app.get(`${BASE}/ogc/api`, async (request, reply) => {
+    readParameters(noParameters, request.query as Record<string, unknown>);
+    // Clients that know only 3.0 ask for it or for JSON, which it is (GDAL 3.6).
+    const { accept = '*/*' } = request.headers;
+    const type = accept.includes('application/json') && !accept.includes(OPENAPI_MEDIA) ? 'application/json; charset=utf-8' : OPENAPI_MEDIA;
+    return sendPrepared(request, reply.type(type).header('vary', 'Accept, Accept-Encoding').header('cache-control', 'no-cache'), openapi);
+  });
   app.get(`${BASE}/openapi.json`, async (request, reply) => sendPrepared(request, reply.type(JSON_TYPE).header('cache-control', 'no-cache'), openapi));
   await app.register(pages);
   return app;

@@ -66,7 +66,8 @@ async function processOf(lock: string): Promise<number | null> {
   return info.mtimeMs < startedMs - 60_000 || !isAlive(other) ? null : other;
 }
 
-function isAlive(pid: number): boolean {
+/** Whether this machine has a process of that number. */
+export function isAlive(pid: number): boolean {
   try {
     process.kill(pid, 0);
     return true;

@@ -1,4 +1,5 @@
-import { stat } from 'node:fs/promises';
+import { realpath, stat } from 'node:fs/promises';
+import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { expandPath } from '../config.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
@@ -7,7 +8,7 @@ import { enrichFile, type EnrichedFile } from '../deliver/enrich-file.ts';
 import { KEYS, KEY_HELP, type Key } from '../deliver/keys.ts';
 import { STATUSES, type Status } from '../deliver/places.ts';
 import { MappaleError } from '../errors.ts';
-import { mustHaveFolder } from '../formats/write-beside.ts';
+import { mustBePlace } from '../formats/write-beside.ts';
 import { group } from '../progress.ts';
 import { withContext } from '../run/context.ts';
 import { textTable } from '../text-table.ts';
@@ -51,11 +52,17 @@ function parseKey(text: string): Key {
 /** @throws MappaleError `TABLE_MISSING`, `FOLDER_MISSING`, `TABLE_OVERWRITTEN` (exit 2) */
 async function mustBeTable(from: string, out: string): Promise<void> {
   const there = await stat(from).catch(() => null);
-  if (there?.isFile() !== true) {
+  if (basename(from) === '-' || there?.isFile() === false) {
+    throw new MappaleError('the table is no file', {
+      code: 'TABLE_MISSING', kind: 'usage', at: from, detail: `expected a CSV file, found ${there?.isDirectory() === true ? 'a folder' : 'standard input, a pipe or a device'}`,
+      hint: 'Save it first: it is read again where another publication comes into force.',
+    });
+  }
+  if (there === null) {
     throw new MappaleError('there is no table', { code: 'TABLE_MISSING', kind: 'usage', at: from, hint: 'Name a CSV file with a header: npx mappale enrich points.csv --out enriched.csv' });
   }
-  if (from === out) throw new MappaleError('the table would be written over', { code: 'TABLE_OVERWRITTEN', kind: 'usage', at: out, hint: 'Name another file with --out.' });
-  await mustHaveFolder(out);
+  if (await realpath(from) === await realpath(out).catch(() => out)) throw new MappaleError('the table would be written over', { code: 'TABLE_OVERWRITTEN', kind: 'usage', at: out, hint: 'Name another file with --out.' });
+  await mustBePlace(out);
 }
 
 function describe({ out, metadata, rows, statuses, seconds, columns_added: added, attributions }: EnrichedFile): string {

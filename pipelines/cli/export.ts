@@ -6,7 +6,7 @@ import { parseSections } from '../deliver/columns.ts';
 import { exportRegion, type Exported } from '../deliver/export.ts';
 import { FORMATS } from '../deliver/formats.ts';
 import { MappaleError } from '../errors.ts';
-import { mustHaveFolder } from '../formats/write-beside.ts';
+import { mustBePlace } from '../formats/write-beside.ts';
 import { group } from '../progress.ts';
 import { VERSION, withContext } from '../run/context.ts';
 import { command, parseRegion, print } from './command.ts';
@@ -33,7 +33,7 @@ export function exportCommand(): Command {
       const format = FORMATS[name];
       if (format === undefined) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${names.join(', ')}, found ${name}`, hint: `Leave --format out for ${names[0] ?? ''}.` });
       const out = expandPath(path ?? `${region.slug}.${format.ending}`);
-      await mustHaveFolder(out);
+      await mustBePlace(out);
       const work = { region, sections: parseSections(sections ?? 'all'), format, out, createdBy: `mappale ${VERSION}` };
       await withContext({ access: 'read' }, async ({ database, log }) => {
         const exported = await exportRegion(database, log, work);

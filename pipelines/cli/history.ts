@@ -1,5 +1,6 @@
 /** What was published of one parcel, and when it changed. */
 import type { Command } from 'commander';
+import { plainReference } from '../contract/regions.ts';
 import { group } from '../progress.ts';
 import { fidOf, parcelHistory, type ParcelHistory, type PublishedValue } from '../operate/history.ts';
 import type { Context } from '../run/context.ts';
@@ -24,7 +25,7 @@ export function historyCommand(): Command {
 
 /** @throws MappaleError `NOT_FOUND` (exit 2) */
 async function findEver({ database }: Context, id: string): Promise<number> {
-  const fid = asFid(id) ?? (await fidOf(database, id));
+  const fid = asFid(id) ?? (await fidOf(database, plainReference(id)));
   if (fid === null) throw notFound(id);
   return fid;
 }

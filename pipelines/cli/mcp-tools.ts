@@ -71,7 +71,8 @@ function sectionsOf(relation: Relation): string[] {
 
 const latitude = z.number().describe('Degrees, WGS 84');
 const longitude = z.number().describe('Degrees, WGS 84');
-const parcelId = z.string().describe('fid, such as 1400000000, or national cadastral reference, such as H833_001300.594');
+/** Models give a fid as the number that it is in answers. */
+const parcelId = z.union([z.string(), z.int()]).describe('fid, such as 1400000000, or national cadastral reference, such as H833_001300.594');
 
 export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
@@ -114,7 +115,7 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
     scope: 'parcels:read',
     input: { id: parcelId, sections: z.array(z.enum(SECTION_NAMES)).optional().describe('Only these sections; basic is always there; default all') },
     answer: async (asked, { id, sections }) => {
-      const { meta, ...record } = await answerOf(asked, 'getParcel', { include: sections?.join(',') }, { id: await findParcel(asked.context, id) });
+      const { meta, ...record } = await answerOf(asked, 'getParcel', { include: sections?.join(',') }, { id: await findParcel(asked.context, String(id)) });
       const { licenses, ...rest } = meta as Readonly<Record<string, unknown>>;
       return { ...record, meta: rest, licenses };
     },
@@ -126,7 +127,7 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
     scope: 'parcels:read',
     input: { id: parcelId, section: z.enum(SECTION_NAMES).describe('Section of the record') },
     answer: async (asked, { id, section }) => {
-      const fid = await findParcel(asked.context, id);
+      const fid = await findParcel(asked.context, String(id));
       return { ...await explain(asked.context, fid, section), licenses: await licensesOf(asked, [regionOfFid(fid)], [], [section]) };
     },
   }),

@@ -1,6 +1,7 @@
 /** One parcel: its record, and where its values come from. */
 import { basename } from 'node:path';
 import type { Command } from 'commander';
+import { plainReference } from '../contract/regions.ts';
 import { parseInclude, SECTION_NAMES } from '../contract/sections.ts';
 import { one } from '../db/index.ts';
 import { MappaleError } from '../errors.ts';
@@ -64,7 +65,9 @@ export function asFid(id: string): number | null {
 export async function findParcel({ database }: Context, id: string): Promise<number> {
   const given = asFid(id);
   if (given !== null) return given;
-  const { fid } = await one<{ fid: number | null }>(database, 'select api.parcel_by_reference($1) as fid', [id]);
+  // The database has no such character.
+  if (id.includes('\0')) throw notFound(id);
+  const { fid } = await one<{ fid: number | null }>(database, 'select api.parcel_by_reference($1) as fid', [plainReference(id)]);
   if (fid === null) throw notFound(id);
   return fid;
 }

@@ -113,3 +113,8 @@ export function unitName(unit: number): string {
 export function unitSlug(unit: number): string {
   return findRegion(unit)?.slug ?? 'italia';
 }
+
+/** A national cadastral reference as it is kept: people write its letters small, and the map's own files put `CadastralParcel.IT.AGE.PLA.` before it. */
+export function plainReference(text: string): string {
+  return text.replace(/^(?:CadastralParcel\.)?IT\.AGE\.PLA\./i, '').replace(/^[^.]+/, (place) => place.toUpperCase());
+}

@@ -97,10 +97,12 @@ function embeddedReader(database: Database): Reader {
  */
 export async function openPostgresReader(url: string, { connections, statementTimeoutMs }: ReaderOptions): Promise<Reader> {
   const { connectionString, options } = serverAddress(url);
-  const { restricted, login } = await whoLogsIn(connectionString);
+  const { restricted, login, citus } = await whoLogsIn(connectionString);
   // An answer takes a millisecond, and starting workers ten: where a point was sought among a million parcels the planner thought them worth it.
   const settings = [
-    '-c jit=off', '-c max_parallel_workers_per_gather=0', `-c search_path=${SEARCH_PATH}`, '-c plan_cache_mode=force_generic_plan',
+    '-c jit=off', '-c max_parallel_workers_per_gather=0', `-c search_path=${SEARCH_PATH}`,
+    // Citus can plan nothing in several steps without the values: it prices such a plan so that it is not taken, unless it is forced.
+    `-c plan_cache_mode=${citus ? 'auto' : 'force_generic_plan'}`,
     `-c statement_timeout=${Math.trunc(statementTimeoutMs)}`, ...(restricted ? [`-c role=${ROLE}`] : []),
   ];
   const open = (max: number, more: readonly string[]): pg.Pool => {
@@ -163,6 +165,8 @@ function stateOf(name: Pool['name'], { totalCount, idleCount, waitingCount }: pg
 interface Login {
   readonly restricted: boolean;
   readonly login: 'superuser' | 'owner' | 'ordinary';
+  /** The database may lie on several nodes. */
+  readonly citus: boolean;
 }
 
 /** Whether the role exists and whoever logs in is a member of it, and what else the login may. */

@@ -74,11 +74,13 @@ async function enrichOnce(database: Database, log: Log, { from, out, sections, b
         yield batch.map(({ cells }) => csvLine(cells, delimiter)).join('');
       }
     };
-    await writeBeside(out, (unfinished) => pipeline(Readable.from(lines()), createWriteStream(unfinished)));
     const metadata = metadataPath(out);
     const own = header.map((name) => ({ name, type: 'text' as const, description: `As in ${basename(from)}` }));
     const facts = { url: basename(out), title: `${basename(from)}, enriched by parcel`, delimiter, columns: [...own, ...added], licences, publishedAt: null };
-    await writeBeside(metadata, (unfinished) => writeFile(unfinished, csvMetadata(facts)));
+    await writeBeside(out, async (unfinished) => {
+      await pipeline(Readable.from(lines()), createWriteStream(unfinished));
+      await writeBeside(metadata, (beside) => writeFile(beside, csvMetadata(facts)));
+    });
     return {
       out, metadata, by: key.key, key_columns: key.columns, delimiter, sections, columns_added: added.map(({ name }) => name), rows, statuses,
       seconds: Math.round(secondsSince(startedAt) * 100) / 100, attributions: [...new Set(licences.map(({ attribution }) => attribution))],

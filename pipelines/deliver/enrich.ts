@@ -29,10 +29,12 @@ const OWN: readonly OutputColumn[] = [
 
 /**
  * Columns that are added to a table.
- * @param header of the table: what it has already gets the name of the program before it, so that nothing of the table is hidden
+ * @param header of the table: what it has already gets the program's name before it, twice where that is taken, too, so that nothing is hidden
  */
 export function addedColumns(header: readonly string[], key: FoundKey, sections: readonly string[]): readonly OutputColumn[] {
-  return [...OWN, ...matchColumns(key.key), ...columnsOf(sections)].map((column) => (header.includes(column.name) ? { ...column, name: `mappale_${column.name}` } : column));
+  const taken = new Set(header);
+  const free = (name: string): string => (taken.has(name) ? free(`mappale_${name}`) : name);
+  return [...OWN, ...matchColumns(key.key), ...columnsOf(sections)].map((column) => ({ ...column, name: free(column.name) }));
 }
 
 export interface EnrichedRow {

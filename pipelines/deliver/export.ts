@@ -20,8 +20,8 @@ import { EXPORTED_ZOOMS, regionTile } from './tiles.ts';
 
 const statement = statementsOf('deliver');
 
-/** Parcels of one question to the database. */
-const BATCH = 5_000;
+/** Parcels of one question to the database: with more of them nothing is quicker, and what several questions hold at a time is most of the memory. */
+const BATCH = 1_000;
 
 export interface ExportedRow {
   /** In the order of the columns. */
@@ -113,15 +113,19 @@ async function exportOnce(database: Database, log: Log, { region, sections, form
       log.progress(progressLine(basename(out), written, written, facts.parcels, performance.now() - startedAt));
     }
   };
-  const note = await writeBeside(out, (unfinished) => format.write(unfinished, facts, rows(), tilesOf(database, facts, sections)), `.${format.ending}`);
-  const { size } = await stat(out);
-  const sha256 = await sha256OfFile(out);
-  const stac = stacPath(out);
   const { mediaType, geometry } = format;
-  await writeBeside(stac, (unfinished) => writeFile(unfinished, stacItem(facts, { name: basename(out), mediaType, geometry, bytes: size, sha256 })));
-  const metadata = await format.beside?.(out, facts);
+  // What lies beside it is there before it gets its name: where there is no room for that either, what was there before stays.
+  const { note, bytes, sha256, beside } = await writeBeside(out, async (unfinished) => {
+    const told = await format.write(unfinished, facts, rows(), tilesOf(database, facts, sections));
+    const { size } = await stat(unfinished);
+    const digest = await sha256OfFile(unfinished);
+    const metadata = await format.beside?.(out, facts);
+    const stac = stacPath(out);
+    await writeBeside(stac, (item) => writeFile(item, stacItem(facts, { name: basename(out), mediaType, geometry, bytes: size, sha256: digest })));
+    return { note: told, bytes: size, sha256: digest, beside: [stac, ...(metadata === undefined ? [] : [metadata])] };
+  }, `.${format.ending}`);
   return {
-    out, beside: [stac, ...(metadata === undefined ? [] : [metadata])], parcels: facts.parcels, columns: facts.columns.length, bytes: size, sha256,
+    out, beside, parcels: facts.parcels, columns: facts.columns.length, bytes, sha256,
     published_at: facts.publishedAt, digest: facts.digest, note, seconds: Math.round(secondsSince(startedAt) * 100) / 100,
   };
 }

@@ -1,22 +1,21 @@
 /** What a region can be exported as. */
 import { createWriteStream } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
-import { basename } from 'node:path';
+import { basename, dirname } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
+import { MappaleError } from '../errors.ts';
 import { GeoParquetFile, PARQUET_CODEC } from '../formats/parquet-writer.ts';
 import { PmtilesFile } from '../formats/pmtiles-writer.ts';
 import { gdal } from '../formats/vector.ts';
 import type { GeoPackageLayer, WrittenFormat } from '../formats/gdal.ts';
 import { writeBeside } from '../formats/write-beside.ts';
+import { quoted } from '../typed.ts';
 import type { OutputColumn } from './columns.ts';
 import { csvMetadata, metadataPath } from './csvw.ts';
-import type { ExportedRow, ExportFacts, Format } from './export.ts';
+import type { ExportFacts, Format } from './export.ts';
 import { csvLine } from './table.ts';
 import { drawnColumns, EXPORTED_ZOOMS, MOST_FEATURES, TILE_LAYERS } from './tiles.ts';
-
-/** Rows of a row group: some megabytes, which a reader of a box skips or reads as a whole. */
-const ROW_GROUP = 20_000;
 
 /** Features that go to GDAL's thread at a time. */
 const FEATURES = 500;
@@ -35,14 +34,7 @@ const geoparquet: Format = {
     const descriptions = Object.fromEntries(columns.map(({ name, description }) => [name, description]));
     const metadata = { mappale: about(facts, { compression: PARQUET_CODEC.toLowerCase() }), 'mappale:columns': JSON.stringify(descriptions) };
     const file = new GeoParquetFile(path, { columns, extent, createdBy, metadata });
-    let group: ExportedRow[] = [];
-    for await (const batch of rows) {
-      group.push(...batch);
-      if (group.length < ROW_GROUP) continue;
-      await file.write(group);
-      group = [];
-    }
-    if (group.length > 0) await file.write(group);
+    for await (const batch of rows) await file.add(batch);
     await file.close();
     return PARQUET_CODEC === 'ZSTD' ? null : 'compressed with snappy: zstd needs Node 22.15';
   },
@@ -78,26 +70,40 @@ function byGdal(format: WrittenFormat, described: readonly [title: string, about
     const { columns, title } = facts;
     const at = basename(path);
     const name = 'parcels';
-    const dataset = await gdal(at, 'create', path, format, facts.publishedAt);
+    const written = <T>(work: Promise<T>): Promise<T> => work.catch((error: unknown) => {
+      throw error instanceof MappaleError ? error : notWritten(path, format, error as Error);
+    });
+    const dataset = await written(gdal(at, 'create', path, format, facts.publishedAt));
     try {
-      await gdal(at, 'addLayer', dataset, {
+      await written(gdal(at, 'addLayer', dataset, {
         name, srid: 4326, geometry: 'MultiPolygon', options: [`${described[0]}=${title}`, `${described[1]}=${about(facts)}`],
         fields: columns.map((column) => ({ name: layerField(column.name), type: GDAL_TYPES[column.type] })),
-      });
+      }));
       for await (const batch of rows) {
         for (let from = 0; from < batch.length; from += FEATURES) {
           const features = batch.slice(from, from + FEATURES).map(({ cells, wkb }) => ({
             values: cells.map((cell) => (typeof cell === 'boolean' ? Number(cell) : cell)), geometry: wkb,
           }));
-          await gdal(at, 'addFeatures', dataset, name, features, false);
+          await written(gdal(at, 'addFeatures', dataset, name, features, false));
         }
       }
-      await gdal(at, 'addFeatures', dataset, name, [], true);
-    } finally {
-      await gdal(at, 'close', dataset);
+      await written(gdal(at, 'addFeatures', dataset, name, [], true));
+    } catch (error) {
+      await gdal(at, 'close', dataset).catch(() => undefined);
+      throw error;
     }
+    await written(gdal(at, 'close', dataset));
     return 'true and false are 1 and 0';
   };
+}
+
+/** GDAL says that it could not write, and hardly ever why. */
+function notWritten(path: string, format: WrittenFormat, error: Error): MappaleError {
+  return new MappaleError('GDAL could not write the file', {
+    code: 'FILE_NOT_WRITTEN', kind: 'usage', at: path, detail: `expected a whole ${format}, found: ${error.message}`,
+    hint: 'Mostly the disk is full: a FlatGeobuf takes twice its room while it is written. What was begun was removed; what was there before stays.',
+    mend: `df -h ${quoted(dirname(path))}`, cause: error,
+  });
 }
 
 /** A GeoPackage has a column `fid` of its own, the number of a row. */

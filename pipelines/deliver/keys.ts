@@ -1,6 +1,6 @@
 /** Which columns of a table say which parcel a row is about, and what a row says there. */
 import { normaliseHeader } from '../formats/csv.ts';
-import { BOUNDS } from '../contract/regions.ts';
+import { BOUNDS, plainReference } from '../contract/regions.ts';
 import { MappaleError } from '../errors.ts';
 
 /** How the rows of a table name parcels. */
@@ -80,6 +80,14 @@ export function findKey(header: readonly string[], asked: Key | null, at: string
       hint: `Say which is to count: --by ${first.key}`,
     });
   }
+  const names = header.map(normaliseHeader);
+  const twice = first.columns.find((column) => names.filter((name) => name === normaliseHeader(column)).length > 1);
+  if (twice !== undefined) {
+    throw new MappaleError('two columns of the table have the same name', {
+      code: 'KEY_AMBIGUOUS', kind: 'usage', at, detail: `expected one column ${twice}, found ${header.filter((name) => normaliseHeader(name) === normaliseHeader(twice)).join(', ')}`,
+      hint: 'Nobody can tell which says what parcel a row is about. Rename or remove one.',
+    });
+  }
   return first;
 }
 
@@ -97,14 +105,17 @@ export interface Unreadable {
 
 /** @param fieldOf text of a column by our name; empty: it is empty or not there */
 export function readKey(key: Key, fieldOf: (name: string) => string): Named | Unreadable {
+  // The database has no such character, and would refuse the other rows with this one.
+  const nul = Object.keys(COLUMNS[key]).find((name) => fieldOf(name).includes('\0'));
+  if (nul !== undefined) return unreadable(nul, 'text, found a NUL in it', '\0');
   switch (key) {
     case 'point': return readPoint(fieldOf('lat'), fieldOf('lng'));
     case 'fid': {
-      const text = fieldOf('fid');
-      return /^\d{1,10}$/.test(text) && Number(text) <= 2_147_483_647 ? { key, fid: Number(text) } : unreadable('fid', 'a whole number', text);
+      const text = withoutFraction(fieldOf('fid'));
+      return /^\d+$/.test(text) && Number(text) <= 2_147_483_647 ? { key, fid: Number(text) } : unreadable('fid', 'a whole number to 2147483647', text);
     }
     case 'reference': {
-      const text = fieldOf('cadastral_reference');
+      const text = plainReference(fieldOf('cadastral_reference'));
       return /^[^\s.]+\.\S+$/.test(text) && text.length <= 60 ? { key, reference: text } : unreadable('cadastral_reference', 'CCCCZFFFFAS.label', text);
     }
     case 'parcel': return readParcel(fieldOf('comune'), fieldOf('sezione'), fieldOf('foglio'), fieldOf('particella'));
@@ -120,6 +131,11 @@ export function readKey(key: Key, fieldOf: (name: string) => string): Named | Un
 
 function unreadable(column: string, expected: string, found: string): Unreadable {
   return { invalid: found === '' ? `${column} is empty` : `${column}: expected ${expected}` };
+}
+
+/** Programs that know no empty cell in a column of whole numbers write them as `13.0`. */
+function withoutFraction(text: string): string {
+  return text.replace(/^(\d+)[.,]0+$/, '$1');
 }
 
 /** Degrees with a point or, as spreadsheets of Italy write them, a comma. */
@@ -140,7 +156,9 @@ function readPoint(latitude: string, longitude: string): Named | Unreadable {
   return { invalid: `not in Italy: latitude ${BOUNDS.south}–${BOUNDS.north}, longitude ${BOUNDS.west}–${BOUNDS.east}${swapped}` };
 }
 
-function readParcel(comune: string, section: string, sheet: string, label: string): Named | Unreadable {
+function readParcel(comune: string, section: string, foglio: string, particella: string): Named | Unreadable {
+  // Forms pad them with zeros, which the map does not.
+  const [sheet, label] = [foglio, particella].map((text) => withoutFraction(text).replace(/^0+(?=\d)/, '')) as [string, string];
   if (comune === '' || comune.length > 100) return unreadable('comune', 'at most 100 characters', comune);
   if (!/^([A-Za-z]|_?)$/.test(section)) return unreadable('sezione', 'one letter', section);
   if (!/^\d{0,4}$/.test(sheet)) return unreadable('foglio', '1–4 digits', sheet);

@@ -149,8 +149,11 @@ function placedBy([, fid, candidates, region, ...more]: Line, otherwise: Placed)
   return region === null ? otherwise : { ...NOTHING, ...unpublished(region) };
 }
 
+/** In the place of a region's code: which one it is cannot be told. */
+const ABROAD = 0;
+
 function unpublished(region: number): Pick<Placed, 'status' | 'reason'> {
-  return { status: 'not_loaded', reason: `${unitName(region)} is not published` };
+  return { status: 'not_loaded', reason: region === ABROAD ? 'it lies in no region that is published' : `${unitName(region)} is not published` };
 }
 
 async function placesOfLabels(ask: Ask, named: readonly (Named & { key: 'parcel' })[], gazetteer: FindComune): Promise<Places> {
@@ -164,7 +167,7 @@ async function placesOfLabels(ask: Ask, named: readonly (Named & { key: 'parcel'
     asked.map(({ place }) => place), asked.map(({ belfiore }) => belfiore), asked.map(({ comune }) => comune), asked.map(({ section }) => section),
     asked.map(({ sheet }) => sheet), asked.map(({ label }) => label),
   ], (index) => {
-    const unknown = comuni[index]?.length === 0;
+    const unknown = comuni[index]?.length === 0 && !/^\d{6}$/.test(named[index]?.comune ?? '');
     if (named[index]?.sheet !== null) return unknown ? { ...NOTHING, reason: 'no comune has this name' } : NOTHING;
     return { ...NOTHING, reason: 'foglio is empty, and no land register has the parcel' };
   });

@@ -188,9 +188,12 @@ export const calls = {
     return { features, ended: false, failure: null };
   },
 
-  close(dataset: number): void {
-    datasetOf(dataset).close();
+  /** @throws Error when what was still to be written could not be */
+  async close(dataset: number): Promise<void> {
+    const gdal = await loadGdal();
+    const open = datasetOf(dataset);
     datasets.delete(dataset);
+    heard(gdal, () => open.close());
   },
 
   /** A new file, or folder, in place of what was there. @param date that a GeoPackage is stamped with instead of the clock's; UTC */
@@ -221,9 +224,18 @@ export const calls = {
       else if (geometry !== null) feature.setGeometry(gdal.Geometry.fromGeoJson(geometry));
       layer.features.add(feature);
     }
-    if (last) layer.flush();
+    if (last) heard(gdal, () => layer.flush());
   },
 };
+
+/** GDAL tells of some failures to nobody who does not ask: a FlatGeobuf is written when it is closed, and a full disk cuts it there (3.6, observed). */
+function heard(gdal: Gdal, work: () => void): void {
+  gdal.lastError = null;
+  work();
+  const error = gdal.lastError as { readonly level: number; readonly message: string } | null;
+  gdal.lastError = null;
+  if (error !== null && error.level >= gdal.CE_Failure) throw new Error(error.message);
+}
 
 type Calls = typeof calls;
 

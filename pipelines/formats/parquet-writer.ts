@@ -21,7 +21,7 @@ export type Extent = readonly [west: number, south: number, east: number, north:
 export interface ParquetRow {
   /** In the order of the columns. */
   readonly cells: readonly (string | number | boolean | null)[];
-  /** Multipolygon, longitude latitude. */
+  /** Multipolygon, longitude latitude; outer rings counterclockwise, holes clockwise. */
   readonly wkb: Uint8Array;
   readonly extent: Extent;
 }
@@ -41,6 +41,9 @@ const TYPES: Readonly<Record<ParquetType, Omit<SchemaElement, 'name'>>> = {
   text: { type: 'BYTE_ARRAY', converted_type: 'UTF8', logical_type: { type: 'STRING' } }, bool: { type: 'BOOLEAN' },
 };
 
+/** Rows of a row group: some megabytes, which a reader of a box skips or reads as a whole. */
+const ROW_GROUP = 20_000;
+
 const SIDES = ['xmin', 'ymin', 'xmax', 'ymax'] as const;
 
 /** Added to Node in 22.15. */
@@ -54,10 +57,15 @@ const COMPRESSORS: NonNullable<WriterOptions['compressors']> = zstd === undefine
 export class GeoParquetFile {
   readonly #writer: ParquetWriter;
   readonly #columns: readonly ParquetColumn[];
+  /** By column. */
+  #cells: (ParquetRow['cells'][number] | bigint)[][];
+  #boxes: object[] = [];
+  #geometries: Uint8Array[] = [];
 
   /** @param path is made, or written over */
   constructor(path: string, { columns, extent, metadata, createdBy }: ParquetFacts) {
     this.#columns = columns;
+    this.#cells = columns.map(() => []);
     const schema: SchemaElement[] = [
       { name: 'schema', num_children: columns.length + 2 },
       ...columns.map(({ name, type }) => ({ ...TYPES[type], name, repetition_type: 'OPTIONAL' as const })),
@@ -71,7 +79,7 @@ export class GeoParquetFile {
       primary_column: 'geometry',
       columns: {
         geometry: {
-          encoding: 'WKB', geometry_types: ['MultiPolygon'], edges: 'planar', bbox: extent,
+          encoding: 'WKB', geometry_types: ['MultiPolygon'], orientation: 'counterclockwise', edges: 'planar', bbox: extent,
           covering: { bbox: Object.fromEntries(SIDES.map((side) => [side, ['bbox', side]])) },
         },
       },
@@ -82,24 +90,40 @@ export class GeoParquetFile {
     });
   }
 
-  /** One row group. */
-  async write(rows: readonly ParquetRow[]): Promise<void> {
-    const columns = this.#columns.map(({ name, type }, index) => ({
-      name, data: rows.map(({ cells }) => (type === 'int8' && typeof cells[index] === 'number' ? BigInt(cells[index]) : cells[index] ?? null)),
-    }));
+  /** Rows behind those that were added before. They are kept by column, as they will be written, until they make a row group. */
+  async add(rows: readonly ParquetRow[]): Promise<void> {
+    for (const { cells, wkb, extent } of rows) {
+      for (const [index, { type }] of this.#columns.entries()) {
+        const cell = cells[index] ?? null;
+        this.#cells[index]?.push(type === 'int8' && typeof cell === 'number' ? BigInt(cell) : cell);
+      }
+      this.#boxes.push(Object.fromEntries(SIDES.map((side, index) => [side, extent[index]])));
+      this.#geometries.push(wkb);
+      if (this.#geometries.length === ROW_GROUP) await this.#write();
+    }
+  }
+
+  async #write(): Promise<void> {
+    const rows = this.#geometries.length;
+    if (rows === 0) return;
+    const [cells, boxes, geometries] = [this.#cells, this.#boxes, this.#geometries];
+    this.#cells = cells.map(() => []);
+    this.#boxes = [];
+    this.#geometries = [];
     await this.#writer.write({
-      rowGroupSize: rows.length,
+      rowGroupSize: rows,
       columnData: [
-        ...columns,
-        { name: 'bbox', data: rows.map(({ extent }) => Object.fromEntries(SIDES.map((side, index) => [side, extent[index]]))) },
+        ...this.#columns.map(({ name }, index) => ({ name, data: cells[index] ?? [] })),
+        { name: 'bbox', data: boxes },
         // Every geometry is another: a dictionary of them would be looked for in vain.
-        { name: 'geometry', data: rows.map(({ wkb }) => wkb), encoding: 'PLAIN', statistics: false },
+        { name: 'geometry', data: geometries, encoding: 'PLAIN', statistics: false },
       ],
     });
   }
 
   /** Writes where everything lies; only then it is a file that can be read. */
   async close(): Promise<void> {
+    await this.#write();
     await this.#writer.finish();
   }
 }

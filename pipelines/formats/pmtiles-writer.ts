@@ -82,7 +82,7 @@ export class PmtilesFile {
     if (place === undefined) {
       const packed = await pack(tile, { level: constants.Z_BEST_COMPRESSION });
       place = { offset: this.#bytes, length: packed.length };
-      await this.#file.write(packed, 0, packed.length, FRONT_BYTES + this.#bytes);
+      await writeAll(this.#file, packed, FRONT_BYTES + this.#bytes);
       this.#bytes += packed.length;
       this.#known.set(digest, place);
     }
@@ -99,9 +99,9 @@ export class PmtilesFile {
     const front = Buffer.alloc(FRONT_BYTES);
     this.#header(front, root.length, [end, metadata.length], [end + metadata.length, leaves.length]);
     root.copy(front, HEADER_BYTES);
-    await this.#file.write(front, 0, front.length, 0);
-    await this.#file.write(metadata, 0, metadata.length, end);
-    if (leaves.length > 0) await this.#file.write(leaves, 0, leaves.length, end + metadata.length);
+    await writeAll(this.#file, front, 0);
+    await writeAll(this.#file, metadata, end);
+    await writeAll(this.#file, leaves, end + metadata.length);
     await this.abort();
   }
 
@@ -125,6 +125,11 @@ export class PmtilesFile {
     header.writeUInt8(minzoom, 118);
     for (const [index, degrees] of [(west + east) / 2, (south + north) / 2].entries()) header.writeInt32LE(Math.round(degrees * 1e7), 119 + index * 4);
   }
+}
+
+/** The system may take a part of it, as where the disk fills up: only asked for the rest it says so. */
+async function writeAll(file: FileHandle, bytes: Buffer, position: number): Promise<void> {
+  for (let done = 0; done < bytes.length;) done += (await file.write(bytes, done, bytes.length - done, position + done)).bytesWritten;
 }
 
 /** The root, with leaves where it would be too large. */

@@ -1,35 +1,86 @@
 /** Files that are written beside their place and renamed: whoever looks sees the old one or the new one, never a part. */
-import { rename, rm, stat } from 'node:fs/promises';
-import { basename, dirname } from 'node:path';
+import { rmSync } from 'node:fs';
+import { access, constants, readdir, rename, rm, stat } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
 import { MappaleError } from '../errors.ts';
+import { isAlive } from '../lock-file.ts';
 import { quoted, retyped, withOption } from '../typed.ts';
 import { isFull } from './file-error.ts';
 
-/** @throws MappaleError `FOLDER_MISSING` (exit 2) */
-export async function mustHaveFolder(path: string): Promise<void> {
+/**
+ * A place that a file may be renamed to. Looked at before long work begins.
+ * @throws MappaleError `FOLDER_MISSING`, `FOLDER_READ_ONLY`, `NOT_A_FILE_NAME` (exit 2)
+ */
+export async function mustBePlace(path: string): Promise<void> {
   const folder = dirname(path);
-  if (await stat(folder).then((found) => found.isDirectory(), () => false)) return;
-  throw new MappaleError('there is no folder to write to', { code: 'FOLDER_MISSING', kind: 'usage', at: folder, hint: 'Make it, or name another one.', mend: `mkdir -p ${quoted(folder)}` });
+  if (!await stat(folder).then((found) => found.isDirectory(), () => false)) {
+    throw new MappaleError('there is no folder to write to', { code: 'FOLDER_MISSING', kind: 'usage', at: folder, hint: 'Make it, or name another one.', mend: `mkdir -p ${quoted(folder)}` });
+  }
+  const there = await stat(path).catch(() => null);
+  const found = basename(path) === '-' ? 'standard output' : there?.isDirectory() === true ? 'a folder' : there !== null && !there.isFile() ? 'a device or a pipe' : null;
+  if (found !== null) {
+    throw new MappaleError('what is written is a file', {
+      code: 'NOT_A_FILE_NAME', kind: 'usage', at: path, detail: `expected the name of a file, found ${found}`, hint: 'It gets its name when it is whole, and others lie beside it. Name a file.',
+      mend: retyped(withOption('--out', there?.isDirectory() === true ? join(path, 'FILE') : 'FILE'), `ls ${quoted(folder)}`),
+    });
+  }
+  if (!await access(folder, constants.W_OK).then(() => true, () => false)) {
+    throw new MappaleError('nothing may be written to the folder', {
+      code: 'FOLDER_READ_ONLY', kind: 'usage', at: folder, detail: 'expected one that this user may write to', hint: 'Name another one, or get the right to write there.', mend: `ls -ld ${quoted(folder)}`,
+    });
+  }
 }
 
+/** What is being written, for the moment in which a signal ends the process. */
+const unfinished = new Set<string>();
+
+/** Ctrl-C leaves nothing behind; then the signal does what it would have done. */
+function leave(signal: NodeJS.Signals): void {
+  for (const path of unfinished) rmSync(path, { recursive: true, force: true });
+  process.kill(process.pid, signal);
+}
+
+const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
 /**
- * @param write gets the path to write to, and is done when everything is written; when it fails nothing stays
+ * @param write gets the path to write to, which no other process has, and is done when everything is written; when it fails nothing stays
  * @param ending of that path, for writers that look at it
  * @throws MappaleError `DISK_FULL` (exit 2); what `write` throws
  */
 export async function writeBeside<T>(path: string, write: (unfinished: string) => Promise<T>, ending = ''): Promise<T> {
-  const unfinished = `${path}.unfinished${ending}`;
+  const begun = `${path}.unfinished-${process.pid}`;
+  const own = `${begun}${ending}`;
+  await removeLeft(path, (pid) => pid === process.pid || !isAlive(pid));
+  if (unfinished.size === 0) for (const signal of SIGNALS) process.once(signal, leave);
+  unfinished.add(own);
   try {
-    const result = await write(unfinished);
-    await rename(unfinished, path);
+    const result = await write(own);
+    await rename(own, path);
     return result;
   } catch (error) {
-    await rm(unfinished, { recursive: true, force: true });
+    await removeLeft(path, (pid) => pid === process.pid);
     if (!isFull(error)) throw error;
-    throw new MappaleError('the disk is full', {
-      code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room for the whole file, found: ${(error as Error).message}`,
-      hint: 'Free room there, or name a place on another disk. What was begun was removed; what was there before stays.',
-      mend: retyped(withOption('--out', `/OTHER_DISK/${basename(path)}`), `df -h ${quoted(dirname(path))}`), cause: error,
-    });
+    throw diskFull(path, `found: ${(error as Error).message}`, error);
+  } finally {
+    unfinished.delete(own);
+    if (unfinished.size === 0) for (const signal of SIGNALS) process.off(signal, leave);
+  }
+}
+
+/** @param found how it showed */
+export function diskFull(path: string, found: string, cause: unknown): MappaleError {
+  return new MappaleError('the disk is full', {
+    code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room for the whole file, ${found}`,
+    hint: 'Free room there, or name a place on another disk. What was begun was removed; what was there before stays.',
+    mend: retyped(withOption('--out', `/OTHER_DISK/${basename(path)}`), `df -h ${quoted(dirname(path))}`), cause,
+  });
+}
+
+/** What runs left that were killed, with what libraries put beside it. @param gone whether a process has no more use for its own */
+async function removeLeft(path: string, gone: (pid: number) => boolean): Promise<void> {
+  const start = `${basename(path)}.unfinished-`;
+  for (const name of await readdir(dirname(path)).catch(() => [])) {
+    const pid = name.startsWith(start) ? Number.parseInt(name.slice(start.length), 10) : NaN;
+    if (pid > 0 && gone(pid)) await rm(join(dirname(path), name), { recursive: true, force: true });
   }
 }

@@ -1,5 +1,5 @@
 -- purpose: many parcels by the batch: found by what tables of others say of them, and their sections as columns
--- reads: core.parcel, core.parcel_register, core.comune, core.comune_catastale, layer.boundary, ledger.publication
+-- reads: core.parcel, core.parcel_register, core.comune, core.comune_catastale, core.region_box, layer.boundary, ledger.publication
 -- writes: api.unpublished_region, api.parcels_of_points, api.parcels_of_fids, api.parcels_of_references, api.parcels_of_labels, api.parcels_of_queries, api.parcel_columns, api.column_licenses
 -- grain: one call per batch
 -- crs: EPSG:4326, latitude and longitude in degrees
@@ -41,17 +41,30 @@ begin
       join core.parcel p on st_dwithin(p.geom, a.point, 1e-7)
       group by a.place
     ),
-    -- Where no parcel is a boundary may say that the region is not published.
+    -- Where no parcel is a boundary may say that the region is not published, and without one that no box of those published holds the point.
     abroad as (
       select
         a.place,
-        (
-          select api.unpublished_region(c.region_code)
-          from layer.boundary b
-          join core.comune c on c.istat_code = b.code
-          where b.kind = 'comune'
-            and st_covers(b.geom, a.point)
-          limit 1
+        coalesce(
+          (
+            select api.unpublished_region(c.region_code)
+            from layer.boundary b
+            join core.comune c on c.istat_code = b.code
+            where b.kind = 'comune'
+              and st_covers(b.geom, a.point)
+            limit 1
+          ),
+          (
+            select 0
+            where not exists (
+              select
+              from core.region_box x
+              join ledger.publication u
+                on u.unit_code = x.region_code
+                and u.state = 'current'
+              where st_covers(x.geom, a.point)
+            )
+          )
         ) as region_code
       from asked a
       where not exists (select from found f where f.place = a.place)
@@ -76,7 +89,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_points(float8[], float8[]) is 'JSON array of [place, fid, candidates, region]: of each point (degrees) the smallest of the parcels that contain it, border included, and how many do; region: the code of the one that it lies in and that is not published';
+comment on function api.parcels_of_points(float8[], float8[]) is 'JSON array of [place, fid, candidates, region]: of each point (degrees) the smallest of the parcels that contain it, border included, and how many do; region: the code of the one that it lies in and that is not published, 0: which one is not known';
 
 create or replace function api.parcels_of_fids(p_fids int4[], out publication text, out answer text)
 language plpgsql volatile security definer
@@ -153,7 +166,7 @@ begin
     from found f
     left join core.comune c on f.fid is null and c.belfiore = left(f.reference, 4)
     -- References of land registers begin with IT.TN or IT.BZ.
-    cross join lateral (select api.unpublished_region(coalesce(c.region_code, case when f.fid is null and starts_with(f.reference, 'IT.') then 4 end)) as region_code) r
+    cross join lateral (select api.unpublished_region(coalesce(c.region_code, case when f.fid is null and f.reference ~ '^IT[.](TN|BZ)[.]' then 4 end)) as region_code) r
     where f.fid is not null
       or r.region_code is not null
   );
@@ -174,12 +187,16 @@ begin
     with asked as materialized (
       select
         q.place,
-        q.belfiore,
+        -- A comune may be told by its ISTAT code.
+        coalesce(q.belfiore, c.belfiore) as belfiore,
         nullif(core.comune_key(q.name), '') as name_key,
         q.section,
         q.sheet,
         q.label
       from unnest(p_places, p_comuni, p_names, p_sections, p_sheets, p_labels) as q (place, belfiore, name, section, sheet, label)
+      left join core.comune c
+        on q.belfiore is null
+        and c.istat_code = q.name
     ),
     -- As api.search_parcels has it: a sheet is one stretch of the references for each letter that a section may have. Read once, whoever asks for it.
     sheet as (
@@ -278,7 +295,7 @@ begin
   );
 end
 $$;
-comment on function api.parcels_of_labels(int4[], text[], text[], text[], text[], text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of a comune (cadastral code), sheet (4 digits) and label, where there are several the one of the smallest fid; without a sheet that of a land register, whose comune catastale may be named where it is no comune; section: letter, null: any. A place may come several times, for homonyms';
+comment on function api.parcels_of_labels(int4[], text[], text[], text[], text[], text[]) is 'JSON array of [place, fid, candidates, region]: the parcel of a comune (cadastral code, or null and its ISTAT code as its name), sheet (4 digits) and label, where there are several the one of the smallest fid; without a sheet that of a land register, whose comune catastale may be named where it is no comune; section: letter, null: any. A place may come several times, for homonyms';
 
 create or replace function api.parcels_of_queries(p_readings jsonb, out publication text, out answer text)
 language plpgsql volatile security definer
@@ -361,9 +378,30 @@ as $$
 declare
   v_section text;
   v_rows text;
+  v_fids int4[];
+  v_belfiori text[];
+  v_points geometry[];
+  -- With numbers that no parcel has. Of several nodes the one that alone has all parcels of a batch would be sent the whole statement with its functions, and
+  -- lacks what they read; these lie on others.
+  v_asked constant int4[] := p_fids || array(select -g.n from generate_series(1, 16) as g (n));
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
+  -- By itself, and once: where parcels lie on other nodes, a statement that also asks what lies here would be sent to the one that has them.
+  with parcel as materialized (
+    select
+      p.fid,
+      p.belfiore,
+      p.point
+    from core.parcel p
+    where p.fid = any (p_fids)
+  )
+  select
+    array_agg(p.fid),
+    array_agg(p.belfiore),
+    array_agg(p.point)
+  into v_fids, v_belfiori, v_points
+  from parcel p;
   foreach v_section in array p_sections loop
     if v_section = any (api.covered_sections()) then
       with parcel as materialized (
@@ -371,8 +409,7 @@ begin
           p.fid,
           p.belfiore,
           case when v_section = any (api.pointwise_sections()) then p.point end as point
-        from core.parcel p
-        where p.fid = any (p_fids)
+        from unnest(v_fids, v_belfiori, v_points) as p (fid, belfiore, point)
       ),
       described as materialized (
         select
@@ -380,7 +417,7 @@ begin
           c.linked,
           c.found,
           c.cells
-        from api.section_columns(v_section, p_fids) c
+        from api.section_columns(v_section, v_asked) c
       ),
       row_of as materialized (
         select
@@ -408,7 +445,7 @@ begin
     else
       select json_agg(json_build_array(c.fid, null, c.cells))
       into v_rows
-      from api.section_columns(v_section, p_fids) c;
+      from api.section_columns(v_section, v_asked) c;
     end if;
     answer := concat(answer || ',', to_json(v_section), ':', coalesce(v_rows, '[]'));
   end loop;

@@ -40,6 +40,7 @@ language plpgsql stable as $$
 declare
   v_stretch text;
   v_found int4[] := '{}';
+  v_more int4[];
 begin
   -- References have an index and begin with the comune's code; in land registers with that of a comune catastale.
   for v_stretch in
@@ -51,21 +52,28 @@ begin
   loop
     -- The outermost on eight sides, where a map that ends inside of the comune shows first, and four drawn by lot. Pairs are compared by their first
     -- number, and keep the parcel's own.
-    v_found := v_found || (
-      select array[
-        (min(array[st_x(p.point), p.fid]))[2], (max(array[st_x(p.point), p.fid]))[2],
-        (min(array[st_y(p.point), p.fid]))[2], (max(array[st_y(p.point), p.fid]))[2],
-        (min(array[st_x(p.point) + st_y(p.point), p.fid]))[2], (max(array[st_x(p.point) + st_y(p.point), p.fid]))[2],
-        (min(array[st_x(p.point) - st_y(p.point), p.fid]))[2], (max(array[st_x(p.point) - st_y(p.point), p.fid]))[2],
-        (min(array[hashint4extended(p.fid, 1)::float8, p.fid]))[2], (min(array[hashint4extended(p.fid, 2)::float8, p.fid]))[2],
-        (min(array[hashint4extended(p.fid, 3)::float8, p.fid]))[2], (min(array[hashint4extended(p.fid, 4)::float8, p.fid]))[2]
-      ]::int4[]
+    -- Materialized: of several nodes none can put together what others found of pairs.
+    with drawn as materialized (
+      select
+        p.fid,
+        p.point
       from core.parcel p
       where p.reference > v_stretch
         and p.reference < v_stretch || 'zzzz'
         and starts_with(p.reference, v_stretch)
         and p.kind = 'land'
-    );
+    )
+    select array[
+      (min(array[st_x(p.point), p.fid]))[2], (max(array[st_x(p.point), p.fid]))[2],
+      (min(array[st_y(p.point), p.fid]))[2], (max(array[st_y(p.point), p.fid]))[2],
+      (min(array[st_x(p.point) + st_y(p.point), p.fid]))[2], (max(array[st_x(p.point) + st_y(p.point), p.fid]))[2],
+      (min(array[st_x(p.point) - st_y(p.point), p.fid]))[2], (max(array[st_x(p.point) - st_y(p.point), p.fid]))[2],
+      (min(array[hashint4extended(p.fid, 1)::float8, p.fid]))[2], (min(array[hashint4extended(p.fid, 2)::float8, p.fid]))[2],
+      (min(array[hashint4extended(p.fid, 3)::float8, p.fid]))[2], (min(array[hashint4extended(p.fid, 4)::float8, p.fid]))[2]
+    ]::int4[]
+    into v_more
+    from drawn p;
+    v_found := v_found || v_more;
   end loop;
   return array(
     select distinct f.fid

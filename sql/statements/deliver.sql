@@ -27,7 +27,7 @@ where p.fid >= $1
 -- statement: drawings
 select
   p.fid,
-  st_asbinary(p.geom, 'NDR') as wkb,
+  st_asbinary(st_forcepolygonccw(p.geom), 'NDR') as wkb,
   st_xmin(p.geom) as west,
   st_ymin(p.geom) as south,
   st_xmax(p.geom) as east,

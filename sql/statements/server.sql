@@ -52,7 +52,12 @@ select
         and pg_has_role(l.oid, n.nspowner, 'member')
     ) then 'owner'
     else 'ordinary'
-  end as login
+  end as login,
+  exists (
+    select
+    from pg_extension e
+    where e.extname = 'citus'
+  ) as citus
 from pg_roles l
 where l.rolname = session_user
 

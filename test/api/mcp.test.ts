@@ -88,10 +88,10 @@ describeEngines('the Model Context Protocol', (engine) => {
       expect((found['data'] as Json[]).length).toBeGreaterThan(0);
       const { value: located } = await call(client, 'locate', { lat: parcel.lat, lng: parcel.lng });
       expect(located).toMatchObject(await api(`/parcels/locate?lat=${parcel.lat}&lng=${parcel.lng}`));
-      const { value: record } = await call(client, 'parcel', { id: parcel.reference, sections: ['risk'] });
+      const { value: record } = await call(client, 'parcel', { id: `IT.AGE.PLA.${parcel.reference}`, sections: ['risk'] });
       const stated = await api(`/parcels/${parcel.fid}?include=risk`);
       expect([record['fid'], record['risk'], record['licenses']]).toEqual([parcel.fid, stated['risk'], (stated['meta'] as Json)['licenses']]);
-      const { value: explained } = await call(client, 'explain', { id: String(parcel.fid), section: 'basic' });
+      const { value: explained } = await call(client, 'explain', { id: parcel.fid, section: 'basic' });
       expect(explained).toMatchObject({ fid: parcel.fid, section: 'basic', reproduced: true });
       expect((explained['evidence'] as Json[]).map(({ source }) => source)).toContain('ade_cadastre');
       const { value: covered } = await call(client, 'coverage', { comune: 'Z001' });
@@ -105,7 +105,7 @@ describeEngines('the Model Context Protocol', (engine) => {
 
     it('tells what cannot be answered, and goes on', async () => {
       for (const [name, arguments_, code] of [
-        ['parcel', { id: 'H501_000100.1' }, 'NOT_FOUND'], ['locate', { lat: 41.9 }, 'INVALID_PARAMS'], ['locate', { bbox: [14, 41, 15, 42] }, 'BBOX_TOO_LARGE'],
+        ['parcel', { id: 'H501_000100.1' }, 'NOT_FOUND'], ['parcel', { id: 'Z001\0' }, 'NOT_FOUND'], ['locate', { lat: 41.9 }, 'INVALID_PARAMS'], ['locate', { bbox: [14, 41, 15, 42] }, 'BBOX_TOO_LARGE'],
         ['search', { q: 'x' }, 'INVALID_PARAMS'], ['coverage', { comune: 'Atlantide' }, 'COMUNE_UNKNOWN'], ['explain', { id: '100000000', section: 'basic' }, 'NOT_FOUND'],
       ] as const) {
         const { isError, value } = await call(client, name, arguments_);

@@ -375,7 +375,7 @@ export const PARCELS: readonly Statement[] = [
       const { status, body } = await trial.ask(`/parcels/${fid}?as_of=${day!.before}`);
       expect([status, body!['error'], body!['details']]).toEqual([404, 'NOT_FOUND', { id: fid, as_of: day!.before, kept_since: day!.today }]);
       expect(await trial.refusal(`/parcels/1499999997?as_of=${day!.today}`)).toEqual([404, 'NOT_FOUND', undefined]);
-      for (const odd of [day!.after, '2026-02-30', '2026-1-31', '31.01.2026', '', '2026-01-31T00:00:00Z']) expect(await trial.refusal(`/parcels/${fid}?as_of=${odd}`), odd).toEqual([400, 'INVALID_PARAMS', 'as_of']);
+      for (const odd of [day!.after, '2026-02-30', '2026-1-31', '0000-01-01', '31.01.2026', '', '2026-01-31T00:00:00Z']) expect(await trial.refusal(`/parcels/${fid}?as_of=${odd}`), odd).toEqual([400, 'INVALID_PARAMS', 'as_of']);
       // A publication that took this one's place tells of the days before it what it took away.
       const [first] = await database.query<{ zone: number }>('select seismic_zone as zone from section.risk where fid = $1', [fid]);
       await database.query("update ledger.swap set happened_at = happened_at - interval '3 days'");

@@ -1,5 +1,6 @@
 /** A database on several nodes holds what one on one machine holds, and answers the same. */
-import { copyFile, cp } from 'node:fs/promises';
+import { copyFile, cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -7,6 +8,12 @@ import { rollback } from '../../pipelines/build/publish.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { tableFilesOf } from '../../pipelines/contract/sql-files.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
+import { cellsOf } from '../../pipelines/deliver/columns.ts';
+import { exportRegion } from '../../pipelines/deliver/export.ts';
+import { FORMATS } from '../../pipelines/deliver/formats.ts';
+import { openPostgresReader } from '../../pipelines/db/reader.ts';
+import { SILENT } from '../../pipelines/log.ts';
 import { isDistributed } from '../../pipelines/db/distributed.ts';
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { withRun } from '../../pipelines/ledger/ledger.ts';
@@ -76,6 +83,31 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     await Promise.all([...opened.keys()].map((database) => database.close()));
     await region?.remove();
     await citus?.remove();
+  });
+
+  it('gives the columns of parcels that one node has alone, the quality of a comune and an export as one machine does', async () => {
+    const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid')).map(({ fid }) => fid);
+    const told = async (database: Database): Promise<unknown[]> => {
+      const reader = await openPostgresReader(urlOf(database), { connections: 2, statementTimeoutMs: 60_000 });
+      try {
+        const columns = (some: readonly number[]): Promise<{ answer: string }> => reader.call('select answer from api.parcel_columns($1, $2)', [some, SECTION_NAMES]);
+        const answers = [];
+        for (const some of [...fids.slice(0, 3).map((fid) => [fid]), fids]) answers.push(cellsOf((await columns(some)).answer, SECTION_NAMES));
+        const { answer } = await reader.call<{ answer: string }>('select answer from api.municipality_quality($1)', ['Z001']);
+        return [...answers, (JSON.parse(answer) as { coverage: unknown }).coverage];
+      } finally {
+        await reader.close();
+      }
+    };
+    expect(await told(nodes)).toEqual(await told(plain));
+    const folder = await mkdtemp(join(tmpdir(), 'mappale-nodes-'));
+    const work = { region: findRegion(REGION)!, sections: SECTION_NAMES, format: FORMATS['csv']!, createdBy: 'test' };
+    const exported = async (database: Database, name: string): Promise<string> => {
+      const { sha256 } = await exportRegion(database, SILENT, { ...work, out: join(folder, name) });
+      return sha256;
+    };
+    expect(await exported(nodes, 'nodes.csv')).toBe(await exported(plain, 'plain.csv'));
+    await rm(folder, { recursive: true });
   });
 
   it('are refused where there is no Citus, and by the embedded database', async () => {

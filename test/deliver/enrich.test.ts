@@ -80,17 +80,17 @@ describeEngines('enriching a table', (engine) => {
     const { point } = await one<{ point: { lat: number; lng: number } }>(database, 'select api.centroid(p.point) as point from core.parcel p order by p.fid limit 1');
     const table = [
       'name;lat;lng', `"a; ""b""";${String(point.lat).replace('.', ',')};${point.lng}`, 'swapped;14.6;41.5', 'Paris;48.8566;2.3522', 'none;;', 'word;north;14', 'short;41.5',
-      'sea;42.9;15.9', 'Fuoriporta;41.9;12.5',
+      'sea;42.06;15.15', 'Fuoriporta;41.9;12.5', 'Milano;45.464;9.19',
     ].join('\r\n');
     const { rows, text, summary } = await enrich(table);
     expect(rows.map(({ name, status }) => [name, status])).toEqual([
-      ['a; "b"', 'found'], ['swapped', 'invalid'], ['Paris', 'invalid'], ['none', 'invalid'], ['word', 'invalid'], ['short', 'invalid'], ['sea', 'not_found'], ['Fuoriporta', 'not_loaded'],
+      ['a; "b"', 'found'], ['swapped', 'invalid'], ['Paris', 'invalid'], ['none', 'invalid'], ['word', 'invalid'], ['short', 'invalid'], ['sea', 'not_found'], ['Fuoriporta', 'not_loaded'], ['Milano', 'not_loaded'],
     ]);
-    expect(rows[7]!['reason']).toBe('Lazio is not published');
+    expect(rows.slice(7).map(({ reason }) => reason)).toEqual(['Lazio is not published', 'it lies in no region that is published']);
     expect(rows.slice(1, 6).map(({ reason }) => reason)).toEqual([
       expect.stringContaining('exchanged'), expect.stringContaining('not in Italy'), 'lat is empty', 'lat: expected degrees in decimal notation', 'expected 3 fields, found 2',
     ]);
-    expect(summary).toMatchObject({ by: 'point', delimiter: ';', key_columns: ['lat', 'lng'], rows: 8 });
+    expect(summary).toMatchObject({ by: 'point', delimiter: ';', key_columns: ['lat', 'lng'], rows: 9 });
     expect(text.split(LF)[1]).toMatch(/^"a; ""b""";/);
   });
 
@@ -104,7 +104,7 @@ describeEngines('enriching a table', (engine) => {
     const byFid = await enrich(['fid', ...parcels.map(({ fid }) => fid), 1_499_999_998, 1_499_999_999, 1_200_000_000, 2_100_000_000, 'x'].join(LF));
     expect(byFid.rows.map(({ mappale_fid }) => mappale_fid)).toEqual([...parcels.map(({ fid }) => String(fid)), '', '', '', '', '']);
     expect(byFid.rows.slice(-5).map(({ status, reason }) => [status, reason])).toEqual([
-      ['gone', `its successor is ${parcels[0]!.fid}`], ['not_found', ''], ['not_loaded', 'Lazio is not published'], ['not_found', ''], ['invalid', 'fid: expected a whole number'],
+      ['gone', `its successor is ${parcels[0]!.fid}`], ['not_found', ''], ['not_loaded', 'Lazio is not published'], ['not_found', ''], ['invalid', 'fid: expected a whole number to 2147483647'],
     ]);
     const byReference = await enrich(['Riferimento catastale', ...parcels.map(({ reference }) => reference), 'X998_000100.1', 'Z999_000100.1', 'IT.TN.001.5'].join(LF));
     expect(byReference.rows.map(({ fid }) => fid)).toEqual([...parcels.map(({ fid }) => String(fid)), '', '', '']);
@@ -153,6 +153,36 @@ describeEngines('enriching a table', (engine) => {
     await expect(enrich(`fid,lat,lng\n${fid},41,14\n`)).rejects.toMatchObject({ code: 'KEY_AMBIGUOUS', hint: 'Say which is to count: --by fid' });
     expect((await enrich(`fid,lat,lng\n${fid},41,14\n`, { by: 'fid' })).rows[0]).toMatchObject({ status: 'found', mappale_fid: String(fid) });
     await expect(enrich('a,b\n1,2\n')).rejects.toMatchObject({ code: 'KEY_MISSING' });
+  });
+
+  it('reads what forms, spreadsheets and the publisher make of a number or a reference', async () => {
+    const [parcel] = await database.query<Readonly<Record<'reference' | 'belfiore' | 'istat' | 'sheet' | 'label', string>> & { fid: number }>(
+      `select p.fid, p.reference, p.belfiore, c.istat_code as istat, ltrim(p.sheet, '0') as sheet, p.label
+       from core.parcel p join core.comune c on c.belfiore = p.belfiore
+       where p.section is null and p.label ~ '^[0-9]+$'
+         and not exists (select from core.parcel t where t.belfiore = p.belfiore and t.sheet = p.sheet and t.label = p.label and t.fid <> p.fid)
+       order by p.fid limit 1`,
+    );
+    const { fid, reference, belfiore, istat, sheet, label } = parcel!;
+    const byFid = await enrich(['id,fid', `1,${fid}.0`, `2,00${fid}`, `3, ${fid} `, `4,${fid}.5`, `5,-${fid}`, '6,99999999999', '7,1.4E9'].join(LF));
+    expect(byFid.rows.map(({ status }) => status)).toEqual(['found', 'found', 'found', ...Array.from({ length: 4 }, () => 'invalid')]);
+    const byReference = await enrich(['cadastral_reference', reference.toLowerCase(), `IT.AGE.PLA.${reference}`, `CadastralParcel.IT.AGE.PLA.${reference}`, `${reference}\0`].join(LF));
+    expect(byReference.rows.map((row) => [row['status'], row['fid']])).toEqual([...Array.from({ length: 3 }, () => ['found', String(fid)]), ['invalid', '']]);
+    const byLabel = await enrich(['comune,foglio,particella', `${istat},${sheet},${label}`, `${belfiore.toLowerCase()},0000${sheet},00${label}`, `${belfiore},${sheet}.0,${label}.0`,
+      `${istat},${sheet},9${label}9`, `999999,${sheet},${label}`, `${belfiore},${sheet}\0,${label}`].join(LF));
+    expect(byLabel.rows.map((row) => [row['status'], row['fid']])).toEqual([
+      ...Array.from({ length: 3 }, () => ['found', String(fid)]), ['not_found', ''], ['not_found', ''], ['invalid', ''],
+    ]);
+  });
+
+  it('can be enriched again, and names no two of its columns alike', async () => {
+    const [{ fid }] = await database.query<{ fid: number }>('select min(fid) as fid from core.parcel') as [{ fid: number }];
+    const once = await enrich(`fid\n${fid}\n`);
+    const { rows, summary } = await enrich(once.text, { by: 'fid' });
+    const names = Object.keys(rows[0]!);
+    expect(names).toHaveLength(once.summary.columns_added.length * 2 + 1);
+    expect(summary.columns_added).toEqual(expect.arrayContaining(['mappale_status', 'mappale_mappale_fid']));
+    await expect(enrich(`fid,FID\n${fid},${fid}\n`)).rejects.toMatchObject({ code: 'KEY_AMBIGUOUS', detail: 'expected one column fid, found fid, FID' });
   });
 
   it('is of one publication: it begins again when another comes into force, and leaves nothing behind when that goes on', async () => {

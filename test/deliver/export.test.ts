@@ -1,12 +1,14 @@
 /** Exports hold what is published, as programs that know nothing of this one read them; the same publication gives the same bytes. */
+import { execFile } from 'node:child_process';
 import { mkdtemp, readdir, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { join, resolve } from 'node:path';
+import { promisify } from 'node:util';
 import { DuckDBInstance, type DuckDBConnection } from '@duckdb/node-api';
 import { VectorTile } from '@mapbox/vector-tile';
 import { parse } from 'csv-parse/sync';
 import { PbfReader } from 'pbf';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { columnsOf, rowsOf, type Cell } from '../../pipelines/deliver/columns.ts';
@@ -19,11 +21,27 @@ import { gdal } from '../../pipelines/formats/vector.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
+import { childEnvironment } from '../harness/environment.ts';
 import { openPmtiles } from '../harness/pmtiles.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
+const run = promisify(execFile);
+const ROOT = resolve(import.meta.dirname, '../..');
 const MOLISE = findRegion(14)!;
 const COLUMNS = columnsOf(SECTION_NAMES);
+
+/** Signed areas of the rings of each polygon of a little-endian multipolygon. */
+function ringsOf(wkb: Buffer): number[][] {
+  let at = 9;
+  const next = (): number => wkb.readUInt32LE((at += 4) - 4);
+  return Array.from({ length: wkb.readUInt32LE(5) }, () => {
+    at += 5;
+    return Array.from({ length: next() }, () => {
+      const points = Array.from({ length: next() }, () => [wkb.readDoubleLE((at += 16) - 16), wkb.readDoubleLE(at - 8)] as const);
+      return points.slice(1).reduce((area, [x, y], index) => area + points[index]![0] * y - x * points[index]![1], 0);
+    });
+  });
+}
 
 describeDatabase('exporting a region', (engine) => {
   let folder: string;
@@ -39,7 +57,9 @@ describeDatabase('exporting a region', (engine) => {
     await refresh(await contextOn(database), loadOptions([files.folder], [14]));
     await files.remove();
     duck = await (await DuckDBInstance.create(':memory:')).connect();
-    parcels = await database.query("select p.fid, encode(st_asbinary(p.geom, 'NDR'), 'hex') as wkb from core.parcel p order by p.fid");
+    // Publishers wind rings either way.
+    await database.query('update core.parcel set geom = st_reverse(geom) where fid % 3 = 0');
+    parcels = await database.query("select p.fid, encode(st_asbinary(st_forcepolygonccw(p.geom), 'NDR'), 'hex') as wkb from core.parcel p order by p.fid");
     ({ cells } = await rowsOf((sql, parameters) => one(database, sql, parameters), parcels.map(({ fid }) => fid), SECTION_NAMES));
   });
 
@@ -82,6 +102,13 @@ describeDatabase('exporting a region', (engine) => {
     expect(differing.slice(0, 10)).toEqual([]);
   });
 
+  it('to GeoParquet winds outer rings counterclockwise and holes clockwise, as it says', async () => {
+    await write('geoparquet', 'wound.parquet');
+    const drawn = await ask(`select st.fid, hex(st.geometry) as wkb from read_parquet('${join(folder, 'wound.parquet')}') st`);
+    const wrong = drawn.filter(({ wkb }) => ringsOf(Buffer.from(String(wkb), 'hex')).some((polygon) => polygon.some((area, ring) => (ring === 0) !== (area > 0))));
+    expect([drawn.length, wrong.map(({ fid }) => fid)]).toEqual([parcels.length, []]);
+  });
+
   it('to GeoParquet is filtered by its boxes as SQL filters its geometries', async () => {
     await write('geoparquet', 'boxes.parquet');
     const path = join(folder, 'boxes.parquet');
@@ -106,7 +133,7 @@ describeDatabase('exporting a region', (engine) => {
     const told = Object.fromEntries((await ask(`select decode(key) as key, decode(value) as value from parquet_kv_metadata('${path}')`)).map(({ key, value }) => [key, JSON.parse(String(value)) as unknown]));
     expect(told['geo']).toMatchObject({
       version: '1.1.0', primary_column: 'geometry',
-      columns: { geometry: { encoding: 'WKB', geometry_types: ['MultiPolygon'], covering: { bbox: { xmin: ['bbox', 'xmin'], ymax: ['bbox', 'ymax'] } } } },
+      columns: { geometry: { encoding: 'WKB', geometry_types: ['MultiPolygon'], orientation: 'counterclockwise', covering: { bbox: { xmin: ['bbox', 'xmin'], ymax: ['bbox', 'ymax'] } } } },
     });
     expect((told['geo'] as { columns: { geometry: object } }).columns.geometry).not.toHaveProperty('crs');
     expect(told['mappale']).toMatchObject({ region: 'Molise', published_at: publishedAt, digest, compression: PARQUET_CODEC.toLowerCase() });
@@ -185,5 +212,34 @@ describeDatabase('exporting a region', (engine) => {
   it('of a region that is not published is refused', async () => {
     await expect(exportRegion(database, SILENT, { region: findRegion(12)!, sections: ['basic'], format: FORMATS['csv']!, out: join(folder, 'lazio.csv'), createdBy: 'test' }))
       .rejects.toMatchObject({ code: 'NOT_PUBLISHED' });
+  });
+});
+
+/** A limit of the size of files cuts them where a full disk would, and needs no disk. */
+describe('a file that cannot be written whole', () => {
+  const cut = async (name: string, kilobytes: number): Promise<{ code: number; stderr: string; left: readonly string[] }> => {
+    const folder = await mkdtemp(join(tmpdir(), 'mappale-cut-'));
+    const program = `
+      import { FORMATS } from ${JSON.stringify(join(ROOT, 'pipelines/deliver/formats.ts'))};
+      import { writeBeside } from ${JSON.stringify(join(ROOT, 'pipelines/formats/write-beside.ts'))};
+      const wkb = Buffer.from('0106000000010000000103000000010000000400000000000000000000000000000000000000000000000000f03f0000000000000000000000000000f03f000000000000f03f00000000000000000000000000000000', 'hex');
+      const rows = Array.from({ length: 400 }, (_, fid) => ({ cells: [fid, 'x'.repeat(500)], wkb, extent: [0, 0, 1, 1] }));
+      const facts = { region: { code: 14, name: 'Molise', slug: 'molise' }, title: 't', columns: [{ name: 'fid', type: 'int4', description: '' }, { name: 'text', type: 'text', description: '' }],
+        parcels: rows.length, extent: [0, 0, 1, 1], publishedAt: '2026-01-01T00:00:00Z', digest: 'd', licences: [], createdBy: 'test' };
+      const format = FORMATS[${JSON.stringify(name)}];
+      await writeBeside(${JSON.stringify(join(folder, 'out'))}, (path) => format.write(path, facts, (async function* () { yield rows; })(), (async function* () {})()), '.' + format.ending)
+        .catch((error) => { console.error(error.code, error.detail ?? error.message); process.exit(error.exitCode ?? 1); });
+      process.exit();`;
+    const result = await run('bash', ['-c', `trap '' XFSZ; ulimit -f ${kilobytes}; exec "$0" --import tsx --input-type=module -e "$1"`, process.execPath, program], { cwd: ROOT, env: childEnvironment({}) })
+      .then(({ stderr }) => ({ code: 0, stderr }), (error: unknown) => error as { code: number; stderr: string });
+    const left = await readdir(folder);
+    await rm(folder, { recursive: true });
+    return { code: result.code, stderr: result.stderr, left };
+  };
+
+  // As they are closed, of which GDAL tells nobody.
+  it.each([['flatgeobuf', 240], ['geopackage', 340]])('as %s is no file', async (name, kilobytes) => {
+    const { code, stderr, left } = await cut(name, kilobytes);
+    expect([code, stderr.split(' ')[0], left]).toEqual([2, 'FILE_NOT_WRITTEN', []]);
   });
 });

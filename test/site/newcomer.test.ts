@@ -2,7 +2,7 @@
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -88,6 +88,8 @@ describe('a newcomer', () => {
     ['asks for synthetic files of a source that is none', (at) => ['synth', '--out', join(at, 'synthetic'), '--source', 'cadastre'], 'SOURCE_UNKNOWN', 2, () => 'npx mappale sources'],
     ['asks for a larger synthetic region than there is', (at) => ['synth', '--out', join(at, 'synthetic'), '--parcels', '87000000'], 'SYNTHETIC_REGION', 2, () => 'npx mappale synth --help'],
     ['writes where there is no folder', (at) => ['export', 'molise', '--out', join(at, 'new', 'molise.csv')], 'FOLDER_MISSING', 2, (at) => `mkdir -p ${join(at, 'new')}`],
+    ['names a folder as the file to write', (at) => ['export', 'molise', '--out', join(at, 'empty')], 'NOT_A_FILE_NAME', 2, (at) => `npx mappale export molise --out ${join(at, 'empty', 'FILE')}`],
+    ['wants an export on standard output', () => ['export', 'molise', '--out', '-'], 'NOT_A_FILE_NAME', 2, () => 'npx mappale export molise --out FILE'],
     ['looks into a database that is not there', () => ['parcel', '1400000000'], 'DATABASE_OUT_OF_DATE', 6, () => 'npx mappale load-region'],
     ['names a folder of something else as the database', () => ['load-region'], 'PGLITE_FOLDER', 2, () => 'export DATABASE_URL=pglite:.mappale/database'],
     ['asks for a port of the system', () => ['serve', '--host', ' '], 'ADDRESS_UNAVAILABLE', 2, () => 'npx mappale serve --host 127.0.0.1'],
@@ -111,7 +113,7 @@ describe('a newcomer', () => {
       throw full;
     }).catch((thrown: unknown) => thrown as MappaleError);
     expect(await told(error)).toEqual(['DISK_FULL', 2, 'npx mappale export molise --out /OTHER_DISK/molise.parquet']);
-    expect(existsSync(`${out}.unfinished`)).toBe(false);
+    expect((await readdir(folder)).filter((name) => name.startsWith('molise.parquet'))).toEqual([]);
   });
 
   it('has no GDAL', async () => {
