@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { expandPath, readConfig, readProxies, sourceSettings } from '../config.ts';
 import { loadSources } from '../contract/registry.ts';
 import { MappaleError } from '../errors.ts';
-import { mustHaveFolder } from '../formats/write-beside.ts';
+import { mustBePlace } from '../formats/write-beside.ts';
 import { makeLog } from '../log.ts';
 import { withContext } from '../run/context.ts';
 import { collectPaths, command, parseCount, parseRegion } from './command.ts';
@@ -40,7 +40,7 @@ export function watchCommand(): Command {
       const log = Object.assign(makeLog(config, process.stderr), { info: () => undefined, progress: () => undefined });
       const sources = await loadSources();
       const metrics = options.metricsFile === undefined ? null : expandPath(options.metricsFile);
-      if (metrics !== null) await mustHaveFolder(metrics);
+      if (metrics !== null) await mustBePlace(metrics, '--metrics-file');
       for (;;) {
         const line = await turn({ sources, settings: sourceSettings, proxies: readProxies(), log, open: (work) => withContext({ access: 'write', log }, work) }, {
           regions: regions.length === 0 ? null : regions, data: [first, ...others], parallel: options.parallel, webhook: options.webhook ?? null,

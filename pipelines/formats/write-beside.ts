@@ -9,9 +9,10 @@ import { isFull } from './file-error.ts';
 
 /**
  * A place that a file may be renamed to. Looked at before long work begins.
+ * @param option by which it was named
  * @throws MappaleError `FOLDER_MISSING`, `FOLDER_READ_ONLY`, `NOT_A_FILE_NAME` (exit 2)
  */
-export async function mustBePlace(path: string): Promise<void> {
+export async function mustBePlace(path: string, option = '--out'): Promise<void> {
   const folder = dirname(path);
   if (!await stat(folder).then((found) => found.isDirectory(), () => false)) {
     throw new MappaleError('there is no folder to write to', { code: 'FOLDER_MISSING', kind: 'usage', at: folder, hint: 'Make it, or name another one.', mend: `mkdir -p ${quoted(folder)}` });
@@ -21,7 +22,7 @@ export async function mustBePlace(path: string): Promise<void> {
   if (found !== null) {
     throw new MappaleError('what is written is a file', {
       code: 'NOT_A_FILE_NAME', kind: 'usage', at: path, detail: `expected the name of a file, found ${found}`, hint: 'It gets its name when it is whole, and others lie beside it. Name a file.',
-      mend: retyped(withOption('--out', there?.isDirectory() === true ? join(path, 'FILE') : 'FILE'), `ls ${quoted(folder)}`),
+      mend: retyped(withOption(option, there?.isDirectory() === true ? join(path, 'FILE') : 'FILE'), `ls ${quoted(folder)}`),
     });
   }
   if (!await access(folder, constants.W_OK).then(() => true, () => false)) {
