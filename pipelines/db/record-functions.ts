@@ -57,7 +57,9 @@ export class RecordFunctions {
    * @returns those that read a table which does not stay, or what `more` finds, or call one that does: of the others nothing would change
    */
   over(schema: string, other: (relation: Relation) => string | null, more: Replacement | null = null): string[] {
-    const isOther = ({ body }: Definition): boolean => readsOf(body).some((relation) => other(relation) !== null) || (more !== null && body.search(more.found) >= 0);
+    const isOther = ({ body }: Definition): boolean => (
+      readsOf(body).some((relation) => other(relation) !== null) || (more !== null && body.search(more.found) >= 0)
+    );
     const chosen = new Set(this.#functions.filter(isOther).map(({ name }) => name));
     for (let before = -1; before !== chosen.size;) {
       before = chosen.size;

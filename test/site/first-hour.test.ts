@@ -57,7 +57,7 @@ it('the first hour goes as it is written: a region, a record, a map, exports, a 
   }
   expect([...said].filter(([, text]) => text.trim() === '').map(([line]) => line)).toEqual(LINES.filter((line) => line.startsWith('printf ')));
   const enriched = (await readFile(join(folder, 'places-enriched.csv'), 'utf8')).trim().split('\n').slice(1);
-  expect(enriched.map((line) => line.split(',').slice(0, 4))).toEqual([['at home', '41.9969839', '14.0032805', 'found'], ['at sea', '42.3', '14.9', 'not_found']]);
+  expect(enriched.map((line) => line.split(',').slice(0, 4))).toEqual([['at home', '41.9969839', '14.0032805', 'found'], ['at sea', '42.3', '14.9', 'not_loaded']]);
   expect((await readFile(join(folder, 'molise.parquet'))).toString('latin1', 0, 4)).toBe('PAR1');
   expect(await readFile(join(folder, 'molise.html'), 'utf8')).toContain('Molise');
   expect(said.get('npx mappale explain Z001_000100.28 risk')).toContain('the rule gives one row, the same as is published');
