@@ -18,8 +18,12 @@ declare module 'vitest' {
   }
 }
 
+/** What libpq reads where an address says nothing: a person who works on a server of their own has them set, and addresses in tests mean what they say. */
+const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGDATABASE', 'PGOPTIONS'];
+
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const environment = testEnvironment();
+  for (const name of OF_LIBPQ) Reflect.deleteProperty(process.env, name);
   let search: Promise<Search> | undefined;
   const broker = createServer((_request, response) => {
     search ??= findPostgres(environment).then((found) => {
