@@ -34,6 +34,14 @@ export interface TestEnvironment {
   readonly path: readonly string[];
 }
 
+/** What libpq reads where an address says nothing: a person who works on a server of their own has them set, and addresses in tests mean what they say. */
+const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGDATABASE', 'PGOPTIONS'];
+
+/** Takes them out of this process's environment, and so of the tests'. */
+export function forgetOwnServer(): void {
+  for (const name of OF_LIBPQ) Reflect.deleteProperty(process.env, name);
+}
+
 export function testEnvironment(env: NodeJS.ProcessEnv = process.env): TestEnvironment {
   const asked = (env['MAPPALE_TEST_ENGINES'] ?? '').split(/[\s,]+/).filter((name) => name !== '');
   const unknown = asked.filter((name) => !ENGINE_NAMES.includes(name as EngineName));

@@ -5,7 +5,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { TestProject } from 'vitest/node';
-import { testEnvironment } from './environment.ts';
+import { forgetOwnServer, testEnvironment } from './environment.ts';
 import { findPostgres, type Search, type TestServer } from './postgres.ts';
 
 /** What a worker is told about PostgreSQL. */
@@ -18,12 +18,9 @@ declare module 'vitest' {
   }
 }
 
-/** What libpq reads where an address says nothing: a person who works on a server of their own has them set, and addresses in tests mean what they say. */
-const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGDATABASE', 'PGOPTIONS'];
-
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const environment = testEnvironment();
-  for (const name of OF_LIBPQ) Reflect.deleteProperty(process.env, name);
+  forgetOwnServer();
   let search: Promise<Search> | undefined;
   const broker = createServer((_request, response) => {
     search ??= findPostgres(environment).then((found) => {
