@@ -82,7 +82,12 @@ async function completionsOf(reader: Reader, q: string): Promise<readonly Comple
 }
 
 async function completed(reader: Reader, q: string, { words, text, is_comune }: Completion): Promise<readonly Address[]> {
-  const [head = ''] = new RegExp(`^.*?(?=([^\\s,]+[\\s,]*){${words}}$)`, 's').exec(q) ?? [];
-  if (is_comune) return addresses(reader, head.replace(/[\s,]+$/, ''), text);
+  if (is_comune) return addresses(reader, beforeLast(q, words), text);
   return (await addresses(reader, q.replace(/[\p{L}\p{M}]+$/u, text), null)).filter((address) => says(address, text));
+}
+
+/** What stands before the last words of a query. By places of words: an expression for so many of them at the end tries each word in every cut. */
+export function beforeLast(q: string, words: number): string {
+  const starts = [...q.matchAll(/[^\s,]+/g)].map(({ index }) => index);
+  return q.slice(0, starts.at(-words) ?? 0).replace(/[\s,]+$/, '');
 }
