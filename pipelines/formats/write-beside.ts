@@ -32,6 +32,19 @@ export async function mustBePlace(path: string, option = '--out'): Promise<void>
   }
 }
 
+/** Behind the name that a file will have, with the number of the process and what libraries put there. */
+const MARK = '.unfinished-';
+
+/** Whether a name is one that a file has while it is written here. */
+export function isBeingWritten(name: string): boolean {
+  return pidOf(name, name.lastIndexOf(MARK)) > 0;
+}
+
+/** @param at where the mark stands @returns NaN: it is none of ours */
+function pidOf(name: string, at: number): number {
+  return at < 0 ? NaN : Number.parseInt(name.slice(at + MARK.length), 10);
+}
+
 /** What is being written, for the moment in which a signal ends the process. */
 const unfinished = new Set<string>();
 
@@ -49,8 +62,7 @@ const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  * @throws MappaleError `DISK_FULL` (exit 2); what `write` throws
  */
 export async function writeBeside<T>(path: string, write: (unfinished: string) => Promise<T>, ending = ''): Promise<T> {
-  const begun = `${path}.unfinished-${process.pid}`;
-  const own = `${begun}${ending}`;
+  const own = `${path}${MARK}${process.pid}${ending}`;
   await removeLeft(path, (pid) => pid === process.pid || !isAlive(pid));
   if (unfinished.size === 0) for (const signal of SIGNALS) process.once(signal, leave);
   unfinished.add(own);
@@ -61,27 +73,22 @@ export async function writeBeside<T>(path: string, write: (unfinished: string) =
   } catch (error) {
     await removeLeft(path, (pid) => pid === process.pid);
     if (!isFull(error)) throw error;
-    throw diskFull(path, `found: ${(error as Error).message}`, error);
+    throw new MappaleError('the disk is full', {
+      code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room for the whole file, found: ${(error as Error).message}`,
+      hint: 'Free room there, or name a place on another disk. What was begun was removed; what was there before stays.',
+      mend: retyped(withOption('--out', `/OTHER_DISK/${basename(path)}`), `df -h ${quoted(dirname(path))}`), cause: error,
+    });
   } finally {
     unfinished.delete(own);
     if (unfinished.size === 0) for (const signal of SIGNALS) process.off(signal, leave);
   }
 }
 
-/** @param found how it showed */
-export function diskFull(path: string, found: string, cause: unknown): MappaleError {
-  return new MappaleError('the disk is full', {
-    code: 'DISK_FULL', kind: 'usage', at: path, detail: `expected room for the whole file, ${found}`,
-    hint: 'Free room there, or name a place on another disk. What was begun was removed; what was there before stays.',
-    mend: retyped(withOption('--out', `/OTHER_DISK/${basename(path)}`), `df -h ${quoted(dirname(path))}`), cause,
-  });
-}
-
 /** What runs left that were killed, with what libraries put beside it. @param gone whether a process has no more use for its own */
 async function removeLeft(path: string, gone: (pid: number) => boolean): Promise<void> {
-  const start = `${basename(path)}.unfinished-`;
+  const start = basename(path);
   for (const name of await readdir(dirname(path)).catch(() => [])) {
-    const pid = name.startsWith(start) ? Number.parseInt(name.slice(start.length), 10) : NaN;
+    const pid = name.startsWith(start + MARK) ? pidOf(name, start.length) : NaN;
     if (pid > 0 && gone(pid)) await rm(join(dirname(path), name), { recursive: true, force: true });
   }
 }

@@ -4,6 +4,7 @@ import { basename, dirname, join } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
 import type { BrokenEntry, FoundFile, SeenFile, Stamp } from '../contract/survey.ts';
 import { fileError, notAFile } from '../formats/file-error.ts';
+import { isBeingWritten } from '../formats/write-beside.ts';
 import { quoted } from '../typed.ts';
 
 /** What browsers and download managers call a file until it is whole. What came of it may look like all of it: a table has no end. */
@@ -13,7 +14,7 @@ const UNFINISHED = /\.(?:crdownload|part|partial|download|opdownload|aria2|unfin
 const OF_A_DESKTOP = /^(?:desktop\.ini|thumbs\.db|\$recycle\.bin|system volume information|__macosx)$/i;
 
 export function isUnfinished(path: string): boolean {
-  return UNFINISHED.test(path);
+  return UNFINISHED.test(path) || isBeingWritten(path);
 }
 
 export class Folders {

@@ -482,6 +482,7 @@ it('a file that was half downloaded by other means is refused with the command t
   await writeFile(join(folder, 'desktop.ini'), '[.ShellClassInfo]');
   expect((await locate([folder], sources, { get: () => undefined, set() {} })).unknown).toEqual([coming]);
   expect(describeUnknown(['data/MOLISE.zip.crdownload'])[0]).toContain('mappale fetch REGION');
+  expect(describeUnknown(['data/anagrafica.csv.unfinished-77.csv'])[0]).toContain('mappale fetch REGION');
 });
 
 describe('behind a proxy', () => {
