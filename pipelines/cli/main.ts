@@ -2,7 +2,7 @@
 import { Command } from 'commander';
 import { VERSION } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
-import { isFull } from '../formats/file-error.ts';
+import { isForbidden, isFull } from '../formats/file-error.ts';
 import { quoted } from '../typed.ts';
 import { usageExit } from './command.ts';
 import { diffCommand } from './diff.ts';
@@ -69,9 +69,9 @@ export async function main(argv: readonly string[]): Promise<void> {
 }
 
 /** What the system does not let this user read or write, wherever it is; null: it is something else. */
-function forbidden({ code, syscall, path, message }: NodeJS.ErrnoException): MappaleError | null {
-  // On a disk that only reads, a folder that is to be made with those above it is told to be missing.
-  if (path === undefined || !(['EACCES', 'EPERM', 'EROFS'].includes(code ?? '') || (code === 'ENOENT' && syscall === 'mkdir'))) return null;
+function forbidden(error: NodeJS.ErrnoException): MappaleError | null {
+  const { path, message } = error;
+  if (path === undefined || !isForbidden(error)) return null;
   return new MappaleError('the system does not let this user read or write there', {
     code: 'FOLDER_UNWRITABLE', kind: 'usage', at: path, detail: `expected the right to, found: ${message}`, hint: 'Give this user the right, or name another place.', mend: `ls -ld ${quoted(path)}`,
   });

@@ -5,7 +5,7 @@ import type { Edition, RemoteFile } from '../contract/download.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { inputError, MappaleError } from '../errors.ts';
 import { freeBytes } from '../formats/disk.ts';
-import { isFull } from '../formats/file-error.ts';
+import { isForbidden, isFull } from '../formats/file-error.ts';
 import { sha256OfFile } from '../formats/streams.ts';
 import { recognise } from '../ingest/locate.ts';
 import { quoted, retyped, withOption } from '../typed.ts';
@@ -309,9 +309,8 @@ function diskFull(path: string, detail: string, cause?: unknown): MappaleError {
 /** What the system says of a folder that files are put into, in words; null: it is not of that. */
 export function unwritable(error: unknown, folder: string): MappaleError | null {
   if (isFull(error)) return diskFull(join(folder, 'x'), 'expected room for the rest, found that the disk filled up', error);
-  const { code, message, syscall } = error as NodeJS.ErrnoException;
-  // On a disk that only reads, a folder that is to be made with those above it is told to be missing.
-  if (!(code === 'ENOENT' && syscall === 'mkdir') && !['EACCES', 'EPERM', 'EROFS', 'ENOTDIR', 'EISDIR', 'EEXIST'].includes(code ?? '')) return null;
+  const { code = '', message } = error as NodeJS.ErrnoException;
+  if (!isForbidden(error) && !['ENOTDIR', 'EISDIR', 'EEXIST'].includes(code)) return null;
   return new MappaleError('the data folder cannot be written', {
     code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: `expected a folder, or a place for one, that this user may write to, found: ${message}`,
     hint: 'Name another one, or give this user the right to write there.', mend: retyped(withOption('--data', 'OTHER_FOLDER'), 'npx mappale fetch REGION --data OTHER_FOLDER'), cause: error,

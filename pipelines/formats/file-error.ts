@@ -12,6 +12,13 @@ export function isFull(error: unknown): boolean {
   return FULL.includes((error as NodeJS.ErrnoException | null)?.code);
 }
 
+/** Is this what the system says where this user may not read or write? */
+export function isForbidden(error: unknown): boolean {
+  const { code = '', syscall } = error as NodeJS.ErrnoException;
+  // On a disk that only reads, a folder that is to be made with those above it is told to be missing.
+  return ['EACCES', 'EPERM', 'EROFS'].includes(code) || (code === 'ENOENT' && syscall === 'mkdir');
+}
+
 /**
  * @param at how the file is named in messages
  * @returns an input error with its reason; null: it is not the system that speaks, or not of this file
