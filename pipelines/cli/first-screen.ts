@@ -8,6 +8,7 @@ import { mustTakeDatabase } from '../db/pglite-folder.ts';
 import { appliedFiles, requireCurrent } from '../db/state.ts';
 import { MappaleError } from '../errors.ts';
 import { gdal } from '../formats/vector.ts';
+import { deadRuns } from '../ledger/ledger.ts';
 import { group } from '../progress.ts';
 import { quoted } from '../typed.ts';
 import { VERSION } from '../run/context.ts';
@@ -68,26 +69,26 @@ function inTheWay({ message, code, at, detail, hint, mend }: MappaleError): Foun
 
 /** The last run, and the data folders of the last one that had any. */
 interface LastRun extends Record<string, unknown> {
+  readonly id: number;
   readonly command: string;
   readonly arguments: { readonly data?: readonly string[]; readonly regions?: readonly number[] | null };
   /** Null: it ended without one, or not at all. */
   readonly code: number | null;
-  /** It ended, or what it runs in did not let it. */
   readonly ended: boolean;
   readonly data: readonly string[] | null;
 }
 
-// A run that lives holds a lock of its number.
-const LAST_RUN = `select r.command, r.arguments, r.exit_code::int4 as code,
-   r.ended_at is not null or pg_try_advisory_xact_lock(hashtext('mappale run'), r.run_id) as ended,
+const LAST_RUN = `select r.run_id as id, r.command, r.arguments, r.exit_code::int4 as code,
+   r.ended_at is not null as ended,
    (select d.arguments -> 'data' from ledger.run d where jsonb_typeof(d.arguments -> 'data') = 'array' order by d.run_id desc limit 1) as data
  from ledger.run r
  order by r.run_id desc
  limit 1`;
 
 /** What is to be said of the last run, and how it goes on. */
-function toldOf({ command, arguments: { data, regions }, code, ended }: LastRun): readonly [lines: readonly string[], again: Next] {
-  if (!ended) return [[`${command} is under way`], []];
+function toldOf(run: LastRun, dead: ReadonlySet<number>): readonly [lines: readonly string[], again: Next] {
+  const { id, command, arguments: { data, regions }, code, ended } = run;
+  if (!ended && !dead.has(id)) return [[`${command} is under way`], []];
   if (code === 0) return [[], []];
   if (code !== null) return [[`the last run, ${command}, ended with exit code ${code}: npx mappale status`], []];
   const broken = `the last run, ${command}, was broken off; nothing published was touched`;
@@ -124,7 +125,7 @@ async function published(database: Database): Promise<Found> {
      order by p.unit_code`,
   );
   const [run] = await database.query<LastRun>(LAST_RUN);
-  const [last, again] = run === undefined ? [[], []] : toldOf(run);
+  const [last, again] = run === undefined ? [[], []] : toldOf(run, await deadRuns(database));
   if (regions.length === 0) return { lines: [`${database.label}: nothing is published`, ...last], next: [...again, ...FIRST] };
   const ages = (days: number): string => (days === 0 ? 'today' : days === 1 ? 'yesterday' : `${days} days ago`);
   const lines = regions.map(({ unit, parcels, days }) => `${unitName(unit)}: ${group(parcels)} parcels, published ${ages(days)}`);

@@ -7,6 +7,7 @@ import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
 import { holds } from '../ledger/hold.ts';
 import { Inventory } from '../ledger/inventory.ts';
+import { deadRuns } from '../ledger/ledger.ts';
 import { textTable } from '../text-table.ts';
 import { command, look } from './command.ts';
 
@@ -49,6 +50,7 @@ export async function readStatus({ database, sources }: Context) {
      from ledger.publication p where p.state = 'current' order by p.unit_code`,
   );
   const inventory = await Inventory.read(database, sources);
+  const dead = await deadRuns(database);
   const units = [0, ...published.map(({ unit }) => unit).filter((unit) => unit > 0)];
   return {
     database: database.label,
@@ -69,14 +71,10 @@ export async function readStatus({ database, sources }: Context) {
     releases: await database.query<ReleaseRow>(
       'select source_id as source, vintage, region_code::int4 as region, state, records, rows, rejects, duplicates from ledger.release order by source_id, vintage, release_id',
     ),
-    runs: await database.query<RunRow>(
-      `select run_id as run, command, to_char(started_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as started_at, coalesce(
-         outcome,
-         -- A run that lives holds a lock of its number.
-         case when pg_try_advisory_xact_lock(hashtext('mappale run'), run_id) then 'interrupted' end
-       ) as outcome, exit_code::int4 as exit_code
+    runs: (await database.query<RunRow>(
+      `select run_id as run, command, to_char(started_at at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as started_at, outcome, exit_code::int4 as exit_code
        from ledger.run order by run_id desc limit 5`,
-    ),
+    )).map((row) => ({ ...row, outcome: row.outcome ?? (dead.has(row.run) ? 'interrupted' : null) })),
   };
 }
 

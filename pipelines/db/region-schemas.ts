@@ -13,6 +13,11 @@ const statement = statementsOf('region_schemas');
 
 const FILE = 'sql/statements/region_schemas.sql';
 
+/** @param unit null: all */
+function published(session: Session, unit: number | null): Promise<{ readonly unit: number; readonly relation: Relation; readonly partition: string }[]> {
+  return session.query(statementsOf('ledger')('published_tables'), [unit, 'current']);
+}
+
 function schemaOfRegion(unit: number): string {
   return `region_${unit}`;
 }
@@ -38,7 +43,7 @@ export async function dropRegionSchemas(session: Session): Promise<void> {
 
 /** Makes them all, of the interface as it is. After `dropRegionSchemas`, inside its transaction. */
 export async function makeRegionSchemas(session: Session): Promise<void> {
-  for (const { unit } of await session.query<{ unit: number }>(statement('published'))) await followRegion(session, unit);
+  for (const unit of new Set((await published(session, null)).map((table) => table.unit))) await followRegion(session, unit);
 }
 
 /**
@@ -48,7 +53,7 @@ export async function makeRegionSchemas(session: Session): Promise<void> {
 export async function followRegion(session: Session, unit: number): Promise<void> {
   if (unit === 0 || await isDistributed(session)) return;
   const schema = schemaOfRegion(unit);
-  const partitions = new Map((await session.query<{ relation: Relation; partition: string }>(statement('partitions'), [unit])).map(({ relation, partition }) => [relation, partition]));
+  const partitions = new Map((await published(session, unit)).map(({ relation, partition }) => [relation, partition]));
   if (partitions.size === 0) {
     await session.query(statement('end', { schema }));
     return;

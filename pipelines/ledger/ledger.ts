@@ -210,6 +210,11 @@ export async function withRun<T>(
   });
 }
 
+/** Runs that never said how they ended, and do not work any more. */
+export async function deadRuns(session: Session): Promise<Set<number>> {
+  return new Set((await session.query<{ id: number }>(ledger('dead_runs'))).map(({ id }) => id));
+}
+
 /** Runs that never said how they ended: they work now, or were killed. */
 export async function openRuns(session: Session): Promise<number[]> {
   const rows = await session.query<{ id: number }>('select run_id as id from ledger.run where ended_at is null');

@@ -186,8 +186,14 @@ set
   report = $4
 where run_id = $1
 
--- statement: close_dead_runs
+-- statement: dead_runs
 -- A run that lives holds a lock of its number.
+select run_id as id
+from ledger.run
+where ended_at is null
+  and pg_try_advisory_xact_lock(hashtext('mappale run'), run_id)
+
+-- statement: close_dead_runs
 update ledger.run
 set ended_at = now(),
   outcome = 'interrupted'

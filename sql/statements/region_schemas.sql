@@ -1,5 +1,5 @@
 -- purpose: the functions of a record once more for each region, over its own tables alone
--- reads: ledger.publication, ledger.publication_table
+-- reads: none
 -- writes: none
 -- grain: one schema per region that is published
 -- crs: none
@@ -34,22 +34,6 @@ select n.nspname as name
 from pg_namespace n
 where n.nspname = any ($1)
 order by n.nspname
-
--- statement: published
-select p.unit_code::int4 as unit
-from ledger.publication p
-where p.state = 'current'
-  and p.unit_code > 0
-order by p.unit_code
-
--- statement: partitions
-select
-  t.relation,
-  t.partition
-from ledger.publication p
-join ledger.publication_table t using (publication_id)
-where p.unit_code = $1
-  and p.state = 'current'
 
 -- statement: begin
 create schema :"schema";

@@ -213,11 +213,9 @@ function explanationOf({ rows, reproduced, evidence }, panel) {
 
 /**
  * Why a section says what it says: its licences and, from a server that answers it, what `mappale explain` says; else the command itself.
- * @param {string} name @param {any} record @param {Told} told
+ * @param {string} name @param {number} fid @param {any[]} cited licences of the section @param {Told} told
  */
-function reasonsOf(name, record, told) {
-  const { fid, meta } = record;
-  const cited = meta.licenses.filter((/** @type {any} */ license) => license.section === name);
+function reasonsOf(name, fid, cited, told) {
   const licences = cited.map(({ attribution, license, url, holder }) => element('p', {}, [`${attribution ?? holder} · `, link(url, license)]));
   const command = (/** @type {'whyHow' | 'whyAlso'} */ words) => element('p', {}, [t(words), ' ', element('code', {}, [`mappale explain ${fid} ${name}`])]);
   const { explain } = told;
@@ -249,7 +247,8 @@ function sectionOf(name, block, record, told) {
   const coverage = meta.coverage[name];
   const rows = list?.field === undefined ? block : block?.[list.field];
   const isEmpty = block === null || (Array.isArray(block) && block.length === 0);
-  const { reasons, ask } = reasonsOf(name, record, told);
+  const cited = meta.licenses.filter((/** @type {any} */ license) => license.section === name);
+  const { reasons, ask } = reasonsOf(name, record.fid, cited, told);
   const why = button(t('why'), () => {
     const isOpen = section.classList.toggle('explained');
     why.setAttribute('aria-expanded', String(isOpen));
@@ -273,7 +272,6 @@ function sectionOf(name, block, record, told) {
       parts.push(element('table', { class: 'rules' }, [element('tbody', {}, Object.keys(columns).flatMap((column) => ruleOf(panel, root + column, headingOf(column, columns, panel))))]));
     }
   }
-  const cited = meta.licenses.filter((/** @type {any} */ license) => license.section === name);
   const sources = cited.map(({ source, reference_period: period }) => (period === null ? source : `${source} (${period})`));
   parts.push(element('p', { class: 'source' }, [`${t('source')}: ${sources.length > 0 ? sources.join('; ') : block?.source ?? t('noSource')}`]));
   parts.push(reasons);
