@@ -7,6 +7,7 @@ import { exportRegion, type Exported } from '../deliver/export.ts';
 import { FORMATS } from '../deliver/formats.ts';
 import { MappaleError } from '../errors.ts';
 import { mustBePlace } from '../formats/write-beside.ts';
+import { mustBePublished } from '../ledger/published.ts';
 import { group } from '../progress.ts';
 import { VERSION, withContext } from '../run/context.ts';
 import { command, parseRegion, print } from './command.ts';
@@ -36,6 +37,7 @@ export function exportCommand(): Command {
       await mustBePlace(out);
       const work = { region, sections: parseSections(sections ?? 'all'), format, out, createdBy: `mappale ${VERSION}` };
       await withContext({ access: 'read' }, async ({ database, log }) => {
+        await mustBePublished(database, region);
         const exported = await exportRegion(database, log, work);
         print(json, exported, () => describe(exported));
       });

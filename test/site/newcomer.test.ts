@@ -238,7 +238,7 @@ describeEngines('a newcomer with a server', (engine) => {
         const wrong = async (line: readonly string[]): Promise<readonly unknown[]> => told(await ended(line, mine));
         expect(await wrong(['load-region', 'molise', '--data', join(folder, 'nowhere')])).toEqual(['DATA_MISSING', 2, `npx mappale fetch REGION --data ${join(folder, 'nowhere')}`]);
         expect(await wrong(['load-region', 'molise', '--data', join(folder, 'data', 'nothing')])).toEqual(['DATA_EMPTY', 2, `npx mappale load-region molise --data ${join(folder, 'data')}`]);
-        expect(await wrong(['export', 'molise', '--out', join(folder, 'made', 'molise.parquet')])).toEqual(['NOT_PUBLISHED', 2, 'npx mappale status']);
+        expect(await wrong(['export', 'molise', '--out', join(folder, 'made', 'molise.parquet')])).toEqual(['NOT_PUBLISHED', 2, 'npx mappale load-region molise --data FOLDER']);
         expect(await wrong(['token', 'revoke', '7'])).toEqual(['TOKEN_UNKNOWN', 2, 'npx mappale token list']);
       } finally {
         vi.restoreAllMocks();
