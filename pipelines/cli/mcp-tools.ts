@@ -152,7 +152,8 @@ export function mcpServer(asked: Asked): McpServer {
   });
   for (const { name, title, description, input, answer } of TOOLS) {
     // A word that no tool knows would be passed over, and the answer be one to another question.
-    server.registerTool(name, { title, description, inputSchema: z.strictObject(input), annotations: { readOnlyHint: true, openWorldHint: false } }, async (given) => {
+    const facts = { title, description, inputSchema: z.strictObject(input), annotations: { readOnlyHint: true, openWorldHint: false } };
+    server.registerTool(name, facts, async (given) => {
       try {
         return told(await answer(asked, given));
       } catch (error) {

@@ -101,7 +101,10 @@ function listen(asked: Asked, host: string, port: number, log: Log): { server: S
 async function answer(asked: Asked, admit: Admit, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const address = plainAddress(request.socket.remoteAddress);
   if (address === null) throw refusal.CALLER_GONE();
-  if (isForeign(request.headers.origin)) return void forbid(response);
+  if (isForeign(request.headers.origin)) {
+    forbid(response);
+    return;
+  }
   if (request.url?.split('?')[0] !== PATH) throw new ApiError('NOT_FOUND', `there is no such path; the protocol is spoken at ${PATH}`);
   // Nothing is told unasked, so there is no stream to open and no session to end.
   if (request.method !== 'POST') throw new ApiError('METHOD_NOT_ALLOWED', `${request.method ?? ''} is not allowed; allowed: POST`, { allowed: ['POST'] }, { allow: 'POST' });

@@ -29,13 +29,14 @@ export async function publishedTables(session: Session, unit: number, state: 'cu
 export async function mustBePublished(session: Session, { code, name, slug }: Region): Promise<void> {
   if ((await publishedTables(session, code)).size > 0) return;
   const hold = (await holds(session)).get(code);
-  throw hold?.kind === 'withdrawn'
-    ? new MappaleError(`${name} is withdrawn`, {
+  if (hold?.kind === 'withdrawn') {
+    throw new MappaleError(`${name} is withdrawn`, {
       code: 'NOT_PUBLISHED', kind: 'usage', detail: describeHold(hold), hint: 'Nothing of it is served. Bring it back, if it is to be.', mend: `npx mappale rollback ${slug}`,
-    })
-    : new MappaleError(`${name} is not published`, {
-      code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Load it first; npx mappale status says what is published.', mend: `npx mappale load-region ${slug} --data FOLDER`,
     });
+  }
+  throw new MappaleError(`${name} is not published`, {
+    code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Load it first; npx mappale status says what is published.', mend: `npx mappale load-region ${slug} --data FOLDER`,
+  });
 }
 
 /** All publications in force, by unit. */
