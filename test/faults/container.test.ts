@@ -91,7 +91,7 @@ describe.skipIf(missing !== null)(`the first process of a container${missing ===
     expect(await once(other, 'exit')).toEqual([1, null]);
     await expect(takeLock(lock, inUse)).rejects.toThrow('found process 1 of this machine, or of a container on it');
     const ended = once(held, 'exit');
-    held.kill('SIGKILL');
+    process.kill(inside(held), 'SIGKILL');
     await ended;
     // Its number is that of another process here, which lives.
     expect(readFileSync(lock, 'utf8')).toMatch(/^1 /);
