@@ -1,5 +1,5 @@
 /** Errors as the interface answers them: `{error, message, details?}` with a status and sometimes headers. */
-import type { MappaleError } from '../pipelines/errors.ts';
+import { MappaleError } from '../pipelines/errors.ts';
 
 /** Codes of the interface and the status that each comes with. */
 export const STATUS = {
@@ -116,6 +116,18 @@ export function invalidParameter(parameter: string, allowed: string, problem = '
 /** Codes of SQLSTATE and of the network that mean: not now. The rest means that something of ours is wrong. */
 const TRANSIENT = /^SQL_(08|53|57|55P03|40|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|3D000|28|UNKNOWN)/;
 
-export function isTransient({ kind, code }: MappaleError): boolean {
+function isTransient({ kind, code }: MappaleError): boolean {
   return kind === 'database' && TRANSIENT.test(code);
+}
+
+/** What callers are told of a failure: what is no refusal is not now, or ours. */
+export function refusalOf(error: unknown, requestId: string): ApiError {
+  if (error instanceof ApiError) return error;
+  if (error instanceof MappaleError && isTransient(error)) return refusal.SERVICE_UNAVAILABLE('the database does not answer now', 'database');
+  return refusal.INTERNAL_ERROR(requestId);
+}
+
+/** A failure as the log has it. */
+export function describeFailure(error: unknown): string {
+  return error instanceof MappaleError ? error.report() : error instanceof Error ? error.stack ?? error.message : String(error);
 }

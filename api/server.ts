@@ -9,14 +9,13 @@ import cors from '@fastify/cors';
 import underPressure from '@fastify/under-pressure';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Reader } from '../pipelines/db/reader.ts';
-import { MappaleError } from '../pipelines/errors.ts';
 import type { Log } from '../pipelines/log.ts';
 import { admitter, EXPLANATIONS, TILES, tileTurnsFor, turnsFor, type Admit, type Caller, type Scope } from './access.ts';
 import { LOOPBACK, plainAddress, trusting } from './callers.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
 import { ENRICH_PATH, enrichTable } from './enrich.ts';
-import { ApiError, invalidParameter, isTransient, refusal } from './errors.ts';
+import { ApiError, describeFailure, invalidParameter, refusal, refusalOf } from './errors.ts';
 import { EXPLAIN_PATH, explained, type Explain } from './explain.ts';
 import { commonHeaders, httpServer, JSON_TYPE } from './http.ts';
 import { databaseFigures, METRICS_TYPE, serverMetrics } from './metrics.ts';
@@ -96,7 +95,7 @@ export async function buildServer({
   const fail = (error: unknown, request: FastifyRequest, reply: FastifyReply): FastifyReply => {
     const told = toApiError(error, request.id);
     metrics.refused(told);
-    if (told.status >= 500) log.warn(`${request.id}: ${describe(error)}`);
+    if (told.status >= 500) log.warn(`${request.id}: ${describeFailure(error)}`);
     // What is refused before any hook has run lacks the headers of the others.
     reply.code(told.status).headers({ ...commonHeaders(request.id), ...closing(request), 'cache-control': 'no-store', ...told.headers });
     return reply.type(JSON_TYPE).send(JSON.stringify(told));
@@ -173,7 +172,7 @@ export async function buildServer({
       const body = JSON.stringify({ status: 'ok', ...about, database: 'ok' });
       return { status: 200, headers: {}, content: await prepare(`${body.slice(0, -1)},"dataset":${dataset}}`) };
     } catch (error) {
-      log.warn(`health: ${describe(error)}`);
+      log.warn(`health: ${describeFailure(error)}`);
       const { status, headers } = refusal.SERVICE_UNAVAILABLE('', 'database');
       return { status, headers, content: await prepare(JSON.stringify({ status: 'unavailable', ...about, database: 'unreachable', dataset: null })) };
     }
@@ -348,8 +347,6 @@ function requireDecodable(url: string): void {
 }
 
 function toApiError(error: unknown, requestId: string): ApiError {
-  if (error instanceof ApiError) return error;
-  if (error instanceof MappaleError && isTransient(error)) return refusal.SERVICE_UNAVAILABLE('the database does not answer now', 'database');
   const { code } = error as { code?: string };
   // Refused before a path is looked for.
   if (code === 'FST_ERR_BAD_URL') {
@@ -357,9 +354,5 @@ function toApiError(error: unknown, requestId: string): ApiError {
     return new ApiError('INVALID_PARAMS', problem, { parameter: 'path', allowed: 'text in UTF-8, percent-encoded' });
   }
   if (code === 'FST_ERR_MAX_PARAM_LENGTH') return new ApiError('NOT_FOUND', 'there is no such path', { base: BASE });
-  return refusal.INTERNAL_ERROR(requestId);
-}
-
-function describe(error: unknown): string {
-  return error instanceof MappaleError ? error.report() : error instanceof Error ? error.stack ?? error.message : String(error);
+  return refusalOf(error, requestId);
 }

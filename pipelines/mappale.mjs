@@ -1,5 +1,9 @@
 #!/usr/bin/env node
 // Runs the TypeScript of this checkout without a build step. What an old Node does not have is imported after it was asked for its version.
+// The system gives the first process of a container no way to be ended but its own, and it may be told to end while it still loads.
+if (process.pid === 1) {
+  for (const [signal, number] of [['SIGHUP', 1], ['SIGINT', 2], ['SIGTERM', 15]]) process.on(signal, () => process.listenerCount(signal) === 1 && process.exit(128 + number));
+}
 const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
 if (major < 20 || (major === 20 && minor < 19)) {
   process.stderr.write(`error: this Node is too old [NODE_TOO_OLD]\n  detail: expected Node 20.19 or newer, found ${process.versions.node}\n  hint: Install a newer one.\n  type: nvm install 22\n`);
@@ -9,10 +13,6 @@ const { register: registerHooks } = await import('node:module');
 const { register } = await import('tsx/esm/api');
 register();
 registerHooks('./as-it-is.mjs', import.meta.url);
-// The system gives the first process of a container no way to be ended but its own.
-if (process.pid === 1) {
-  for (const [signal, number] of [['SIGINT', 2], ['SIGTERM', 15]]) process.on(signal, () => process.listenerCount(signal) === 1 && process.exit(128 + number));
-}
 const { main } = await import('./cli/main.ts');
 await main(process.argv);
 // What failed may have left something that keeps the process: it ends after its report.

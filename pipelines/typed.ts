@@ -24,9 +24,9 @@ export function withOption(option: string, value: string): (words: readonly stri
   };
 }
 
-/** Every word of this kind in the place of which another is meant. */
+/** Every word of this kind in the place of which another is meant, also in a list and behind an option's name. */
 export function withWord(wrong: string, right: string): (words: readonly string[]) => readonly string[] {
-  return (words) => words.map((word) => (word === wrong ? right : word));
+  return (words) => words.map((word) => word.split(/([,=])/).map((part) => (part === wrong ? right : part)).join(''));
 }
 
 /** @returns names that differ from what was typed by few letters, the nearest first; at most three */

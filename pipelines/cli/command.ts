@@ -8,11 +8,11 @@ import { isUnfinished } from '../ingest/walk.ts';
 import { findRegion, REGIONS, type Region } from '../contract/regions.ts';
 import { group } from '../progress.ts';
 import { withRun, type Acceptance } from '../ledger/ledger.ts';
-import { didYouMean, nearest, retyped, withWord } from '../typed.ts';
+import { didYouMean, nearest, retyped, withOption, withWord } from '../typed.ts';
 
-/** A command with a one-line purpose and examples that a newcomer can type. */
+/** A command with a one-line purpose and examples that a newcomer can type. @param name as it is typed, behind that of a command that it belongs to */
 export function command(name: string, purpose: string, examples: readonly string[]): Command {
-  return new Command(name)
+  return new Command(name.slice(name.lastIndexOf(' ') + 1))
     .description(purpose)
     .exitOverride(usageExit)
     .showHelpAfterError(`(see the examples: npx mappale ${name} --help)`)
@@ -45,7 +45,7 @@ export function parseRegion(text: string): Region {
 
 /** What `--accept` says, and who said it. @throws MappaleError `REASON_MISSING` (exit 2) */
 export function acceptance({ config }: Context, why: string | undefined): Acceptance | null {
-  if (why?.trim() === '') throw new MappaleError('--accept needs a reason', { code: 'REASON_MISSING', kind: 'usage', hint: 'Say why: --accept "ISTAT merged three comuni, checked by hand".' });
+  if (why?.trim() === '') throw new MappaleError('--accept needs a reason', { code: 'REASON_MISSING', kind: 'usage', hint: 'Say why: --accept "ISTAT merged three comuni, checked by hand".', mend: retyped(withOption('--accept', 'REASON'), 'npx mappale refresh --accept REASON') });
   return why === undefined ? null : { who: `${config.user}@${config.host}`, why };
 }
 
@@ -55,7 +55,7 @@ export function parseWithin(minimum: number, maximum: number): (text: string) =>
     const value = Number(text);
     if (/^\d{1,16}$/.test(text) && value >= minimum && value <= maximum) return value;
     const expected = maximum === Number.MAX_SAFE_INTEGER ? '' : `expected ${minimum}–${maximum}, `;
-    throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `${expected}found ${text}`, hint: 'Write digits only.' });
+    throw new MappaleError('a whole number is expected', { code: 'NUMBER_EXPECTED', kind: 'usage', detail: `${expected}found ${text}`, hint: 'Write digits only.', mend: retyped(withWord(text, String(minimum)), 'npx mappale --help') });
   };
 }
 

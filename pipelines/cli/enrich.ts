@@ -13,6 +13,7 @@ import { group } from '../progress.ts';
 import { withContext } from '../run/context.ts';
 import { textTable } from '../text-table.ts';
 import { command, print } from './command.ts';
+import { nearest, retyped, withOption } from '../typed.ts';
 
 interface Options {
   readonly out: string;
@@ -45,8 +46,12 @@ export function enrichCommand(): Command {
 /** @throws MappaleError `KEY_UNKNOWN` (exit 2) */
 function parseKey(text: string): Key {
   const key = KEYS.find((each) => each === text);
-  if (key === undefined) throw new MappaleError(`there is no key ${text}`, { code: 'KEY_UNKNOWN', kind: 'usage', detail: `expected ${KEYS.join(', ')}`, hint: 'Leave --by out: the header tells it.' });
-  return key;
+  if (key !== undefined) return key;
+  const [meant = KEYS[0]] = nearest(text, KEYS);
+  throw new MappaleError(`there is no key ${text}`, {
+    code: 'KEY_UNKNOWN', kind: 'usage', detail: `expected ${KEYS.join(', ')}`, hint: 'Leave --by out: the header tells it.',
+    mend: retyped(withOption('--by', meant), `npx mappale enrich FILE.csv --by ${meant} --out OTHER.csv`),
+  });
 }
 
 /** @throws MappaleError `TABLE_MISSING`, `FOLDER_MISSING`, `TABLE_OVERWRITTEN` (exit 2) */
@@ -55,13 +60,13 @@ async function mustBeTable(from: string, out: string): Promise<void> {
   if (basename(from) === '-' || there?.isFile() === false) {
     throw new MappaleError('the table is no file', {
       code: 'TABLE_MISSING', kind: 'usage', at: from, detail: `expected a CSV file, found ${there?.isDirectory() === true ? 'a folder' : 'standard input, a pipe or a device'}`,
-      hint: 'Save it first: it is read again where another publication comes into force.',
+      hint: 'Save it first: it is read again where another publication comes into force.', mend: 'npx mappale enrich FILE.csv --out OTHER.csv',
     });
   }
   if (there === null) {
-    throw new MappaleError('there is no table', { code: 'TABLE_MISSING', kind: 'usage', at: from, hint: 'Name a CSV file with a header: npx mappale enrich points.csv --out enriched.csv' });
+    throw new MappaleError('there is no table', { code: 'TABLE_MISSING', kind: 'usage', at: from, hint: 'Name a CSV file with a header.', mend: 'npx mappale enrich FILE.csv --out OTHER.csv' });
   }
-  if (await realpath(from) === await realpath(out).catch(() => out)) throw new MappaleError('the table would be written over', { code: 'TABLE_OVERWRITTEN', kind: 'usage', at: out, hint: 'Name another file with --out.' });
+  if (await realpath(from) === await realpath(out).catch(() => out)) throw new MappaleError('the table would be written over', { code: 'TABLE_OVERWRITTEN', kind: 'usage', at: out, hint: 'Name another file with --out.', mend: retyped(withOption('--out', 'OTHER.csv'), 'npx mappale enrich FILE.csv --out OTHER.csv') });
   await mustBePlace(out);
 }
 

@@ -7,9 +7,11 @@ import { exportRegion, type Exported } from '../deliver/export.ts';
 import { FORMATS } from '../deliver/formats.ts';
 import { MappaleError } from '../errors.ts';
 import { mustBePlace } from '../formats/write-beside.ts';
+import { mustBePublished } from '../ledger/published.ts';
 import { group } from '../progress.ts';
 import { VERSION, withContext } from '../run/context.ts';
 import { command, parseRegion, print } from './command.ts';
+import { nearest, retyped, withOption } from '../typed.ts';
 
 interface Options {
   readonly format: string;
@@ -31,11 +33,18 @@ export function exportCommand(): Command {
     .option('--json', 'print what was written as JSON')
     .action(async (region: Region, { format: name, out: path, sections, json }: Options) => {
       const format = FORMATS[name];
-      if (format === undefined) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${names.join(', ')}, found ${name}`, hint: `Leave --format out for ${names[0] ?? ''}.` });
+      if (format === undefined) {
+        const [meant = names[0] ?? ''] = nearest(name, names);
+        throw new MappaleError('there is no such format', {
+          code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${names.join(', ')}, found ${name}`, hint: `Leave --format out for ${names[0] ?? ''}.`,
+          mend: retyped(withOption('--format', meant), `npx mappale export REGION --format ${meant}`),
+        });
+      }
       const out = expandPath(path ?? `${region.slug}.${format.ending}`);
       await mustBePlace(out);
       const work = { region, sections: parseSections(sections ?? 'all'), format, out, createdBy: `mappale ${VERSION}` };
       await withContext({ access: 'read' }, async ({ database, log }) => {
+        await mustBePublished(database, region);
         const exported = await exportRegion(database, log, work);
         print(json, exported, () => describe(exported));
       });

@@ -8,6 +8,7 @@ import { mustTakeDatabase } from '../db/pglite-folder.ts';
 import { appliedFiles, requireCurrent } from '../db/state.ts';
 import { MappaleError } from '../errors.ts';
 import { gdal } from '../formats/vector.ts';
+import { describeHold, holds } from '../ledger/hold.ts';
 import { deadRuns } from '../ledger/ledger.ts';
 import { group } from '../progress.ts';
 import { quoted } from '../typed.ts';
@@ -126,14 +127,17 @@ async function published(database: Database): Promise<Found> {
   );
   const [run] = await database.query<LastRun>(LAST_RUN);
   const [last, again] = run === undefined ? [[], []] : toldOf(run, await deadRuns(database));
-  if (regions.length === 0) return { lines: [`${database.label}: nothing is published`, ...last], next: [...again, ...FIRST] };
+  const withdrawn = [...(await holds(database)).values()].filter(({ kind }) => kind === 'withdrawn');
+  const gone = withdrawn.map((hold) => `${unitName(hold.unit)}: ${describeHold(hold)}`);
+  const back: Next = withdrawn.map(({ unit }) => [`npx mappale rollback ${unitSlug(unit)}`, 'serves it again']);
+  if (regions.length === 0) return { lines: [`${database.label}: nothing is published`, ...gone, ...last], next: [...again, ...back, ...FIRST] };
   const ages = (days: number): string => (days === 0 ? 'today' : days === 1 ? 'yesterday' : `${days} days ago`);
   const lines = regions.map(({ unit, parcels, days }) => `${unitName(unit)}: ${group(parcels)} parcels, published ${ages(days)}`);
   const [parcel] = await database.query<{ fid: number | null }>("select min(fid) as fid from core.parcel where kind = 'land'");
   return {
-    lines: [database.label, ...lines, ...last],
+    lines: [database.label, ...lines, ...gone, ...last],
     next: [
-      ...again,
+      ...again, ...back,
       [`npx mappale parcel ${parcel?.fid ?? 'ID'}`, 'a record'], ['npx mappale serve', 'the read interface and a map, on this machine'],
       [`npx mappale refresh ${dataOf(run)}`, 'what is new in the publishers\' files'], ['npx mappale status', 'tables, releases and the last runs'],
     ],

@@ -13,12 +13,15 @@ export type Filling = string | number | null | Html | readonly Filling[];
 
 const ESCAPES: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;', '\'': '&#39;' };
 
+/** Controls, what is no character, and halves of characters. */
+const UNFIT = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069\ufdd0-\ufdef\ufffe\uffff]|\p{Cs}/gu;
+
 function fill(value: Filling): string {
   if (value === null) return '';
   if (value instanceof Html) return value.text;
   if (typeof value === 'object') return value.map(fill).join('');
-  // What no page may hold is shown, not kept.
-  return String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '').replace(/[\u0000-\u0008\u000b\u000c\u000e-\u001f\u007f]/g, '\ufffd');
+  // What no page may hold is shown, not kept; so is what turns the direction of all that follows it.
+  return String(value).replace(/[&<>"']/g, (character) => ESCAPES[character] ?? '').replace(UNFIT, '\ufffd');
 }
 
 /** A template whose fillings are escaped; lists are joined, null is nothing. Attributes stand in double quotes. */

@@ -151,7 +151,9 @@ export function mcpServer(asked: Asked): McpServer {
       + 'Risk data is official data for analysis and screening and has no evidentiary value.',
   });
   for (const { name, title, description, input, answer } of TOOLS) {
-    server.registerTool(name, { title, description, inputSchema: input, annotations: { readOnlyHint: true, openWorldHint: false } }, async (given) => {
+    // A word that no tool knows would be passed over, and the answer be one to another question.
+    const facts = { title, description, inputSchema: z.strictObject(input), annotations: { readOnlyHint: true, openWorldHint: false } };
+    server.registerTool(name, facts, async (given) => {
       try {
         return told(await answer(asked, given));
       } catch (error) {
@@ -161,6 +163,8 @@ export function mcpServer(asked: Asked): McpServer {
       }
     });
   }
+  // A list that stays as it is.
+  server.server.registerCapabilities({ tools: { listChanged: false } });
   return server;
 }
 

@@ -1,4 +1,5 @@
 /** `mappale mcp`: the tools over standard input and output, for a program that starts this one, or over HTTP. */
+import { randomUUID } from 'node:crypto';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
@@ -6,7 +7,8 @@ import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/
 import type { Command } from 'commander';
 import { admitter, turnsFor, type Admit, type Scope } from '../../api/access.ts';
 import { plainAddress } from '../../api/callers.ts';
-import { ApiError, refusal } from '../../api/errors.ts';
+import { ApiError, describeFailure, refusal, refusalOf } from '../../api/errors.ts';
+import { isLoopback } from '../../api/sign-in.ts';
 import { openReader } from '../db/reader.ts';
 import type { Log } from '../log.ts';
 import { withContext } from '../run/context.ts';
@@ -73,9 +75,11 @@ function listen(asked: Asked, host: string, port: number, log: Log): { server: S
   const turns = turnsFor(asked.reader.parallel);
   const admit = admitter(asked.reader, (caller) => turns.take(caller), null);
   const server = createServer((request, response) => {
+    const id = randomUUID();
+    response.setHeader('x-request-id', id);
     answer(asked, admit, request, response).catch((error: unknown) => {
-      const refused = error instanceof ApiError ? error : refusal.INTERNAL_ERROR('');
-      if (!(error instanceof ApiError)) log.warn(error instanceof Error ? error.stack ?? error.message : String(error));
+      const refused = refusalOf(error, id);
+      if (refused.status >= 500) log.warn(`${id}: ${describeFailure(error)}`);
       if (response.headersSent) return void response.destroy();
       response.writeHead(refused.status, { ...refused.headers, 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
       response.end(JSON.stringify(refused));
@@ -97,7 +101,11 @@ function listen(asked: Asked, host: string, port: number, log: Log): { server: S
 async function answer(asked: Asked, admit: Admit, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const address = plainAddress(request.socket.remoteAddress);
   if (address === null) throw refusal.CALLER_GONE();
-  if (new URL(request.url ?? '/', 'http://localhost').pathname !== PATH) throw new ApiError('NOT_FOUND', `there is no such path; the protocol is spoken at ${PATH}`);
+  if (isForeign(request.headers.origin)) {
+    forbid(response);
+    return;
+  }
+  if (request.url?.split('?')[0] !== PATH) throw new ApiError('NOT_FOUND', `there is no such path; the protocol is spoken at ${PATH}`);
   // Nothing is told unasked, so there is no stream to open and no session to end.
   if (request.method !== 'POST') throw new ApiError('METHOD_NOT_ALLOWED', `${request.method ?? ''} is not allowed; allowed: POST`, { allowed: ['POST'] }, { allow: 'POST' });
   const message = await readMessage(request);
@@ -115,6 +123,17 @@ async function answer(asked: Asked, admit: Admit, request: IncomingMessage, resp
       await server.close();
     }
   });
+}
+
+/** A page of another site: its name may have been made to lead to this machine, so that its browser takes us for that site. Programs send none. */
+function isForeign(origin: string | undefined): boolean {
+  return origin !== undefined && !(URL.canParse(origin) && isLoopback(new URL(origin).hostname));
+}
+
+/** As the protocol says it. */
+function forbid(response: ServerResponse): void {
+  response.writeHead(403, { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
+  response.end(JSON.stringify({ jsonrpc: '2.0', error: { code: -32_000, message: 'pages of other machines may not ask; allowed in Origin: this machine, or none' }, id: null }));
 }
 
 /** @throws ApiError `INVALID_PARAMS` */

@@ -7,7 +7,7 @@ import { expandPath } from '../config.ts';
 import type { Region } from '../contract/regions.ts';
 import { openReader, type Reader } from '../db/reader.ts';
 import { MappaleError } from '../errors.ts';
-import { writeBeside } from '../formats/write-beside.ts';
+import { mustBePlace, writeBeside } from '../formats/write-beside.ts';
 import { readOutlines, readRegionReport, type RegionReport } from '../operate/region-report.ts';
 import { group } from '../progress.ts';
 import type { Context } from '../run/context.ts';
@@ -29,14 +29,16 @@ export function reportCommand(): Command {
     .option('--comune <comune>', 'the passport of one comune: its cadastral code, ISTAT code or name')
     .option('--out <file>', 'where the page goes; by default report-REGION.html, or passport-CODE.html, in this folder')
     .option('--json', 'print as JSON, and write a page only with --out')
-    .action((region: Region | undefined, options: Options) => {
+    .action(async (region: Region | undefined, options: Options) => {
       const { comune } = options;
       if ((region === undefined) === (comune === undefined)) {
         throw new MappaleError('report is of a region or of a comune', {
           code: 'REPORT_OF_WHAT', kind: 'usage', detail: `expected one of REGION and --comune, found ${region === undefined ? 'none' : 'both'}`,
-          hint: 'npx mappale report molise, or npx mappale report --comune H501',
+          hint: 'One of a comune is: npx mappale report --comune H501', mend: 'npx mappale report REGION',
         });
       }
+      // Looked at before long work; where the name follows from what is found, again before it is written.
+      if (options.out !== undefined) await mustBePlace(expandPath(options.out));
       return look(options, async (context) => {
         if (region !== undefined) {
           const report = await readRegionReport(context, region);
@@ -54,13 +56,8 @@ export function reportCommand(): Command {
 async function write({ out, json }: Options, name: string, page: () => Promise<string>): Promise<string | null> {
   if (out === undefined && json === true) return null;
   const path = expandPath(out ?? name);
-  try {
-    await writeBeside(path, async (unfinished) => writeFile(unfinished, await page()));
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (error instanceof MappaleError || code === undefined) throw error;
-    throw new MappaleError('the page cannot be written', { code: 'OUT_UNWRITABLE', kind: 'usage', at: path, detail: message, hint: 'Name another file with --out.', cause: error });
-  }
+  await mustBePlace(path);
+  await writeBeside(path, async (unfinished) => writeFile(unfinished, await page()));
   return path;
 }
 
@@ -73,10 +70,10 @@ export async function readPassport(reader: Reader, comune: string): Promise<Pass
   const named = /^\d{6}$/.test(comune) ? [comune] : await comuniNamed(reader, comune);
   const [code, ...others] = named;
   if (code === undefined) {
-    throw new MappaleError(`there is no comune ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'Use its cadastral code, such as H501, or its ISTAT code, 6 digits.' });
+    throw new MappaleError(`there is no comune ${comune}`, { code: 'COMUNE_UNKNOWN', kind: 'usage', hint: 'Use its cadastral code, such as H501, or its ISTAT code, 6 digits.', mend: 'npx mappale report --comune CODE' });
   }
   if (others.length > 0) {
-    throw new MappaleError(`several comuni are called ${comune}`, { code: 'COMUNE_AMBIGUOUS', kind: 'usage', detail: `found ${named.join(', ')}`, hint: 'Use one of these codes.' });
+    throw new MappaleError(`several comuni are called ${comune}`, { code: 'COMUNE_AMBIGUOUS', kind: 'usage', detail: `found ${named.join(', ')}`, hint: 'Use one of these codes.', mend: `npx mappale report --comune ${code}` });
   }
   const { answer } = await reader.call<{ answer: string | null }>('select answer from api.municipality_quality($1)', [code]);
   if (answer === null) {

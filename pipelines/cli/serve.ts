@@ -15,6 +15,7 @@ import { makeLog, type Log } from '../log.ts';
 import { loadSources, type RegisteredSource } from '../contract/registry.ts';
 import { command, parseWithin } from './command.ts';
 import { GRACE_MS, listenError, sayWhere, signInLink, stopSignal } from './serving.ts';
+import { retyped, withOption } from '../typed.ts';
 
 interface ServeOptions {
   readonly host: string;
@@ -75,13 +76,14 @@ function shareOf({ workers, connections }: ServeOptions, { databaseUrl }: Config
   if (workers > 1 && databaseUrl.startsWith('pglite:')) {
     throw new MappaleError('the embedded database is open to one process only', {
       code: 'WORKERS_EMBEDDED', kind: 'usage', detail: `expected --workers 1, found ${workers}`, hint: 'Leave --workers out, or set DATABASE_URL=postgres://… to a server.',
+      mend: retyped(withOption('--workers', '1'), 'npx mappale serve'),
     });
   }
   const share = connectionsOfEach(connections, workers);
   if (share === 0) {
     throw new MappaleError('there are too few connections for so many workers', {
       code: 'CONNECTIONS_TOO_FEW', kind: 'usage', detail: `expected --connections ${leastFor(workers)} or more for ${workers} workers, found ${connections}`,
-      hint: `Type --connections ${leastFor(workers)}, or fewer workers.`,
+      hint: 'Give it so many, or fewer workers.', mend: retyped(withOption('--connections', String(leastFor(workers))), `npx mappale serve --workers ${workers} --connections ${leastFor(workers)}`),
     });
   }
   return share;

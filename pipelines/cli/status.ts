@@ -5,7 +5,7 @@ import { unitName, unitSlug } from '../contract/regions.ts';
 import { SECTIONS } from '../contract/sections.ts';
 import type { Database } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
-import { holds } from '../ledger/hold.ts';
+import { describeHold, holds } from '../ledger/hold.ts';
 import { Inventory } from '../ledger/inventory.ts';
 import { deadRuns } from '../ledger/ledger.ts';
 import { textTable } from '../text-table.ts';
@@ -98,10 +98,7 @@ function describe({ database, regions, held, left, unread, releases, runs }: Sta
     if (reason !== null) lines.push(`  accepted${by}: ${reason}`);
     if (not_loaded.length > 0) lines.push(`  not loaded: ${not_loaded.join(', ')}`);
   }
-  for (const { unit, kind, reason, heldBy, heldAt } of held) {
-    const why = reason === null ? '' : `: ${reason}`;
-    lines.push('', `${unitName(unit)}: ${kind.replace('_', ' ')} by ${heldBy} on ${heldAt.slice(0, 10)}${why} (npx mappale unpin ${unitSlug(unit)})`);
-  }
+  for (const hold of held) lines.push('', `${unitName(hold.unit)}: ${describeHold(hold)} (npx mappale unpin ${unitSlug(hold.unit)})`);
   if (left.length > 0) lines.push('', ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintage})`));
   for (const { section, unit, parcels } of unread) {
     lines.push('', `${unitName(unit)}: ${parcels} parcels without ${section}: the raster had left the data folders before they came; put it back and refresh`);

@@ -7,6 +7,7 @@ import { one, type Session } from '../db/index.ts';
 import { MappaleError } from '../errors.ts';
 import { textTable } from '../text-table.ts';
 import { command, look, parseCount, print } from './command.ts';
+import { retyped, withOption } from '../typed.ts';
 
 type Token = {
   readonly id: number;
@@ -18,7 +19,7 @@ type Token = {
 } & Readonly<Record<'name' | 'expires_at' | 'revoked_at', string | null>>;
 
 export function tokenCommand(): Command {
-  const create = command('create', 'Make a token. It is shown once and kept nowhere; the database has its SHA-256.', [
+  const create = command('token create', 'Make a token. It is shown once and kept nowhere; the database has its SHA-256.', [
     'mappale token create --name "map of the office" --scopes geocoding:read,parcels:read',
     'mappale token create --scopes parcels:read --expires 2027-12-31',
   ])
@@ -33,7 +34,7 @@ export function tokenCommand(): Command {
         print(json, made, () => made.token);
       })
     ));
-  const list = command('list', 'Tokens that were given out, with their use.', ['mappale token list', 'mappale token list --json'])
+  const list = command('token list', 'Tokens that were given out, with their use.', ['mappale token list', 'mappale token list --json'])
     .option('--json', 'print as JSON')
     .action((options: { json?: boolean }) => look(options, async ({ database }) => {
       const tokens = await listTokens(database);
@@ -42,7 +43,7 @@ export function tokenCommand(): Command {
         ['token', 'name', 'scopes', 'state', 'created', 'expires', 'used this hour'],
       ))];
     }));
-  const revoke = command('revoke', 'Refuse a token from now on.', ['mappale token revoke 3'])
+  const revoke = command('token revoke', 'Refuse a token from now on.', ['mappale token revoke 3'])
     .argument('<id>', 'number of the token, from the list', parseCount)
     .option('--json', 'print as JSON')
     .action((id: number, { json }: { json?: boolean }) => withContext({ access: 'write' }, async ({ database }) => {
@@ -65,13 +66,20 @@ function parseScopes(text: string): Scope[] {
   });
 }
 
+const ENDLESS = 'Leave --expires out for a token that ends with its revocation.';
+
+function otherDay(): string {
+  const day = `${new Date().getUTCFullYear() + 1}-12-31`;
+  return retyped(withOption('--expires', day), `npx mappale token create --scopes parcels:read --expires ${day}`);
+}
+
 /** The end of a day. @throws MappaleError `DATE_EXPECTED`, `DATE_PAST` (exit 2) */
 function parseDay(text: string): Date {
   if (!z.iso.date().safeParse(text).success) {
-    throw new MappaleError('a day is expected', { code: 'DATE_EXPECTED', kind: 'usage', detail: `expected YYYY-MM-DD, found ${text}`, hint: 'Leave --expires out for a token that ends with its revocation.' });
+    throw new MappaleError('a day is expected', { code: 'DATE_EXPECTED', kind: 'usage', detail: `expected YYYY-MM-DD, found ${text}`, hint: ENDLESS, mend: otherDay() });
   }
   const end = new Date(Date.parse(text) + 86_400_000);
-  if (end.getTime() <= Date.now()) throw new MappaleError('the day is over', { code: 'DATE_PAST', kind: 'usage', detail: `expected today or later, found ${text}`, hint: 'Leave --expires out for a token that ends with its revocation.' });
+  if (end.getTime() <= Date.now()) throw new MappaleError('the day is over', { code: 'DATE_PAST', kind: 'usage', detail: `expected today or later, found ${text}`, hint: ENDLESS, mend: otherDay() });
   return end;
 }
 

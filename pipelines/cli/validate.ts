@@ -5,6 +5,7 @@ import { EXIT, MappaleError } from '../errors.ts';
 import { loadSources } from '../contract/registry.ts';
 import { mustExist, validate, type FileVerdict, type Finding } from '../operate/validate.ts';
 import { command, describeUnknown, parseCount } from './command.ts';
+import { retyped, withOption } from '../typed.ts';
 
 const FORMATS = ['text', 'json', 'junit', 'github'] as const;
 type Format = (typeof FORMATS)[number];
@@ -21,7 +22,7 @@ export function validateCommand(): Command {
     .option('--json', 'the same as --format json')
     .action(async (files: string[], options: { format: string; sample?: number; json?: boolean }) => {
       const format = (options.json === true ? 'json' : options.format) as Format;
-      if (!FORMATS.includes(format)) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${FORMATS.join(', ')}, found ${options.format}`, hint: 'Leave --format out for text.' });
+      if (!FORMATS.includes(format)) throw new MappaleError('there is no such format', { code: 'FORMAT_UNKNOWN', kind: 'usage', detail: `expected ${FORMATS.join(', ')}, found ${options.format}`, hint: 'Leave --format out for text.', mend: retyped(withOption('--format', 'text'), 'npx mappale validate FILE') });
       const paths = files.map(expandPath);
       for (const path of paths) await mustExist(path);
       const verdicts = await validate(paths, await loadSources(), options.sample ?? null, (verdict) => {

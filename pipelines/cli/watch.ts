@@ -7,6 +7,7 @@ import { makeLog } from '../log.ts';
 import { withContext } from '../run/context.ts';
 import { collectPaths, command, parseCount, parseRegion } from './command.ts';
 import { foldersOf } from './refresh.ts';
+import { retyped, withOption } from '../typed.ts';
 
 interface Options {
   readonly data?: string[];
@@ -59,11 +60,11 @@ export function watchCommand(): Command {
 /** @throws MappaleError `TIME_EXPECTED` (exit 2) */
 function parseTime(text: string): string {
   if (/^(?:[01]\d|2[0-3]):[0-5]\d$/.test(text)) return text;
-  throw new MappaleError('a time of day is expected', { code: 'TIME_EXPECTED', kind: 'usage', detail: `expected hours and minutes such as 02:15, found ${text}`, hint: 'Leave --at out for 02:15.' });
+  throw new MappaleError('a time of day is expected', { code: 'TIME_EXPECTED', kind: 'usage', detail: `expected hours and minutes such as 02:15, found ${text}`, hint: 'Leave --at out for 02:15.', mend: retyped(withOption('--at', '02:15'), 'npx mappale watch --at 02:15') });
 }
 
 /** @throws MappaleError `ADDRESS_EXPECTED` (exit 2) */
 function parseAddress(text: string): string {
   if (URL.canParse(text) && /^https?:$/.test(new URL(text).protocol)) return text;
-  throw new MappaleError('the address of a webhook is expected', { code: 'ADDRESS_EXPECTED', kind: 'usage', detail: 'expected http://… or https://…, found another beginning', hint: 'Leave --webhook out, or write the whole address.' });
+  throw new MappaleError('the address of a webhook is expected', { code: 'ADDRESS_EXPECTED', kind: 'usage', detail: 'expected http://… or https://…, found another beginning', hint: 'Leave --webhook out, or write the whole address.', mend: retyped(withOption('--webhook', 'https://HOST/PATH'), 'npx mappale watch --webhook https://HOST/PATH') });
 }

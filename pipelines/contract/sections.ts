@@ -4,7 +4,7 @@ import { pathToFileURL } from 'node:url';
 import { ROOT } from '../config.ts';
 import type { Section } from './section.ts';
 import { MappaleError } from '../errors.ts';
-import { didYouMean } from '../typed.ts';
+import { didYouMean, nearest, retyped, withWord } from '../typed.ts';
 import { SECTION_FOLDER, sectionFolders, type Relation } from './sql-files.ts';
 
 export const SECTIONS: readonly Section[] = (await Promise.all(sectionFolders().map(loadSection))).sort((a, b) => a.position - b.position);
@@ -38,7 +38,11 @@ export function chooseSections(text: string, also = ''): string[] {
   const names = text.split(',').map((name) => name.trim());
   for (const name of names) {
     if (!SECTION_NAMES.includes(name)) {
-      throw new MappaleError(`there is no section ${name}`, { code: 'SECTION_UNKNOWN', kind: 'usage', detail: `expected ${also}names of ${SECTION_NAMES.join(', ')}`, hint: `${didYouMean(name, SECTION_NAMES)}Separate several by commas.` });
+      const [meant = 'SECTION'] = nearest(name, SECTION_NAMES);
+      throw new MappaleError(`there is no section ${name}`, {
+        code: 'SECTION_UNKNOWN', kind: 'usage', detail: `expected ${also}names of ${SECTION_NAMES.join(', ')}`, hint: `${didYouMean(name, SECTION_NAMES)}Separate several by commas.`,
+        mend: retyped(withWord(name, meant), `npx mappale explain PARCEL ${meant}`),
+      });
     }
   }
   return SECTION_NAMES.filter((name) => names.includes(name));

@@ -221,7 +221,7 @@ async function lossOf(session: Session, source: RegisteredSource, why: readonly 
 function lossError(losses: readonly Loss[]): MappaleError {
   return new MappaleError('the database cannot be brought to this version with all its rows', {
     code: 'MIGRATION_LOSES', kind: 'usage', at: losses.map(({ source }) => `sources/${source}/layer.sql`).join(', '), detail: losses.map(describeLoss).join('\n          '),
-    hint: 'Nothing was done. Put files that are gone back first, then: npx mappale migrate --yes, and a refresh, which reads them again.',
+    hint: 'Nothing was done. Put files that are gone back first; a refresh after it reads them again.', mend: 'npx mappale migrate --yes',
   });
 }
 

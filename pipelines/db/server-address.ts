@@ -85,5 +85,6 @@ function unreadable(found: string): MappaleError {
   return new MappaleError('DATABASE_URL cannot be read', {
     code: 'DATABASE_URL_UNREADABLE', kind: 'usage', at: 'DATABASE_URL (not shown: it may hold a password)', detail: `expected postgres://user:password@host:port/database, found ${found}`,
     hint: 'In user, password and database write @ as %40, / as %2F, ? as %3F, # as %23, : as %3A, % as %25 and a blank as %20; or leave the password out and set PGPASSWORD.',
+    mend: 'export DATABASE_URL=postgres://USER@HOST:5432/DATABASE',
   });
 }

@@ -143,7 +143,7 @@ async function look(
     database, statement('order'), [firstFid(region.code), firstFid(region.code + 1)],
   );
   if (found.fids === null) {
-    throw new MappaleError(`${region.name} has no parcels`, { code: 'NOTHING_TO_EXPORT', kind: 'usage', detail: 'expected parcels, found addresses alone', hint: 'Load its cadastral map first.' });
+    throw new MappaleError(`${region.name} has no parcels`, { code: 'NOTHING_TO_EXPORT', kind: 'usage', detail: 'expected parcels, found addresses alone', hint: 'Load its cadastral map first.', mend: `npx mappale load-region ${region.slug} --data FOLDER` });
   }
   const bytes = Buffer.from(found.fids.buffer, found.fids.byteOffset, found.fids.byteLength);
   const fids = Int32Array.from({ length: bytes.length / 4 }, (_, index) => bytes.readInt32BE(index * 4));

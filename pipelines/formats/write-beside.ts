@@ -10,7 +10,7 @@ import { isFull } from './file-error.ts';
 /**
  * A place that a file may be renamed to. Looked at before long work begins.
  * @param option by which it was named
- * @throws MappaleError `FOLDER_MISSING`, `FOLDER_READ_ONLY`, `NOT_A_FILE_NAME` (exit 2)
+ * @throws MappaleError `FOLDER_MISSING`, `FOLDER_UNWRITABLE`, `NOT_A_FILE_NAME` (exit 2)
  */
 export async function mustBePlace(path: string, option = '--out'): Promise<void> {
   const folder = dirname(path);
@@ -27,7 +27,7 @@ export async function mustBePlace(path: string, option = '--out'): Promise<void>
   }
   if (!await access(folder, constants.W_OK).then(() => true, () => false)) {
     throw new MappaleError('nothing may be written to the folder', {
-      code: 'FOLDER_READ_ONLY', kind: 'usage', at: folder, detail: 'expected one that this user may write to', hint: 'Name another one, or get the right to write there.', mend: `ls -ld ${quoted(folder)}`,
+      code: 'FOLDER_UNWRITABLE', kind: 'usage', at: folder, detail: 'expected one that this user may write to', hint: 'Name another one, or get the right to write there.', mend: `ls -ld ${quoted(folder)}`,
     });
   }
 }

@@ -20,6 +20,11 @@ export async function holds(session: Session): Promise<Map<number, Hold>> {
   return new Map(rows.map((row) => [row.unit, row]));
 }
 
+/** By whom, when and why. */
+export function describeHold({ kind, reason, heldBy, heldAt }: Pick<Hold, 'kind' | 'reason' | 'heldBy' | 'heldAt'>): string {
+  return `${kind.replace('_', ' ')} by ${heldBy} on ${heldAt.slice(0, 10)}${reason === null ? '' : `: ${reason}`}`;
+}
+
 export async function setHold(session: Session, hold: Omit<Hold, 'heldAt' | 'heldBy'>, host: string): Promise<void> {
   await session.query(ledger('set_hold'), [hold.unit, hold.kind, hold.fingerprint, hold.reason, who(host)]);
 }

@@ -1,7 +1,10 @@
 /** What is in force, as the ledger has it. */
+import type { Region } from '../contract/regions.ts';
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import type { Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
+import { MappaleError } from '../errors.ts';
+import { describeHold, holds } from './hold.ts';
 
 const ledger = statementsOf('ledger');
 
@@ -20,6 +23,20 @@ export interface PublishedTable {
 /** The publication in force of a unit, by relation. */
 export async function publishedTables(session: Session, unit: number, state: 'current' | 'previous' = 'current'): Promise<Map<Relation, PublishedTable>> {
   return (await tablesOf(session, unit, state)).get(unit) ?? new Map<Relation, PublishedTable>();
+}
+
+/** @throws MappaleError `NOT_PUBLISHED` (exit 2) with what brings the region: back, where a person took it out, else for the first time */
+export async function mustBePublished(session: Session, { code, name, slug }: Region): Promise<void> {
+  if ((await publishedTables(session, code)).size > 0) return;
+  const hold = (await holds(session)).get(code);
+  if (hold?.kind === 'withdrawn') {
+    throw new MappaleError(`${name} is withdrawn`, {
+      code: 'NOT_PUBLISHED', kind: 'usage', detail: describeHold(hold), hint: 'Nothing of it is served. Bring it back, if it is to be.', mend: `npx mappale rollback ${slug}`,
+    });
+  }
+  throw new MappaleError(`${name} is not published`, {
+    code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Load it first; npx mappale status says what is published.', mend: `npx mappale load-region ${slug} --data FOLDER`,
+  });
 }
 
 /** All publications in force, by unit. */

@@ -35,7 +35,7 @@ export async function forget(context: Context, file: string, undo: boolean, reas
   if (digests.length > 1) {
     throw new MappaleError('several files are called so', {
       code: 'FILE_NOT_UNIQUE', kind: 'usage', at: file, detail: `expected one, found ${matches.map(({ name, vintage, sha256 }) => `${name} (${vintage}, ${sha256.slice(0, 12)})`).join(', ')}`,
-      hint: 'Give the beginning of the sha256 instead.',
+      hint: 'Give the beginning of the sha256 instead.', mend: `npx mappale forget ${matches[0]?.sha256.slice(0, 12) ?? 'SHA256'}`,
     });
   }
   const mark = (forgotten: boolean): Promise<unknown> => database.query(

@@ -8,8 +8,8 @@ import type { Warning } from '../db/checks.ts';
 import { WHOLE, type FieldFigures } from '../db/figures.ts';
 import { one } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
-import { MappaleError } from '../errors.ts';
 import { holds, type Hold } from '../ledger/hold.ts';
+import { mustBePublished } from '../ledger/published.ts';
 import type { Context } from '../run/context.ts';
 
 const report = statementsOf('report');
@@ -173,11 +173,10 @@ export interface Outline {
 }
 
 /** @throws MappaleError `NOT_PUBLISHED` (exit 2) */
-export async function readRegionReport({ database, log }: Context, { code, name }: Region): Promise<RegionReport> {
+export async function readRegionReport({ database, log }: Context, region: Region): Promise<RegionReport> {
+  const { code, name } = region;
+  await mustBePublished(database, region);
   const publications = await database.query<Publication & Record<string, unknown>>(report('publications'), [code]);
-  if (!publications.some(({ unit, state }) => unit === code && state === 'current')) {
-    throw new MappaleError(`${name} is not published`, { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', mend: 'npx mappale status' });
-  }
   const steps = await database.query<ReportedStep & { detail: StepDetail | null } & Record<string, unknown>>(report('steps'), [code, name]);
   const took = Object.assign({}, ...steps.map(({ detail }) => detail?.seconds ?? {})) as Readonly<Record<string, number>>;
   const tables = await database.query<Omit<ReportedTable, 'seconds'> & Record<string, unknown>>(report('tables'), [code]);

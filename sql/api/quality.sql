@@ -1,5 +1,5 @@
 -- purpose: the quality passport of a comune: what covers it, which files speak for it, its figures beside its province's, what was refused of it
--- reads: core.comune, core.comune_catastale, core.comune_found, core.parcel, core.region, ledger.figure, ledger.file, ledger.file_place, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release
+-- reads: core.comune, core.comune_catastale, core.comune_found, core.comune_register, core.parcel, core.region, ledger.figure, ledger.file, ledger.file_place, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release
 -- writes: api.quality_place, api.quality_parcels, api.quality_answers, api.quality_rows, api.quality_coverage, api.quality_files, api.quality_figures, api.quality_rejects, api.municipality_quality
 -- grain: one call per comune
 -- crs: EPSG:4326
@@ -16,8 +16,12 @@ begin
     array[c.belfiore, c.istat_code, concat_ws(' ', c.sigla, core.comune_key(c.name)), concat_ws(' ', upper(c.province_name), core.comune_key(c.name))]
   into region, belfiore, istat_code, province_code, names
   from core.comune c
+  -- A code that it had before, or that a comune had which went into it; one whose parts went into several is none of them.
   where c.belfiore = upper(p_code)
-    or c.istat_code = p_code;
+    or c.istat_code = p_code
+    or c.istat_code in (select r.istat_code from core.comune_register r where r.old_istat_code = p_code and not r.divided)
+  order by c.istat_code = p_code desc, c.region_code
+  limit 1;
   if belfiore is null then
     -- A comune that the list lacks, as its files have it.
     select

@@ -380,9 +380,13 @@ describeEngines('the pages', (engine) => {
       await page.locator('[data-section=attributions]').waitFor();
       await page.emulateMedia({ media: 'print' });
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");
-      for (const hidden of ['body > header', '#layers', '#status', '.why']) expect(await page.locator(hidden).first().isVisible(), hidden).toBe(false);
+      for (const hidden of ['body > header', '#layers', '#status', '.why', '.maplibregl-ctrl-scale']) expect(await page.locator(hidden).first().isVisible(), hidden).toBe(false);
       for (const there of ['#map canvas', '#legend', '[data-section=basic]', '[data-section=attributions]', '#printed']) expect(await page.locator(there).isVisible(), there).toBe(true);
       expect(await page.locator('#printed').textContent()).toContain(`parcel=${known.fid}`);
+      // The middle of the screen is the middle of the paper.
+      const [drawn, view] = await Promise.all(['#map canvas', '#view'].map((each) => page.locator(each).boundingBox()));
+      expect([drawn!.height <= view!.height, drawn!.width <= view!.width]).toEqual([true, true]);
+      expect(await page.evaluate('getComputedStyle(document.querySelector("#map canvas")).objectFit')).toBe('cover');
       expect(await page.evaluate('getComputedStyle(document.querySelector("#record")).overflowY')).toBe('visible');
       await page.screenshot({ path: `${PICTURES}map-print.png`, fullPage: true });
       await page.context().close();

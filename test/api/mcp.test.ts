@@ -1,6 +1,7 @@
 /** The tools of the Model Context Protocol, asked by the official client: over standard input and output, and over HTTP. */
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -11,6 +12,7 @@ import { describeEngines } from '../harness/database.ts';
 import { regionService } from './harness.ts';
 
 type Json = Record<string, unknown>;
+type Answer = { readonly status: number; readonly headers: IncomingHttpHeaders; readonly body: string };
 type Told = { readonly isError: boolean; readonly value: Json };
 
 const TOOLS = ['search', 'locate', 'parcel', 'explain', 'coverage'];
@@ -24,6 +26,14 @@ describeEngines('the Model Context Protocol', (engine) => {
   let address: string;
   const clients: Client[] = [];
 
+  /** As no client would ask. */
+  const ask = (path: string, { body, ...options }: RequestOptions & { readonly body?: string } = {}): Promise<Answer> => new Promise((resolve, reject) => {
+    const { hostname, port } = new URL(address);
+    request({ hostname, port, path, ...options }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (chunk: string) => (text += chunk)).on('end', () => resolve({ status: response.statusCode!, headers: response.headers, body: text }));
+    }).on('error', reject).end(body);
+  });
   const overStdio = async (): Promise<Client> => {
     const client = new Client({ name: 'test', version: '1.0.0' });
     clients.push(client);
@@ -112,7 +122,16 @@ describeEngines('the Model Context Protocol', (engine) => {
         expect([name, isError, value['error']]).toEqual([name, true, code]);
       }
       expect((await call(client, 'explain', { id: String(parcel.fid), section: 'nothing' })).isError).toBe(true);
+      // A tool that took `comune` for nothing would answer another place.
+      for (const { name } of (await client.listTools()).tools) {
+        const { isError, value } = await call(client, name, { q: 'Via Roma', lat: parcel.lat, lng: parcel.lng, id: parcel.fid, section: 'basic', comune: 'Z001', nothing: 1 });
+        expect([name, isError, String(value['text'])]).toEqual([name, true, expect.stringContaining('nothing')]);
+      }
       expect((await call(client, 'locate', { lat: parcel.lat, lng: parcel.lng })).isError).toBe(false);
+    });
+
+    it('promises nothing that it does not do', () => {
+      expect(client.getServerCapabilities()).toEqual({ tools: { listChanged: false } });
     });
   });
 
@@ -130,6 +149,22 @@ describeEngines('the Model Context Protocol', (engine) => {
     expect([first.status, Number(first.headers.get('x-ratelimit-remaining')) - Number(second.headers.get('x-ratelimit-remaining'))]).toEqual([200, 1]);
     for (const body of ['', '{', '[]', `"${'a'.repeat(2_000_000)}"`]) expect((await post(body)).status).toBe(400);
     expect((await fetch(address)).status).toBe(405);
-    expect((await fetch(new URL('/other', address))).status).toBe(404);
+    for (const path of ['/other', '//', '/%', '/mcp/']) expect([path, (await ask(path)).status]).toEqual([path, 404]);
+  });
+
+  it('answers over HTTP programs, and pages of this machine alone, whatever name leads to it', async () => {
+    const [key, { host, port }] = [await service.token(), new URL(address)];
+    const body = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+    const from = (origin: string | undefined, to = host): Promise<Answer> => ask('/mcp', {
+      method: 'POST', body, headers: {
+        'x-api-key': key, 'content-type': 'application/json', accept: 'application/json, text/event-stream', host: to, ...(origin === undefined ? {} : { origin }),
+      },
+    });
+    for (const origin of [undefined, 'http://localhost:6274', 'http://127.0.0.1:1', 'http://[::1]']) expect([origin, (await from(origin)).status]).toEqual([origin, 200]);
+    for (const origin of ['null', 'https://example.org', `http://rebound.example:${port}`, 'http://localhost.example.org', '', 'file://']) {
+      const answer = await from(origin, `rebound.example:${port}`);
+      expect([origin, answer.status, JSON.parse(answer.body)]).toEqual([origin, 403, { jsonrpc: '2.0', id: null, error: { code: -32_000, message: expect.any(String) } }]);
+    }
+    expect((await from(undefined)).headers['x-request-id']).toMatch(/^[0-9a-f-]{36}$/);
   });
 }, ['postgres']);

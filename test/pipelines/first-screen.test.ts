@@ -8,6 +8,9 @@ import { join } from 'node:path';
 import { afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { firstScreen } from '../../pipelines/cli/first-screen.ts';
 import { program } from '../../pipelines/cli/main.ts';
+import { rollback, withdraw } from '../../pipelines/build/publish.ts';
+import { findRegion } from '../../pipelines/contract/regions.ts';
+import { mustBePublished } from '../../pipelines/ledger/published.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
@@ -93,6 +96,18 @@ describeDatabase('typed on a database, mappale', (engine) => {
     expect(text).toContain(`npx mappale parcel ${parcel!.fid} `);
     expect(text).not.toContain('exit code');
     expect(next).toEqual(['parcel', 'serve', 'refresh', 'status', '--help']);
+
+    // A region that a person took out of service is not one that was never loaded.
+    const away = await openRun(database);
+    await withdraw(database, region.code, away, 'an error of the publisher');
+    const withdrawn = await screen(url);
+    expect(withdrawn.text).toMatch(/nothing is published\n +Molise: withdrawn by \S+ on \d{4}-\d\d-\d\d: an error of the publisher\n/);
+    expect(withdrawn.text).toContain('npx mappale rollback molise ');
+    await expect(mustBePublished(database, findRegion(region.code)!)).rejects.toMatchObject({ code: 'NOT_PUBLISHED', mend: 'npx mappale rollback molise' });
+    await rollback(database, region.code, away);
+    await database.query('update ledger.run set ended_at = now(), exit_code = 0 where run_id = $1', [away]);
+    expect((await screen(url)).text).not.toContain('withdrawn');
+    await expect(mustBePublished(database, findRegion(region.code)!)).resolves.toBeUndefined();
 
     const runId = await openRun(database);
     await database.query("update ledger.run set ended_at = now(), outcome = 'failed', exit_code = 5 where run_id = $1", [runId]);

@@ -18,7 +18,7 @@ import { rewriteZip } from '../harness/rewrite-zip.ts';
 
 const MOLISE = findRegion(14)!;
 const WHO = { who: 'somebody@somewhere', why: 'the publisher says <b>so</b>' };
-const ONLY = ['ade_cadastre', 'anncsu_addresses', 'dpc_buildings', 'istat_comuni', 'istat_boundaries', 'ispra_flood', 'omi_quotations'];
+const ONLY = ['ade_cadastre', 'anncsu_addresses', 'dpc_buildings', 'istat_comuni', 'istat_soppressi', 'istat_boundaries', 'ispra_flood', 'omi_quotations'];
 
 /** What a browser would fetch, run or send. */
 const REACHING = /<(?:script|link|img|iframe|object|embed|form|base)\b|<[^>]*\s(?:src|on[a-z]+)=|@import|url\((?!#)/i;
@@ -166,7 +166,9 @@ describeEngines('a region that was published twice', (engine) => {
     expect(passport.rejects.map(({ code }) => code)).toEqual(expect.arrayContaining(refused.map(({ code }) => code)));
     expect((await readPassport("castel dell'inventato")).municipality.code).toBe('Z001');
     expect((await readPassport(passport.istat_code!)).municipality.code).toBe('Z001');
-    for (const unknown of ['H501', '999999', 'Atlantide']) expect((await readPassport(unknown).catch((error: MappaleError) => error) as MappaleError).code).toMatch(/^(COMUNE_UNKNOWN|NOT_PUBLISHED)$/);
+    // Of a comune that went into another the one that it is a part of; of one that was divided none.
+    expect((await readPassport('070196')).municipality).toMatchObject({ code: 'Z003', name: 'Borgo Finto' });
+    for (const unknown of ['094192', 'H501', '999999', 'Atlantide']) expect((await readPassport(unknown).catch((error: MappaleError) => error) as MappaleError).code).toMatch(/^(COMUNE_UNKNOWN|NOT_PUBLISHED)$/);
   });
 });
 
@@ -183,6 +185,8 @@ describe('HTML', () => {
     const nasty = '<a href=\'x\'>&"\u0000';
     expect(html`<p title="${nasty}">${[nasty, 1, null, html`<b>${2}</b>`]}</p>`.text)
       .toBe('<p title="&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd">&lt;a href=&#39;x&#39;&gt;&amp;&quot;\ufffd1<b>2</b></p>');
+    // A name that turns the direction of what follows it, a control of ISO 8859, what is no character, half of one; a whole one stays.
+    expect(html`${'a\u202eb\u2066c\u0085d\uffffe\ud800f😀\n'}`.text).toBe('a\ufffdb\ufffdc\ufffdd\ufffde\ufffdf😀\n');
     expect(htmlTable('of <it>', ['<a>'], [['<b>'], [1234]]).text).not.toMatch(/<(it|a|b)>/);
   });
 });

@@ -7,6 +7,7 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import type { Command } from 'commander';
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
 import { program } from '../../pipelines/cli/main.ts';
 import { nearest } from '../../pipelines/typed.ts';
@@ -15,6 +16,7 @@ import { openDatabase, type Session } from '../../pipelines/db/index.ts';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { loadGdal } from '../../pipelines/formats/gdal.ts';
 import { writeBeside } from '../../pipelines/formats/write-beside.ts';
+import { toldErrors } from '../../scripts/site/errors.ts';
 import { read, ROOT } from '../architecture/project.ts';
 import { describeEngines } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
@@ -92,10 +94,45 @@ describe('a newcomer', () => {
     ['wants an export on standard output', () => ['export', 'molise', '--out', '-'], 'NOT_A_FILE_NAME', 2, () => 'npx mappale export molise --out FILE'],
     ['looks into a database that is not there', () => ['parcel', '1400000000'], 'DATABASE_OUT_OF_DATE', 6, () => 'npx mappale load-region'],
     ['names a folder of something else as the database', () => ['load-region'], 'PGLITE_FOLDER', 2, () => 'export DATABASE_URL=pglite:.mappale/database'],
+    ['asks for a report of nothing', () => ['report'], 'REPORT_OF_WHAT', 2, () => 'npx mappale report REGION'],
+    ['wants a report where there is no folder', (at) => ['report', 'molise', '--out', join(at, 'new', 'molise.html')], 'FOLDER_MISSING', 2, (at) => `mkdir -p ${join(at, 'new')}`],
+    ['names a folder as the page of a report', (at) => ['report', 'molise', '--out', join(at, 'empty')], 'NOT_A_FILE_NAME', 2, (at) => `npx mappale report molise --out ${join(at, 'empty', 'FILE')}`],
+    ['mistypes a section in a list', () => ['export', 'molise', '--sections', 'risk,econmics'], 'SECTION_UNKNOWN', 2, () => 'npx mappale export molise --sections risk,economics'],
+    ['mistypes a format', () => ['export', 'molise', '--format=geoparquett'], 'FORMAT_UNKNOWN', 2, () => 'npx mappale export molise --format geoparquet'],
+    ['asks for a format that is none', () => ['export', 'molise', '--format', 'shp'], 'FORMAT_UNKNOWN', 2, () => 'npx mappale export molise --format geoparquet'],
+    ['writes a port in words', () => ['serve', '--port', 'http'], 'NUMBER_EXPECTED', 2, () => 'npx mappale serve --port 0'],
+    ['gives the embedded database several processes', () => ['serve', '--workers', '2'], 'WORKERS_EMBEDDED', 2, () => 'npx mappale serve --workers 1'],
+    ['gives many processes few connections', () => ['serve', '--workers', '8', '--connections', '4'], 'WORKERS_EMBEDDED', 2, () => 'npx mappale serve --workers 1 --connections 4'],
+    ['trusts a proxy by its name', () => ['serve', '--trust-proxy', 'nginx'], 'PROXY_INVALID', 2, () => 'npx mappale serve --trust-proxy 127.0.0.1'],
+    ['wants the turn at an hour that there is not', () => ['watch', 'molise', '--once', '--at', '25:00'], 'TIME_EXPECTED', 2, () => 'npx mappale watch molise --once --at 02:15'],
+    ['tells a webhook without its beginning', () => ['watch', 'molise', '--once', '--webhook', 'example.org'], 'ADDRESS_EXPECTED', 2, () => 'npx mappale watch molise --once --webhook https://HOST/PATH'],
+    ['enriches a table that is not there', (at) => ['enrich', join(at, 'points.csv'), '--out', join(at, 'out.csv')], 'TABLE_MISSING', 2, () => 'npx mappale enrich FILE.csv --out OTHER.csv'],
     ['asks for a port of the system', () => ['serve', '--host', ' '], 'ADDRESS_UNAVAILABLE', 2, () => 'npx mappale serve --host 127.0.0.1'],
   ])('%s', async (_what, line, code, exit, mend) => {
     const url = code === 'PGLITE_FOLDER' ? `pglite:${join(folder, 'strangers')}` : undefined;
     expect(await told(await ended(line(folder), url))).toEqual([code, exit, mend(folder)]);
+  });
+
+  it('is told by every error of usage, as its last line, what to type, but where a person has to change something by hand', () => {
+    const byHand: Readonly<Record<string, string>> = {
+      KEY_AMBIGUOUS: 'columns of the table', KEY_MISSING: 'columns of the table', CITUS_MISSING: 'servers of a cluster, by their superuser', CITUS_NO_WORKERS: 'as before',
+      WORKER_WITHOUT_ROLE: 'as before',
+    };
+    const silent = toldErrors().filter(({ kind, mend }) => kind === 'usage' && mend === '').map(({ code }) => code);
+    expect([...new Set(silent)].sort()).toEqual(Object.keys(byHand).sort());
+  });
+
+  it('is led to the help of the command that was typed, also of one that belongs to another', async () => {
+    const all = (parent: Command, above: string): [string, Command][] => parent.commands.flatMap((each) => {
+      const name = `${above} ${each.name()}`;
+      return [[name, each] as [string, Command], ...all(each, name)];
+    });
+    for (const [name, each] of all(program(), 'mappale')) {
+      let said = '';
+      each.configureOutput({ writeErr: (text) => (said += text) }).exitOverride();
+      await expect(each.parseAsync(['--no-such-option'], { from: 'user' })).rejects.toMatchObject({ exitCode: 1 });
+      expect(said.trimEnd().split('\n').at(-1)).toBe(`(see the examples: npx ${name} --help)`);
+    }
   });
 
   it('has no room for the embedded database: says how much before anything is made', async () => {
@@ -238,7 +275,7 @@ describeEngines('a newcomer with a server', (engine) => {
         const wrong = async (line: readonly string[]): Promise<readonly unknown[]> => told(await ended(line, mine));
         expect(await wrong(['load-region', 'molise', '--data', join(folder, 'nowhere')])).toEqual(['DATA_MISSING', 2, `npx mappale fetch REGION --data ${join(folder, 'nowhere')}`]);
         expect(await wrong(['load-region', 'molise', '--data', join(folder, 'data', 'nothing')])).toEqual(['DATA_EMPTY', 2, `npx mappale load-region molise --data ${join(folder, 'data')}`]);
-        expect(await wrong(['export', 'molise', '--out', join(folder, 'made', 'molise.parquet')])).toEqual(['NOT_PUBLISHED', 2, 'npx mappale status']);
+        expect(await wrong(['export', 'molise', '--out', join(folder, 'made', 'molise.parquet')])).toEqual(['NOT_PUBLISHED', 2, 'npx mappale load-region molise --data FOLDER']);
         expect(await wrong(['token', 'revoke', '7'])).toEqual(['TOKEN_UNKNOWN', 2, 'npx mappale token list']);
       } finally {
         vi.restoreAllMocks();
