@@ -48,7 +48,8 @@ const asUtf8 = (content: Buffer): string | null => {
     return null;
   }
 };
-const textOf = (content: Buffer): string => asUtf8(content) ?? new TextDecoder('windows-1252').decode(content);
+// As a stream: whole texts of windows-1252 are read as Latin-1 by some versions of Node.
+const textOf = (content: Buffer): string => asUtf8(content) ?? new TextDecoder('windows-1252').decode(content, { stream: true });
 const utf16 = (content: Buffer): Buffer => Buffer.from(`\ufeff${textOf(content)}`, 'utf16le');
 
 /** What programs and people do to the encoding of a text. */
