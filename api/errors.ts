@@ -81,11 +81,12 @@ export const refusal = {
     { 'cache-control': 'private, no-cache' },
   ),
   /** A day of which no record is told. */
-  NOT_THEN: (id: number, as_of: string, kept_since: string | null, why: 'not_kept' | 'withdrawn' | 'not_there') => new ApiError(
+  NOT_THEN: (id: number, as_of: string, kept_since: string | null, why: 'not_kept' | 'withdrawn' | 'withdrawn_then' | 'not_there') => new ApiError(
     'NOT_FOUND',
     {
       not_kept: kept_since === null ? `nothing was published of the region of parcel ${id}` : `what was published on ${as_of} is not known; it is from ${kept_since} on`,
-      withdrawn: `nothing of the region of parcel ${id} is served of ${as_of}: it was withdrawn`,
+      withdrawn_then: `nothing of the region of parcel ${id} was served on ${as_of}: it was withdrawn`,
+      withdrawn: `the region of parcel ${id} is withdrawn: nothing of it is served, of no day`,
       not_there: `there was no parcel ${id} on ${as_of}`,
     }[why],
     { id, as_of, kept_since },

@@ -291,41 +291,34 @@ select min(swap_id) as swap
 from ledger.swap
 where unit_code = $1
 
--- statement: known
--- Until when there is history of a row's key.
-(
-  select max(h.until_swap) as until_swap
-  from :"history" h
-  where :"same"
-)
-
--- statement: leaving
--- Rows that are no more, or say something else.
+-- statement: keep_rows
+-- Rows that are no more, or say something else; and of rows that are new that there was none. In one pass over both tables.
 insert into :"history" (:"columns", from_swap, until_swap, absent)
 select
-  :"w.columns",
-  coalesce(e.until_swap, $2),
+  :"d.columns",
+  coalesce(
+    -- Until when there is history of the row's key.
+    (
+      select max(h.until_swap)
+      from :"history" h
+      where :"same"
+    ),
+    $2
+  ),
   $1,
-  false
-from (:"leaving") w
-left join (:"coming") n using (:"key")
-cross join lateral :"known" e
-where n.there_ is null
-  -- Byte for byte, whatever the types: a cast, or each column would be compared with its own operator.
-  or row(:"w.content")::record *<> row(:"n.content")::record
-
--- statement: arriving
--- That there was none before, of rows that are new.
-insert into :"history" (:"key", from_swap, until_swap, absent)
-select
-  :"w.key",
-  coalesce(e.until_swap, $2),
-  $1,
-  true
-from (:"coming") w
-left join (:"leaving") n using (:"key")
-cross join lateral :"known" e
-where n.there_ is null
+  d.absent
+from (
+  select
+    :"key",
+    :"w.others",
+    w.there_ is null as absent
+  from (:"leaving") w
+  full join (:"coming") n using (:"key")
+  where w.there_ is null
+    or n.there_ is null
+    -- Byte for byte, whatever the types: a cast, or each column would be compared with its own operator.
+    or row(:"w.content")::record *<> row(:"n.content")::record
+) d
 
 -- statement: rows
 select
