@@ -397,10 +397,13 @@ export async function provideFresh(session: Session, schema: string, from: Place
 }
 
 /** Makes the table of the fids of these parcels, and the one of the parcels themselves. */
-async function makeParcels(session: Session, schema: string, which: 'changed' | 'near' | 'sharing' | 'meeting', more: Names): Promise<void> {
+async function makeParcels(
+  session: Session, schema: string, which: 'changed' | 'near' | 'sharing' | 'meeting', more: Names, whenKnown: () => Promise<void> = async () => undefined,
+): Promise<void> {
   const names = { schema, fids: `${which}_fid`, ...more };
   await make(session, `${which}_fid`, names);
   await make(session, 'known_fids', names);
+  await whenKnown();
   await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: copiedRows(`${which}_parcel`, names) } });
 }
 
@@ -441,7 +444,11 @@ export async function findSharing(session: Session, schema: string, parcels: Pla
  */
 export async function findMeeting(session: Session, schema: string, was: Place, layers: readonly Place[]): Promise<void> {
   const features = layers.map((table) => copiedRows('features', { table })).join('\nunion all\n');
-  await makeParcels(session, schema, 'meeting', { was, features: { sql: features } });
+  const findUnder = (which: 'changed' | 'meeting'): Promise<void> => make(session, 'under_features', {
+    schema, was, fids: `${which}_fid`, features: { sql: features }, shape: `shape_${which}`, feature: `feature_${which}`, under: `under_${which}`,
+  });
+  await findUnder('changed');
+  await makeParcels(session, schema, 'meeting', { was }, () => findUnder('meeting'));
 }
 
 /** What section SQL sees as `parcel`: a view of this table. */

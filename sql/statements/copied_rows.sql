@@ -133,25 +133,40 @@ where :"w.column" in (
 select geom
 from :"table"
 
+-- statement: under_features
+-- Parcels under the features that these lie under, as they were or as they are. Features are millions and have no index, these parcels are few and get one.
+create table :"schema".:"shape" as
+select geom
+from :"schema".changed_parcel
+union all
+select w.geom
+from :"was" w
+join :"schema".:"fids" using (fid);
+-- serves: which features one of them lies under
+create index on :"schema".:"shape" using gist (geom);
+analyze :"schema".:"shape";
+create table :"schema".:"feature" as
+select f.geom
+from (:"features") f
+where exists (
+  select
+  from :"schema".:"shape" s
+  where s.geom && f.geom
+);
+analyze :"schema".:"feature";
+create table :"schema".:"under" as
+select distinct p.fid
+from :"schema".:"feature" f
+join :"was" p on p.geom && f.geom;
+analyze :"schema".:"under";
+
 -- statement: meeting_fid
 create table :"schema".:"fids" as
 select fid
 from :"schema".changed_fid
 union
-select p.fid
-from (
-  select f.geom
-  from (
-    select geom
-    from :"schema".changed_parcel
-    union all
-    select w.geom
-    from :"was" w
-    join :"schema".changed_fid using (fid)
-  ) c
-  join (:"features") f on f.geom && c.geom
-) m
-join :"was" p on p.geom && m.geom;
+select fid
+from :"schema".under_changed;
 
 -- statement: known_fids
 alter table :"schema".:"fids" add primary key (fid);
@@ -163,28 +178,30 @@ from :"now" t
 join :"schema".changed_fid c using (fid)
 
 -- statement: near_parcel
+-- Those near them are found once, by their boxes; asked of each parcel, all would be compared with all.
+with near as materialized (
+  select distinct p.fid
+  from (
+    select geom
+    from :"schema".changed_parcel
+    union all
+    select w.geom
+    from :"was" w
+    join :"schema".:"fids" using (fid)
+  ) c
+  join :"was" p on p.geom && st_expand(c.geom, :'east', :'north')
+)
 select *
 from :"schema".changed_parcel
 union all
 select p.*
 from :"was" p
+join near using (fid)
 where not exists (
-    select
-    from :"schema".changed_fid c
-    where c.fid = p.fid
-  )
-  and p.fid in (
-    select p.fid
-    from (
-      select geom
-      from :"schema".changed_parcel
-      union all
-      select w.geom
-      from :"was" w
-      join :"schema".:"fids" using (fid)
-    ) c
-    join :"was" p on p.geom && st_expand(c.geom, :'east', :'north')
-  )
+  select
+  from :"schema".changed_fid c
+  where c.fid = p.fid
+)
 
 -- statement: meeting_parcel
 select *
@@ -192,27 +209,12 @@ from :"schema".changed_parcel
 union all
 select p.*
 from :"was" p
+join :"schema".under_meeting using (fid)
 where not exists (
-    select
-    from :"schema".changed_fid c
-    where c.fid = p.fid
-  )
-  and p.fid in (
-    select p.fid
-    from (
-      select f.geom
-      from (
-        select geom
-        from :"schema".changed_parcel
-        union all
-        select w.geom
-        from :"was" w
-        join :"schema".:"fids" using (fid)
-      ) c
-      join (:"features") f on f.geom && c.geom
-    ) m
-    join :"was" p on p.geom && m.geom
-  )
+  select
+  from :"schema".changed_fid c
+  where c.fid = p.fid
+)
 
 -- statement: sharing_parcel
 select *
