@@ -1,5 +1,5 @@
 -- purpose: what the register said of parcels that were gone, before it said something else
--- reads: history.parcel
+-- reads: none
 -- writes: history.retired
 -- grain: one row per parcel and swap by which it came back, went, or got another successor
 -- crs: none

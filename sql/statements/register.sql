@@ -19,9 +19,8 @@ exists (
   where m.was = p.member_id
 )
 
--- What the register says no longer is kept before it goes. References may share a fid.
-
 -- statement: come_back
+-- What the register says no longer is kept, here and below; references may share a fid.
 with was as (
   select
     r.region_code,
