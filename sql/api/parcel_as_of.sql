@@ -1,8 +1,24 @@
 -- purpose: one parcel's record as it was answered at the end of a day
 -- reads: history.retired, ledger.publication, ledger.swap
--- writes: api.retired_parcel_at, api.parcel_as_of
+-- writes: api.keeps_history, api.retired_parcel_at, api.parcel_as_of
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude
+
+create or replace function api.keeps_history() returns bool
+language plpgsql stable as $$
+begin
+  -- Only with Citus there is such a table.
+  if to_regclass('pg_catalog.pg_dist_partition') is null then
+    return true;
+  end if;
+  return not exists (
+    select
+    from pg_catalog.pg_dist_partition d
+    where d.logicalrelid = 'core.parcel'::regclass
+  );
+end
+$$;
+comment on function api.keeps_history() is 'Whether what goes out of force is kept: not of parcels that lie on several nodes';
 
 create or replace function api.retired_parcel_at(p_fid int4, p_moment timestamptz) returns json
 language plpgsql stable as $$
@@ -43,7 +59,7 @@ begin
   v_since := past.since(v_region);
   v_first := (v_since at time zone 'Europe/Rome')::date;
   if v_since is null or v_moment <= v_since then
-    refusal := json_build_object('reason', 'not_kept', 'kept_since', v_first);
+    refusal := json_build_object('reason', case when api.keeps_history() then 'not_kept' else 'never_kept' end, 'kept_since', v_first);
     return;
   end if;
   select *
@@ -78,4 +94,4 @@ begin
 end
 $$;
 comment on function api.parcel_as_of(int4, text[], date) is
-  'The record of api.parcel as it was answered at the end of a day, Europe/Rome, as JSON text with meta.as_of; or why there is none: not_kept: nothing was published by then, or it is no longer kept; gone: the parcel was no longer published; withdrawn_then: nothing of the region was served; withdrawn: it was, and nothing of the region is served now; not_there: there was no such parcel yet. kept_since: the first day that is answered for; publication: as in other answers';
+  'The record of api.parcel as it was answered at the end of a day, Europe/Rome, as JSON text with meta.as_of; or why there is none: not_kept: nothing was published by then, or it is no longer kept; never_kept: the same, and nothing is kept on several nodes; gone: the parcel was no longer published; withdrawn_then: nothing of the region was served; withdrawn: it was, and nothing of the region is served now; not_there: there was no such parcel yet. kept_since: the first day that is answered for; publication: as in other answers';

@@ -424,12 +424,56 @@ where s.unit_code in (0, $1)
 order by greatest(s.happened_at, k.since), s.unit_code desc
 
 -- statement: record
-select past.record_at($1, $2, $3::timestamptz) as record
+select
+  past.record_at($1, $2, $3::timestamptz) as record,
+  api.retired_parcel_at($1, $3::timestamptz) as retired
+
+-- statement: keeps_history
+select api.keeps_history() as keeps
 
 -- statement: fid
--- Of a reference that ever had one.
-select fid
-from core.parcel_register
-where reference = $1
-order by retired_on is not null, region_code
+-- Of a reference that ever had one; region by region, as its index goes.
+select r.fid
+from unnest($2::int2[]) as g (code)
+cross join lateral (
+  select
+    k.fid,
+    k.retired_on
+  from core.parcel_register k
+  where k.region_code = g.code
+    and k.reference = $1
+  offset 0
+) r
+order by r.retired_on is not null, g.code
 limit 1
+
+-- statement: references_of
+-- What a parcel is called in force, was called, or was when it went.
+select p.reference
+from core.parcel p
+where p.fid = $1
+union
+select h.reference
+from history.parcel h
+where h.fid = $1
+  and not h.absent
+union
+select k.reference
+from core.parcel_register k
+where k.region_code = core.region_of($1)
+  and k.fid = $1
+  and k.retired_on is not null
+
+-- statement: other_fids
+select distinct r.fid
+from unnest($2::text[]) as n (reference)
+cross join unnest($3::int2[]) as g (code)
+cross join lateral (
+  select k.fid
+  from core.parcel_register k
+  where k.region_code = g.code
+    and k.reference = n.reference
+  offset 0
+) r
+where r.fid <> $1
+order by r.fid

@@ -232,6 +232,7 @@ describeEngines('history', (engine) => {
     }
     await happens('withdrawn', withdrawn);
     await holds();
+    await expect(parcelHistory(database, fids[0]!)).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2 });
     // A parcel goes that was not served any more, and one that had gone is there again.
     await happens('published anew', () => anew(2));
     await happens('withdrawn', withdrawn);
@@ -243,17 +244,36 @@ describeEngines('history', (engine) => {
     expect(Object.values(expected).reduce((sum, rows) => sum + rows, 0)).toBeGreaterThan(0);
   });
 
-  it('lists what a parcel was, value by value', async () => {
-    const fid = fids[3]!;
-    const { fields } = await parcelHistory(database, fid);
+  it('lists what a parcel was: the values of each moment are those of the record that was answered', async () => {
+    for (const fid of fids) {
+      const { fields, absences, kept_since: keptSince } = await parcelHistory(database, fid);
+      for (const { section, field, values } of fields) {
+        for (const [index, { value, since, until }] of values.entries()) {
+          const next = values[index + 1];
+          expect(until === null).toBe(next === undefined && absences.at(-1)?.until !== null);
+          if (next?.since === until) expect(next?.value, `${fid} ${section}.${field} ${since}`).not.toEqual(value);
+        }
+      }
+      for (const [index, moment] of moments.entries()) {
+        // Half way to what happened next.
+        const time = new Date(Date.now() - ((moments.length - 1 - index) * DAYS - DAYS / 2) * 86_400_000).toISOString();
+        const within = ({ since, until }: { since: string; until: string | null }): boolean => since <= time && (until === null || time < until);
+        const then = moment.get(fid)!;
+        const when = `${fid} after ${said.slice(0, index).join(', ') || 'the first load'} of ${said.join(', ')}`;
+        const found = new Map(fields.flatMap(({ section, field, values }) => values.filter(within).filter(({ value }) => value !== undefined).map(({ value }) => [`${section} ${field}`, value])));
+        const absent = absences.filter(within).map(({ why, successor_fid: gone }) => (why === 'gone' ? { gone } : why === 'withdrawn' ? 'withdrawn_then' : why));
+        if (typeof then === 'string' || 'gone' in then) expect([absent, found.size], when).toEqual([[then], 0]);
+        else {
+          expect([absent, found.get('basic fid'), found.get('basic area_m2')], when).toEqual([[], fid, (then['basic'] as Record<string, unknown>)['area_m2']]);
+          const zone = (then['risk'] as Record<string, unknown> | null)?.['seismic_zone'];
+          expect(found.get('risk seismic_zone'), when).toEqual(zone);
+        }
+      }
+      expect(keptSince).toMatch(/Z$/);
+    }
+    const { fields } = await parcelHistory(database, fids[3]!);
     const zones = fields.find(({ section, field }) => section === 'risk' && field === 'seismic_zone')!.values;
     expect(zones.length).toBeGreaterThan(1);
-    for (const [index, { value, until }] of zones.entries()) {
-      expect(until).toBe(zones[index + 1]?.since ?? null);
-      if (index > 0) expect(value).not.toEqual(zones[index - 1]!.value);
-    }
-    const now = moments.at(-1)!.get(fid) as Record<string, Record<string, unknown>>;
-    expect(zones.at(-1)!.value).toBe(now['risk']!['seismic_zone']);
     expect(zones[0]!.release).toMatch(/\(.+\)/);
   });
 
