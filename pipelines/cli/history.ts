@@ -31,7 +31,7 @@ async function findEver({ database }: Context, id: string): Promise<number> {
 }
 
 function describe(id: string, { fid, other_fids: others, keeps_history: keeps, kept_since: since, absences, fields }: ParcelHistory): string {
-  const told = fields.map((each) => ({ ...each, values: each.values.filter(({ value }, index) => index === 0 || JSON.stringify(value) !== JSON.stringify(each.values[index - 1]?.value)) }));
+  const told = fields.map((each) => ({ ...each, values: withoutRepeats(each.values) }));
   const changed = told.filter(({ values }) => values.length > 1);
   const same = told.length - changed.length;
   return [
@@ -41,6 +41,11 @@ function describe(id: string, { fid, other_fids: others, keeps_history: keeps, k
     ...absences.map(describeAbsence),
     ...changed.flatMap(({ section, field, values }) => ['', field === '' ? section : `${section}.${field}`, ...values.map(describeValue)]),
   ].join('\n');
+}
+
+/** What was answered again when the parcel was is no change. */
+function withoutRepeats(values: readonly PublishedValue[]): PublishedValue[] {
+  return values.filter(({ value }, index) => index === 0 || JSON.stringify(value) !== JSON.stringify(values[index - 1]?.value));
 }
 
 function describeAbsence({ why, successor_fid: successor, since, until }: Absence): string {

@@ -251,7 +251,8 @@ describeEngines('history', (engine) => {
         for (const [index, { value, since, until }] of values.entries()) {
           const next = values[index + 1];
           expect(until === null).toBe(next === undefined && absences.at(-1)?.until !== null);
-          if (next?.since === until) expect(next?.value, `${fid} ${section}.${field} ${since}`).not.toEqual(value);
+          // Times are told in seconds: what was withdrawn and back within one has no width.
+          if (next?.since === until && !absences.some((absence) => absence.since === until)) expect(next?.value, `${fid} ${section}.${field} ${since}`).not.toEqual(value);
         }
       }
       for (const [index, moment] of moments.entries()) {
@@ -275,6 +276,34 @@ describeEngines('history', (engine) => {
     const zones = fields.find(({ section, field }) => section === 'risk' && field === 'seismic_zone')!.values;
     expect(zones.length).toBeGreaterThan(1);
     expect(zones[0]!.release).toMatch(/\(.+\)/);
+  });
+
+  it('a day ends at midnight in Italy, also after a night that is an hour shorter or longer, and of two swaps on a day the later one counts', async () => {
+    const moment = moments.at(-1)!;
+    const fid = fids.find((each) => typeof moment.get(each) === 'object' && !('gone' in (moment.get(each) as object)))!;
+    const before = await database.query<{ id: number; at: string }>('select swap_id as id, happened_at::text as at from ledger.swap');
+    const told = async (day: string): Promise<string> => {
+      const [found] = await database.query<AsOf>('select answer, refusal from api.parcel_as_of($1, $2, $3::date)', [fid, SECTION_NAMES, day]);
+      return found!.answer === null ? found!.refusal!.reason : 'record';
+    };
+    // The last swap brought the region back.
+    for (const [last, dayBefore, day] of [
+      ['2025-03-29T22:59:59.999999Z', '2025-03-28', '2025-03-29'], ['2025-03-29T23:00:00Z', '2025-03-29', '2025-03-30'],
+      ['2025-03-30T21:59:59.999999Z', '2025-03-29', '2025-03-30'], ['2025-03-30T22:00:00Z', '2025-03-30', '2025-03-31'],
+      ['2025-10-25T21:59:59.999999Z', '2025-10-24', '2025-10-25'], ['2025-10-25T22:00:00Z', '2025-10-25', '2025-10-26'],
+      ['2025-10-26T22:59:59.999999Z', '2025-10-25', '2025-10-26'], ['2025-10-26T23:00:00Z', '2025-10-26', '2025-10-27'],
+    ] as const) {
+      const apart = async (interval: string): Promise<void> => {
+        const sql = 'update ledger.swap set happened_at = $1::timestamptz - ((select max(swap_id) from ledger.swap where unit_code = $3) - swap_id) * $2::interval';
+        await database.query(sql, [last, interval, REGION]);
+      };
+      await apart('3 days');
+      expect([last, await told(dayBefore), await told(day)]).toEqual([last, 'withdrawn_then', 'record']);
+      // All on one day, but for those at its very beginning.
+      await apart('1 microsecond');
+      expect([last, await told(day)]).toEqual([last, 'record']);
+    }
+    for (const { id, at } of before) await database.query('update ledger.swap set happened_at = $2::timestamptz where swap_id = $1', [id, at]);
   });
 
   describe('that is pruned', () => {
