@@ -92,7 +92,7 @@ export async function publish(
     }
     await session.query(statement('add_files'), [publicationId, joined.files]);
     await attribute(session, publicationId, citations);
-    await session.query(statement('note_digest'), [publicationId]);
+    await session.query(statement('note_content'), [publicationId]);
     await session.query('delete from ledger.built where unit_code = $1', [unit]);
     await followRegion(session, unit);
     return { publicationId, tables };

@@ -11,6 +11,9 @@ import { ident, one, type Session } from './types.ts';
 
 const statement = statementsOf('history');
 
+/** What history is made with. */
+export const HISTORY_FILE = 'sql/statements/history.sql';
+
 const SCHEMA = 'history';
 const PAST = 'past';
 /** Stands for the key of a table that has none: a digest of what the row says. */
@@ -32,7 +35,7 @@ export async function makeHistory(session: Session): Promise<void> {
     ...record.over(PAST, (relation) => (names.includes(tableOf(relation)) ? `${PAST}.${tableOf(relation)}()` : null), { found: PUBLICATION, instead: `${PAST}.publication()` }),
     statement('record_at'),
   ];
-  await session.script(past.map((each) => `${each};\n`).join('\n'), 'sql/statements/history.sql');
+  await session.script(past.map((each) => `${each};\n`).join('\n'), HISTORY_FILE);
 }
 
 /** Columns that say what a row says, wherever it was read. */
@@ -59,7 +62,7 @@ async function followTable(session: Session, table: RecordTable): Promise<void> 
   if (table.key.length === 0) columns.push(`${ident(DIGEST)} int8`);
   await session.query(statement('keep', { history, columns: { sql: columns.join(',\n  ') }, key: keyOf(table) }));
   await runEach(session, statement('follow'), [from, to, [...content, DIGEST, ...OWN]]);
-  await session.script(statement('describe', { history, description: `What ${relation} held and no longer does, one row for each time that a row of its key was in force` }), 'sql/statements/history.sql, describe');
+  await session.script(statement('describe', { history, description: `What ${relation} held and no longer does, one row for each time that a row of its key was in force` }), `${HISTORY_FILE}, describe`);
   await runEach(session, statement('describe_columns'), [from, to, 'Digest of the row, which stands for a key']);
   if (table.key.length > 0) return;
   for (const [index, { columns: sought }] of (await session.query<{ columns: readonly string[] }>(statement('sought'), [from])).entries()) {

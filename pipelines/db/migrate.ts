@@ -181,6 +181,10 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
   if (reads) {
     await makeHistory(session);
     await makeRegionSchemas(session);
+    for (const part of open.filter(({ kind }) => kind === 'copy')) {
+      await note(part);
+      steps.push(`${part.file.file}: ${part.file.purpose}`);
+    }
   }
   return { steps, losses };
 }

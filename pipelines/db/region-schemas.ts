@@ -11,7 +11,8 @@ import type { Session } from './types.ts';
 
 const statement = statementsOf('region_schemas');
 
-const FILE = 'sql/statements/region_schemas.sql';
+/** What the schemas are made with. */
+export const REGION_SCHEMAS_FILE = 'sql/statements/region_schemas.sql';
 
 /** @param unit null: all */
 function published(session: Session, unit: number | null): Promise<{ readonly unit: number; readonly relation: Relation; readonly partition: string }[]> {
@@ -72,5 +73,5 @@ export async function followRegion(session: Session, unit: number): Promise<void
   const read = new Set(split.map(({ relation }) => relation));
   const own = isNew ? functions.over(schema, (relation) => (read.has(relation) ? `${schema}.${tableOf(relation)}` : null)) : [];
   const begin = isNew ? ['set local check_function_bodies = off', statement('begin', { schema, description: `The interface's functions of a record, made from the same text over the tables of ${unitName(unit)}` })] : [];
-  await session.script([...begin, ...views, ...own].map((each) => `${each};\n`).join('\n'), FILE);
+  await session.script([...begin, ...views, ...own].map((each) => `${each};\n`).join('\n'), REGION_SCHEMAS_FILE);
 }

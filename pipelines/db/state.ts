@@ -5,14 +5,16 @@ import type { RegisteredSource } from '../contract/registry.ts';
 import { SECTIONS } from '../contract/sections.ts';
 import { readSectionFiles, readSqlFolder, type SqlFile } from '../contract/sql-files.ts';
 import { hasRelation } from './catalog.ts';
+import { HISTORY_FILE } from './history.ts';
 import type { Reader } from './reader.ts';
-import { regionFunctions } from './region-schemas.ts';
+import { REGION_SCHEMAS_FILE, regionFunctions } from './region-schemas.ts';
 import { sectionFunctions } from './section-functions.ts';
 import { sectionTables } from './section-tables.ts';
 import type { Session } from './types.ts';
 
 export interface Part {
-  readonly kind: 'migration' | 'section' | 'function' | 'interface' | 'layer';
+  /** `copy`: makes the functions of a record once more, over other tables. */
+  readonly kind: 'migration' | 'section' | 'function' | 'interface' | 'layer' | 'copy';
   readonly file: SqlFile;
   /** Of a layer. */
   readonly source: RegisteredSource | null;
@@ -35,6 +37,7 @@ export function partsOf(sources: readonly RegisteredSource[]): Part[] {
     ...all(readSqlFolder('sql/functions'), 'function'),
     // The last of them says what the server's role may execute of all.
     ...all([...readSectionFiles('record'), ...readSectionFiles('columns'), sectionFunctions(), regionFunctions(), ...readSqlFolder('sql/api')], 'interface'),
+    ...all(readSqlFolder('sql/statements').filter(({ file }) => [HISTORY_FILE, REGION_SCHEMAS_FILE].includes(file)), 'copy'),
   ];
 }
 

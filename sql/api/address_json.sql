@@ -5,7 +5,8 @@
 -- crs: EPSG:4326, latitude and longitude in degrees
 
 create or replace function api.street_number(p_number int4, p_exponent text, p_colour text, p_metric_m int4) returns text
-language sql immutable parallel safe as $$
+-- Not immutable: what it calls is not, and then it would not become part of the statements that call it.
+language sql stable parallel safe as $$
   select case
     when p_number is not null then concat_ws(' ', concat_ws('/', p_number, p_exponent), p_colour)
     when p_metric_m is not null then concat_ws(

@@ -14,9 +14,8 @@ begin
       '-',
       string_agg(concat_ws('.', u.unit_code, u.publication_id, extract(epoch from u.published_at), u.digest), '-' order by u.unit_code),
       (
-        select sum(hashtextextended(a.file || a.sha256, 0)::numeric)
+        select extract(epoch from max(a.applied_at))
         from ledger.applied_file a
-        where a.file like 'sql/%'
       )
     )
     from ledger.publication u

@@ -8,12 +8,10 @@ create or replace function api.section_source(p_fid int4, p_section text) return
 language plpgsql stable as $$
 begin
   return (
-    select string_agg(a.source || case when a.reference_period = '' then '' else ' (' || a.reference_period || ')' end, '; ' order by a.source_id collate "C")
+    select u.sources ->> p_section
     from ledger.publication u
-    join ledger.attribution a using (publication_id)
     where u.unit_code = core.region_of(p_fid)
       and u.state = 'current'
-      and a.section = p_section
   );
 end
 $$;
@@ -130,9 +128,11 @@ $$;
 comment on function api.parcel(int4, text[]) is 'Record of a parcel with the sections named, in their order, basic first; null when there is no such parcel. Sections must be known names';
 
 create or replace function api.hold_publication() returns void
-language sql volatile as $$
+language plpgsql volatile as $$
+begin
   -- A swap takes the same lock for itself alone, before it touches a table: one lock here instead of one on each of thirty tables.
-  lock table ledger.publication_lock in access share mode
+  lock table ledger.publication_lock in access share mode;
+end
 $$;
 comment on function api.hold_publication() is 'Keeps the publications in force until the end of the transaction, so that several reads agree';
 

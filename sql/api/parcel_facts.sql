@@ -59,7 +59,8 @@ $$;
 comment on function api.shown_area(float8) is 'An area in m² as every answer shows it, with 2 decimals';
 
 create or replace function api.centroid(p_point geometry) returns json
-language sql immutable parallel safe as $$
+-- Not immutable: what it calls is not, and then it would not become part of the statements that call it.
+language sql stable parallel safe as $$
   select json_build_object(
     'lat', trim_scale(round(st_y(p_point)::numeric, 7)),
     'lng', trim_scale(round(st_x(p_point)::numeric, 7))

@@ -23,7 +23,7 @@ set synchronous_commit to off
 as $$
 declare
   v_token record;
-  v_network text := api.caller_network(p_address);
+  v_network text;
   v_until timestamptz;
   v_count record;
 begin
@@ -35,6 +35,7 @@ begin
     and (t.expires_at is null or t.expires_at > now());
   if not found then
     -- Only bad keys are refused for bad keys: whoever else asks from that address, as all do who come through one proxy, keeps being served.
+    v_network := api.caller_network(p_address);
     v_until := api.blocked_until(v_network);
     if v_until is not null then
       outcome := 'TOO_MANY_ATTEMPTS';

@@ -186,12 +186,13 @@ end
 $$;
 comment on function past.since(int4) is 'Since when it is known what was in force of a region; null: it never was published';
 
-create function past.publication() returns table (publication_id int4, unit_code int2, state text)
+create function past.publication() returns table (publication_id int4, unit_code int2, state text, sources jsonb)
 language sql stable as $$
   select
     p.publication_id,
     p.unit_code,
-    'current'::text
+    'current'::text,
+    p.sources
   from ledger.publication p
   where p.publication_id = past.publication_at(p.unit_code)
 $$;

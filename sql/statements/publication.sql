@@ -37,8 +37,8 @@ select
 insert into ledger.attribution (publication_id, section, source_id, source, holder, license, url, reference_period, attribution)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 
--- statement: note_digest
--- What tells this publication from every other one, as caches of answers need it.
+-- statement: note_content
+-- What tells this publication from every other one, as caches of answers need it; and what its sections were made from, as records show it.
 update ledger.publication
 set digest = (
   select md5(coalesce(string_agg(l.line, chr(10) order by l.line collate "C"), ''))
@@ -51,5 +51,16 @@ set digest = (
     from ledger.attribution a
     where a.publication_id = $1
   ) l
+),
+sources = (
+  select coalesce(jsonb_object_agg(s.section, s.shown), '{}')
+  from (
+    select
+      a.section,
+      string_agg(a.source || case when a.reference_period = '' then '' else ' (' || a.reference_period || ')' end, '; ' order by a.source_id collate "C") as shown
+    from ledger.attribution a
+    where a.publication_id = $1
+    group by a.section
+  ) s
 )
 where publication_id = $1

@@ -406,7 +406,7 @@ describeEngines('the read interface', (engine) => {
       const changes: readonly (readonly [there: string, back: string, value: unknown])[] = [
         ["update ledger.publication set digest = 'another' where publication_id = $1", 'update ledger.publication set digest = $2 where publication_id = $1', publication!.digest],
         ["update ledger.publication set published_at = published_at - interval '1 day' where publication_id = $1", 'update ledger.publication set published_at = $2::timestamptz where publication_id = $1', publication!.published_at],
-        ["update ledger.applied_file set sha256 = sha256 || 'x' where file = 'sql/api/admin.sql' and $1 > 0", "update ledger.applied_file set sha256 = rtrim(sha256, 'x') where file = 'sql/api/admin.sql' and $1 > 0 and $2::text is null", null],
+        ["update ledger.applied_file set applied_at = applied_at + interval '1 day' where file = 'sql/api/admin.sql' and $1 > 0", "update ledger.applied_file set applied_at = applied_at - interval '1 day' where file = 'sql/api/admin.sql' and $1 > 0 and $2::text is null", null],
       ];
       for (const [there, back, value] of changes) {
         await database.query(there, [publication!.id]);

@@ -122,6 +122,29 @@ describeEngines('the plans of the read interface', (engine) => {
     }));
   });
 
+  it('one record plans nothing anew: of functions written in SQL, which are planned at every call, each becomes part of the statement that calls it', async () => {
+    const called = await service.database.session(async (session) => {
+      const ask = async (): Promise<void> => {
+        // As the server does.
+        await session.query("set local plan_cache_mode to 'force_generic_plan'");
+        for (const path of questions['detail']!) await session.query('select answer, licenses from api.parcel_answer($1, $2, null)', [Number(path.split('/').at(-1)), SECTION_NAMES]);
+      };
+      // What a connection has not been asked yet it plans, once.
+      await session.transaction(ask);
+      return session.transaction(async () => {
+        await session.query("set local track_functions to 'all'");
+        await ask();
+        return session.query<{ name: string; language: string }>(
+          `select p.proname as name, l.lanname as language
+           from pg_proc p join pg_language l on l.oid = p.prolang
+           where pg_stat_get_xact_function_calls(p.oid) > 0 and l.lanname in ('sql', 'plpgsql') order by 1`,
+        );
+      });
+    });
+    expect(called.filter(({ language }) => language === 'plpgsql').length).toBeGreaterThan(SECTION_NAMES.length);
+    expect(called.filter(({ language }) => language === 'sql')).toEqual([]);
+  });
+
   it('starts no workers, whatever a server is set to: that takes ten times as long as an answer', async () => {
     const reader = await openReader(service.database, service.url, { connections: 1, statementTimeoutMs: 20_000 });
     expect(await reader.call("select current_setting('max_parallel_workers_per_gather') as workers", [])).toEqual({ workers: '0' });

@@ -223,6 +223,16 @@ describeEngines('commands that only look', (engine) => {
       const migrated = await run(url, ['migrate']);
       expect([migrated.exit, migrated.out]).toEqual([0, 'sql/api: the functions of the interface, made anew\n']);
       expect((await run(url, ['status'])).exit).toBe(0);
+    });
+
+    it('also where the functions of a record are made otherwise for the past, or for a region: they are made once more', async () => {
+      for (const file of ['sql/statements/history.sql', 'sql/statements/region_schemas.sql']) {
+        await within((session) => session.query("update ledger.applied_file set sha256 = 'of another version' where file = $1", [file]));
+        expect((await run(url, ['status'])).told).toMatch(/DATABASE_OUT_OF_DATE/);
+        const migrated = await run(url, ['migrate']);
+        expect([migrated.exit, migrated.out.split(':')[0]]).toEqual([0, file]);
+        expect((await run(url, ['status'])).exit).toBe(0);
+      }
       expect((await run(url, ['migrate'])).out).toBe('nothing to do: the database is at this version\n');
     });
   });

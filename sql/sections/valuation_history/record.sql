@@ -24,7 +24,7 @@ begin
     select
       r.belfiore,
       r.zona,
-      h.half_year,
+      q.half_year,
       r.then_zona,
       r.half_year is not null or r.then_zona is not null as linked,
       q.purchase_min_eur_m2::numeric as purchase_min,
@@ -34,27 +34,27 @@ begin
       q.rental_max_eur_m2_month::numeric as rental_max,
       (q.rental_min_eur_m2_month::numeric + q.rental_max_eur_m2_month::numeric) / 2 as rental_mid
     from run r
-    -- The limit is for the planner, which would expect a thousand half-years and read all quotations.
     cross join lateral (
-      select generate_series(r.since::int4, r.until::int4) as half_year
-      limit 22
-    ) h
-    -- 20: Abitazioni civili. Each half-year is looked up by itself: joined as a set, small regions would read all their quotations.
-    left join lateral (
       select
+        s.half_year,
         o.purchase_min_eur_m2,
         o.purchase_max_eur_m2,
         o.rental_min_eur_m2_month,
         o.rental_max_eur_m2_month
-      from core.quotation o
-      where o.region_code = core.region_of(p_fid)
-        and o.belfiore = r.then_belfiore
-        and o.zona = r.then_zona
-        and o.half_year = h.half_year
-        and o.cod_tip = 20
-        and o.stato = 'NORMALE'
-      offset 0
-    ) q on true
+      from generate_series(r.since::int4, r.until::int4) as s (half_year)
+      -- 20: Abitazioni civili. Those of a run are one stretch of the index.
+      left join (
+        select *
+        from core.quotation i
+        where i.region_code = core.region_of(p_fid)
+          and i.belfiore = r.then_belfiore
+          and i.zona = r.then_zona
+          and i.half_year between r.since and r.until
+          and i.cod_tip = 20
+          and i.stato = 'NORMALE'
+        offset 0
+      ) o on o.half_year = s.half_year
+    ) q
   )
   select
     json_build_object(
