@@ -1,5 +1,5 @@
 -- purpose: what was in force at a moment: rows that a publication takes out of force are kept, and read as if they still were
--- reads: core.parcel_register, ledger.publication, ledger.publication_table, ledger.swap
+-- reads: core.parcel, core.parcel_register, ledger.publication, ledger.publication_table, ledger.swap
 -- writes: ledger.swap
 -- grain: one row per thing that was in force from one swap to another
 -- crs: none
