@@ -106,7 +106,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
       + 'A parcel that was published and no longer is answers 410 `GONE`; '
       + '`details.successor_fid` names the one in force that is drawn the same, null when there is none. '
       + 'With `as_of` the record as it was answered at the end of that day, a rollback or a refresh since notwithstanding, in the form of this version; '
-      + '`meta.as_of` says by which publication. Before the region was published, or where it is no longer kept, 404 says from which day on it is.',
+      + '`meta.as_of` says by which publication. Before the region was published, or where it is no longer kept, 404 says from which day on it is. '
+      + 'A parcel that was no longer published answers 410 as it did then. Where the region was withdrawn, the others answer 404; while it is, of every day.',
     parameters: parcelParameters,
     pathParameters: parcelPath,
     answer: answers.parcel,

@@ -81,15 +81,20 @@ export const refusal = {
     { 'cache-control': 'private, no-cache' },
   ),
   /** A day of which no record is told. */
-  NOT_THEN: (id: number, as_of: string, kept_since: string | null, why: 'not_kept' | 'withdrawn' | 'not_there') => new ApiError(
-    'NOT_FOUND',
-    {
-      not_kept: kept_since === null ? `nothing was published of the region of parcel ${id}` : `what was published on ${as_of} is not known; it is from ${kept_since} on`,
-      withdrawn: `nothing of the region of parcel ${id} is served of ${as_of}: it was withdrawn`,
-      not_there: `there was no parcel ${id} on ${as_of}`,
-    }[why],
-    { id, as_of, kept_since },
-  ),
+  NOT_THEN: (id: number, as_of: string, kept_since: string | null, why: 'not_kept' | 'never_kept' | 'withdrawn' | 'withdrawn_then' | 'not_there') => {
+    const unknown = kept_since === null ? `nothing was published of the region of parcel ${id}` : `what was published on ${as_of} is not known; it is from ${kept_since} on`;
+    return new ApiError(
+      'NOT_FOUND',
+      {
+        not_kept: unknown,
+        never_kept: `${unknown}; a database on several nodes keeps no history`,
+        withdrawn_then: `nothing of the region of parcel ${id} was served on ${as_of}: it was withdrawn`,
+        withdrawn: `the region of parcel ${id} is withdrawn: nothing of it is served, of no day`,
+        not_there: `there was no parcel ${id} on ${as_of}`,
+      }[why],
+      { id, as_of, kept_since },
+    );
+  },
   GONE_THEN: (id: number, as_of: string, successor_fid: number | null) => new ApiError(
     'GONE', `parcel ${id} was no longer published on ${as_of}${successor_fid === null ? '' : `; its successor is ${successor_fid}`}`, { id, as_of, successor_fid },
     { 'cache-control': 'private, no-cache' },

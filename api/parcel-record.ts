@@ -41,7 +41,7 @@ export async function parcelRecord(reader: Reader, fid: number, sections: readon
 }
 
 interface Refused {
-  readonly reason: 'not_kept' | 'withdrawn' | 'not_there' | 'gone';
+  readonly reason: 'not_kept' | 'never_kept' | 'withdrawn' | 'withdrawn_then' | 'not_there' | 'gone';
   readonly kept_since: string | null;
   readonly successor_fid?: number | null;
 }

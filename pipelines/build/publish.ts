@@ -6,6 +6,7 @@ import { inTurn, isDistributed } from '../db/distributed.ts';
 import { noteSwap, swapHappens, type Standing } from '../db/history.ts';
 import { followRegion } from '../db/region-schemas.ts';
 import { retireParcels } from '../db/register.ts';
+import { savepoint } from '../db/savepoint.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { together } from '../together.ts';
@@ -51,14 +52,9 @@ export async function publish(
   const citations = await citationsOf(database, joined, sources);
   const published = await swapping(database, async (session) => {
     await fence(session, runId);
-    // Before the first lock that a reader could wait for.
     const before = await publishedTables(session, unit);
+    // Of a region that was withdrawn, what was in force last.
     const lasting = before.size > 0 ? standingsOf(before, 'current') : standingsOf(await publishedTables(session, unit, 'previous'), 'previous');
-    const parcels = made.get('core.parcel');
-    if (parcels !== undefined) {
-      const leaving = before.get('core.parcel');
-      await retireParcels(session, unit, parcels.place, leaving === undefined ? null : { schema: 'core', table: leaving.stands }, incremental?.changed ?? null);
-    }
     await session.query(statement('move'), [unit, 'previous', 'past']);
     await session.query(statement('move'), [unit, 'current', 'previous']);
     const { accepted } = gated;
@@ -68,6 +64,10 @@ export async function publish(
     const swap = await noteSwap(session, unit, publicationId, [...made].map(([relation, { place, rows, digest }]) => (
       { relation, leaving: lasting.get(relation) ?? null, coming: { place, rows, digest } }
     )));
+    return { before, lasting, publicationId, swap };
+  }, async (session, { before, lasting, publicationId, swap }) => {
+    const parcels = made.get('core.parcel');
+    if (parcels !== undefined) await retireParcels(session, swap, unit, parcels.place, lasting.get('core.parcel')?.place ?? null, incremental?.changed ?? null);
     const tables: Omit<PublishedTable, 'stands'>[] = [];
     await holdReaders(session);
     await swapHappens(session, swap);
@@ -101,29 +101,36 @@ export async function publish(
   return published;
 }
 
-/** A transaction whose locks wait at most two seconds each; tried again while readers hold a table. */
-async function swapping<T>(database: Database, work: (session: Session) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await database.session((session) => session.transaction(async () => {
-        await session.query("select set_config('lock_timeout', $1, true)", [`${LOCK_TIMEOUT_MS}ms`]);
-        // What was said to be published is published, also when the server goes down in the next moment.
-        await session.query('set local synchronous_commit = on');
-        if (await isDistributed(session)) await inTurn(session);
-        return work(session);
-      }));
-    } catch (error) {
-      const blocked = error instanceof MappaleError && (error.code === 'SQL_55P03' || error.code === 'SQL_40P01');
-      if (!blocked) throw error;
-      if (attempt === TRIES) {
-        throw new MappaleError('readers held the published tables through every try', {
-          code: 'PUBLISH_BLOCKED', kind: 'database', detail: `expected a lock within ${LOCK_TIMEOUT_MS} ms, tried ${TRIES} times`,
-          hint: 'Look for long queries in pg_stat_activity, then run the same command again: what was built is kept.', cause: error,
+/**
+ * A transaction that makes others wait as shortly as it can: what takes its time is prepared first, and kept while the swap is tried again.
+ * @param prepare takes no lock that a reader or another region's swap waits for
+ * @param swap its locks wait at most two seconds each
+ */
+async function swapping<P, T>(database: Database, prepare: (session: Session) => Promise<P>, swap: (session: Session, prepared: P) => Promise<T>): Promise<T> {
+  return database.session((session) => session.transaction(async () => {
+    // What was said to be published is published, also when the server goes down in the next moment.
+    await session.query('set local synchronous_commit = on');
+    if (await isDistributed(session)) await inTurn(session);
+    const prepared = await prepare(session);
+    for (let attempt = 1; ; attempt += 1) {
+      try {
+        return await savepoint(session, 'swap', async () => {
+          await session.query("select set_config('lock_timeout', $1, true)", [`${LOCK_TIMEOUT_MS}ms`]);
+          return swap(session, prepared);
         });
+      } catch (error) {
+        const blocked = error instanceof MappaleError && (error.code === 'SQL_55P03' || error.code === 'SQL_40P01');
+        if (!blocked) throw error;
+        if (attempt === TRIES) {
+          throw new MappaleError('readers held the published tables through every try', {
+            code: 'PUBLISH_BLOCKED', kind: 'database', detail: `expected a lock within ${LOCK_TIMEOUT_MS} ms, tried ${TRIES} times`,
+            hint: 'Look for long queries in pg_stat_activity, then run the same command again: what was built is kept.', cause: error,
+          });
+        }
       }
       await sleep(100 * attempt);
     }
-  }
+  }));
 }
 
 /** Where the tables of a publication lie. One that was withdrawn is, until the next, what was in force last. */
@@ -152,14 +159,16 @@ export async function rollback(database: Database, unit: number, runId: number):
     }
     const current = await publishedTables(session, unit);
     const previous = await publishedTables(session, unit, 'previous');
-    const parcels = { now: current.get('core.parcel')?.partition, then: previous.get('core.parcel')?.partition };
-    if (parcels.then !== undefined && parcels.then !== parcels.now) {
-      await retireParcels(session, unit, { schema: 'previous', table: parcels.then }, parcels.now === undefined ? null : { schema: 'core', table: parcels.now }, null);
-    }
     const [leaving, coming] = [standingsOf(current, 'current'), standingsOf(previous, 'previous')];
     const swap = await noteSwap(session, unit, to, changedTables(current, previous).map((relation) => (
       { relation, leaving: leaving.get(relation) ?? null, coming: coming.get(relation) ?? null }
     )));
+    return { from, to, current, previous, swap };
+  }, async (session, { from, to, current, previous, swap }) => {
+    const parcels = { now: current.get('core.parcel')?.partition, then: previous.get('core.parcel')?.partition };
+    if (parcels.then !== undefined && parcels.then !== parcels.now) {
+      await retireParcels(session, swap, unit, { schema: 'previous', table: parcels.then }, parcels.now === undefined ? null : { schema: 'core', table: parcels.now }, null);
+    }
     const tables = await exchange(session, unit, current, previous);
     await swapHappens(session, swap);
     // There is one publication of a state at any time.
@@ -187,8 +196,9 @@ export async function withdraw(
     const { current: publication } = await idsOf(session, unit);
     if (publication === null) throw new MappaleError('the region is not published', { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', mend: 'npx mappale status' });
     // Nothing of a region that is withdrawn is served, at no moment: its rows are not history before others come in their place.
-    const swap = await noteSwap(session, unit, null, []);
-    const tables = await exchange(session, unit, await publishedTables(session, unit), new Map());
+    return { publication, current: await publishedTables(session, unit), swap: await noteSwap(session, unit, null, []) };
+  }, async (session, { publication, current, swap }) => {
+    const tables = await exchange(session, unit, current, new Map());
     await swapHappens(session, swap);
     await session.query(statement('move'), [unit, 'previous', 'past']);
     await session.query(statement('move'), [unit, 'current', 'previous']);

@@ -2,7 +2,7 @@
 import type { Command } from 'commander';
 import { plainReference } from '../contract/regions.ts';
 import { group } from '../progress.ts';
-import { fidOf, parcelHistory, type ParcelHistory, type PublishedValue } from '../operate/history.ts';
+import { fidOf, parcelHistory, type Absence, type ParcelHistory, type PublishedValue } from '../operate/history.ts';
 import type { Context } from '../run/context.ts';
 import { command, look } from './command.ts';
 import { asFid, notFound } from './parcel.ts';
@@ -18,7 +18,7 @@ export function historyCommand(): Command {
     .option('--json', 'print as JSON, with the values that never changed')
     .action((id: string, options: { json?: boolean }) => look(options, async (context) => {
       const history = await parcelHistory(context.database, await findEver(context, id));
-      if (history.fields.length === 0) throw notFound(id);
+      if (history.fields.length === 0 && history.absences.every(({ why }) => why === 'not_there')) throw notFound(id);
       return [history, () => describe(id, history)];
     }));
 }
@@ -30,17 +30,35 @@ async function findEver({ database }: Context, id: string): Promise<number> {
   return fid;
 }
 
-function describe(id: string, { fid, kept_since, fields }: ParcelHistory): string {
-  const changed = fields.filter(({ values }) => values.length > 1);
-  const same = fields.length - changed.length;
+function describe(id: string, { fid, other_fids: others, keeps_history: keeps, kept_since: since, absences, fields }: ParcelHistory): string {
+  const told = fields.map((each) => ({ ...each, values: withoutRepeats(each.values) }));
+  const changed = told.filter(({ values }) => values.length > 1);
+  const same = told.length - changed.length;
   return [
-    `parcel ${id}${id === String(fid) ? '' : `, fid ${fid}`}: kept since ${kept_since ?? 'never'}; ${group(changed.length)} values changed, ${group(same)} did not (--json lists them)`,
+    `parcel ${id}${id === String(fid) ? '' : `, fid ${fid}`}: kept since ${since ?? 'never'}; ${group(changed.length)} values changed, ${group(same)} did not (--json lists them)`,
+    ...(keeps ? [] : ['a database on several nodes keeps no history: nothing is known from before what is in force']),
+    ...(others.length === 0 ? [] : [`its reference has or had other fids, too: ${others.map((other) => `npx mappale history ${other}`).join(', ')}`]),
+    ...absences.map(describeAbsence),
     ...changed.flatMap(({ section, field, values }) => ['', field === '' ? section : `${section}.${field}`, ...values.map(describeValue)]),
   ].join('\n');
 }
 
+/** What was answered again when the parcel was is no change. */
+function withoutRepeats(values: readonly PublishedValue[]): PublishedValue[] {
+  return values.filter(({ value }, index) => index === 0 || JSON.stringify(value) !== JSON.stringify(values[index - 1]?.value));
+}
+
+function describeAbsence({ why, successor_fid: successor, since, until }: Absence): string {
+  const text = {
+    not_there: 'not published yet',
+    gone: `no longer published${successor === null ? '' : `; its successor is ${successor}`}`,
+    withdrawn: 'the region was withdrawn',
+  }[why];
+  return `  ${since} – ${until ?? 'now'}  ${text}`;
+}
+
 function describeValue({ value, publication, since, release }: PublishedValue): string {
-  const text = value === undefined ? 'not published' : JSON.stringify(value);
+  const text = value === undefined ? 'not in the block' : JSON.stringify(value);
   const shown = text.length > SHOWN ? `${text.slice(0, SHOWN)}…` : text;
   const by = publication === null ? 'the lists of Italy' : `publication ${publication}`;
   return `  since ${since}  ${shown}  (${by}${release === null ? '' : `; ${release}`})`;

@@ -117,7 +117,7 @@ export interface Exchange {
 }
 
 /**
- * Notes a swap, and keeps what it takes out of force. Inside the swap's transaction, before its locks on what is read.
+ * Notes a swap, and keeps what it takes out of force. Inside the swap's transaction, before any lock that others wait for: in a large region it takes its time.
  * @param publication that comes into force; null: none does
  * @returns its number
  */
@@ -148,11 +148,11 @@ async function keepRows(session: Session, table: RecordTable, { leaving, coming 
   const left = rowsOf(leaving.place);
   const came = coming === null ? { sql: statement('no_rows', { rows: left }) } : rowsOf(coming.place);
   const history = historyOf(table.relation);
+  const key = keyOf(table);
   const columns = table.key.length > 0 ? content : [...content, DIGEST];
-  const known = { sql: statement('known', { history, same: sameKey(table, 'w') }) };
-  const names = { history, leaving: left, coming: came, key: keyOf(table), known };
-  await session.query(statement('leaving', { ...names, columns, content }), [swap, first]);
-  if (coming !== null) await session.query(statement('arriving', names), [swap, first]);
+  await session.query(statement('keep_rows', {
+    history, leaving: left, coming: came, key, columns, content, others: columns.filter((name) => !key.includes(name)), same: sameKey(table, 'd'),
+  }), [swap, first]);
 }
 
 /** The moment of a swap, when no reader looks any more. Inside its transaction. */

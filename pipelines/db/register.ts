@@ -21,21 +21,22 @@ export async function providePublishedParcels(session: Session, schema: string, 
 /**
  * Parcels that leave are retired today, with their drawing; those that came back are in force again. A retired one, of any region, on whose ground a
  * parcel comes or goes names as its successor the only one in force with its drawing. Inside a transaction.
+ * @param swap by which the register says something else
  * @param now table to be published
  * @param leaving the one that it takes the place of; null: none is published
  * @param among table of the fids that may have come or gone; null: any
  */
-export async function retireParcels(session: Session, region: number, now: Place, leaving: Place | null, among: Place | null): Promise<void> {
+export async function retireParcels(session: Session, swap: number, region: number, now: Place, leaving: Place | null, among: Place | null): Promise<void> {
   // The region that loses a comune and the one that gains it must see one another.
   await session.query('lock table ledger.publication_lock in share row exclusive mode');
   if (await liesElsewhere(session, now)) return retireDistributed(session, region, now, leaving);
-  await session.query(register('come_back', { now }), [region]);
+  await session.query(register('come_back', { now }), [region, swap]);
   const parcels = [register('parcels_on', { table: now })];
   const moved = [register('is_on', { table: now, unless: leaving === null ? { sql: '' } : part('unless', { table: leaving }) })];
   if (leaving !== null) {
-    await session.query(register('retire', { now, leaving, among: among === null ? { sql: '' } : part('among', { fids: among }) }), [region]);
+    await session.query(register('retire', { now, leaving, among: among === null ? { sql: '' } : part('among', { fids: among }) }), [region, swap]);
     parcels.push(register('parcels_on', { table: leaving }));
     moved.push(register('is_on', { table: leaving, unless: part('unless', { table: now }) }));
   }
-  await session.query(register('name_successors', { now, parcels: { sql: parcels.join(' union all ') }, moved: { sql: moved.join(' or ') } }), [firstFid(region), firstFid(region + 1)]);
+  await session.query(register('name_successors', { now, parcels: { sql: parcels.join(' union all ') }, moved: { sql: moved.join(' or ') } }), [firstFid(region), firstFid(region + 1), swap]);
 }

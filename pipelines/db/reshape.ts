@@ -5,6 +5,7 @@
 import { schemaOf, tableOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
 import { MappaleError } from '../errors.ts';
 import { copyComments, dropSchema, hasRelation, partitionKey, schemasLike } from './catalog.ts';
+import { savepoint } from './savepoint.ts';
 import { statementsOf, type Place } from './statements.ts';
 import { ident, type Row, type Session } from './types.ts';
 
@@ -58,18 +59,6 @@ export async function reshapeLayers(session: Session, file: SqlFile, former: rea
     if (!(error instanceof Kept)) throw error;
   });
   return losses.length > 0 ? { steps: [], losses } : { steps, losses };
-}
-
-/** Work that is undone as a whole when it throws, and leaves the transaction whole. */
-async function savepoint(session: Session, name: string, work: () => Promise<unknown>): Promise<void> {
-  await session.query(`savepoint ${ident(name)}`);
-  try {
-    await work();
-  } catch (error) {
-    await session.query(`rollback to savepoint ${ident(name)}`);
-    throw error;
-  }
-  await session.query(`release savepoint ${ident(name)}`);
 }
 
 /** Tries a statement that the rows may contradict. @returns what the database says against it, or null */

@@ -1,26 +1,27 @@
 /** What was published of one parcel, value by value, as long as it is kept. */
-import { regionOfFid } from '../contract/regions.ts';
+import { findRegion, REGIONS, regionOfFid, unitName } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import type { Database, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
+import { MappaleError } from '../errors.ts';
 
 const statement = statementsOf('history');
 
 /** A value, and from when until when it was answered. */
 export interface PublishedValue {
-  /** JSON; without it: there was no record of the parcel. */
+  /** JSON; without it: the block had no such field. */
   readonly value?: unknown;
   /** Publication of the region by which it came; null: by one of Italy. */
   readonly publication: number | null;
   /** UTC; the first one may have been in force before. */
   readonly since: string;
-  /** UTC; null: it is in force. */
+  /** UTC; null: it is in force. The next value does not begin there where nothing was served in between. */
   readonly until: string | null;
   /** What the section was made from, with periods; null: nothing was cited. */
   readonly release: string | null;
 }
 
-/** What a field was, oldest first: neighbours differ. */
+/** What a field was, oldest first: neighbours differ, or nothing was served between them. */
 export interface PublishedField {
   readonly section: string;
   /** Path in the block, `purchase.min_eur_m2`; empty: the block is one value. */
@@ -28,10 +29,27 @@ export interface PublishedField {
   readonly values: readonly PublishedValue[];
 }
 
+/** A time in which no record was answered. */
+export interface Absence {
+  /** Not published yet; no longer; or the whole region was withdrawn. */
+  readonly why: 'not_there' | 'gone' | 'withdrawn';
+  /** Of a parcel that was gone: the only one in force with its drawing, as was answered last. */
+  readonly successor_fid: number | null;
+  /** UTC */
+  readonly since: string;
+  /** UTC; null: it is so. */
+  readonly until: string | null;
+}
+
 export interface ParcelHistory {
   readonly fid: number;
+  /** Others that its references have or had, in whatever region. */
+  readonly other_fids: readonly number[];
+  /** False: the database lies on several nodes, where only what is in force is known. */
+  readonly keeps_history: boolean;
   /** UTC: nothing older is kept; null: the region never was published. */
   readonly kept_since: string | null;
+  readonly absences: readonly Absence[];
   readonly fields: readonly PublishedField[];
 }
 
@@ -58,41 +76,96 @@ interface Read {
   readonly release: string | null;
 }
 
+const CODES = REGIONS.map(({ code }) => code);
+
 /** @returns the fid that a reference has or had; null: it never had one */
 export async function fidOf(database: Database, reference: string): Promise<number | null> {
-  const [found] = await database.query<{ fid: number }>(statement('fid'), [reference]);
+  const [found] = await database.query<{ fid: number }>(statement('fid'), [reference, CODES]);
   return found?.fid ?? null;
 }
 
+/** @throws MappaleError `NOT_PUBLISHED` (exit 2) where the region is withdrawn */
 export async function parcelHistory(database: Database, fid: number): Promise<ParcelHistory> {
   return database.session((session) => session.transaction(async () => {
     await session.query('select api.hold_publication()');
-    const moments = await session.query<Moment>(statement('moments'), [regionOfFid(fid)]);
-    const fields = new Map<string, { section: string; field: string; values: PublishedValue[] }>();
-    for (const { unit, publication, since, moment } of moments) {
-      const read = await readAt(session, fid, moment);
-      const found = new Map(read.map((each) => [`${each.section} ${each.field}`, each]));
-      for (const key of new Set([...fields.keys(), ...found.keys()])) {
-        const now = found.get(key);
-        const known = fields.get(key);
-        const last = known?.values.at(-1);
-        if (known === undefined ? now === undefined : JSON.stringify(last?.value) === JSON.stringify(now?.value)) continue;
-        const { section, field, values } = known ?? { section: now?.section ?? '', field: now?.field ?? '', values: [] };
-        const ended = last === undefined ? [] : [{ ...last, until: since }];
-        const next: PublishedValue = { value: now?.value, publication: unit === 0 ? null : publication, since, until: null, release: now?.release ?? null };
-        fields.set(key, { section, field, values: [...values.slice(0, -1), ...ended, next] });
-      }
+    const unit = regionOfFid(fid);
+    const moments = await session.query<Moment>(statement('moments'), [unit]);
+    const last = moments.findLast((each) => each.unit === unit);
+    if (last?.publication === null) {
+      throw new MappaleError(`${unitName(unit)} is withdrawn since ${last.since}: nothing of it is told, of no day`, {
+        code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See why it was withdrawn.', mend: 'npx mappale status',
+      });
     }
-    return { fid, kept_since: moments.at(0)?.since ?? null, fields: [...fields.values()] };
+    const times = new Times();
+    let isWithdrawn = false;
+    for (const moment of moments) {
+      if (moment.unit === unit) isWithdrawn = moment.publication === null;
+      times.add(moment, isWithdrawn, await readAt(session, fid, moment.moment));
+    }
+    const [keeping] = await session.query<{ keeps: boolean }>(statement('keeps_history'));
+    return {
+      fid, other_fids: findRegion(unit) === undefined ? [] : await othersOf(session, fid), keeps_history: keeping?.keeps ?? true,
+      kept_since: moments.at(0)?.since ?? null, absences: times.absences, fields: [...times.fields.values()],
+    };
   }));
 }
 
-/** All that the record said; nothing where there was none. */
-async function readAt(session: Session, fid: number, moment: string): Promise<Read[]> {
-  const [found] = await session.query<{ record: string | null }>(statement('record'), [fid, SECTION_NAMES, moment]);
-  if (found?.record === undefined || found.record === null) return [];
-  const record = JSON.parse(found.record) as PastRecord;
-  return SECTION_NAMES.flatMap((section) => {
+async function othersOf(session: Session, fid: number): Promise<number[]> {
+  const references = await session.query<{ reference: string }>(statement('references_of'), [fid]);
+  const found = await session.query<{ fid: number }>(statement('other_fids'), [fid, references.map(({ reference }) => reference), CODES]);
+  return found.map((each) => each.fid);
+}
+
+/** What was answered, moment after moment. */
+class Times {
+  readonly absences: Absence[] = [];
+  readonly fields = new Map<string, { section: string; field: string; values: PublishedValue[] }>();
+
+  add({ unit, publication, since }: Moment, isWithdrawn: boolean, { values, retired }: Answer): void {
+    const absence = this.absences.at(-1);
+    const was = absence?.until === null ? absence : null;
+    if (values === null) {
+      const why = retired !== null ? 'gone' : isWithdrawn ? 'withdrawn' : 'not_there';
+      const begins = was !== null && was.why === why ? was.since : since;
+      if (was !== null) this.absences.splice(-1, 1, ...(was.why === why ? [] : [{ ...was, until: since }]));
+      this.absences.push({ why, successor_fid: retired?.successor_fid ?? null, since: begins, until: null });
+      for (const each of this.fields.values()) end(each.values, since);
+      return;
+    }
+    if (was !== null) this.absences.splice(-1, 1, { ...was, until: since });
+    const found = new Map(values.map((each) => [`${each.section} ${each.field}`, each]));
+    for (const key of new Set([...this.fields.keys(), ...found.keys()])) {
+      const now = found.get(key);
+      const known = this.fields.get(key);
+      const last = known?.values.at(-1);
+      const stands = last?.until === null ? JSON.stringify(last.value) === JSON.stringify(now?.value) : now === undefined;
+      if (stands) continue;
+      const { section, field, values: before } = known ?? { section: now?.section ?? '', field: now?.field ?? '', values: [] };
+      end(before, since);
+      before.push({ value: now?.value, publication: unit === 0 ? null : publication, since, until: null, release: now?.release ?? null });
+      this.fields.set(key, { section, field, values: before });
+    }
+  }
+}
+
+/** The last of these values is answered no more. */
+function end(values: PublishedValue[], until: string): void {
+  const last = values.at(-1);
+  if (last?.until === null) values.splice(-1, 1, { ...last, until });
+}
+
+interface Answer {
+  /** All that the record said; null: there was none. */
+  readonly values: readonly Read[] | null;
+  readonly retired: { readonly successor_fid: number | null } | null;
+}
+
+async function readAt(session: Session, fid: number, moment: string): Promise<Answer> {
+  const [found] = await session.query<{ record: string | null; retired: Answer['retired'] }>(statement('record'), [fid, SECTION_NAMES, moment]);
+  const { record: text = null, retired = null } = found ?? {};
+  if (text === null) return { values: null, retired };
+  const record = JSON.parse(text) as PastRecord;
+  const values = SECTION_NAMES.flatMap((section) => {
     const cited = record.meta.licenses.filter((each) => each.section === section).map(({ source, reference_period }) => (reference_period === null ? source : `${source} (${reference_period})`));
     const release = cited.length === 0 ? null : cited.join('; ');
     const coverage = record.meta.coverage[section];
@@ -101,6 +174,7 @@ async function readAt(session: Session, fid: number, moment: string): Promise<Re
       ...valuesOf(record[section], '').map((each) => ({ ...each, section, release })),
     ];
   });
+  return { values, retired };
 }
 
 /** The values of a block, each with its path. A list is one value. */

@@ -5,6 +5,7 @@ import { GATES } from '../contract/gates.ts';
 import type { Region } from '../contract/regions.ts';
 import { readChecks, readSectionFiles, type Relation } from '../contract/sql-files.ts';
 import type { Warning } from '../db/checks.ts';
+import { isDistributed } from '../db/distributed.ts';
 import { WHOLE, type FieldFigures } from '../db/figures.ts';
 import { one } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -179,7 +180,8 @@ export async function readRegionReport({ database, log }: Context, region: Regio
   const publications = await database.query<Publication & Record<string, unknown>>(report('publications'), [code]);
   const steps = await database.query<ReportedStep & { detail: StepDetail | null } & Record<string, unknown>>(report('steps'), [code, name]);
   const took = Object.assign({}, ...steps.map(({ detail }) => detail?.seconds ?? {})) as Readonly<Record<string, number>>;
-  const tables = await database.query<Omit<ReportedTable, 'seconds'> & Record<string, unknown>>(report('tables'), [code]);
+  const size = { sql: report((await isDistributed(database)) ? 'size_on_nodes' : 'size') };
+  const tables = await database.query<Omit<ReportedTable, 'seconds'> & Record<string, unknown>>(report('tables', { size }), [code]);
   return {
     region: { code, name },
     publications,

@@ -1,8 +1,45 @@
 -- purpose: one parcel's record as it was answered at the end of a day
--- reads: ledger.publication, ledger.swap
--- writes: api.parcel_as_of
+-- reads: history.retired, ledger.publication, ledger.swap
+-- writes: api.keeps_history, api.retired_parcel_at, api.parcel_as_of
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude
+
+create or replace function api.keeps_history() returns bool
+language plpgsql stable as $$
+begin
+  -- Only with Citus there is such a table.
+  if to_regclass('pg_catalog.pg_dist_partition') is null then
+    return true;
+  end if;
+  return not exists (
+    select
+    from pg_catalog.pg_dist_partition d
+    where d.logicalrelid = 'core.parcel'::regclass
+  );
+end
+$$;
+comment on function api.keeps_history() is 'Whether what goes out of force is kept: not of parcels that lie on several nodes';
+
+create or replace function api.retired_parcel_at(p_fid int4, p_moment timestamptz) returns json
+language plpgsql stable as $$
+declare
+  v_then history.retired;
+begin
+  select h.*
+  into v_then
+  from history.retired h
+  join ledger.swap s on s.swap_id = h.until_swap
+  where h.fid = p_fid
+    and s.happened_at >= p_moment
+  order by s.happened_at
+  limit 1;
+  if v_then is null then
+    return api.retired_parcel(p_fid);
+  end if;
+  return case when v_then.retired then json_build_object('successor_fid', v_then.successor_fid) end;
+end
+$$;
+comment on function api.retired_parcel_at(int4, timestamptz) is 'As api.retired_parcel, as it was just before a moment';
 
 create or replace function api.parcel_as_of(p_fid int4, p_include text[], p_day date, out publication text, out answer text, out refusal json)
 language plpgsql volatile security definer
@@ -14,15 +51,15 @@ declare
   v_since timestamptz;
   v_first date;
   v_swap ledger.swap;
+  v_withdrawn text;
   v_retired json;
-  v_gone bool;
 begin
   perform api.hold_publication();
   publication := api.publication_tag(v_region);
   v_since := past.since(v_region);
   v_first := (v_since at time zone 'Europe/Rome')::date;
   if v_since is null or v_moment <= v_since then
-    refusal := json_build_object('reason', 'not_kept', 'kept_since', v_first);
+    refusal := json_build_object('reason', case when api.keeps_history() then 'not_kept' else 'never_kept' end, 'kept_since', v_first);
     return;
   end if;
   select *
@@ -32,11 +69,13 @@ begin
     and s.happened_at < v_moment
   order by s.swap_id desc
   limit 1;
-  if v_swap.publication_id is null or not exists (select from ledger.publication u where u.unit_code = v_region and u.state = 'current') then
-    refusal := json_build_object('reason', 'withdrawn', 'kept_since', v_first);
-    return;
+  if v_swap.publication_id is null then
+    v_withdrawn := 'withdrawn_then';
+  elsif not exists (select from ledger.publication u where u.unit_code = v_region and u.state = 'current') then
+    v_withdrawn := 'withdrawn';
+  else
+    answer := past.record_at(p_fid, p_include, v_moment);
   end if;
-  answer := past.record_at(p_fid, p_include, v_moment);
   if answer is not null then
     answer := left(answer, -2) || ',"as_of":' || json_build_object(
       'date', p_day,
@@ -45,21 +84,14 @@ begin
     ) || '}}';
     return;
   end if;
-  -- It had gone when it had been there: what is kept says so, or, where nothing became of it since, the register does.
-  v_retired := api.retired_parcel(p_fid);
-  v_gone := exists (
-    select
-    from history.parcel h
-    where h.fid = p_fid
-      and h.until_swap <= v_swap.swap_id
-      and not h.absent
-  ) or v_retired is not null and not exists (
-    select
-    from history.parcel h
-    where h.fid = p_fid
-      and h.until_swap > v_swap.swap_id
+  -- Who had gone had gone whatever was withdrawn.
+  v_retired := api.retired_parcel_at(p_fid, v_moment);
+  refusal := json_build_object(
+    'reason', case when v_retired is null then coalesce(v_withdrawn, 'not_there') else 'gone' end,
+    'kept_since', v_first,
+    'successor_fid', v_retired -> 'successor_fid'
   );
-  refusal := json_build_object('reason', case when v_gone then 'gone' else 'not_there' end, 'kept_since', v_first, 'successor_fid', v_retired -> 'successor_fid');
 end
 $$;
-comment on function api.parcel_as_of(int4, text[], date) is 'The record of api.parcel as it was answered at the end of a day, Europe/Rome, as JSON text with meta.as_of; or why there is none: not_kept: nothing was published by then, or it is no longer kept; withdrawn: nothing of the region was or is served; gone: the parcel was no longer published; not_there: it was not yet. kept_since: the first day that is answered for; publication: as in other answers';
+comment on function api.parcel_as_of(int4, text[], date) is
+  'The record of api.parcel as it was answered at the end of a day, Europe/Rome, as JSON text with meta.as_of; or why there is none: not_kept: nothing was published by then, or it is no longer kept; never_kept: the same, and nothing is kept on several nodes; gone: the parcel was no longer published; withdrawn_then: nothing of the region was served; withdrawn: it was, and nothing of the region is served now; not_there: there was no such parcel yet. kept_since: the first day that is answered for; publication: as in other answers';

@@ -1,5 +1,5 @@
 -- purpose: what was in force at a moment: rows that a publication takes out of force are kept, and read as if they still were
--- reads: core.parcel_register, ledger.publication, ledger.publication_table, ledger.swap
+-- reads: core.parcel, core.parcel_register, ledger.publication, ledger.publication_table, ledger.swap
 -- writes: ledger.swap
 -- grain: one row per thing that was in force from one swap to another
 -- crs: none
@@ -292,41 +292,34 @@ select min(swap_id) as swap
 from ledger.swap
 where unit_code = $1
 
--- statement: known
--- Until when there is history of a row's key.
-(
-  select max(h.until_swap) as until_swap
-  from :"history" h
-  where :"same"
-)
-
--- statement: leaving
--- Rows that are no more, or say something else.
+-- statement: keep_rows
+-- Rows that are no more, or say something else; and of rows that are new that there was none. In one pass over both tables.
 insert into :"history" (:"columns", from_swap, until_swap, absent)
 select
-  :"w.columns",
-  coalesce(e.until_swap, $2),
+  :"d.columns",
+  coalesce(
+    -- Until when there is history of the row's key.
+    (
+      select max(h.until_swap)
+      from :"history" h
+      where :"same"
+    ),
+    $2
+  ),
   $1,
-  false
-from (:"leaving") w
-left join (:"coming") n using (:"key")
-cross join lateral :"known" e
-where n.there_ is null
-  -- Byte for byte, whatever the types: a cast, or each column would be compared with its own operator.
-  or row(:"w.content")::record *<> row(:"n.content")::record
-
--- statement: arriving
--- That there was none before, of rows that are new.
-insert into :"history" (:"key", from_swap, until_swap, absent)
-select
-  :"w.key",
-  coalesce(e.until_swap, $2),
-  $1,
-  true
-from (:"coming") w
-left join (:"leaving") n using (:"key")
-cross join lateral :"known" e
-where n.there_ is null
+  d.absent
+from (
+  select
+    :"key",
+    :"w.others",
+    w.there_ is null as absent
+  from (:"leaving") w
+  full join (:"coming") n using (:"key")
+  where w.there_ is null
+    or n.there_ is null
+    -- Byte for byte, whatever the types: a cast, or each column would be compared with its own operator.
+    or row(:"w.content")::record *<> row(:"n.content")::record
+) d
 
 -- statement: rows
 select
@@ -432,12 +425,56 @@ where s.unit_code in (0, $1)
 order by greatest(s.happened_at, k.since), s.unit_code desc
 
 -- statement: record
-select past.record_at($1, $2, $3::timestamptz) as record
+select
+  past.record_at($1, $2, $3::timestamptz) as record,
+  api.retired_parcel_at($1, $3::timestamptz) as retired
+
+-- statement: keeps_history
+select api.keeps_history() as keeps
 
 -- statement: fid
--- Of a reference that ever had one.
-select fid
-from core.parcel_register
-where reference = $1
-order by retired_on is not null, region_code
+-- Of a reference that ever had one; region by region, as its index goes.
+select r.fid
+from unnest($2::int2[]) as g (code)
+cross join lateral (
+  select
+    k.fid,
+    k.retired_on
+  from core.parcel_register k
+  where k.region_code = g.code
+    and k.reference = $1
+  offset 0
+) r
+order by r.retired_on is not null, g.code
 limit 1
+
+-- statement: references_of
+-- What a parcel is called in force, was called, or was when it went.
+select p.reference
+from core.parcel p
+where p.fid = $1
+union
+select h.reference
+from history.parcel h
+where h.fid = $1
+  and not h.absent
+union
+select k.reference
+from core.parcel_register k
+where k.region_code = core.region_of($1)
+  and k.fid = $1
+  and k.retired_on is not null
+
+-- statement: other_fids
+select distinct r.fid
+from unnest($2::text[]) as n (reference)
+cross join unnest($3::int2[]) as g (code)
+cross join lateral (
+  select k.fid
+  from core.parcel_register k
+  where k.region_code = g.code
+    and k.reference = n.reference
+  offset 0
+) r
+where r.fid <> $1
+order by r.fid

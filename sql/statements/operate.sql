@@ -43,7 +43,7 @@ join ledger.release r on r.release_id = e.release_id
 join ledger.member m on m.member_id = e.member_id
 join ledger.file f on f.file_id = m.file_id
 where e.fid = $1
-order by e.field, e.measure desc nulls last, e.release_id, e.member_id, e.position
+order by e.field, e.measure desc nulls last, e.release_id, e.member_id, e.position, e.value collate "C"
 
 -- statement: files_called
 select

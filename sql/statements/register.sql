@@ -1,6 +1,6 @@
 -- purpose: the register of fids, when parcels come and go
 -- reads: core.parcel, core.parcel_register
--- writes: core.parcel_register
+-- writes: core.parcel_register, history.retired
 -- grain: a row per parcel that was ever published
 -- crs: EPSG:4326, longitude latitude in degrees
 
@@ -20,35 +20,67 @@ exists (
 )
 
 -- statement: come_back
+-- What the register says no longer is kept, here and below; references may share a fid.
+with was as (
+  select
+    r.region_code,
+    r.reference,
+    r.fid,
+    r.successor_fid
+  from core.parcel_register r
+  where r.region_code = $1
+    and r.retired_on is not null
+    and exists (
+      select
+      from :"now" p
+      where p.fid = r.fid
+    )
+),
+kept as (
+  insert into history.retired (fid, until_swap, retired, successor_fid)
+  select
+    fid,
+    $2,
+    true,
+    successor_fid
+  from was
+  on conflict do nothing
+)
 update core.parcel_register r
 set
   retired_on = null,
   drawing = null,
   point = null,
   successor_fid = null
-where r.region_code = $1
-  and r.retired_on is not null
-  and exists (
-    select
-    from :"now" p
-    where p.fid = r.fid
-  )
+from was w
+where r.region_code = w.region_code
+  and r.reference = w.reference
 
 -- statement: retire
-update core.parcel_register r
-set
-  retired_on = current_date,
-  drawing = core.drawing(w.geom),
-  point = w.point
-from :"leaving" w
-:"among"
-where r.region_code = $1
-  and r.fid = w.fid
-  and not exists (
-    select
-    from :"now" p
-    where p.fid = w.fid
-  )
+with leaver as (
+  update core.parcel_register r
+  set
+    retired_on = current_date,
+    drawing = core.drawing(w.geom),
+    point = w.point
+  from :"leaving" w
+  :"among"
+  where r.region_code = $1
+    and r.fid = w.fid
+    and not exists (
+      select
+      from :"now" p
+      where p.fid = w.fid
+    )
+  returning r.fid
+)
+insert into history.retired (fid, until_swap, retired)
+select
+  fid,
+  $2,
+  false
+from leaver
+on conflict do nothing
 
 -- statement: among
 join :"fids" using (fid)
@@ -106,10 +138,30 @@ found as materialized (
   where r.point is not null
     and r.point && (select geom from box)
     and (:"moved")
+),
+was as (
+  select
+    r.region_code,
+    r.reference,
+    r.fid,
+    r.successor_fid,
+    f.fid as now_fid
+  from core.parcel_register r
+  join found f using (region_code, reference)
+  where r.successor_fid is distinct from f.fid
+),
+kept as (
+  insert into history.retired (fid, until_swap, retired, successor_fid)
+  select
+    fid,
+    $3,
+    true,
+    successor_fid
+  from was
+  on conflict do nothing
 )
 update core.parcel_register r
-set successor_fid = f.fid
-from found f
-where r.region_code = f.region_code
-  and r.reference = f.reference
-  and r.successor_fid is distinct from f.fid
+set successor_fid = w.now_fid
+from was w
+where r.region_code = w.region_code
+  and r.reference = w.reference

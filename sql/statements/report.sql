@@ -24,13 +24,12 @@ where p.unit_code in (0, $1)
 order by 1, 3
 
 -- statement: tables
--- A table of Italy is swapped whole and bears the parent's name.
 select
   p.unit_code::int4 as unit,
   t.relation,
   t.partition,
   t.rows,
-  pg_total_relation_size(to_regclass(format('%I.%I', split_part(t.relation, '.', 1), case p.unit_code when 0 then split_part(t.relation, '.', 2) else t.partition end))) as bytes,
+  :"size" as bytes,
   b.rows as rows_before,
   coalesce(b.partition = t.partition, false) as stands
 from ledger.publication p
@@ -41,9 +40,23 @@ left join ledger.publication q
 left join ledger.publication_table b
   on b.publication_id = q.publication_id
   and b.relation = t.relation
+-- A table of Italy is swapped whole and bears the parent's name.
+cross join lateral (
+  select to_regclass(format('%I.%I', split_part(t.relation, '.', 1), case p.unit_code when 0 then split_part(t.relation, '.', 2) else t.partition end)) as id
+) c
 where p.unit_code in (0, $1)
   and p.state = 'current'
 order by 1, t.relation collate "C"
+
+-- statement: size
+pg_total_relation_size(c.id)
+
+-- statement: size_on_nodes
+-- Of what is distributed, too: the coordinator has none of its rows.
+case
+  when exists (select from pg_dist_partition d where d.logicalrelid = c.id) then citus_total_relation_size(c.id)
+  else pg_total_relation_size(c.id)
+end
 
 -- statement: releases
 -- What a release says that it came to, and the same counted again from what is kept of each member, reject and duplicate.

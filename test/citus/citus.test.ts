@@ -8,7 +8,7 @@ import { rollback } from '../../pipelines/build/publish.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { tableFilesOf } from '../../pipelines/contract/sql-files.ts';
-import { findRegion } from '../../pipelines/contract/regions.ts';
+import { findRegion, firstFid } from '../../pipelines/contract/regions.ts';
 import { cellsOf } from '../../pipelines/deliver/columns.ts';
 import { exportRegion } from '../../pipelines/deliver/export.ts';
 import { FORMATS } from '../../pipelines/deliver/formats.ts';
@@ -18,7 +18,10 @@ import { isDistributed } from '../../pipelines/db/distributed.ts';
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
 import { withRun } from '../../pipelines/ledger/ledger.ts';
 import { diff } from '../../pipelines/operate/diff.ts';
+import { explain } from '../../pipelines/operate/explain.ts';
+import { parcelHistory } from '../../pipelines/operate/history.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
+import { readRegionReport } from '../../pipelines/operate/region-report.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { upgrade } from '../../pipelines/run/upgrade.ts';
 import { readConfig } from '../../pipelines/config.ts';
@@ -158,6 +161,36 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
     }
   });
 
+  it('draw, suggest, explain and report as one does', async () => {
+    const fids = (await plain.query<{ fid: number }>('select fid from core.parcel order by fid limit 3')).map(({ fid }) => fid);
+    const kinds = ['land', 'road', 'water'];
+    const asked = [
+      ['select facts, drawings from api.tile_parcels($1, $2, $3, $4, 300)', [[13, 41, 15, 43], kinds, SECTION_NAMES, [firstFid(REGION), firstFid(REGION + 1)]]],
+      ['select facts, drawings from api.tile_comuni($1, 0.0001, null)', [[13, 41, 15, 43]]],
+      ['select answer from api.map_comuni($1)', [REGION]],
+      ['select answer from api.map_samples($1)', [['Z001', 'Z002', 'Z003']]],
+      ["select completions from api.completions('ro', '{ro}')", []],
+    ] as const;
+    for (const [sql, parameters] of asked) expect(await nodes.query(sql, parameters), sql).toEqual(await plain.query(sql, parameters));
+    // Numbers of releases and runs, times and sizes are each database's own.
+    const own = ['release', 'release_id', 'member_id', 'run', 'seconds', 'bytes'];
+    const comparable = (told: unknown): unknown => JSON.parse(JSON.stringify(told, (name, value: unknown) => (own.includes(name) || name.endsWith('_at') ? null : value)));
+    for (const section of SECTION_NAMES) {
+      const told = async (database: Database): Promise<unknown> => {
+        const { evidence, ...explained } = await explain(await contextOn(database), fids[1]!, section);
+        return comparable({ ...explained, evidence: evidence.map((each) => JSON.stringify(comparable(each))).sort() });
+      };
+      expect(await told(nodes), section).toEqual(await told(plain));
+    }
+    const reported = async (database: Database): Promise<unknown> => {
+      const report = await readRegionReport(await contextOn(database), findRegion(REGION)!);
+      expect(report.tables.filter(({ bytes, rows }) => rows > 0 && (bytes ?? 0) < rows)).toEqual([]);
+      const { releases, ...rest } = report;
+      return comparable({ ...rest, releases: releases.map((each) => JSON.stringify(comparable(each))).sort() });
+    };
+    expect(await reported(nodes)).toEqual(await reported(plain));
+  });
+
   it('let the server\'s role execute the interface and nothing else, on the coordinator and on the workers', async () => {
     const url = new URL(urlOf(nodes));
     await nodes.query("do $$ begin create role mappale_test_reader login password 'reader' in role mappale_api; exception when duplicate_object then null; end $$");
@@ -240,7 +273,11 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
       return (await nodes.query<{ answer: string | null; refusal: unknown }>(sql, [parcel!.fid, SECTION_NAMES, daysAgo]))[0]!;
     };
     expect(JSON.parse((await asOf(0)).answer!)).toMatchObject({ fid: parcel!.fid, meta: { as_of: { publication: expect.any(Number) as number } } });
-    expect(await asOf(1)).toMatchObject({ answer: null, refusal: { reason: 'not_kept' } });
+    expect(await asOf(1)).toMatchObject({ answer: null, refusal: { reason: 'never_kept' } });
+    expect((await parcelHistory(plain, parcel!.fid)).keeps_history).toBe(true);
+    const history = await parcelHistory(nodes, parcel!.fid);
+    expect(history.keeps_history).toBe(false);
+    expect(history.fields.every(({ values }) => values.length === 1)).toBe(true);
     const [swaps] = await nodes.query<{ n: number }>('select count(*) as n from ledger.swap where unit_code = $1', [REGION]);
     expect(swaps!.n).toBe(1);
   });

@@ -3,6 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { rollback, withdraw } from '../../pipelines/build/publish.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import type { Database } from '../../pipelines/db/index.ts';
+import { releaseHold } from '../../pipelines/ledger/hold.ts';
 import { withRun } from '../../pipelines/ledger/ledger.ts';
 import { parcelHistory } from '../../pipelines/operate/history.ts';
 import { prune } from '../../pipelines/operate/prune.ts';
@@ -17,8 +18,10 @@ import { contextOn, loadOptions } from '../harness/region.ts';
 /** Between two happenings. */
 const DAYS = 20;
 
-/** What was answered of a parcel: its record, or that it was gone, or nothing. */
-type Answered = Readonly<Record<string, unknown>> | 'gone' | 'not_there' | 'withdrawn';
+/** What was answered of a parcel: its record, or that it was gone, with its successor, or nothing. */
+type Answered = Readonly<Record<string, unknown>> | { readonly gone: number | null } | 'not_there' | 'withdrawn_then';
+/** What is told of a day besides. */
+type Told = Answered | 'not_kept' | 'withdrawn';
 
 /** Everything that was answered at one moment, by fid. */
 type Moment = ReadonlyMap<number, Answered>;
@@ -64,28 +67,31 @@ async function stored(database: Database, tables: readonly Kept[]): Promise<Reco
 async function answered(database: Database, fids: readonly number[]): Promise<Moment> {
   const found = new Map<number, Answered>();
   for (const fid of fids) {
-    const [answer] = await database.query<{ record: Record<string, unknown> | null; retired: object | null; withdrawn: boolean }>(
+    const [answer] = await database.query<{ record: Record<string, unknown> | null; retired: { successor_fid: number | null } | null; withdrawn: boolean }>(
       `select api.parcel($1, $2) as record, api.retired_parcel($1) as retired,
          not exists (select from ledger.publication where unit_code = $3 and state = 'current') as withdrawn`, [fid, SECTION_NAMES, REGION],
     );
     const { record, retired, withdrawn } = answer!;
-    found.set(fid, withdrawn ? 'withdrawn' : record ?? (retired === null ? 'not_there' : 'gone'));
+    found.set(fid, record ?? (retired !== null ? { gone: retired.successor_fid } : withdrawn ? 'withdrawn_then' : 'not_there'));
   }
   return found;
 }
 
 interface AsOf extends Record<string, unknown> {
   readonly answer: string | null;
-  readonly refusal: { readonly reason: string; readonly kept_since: string } | null;
+  readonly refusal: { readonly reason: string; readonly kept_since: string; readonly successor_fid: number | null } | null;
 }
 
 /** What is told of the end of the day so many days ago. */
-async function asOf(database: Database, fid: number, daysAgo: number): Promise<{ told: Answered | 'not_kept'; meta: unknown; keptSince: string | null }> {
+async function asOf(database: Database, fid: number, daysAgo: number): Promise<{ told: Told; meta: unknown; keptSince: string | null }> {
   const [found] = await database.query<AsOf>(
     "select answer, refusal from api.parcel_as_of($1, $2, (now() at time zone 'Europe/Rome')::date - $3::int4)", [fid, SECTION_NAMES, daysAgo],
   );
   const { answer, refusal } = found!;
-  if (answer === null) return { told: refusal!.reason as Answered | 'not_kept', meta: null, keptSince: refusal!.kept_since };
+  if (answer === null) {
+    const { reason, kept_since: keptSince, successor_fid: gone } = refusal!;
+    return { told: reason === 'gone' ? { gone } : (reason as Told), meta: null, keptSince };
+  }
   const { meta: { as_of: meta, ...rest }, ...record } = JSON.parse(answer) as { meta: Record<string, unknown> };
   return { told: { ...record, meta: rest }, meta, keptSince: null };
 }
@@ -103,6 +109,8 @@ describeEngines('history', (engine) => {
   const moments: Moment[] = [];
   const expected: Record<string, number> = {};
   const said: string[] = [];
+  /** What was in force last, by table: of a withdrawn region nothing leaves before something else comes. */
+  const lasting = new Map<string, Rows>();
 
   const asRun = <T>(command: string, work: (run: number) => Promise<T>): Promise<T> =>
     withRun(database, { command, arguments: {}, version: 'test', host: 'test' }, ({ runId }) => work(runId));
@@ -115,16 +123,50 @@ describeEngines('history', (engine) => {
     expect(failures).toEqual([]);
   }
 
+  const stateOf = async (state: 'current' | 'previous', unit = REGION): Promise<boolean> => {
+    const [found] = await database.query<{ there: boolean }>('select exists (select from ledger.publication where unit_code = $1 and state = $2) as there', [unit, state]);
+    return found!.there;
+  };
+  const back = async (unit = REGION): Promise<void> => {
+    if (await stateOf('previous', unit)) await asRun('rollback', (run) => rollback(database, unit, run));
+  };
+  const withdrawn = (): Promise<unknown> => asRun('withdraw', (run) => withdraw(database, REGION, run, null));
+  const anew = async (version: number): Promise<void> => {
+    await releaseHold(database, REGION, null);
+    await publish(version);
+  };
+
   /** Something happens, and days go by. */
   async function happens(what: string, work: () => Promise<unknown>): Promise<void> {
     await database.query(`update ledger.swap set happened_at = happened_at - interval '${DAYS} days', kept_from = kept_from - interval '${DAYS} days'`);
-    const before = new Map<string, Rows>();
-    for (const table of tables) before.set(table.history, await rowsOf(database, table));
     await work();
     said.push(what);
     moments.push(await answered(database, fids));
-    // Of a withdrawn region nothing leaves before something else comes.
-    for (const table of tables) expected[table.history] = (expected[table.history] ?? 0) + different(before.get(table.history)!, await rowsOf(database, table));
+    if (await stateOf('current')) await countRows();
+  }
+
+  async function countRows(): Promise<void> {
+    for (const table of tables) {
+      const now = await rowsOf(database, table);
+      const before = lasting.get(table.history);
+      lasting.set(table.history, now);
+      if (before !== undefined) expected[table.history] = (expected[table.history] ?? 0) + different(before, now);
+    }
+  }
+
+  /** Every moment is told as it was answered then. */
+  async function holds(): Promise<void> {
+    const served = await stateOf('current');
+    for (const [index, moment] of moments.entries()) {
+      const daysAgo = (moments.length - 1 - index) * DAYS;
+      const when = `after ${said.slice(0, index).join(', ') || 'the first load'}, then ${said.slice(index).join(', ')}`;
+      for (const fid of fids) {
+        const then = moment.get(fid)!;
+        // While a region is withdrawn nothing of it is served, of no day.
+        const now = served || then === 'withdrawn_then' || (typeof then === 'object' && 'gone' in then) ? then : 'withdrawn';
+        expect((await asOf(database, fid, daysAgo)).told, `${fid} ${when}`).toEqual(now);
+      }
+    }
   }
 
   beforeAll(async () => {
@@ -143,6 +185,7 @@ describeEngines('history', (engine) => {
     fids = [...near, ...all.filter((_, index) => index % 40 === 0)].map(({ fid }) => fid);
     fids.push(1_499_999_999);
     moments.push(await answered(database, fids));
+    await countRows();
   });
   afterAll(() => region.remove());
 
@@ -173,44 +216,94 @@ describeEngines('history', (engine) => {
       ['parcels return', () => publish(0)],
       ['other prices', (number) => publish(1 + (number % 5), (folder) => raisePrices(folder, 10 * number))],
       ['other zones', (number) => publish(0, (folder) => seismicZones(folder, String(1 + (number % 4))))],
-      ['rollback', () => asRun('rollback', (run) => rollback(database, REGION, run))],
-      ['rollback of Italy', async () => {
-        const [italy] = await database.query<{ n: number }>("select count(*) as n from ledger.publication where unit_code = 0 and state = 'previous'");
-        if (italy!.n > 0) await asRun('rollback', (run) => rollback(database, 0, run));
-      }],
+      ['rollback', () => back()],
+      ['rollback of Italy', () => back(0)],
       ['prune', () => prune(database, context.sources, false)],
+      ['withdrawn and back', async () => {
+        await withdrawn();
+        await back();
+      }],
     ];
     await happens('other files', () => publish(1));
-    await happens('rollback', () => asRun('rollback', (run) => rollback(database, REGION, run)));
+    await happens('rollback', () => back());
     for (let number = 2; number <= happenings; number += 1) {
       const [what, work] = kinds[Math.floor(random.next() * kinds.length)]!;
       await happens(what, () => work(number));
     }
-    await happens('withdrawn and back', async () => {
-      await asRun('withdraw', (run) => withdraw(database, REGION, run, null));
-      await asRun('rollback', (run) => rollback(database, REGION, run));
-    });
-    for (const [index, moment] of moments.entries()) {
-      const daysAgo = (moments.length - 1 - index) * DAYS;
-      const when = `after ${said.slice(0, index).join(', ') || 'the first load'}, then ${said.slice(index).join(', ')}`;
-      for (const fid of fids) expect((await asOf(database, fid, daysAgo)).told, `${fid} ${when}`).toEqual(moment.get(fid));
-    }
+    await happens('withdrawn', withdrawn);
+    await holds();
+    await expect(parcelHistory(database, fids[0]!)).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2 });
+    // A parcel goes that was not served any more, and one that had gone is there again.
+    await happens('published anew', () => anew(2));
+    await happens('withdrawn', withdrawn);
+    await happens('back', () => back());
+    await happens('withdrawn', withdrawn);
+    await happens('published anew', () => anew(0));
+    await holds();
     expect(await stored(database, tables), said.join(', ')).toEqual(expected);
     expect(Object.values(expected).reduce((sum, rows) => sum + rows, 0)).toBeGreaterThan(0);
   });
 
-  it('lists what a parcel was, value by value', async () => {
-    const fid = fids[3]!;
-    const { fields } = await parcelHistory(database, fid);
+  it('lists what a parcel was: the values of each moment are those of the record that was answered', async () => {
+    for (const fid of fids) {
+      const { fields, absences, kept_since: keptSince } = await parcelHistory(database, fid);
+      for (const { section, field, values } of fields) {
+        for (const [index, { value, since, until }] of values.entries()) {
+          const next = values[index + 1];
+          expect(until === null).toBe(next === undefined && absences.at(-1)?.until !== null);
+          // Times are told in seconds: what was withdrawn and back within one has no width.
+          if (next?.since === until && !absences.some((absence) => absence.since === until)) expect(next?.value, `${fid} ${section}.${field} ${since}`).not.toEqual(value);
+        }
+      }
+      for (const [index, moment] of moments.entries()) {
+        // Half way to what happened next.
+        const time = new Date(Date.now() - ((moments.length - 1 - index) * DAYS - DAYS / 2) * 86_400_000).toISOString();
+        const within = ({ since, until }: { since: string; until: string | null }): boolean => since <= time && (until === null || time < until);
+        const then = moment.get(fid)!;
+        const when = `${fid} after ${said.slice(0, index).join(', ') || 'the first load'} of ${said.join(', ')}`;
+        const found = new Map(fields.flatMap(({ section, field, values }) => values.filter(within).filter(({ value }) => value !== undefined).map(({ value }) => [`${section} ${field}`, value])));
+        const absent = absences.filter(within).map(({ why, successor_fid: gone }) => (why === 'gone' ? { gone } : why === 'withdrawn' ? 'withdrawn_then' : why));
+        if (typeof then === 'string' || 'gone' in then) expect([absent, found.size], when).toEqual([[then], 0]);
+        else {
+          expect([absent, found.get('basic fid'), found.get('basic area_m2')], when).toEqual([[], fid, (then['basic'] as Record<string, unknown>)['area_m2']]);
+          const zone = (then['risk'] as Record<string, unknown> | null)?.['seismic_zone'];
+          expect(found.get('risk seismic_zone'), when).toEqual(zone);
+        }
+      }
+      expect(keptSince).toMatch(/Z$/);
+    }
+    const { fields } = await parcelHistory(database, fids[3]!);
     const zones = fields.find(({ section, field }) => section === 'risk' && field === 'seismic_zone')!.values;
     expect(zones.length).toBeGreaterThan(1);
-    for (const [index, { value, until }] of zones.entries()) {
-      expect(until).toBe(zones[index + 1]?.since ?? null);
-      if (index > 0) expect(value).not.toEqual(zones[index - 1]!.value);
-    }
-    const now = moments.at(-1)!.get(fid) as Record<string, Record<string, unknown>>;
-    expect(zones.at(-1)!.value).toBe(now['risk']!['seismic_zone']);
     expect(zones[0]!.release).toMatch(/\(.+\)/);
+  });
+
+  it('a day ends at midnight in Italy, also after a night that is an hour shorter or longer, and of two swaps on a day the later one counts', async () => {
+    const moment = moments.at(-1)!;
+    const fid = fids.find((each) => typeof moment.get(each) === 'object' && !('gone' in (moment.get(each) as object)))!;
+    const before = await database.query<{ id: number; at: string }>('select swap_id as id, happened_at::text as at from ledger.swap');
+    const told = async (day: string): Promise<string> => {
+      const [found] = await database.query<AsOf>('select answer, refusal from api.parcel_as_of($1, $2, $3::date)', [fid, SECTION_NAMES, day]);
+      return found!.answer === null ? found!.refusal!.reason : 'record';
+    };
+    // The last swap brought the region back.
+    for (const [last, dayBefore, day] of [
+      ['2025-03-29T22:59:59.999999Z', '2025-03-28', '2025-03-29'], ['2025-03-29T23:00:00Z', '2025-03-29', '2025-03-30'],
+      ['2025-03-30T21:59:59.999999Z', '2025-03-29', '2025-03-30'], ['2025-03-30T22:00:00Z', '2025-03-30', '2025-03-31'],
+      ['2025-10-25T21:59:59.999999Z', '2025-10-24', '2025-10-25'], ['2025-10-25T22:00:00Z', '2025-10-25', '2025-10-26'],
+      ['2025-10-26T22:59:59.999999Z', '2025-10-25', '2025-10-26'], ['2025-10-26T23:00:00Z', '2025-10-26', '2025-10-27'],
+    ] as const) {
+      const apart = async (interval: string): Promise<void> => {
+        const sql = 'update ledger.swap set happened_at = $1::timestamptz - ((select max(swap_id) from ledger.swap where unit_code = $3) - swap_id) * $2::interval';
+        await database.query(sql, [last, interval, REGION]);
+      };
+      await apart('3 days');
+      expect([last, await told(dayBefore), await told(day)]).toEqual([last, 'withdrawn_then', 'record']);
+      // All on one day, but for those at its very beginning.
+      await apart('1 microsecond');
+      expect([last, await told(day)]).toEqual([last, 'record']);
+    }
+    for (const { id, at } of before) await database.query('update ledger.swap set happened_at = $2::timestamptz where swap_id = $1', [id, at]);
   });
 
   describe('that is pruned', () => {
@@ -231,8 +324,7 @@ describeEngines('history', (engine) => {
             expect(keptSince).toMatch(/^\d{4}-\d\d-\d\d$/);
           } else {
             expect(daysAgo).toBeLessThan(32);
-            // That a parcel had been there before may be no longer known of one that came back since.
-            if (told !== 'not_there' || moment.get(fid) !== 'gone') expect(told).toEqual(moment.get(fid));
+            expect(told).toEqual(moment.get(fid));
           }
         }
       }

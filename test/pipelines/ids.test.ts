@@ -2,7 +2,7 @@
 import { writeFileSync } from 'node:fs';
 import { copyFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { afterAll, beforeAll, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
 import { firstFid, regionOfFid } from '../../pipelines/contract/regions.ts';
@@ -102,6 +102,33 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     service = await serviceOn(database, url);
     key = await service.token();
     await run(MOLISE);
+  });
+  /** Path → status and body, of what became something else, or may have. */
+  const answeredOf = async (fids: readonly number[], asOf = ''): Promise<Map<number, unknown>> => {
+    const found = new Map<number, unknown>();
+    // More than one may ask for in an hour.
+    const fresh = await service.token();
+    for (const fid of fids) {
+      const { status, body } = await service.ask(`/parcels/${fid}?include=basic,risk${asOf}`, { key: fresh });
+      const { meta, details, ...rest } = body as Record<string, Record<string, unknown>>;
+      found.set(fid, { status, ...(status === 200 ? { ...rest, coverage: meta!['coverage'], licenses: meta!['licenses'] } : { error: body!['error'], successor: details!['successor_fid'] ?? null }) });
+    }
+    return found;
+  };
+  const watched = async (): Promise<number[]> => {
+    const rows = await context.database.query<{ fid: number }>(
+      `select fid from core.parcel_register where retired_on is not null or successor_fid is not null or taken_from is not null or hashint4(fid) % 50 = 0
+       union select fid from history.parcel union select fid from history.retired order by 1`,
+    );
+    return rows.map(({ fid }) => fid).filter((_, index, all) => index % Math.ceil(all.length / 60) === 0);
+  };
+  /** What was answered after each test, and then a day went by. */
+  const days: { readonly answers: Map<number, unknown>; readonly regions: ReadonlySet<number> }[] = [];
+  afterEach(async () => {
+    const regions = await context.database.query<{ unit: number }>('select distinct unit_code as unit from ledger.swap');
+    const fids = [...new Set([...(days.at(-1)?.answers.keys() ?? []), ...twins?.was ?? [], ...twins?.now ?? [], ...(await watched())])];
+    days.push({ answers: await answeredOf(fids), regions: new Set(regions.map(({ unit }) => unit)) });
+    await context.database.query("update ledger.swap set happened_at = happened_at - interval '1 day'");
   });
   afterAll(async () => {
     await service.close();
@@ -229,6 +256,22 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     expect(again.size).toBe(before.size);
     expect([...again.values()].filter((fid) => [...before.values()].includes(fid))).toEqual([]);
     expect(await recount(context.database)).toEqual(await inForce(context.database));
+  });
+
+  it('is told of each day as it was answered then, by its fids of then, with the successors of then', async () => {
+    const told = days.slice();
+    const wrong: unknown[] = [];
+    for (const [index, { answers, regions }] of told.entries()) {
+      const [day] = await context.database.query<{ day: string }>("select ((now() at time zone 'Europe/Rome')::date - $1::int4)::text as day", [told.length - index]);
+      // Of a region that was not published yet nothing is known, and nothing was there.
+      const fids = [...answers.keys()].filter((fid) => regions.has(regionOfFid(fid)));
+      for (const [fid, now] of await answeredOf(fids, `&as_of=${day!.day}`)) {
+        if (JSON.stringify(now) !== JSON.stringify(answers.get(fid))) wrong.push([index, fid, answers.get(fid), now]);
+      }
+    }
+    expect(wrong).toEqual([]);
+    const successors = new Set(told.flatMap(({ answers }) => [...answers.values()].map((each) => (each as { successor?: number | null }).successor ?? null)));
+    expect(successors.size).toBeGreaterThan(2);
   });
 
   async function expectMoved(before: Map<string, number>, after: Map<string, number>, region: number): Promise<void> {
