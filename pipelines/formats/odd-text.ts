@@ -4,13 +4,10 @@ import { readRows, typesOf, type Columns } from './copy.ts';
 
 /**
  * What no list of places holds and wrong decoding makes: the replacement character, control characters between 0x80 and 0x9f,
- * letters that stand where UTF-8 was read as windows-1252 (`ForlÃ¬`), windows-1252 letters of no language spoken in Italy,
- * which are bytes that UTF-8 never has, and what `CUT_TEXT` has.
+ * letters that stand where UTF-8 was read as windows-1252 (`ForlÃ¬`), and windows-1252 letters of no language spoken in Italy,
+ * which are bytes that UTF-8 never has.
  */
-export const ODD_TEXT = /[\u0010-\u0019\u001b-\u001f\ufffd\u0080-\u009f\u00fe\u00ff\u00de\u00f0\u00d0]|[\u00c2\u00c3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/;
-
-/** What is left of quotation marks and dashes (U+2010 to U+201F) where each letter was cut to a byte. 0x1A ends a text under DOS. */
-export const CUT_TEXT = /[\u0010-\u0019\u001b-\u001f]/;
+export const ODD_TEXT = /[\ufffd\u0080-\u009f\u00fe\u00ff\u00de\u00f0\u00d0]|[\u00c2\u00c3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/;
 
 /** `Ã¬` for `ì`, once or twice over, in any case of letters: the publishers have single ones themselves. */
 const DOUBLY_ENCODED = /[\u00c2\u00c3\u00e2\u00e3][\u0080-\u00bf\u02c6\u2030\u0152\u2019\u201d\u20ac\u2122]/g;

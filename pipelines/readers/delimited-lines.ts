@@ -5,7 +5,7 @@
 import { isUtf8 } from 'node:buffer';
 import { TextDecoder } from 'node:util';
 import { inputError } from '../contract/source.ts';
-import { CUT_TEXT, ODD_TEXT } from '../formats/odd-text.ts';
+import { ODD_TEXT } from '../formats/odd-text.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -28,7 +28,7 @@ export async function* linesOf(stream: AsyncIterable<Buffer>, at: string): Async
   const lineOf = (bytes: Buffer): Line | null => {
     number += 1;
     const text = decodeLine(bytes.at(-1) === CR ? bytes.subarray(0, -1) : bytes);
-    const odd = (isUtf8(bytes) ? CUT_TEXT : ODD_TEXT).exec(text);
+    const odd = isUtf8(bytes) ? null : ODD_TEXT.exec(text);
     if (odd !== null) {
       throw inputError('the file has another encoding than its publisher uses', {
         code: 'ENCODING_WRONG', at: `${at}:${number}`,
