@@ -4,6 +4,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from 'node:net';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
+import { CancelledNotificationSchema, isJSONRPCRequest, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Command } from 'commander';
 import { admitter, turnsFor, type Admit, type Scope } from '../../api/access.ts';
 import { plainAddress } from '../../api/callers.ts';
@@ -45,13 +46,46 @@ export function mcpCommand(): Command {
     }));
 }
 
-/** Until the other side closes its end. Standard output belongs to the protocol. */
+/** Until the other side closes its end and has its answers. Standard output belongs to the protocol. */
 async function overStdio(asked: Asked): Promise<void> {
   const server = mcpServer(asked);
   const ended = new Promise((resolve) => process.stdin.once('end', resolve).once('close', resolve));
-  await server.connect(new StdioServerTransport());
-  await Promise.race([ended, stopSignal()]);
+  const transport = new AnsweringTransport();
+  await server.connect(transport);
+  await Promise.race([ended.then(() => transport.answered()), stopSignal()]);
   await server.close();
+}
+
+/** Knows which questions wait for their answers: a pipe ends right behind the last of them. */
+class AnsweringTransport extends StdioServerTransport {
+  readonly #open = new Set<RequestId>();
+  #whenAnswered: (() => void) | null = null;
+
+  // The server hears what comes in after this.
+  override onmessage = (message: JSONRPCMessage): void => {
+    if (isJSONRPCRequest(message)) this.#open.add(message.id);
+    // What is called off is not answered.
+    const { data } = CancelledNotificationSchema.safeParse(message);
+    if (data?.params.requestId !== undefined) this.#close(data.params.requestId);
+  };
+
+  override async send(message: JSONRPCMessage): Promise<void> {
+    await super.send(message);
+    if ('id' in message && message.id !== undefined && !isJSONRPCRequest(message)) this.#close(message.id);
+  }
+
+  #close(id: RequestId): void {
+    this.#open.delete(id);
+    if (this.#open.size === 0) this.#whenAnswered?.();
+  }
+
+  /** Once nothing waits. */
+  answered(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#whenAnswered = resolve;
+      if (this.#open.size === 0) resolve();
+    });
+  }
 }
 
 /** @throws MappaleError `PORT_IN_USE`, `ADDRESS_UNAVAILABLE` */

@@ -72,6 +72,22 @@ describeEngines('the Model Context Protocol', (engine) => {
     await service?.close();
   });
 
+  it('answers all that a pipe asked before it ended, but for what was called off', async () => {
+    const child = spawn(process.execPath, ['pipelines/mappale.mjs', 'mcp'], { cwd: ROOT, env: environment, stdio: ['pipe', 'pipe', 'ignore'] });
+    const told = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const explain = (id: number): Json => ({ jsonrpc: '2.0', id, method: 'tools/call', params: { name: 'explain', arguments: { id: parcel.fid, section: 'basic' } } });
+    child.stdin.end([
+      { jsonrpc: '2.0', id: 1, method: 'initialize', params: { protocolVersion: '2025-06-18', capabilities: {}, clientInfo: { name: 'pipe', version: '1.0.0' } } },
+      { jsonrpc: '2.0', method: 'notifications/initialized' },
+      explain(2), explain(3), { jsonrpc: '2.0', id: 4, method: 'no/such' },
+      { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 3 } },
+    ].map((message) => `${JSON.stringify(message)}\n`).join(''));
+    const answers: Json[] = [];
+    for (let next = await told.next(); next.done !== true; next = await told.next()) answers.push(JSON.parse(next.value) as Json);
+    expect(answers.map(({ id }) => id).sort()).toEqual([1, 2, 4]);
+    expect(answers.find(({ id }) => id === 2)).toMatchObject({ result: { structuredContent: { fid: parcel.fid, section: 'basic' } } });
+  });
+
   describe.each([
     { way: 'over standard input and output', open: overStdio },
     { way: 'over HTTP with a token', open: async () => overHttp({ 'x-api-key': await service.token() }) },
