@@ -119,7 +119,7 @@ export function invalidParameter(parameter: string, allowed: string, problem = '
 }
 
 /** Codes of SQLSTATE and of the network that mean: not now. The rest means that something of ours is wrong. */
-const TRANSIENT = /^SQL_(08|53|57|55P03|40|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|3D000|28|UNKNOWN)/;
+const TRANSIENT = /^SQL_(08|53|57|55|40|ECONN|EPIPE|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOTFOUND|EAI_AGAIN|3D000|28|UNKNOWN)/;
 
 function isTransient({ kind, code }: MappaleError): boolean {
   return kind === 'database' && TRANSIENT.test(code);

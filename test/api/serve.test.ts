@@ -130,7 +130,7 @@ describe('a server whose database', () => {
     }
   };
 
-  it.each(['SQL_ECONNREFUSED', 'SQL_57P01', 'SQL_57014', 'SQL_53300', 'SQL_08006', 'SQL_40P01', 'SQL_UNKNOWN'])('does not answer (%s) says 503 and when to come back', async (code) => {
+  it.each(['SQL_ECONNREFUSED', 'SQL_57P01', 'SQL_57014', 'SQL_53300', 'SQL_55000', 'SQL_55P03', 'SQL_08006', 'SQL_40P01', 'SQL_UNKNOWN'])('does not answer (%s) says 503 and when to come back', async (code) => {
     const answered = await ask(failing(code), '/parcels/1');
     expect([answered.status, answered.body!['error'], Number(answered.headers['retry-after']) > 0]).toEqual([503, 'SERVICE_UNAVAILABLE', true]);
     expect(answered.text).not.toMatch(/secret|hunter2/);
