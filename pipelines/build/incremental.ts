@@ -5,7 +5,7 @@
 import pLimit, { type LimitFunction } from 'p-limit';
 import {
   analyze, analyzeRoughly, complete, countRows, dropOthers, dropTable, findChanged, findMeeting, findNear, findSharing, inWorkspace, lookIn,
-  pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, repeatsInFiles, replacing, sameRows, setApart,
+  pairMembers, provideFresh, provideParcelsOf, providePublished, renameTable, repeatsInFiles, replacing, sameRows, setApart, type Reach,
 } from '../db/catalog.ts';
 import { atHand } from '../db/at-hand.ts';
 import type { Place } from '../db/statements.ts';
@@ -227,7 +227,7 @@ export class IncrementalBuild {
   }
 
   /** Finds the parcels whose rows the changes reach. @returns the beginning of the names of their tables, `_fid` and `_parcel` */
-  async #reachOf(session: Session, product: Product): Promise<'changed' | 'near' | 'sharing' | 'meeting'> {
+  async #reachOf(session: Session, product: Product): Promise<Reach> {
     const { incremental: how, file } = product.file;
     if (how?.by !== 'near' && how?.by !== 'sharing' && how?.by !== 'meeting') return 'changed';
     // Parcels within one distance, or under features of the same layers, are the same for all files that say it.

@@ -396,15 +396,33 @@ export async function provideFresh(session: Session, schema: string, from: Place
   await provide(session, schema, from.table, 'fresh_rows', { schema, from });
 }
 
-/** Makes the table of the fids of these parcels, and the one of the parcels themselves. */
-async function makeParcels(
-  session: Session, schema: string, which: 'changed' | 'near' | 'sharing' | 'meeting', more: Names, whenKnown: () => Promise<void> = async () => undefined,
-): Promise<void> {
-  const names = { schema, fids: `${which}_fid`, ...more };
-  await make(session, `${which}_fid`, names);
-  await make(session, 'known_fids', names);
-  await whenKnown();
-  await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: copiedRows(`${which}_parcel`, names) } });
+/** Which parcels a change reaches: the beginning of the names of their tables, `_fid` and `_parcel`. */
+export type Reach = 'changed' | 'near' | 'sharing' | 'meeting';
+
+async function makeFids(session: Session, schema: string, which: Reach, statement: string, names: Names): Promise<void> {
+  const fids = `${which}_fid`;
+  await make(session, statement, { schema, fids, ...names });
+  await make(session, 'known_fids', { schema, fids });
+}
+
+/** @param statement of their rows */
+async function makeParcels(session: Session, schema: string, which: Reach, statement: string, names: Names): Promise<void> {
+  await make(session, 'parcels', { schema, table: `${which}_parcel`, rows: { sql: copiedRows(statement, { schema, ...names }) } });
+}
+
+/**
+ * Makes the tables of parcels that changed or are found around one that did, and of all parcels that the rows of those depend on, which are found around them.
+ * @param statement makes the table `found`, of the fids of those around some
+ */
+async function findReached(session: Session, schema: string, which: 'near' | 'meeting', was: Place, statement: string, names: Names): Promise<void> {
+  const find = async (around: Reach): Promise<{ found: string }> => {
+    const found = `${statement}_${around}`;
+    const shapes = { sql: copiedRows('shapes', { schema, was, fids: `${around}_fid` }) };
+    await make(session, statement, { schema, was, shapes, found, shape: `shape_${around}`, feature: `feature_${around}`, ...names });
+    return { found };
+  };
+  await makeFids(session, schema, which, 'reached_fid', await find('changed'));
+  await makeParcels(session, schema, which, 'reached_parcel', { parcels: was, ...await find(which) });
 }
 
 /**
@@ -413,7 +431,8 @@ async function makeParcels(
  * @returns how many changed
  */
 export async function findChanged(session: Session, schema: string, was: Place, now: Place): Promise<number> {
-  await makeParcels(session, schema, 'changed', { was, now, columns: await contentColumns(session, now) });
+  await makeFids(session, schema, 'changed', 'changed_fid', { was, now, columns: await contentColumns(session, now) });
+  await makeParcels(session, schema, 'changed', 'changed_parcel', { now });
   return countRows(session, schema, 'changed_fid');
 }
 
@@ -426,7 +445,7 @@ const M_OF_LATITUDE = 110_000;
  * is), and `near_parcel`, all parcels that the rows of those depend on.
  */
 export async function findNear(session: Session, schema: string, was: Place, withinM: number): Promise<void> {
-  await makeParcels(session, schema, 'near', { was, east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE });
+  await findReached(session, schema, 'near', was, 'within', { east: withinM / M_OF_LONGITUDE, north: withinM / M_OF_LATITUDE });
 }
 
 /**
@@ -435,7 +454,8 @@ export async function findNear(session: Session, schema: string, was: Place, wit
  * @param table rows of the parcels that changed, as they are
  */
 export async function findSharing(session: Session, schema: string, parcels: Place, was: Place, table: string, column: string): Promise<void> {
-  await makeParcels(session, schema, 'sharing', { was, parcels, table, column });
+  await makeFids(session, schema, 'sharing', 'sharing_fid', { was, table, column });
+  await makeParcels(session, schema, 'sharing', 'reached_parcel', { parcels, found: 'sharing_fid' });
 }
 
 /**
@@ -444,11 +464,7 @@ export async function findSharing(session: Session, schema: string, parcels: Pla
  */
 export async function findMeeting(session: Session, schema: string, was: Place, layers: readonly Place[]): Promise<void> {
   const features = layers.map((table) => copiedRows('features', { table })).join('\nunion all\n');
-  const findUnder = (which: 'changed' | 'meeting'): Promise<void> => make(session, 'under_features', {
-    schema, was, fids: `${which}_fid`, features: { sql: features }, shape: `shape_${which}`, feature: `feature_${which}`, under: `under_${which}`,
-  });
-  await findUnder('changed');
-  await makeParcels(session, schema, 'meeting', { was }, () => findUnder('meeting'));
+  await findReached(session, schema, 'meeting', was, 'under', { features: { sql: features } });
 }
 
 /** What section SQL sees as `parcel`: a view of this table. */

@@ -77,10 +77,11 @@ interface Read {
 }
 
 const CODES = REGIONS.map(({ code }) => code);
+const REGISTERED = { registered: { sql: statement('registered') } };
 
 /** @returns the fid that a reference has or had; null: it never had one */
 export async function fidOf(database: Database, reference: string): Promise<number | null> {
-  const [found] = await database.query<{ fid: number }>(statement('fid'), [reference, CODES]);
+  const [found] = await database.query<{ fid: number }>(statement('fid', REGISTERED), [[reference], CODES]);
   return found?.fid ?? null;
 }
 
@@ -112,7 +113,7 @@ export async function parcelHistory(database: Database, fid: number): Promise<Pa
 
 async function othersOf(session: Session, fid: number): Promise<number[]> {
   const references = await session.query<{ reference: string }>(statement('references_of'), [fid]);
-  const found = await session.query<{ fid: number }>(statement('other_fids'), [fid, references.map(({ reference }) => reference), CODES]);
+  const found = await session.query<{ fid: number }>(statement('other_fids', REGISTERED), [references.map(({ reference }) => reference), CODES, fid]);
   return found.map((each) => each.fid);
 }
 

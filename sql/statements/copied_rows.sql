@@ -97,21 +97,24 @@ full join (
 ) n using (fid)
 where w.content is distinct from n.content;
 
--- statement: near_fid
-create table :"schema".:"fids" as
-select fid
-from :"schema".changed_fid
-union
-select p.fid
-from (
+-- statement: shapes
+-- Of these parcels, as they were and as they are.
+(
   select geom
   from :"schema".changed_parcel
   union all
   select w.geom
   from :"was" w
-  join :"schema".changed_fid using (fid)
-) c
+  join :"schema".:"fids" using (fid)
+)
+
+-- statement: within
+-- Parcels near these, found once, by their boxes; asked of each parcel, all would be compared with all.
+create table :"schema".:"found" as
+select distinct p.fid
+from :"shapes" c
 join :"was" p on p.geom && st_expand(c.geom, :'east', :'north');
+analyze :"schema".:"found";
 
 -- statement: sharing_fid
 create table :"schema".:"fids" as
@@ -133,15 +136,11 @@ where :"w.column" in (
 select geom
 from :"table"
 
--- statement: under_features
--- Parcels under the features that these lie under, as they were or as they are. Features are millions and have no index, these parcels are few and get one.
+-- statement: under
+-- Parcels under the features that these lie under. Features are millions and have no index, these parcels are few and get one.
 create table :"schema".:"shape" as
 select geom
-from :"schema".changed_parcel
-union all
-select w.geom
-from :"was" w
-join :"schema".:"fids" using (fid);
+from :"shapes" c;
 -- serves: which features one of them lies under
 create index on :"schema".:"shape" using gist (geom);
 analyze :"schema".:"shape";
@@ -154,19 +153,19 @@ where exists (
   where s.geom && f.geom
 );
 analyze :"schema".:"feature";
-create table :"schema".:"under" as
+create table :"schema".:"found" as
 select distinct p.fid
 from :"schema".:"feature" f
 join :"was" p on p.geom && f.geom;
-analyze :"schema".:"under";
+analyze :"schema".:"found";
 
--- statement: meeting_fid
+-- statement: reached_fid
 create table :"schema".:"fids" as
 select fid
 from :"schema".changed_fid
 union
 select fid
-from :"schema".under_changed;
+from :"schema".:"found";
 
 -- statement: known_fids
 alter table :"schema".:"fids" add primary key (fid);
@@ -177,52 +176,13 @@ select t.*
 from :"now" t
 join :"schema".changed_fid c using (fid)
 
--- statement: near_parcel
--- Those near them are found once, by their boxes; asked of each parcel, all would be compared with all.
-with near as materialized (
-  select distinct p.fid
-  from (
-    select geom
-    from :"schema".changed_parcel
-    union all
-    select w.geom
-    from :"was" w
-    join :"schema".:"fids" using (fid)
-  ) c
-  join :"was" p on p.geom && st_expand(c.geom, :'east', :'north')
-)
-select *
-from :"schema".changed_parcel
-union all
-select p.*
-from :"was" p
-join near using (fid)
-where not exists (
-  select
-  from :"schema".changed_fid c
-  where c.fid = p.fid
-)
-
--- statement: meeting_parcel
-select *
-from :"schema".changed_parcel
-union all
-select p.*
-from :"was" p
-join :"schema".under_meeting using (fid)
-where not exists (
-  select
-  from :"schema".changed_fid c
-  where c.fid = p.fid
-)
-
--- statement: sharing_parcel
+-- statement: reached_parcel
 select *
 from :"schema".changed_parcel
 union all
 select p.*
 from :"parcels" p
-join :"schema".:"fids" using (fid)
+join :"schema".:"found" using (fid)
 where not exists (
   select
   from :"schema".changed_fid c

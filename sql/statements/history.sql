@@ -432,20 +432,28 @@ select
 -- statement: keeps_history
 select api.keeps_history() as keeps
 
+-- statement: registered
+-- Of references that ever had one; region by region, as the index goes.
+(
+  select r.*
+  from unnest($1::text[]) as n (reference)
+  cross join unnest($2::int2[]) as g (code)
+  cross join lateral (
+    select
+      k.region_code,
+      k.fid,
+      k.retired_on
+    from core.parcel_register k
+    where k.region_code = g.code
+      and k.reference = n.reference
+    offset 0
+  ) r
+)
+
 -- statement: fid
--- Of a reference that ever had one; region by region, as its index goes.
 select r.fid
-from unnest($2::int2[]) as g (code)
-cross join lateral (
-  select
-    k.fid,
-    k.retired_on
-  from core.parcel_register k
-  where k.region_code = g.code
-    and k.reference = $1
-  offset 0
-) r
-order by r.retired_on is not null, g.code
+from :"registered" r
+order by r.retired_on is not null, r.region_code
 limit 1
 
 -- statement: references_of
@@ -467,14 +475,6 @@ where k.region_code = core.region_of($1)
 
 -- statement: other_fids
 select distinct r.fid
-from unnest($2::text[]) as n (reference)
-cross join unnest($3::int2[]) as g (code)
-cross join lateral (
-  select k.fid
-  from core.parcel_register k
-  where k.region_code = g.code
-    and k.reference = n.reference
-  offset 0
-) r
-where r.fid <> $1
+from :"registered" r
+where r.fid <> $3
 order by r.fid
