@@ -119,7 +119,7 @@ async function published(database: Database): Promise<Found> {
     return { lines: [`${database.label}: ${error.message}`], next: [['npx mappale migrate', 'brings it to this version and keeps its rows']] };
   }
   const regions = await database.query<Region>(
-    `select p.unit_code::int4 as unit, coalesce(t.rows, 0)::int4 as parcels, current_date - p.published_at::date as days
+    `select p.unit_code::int4 as unit, coalesce(t.rows, 0)::int4 as parcels, (now() at time zone 'Europe/Rome')::date - (p.published_at at time zone 'Europe/Rome')::date as days
      from ledger.publication p
      left join ledger.publication_table t on t.publication_id = p.publication_id and t.relation = 'core.parcel'
      where p.state = 'current' and p.unit_code > 0

@@ -260,7 +260,7 @@ left join :"now" n on n.fid = w.fid
 where n.fid is null;
 update core.parcel_register r
 set
-  retired_on = current_date,
+  retired_on = (now() at time zone 'Europe/Rome')::date,
   drawing = w.drawing,
   point = w.point
 from leaver w

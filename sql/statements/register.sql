@@ -60,7 +60,7 @@ where r.region_code = w.region_code
 with leaver as (
   update core.parcel_register r
   set
-    retired_on = current_date,
+    retired_on = (now() at time zone 'Europe/Rome')::date,
     drawing = core.drawing(w.geom),
     point = w.point
   from :"leaving" w

@@ -123,7 +123,8 @@ describeEngines('the plans of the read interface', (engine) => {
   });
 
   it('one record plans nothing anew: of functions written in SQL, which are planned at every call, each becomes part of the statement that calls it', async () => {
-    const called = await service.database.session(async (session) => {
+    type Called = { name: string; language: string };
+    const rounds = await service.database.session(async (session) => {
       const ask = async (): Promise<void> => {
         // As the server does.
         await session.query("set local plan_cache_mode to 'force_generic_plan'");
@@ -131,16 +132,19 @@ describeEngines('the plans of the read interface', (engine) => {
       };
       // What a connection has not been asked yet it plans, once.
       await session.transaction(ask);
-      return session.transaction(async () => {
+      const counted = (): Promise<Called[]> => session.transaction(async () => {
         await session.query("set local track_functions to 'all'");
         await ask();
-        return session.query<{ name: string; language: string }>(
+        return session.query<Called>(
           `select p.proname as name, l.lanname as language
            from pg_proc p join pg_language l on l.oid = p.prolang
            where pg_stat_get_xact_function_calls(p.oid) > 0 and l.lanname in ('sql', 'plpgsql') order by 1`,
         );
       });
+      return [await counted(), await counted(), await counted()];
     });
+    // Where others change many tables meanwhile a session forgets its plans, and a planner calls what it takes for a constant: once, not at every record.
+    const called = rounds[0]!.filter(({ name }) => rounds.every((round) => round.some((each) => each.name === name)));
     expect(called.filter(({ language }) => language === 'plpgsql').length).toBeGreaterThan(SECTION_NAMES.length);
     expect(called.filter(({ language }) => language === 'sql')).toEqual([]);
   });

@@ -2,6 +2,7 @@
 import { expect } from 'vitest';
 import { regionOfFid } from '../../pipelines/contract/regions.ts';
 import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
+import { daysGoBy, onOneDay } from '../harness/days.ts';
 import { ascending, cornersOf, fids, meetings, metaOf, query, roughArea, some, type Basic, type Json, type Statement } from './trial.ts';
 
 const OF_LOCATE = 'locating parcels';
@@ -362,6 +363,7 @@ export const PARCELS: readonly Statement[] = [
   {
     about: OF_RECORD, says: 'as_of a day is what was in force at its end, with meta.as_of; before the first publication 404 says from which day on it is told, the future and what is no day are 400',
     holds: async (trial) => {
+      await onOneDay();
       const { fid } = await trial.parcel();
       const { database } = trial.service;
       const [day] = await database.query<{ today: string; before: string; after: string }>(
@@ -378,7 +380,7 @@ export const PARCELS: readonly Statement[] = [
       for (const odd of [day!.after, '2026-02-30', '2026-1-31', '0000-01-01', '31.01.2026', '', '2026-01-31T00:00:00Z']) expect(await trial.refusal(`/parcels/${fid}?as_of=${odd}`), odd).toEqual([400, 'INVALID_PARAMS', 'as_of']);
       // A publication that took this one's place tells of the days before it what it took away.
       const [first] = await database.query<{ zone: number }>('select seismic_zone as zone from section.risk where fid = $1', [fid]);
-      await database.query("update ledger.swap set happened_at = happened_at - interval '3 days'");
+      await daysGoBy(database, 3);
       const swap = "insert into ledger.swap (unit_code, publication_id, happened_at) select unit_code, publication_id, now() - interval '1 second' from ledger.publication where state = 'current' and unit_code = 14 returning swap_id as swap";
       const [next] = await database.query<{ swap: number }>(swap);
       await database.query('insert into history.risk select r.*, 1, $2, false from section.risk r where r.fid = $1', [fid, next!.swap]);
@@ -390,7 +392,7 @@ export const PARCELS: readonly Statement[] = [
         await database.query('update section.risk set seismic_zone = $2 where fid = $1', [fid, first!.zone]);
         await database.query('delete from history.risk');
         await database.query('delete from ledger.swap where swap_id = $1', [next!.swap]);
-        await database.query("update ledger.swap set happened_at = happened_at + interval '3 days'");
+        await daysGoBy(database, -3);
       }
     },
   },

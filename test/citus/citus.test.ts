@@ -269,8 +269,8 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
   it('tell of the past as far back as what is in force, and say so', async () => {
     const [parcel] = await nodes.query<{ fid: number }>('select min(fid) as fid from core.parcel');
     const asOf = async (daysAgo: number): Promise<{ answer: string | null; refusal: unknown }> => {
-      const sql = "select answer, refusal from api.parcel_as_of($1, $2, (now() at time zone 'Europe/Rome')::date - $3::int4)";
-      return (await nodes.query<{ answer: string | null; refusal: unknown }>(sql, [parcel!.fid, SECTION_NAMES, daysAgo]))[0]!;
+      const sql = "select answer, refusal from api.parcel_as_of($1, $2, (select (max(happened_at) at time zone 'Europe/Rome')::date from ledger.swap where unit_code = $4) - $3::int4)";
+      return (await nodes.query<{ answer: string | null; refusal: unknown }>(sql, [parcel!.fid, SECTION_NAMES, daysAgo, REGION]))[0]!;
     };
     expect(JSON.parse((await asOf(0)).answer!)).toMatchObject({ fid: parcel!.fid, meta: { as_of: { publication: expect.any(Number) as number } } });
     expect(await asOf(1)).toMatchObject({ answer: null, refusal: { reason: 'never_kept' } });

@@ -13,6 +13,7 @@ import { findRegion } from '../../pipelines/contract/regions.ts';
 import { mustBePublished } from '../../pipelines/ledger/published.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
+import { onOneDay } from '../harness/days.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 import { openRun } from '../harness/run.ts';
 
@@ -79,6 +80,7 @@ describeDatabase('typed on a database, mappale', (engine) => {
   });
 
   it('goes from empty to published, and tells what failed', async () => {
+    await onOneDay();
     expect((await screen(url)).text).toContain('empty, the first load makes what it needs');
     const database = await engine.openDatabase(url);
     const context = await contextOn(database);

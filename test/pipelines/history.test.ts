@@ -12,6 +12,7 @@ import { refresh } from '../../pipelines/run/refresh.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { FEW_SOURCES, raisePrices, REGION, seismicZones, smallRegion, type Region } from '../faults/region.ts';
 import { describeEngines } from '../harness/database.ts';
+import { daysGoBy, onOneDay } from '../harness/days.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 
@@ -138,7 +139,7 @@ describeEngines('history', (engine) => {
 
   /** Something happens, and days go by. */
   async function happens(what: string, work: () => Promise<unknown>): Promise<void> {
-    await database.query(`update ledger.swap set happened_at = happened_at - interval '${DAYS} days', kept_from = kept_from - interval '${DAYS} days'`);
+    await daysGoBy(database, DAYS);
     await work();
     said.push(what);
     moments.push(await answered(database, fids));
@@ -170,6 +171,7 @@ describeEngines('history', (engine) => {
   }
 
   beforeAll(async () => {
+    await onOneDay();
     region = await smallRegion(FEW_SOURCES);
     url = await engine.createDatabase();
     database = await engine.openDatabase(url);

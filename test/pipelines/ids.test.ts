@@ -10,6 +10,7 @@ import { refresh } from '../../pipelines/run/refresh.ts';
 import { serviceOn, offencesOf, type Answered, type Service } from '../api/harness.ts';
 import { recount, inForce } from '../faults/published.ts';
 import { describeDatabase } from '../harness/database.ts';
+import { daysGoBy, onOneDay } from '../harness/days.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rewriteZip } from '../harness/rewrite-zip.ts';
 import { openRun } from '../harness/run.ts';
@@ -94,6 +95,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
   let twins: { was: number[]; now: number[] };
 
   beforeAll(async () => {
+    await onOneDay();
     files = await syntheticFiles(800, 3, { only: ['ade_cadastre'], comuni: 10 });
     aside = `${files.folder}-aside.zip`;
     const url = await engine.createDatabase();
@@ -128,7 +130,7 @@ describeDatabase('a parcel whose comune changes code or region', (engine) => {
     const regions = await context.database.query<{ unit: number }>('select distinct unit_code as unit from ledger.swap');
     const fids = [...new Set([...(days.at(-1)?.answers.keys() ?? []), ...twins?.was ?? [], ...twins?.now ?? [], ...(await watched())])];
     days.push({ answers: await answeredOf(fids), regions: new Set(regions.map(({ unit }) => unit)) });
-    await context.database.query("update ledger.swap set happened_at = happened_at - interval '1 day'");
+    await daysGoBy(context.database, 1);
   });
   afterAll(async () => {
     await service.close();
