@@ -17,7 +17,7 @@ import type { Gated } from './gate.ts';
 import { dropBuild, type Joined } from './join.ts';
 import { holds, releaseHold, setHold } from '../ledger/hold.ts';
 import { productsDigest } from '../plan/products.ts';
-import { publishedTables, type PublishedTable } from '../ledger/published.ts';
+import { notPublished, publishedTables, type PublishedTable } from '../ledger/published.ts';
 import { addFigures, fence } from '../ledger/ledger.ts';
 
 const statement = statementsOf('publication');
@@ -194,7 +194,7 @@ export async function withdraw(
   return swapping(database, async (session) => {
     await fence(session, runId);
     const { current: publication } = await idsOf(session, unit);
-    if (publication === null) throw new MappaleError('the region is not published', { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', mend: 'npx mappale status' });
+    if (publication === null) throw await notPublished(session, unit);
     // Nothing of a region that is withdrawn is served, at no moment: its rows are not history before others come in their place.
     return { publication, current: await publishedTables(session, unit), swap: await noteSwap(session, unit, null, []) };
   }, async (session, { publication, current, swap }) => {
