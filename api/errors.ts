@@ -33,8 +33,8 @@ export type TurnedAway = (typeof TURNED_AWAY)[number];
 type Headers = Readonly<Record<string, string>>;
 
 /**
- * What an answer 401 has to say of how to be let in (RFC 9110, 11.6.1). The scheme is our own name: of those registered none is what is taken, a token in a header
- * of its own; `Bearer` would have clients send it where nobody looks. Browsers ask people for nothing on a scheme that they do not know.
+ * What an answer 401 has to say of how to be let in (RFC 9110, 11.6.1). The scheme is a name of ours: of those registered none is what is taken, a token in a
+ * header of its own; `Bearer` would have clients send it where nobody looks. Browsers ask people for nothing on a scheme that they do not know.
  */
 export const CHALLENGE = 'ApiKey realm="mappale", header="x-api-key"';
 

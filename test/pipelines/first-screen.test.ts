@@ -107,8 +107,10 @@ describeDatabase('typed on a database, mappale', (engine) => {
     expect(withdrawn.text).toMatch(/nothing is published\n +Molise: withdrawn by \S+ on \d{4}-\d\d-\d\d: an error of the publisher\n/);
     expect(withdrawn.text).toContain('npx mappale rollback molise ');
     // Whoever asks for it is told the same.
-    for (const asks of [() => mustBePublished(database, findRegion(region.code)!), () => withdraw(database, region.code, away, null), () => parcelHistory(database, parcel!.fid)]) {
-      await expect(asks()).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2, message: 'Molise is withdrawn', mend: 'npx mappale rollback molise' });
+    for (const ask of [
+      () => mustBePublished(database, findRegion(region.code)!), () => withdraw(database, region.code, away, null), () => parcelHistory(database, parcel!.fid),
+    ]) {
+      await expect(ask()).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2, message: 'Molise is withdrawn', mend: 'npx mappale rollback molise' });
     }
     await rollback(database, region.code, away);
     await database.query('update ledger.run set ended_at = now(), exit_code = 0 where run_id = $1', [away]);
