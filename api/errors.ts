@@ -32,15 +32,24 @@ export type TurnedAway = (typeof TURNED_AWAY)[number];
 
 type Headers = Readonly<Record<string, string>>;
 
+/**
+ * What an answer 401 has to say of how to be let in (RFC 9110, 11.6.1). The scheme is a name of ours: of those registered none is what is taken, a token in a
+ * header of its own; `Bearer` would have clients send it where nobody looks. Browsers ask people for nothing on a scheme that they do not know.
+ */
+export const CHALLENGE = 'ApiKey realm="mappale", header="x-api-key"';
+
 /** An answer that is an error. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
 
+  readonly headers: Headers;
+
   constructor(
-    readonly code: ErrorCode, message: string, readonly details?: Readonly<Record<string, unknown>>, readonly headers: Headers = {},
+    readonly code: ErrorCode, message: string, readonly details?: Readonly<Record<string, unknown>>, headers: Headers = {},
     readonly turnedAway: TurnedAway | null = null,
   ) {
     super(message);
+    this.headers = { ...(STATUS[code] === 401 ? { 'www-authenticate': CHALLENGE } : {}), ...headers };
   }
 
   get status(): number {

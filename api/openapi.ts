@@ -4,7 +4,7 @@ import { PER_TOKEN } from './access.ts';
 import * as answers from './answers.ts';
 import type { Described } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { ApiError, refusal, RETRY_AFTER_SECONDS, STATUS, type ErrorCode } from './errors.ts';
+import { ApiError, CHALLENGE, refusal, RETRY_AFTER_SECONDS, STATUS, type ErrorCode } from './errors.ts';
 import { OPENAPI_MEDIA } from './ogc.ts';
 import { TILES_ENDPOINT } from './tiles.ts';
 import { descriptionOf, readBox, readParameters, requireInBounds } from './parameters.ts';
@@ -32,6 +32,7 @@ const RATE_HEADERS: Json = {
 };
 const RETRY_AFTER = header('Retry-After', 'Seconds to wait', RETRY_AFTER_SECONDS);
 const ETAG = header('ETag', 'Weak; changes with the publication of the data', 'W/"3kq1mYI0u8m3yq3Qm6cS2g"');
+const AUTHENTICATE = header('WWW-Authenticate', 'How to be let in', CHALLENGE);
 const ALLOW = header('Allow', 'Methods that are allowed', 'GET');
 
 /** What refuses, asked to do so: an example that is what is answered. */
@@ -113,7 +114,7 @@ function errorResponses(codes: readonly ErrorCode[], endpoint: Described): Recor
     description: names.map((name) => `\`${name}\``).join(', '),
     headers: {
       ...REQUEST_ID, ...(status === 401 || status === 405 ? {} : RATE_HEADERS),
-      ...([429, 503].includes(status) ? RETRY_AFTER : {}), ...(status === 405 ? ALLOW : {}),
+      ...([429, 503].includes(status) ? RETRY_AFTER : {}), ...(status === 401 ? AUTHENTICATE : {}), ...(status === 405 ? ALLOW : {}),
     },
     content: content({ allOf: [reference(answers.error), { type: 'object', properties: { error: { description: 'One of these', enum: names } } }] }, {
       examples: Object.fromEntries(names.map((name) => [name, { value: exampleOfError(name, endpoint).toJSON() }])),

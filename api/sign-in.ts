@@ -113,8 +113,11 @@ const MOST_BYTES = 1_000;
 
 const NO_PATH = (): ApiError => new ApiError('NOT_FOUND', 'there is no such path but for pages of this server on its own machine');
 
+/** Where a token lets nobody in. */
+const BY_LINK = { 'www-authenticate': 'SignInLink realm="mappale"' };
+
 const REFUSED: Readonly<Record<'unknown' | 'used' | 'expired', () => ApiError>> = {
-  unknown: () => new ApiError('INVALID_API_KEY', 'the link is not one of this server: take the one that mappale serve printed when it started last'),
+  unknown: () => new ApiError('INVALID_API_KEY', 'the link is not one of this server: take the one that mappale serve printed when it started last', undefined, BY_LINK),
   used: () => new ApiError('GONE', 'the link was used already, and works once: start mappale serve again for another one'),
   expired: () => new ApiError('GONE', `the link is older than ${LINK_MS / 60_000} minutes: start mappale serve again for another one`),
 };
@@ -124,7 +127,8 @@ export async function requireSession(request: FastifyRequest, signIn: SignIn): P
   if (!isAtHome(request)) throw NO_PATH();
   const session = request.headers['x-api-key'] === undefined ? sessionOf(request) : null;
   if (session !== null && (await signIn.hour(session, false)) !== null) return;
-  throw new ApiError('API_KEY_REQUIRED', 'this is for a browser that the link of mappale serve signed in, and for no token: open the link that it prints when it starts');
+  const problem = 'this is for a browser that the link of mappale serve signed in, and for no token: open the link that it prints when it starts';
+  throw new ApiError('API_KEY_REQUIRED', problem, undefined, BY_LINK);
 }
 
 /**

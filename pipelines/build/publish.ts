@@ -1,12 +1,13 @@
 /** Step 6: one transaction that swaps a region's tables. Readers see the whole old region or the whole new one. */
 import { setTimeout as sleep } from 'node:timers/promises';
-import { one, type Database, type Session } from '../db/index.ts';
+import { one, type Database, type Row, type Session } from '../db/index.ts';
 import { attach, copyComments, detach, digestOf, dropTable, proveBound, splitOf } from '../db/catalog.ts';
 import { inTurn, isDistributed } from '../db/distributed.ts';
 import { noteSwap, swapHappens, type Standing } from '../db/history.ts';
 import { followRegion } from '../db/region-schemas.ts';
 import { retireParcels } from '../db/register.ts';
 import { savepoint } from '../db/savepoint.ts';
+import { byAdministrator, type ServerPlace } from '../db/server-address.ts';
 import { statementsOf } from '../db/statements.ts';
 import { MappaleError } from '../errors.ts';
 import { together } from '../together.ts';
@@ -17,14 +18,19 @@ import type { Gated } from './gate.ts';
 import { dropBuild, type Joined } from './join.ts';
 import { holds, releaseHold, setHold } from '../ledger/hold.ts';
 import { productsDigest } from '../plan/products.ts';
-import { publishedTables, type PublishedTable } from '../ledger/published.ts';
+import { notPublished, publishedTables, type PublishedTable } from '../ledger/published.ts';
 import { addFigures, fence } from '../ledger/ledger.ts';
 
 const statement = statementsOf('publication');
 
-/** How long a swap may make readers wait, and how often it tries. */
-const LOCK_TIMEOUT_MS = 2000;
-const TRIES = 15;
+export interface Patience {
+  /** How long a swap may make readers wait; milliseconds. */
+  readonly lockTimeoutMs: number;
+  /** How often it tries. */
+  readonly tries: number;
+}
+
+const PATIENCE: Patience = { lockTimeoutMs: 2000, tries: 15 };
 
 export interface Published {
   readonly publicationId: number;
@@ -104,9 +110,13 @@ export async function publish(
 /**
  * A transaction that makes others wait as shortly as it can: what takes its time is prepared first, and kept while the swap is tried again.
  * @param prepare takes no lock that a reader or another region's swap waits for
- * @param swap its locks wait at most two seconds each
+ * @param swap its locks wait at most as long as patience allows each
+ * @throws MappaleError `PUBLISH_BLOCKED` (exit 6)
  */
-async function swapping<P, T>(database: Database, prepare: (session: Session) => Promise<P>, swap: (session: Session, prepared: P) => Promise<T>): Promise<T> {
+async function swapping<P, T>(
+  database: Database, prepare: (session: Session) => Promise<P>, swap: (session: Session, prepared: P) => Promise<T>,
+  { lockTimeoutMs, tries }: Patience = PATIENCE,
+): Promise<T> {
   return database.session((session) => session.transaction(async () => {
     // What was said to be published is published, also when the server goes down in the next moment.
     await session.query('set local synchronous_commit = on');
@@ -115,22 +125,43 @@ async function swapping<P, T>(database: Database, prepare: (session: Session) =>
     for (let attempt = 1; ; attempt += 1) {
       try {
         return await savepoint(session, 'swap', async () => {
-          await session.query("select set_config('lock_timeout', $1, true)", [`${LOCK_TIMEOUT_MS}ms`]);
+          await session.query("select set_config('lock_timeout', $1, true)", [`${lockTimeoutMs}ms`]);
           return swap(session, prepared);
         });
       } catch (error) {
         const blocked = error instanceof MappaleError && (error.code === 'SQL_55P03' || error.code === 'SQL_40P01');
         if (!blocked) throw error;
-        if (attempt === TRIES) {
-          throw new MappaleError('readers held the published tables through every try', {
-            code: 'PUBLISH_BLOCKED', kind: 'database', detail: `expected a lock within ${LOCK_TIMEOUT_MS} ms, tried ${TRIES} times`,
-            hint: 'Look for long queries in pg_stat_activity, then run the same command again: what was built is kept.', cause: error,
-          });
-        }
+        if (attempt === tries) throw await blockedBy(session, `expected a lock within ${lockTimeoutMs} ms, tried ${tries} times`, error);
       }
       await sleep(100 * attempt);
     }
   }));
+}
+
+interface Holder extends Record<string, unknown> {
+  readonly pid: number;
+  readonly program: string;
+  readonly user: string;
+  /** Null: of this machine, or not for this role to know. */
+  readonly address: string | null;
+  /** UTC; null: not for this role to know. */
+  readonly since: string | null;
+  /** Statement that ends it. */
+  readonly ending: string;
+}
+
+/** Who reads what would be swapped, and what ends the one that does so longest. */
+async function blockedBy(session: Session, expected: string, cause: unknown): Promise<MappaleError> {
+  const holders = await session.query<Holder>(statement('holders'));
+  const found = holders.map(({ pid, program, user, address, since }) => (
+    `${program === '' ? 'a program without a name' : program} (process ${pid}, user ${user}${address === null ? '' : `, from ${address}`}${since === null ? '' : `, since ${since}`})`
+  ));
+  const [longest] = holders;
+  const mend = longest === undefined ? undefined : byAdministrator(await one<Row & ServerPlace>(session, statementsOf('server')('place')), longest.ending);
+  return new MappaleError('readers held the published tables through every try', {
+    code: 'PUBLISH_BLOCKED', kind: 'database', detail: `${expected}; found ${found.length === 0 ? 'nobody any more' : found.join('; ')}`,
+    hint: `Nothing was published. What was built is kept: run the same command again when they have ended${mend === undefined ? '.' : ', or end the one that reads longest.'}`, mend, cause,
+  });
 }
 
 /** Where the tables of a publication lie. One that was withdrawn is, until the next, what was in force last. */
@@ -148,9 +179,11 @@ async function holdReaders(session: Session): Promise<void> {
 /**
  * Brings the previous publication of a unit back; a second call returns. A refresh does not publish again what was taken back, until what it is made
  * from is another. A region that was withdrawn comes back, too.
- * @throws MappaleError `NO_PREVIOUS` (exit 2)
+ * @throws MappaleError `NO_PREVIOUS` (exit 2), `PUBLISH_BLOCKED` (exit 6)
  */
-export async function rollback(database: Database, unit: number, runId: number): Promise<{ from: number | null; to: number; tables: readonly Relation[] }> {
+export async function rollback(
+  database: Database, unit: number, runId: number, patience: Patience = PATIENCE,
+): Promise<{ from: number | null; to: number; tables: readonly Relation[] }> {
   return swapping(database, async (session) => {
     await fence(session, runId);
     const { current: from, previous: to } = await idsOf(session, unit);
@@ -181,12 +214,12 @@ export async function rollback(database: Database, unit: number, runId: number):
       await setHold(session, { unit, kind: 'rolled_back', fingerprint: productsDigest([...current.values()]), reason: null }, await hostOf(session, runId));
     }
     return { from, to, tables };
-  });
+  }, patience);
 }
 
 /**
  * Takes a region out of publication: its tables stay as the previous publication, and nothing follows them until a person says so.
- * @throws MappaleError `NOT_PUBLISHED` (exit 2)
+ * @throws MappaleError `NOT_PUBLISHED` (exit 2), `PUBLISH_BLOCKED` (exit 6)
  */
 export async function withdraw(
   database: Database, unit: number, runId: number, reason: string | null,
@@ -194,7 +227,7 @@ export async function withdraw(
   return swapping(database, async (session) => {
     await fence(session, runId);
     const { current: publication } = await idsOf(session, unit);
-    if (publication === null) throw new MappaleError('the region is not published', { code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See what is published.', mend: 'npx mappale status' });
+    if (publication === null) throw await notPublished(session, unit);
     // Nothing of a region that is withdrawn is served, at no moment: its rows are not history before others come in their place.
     return { publication, current: await publishedTables(session, unit), swap: await noteSwap(session, unit, null, []) };
   }, async (session, { publication, current, swap }) => {

@@ -8,7 +8,7 @@ import { CancelledNotificationSchema, isJSONRPCRequest, type JSONRPCMessage, typ
 import type { Command } from 'commander';
 import { admitter, turnsFor, type Admit, type Scope } from '../../api/access.ts';
 import { plainAddress } from '../../api/callers.ts';
-import { ApiError, describeFailure, refusal, refusalOf } from '../../api/errors.ts';
+import { ApiError, CHALLENGE, describeFailure, refusal, refusalOf } from '../../api/errors.ts';
 import { isLoopback } from '../../api/sign-in.ts';
 import { openReader } from '../db/reader.ts';
 import type { Log } from '../log.ts';
@@ -115,7 +115,7 @@ function listen(asked: Asked, host: string, port: number, log: Log): { server: S
       const refused = refusalOf(error, id);
       if (refused.status >= 500) log.warn(`${id}: ${describeFailure(error)}`);
       if (response.headersSent) return void response.destroy();
-      response.writeHead(refused.status, { ...refused.headers, 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
+      response.writeHead(refused.status, { ...refused.headers, ...challengeOf(refused), 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
       response.end(JSON.stringify(refused));
     });
   });
@@ -191,6 +191,11 @@ async function readMessage(request: IncomingMessage): Promise<unknown> {
 /** As clients of the interface send it, or as those of the protocol do. */
 function keyOf({ headers }: IncomingMessage): string | readonly string[] | undefined {
   return headers['x-api-key'] ?? /^Bearer +(\S+)$/i.exec(headers.authorization ?? '')?.[1];
+}
+
+/** Here a token is let in as either, and clients of the protocol know the one of RFC 6750. */
+function challengeOf({ code, status }: ApiError): Record<string, string> {
+  return status === 401 ? { 'www-authenticate': `Bearer realm="mappale"${code === 'INVALID_API_KEY' ? ', error="invalid_token"' : ''}, ${CHALLENGE}` } : {};
 }
 
 /** What a message must be allowed: what the tool needs that it calls; for the rest, to ask for parcels. */

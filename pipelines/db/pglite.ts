@@ -25,7 +25,8 @@ class EmbeddedSession extends OneSession {
   constructor(pglite: Opened, readOnly: boolean) {
     super();
     this.#pglite = pglite;
-    this.#reset = readOnly ? 'reset all; set default_transaction_read_only to on' : 'reset all';
+    // Its time zone would be that of the process.
+    this.#reset = `reset all; set timezone to 'UTC'${readOnly ? '; set default_transaction_read_only to on' : ''}`;
   }
 
   async reset(): Promise<void> {

@@ -5,7 +5,7 @@ import { MappaleError } from '../errors.ts';
 import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { databaseError } from './errors.ts';
 import { OneSession, SessionDatabase } from './session.ts';
-import { SEARCH_PATH, serverFacts, serverFaults } from './server-facts.ts';
+import { serverFacts, serverFaults, SESSION_SETTINGS } from './server-facts.ts';
 import { mendedAt, serverAddress, type ServerAddress } from './server-address.ts';
 import { ident, type CopyIn, type Database, type Row } from './types.ts';
 
@@ -168,11 +168,7 @@ class Postgres extends SessionDatabase {
 /** Of every session. What is published is committed with `synchronous_commit` on; the rest is made again after a crash. */
 const SETTINGS = [
   'jit=off', 'synchronous_commit=off',
-  // Whatever the role, the database or the server sets for sessions that answer people: loads take hours, and our SQL knows one path.
-  `search_path=${SEARCH_PATH}`, 'statement_timeout=0', 'lock_timeout=0', 'idle_in_transaction_session_timeout=0',
-  'datestyle=ISO', 'intervalstyle=postgres', 'bytea_output=hex', 'extra_float_digits=1', 'standard_conforming_strings=on', 'default_transaction_isolation=read\\ committed',
-  // The connection that holds the writer's lock is idle for hours.
-  'idle_session_timeout=0',
+  ...SESSION_SETTINGS, 'statement_timeout=0',
   // A machine that vanished without a word gives its lock back after two minutes.
   'tcp_keepalives_idle=60', 'tcp_keepalives_interval=15', 'tcp_keepalives_count=4',
 ];

@@ -7,7 +7,7 @@ import pg from 'pg';
 import { databaseError } from './errors.ts';
 import { ROLE } from './role.ts';
 import { serverAddress } from './server-address.ts';
-import { SEARCH_PATH } from './server-facts.ts';
+import { SESSION_SETTINGS } from './server-facts.ts';
 import { statementsOf } from './statements.ts';
 import { first, one, type Database, type Row } from './types.ts';
 
@@ -100,7 +100,7 @@ export async function openPostgresReader(url: string, { connections, statementTi
   const { restricted, login, citus } = await whoLogsIn(connectionString);
   // An answer takes a millisecond, and starting workers ten: where a point was sought among a million parcels the planner thought them worth it.
   const settings = [
-    '-c jit=off', '-c max_parallel_workers_per_gather=0', `-c search_path=${SEARCH_PATH}`,
+    '-c jit=off', '-c max_parallel_workers_per_gather=0', ...SESSION_SETTINGS.map((setting) => `-c ${setting}`),
     // Citus can plan nothing in several steps without the values: it prices such a plan so that it is not taken, unless it is forced.
     `-c plan_cache_mode=${citus ? 'auto' : 'force_generic_plan'}`,
     `-c statement_timeout=${Math.trunc(statementTimeoutMs)}`, ...(restricted ? [`-c role=${ROLE}`] : []),

@@ -20,6 +20,23 @@ export interface ServerFacts extends Record<string, unknown> {
 /** Where the SQL of this program looks for PostGIS. */
 export const SEARCH_PATH = 'public';
 
+/**
+ * Settings that change what a statement says, which rows it finds or whether it may end, and that a role, a database or a server may have set for people. Every
+ * connection that writes or answers has ours: what is published and answered follows from the files alone.
+ */
+export const SESSION_SETTINGS: readonly string[] = [
+  `search_path=${SEARCH_PATH}`, 'default_transaction_isolation=read\\ committed', 'default_transaction_deferrable=off',
+  // How values become text, and text values.
+  'timezone=UTC', 'datestyle=ISO', 'intervalstyle=postgres', 'bytea_output=hex', 'xmlbinary=base64', 'extra_float_digits=1', 'array_nulls=on',
+  'standard_conforming_strings=on', 'backslash_quote=safe_encoding', 'transform_null_equals=off',
+  // How the catalogue says names, by which tables and functions are made again.
+  'quote_all_identifiers=off',
+  // A search that stops early finds less.
+  'gin_fuzzy_search_limit=0',
+  // A swap makes readers wait, loads take hours, and the connection that holds the writer's lock is idle as long.
+  'lock_timeout=0', 'idle_in_transaction_session_timeout=0', 'idle_session_timeout=0',
+];
+
 export function serverFacts(session: Pick<Session, 'query'>): Promise<ServerFacts> {
   return one(session, statementsOf('server')('facts'));
 }

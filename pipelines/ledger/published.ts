@@ -1,5 +1,5 @@
 /** What is in force, as the ledger has it. */
-import type { Region } from '../contract/regions.ts';
+import { unitName, unitSlug, type Region } from '../contract/regions.ts';
 import { tableOf, type Relation } from '../contract/sql-files.ts';
 import type { Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -26,15 +26,20 @@ export async function publishedTables(session: Session, unit: number, state: 'cu
 }
 
 /** @throws MappaleError `NOT_PUBLISHED` (exit 2) with what brings the region: back, where a person took it out, else for the first time */
-export async function mustBePublished(session: Session, { code, name, slug }: Region): Promise<void> {
-  if ((await publishedTables(session, code)).size > 0) return;
-  const hold = (await holds(session)).get(code);
+export async function mustBePublished(session: Session, region: Region): Promise<void> {
+  if ((await publishedTables(session, region.code)).size === 0) throw await notPublished(session, region.code);
+}
+
+/** Of a region that is not in force, why that is and what brings it: the one answer to whoever asks for it. */
+export async function notPublished(session: Session, unit: number): Promise<MappaleError> {
+  const [name, slug] = [unitName(unit), unitSlug(unit)];
+  const hold = (await holds(session)).get(unit);
   if (hold?.kind === 'withdrawn') {
-    throw new MappaleError(`${name} is withdrawn`, {
+    return new MappaleError(`${name} is withdrawn`, {
       code: 'NOT_PUBLISHED', kind: 'usage', detail: describeHold(hold), hint: 'Nothing of it is served. Bring it back, if it is to be.', mend: `npx mappale rollback ${slug}`,
     });
   }
-  throw new MappaleError(`${name} is not published`, {
+  return new MappaleError(`${name} is not published`, {
     code: 'NOT_PUBLISHED', kind: 'usage', hint: 'Load it first; npx mappale status says what is published.', mend: `npx mappale load-region ${slug} --data FOLDER`,
   });
 }

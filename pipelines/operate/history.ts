@@ -1,9 +1,9 @@
 /** What was published of one parcel, value by value, as long as it is kept. */
-import { findRegion, REGIONS, regionOfFid, unitName } from '../contract/regions.ts';
+import { findRegion, REGIONS, regionOfFid } from '../contract/regions.ts';
 import { SECTION_NAMES } from '../contract/sections.ts';
 import type { Database, Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
-import { MappaleError } from '../errors.ts';
+import { notPublished } from '../ledger/published.ts';
 
 const statement = statementsOf('history');
 
@@ -92,11 +92,8 @@ export async function parcelHistory(database: Database, fid: number): Promise<Pa
     const unit = regionOfFid(fid);
     const moments = await session.query<Moment>(statement('moments'), [unit]);
     const last = moments.findLast((each) => each.unit === unit);
-    if (last?.publication === null) {
-      throw new MappaleError(`${unitName(unit)} is withdrawn since ${last.since}: nothing of it is told, of no day`, {
-        code: 'NOT_PUBLISHED', kind: 'usage', hint: 'See why it was withdrawn.', mend: 'npx mappale status',
-      });
-    }
+    // Of one that is withdrawn nothing is told, of no day.
+    if (last?.publication === null) throw await notPublished(session, unit);
     const times = new Times();
     let isWithdrawn = false;
     for (const moment of moments) {

@@ -64,3 +64,26 @@ sources = (
   ) s
 )
 where publication_id = $1
+
+-- statement: holders
+-- Whoever has what is published open, the longest first. What others ask is not shown: it may name people.
+select
+  a.pid,
+  coalesce(a.application_name, '') as program,
+  coalesce(a.usename::text, '') as "user",
+  host(a.client_addr) as address,
+  to_char(a.xact_start at time zone 'utc', 'YYYY-MM-DD"T"HH24:MI:SS"Z"') as since,
+  format('select pg_terminate_backend(%s)', a.pid) as ending
+from pg_stat_activity a
+where a.datname = current_database()
+  and a.pid <> pg_backend_pid()
+  and exists (
+    select
+    from pg_locks l
+    join pg_class c on c.oid = l.relation
+    where l.pid = a.pid
+      and l.granted
+      and l.locktype = 'relation'
+      and (c.relnamespace in ('core'::regnamespace, 'section'::regnamespace) or c.oid = 'ledger.publication_lock'::regclass)
+  )
+order by a.xact_start nulls last, a.pid

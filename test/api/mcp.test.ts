@@ -161,6 +161,8 @@ describeEngines('the Model Context Protocol', (engine) => {
     const post = (body: string): Promise<Response> =>
       fetch(address, { method: 'POST', body, headers: { 'x-api-key': key, 'content-type': 'application/json', accept: 'application/json, text/event-stream' } });
     const ping = JSON.stringify({ jsonrpc: '2.0', id: 1, method: 'ping' });
+    const refused = await fetch(address, { method: 'POST', body: ping, headers: { authorization: `Bearer mpl_${'A'.repeat(43)}` } });
+    expect([refused.status, refused.headers.get('www-authenticate')]).toEqual([401, 'Bearer realm="mappale", error="invalid_token", ApiKey realm="mappale", header="x-api-key"']);
     const [first, second] = [await post(ping), await post(ping)];
     expect([first.status, Number(first.headers.get('x-ratelimit-remaining')) - Number(second.headers.get('x-ratelimit-remaining'))]).toEqual([200, 1]);
     for (const body of ['', '{', '[]', `"${'a'.repeat(2_000_000)}"`]) expect((await post(body)).status).toBe(400);

@@ -65,6 +65,8 @@ describeDatabase('access', (engine) => {
         answers.add(answered.text);
       }
       expect(answers.size).toBe(1);
+      // Neither Basic, on which a browser would ask people for a password, nor Bearer, which is not taken.
+      for (const options of [{}, { key: 'null', from: somewhere() }]) expect((await service.ask(PATHS['/admin/regions']!, options)).headers['www-authenticate']).toBe('ApiKey realm="mappale", header="x-api-key"');
       expect((await service.ask(PATHS['/admin/regions']!, { key: valid })).status).toBe(200);
     });
 

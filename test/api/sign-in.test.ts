@@ -201,7 +201,10 @@ describe('an explanation', () => {
     let runs = 0;
     const { get, keys, cookie: own } = await signedIn(async () => ({ runs: runs += 1 }));
     const given = cookie === 'own' ? own : cookie;
-    expect(codeOf(await get(PATH, { ...headers, ...(given === undefined ? {} : { cookie: given }) }, from))).toEqual(refused);
+    const answered = await get(PATH, { ...headers, ...(given === undefined ? {} : { cookie: given }) }, from);
+    expect(codeOf(answered)).toEqual(refused);
+    // That a token would help is said to nobody whom it does not.
+    expect(answered.headers['www-authenticate']).toBe(refused[0] === 401 ? 'SignInLink realm="mappale"' : undefined);
     expect([runs, keys]).toEqual([0, []]);
   });
 

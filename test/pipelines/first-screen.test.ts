@@ -10,6 +10,7 @@ import { firstScreen } from '../../pipelines/cli/first-screen.ts';
 import { program } from '../../pipelines/cli/main.ts';
 import { rollback, withdraw } from '../../pipelines/build/publish.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
+import { parcelHistory } from '../../pipelines/operate/history.ts';
 import { mustBePublished } from '../../pipelines/ledger/published.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
@@ -105,7 +106,12 @@ describeDatabase('typed on a database, mappale', (engine) => {
     const withdrawn = await screen(url);
     expect(withdrawn.text).toMatch(/nothing is published\n +Molise: withdrawn by \S+ on \d{4}-\d\d-\d\d: an error of the publisher\n/);
     expect(withdrawn.text).toContain('npx mappale rollback molise ');
-    await expect(mustBePublished(database, findRegion(region.code)!)).rejects.toMatchObject({ code: 'NOT_PUBLISHED', mend: 'npx mappale rollback molise' });
+    // Whoever asks for it is told the same.
+    for (const ask of [
+      () => mustBePublished(database, findRegion(region.code)!), () => withdraw(database, region.code, away, null), () => parcelHistory(database, parcel!.fid),
+    ]) {
+      await expect(ask()).rejects.toMatchObject({ code: 'NOT_PUBLISHED', exitCode: 2, message: 'Molise is withdrawn', mend: 'npx mappale rollback molise' });
+    }
     await rollback(database, region.code, away);
     await database.query('update ledger.run set ended_at = now(), exit_code = 0 where run_id = $1', [away]);
     expect((await screen(url)).text).not.toContain('withdrawn');
