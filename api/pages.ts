@@ -4,7 +4,6 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { FastifyInstance } from 'fastify';
 import { z } from 'zod';
-import type { MapPanel } from '../pipelines/contract/section.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
 import { BASE } from './openapi.ts';
 import { prepare, sendPrepared, type Prepared } from './prepared.ts';
@@ -62,7 +61,7 @@ async function sectionPanels(): Promise<Buffer> {
 }
 
 /** Of a list its columns, of an object what is not told elsewhere. */
-function fieldsOf(block: z.ZodType, { list }: MapPanel): [string, string][] {
+function fieldsOf(block: z.ZodType, { list }: (typeof SECTIONS)[number]['map']): [string, string][] {
   const columns = Object.keys(list?.columns ?? {}).map((column) => (list?.field === undefined ? column : `${list.field}.${column}`));
   return [...descriptionsOf(z.toJSONSchema(block))].filter(([path]) => {
     const [first = ''] = path.split('.');

@@ -2,7 +2,8 @@
 /** Telling what is known: of a parcel in blocks, each value with unit, rule and source; of a comune; of all that is published. */
 import { button, element, link } from './elements.js';
 import { ELSEWHERE, SECTIONS } from './sections.js';
-import { currentLanguage, dateOf, hasWord, numberOf, t } from './words.js';
+import { Refusal } from './interface.js';
+import { currentLanguage, dateOf, hasWord, numberOf, refusalInWords, t } from './words.js';
 import { BLANK, hasParcels, shade, shareCovered, STATES } from './view.js';
 
 /**
@@ -51,8 +52,11 @@ function wordsOf(field, panel) {
 function unitOf(field, panel) {
   const [, unit] = UNITS.find(([end]) => /** @type {RegExp} */ (end).test(field)) ?? [];
   const known = panel.units?.[field] ?? unit;
-  return currentLanguage() === 'it' ? known?.toString().replace('/year', '/anno') : known;
+  return known === undefined ? undefined : inLanguage(known.toString());
 }
+
+/** @param {string} unit */
+const inLanguage = (unit) => (currentLanguage() === 'it' ? unit.replace('/year', '/anno') : unit);
 
 const isShare = (/** @type {string} */ field) => /(^|_)share$/.test(field);
 
@@ -64,7 +68,7 @@ function textOf(field, value, panel) {
     const known = currentLanguage() === 'it' ? panel.italian?.values?.[value] : undefined;
     return known ?? (isName(value) && hasWord(value) ? t(value).toLowerCase() : halfYear(isName(value) ? value.replaceAll('_', ' ') : value));
   }
-  if (panel.codes?.includes(field) || /(^|_)(year|zone)$/.test(field)) return String(value);
+  if (panel.codes?.includes(field) || (/(^|_)(year|zone)$/.test(field) && unitOf(field, panel) === undefined)) return String(value);
   return isShare(field) ? `${numberOf(value * 100, { maximumFractionDigits: 4 })} %` : numberOf(value, { maximumFractionDigits: 7 });
 }
 
@@ -208,7 +212,8 @@ function fieldsOf(field, panel) {
 function saidBy(value, panel) {
   if (value === null || value === '') return t('saysNothing');
   if (currentLanguage() !== 'it') return value;
-  return evidenceInItalian(value, panel) ?? panel.italian?.values?.[value] ?? (value in STATES && hasWord(value) ? t(value).toLowerCase() : value);
+  if (value in STATES && hasWord(value)) return t(value).toLowerCase();
+  return evidenceInItalian(value, panel) ?? panel.italian?.values?.[value] ?? value.replace(/^(-?\d+)\.(\d+)$/, '$1,$2');
 }
 
 /** @param {string} unit @param {Panel} panel */
@@ -266,7 +271,7 @@ function reasonsOf(name, fid, cited, told) {
       } catch (error) {
         // Opened again it is asked again.
         isAsked = false;
-        found.replaceChildren(element('p', { class: 'problem' }, [t('notExplained', { why: error instanceof Error ? error.message : String(error) })]), command('whyHow'));
+        found.replaceChildren(element('p', { class: 'problem' }, [t('notExplained', { why: error instanceof Refusal ? refusalInWords(error) : t('noAnswer') })]), command('whyHow'));
       }
     },
   };
@@ -301,7 +306,8 @@ function sectionOf(name, block, record, told) {
     if (list?.note !== undefined && rows?.length > 0) parts.push(element('p', { class: 'quiet' }, [noteOf(currentLanguage() === 'it' ? panel.italian?.note ?? list.note : list.note, rows[0])]));
     if (Array.isArray(rows) && rows.length > 0) {
       const columns = list?.columns ?? Object.fromEntries(flat(rows[0]).map(([field]) => [field, wordsOf(field, panel)]));
-      parts.push(tableOf(list?.latestFirst ? [...rows].reverse() : rows, columns, panel, list?.caption ?? title));
+      const caption = currentLanguage() === 'it' ? panel.italian?.caption ?? list?.caption : list?.caption;
+      parts.push(tableOf(list?.latestFirst ? [...rows].reverse() : rows, columns, panel, caption ?? title));
       const root = list?.field === undefined ? '' : `${list.field}.`;
       parts.push(element('table', { class: 'rules' }, [element('tbody', {}, Object.keys(columns).flatMap((column) => ruleOf(panel, root + column, headingOf(column, columns, panel))))]));
     }
@@ -429,7 +435,8 @@ const legendRow = (background, text, kind = '') => {
 /** @param {import('./view.js').Class} range */
 function rangeOf({ from, to }) {
   if (to === null || to === undefined) return `≥ ${numberOf(from ?? 0)}`;
-  return from === null || from === undefined ? `< ${numberOf(to)}` : `${numberOf(from)}–${numberOf(to)}`;
+  if (from === null || from === undefined) return `< ${numberOf(to)}`;
+  return from < 0 ? t('fromTo', { from: numberOf(from), to: numberOf(to) }) : `${numberOf(from)}–${numberOf(to)}`;
 }
 
 /**
@@ -444,7 +451,8 @@ export function legendOf(layer, covered, shades, hasBlank) {
     if (layer.none !== null) rows.push(legendRow(layer.none.color, told(layer.none.label) ?? layer.none.label));
     rows.push(legendRow('', t('not_mapped'), 'hatched'));
     const title = layer.value ?? layer.title;
-    return [element('h2', {}, [[told(title) ?? title, layer.unit].filter(Boolean).join(', ')]), element('ul', {}, rows)];
+    const unit = layer.unit === null ? null : told(layer.unit) ?? inLanguage(layer.unit);
+    return [element('h2', {}, [[told(title) ?? title, unit].filter(Boolean).join(', ')]), element('ul', {}, rows)];
   }
   const rows = covered === null
     ? shades.map((each) => legendRow(shade(each), t(each.word)))
