@@ -21,7 +21,7 @@ type Token = {
 export function tokenCommand(): Command {
   const create = command('token create', 'Make a token. It is shown once and kept nowhere; the database has its SHA-256.', [
     'mappale token create --name "map of the office" --scopes geocoding:read,parcels:read',
-    'mappale token create --scopes parcels:read --expires 2027-12-31',
+    `mappale token create --scopes parcels:read --expires ${dayToCome()}`,
   ])
     .requiredOption('--scopes <list>', `comma-separated: ${SCOPES.join(', ')}`, parseScopes)
     .option('--name <text>', 'what or whom it is for')
@@ -68,8 +68,13 @@ function parseScopes(text: string): Scope[] {
 
 const ENDLESS = 'Leave --expires out for a token that ends with its revocation.';
 
+/** A day that is not over whenever it is read. */
+function dayToCome(): string {
+  return `${new Date().getUTCFullYear() + 1}-12-31`;
+}
+
 function otherDay(): string {
-  const day = `${new Date().getUTCFullYear() + 1}-12-31`;
+  const day = dayToCome();
   return retyped(withOption('--expires', day), `npx mappale token create --scopes parcels:read --expires ${day}`);
 }
 

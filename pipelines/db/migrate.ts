@@ -8,7 +8,7 @@ import { unitName } from '../contract/regions.ts';
 import { group } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type SqlFile } from '../contract/sql-files.ts';
-import { distribute, isDistributed } from './distributed.ts';
+import { distribute, isDistributed, prepareNodes } from './distributed.ts';
 import { forgetHistory, makeHistory } from './history.ts';
 import { dropRegionSchemas, makeRegionSchemas } from './region-schemas.ts';
 import { alignPrevious, reshapeLayers } from './reshape.ts';
@@ -67,6 +67,7 @@ export async function migrate(
     if (applied !== null && (await isDone(applied))) return { steps: [], losses: [] };
     await checkServer(session, database.label);
     const place = database.engine === 'pglite' ? null : await one<Row & ServerPlace>(session, server('place'));
+    if (distributed || (await isDistributed(session))) await prepareNodes(session, database.label, dry);
     let done: Migration = { steps: [], losses: [] };
     await session.transaction(async () => {
       await session.query("select pg_advisory_xact_lock(hashtextextended('mappale migrate', 0))");
@@ -76,7 +77,7 @@ export async function migrate(
       if (await isDone(before)) return;
       await holdWriters(session);
       if (place !== null) await makeExtensions(session, place, database.label);
-      done = await apply(session, parts, before, lose, distributed ? database.label : null);
+      done = await apply(session, parts, before, lose, distributed);
       if (dry) throw new Dry();
       if (done.losses.length > 0 && !lose) throw lossError(done.losses);
     }).catch((error: unknown) => {
@@ -124,9 +125,9 @@ async function holdWriters(session: Session): Promise<void> {
 
 /**
  * Applies what is not applied yet. Where rows would be lost and may not be, the layers of that source stay as they are.
- * @param distributeAt label of a database that is to lie on several nodes; null: it stays as it is
+ * @param distributed the database is to lie on several nodes; otherwise it stays as it is
  */
-async function apply(session: Session, parts: readonly Part[], before: Applied, lose: boolean, distributeAt: string | null): Promise<Migration> {
+async function apply(session: Session, parts: readonly Part[], before: Applied, lose: boolean, distributed: boolean): Promise<Migration> {
   const steps: string[] = [];
   const losses: Loss[] = [];
   await session.script(server('applied_file'), 'sql/statements/server.sql');
@@ -156,8 +157,8 @@ async function apply(session: Session, parts: readonly Part[], before: Applied, 
   await run('migration');
   await run('section');
   steps.push(...(await alignPrevious(session)));
-  if (distributeAt !== null || (await isDistributed(session))) {
-    steps.push(...(await distribute(session, distributeAt ?? '')));
+  if (distributed || (await isDistributed(session))) {
+    steps.push(...(await distribute(session)));
     await forgetHistory(session);
   }
   for (const part of open) {

@@ -123,7 +123,9 @@ export class TiffReader {
 
   /** Values of a field, from one on. */
   async numbers({ type, count, offset }: Field, what: string): Promise<Float64Array> {
-    const size = TYPE_BYTES[type] ?? 0;
+    const size = TYPE_BYTES[type];
+    // Without a size no file is too short for a count of billions.
+    if (size === undefined) throw this.file.damaged('a number', `values of type ${type} in ${what}`);
     const bytes = await this.file.bytes(offset, size * count, what);
     return Float64Array.from({ length: count }, (_, index) => this.number(bytes, type, index * size));
   }

@@ -87,12 +87,12 @@ $restrict$)
 where not success
 
 -- statement: role_on_workers
--- A worker that was added after another database of the server had made the role lacks it, and what the role is granted here is granted there, too.
+-- What the role is granted here is granted on the workers, too; they may lack it where another database of the server made it, or where nobody did yet.
+-- Who may not make roles goes on where there is none.
 select
   nodename || ':' || nodeport as node,
   ran.result
-from pg_roles as mine
-cross join lateral run_command_on_workers($role$
+from run_command_on_workers($role$
   do $$
   begin
     perform set_config('citus.enable_ddl_propagation', 'off', true);
@@ -105,8 +105,13 @@ cross join lateral run_command_on_workers($role$
   end
   $$
 $role$) as ran
-where mine.rolname = 'mappale_api'
-  and not ran.success
+where not ran.success
+  and exists (
+    select
+    from pg_roles r
+    where r.rolname = 'mappale_api'
+      or (r.rolname = current_user and (r.rolsuper or r.rolcreaterole))
+  )
 
 -- statement: local_rows
 -- Partitions of a table that was there before, and the table itself: their rows on this node are seen by nobody any more.

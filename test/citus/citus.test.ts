@@ -16,6 +16,7 @@ import { openPostgresReader } from '../../pipelines/db/reader.ts';
 import { SILENT } from '../../pipelines/log.ts';
 import { isDistributed } from '../../pipelines/db/distributed.ts';
 import { openDatabase, type Database } from '../../pipelines/db/index.ts';
+import { ROLE } from '../../pipelines/db/role.ts';
 import { withRun } from '../../pipelines/ledger/ledger.ts';
 import { diff } from '../../pipelines/operate/diff.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
@@ -76,6 +77,12 @@ describe.skipIf(missing !== null)(`several nodes${missing === null ? '' : ` [not
       let seen = 0;
       return Buffer.from(content.toString('utf8').replace(/<(wfs:member|gml:featureMember)>[\s\S]*?<\/\1>\s*/g, (member) => ((seen += 1) === 12 ? '' : member)));
     });
+    // On nodes that know nothing of the role yet the program makes it everywhere.
+    const newest = await distributed();
+    expect(await isDistributed(newest)).toBe(true);
+    await newest.close();
+    opened.delete(newest);
+    await citus.forgetRole(ROLE);
     // The plain one first: it makes the server's role on the coordinator alone, which the workers then lack.
     plain = await open(await citus.plain());
     await load(plain, first);

@@ -112,6 +112,12 @@ export class Citus {
     return this.#urlOf(this.#coordinator, name);
   }
 
+  /** Goes back to nodes on which nobody ever made the role, where they are the tests' own: with it go the databases made so far. */
+  async forgetRole(role: string): Promise<void> {
+    await this.#dropAll();
+    if (this.#folder !== null) for (const node of this.#nodes) await on(this.#urlOf(node, 'postgres'), `drop role ${role}`);
+  }
+
   #name(): string {
     const name = `mappale_test_citus_${process.pid}_${this.#made.length}`;
     this.#made.push(name);
@@ -130,13 +136,17 @@ export class Citus {
     };
   }
 
+  async #dropAll(): Promise<void> {
+    // The coordinator last: it lets go of the workers' databases.
+    for (const name of this.#made.splice(0)) for (const node of [...this.#nodes].reverse()) await on(this.#urlOf(node, 'postgres'), `drop database if exists ${name} with (force)`);
+  }
+
   async remove(): Promise<void> {
     if (this.#folder !== null) {
       await run(join(BESIDE, 'cluster.sh'), ['stop', join(this.#folder, 'cluster')]);
       await rm(this.#folder, { recursive: true, force: true });
       return;
     }
-    // The coordinator last: it lets go of the workers' databases.
-    for (const name of this.#made) for (const node of [...this.#nodes].reverse()) await on(this.#urlOf(node, 'postgres'), `drop database if exists ${name} with (force)`);
+    await this.#dropAll();
   }
 }

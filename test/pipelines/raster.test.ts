@@ -193,6 +193,18 @@ describe('refused by its name is', () => {
     expect(await refusal(patch(`${name.replaceAll(' ', '-')}.tif`, change))).toBe(code);
   });
 
+  it.each([0, 2, 3, 12, 14, 255])('or read without it, one whose tags, each in turn, claim four thousand million values of type %i', async (type) => {
+    const tags = readFileSync(path('base.tif')).readUInt16LE(8);
+    for (let tag = 0; tag < tags; tag += 1) {
+      const file = patch('claims.tif', (bytes) => {
+        bytes.writeUInt16LE(type, 10 + 12 * tag + 2);
+        bytes.writeUInt32LE(0xffff_ffff, 10 + 12 * tag + 4);
+      });
+      const error = await whole(file).then(() => null, (reason: unknown) => reason);
+      if (error !== null) expect(error, `tag ${tag}`).toMatchObject({ kind: 'input' });
+    }
+  });
+
   it('one that was cut short, and one that is empty', async () => {
     writeFileSync(path('cut.tif'), readFileSync(path('base.tif')));
     truncateSync(path('cut.tif'), 4000);
