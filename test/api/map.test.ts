@@ -4,6 +4,7 @@ import { mkdir } from 'node:fs/promises';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { inflateSync } from 'node:zlib';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServer } from '../../api/server.ts';
@@ -33,6 +34,18 @@ const SOON = { timeout: 30_000 };
 const EVERYWHERE = ['terrain', 'land_cover', 'nightlights'];
 const WIDE = { width: 1360, height: 860 };
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
+/** How light the pictures of a PDF are, 0–255. */
+function picturesOf(pdf: Buffer): number[] {
+  const found = pdf.toString('latin1').matchAll(/<<((?:(?!stream)[\s\S])*?\/Subtype \/Image[\s\S]*?)>>\s*stream\r?\n/g);
+  return [...found].flatMap(({ 0: all, 1: head, index }) => {
+    const start = index + all.length;
+    const [width, height, length] = ['Width', 'Height', 'Length'].map((word) => Number(new RegExp(`/${word} (\\d+)`).exec(head!)?.[1])) as [number, number, number];
+    const pixels = inflateSync(pdf.subarray(start, start + length));
+    // Others are the masks of pictures.
+    return pixels.length === 3 * width * height ? [pixels.reduce((sum, part) => sum + part, 0) / pixels.length] : [];
+  });
+}
 
 describeEngines('the pages', (engine) => {
   describe.skipIf(CHROMIUM === undefined)(CHROMIUM === undefined ? 'in a browser [not run, no Chromium: apt-get install chromium]' : 'in a browser', () => {
@@ -446,6 +459,9 @@ describeEngines('the pages', (engine) => {
       })()`);
       const folded = await page.locator('#told details:not([open])').count();
       expect([await lightness() < 120, folded > 0]).toEqual([true, true]);
+      const printed = picturesOf(await page.pdf({ printBackground: true }));
+      expect([printed.length > 0, printed.filter((each) => each < 220)]).toEqual([true, []]);
+      await expect.poll(lightness, SOON).toBeLessThan(120);
       await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
       // Nothing waits between this and the paper.
       await page.evaluate("dispatchEvent(new Event('beforeprint'))");

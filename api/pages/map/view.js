@@ -300,14 +300,25 @@ export function fade(opacity) {
   for (const { id, paint } of styleOf().layers) if (paint['fill-opacity'] !== undefined && map?.getLayer(id) !== undefined) map.setPaintProperty(id, 'fill-opacity', paint['fill-opacity']);
 }
 
+/** What is printed in place of a dark map. @type {HTMLCanvasElement | null} */
+let paper = null;
+
 /** On paper a dark map is light, and at once: what prints it waits for nothing. @param {boolean} isPrinted */
 export function drawForPaper(isPrinted) {
   isPaper = isPrinted;
+  paper?.remove();
+  paper = null;
   if (map === null || !isDark) return;
   for (const { id, paint } of styleOf().layers) {
     for (const [property, value] of Object.entries(paint)) if (map.getLayer(id) !== undefined) map.setPaintProperty(id, property, value);
   }
   map.redraw();
+  if (!isPrinted) return;
+  // Of what WebGL draws the frame is printed that was on the screen last; of a copy, what is in it.
+  const { width, height } = map.getCanvas();
+  paper = Object.assign(document.createElement('canvas'), { className: 'maplibregl-canvas', width, height });
+  paper.getContext('2d')?.drawImage(map.getCanvas(), 0, 0);
+  map.getCanvas().after(paper);
 }
 
 /** @returns {{ zoom: number, lat: number, lng: number } | null} */
