@@ -195,7 +195,7 @@ function evidenceInItalian(text, { italian: { evidence = {} } = {} }) {
   return undefined;
 }
 
-/** Names of fields in the page's words, `elevation, slope`, `coverage.flood` and `poi[0]` among them; what is a sentence stays one. @param {string} field @param {Panel} panel */
+/** Names of fields in the page's words, `elevation, slope`, `coverage.flood` and those of a list among them; what is a sentence stays one. @param {string} field @param {Panel} panel */
 function fieldsOf(field, panel) {
   const sentence = currentLanguage() === 'it' ? evidenceInItalian(field, panel) : undefined;
   if (sentence !== undefined) return sentence;
