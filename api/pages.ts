@@ -49,13 +49,25 @@ function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared>
   return content;
 }
 
-/** How the map tells each section, and what its fields are, as the sections state it. */
+/** Fields of every block that the page tells elsewhere than in the block's rows. */
+const ELSEWHERE = ['source', 'geometry', 'municipality'];
+
+/** How the map tells each section, as the section states it, and what the fields that are rows or columns there are, by their path. */
+export const PANELS = SECTIONS.map(({ name, title, map, block }) => ({ name, title, ...map, fields: Object.fromEntries(fieldsOf(block, map)) }));
+
 async function sectionPanels(): Promise<Buffer> {
-  const panels = Object.fromEntries(SECTIONS.map(({ name, title, map, block }) => {
-    const fields = Object.fromEntries(descriptionsOf(z.toJSONSchema(block)));
-    return [name, { title, ...map, fields }];
-  }));
-  return Buffer.from(`export const SECTIONS = ${JSON.stringify(panels, null, 1)};\n`);
+  const panels = Object.fromEntries(PANELS.map(({ name, ...panel }) => [name, panel]));
+  return Buffer.from(`export const SECTIONS = ${JSON.stringify(panels, null, 1)};\nexport const ELSEWHERE = ${JSON.stringify(ELSEWHERE)};\n`);
+}
+
+/** Of a list its columns, of an object what is not told elsewhere. */
+function fieldsOf(block: z.ZodType, { list }: (typeof SECTIONS)[number]['map']): [string, string][] {
+  const columns = Object.keys(list?.columns ?? {}).map((column) => (list?.field === undefined ? column : `${list.field}.${column}`));
+  return [...descriptionsOf(z.toJSONSchema(block))].filter(([path]) => {
+    const [first = ''] = path.split('.');
+    const isList = list !== undefined && (list.field === undefined || list.field === first);
+    return isList ? columns.includes(path) : !ELSEWHERE.includes(first);
+  });
 }
 
 /** What each field of a block is, by its path in it: of lists that of their elements. */

@@ -117,9 +117,9 @@ const NO_PATH = (): ApiError => new ApiError('NOT_FOUND', 'there is no such path
 const BY_LINK = { 'www-authenticate': 'SignInLink realm="mappale"' };
 
 const REFUSED: Readonly<Record<'unknown' | 'used' | 'expired', () => ApiError>> = {
-  unknown: () => new ApiError('INVALID_API_KEY', 'the link is not one of this server: take the one that mappale serve printed when it started last', undefined, BY_LINK),
-  used: () => new ApiError('GONE', 'the link was used already, and works once: start mappale serve again for another one'),
-  expired: () => new ApiError('GONE', `the link is older than ${LINK_MS / 60_000} minutes: start mappale serve again for another one`),
+  unknown: () => new ApiError('INVALID_API_KEY', 'the link is not one of this server: take the one that mappale serve printed when it started last', { link: 'unknown' }, BY_LINK),
+  used: () => new ApiError('GONE', 'the link was used already, and works once: start mappale serve again for another one', { link: 'used' }),
+  expired: () => new ApiError('GONE', `the link is older than ${LINK_MS / 60_000} minutes: start mappale serve again for another one`, { link: 'expired' }),
 };
 
 /** What only the operator of this machine may ask: whoever has the link read it where the program runs. @throws ApiError `NOT_FOUND`, `API_KEY_REQUIRED` */

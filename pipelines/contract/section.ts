@@ -67,9 +67,17 @@ export interface MapPanel {
     readonly values?: Readonly<Record<string, string>>;
     /** Headings of the list's columns, and the sentence above it. */
     readonly columns?: Readonly<Record<string, string>>;
+    readonly caption?: string;
     readonly note?: string;
     /** What `layer` says in English → the same. */
     readonly legend?: Readonly<Record<string, string>>;
+    /** What `block` says of its fields in English (`describe`) → the same. */
+    readonly fields?: Readonly<Record<string, string>>;
+    /**
+     * What `explain.sql` says in English, by its rules, and by values, units and fields that are words → the same. Where it puts something in, `{1}` stands for
+     * the first of it, `{2}` for the second.
+     */
+    readonly evidence?: Readonly<Record<string, string>>;
   };
   /** Words for names of fields. */
   readonly words?: Readonly<Record<string, string>>;

@@ -4,9 +4,11 @@ import { mkdir } from 'node:fs/promises';
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { inflateSync } from 'node:zlib';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { buildServer } from '../../api/server.ts';
+import { STATUS, type ErrorCode } from '../../api/errors.ts';
 import { SignInLink } from '../../api/sign-in.ts';
 import type { Explain } from '../../api/explain.ts';
 import { loadSources } from '../../pipelines/contract/registry.ts';
@@ -32,6 +34,18 @@ const SOON = { timeout: 30_000 };
 const EVERYWHERE = ['terrain', 'land_cover', 'nightlights'];
 const WIDE = { width: 1360, height: 860 };
 const PHONE = { viewport: { width: 390, height: 844 }, isMobile: true, hasTouch: true };
+
+/** How light the pictures of a PDF are, 0–255. */
+function picturesOf(pdf: Buffer): number[] {
+  const found = pdf.toString('latin1').matchAll(/<<((?:(?!stream)[\s\S])*?\/Subtype \/Image[\s\S]*?)>>\s*stream\r?\n/g);
+  return [...found].flatMap(({ 0: all, 1: head, index }) => {
+    const start = index + all.length;
+    const [width, height, length] = ['Width', 'Height', 'Length'].map((word) => Number(new RegExp(`/${word} (\\d+)`).exec(head!)?.[1])) as [number, number, number];
+    const pixels = inflateSync(pdf.subarray(start, start + length));
+    // Others are the masks of pictures.
+    return pixels.length === 3 * width * height ? [pixels.reduce((sum, part) => sum + part, 0) / pixels.length] : [];
+  });
+}
 
 describeEngines('the pages', (engine) => {
   describe.skipIf(CHROMIUM === undefined)(CHROMIUM === undefined ? 'in a browser [not run, no Chromium: apt-get install chromium]' : 'in a browser', () => {
@@ -349,6 +363,46 @@ describeEngines('the pages', (engine) => {
       await page.context().close();
     });
 
+    it('tell in Italian each rule, what each field is, and why the server refuses', async () => {
+      const link = new SignInLink();
+      const sources = await loadSources();
+      const explain: Explain = (fid, section) => explainParcel({ database: service.database, sources }, fid, section, 60_000);
+      const app = await buildServer({ reader: service.reader, version: VERSION, log: SILENT, signIn: link, explain });
+      const home = await app.listen({ host: '127.0.0.1', port: 0 });
+      const context = await browser.newContext({ viewport: WIDE, locale: 'it-IT' });
+      const page = await context.newPage();
+      page.setDefaultTimeout(SOON.timeout);
+      await page.goto(`${home}${BASE}/map#signin=${link.secret}`);
+      await page.locator('body[data-ready]').waitFor();
+      const ask = async (): Promise<void> => {
+        await page.locator('#query').fill(String(known.fid));
+        await page.locator('#query').press('Enter');
+      };
+      await ask();
+      for (const { name } of SECTIONS) {
+        const section = page.locator(`[data-section=${name}]`);
+        await section.locator('.why').click();
+        await section.locator('.ran[data-reproduced=true]').waitFor();
+      }
+      // What has no words is marked as English.
+      expect(await page.locator('.found').count()).toBeGreaterThan(SECTIONS.length);
+      expect(await page.locator('#told [lang=en]').allTextContents()).toEqual([]);
+      expect(await page.locator('.maplibregl-ctrl-zoom-in').getAttribute('aria-label')).toBe('Avvicina');
+      let code = '';
+      await page.route(`**/parcels/${known.fid}`, (route) => route.fulfill({ status: STATUS[code as ErrorCode], json: { error: code, message: 'told in English', details: { id: known.fid } } }));
+      for (code of Object.keys(STATUS)) {
+        await ask();
+        await expect.poll(() => page.locator('#status.problem').textContent(), { ...SOON, message: code }).not.toMatch(/told in English|Lettura/);
+        await page.locator('#query').fill('1');
+        await page.evaluate("document.querySelector('#status').classList.remove('problem')");
+      }
+      await page.goto(`${home}${BASE}/map`);
+      await page.locator('#language').click();
+      expect(await page.locator('.maplibregl-ctrl-zoom-in').getAttribute('aria-label')).toBe('Zoom in');
+      await context.close();
+      await app.close();
+    });
+
     it('fit a telephone: a form of one line, and the map in sight above the record', async () => {
       const page = await open('', PHONE);
       const form = (await page.locator('body > header').boundingBox())!;
@@ -389,6 +443,44 @@ describeEngines('the pages', (engine) => {
       expect(await page.evaluate('getComputedStyle(document.querySelector("#map canvas")).objectFit')).toBe('cover');
       expect(await page.evaluate('getComputedStyle(document.querySelector("#record")).overflowY')).toBe('visible');
       await page.screenshot({ path: `${PICTURES}map-print.png`, fullPage: true });
+      await page.context().close();
+    });
+
+    it('print light what is dark on the screen, all of what is folded away, and go back to the dark', async () => {
+      const page = await open(closeTo(known, `&parcel=${known.fid}`), { colorScheme: 'dark' });
+      await page.locator('[data-section=attributions]').waitFor();
+      await page.waitForLoadState('networkidle');
+      const lightness = (): Promise<number> => page.evaluate(`(() => {
+        const drawn = document.querySelector('#map canvas');
+        const copy = Object.assign(document.createElement('canvas'), { width: drawn.width, height: drawn.height }).getContext('2d');
+        copy.drawImage(drawn, 0, 0);
+        const { data } = copy.getImageData(0, 0, drawn.width, drawn.height);
+        return data.reduce((sum, part) => sum + part, 0) / data.length;
+      })()`);
+      const folded = await page.locator('#told details:not([open])').count();
+      expect([await lightness() < 120, folded > 0]).toEqual([true, true]);
+      const printed = picturesOf(await page.pdf({ printBackground: true }));
+      expect([printed.length > 0, printed.filter((each) => each < 220)]).toEqual([true, []]);
+      await expect.poll(lightness, SOON).toBeLessThan(120);
+      await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+      // Nothing waits between this and the paper.
+      await page.evaluate("dispatchEvent(new Event('beforeprint'))");
+      expect(await lightness()).toBeGreaterThan(220);
+      expect(await page.locator('#told details:not([open])').count()).toBe(0);
+      // Why is printed where it was asked for; neighbours and files are for the screen.
+      const unseen = `[...document.querySelectorAll('#told tr')].filter((row) => row.closest('.rule, .rules, [data-section=neighbours], [data-section=files]') === null && !row.checkVisibility())`;
+      expect(await page.evaluate(`${unseen}.map((row) => row.textContent)`)).toEqual([]);
+      const grounds = await page.evaluate<string[]>("[...document.querySelectorAll('body, #view, #record, #legend, #told *')].filter((each) => each.checkVisibility()).map((each) => getComputedStyle(each).backgroundColor)");
+      const dark = [...new Set(grounds)].map((colour) => colour.match(/[\d.]+/g)!.map(Number)).filter(([r = 0, g = 0, b = 0, opaque = 1]) => opaque > 0 && r + g + b < 3 * 100);
+      expect(dark).toEqual([]);
+      expect(await pale(page, '#told *, #legend *')).toEqual([]);
+      expect(await page.evaluate("[...document.querySelectorAll('button, input, select, #view summary')].filter((each) => each.checkVisibility()).map((each) => each.outerHTML.slice(0, 80))")).toEqual([]);
+      expect(await page.evaluate("[...document.querySelectorAll('#told .wide')].filter((each) => each.scrollWidth > each.clientWidth + 1).map((each) => each.closest('section').dataset.section)")).toEqual([]);
+      await page.screenshot({ path: `${PICTURES}map-dark-print.png`, fullPage: true });
+      await page.evaluate("dispatchEvent(new Event('afterprint'))");
+      await page.emulateMedia({ media: 'screen', colorScheme: 'dark' });
+      expect(await page.locator('#told details:not([open])').count()).toBe(folded);
+      await expect.poll(lightness, SOON).toBeLessThan(120);
       await page.context().close();
     });
 

@@ -7,8 +7,10 @@ import { schemasLike } from '../../pipelines/db/catalog.ts';
 import { SECTION_NAMES, tableOfSection } from '../../pipelines/contract/sections.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
+import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
 import { describeDatabase } from '../harness/database.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
+import { sentencesOf } from './evidence-sentences.ts';
 
 /** Rows that have what is worth explaining. */
 const WHERE: Readonly<Record<string, string>> = { risk: 'where flood_level is not null and pga_g is not null', economics: 'where avg_residential_price_m2 is not null' };
@@ -32,6 +34,8 @@ describeDatabase('an explanation', (engine) => {
     expect(table).toBeDefined();
     const parcels = await context.database.query<{ fid: number }>(`select distinct fid from ${relation} ${WHERE[section] ?? ''} order by fid`);
     expect(parcels.length).toBeGreaterThan(20);
+    const { file, text } = readSectionFiles('explain').find((each) => each.section === section)!;
+    const listed = sentencesOf(file, text).rule.map((rule) => new RegExp(`^${rule.split(/\{\d\}/).map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('.*')}$`));
     for (const { fid } of [parcels[0]!, parcels[Math.floor(parcels.length / 2)]!, parcels.at(-1)!]) {
       const explanation = await explain(context, fid, section);
       expect(explanation.reproduced, `fid ${fid}`).toBe(true);
@@ -40,7 +44,8 @@ describeDatabase('an explanation', (engine) => {
         // A tax code in a name is starred: the folder is there, the name is not said.
         expect(existsSync(evidence.file.includes('***') ? dirname(evidence.file) : evidence.file), evidence.file).toBe(true);
         expect(evidence.sha256).toMatch(/^[0-9a-f]{64}$/);
-        expect(evidence.rule).not.toBe('');
+        // The Italian of the map's page has words for each that is listed.
+        expect(listed.some((rule) => rule.test(evidence.rule)), evidence.rule).toBe(true);
         expect(evidence.position).toBeGreaterThanOrEqual(0);
       }
     }

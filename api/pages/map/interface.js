@@ -13,11 +13,12 @@ let explains = false;
 
 /** The server refuses, and says why. */
 export class Refusal extends Error {
-  /** @param {number} status @param {string} code @param {string} message */
-  constructor(status, code, message) {
+  /** @param {number} status @param {string} code @param {string} message @param {Record<string, string | number | null>} details what the message is made of */
+  constructor(status, code, message, details) {
     super(message);
     this.status = status;
     this.code = code;
+    this.details = details;
   }
 }
 
@@ -70,7 +71,7 @@ async function get(path, parameters, headers, signal) {
 /** @param {Response} response @throws {Refusal} */
 async function answerOf(response) {
   const body = response.status === 204 ? null : await response.json();
-  if (!response.ok) throw new Refusal(response.status, body.error, body.message);
+  if (!response.ok) throw new Refusal(response.status, body.error, body.message, body.details ?? {});
   return body;
 }
 

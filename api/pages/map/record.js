@@ -1,13 +1,15 @@
 // @ts-check
 /** Telling what is known: of a parcel in blocks, each value with unit, rule and source; of a comune; of all that is published. */
 import { button, element, link } from './elements.js';
-import { SECTIONS } from './sections.js';
-import { currentLanguage, dateOf, hasWord, numberOf, t } from './words.js';
+import { ELSEWHERE, SECTIONS } from './sections.js';
+import { Refusal } from './interface.js';
+import { currentLanguage, dateOf, hasWord, numberOf, refusalInWords, t } from './words.js';
 import { BLANK, hasParcels, shade, shareCovered, STATES } from './view.js';
 
 /**
  * @typedef {{ title: string, words?: Record<string, string>, units?: Record<string, string>, codes?: string[], first?: string[], fields: Record<string, string>,
- *   italian?: { title?: string, words?: Record<string, string>, values?: Record<string, string>, columns?: Record<string, string>, note?: string, legend?: Record<string, string> },
+ *   italian?: { title?: string, words?: Record<string, string>, values?: Record<string, string>, columns?: Record<string, string>, caption?: string, note?: string,
+ *     legend?: Record<string, string>, fields?: Record<string, string>, evidence?: Record<string, string> },
  *   list?: { field?: string, caption?: string, latestFirst?: true, note?: string, columns: Record<string, string> } }} Panel
  */
 
@@ -50,8 +52,11 @@ function wordsOf(field, panel) {
 function unitOf(field, panel) {
   const [, unit] = UNITS.find(([end]) => /** @type {RegExp} */ (end).test(field)) ?? [];
   const known = panel.units?.[field] ?? unit;
-  return currentLanguage() === 'it' ? known?.toString().replace('/year', '/anno') : known;
+  return known === undefined ? undefined : inLanguage(known.toString());
 }
+
+/** @param {string} unit */
+const inLanguage = (unit) => (currentLanguage() === 'it' ? unit.replace('/year', '/anno') : unit);
 
 const isShare = (/** @type {string} */ field) => /(^|_)share$/.test(field);
 
@@ -63,7 +68,7 @@ function textOf(field, value, panel) {
     const known = currentLanguage() === 'it' ? panel.italian?.values?.[value] : undefined;
     return known ?? (isName(value) && hasWord(value) ? t(value).toLowerCase() : halfYear(isName(value) ? value.replaceAll('_', ' ') : value));
   }
-  if (panel.codes?.includes(field) || /(^|_)(year|zone)$/.test(field)) return String(value);
+  if (panel.codes?.includes(field) || (/(^|_)(year|zone)$/.test(field) && unitOf(field, panel) === undefined)) return String(value);
   return isShare(field) ? `${numberOf(value * 100, { maximumFractionDigits: 4 })} %` : numberOf(value, { maximumFractionDigits: 7 });
 }
 
@@ -92,11 +97,18 @@ function stateBadge(state) {
 /** @param {string} column @param {Record<string, string>} columns @param {Panel} panel */
 const headingOf = (column, columns, panel) => (currentLanguage() === 'it' ? panel.italian?.columns?.[column] : undefined) ?? columns[column] ?? column;
 
+/** What has no words in the page's language is told in English, and marked so: aloud it is read as English. @param {string} english @param {string | undefined} italian */
+function inWords(english, italian) {
+  if (currentLanguage() === 'it') return italian === undefined ? element('span', { lang: 'en' }, [english]) : italian;
+  return english;
+}
+
 /** A value's rule, for whoever asks why. @param {Panel} panel @param {string} path @param {string} [heading] of a list's column */
 function ruleOf(panel, path, heading) {
   const known = panel.fields[path];
-  const text = known === undefined || heading === undefined ? known : `${heading}: ${known}`;
-  return text === undefined ? [] : [element('tr', { class: 'rule', lang: 'en' }, [element('td', { colspan: '3' }, [text])])];
+  if (known === undefined) return [];
+  const text = inWords(known, panel.italian?.fields?.[known]);
+  return [element('tr', { class: 'rule' }, [element('td', { colspan: '3' }, heading === undefined ? [text] : [`${heading}: `, text])])];
 }
 
 /** Rows of an object; objects inside it get their name in front, or are bars where they are counts. @param {any} block @param {Panel} panel */
@@ -105,7 +117,7 @@ function rowsOf(block, panel, path = '', prefix = '') {
   const order = ([a], [b]) => (rank(a) === rank(b) ? 0 : rank(a) - rank(b));
   return Object.entries(block).sort(order).flatMap(([field, value]) => {
     const full = path + field;
-    if (prefix === '' && ['source', 'geometry', 'municipality'].includes(field)) return [];
+    if (prefix === '' && ELSEWHERE.includes(field)) return [];
     if (Array.isArray(value)) return [];
     if (value !== null && typeof value === 'object') {
       if (isDistribution(value)) return [barsOf(field, value, panel, full)];
@@ -171,21 +183,48 @@ const noteOf = (note, row) => note.replace(/\{(\w+)\}/g, (_, field) => halfYear(
  *   sha256: string, member: string, position: number }} Evidence
  */
 
-/** Names of fields in the page's words, `elevation, slope` and `coverage.flood` among them; what is a sentence stays one. @param {string} field @param {Panel} panel */
+/** What the statement says in Italian, where the section has the words: `{1}` stands for what the statement puts in. @param {string} text @param {Panel} panel @returns {string | undefined} */
+function evidenceInItalian(text, { italian: { evidence = {} } = {} }) {
+  if (Object.hasOwn(evidence, text)) return evidence[text];
+  for (const [english, italian] of Object.entries(evidence)) {
+    if (!english.includes('{1}')) continue;
+    const pattern = english.split(/\{\d\}/).map((part) => part.replaceAll(/[\\^$.*+?()[\]{}|]/g, '\\$&')).join('(.*)');
+    const found = new RegExp(`^${pattern}$`, 's').exec(text);
+    if (found !== null) return italian.replaceAll(/\{(\d)\}/g, (_, at) => halfYear(found[Number(at)] ?? ''));
+  }
+  return undefined;
+}
+
+/** Names of fields in the page's words, `elevation, slope`, `coverage.flood` and those of a list among them; what is a sentence stays one. @param {string} field @param {Panel} panel */
 function fieldsOf(field, panel) {
+  const sentence = currentLanguage() === 'it' ? evidenceInItalian(field, panel) : undefined;
+  if (sentence !== undefined) return sentence;
   return field.split(', ').map((each) => {
+    const [, list, index, within] = /^(\w+)\[(\d+)\](?:\.(\w+))?$/.exec(each) ?? [];
+    if (list !== undefined) return [t('nth', { name: titleOf(list), n: Number(index) + 1 }), ...(within === undefined ? [] : [wordsOf(within, panel)])].join(': ');
     if (!/^[a-z0-9_.]+$/.test(each)) return each.replaceAll(/\b[a-z0-9]+(?:_[a-z0-9]+)+\b/g, (part) => plainWords(part, panel));
     const parts = each.split('.').filter((part) => part !== 'meta');
     return parts.map((part) => (part in SECTIONS ? titleOf(part) : part === 'coverage' ? t('coverage') : wordsOf(part, panel))).join(': ');
   }).join(', ');
 }
 
-/** One feature that took part in a value: what it says, how much it counts, and where it stands. @param {Evidence} found @param {string} field what it is about, where others of the rule are about something else */
-function evidenceOf({ value, measure, unit, source, vintage, file, member, position, sha256 }, field) {
+/** What a feature says: words of the statement, of the section or of the page, else what was published. @param {string | null} value @param {Panel} panel */
+function saidBy(value, panel) {
+  if (value === null || value === '') return t('saysNothing');
+  if (currentLanguage() !== 'it') return value;
+  if (value in STATES && hasWord(value)) return t(value).toLowerCase();
+  return evidenceInItalian(value, panel) ?? panel.italian?.values?.[value] ?? value.replace(/^(-?\d+)\.(\d+)$/, '$1,$2');
+}
+
+/** @param {string} unit @param {Panel} panel */
+const unitSaid = (unit, panel) => ((currentLanguage() === 'it' ? evidenceInItalian(unit, panel) : undefined) ?? unit).replaceAll('m2', 'm²');
+
+/** One feature that took part in a value: what it says, how much it counts, and where it stands. @param {Evidence} found @param {string} field what it is about, where others of the rule are about something else @param {Panel} panel */
+function evidenceOf({ value, measure, unit, source, vintage, file, member, position, sha256 }, field, panel) {
   const place = [file.slice(file.lastIndexOf('/') + 1), member, String(position)].filter((part) => part !== '');
   return element('li', {}, [
-    element('span', {}, [...(field === '' ? [] : [`${field}: `]), element('strong', {}, [value === null || value === '' ? t('saysNothing') : value]), ...(measure === null ? [] : [
-      ` · ${numberOf(Number(measure.toPrecision(6)), { maximumFractionDigits: 8 })} `, element('span', { lang: 'en' }, [(unit ?? '').replaceAll('m2', 'm²')]),
+    element('span', {}, [...(field === '' ? [] : [`${field}: `]), element('strong', {}, [saidBy(value, panel)]), ...(measure === null ? [] : [
+      ` · ${numberOf(Number(measure.toPrecision(6)), { maximumFractionDigits: 8 })}`, ...(unit === null ? [] : [' ', unitSaid(unit, panel)]),
     ])]),
     element('span', { class: 'from', title: `${file}, sha256 ${sha256}` }, [`${source} ${vintage} · `, ...place.flatMap((part, index) => [...(index === 0 ? [] : [' · ']), breakable(part.replaceAll(/([_/])/g, '$1\u200b'))])]),
   ]);
@@ -202,9 +241,9 @@ function explanationOf({ rows, reproduced, evidence }, panel) {
     ...[...groups].map(([rule, found]) => {
       const fields = [...new Set(found.map(({ field }) => fieldsOf(field, panel)))];
       const isOne = fields.length === 1;
-      const list = element('ul', { class: 'evidence' }, found.map((each) => evidenceOf(each, isOne ? '' : fieldsOf(each.field, panel))));
+      const list = element('ul', { class: 'evidence' }, found.map((each) => evidenceOf(each, isOne ? '' : fieldsOf(each.field, panel), panel)));
       return element('div', { class: 'found' }, [
-        ...(isOne ? [element('h4', {}, fields)] : []), element('p', { lang: 'en' }, [rule]),
+        ...(isOne ? [element('h4', {}, fields)] : []), element('p', {}, [inWords(rule, evidenceInItalian(rule, panel))]),
         found.length <= MANY ? list : element('details', { class: 'long' }, [element('summary', {}, [t('more', { n: found.length })]), list]),
       ]);
     }),
@@ -232,7 +271,7 @@ function reasonsOf(name, fid, cited, told) {
       } catch (error) {
         // Opened again it is asked again.
         isAsked = false;
-        found.replaceChildren(element('p', { class: 'problem' }, [t('notExplained', { why: error instanceof Error ? error.message : String(error) })]), command('whyHow'));
+        found.replaceChildren(element('p', { class: 'problem' }, [t('notExplained', { why: error instanceof Refusal ? refusalInWords(error) : t('noAnswer') })]), command('whyHow'));
       }
     },
   };
@@ -267,7 +306,8 @@ function sectionOf(name, block, record, told) {
     if (list?.note !== undefined && rows?.length > 0) parts.push(element('p', { class: 'quiet' }, [noteOf(currentLanguage() === 'it' ? panel.italian?.note ?? list.note : list.note, rows[0])]));
     if (Array.isArray(rows) && rows.length > 0) {
       const columns = list?.columns ?? Object.fromEntries(flat(rows[0]).map(([field]) => [field, wordsOf(field, panel)]));
-      parts.push(tableOf(list?.latestFirst ? [...rows].reverse() : rows, columns, panel, list?.caption ?? title));
+      const caption = currentLanguage() === 'it' ? panel.italian?.caption ?? list?.caption : list?.caption;
+      parts.push(tableOf(list?.latestFirst ? [...rows].reverse() : rows, columns, panel, caption ?? title));
       const root = list?.field === undefined ? '' : `${list.field}.`;
       parts.push(element('table', { class: 'rules' }, [element('tbody', {}, Object.keys(columns).flatMap((column) => ruleOf(panel, root + column, headingOf(column, columns, panel))))]));
     }
@@ -395,7 +435,8 @@ const legendRow = (background, text, kind = '') => {
 /** @param {import('./view.js').Class} range */
 function rangeOf({ from, to }) {
   if (to === null || to === undefined) return `≥ ${numberOf(from ?? 0)}`;
-  return from === null || from === undefined ? `< ${numberOf(to)}` : `${numberOf(from)}–${numberOf(to)}`;
+  if (from === null || from === undefined) return `< ${numberOf(to)}`;
+  return from < 0 ? t('fromTo', { from: numberOf(from), to: numberOf(to) }) : `${numberOf(from)}–${numberOf(to)}`;
 }
 
 /**
@@ -410,7 +451,8 @@ export function legendOf(layer, covered, shades, hasBlank) {
     if (layer.none !== null) rows.push(legendRow(layer.none.color, told(layer.none.label) ?? layer.none.label));
     rows.push(legendRow('', t('not_mapped'), 'hatched'));
     const title = layer.value ?? layer.title;
-    return [element('h2', {}, [[told(title) ?? title, layer.unit].filter(Boolean).join(', ')]), element('ul', {}, rows)];
+    const unit = layer.unit === null ? null : told(layer.unit) ?? inLanguage(layer.unit);
+    return [element('h2', {}, [[told(title) ?? title, unit].filter(Boolean).join(', ')]), element('ul', {}, rows)];
   }
   const rows = covered === null
     ? shades.map((each) => legendRow(shade(each), t(each.word)))

@@ -5,7 +5,7 @@ import { ask, canExplain, explain, open, openSession, Refusal, signedIn, useToke
 import { legendOf, neighboursOf, tellComune, tellParcel, tellPublished, titleOf } from './record.js';
 import { openSearch } from './search.js';
 import * as view from './view.js';
-import { currentLanguage, dateOf, fillWords, t, useLanguage } from './words.js';
+import { currentLanguage, dateOf, fillWords, refusalInWords, t, useLanguage } from './words.js';
 
 /** Degrees around a place in which parcels are looked for: about 40 m. */
 const MARGIN = 0.0004;
@@ -81,8 +81,8 @@ const offerSignIn = () => say(t('signInFirst'), false, button(t('signIn'), openD
 function failed(error) {
   const isRefused = error instanceof Refusal && error.status === 401;
   if (!signedIn() && (error === null || isRefused && error.code === 'API_KEY_REQUIRED')) return offerSignIn();
-  if (isRefused) return say(error.message, true, button(t('signIn'), openDialog));
-  say(error instanceof Refusal ? error.message : t('noAnswer'), true);
+  if (isRefused) return say(refusalInWords(error), true, button(t('signIn'), openDialog));
+  say(error instanceof Refusal ? refusalInWords(error) : t('noAnswer'), true);
 }
 
 /** Runs what the reader asked for last; an answer to an older question is dropped. @param {(current: () => boolean) => Promise<void>} work */
@@ -378,7 +378,21 @@ $('language').addEventListener('click', () => {
   fill();
 });
 $('opacity').addEventListener('input', ({ target }) => view.fade(Number(/** @type {HTMLInputElement} */ (target).value) / 100));
-addEventListener('beforeprint', () => void ($('printed').textContent = t('printedFrom', { date: dateOf(new Date()), url: location.href })));
+/** What is folded away, for the time that it is printed. @type {Element[]} */
+let unfolded = [];
+addEventListener('beforeprint', () => {
+  $('printed').textContent = t('printedFrom', { date: dateOf(new Date()), url: location.href });
+  unfolded = [...unfolded, ...$('told').querySelectorAll('details:not([open])')];
+  for (const each of unfolded) each.setAttribute('open', '');
+  view.drawForPaper(true);
+  showLegend();
+});
+addEventListener('afterprint', () => {
+  for (const each of unfolded) each.removeAttribute('open');
+  unfolded = [];
+  view.drawForPaper(false);
+  showLegend();
+});
 addEventListener('popstate', () => void follow());
 
 // --- Opening --------------------------------------------------------------------------------------------------------------

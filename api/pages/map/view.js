@@ -17,8 +17,13 @@ const PALETTES = {
   light: { back: '#eef1f4', land: '#fbfaf6', line: '#8d97a5', comune: '#5b6675', road: '#c9cdd3', water: '#a9cfe6', ink: '#2b3542', halo: '#ffffff', chosen: '#b4330a', parcel: '#6f6a5e' },
   dark: { back: '#12171d', land: '#222a33', line: '#5d6a7a', comune: '#8b98a8', road: '#4a5360', water: '#2f5f80', ink: '#e6ebf1', halo: '#12171d', chosen: '#ffb454', parcel: '#7d8998' },
 };
-const isDark = matchMedia('(prefers-color-scheme: dark)');
-const palette = () => PALETTES[isDark.matches ? 'dark' : 'light'];
+const darkness = matchMedia('(prefers-color-scheme: dark)');
+/** As the screen is drawn: while a browser prints it may say that it is light. */
+let isDark = darkness.matches;
+/** Paper is light. */
+let isPaper = false;
+const scheme = () => (isDark && !isPaper ? 'dark' : 'light');
+const palette = () => PALETTES[scheme()];
 
 /** How much of what is known covers a comune: one hue, from pale to full, that print and every kind of sight keep in order. */
 export const COVERED = [
@@ -33,7 +38,7 @@ export const STATES = {
 };
 /** Of a comune of which no parcel is published: nothing can be said of it. */
 export const BLANK = { light: PALETTES.light.land, dark: PALETTES.dark.land };
-export const shade = (colours) => colours[isDark.matches ? 'dark' : 'light'];
+export const shade = (colours) => colours[scheme()];
 
 /** Share of the sections that cover a comune; what covers a part counts for half. @param {Comune} comune */
 export function shareCovered({ coverage }) {
@@ -109,8 +114,18 @@ export async function openView(told) {
     drawing.getCanvas().style.cursor = over ? 'pointer' : '';
   });
   drawing.on('idle', nameParcels);
-  isDark.addEventListener('change', redraw);
-  addEventListener('languagechosen', () => drawing.getCanvas().setAttribute('aria-label', t('mapHelp')));
+  darkness.addEventListener('change', () => {
+    if (isPaper) return;
+    isDark = darkness.matches;
+    redraw();
+  });
+  addEventListener('languagechosen', () => {
+    drawing.getCanvas().setAttribute('aria-label', t('mapHelp'));
+    for (const [control, word] of /** @type {const} */ ([['in', 'zoomInControl'], ['out', 'zoomOutControl']])) {
+      const zoom = drawing.getContainer().querySelector(`.maplibregl-ctrl-zoom-${control}`);
+      for (const attribute of ['title', 'aria-label']) zoom?.setAttribute(attribute, t(word));
+    }
+  });
   await drawing.once('load');
   drawing.addImage('hatch', hatch());
   redraw();
@@ -168,8 +183,11 @@ function styleOf() {
   const fade = close === undefined ? opacity : ['interpolate', ['linear'], ['zoom'], close.minzoom - 0.5, opacity, close.minzoom, 0];
   const border = { 'line-color': colours.comune, 'line-width': ['interpolate', ['linear'], ['zoom'], 5, 0.4, 10, 1, 16, 2.5], 'line-opacity': 0.8 };
   const of = (name) => ({ source: name, 'source-layer': name });
+  // What changes its colours for paper is of one colour in each layer, or is there twice: whatever is coloured by feature would have to be made again first.
+  const onScreen = isPaper && isDark ? 0 : fade;
   return {
     version: 8,
+    transition: { duration: 0, delay: 0 },
     sources: {
       comuni: { type: 'geojson', data: outlines() }, names: { type: 'geojson', data: middles() },
       labels: { type: 'geojson', data: shown.labels }, chosen: { type: 'geojson', data: shown.chosen ?? EMPTY }, mark: { type: 'geojson', data: shown.mark === null ? EMPTY : point(shown.mark) },
@@ -178,10 +196,12 @@ function styleOf() {
     layers: [
       { id: 'back', type: 'background', paint: { 'background-color': colours.back } },
       { id: 'comune-land', type: 'fill', source: 'comuni', paint: { 'fill-color': colours.land } },
-      ...tiled.filter(({ name }) => name === 'ground').map(({ name }) => ({
-        id: 'ground', type: 'fill', ...of(name), paint: { 'fill-color': ['match', ['get', 'kind'], 'water', colours.water, colours.road] },
-      })),
-      { id: 'comune-area', type: 'fill', source: 'comuni', paint: { 'fill-color': ['get', 'colour'], 'fill-opacity': fade } },
+      ...tiled.filter(({ name }) => name === 'ground').flatMap(({ name }) => [
+        { id: 'road', type: 'fill', ...of(name), filter: ['!=', ['get', 'kind'], 'water'], paint: { 'fill-color': colours.road } },
+        { id: 'water', type: 'fill', ...of(name), filter: ['==', ['get', 'kind'], 'water'], paint: { 'fill-color': colours.water } },
+      ]),
+      { id: 'comune-area', type: 'fill', source: 'comuni', paint: { 'fill-color': ['get', 'colour'], 'fill-opacity': onScreen } },
+      ...(isDark ? [{ id: 'comune-paper', type: 'fill', source: 'comuni', paint: { 'fill-color': ['get', 'paper'], 'fill-opacity': isPaper ? fade : 0 } }] : []),
       { id: 'comune-hatch', type: 'fill', source: 'comuni', filter: ['==', ['get', 'state'], 'not_mapped'], paint: { 'fill-pattern': 'hatch', 'fill-opacity': fade } },
       ...(drawn === undefined ? [] : [
         { id: 'section', type: 'fill', ...of(drawn.name), paint: { 'fill-color': colourOf(drawn), 'fill-opacity': opacity } },
@@ -231,10 +251,16 @@ function redraw() {
 const point = (coordinates) => ({ type: 'Feature', properties: {}, geometry: { type: 'Point', coordinates } });
 
 function outlines() {
-  const features = [...shown.comuni.values()].filter(({ outline }) => outline !== null).map((comune) => ({
-    type: 'Feature', geometry: comune.outline,
-    properties: { belfiore: comune.belfiore, isBox: comune.isBox, colour: shade(stateOf(comune, shown.section)), state: shown.section === null || !hasParcels(comune) ? null : comune.coverage[shown.section] ?? 'not_loaded' },
-  }));
+  const features = [...shown.comuni.values()].filter(({ outline }) => outline !== null).map((comune) => {
+    const { light, dark } = stateOf(comune, shown.section);
+    return {
+      type: 'Feature', geometry: comune.outline,
+      properties: {
+        belfiore: comune.belfiore, isBox: comune.isBox, colour: isDark ? dark : light, paper: light,
+        state: shown.section === null || !hasParcels(comune) ? null : comune.coverage[shown.section] ?? 'not_loaded',
+      },
+    };
+  });
   return { type: 'FeatureCollection', features };
 }
 
@@ -272,6 +298,27 @@ export function fade(opacity) {
   shown.opacity = opacity;
   // Not by a new style, which would look through every outline.
   for (const { id, paint } of styleOf().layers) if (paint['fill-opacity'] !== undefined && map?.getLayer(id) !== undefined) map.setPaintProperty(id, 'fill-opacity', paint['fill-opacity']);
+}
+
+/** What is printed in place of a dark map. @type {HTMLCanvasElement | null} */
+let paper = null;
+
+/** On paper a dark map is light, and at once: what prints it waits for nothing. @param {boolean} isPrinted */
+export function drawForPaper(isPrinted) {
+  isPaper = isPrinted;
+  paper?.remove();
+  paper = null;
+  if (map === null || !isDark) return;
+  for (const { id, paint } of styleOf().layers) {
+    for (const [property, value] of Object.entries(paint)) if (map.getLayer(id) !== undefined) map.setPaintProperty(id, property, value);
+  }
+  map.redraw();
+  if (!isPrinted) return;
+  // Of what WebGL draws the frame is printed that was on the screen last; of a copy, what is in it.
+  const { width, height } = map.getCanvas();
+  paper = Object.assign(document.createElement('canvas'), { className: 'maplibregl-canvas', width, height });
+  paper.getContext('2d')?.drawImage(map.getCanvas(), 0, 0);
+  map.getCanvas().after(paper);
 }
 
 /** @returns {{ zoom: number, lat: number, lng: number } | null} */

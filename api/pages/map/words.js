@@ -93,6 +93,8 @@ const ENGLISH = {
   ranNothing: '✓ The rule ran again just now: it gives nothing for this parcel, and nothing is published.',
   ranOther: '✗ The rule ran again just now, and does NOT give what is published: refresh the region.',
   saysNothing: 'nothing',
+  fromTo: '{from} to {to}',
+  nth: '{name}, no. {n}',
   notExplained: 'This could not be run here: {why}.',
   more: 'All {n}',
   neighbours: 'Neighbours',
@@ -200,6 +202,8 @@ const ITALIAN = {
   ranNothing: '✓ La regola, appena rieseguita, non dà nulla per questa particella, e nulla è pubblicato.',
   ranOther: '✗ La regola, appena rieseguita, NON dà ciò che è pubblicato: va aggiornata la regione.',
   saysNothing: 'nulla',
+  fromTo: 'da {from} a {to}',
+  nth: '{name}, n. {n}',
   notExplained: 'Qui non è stato possibile rieseguirla: {why}.',
   more: 'Tutte le {n} righe',
   neighbours: 'Particelle vicine',
@@ -218,6 +222,30 @@ const ITALIAN = {
 
 const WORDS = { en: ENGLISH, it: ITALIAN };
 
+/** What the server refuses with says in English why; in Italian it is told by the code, with what stands in the details. @type {Record<string, string>} */
+const REFUSALS = {
+  INVALID_PARAMS: 'la richiesta non è valida: {parameter}',
+  OUT_OF_BOUNDS: 'il punto è fuori dall’Italia',
+  BBOX_TOO_LARGE: 'il riquadro è troppo grande',
+  API_KEY_REQUIRED: 'serve un token',
+  INVALID_API_KEY: 'il token non è noto, è scaduto o è stato revocato',
+  INSUFFICIENT_SCOPE: 'il token non ha l’ambito {required_scope}',
+  NOT_FOUND: 'ciò che è stato chiesto non c’è',
+  NOT_FOUND_id: 'la particella {id} non c’è',
+  METHOD_NOT_ALLOWED: 'il server non accetta questo tipo di richiesta',
+  REQUEST_TIMEOUT: 'la connessione è stata chiusa',
+  GONE: 'la particella {id} non è più pubblicata',
+  GONE_successor_fid: 'la particella {id} non è più pubblicata; le succede la {successor_fid}',
+  RATE_LIMITED: 'troppe richieste: riprova fra {retry_after_seconds} secondi',
+  TOO_MANY_ATTEMPTS: 'troppi token errati da questo indirizzo: riprova fra {retry_after_seconds} secondi',
+  HEADERS_TOO_LARGE: 'le intestazioni della richiesta sono troppo grandi',
+  INTERNAL_ERROR: 'qualcosa è andato storto sul server; è stato annotato con request_id {request_id}',
+  SERVICE_UNAVAILABLE: 'il server ora non può rispondere: riprova fra {retry_after_seconds} secondi',
+  link_unknown: 'il link non è di questo server: prendi quello che mappale serve ha stampato all’ultimo avvio',
+  link_used: 'il link è già stato usato, e vale una volta sola: riavvia mappale serve per averne un altro',
+  link_expired: 'il link è scaduto: riavvia mappale serve per averne un altro',
+};
+
 /** @type {Language} */
 let language = /** @type {Language} */ (localStorage.getItem('language') ?? (navigator.language.startsWith('it') ? 'it' : 'en'));
 if (!(language in WORDS)) language = 'en';
@@ -232,7 +260,17 @@ export function useLanguage(chosen) {
 
 /** @param {keyof typeof ENGLISH} word @param {Record<string, string | number>} values what stands in braces */
 export function t(word, values = {}) {
-  return WORDS[language][word].replace(/\{(\w+)\}/g, (_, name) => String(values[name]));
+  return filled(WORDS[language][word], values);
+}
+
+/** @param {string} sentence @param {Record<string, string | number | null>} values */
+const filled = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) => String(values[name] ?? ''));
+
+/** @param {import('./interface.js').Refusal} refusal @returns {string} */
+export function refusalInWords({ code, message, details }) {
+  const [detail] = ['successor_fid', 'id'].filter((each) => details[each] !== undefined && details[each] !== null && Object.hasOwn(REFUSALS, `${code}_${each}`));
+  const words = REFUSALS[details['link'] === undefined ? detail === undefined ? code : `${code}_${detail}` : `link_${details['link']}`];
+  return language === 'en' || words === undefined ? message : filled(words, details);
 }
 
 /** Whether the page has a word for it: values and states of records, which are words themselves. @param {string} word @returns {word is keyof typeof ENGLISH} */

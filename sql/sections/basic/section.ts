@@ -75,7 +75,40 @@ export default defineSection({
         area_m2: 'Superficie', gml_id: 'Identificativo (gml:id)', fid: 'Identificativo (fid)', comune_code: 'codice catastale', cadastral: 'Catasto',
         comune_catastale: 'comune catastale', sheet: 'foglio', section: 'sezione', attachment: 'allegato', development: 'sviluppo', postal_code: 'CAP',
         label: 'Particella', kind: 'Tipo', cadastral_reference: 'Riferimento catastale', centroid: 'Punto interno', lat: 'latitudine', lng: 'longitudine',
-        code: 'codice', name: 'nome',
+        code: 'codice', name: 'nome', parcel: 'Particella', municipality: 'Comune',
+      },
+      fields: {
+        'Identifier, stable through reloads': 'Identificativo, stabile anche dopo nuovi caricamenti',
+        'Identifier of the feature as published (gml:id); in a land register the reference':
+          'Identificativo dell’oggetto come pubblicato (gml:id); nel Libro fondiario il riferimento',
+        'Number of the parcel (particella); in a land register that of a building parcel begins with a dot':
+          'Numero della particella; nel Libro fondiario quello di una particella edificiale comincia con un punto',
+        'CCCCZFFFFAS.label; in the land registers of Trentino-Alto Adige IT.TN.<comune catastale>.label or IT.BZ.…':
+          'CCCCZFFFFAS.particella; nei Libri fondiari del Trentino-Alto Adige IT.TN.<comune catastale>.particella o IT.BZ.…',
+        'Cadastral code of the comune: a letter and three digits': 'Codice catastale del comune: una lettera e tre cifre',
+        'True ground area': 'Superficie reale al suolo',
+        'Degrees, EPSG:4326': 'Gradi, EPSG:4326',
+        'Land, or the strips of road and water that are mapped like parcels': 'Terreno, oppure le fasce di strade e acque rappresentate come particelle',
+        'What the cadastre calls it': 'Come la identifica il catasto',
+        'Comune of the land register (Libro fondiario); only where the provinces keep one, in Trentino-Alto Adige':
+          'Comune catastale del Libro fondiario; solo dove le Province lo tengono, in Trentino-Alto Adige',
+        'Its number, as the province writes it': 'Il suo numero, come lo scrive la Provincia',
+        'Italian, else German; null: none published': 'In italiano, altrimenti in tedesco; vuoto: non pubblicato',
+        'Particella fondiaria or edificiale, which are numbered each for itself; only in a land register':
+          'Particella fondiaria o edificiale, ciascuna con numerazione propria; solo nel Libro fondiario',
+        'Foglio, without leading zeros; null: the cadastre of the place has none': 'Foglio, senza zeri iniziali; vuoto: il catasto del luogo non ne ha',
+        'Sezione censuaria; null: the comune has none': 'Sezione censuaria; vuoto: il comune non ne ha',
+        'Allegato; null: none': 'Allegato; vuoto: nessuno',
+        'Sviluppo; null: none': 'Sviluppo; vuoto: nessuno',
+        'CAP; null: not known': 'CAP; vuoto: non noto',
+      },
+      evidence: {
+        'published polygon': 'poligono pubblicato',
+        'published polygon, repaired': 'poligono pubblicato, corretto nella geometria',
+        'comune of the cadastral code': 'comune del codice catastale',
+        'comune catastale of the reference; the comune is the one that it says': 'comune catastale del riferimento; il comune è quello che esso indica',
+        'postal code of the comune': 'CAP del comune',
+        'area of the postal code that contains the representative point': 'area del CAP che contiene il punto rappresentativo',
       },
     },
     words: {

@@ -67,6 +67,27 @@ export default defineSection({
         'Share of the parcel built on': 'Parte edificata della particella', 'under 5 %': 'meno del 5 %', '5 to 20 %': '5–20 %', '20 to 40 %': '20–40 %', '40 to 70 %': '40–70 %',
         '70 % or more': '70 % e più', 'No building': 'Nessun edificio',
       },
+      fields: {
+        'Buildings whose largest part lies on the parcel': 'Edifici che si trovano per la maggior parte sulla particella',
+        'What buildings share with the parcel, m²; where they overlap both count':
+          'Sovrapposizione degli edifici con la particella, m²; dove due si sovrappongono contano entrambi',
+        'Null: the source does not say what buildings are used for': 'Vuoto: la fonte non dice la destinazione d’uso degli edifici',
+        'Of residential buildings, m²; null: as residential_count': 'Degli edifici residenziali, m²; vuoto: come per il loro numero',
+        'Part of the parcel that is built on, each place once': 'Parte edificata della particella, ogni luogo contato una volta sola',
+      },
+      evidence: {
+        'building whose largest part lies on the parcel; of equal parts, to 0.01 m², on the parcel with the smaller fid':
+          'edificio che si trova per la maggior parte sulla particella; a parti uguali entro 0,01 m², sulla particella con il fid minore',
+        'area shared with the parcel; built_share counts what several share once':
+          'superficie di sovrapposizione con la particella; la parte edificata conta una volta sola dove più edifici si sovrappongono',
+        'not counted: less than 1 m² (half of a parcel below 2 m²) is shared':
+          'non contato: la sovrapposizione è sotto 1 m² (metà, se la particella è sotto i 2 m²)',
+        'source whose buildings count in the comune: igm_dbsn where it reaches, else trento_cadastre, else dpc_buildings':
+          'fonte i cui edifici contano nel comune: igm_dbsn dove arriva, altrimenti trento_cadastre, altrimenti dpc_buildings',
+        residential: 'residenziale',
+        'not residential': 'non residenziale',
+        'use not known': 'destinazione d’uso non nota',
+      },
     },
     words: {
       count: 'Buildings', footprint_m2: 'Footprint', residential_count: 'Of them residential', residential_footprint_m2: 'Footprint of these', built_share: 'Share of the parcel built on',

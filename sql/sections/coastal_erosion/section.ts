@@ -60,6 +60,21 @@ export default defineSection({
         'Coast within 1,000 m': 'Costa entro 1.000 m', Erosion: 'Erosione', Stable: 'Stabile', Accretion: 'Avanzamento',
         'No low coast near': 'Nessuna costa bassa vicina',
       },
+      fields: {
+        'What the shore does': 'Che cosa fa la costa',
+        'Negative: erosion; null: not published, and not stable': 'Negativa: erosione; vuoto: non pubblicata, e costa non stabile',
+        'Null: as avg_change_m_year': 'Vuoto: come per la variazione',
+        'True ground distance from the parcel': 'Distanza reale al suolo dalla particella',
+      },
+      evidence: {
+        'segment within 1,000 m, nearest first, at most five': 'tratto di costa entro 1.000 m, dal più vicino, al massimo cinque',
+        'segment within 1,000 m, nearest first, at most five; stable without a published mean: no change':
+          'tratto di costa entro 1.000 m, dal più vicino, al massimo cinque; stabile senza una media pubblicata: nessuna variazione',
+        'segment within 1,000 m, nearest first, at most five; no mean is published':
+          'tratto di costa entro 1.000 m, dal più vicino, al massimo cinque; la media non è pubblicata',
+        'newest file that holds the shore of Italy, or a segment at this comune':
+          'file più recente che contiene la costa d’Italia, o un tratto presso questo comune',
+      },
     },
     list: { columns: { dynamic: 'Dynamic', avg_change_m_year: 'Change, m/year', severity_index: 'Severity index', distance_m: 'Distance, m' } },
   },

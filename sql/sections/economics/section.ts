@@ -82,8 +82,29 @@ export default defineSection({
         affordability_apt_size_m2: 'Abitazione di riferimento', avg_residential_price_m2: 'Prezzo medio delle abitazioni',
         income_brackets: 'Classi di reddito', lte_zero: 'zero o meno', over_120k: 'oltre 120.000 €', level: 'Livello',
       },
-      values: { cap: 'CAP' },
+      values: { cap: 'CAP', comune: 'comune' },
       legend: { 'Average income': 'Reddito medio', 'No income declared': 'Nessun reddito dichiarato' },
+      fields: {
+        'total_income over earners, euro; null: withheld': 'Reddito complessivo diviso per i contribuenti con reddito, in euro; vuoto: oscurato',
+        'Null: withheld or not published': 'Vuoto: oscurato o non pubblicato',
+        'Taxpayers with a total income; before 2023 the sum of the brackets; null: withheld':
+          'Contribuenti con reddito complessivo; prima del 2023 la somma delle classi; vuoto: oscurato',
+        'Euro; null: withheld': 'Euro; vuoto: oscurato',
+        'Year in which the income was earned: of this level the newest that was published of the comune':
+          'Anno in cui il reddito è stato percepito: di questo livello, il più recente pubblicato per il comune',
+        'Null: withheld': 'Vuoto: oscurato',
+        'Years of average income for affordability_apt_size_m2; null: no price or no income':
+          'Anni di reddito medio per l’abitazione di riferimento; vuoto: manca il prezzo o il reddito',
+        'Size of the dwelling that affordability_index is of': 'Superficie dell’abitazione a cui si riferiscono gli anni di reddito',
+        Taxpayers: 'Contribuenti',
+        'What the figures are of': 'A che cosa si riferiscono i dati',
+      },
+      evidence: {
+        'newest row of the comune': 'riga più recente del comune',
+        'row of the postal code, of the newest year by postal codes': 'riga del CAP, dell’anno più recente pubblicato per CAP',
+        'residential type of the zone in its prevalent state; the mean of the middles counts':
+          'tipologia residenziale della zona nello stato prevalente; vale la media dei valori centrali',
+      },
     },
     words: {
       avg_residential_price_m2: 'Average residential price', affordability_index: 'Years of income for 80 m²', gini_index: 'Gini index', taxpayers: 'Taxpayers',

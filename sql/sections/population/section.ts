@@ -65,7 +65,30 @@ export default defineSection({
         dasymetric: 'Per superficie residenziale', areal: 'Per superficie', municipality_total: 'Residenti del comune',
       },
       values: { dasymetric: 'dasimetrico', areal: 'areale' },
-      legend: { 'Residents, estimated': 'Residenti stimati', 'No estimate': 'Nessuna stima' },
+      legend: { 'Residents, estimated': 'Residenti stimati', 'No estimate': 'Nessuna stima', persons: 'persone' },
+      fields: {
+        'Residents: dasymetric where it is known, else areal': 'Residenti: stima per superficie residenziale dove è nota, altrimenti per superficie',
+        'Residents of the census section spread over its residential footprint; null: the section has none, or no use of its buildings is known':
+          'Residenti della sezione di censimento ripartiti sulla superficie coperta residenziale; vuoto: la sezione non ne ha, o la destinazione d’uso dei suoi edifici non è nota',
+        'Residents of the census section spread over the area of its land parcels':
+          'Residenti della sezione di censimento ripartiti sulla superficie delle sue particelle di terreno',
+        'Which of them estimated is': 'Quale delle due è la stima data',
+        'How well the section\'s residents and households fit the comune\'s, 0.1–0.9, half of it where areal; null: nobody lives in the section':
+          'Quanto residenti e famiglie della sezione si accordano con quelli del comune, 0,1–0,9, la metà dove il metodo è areale; vuoto: nella sezione non abita nessuno',
+        'Residents of the comune, those without a home included; null: not published': 'Residenti del comune, compresi i senza tetto; vuoto: non pubblicato',
+      },
+      evidence: {
+        'residents of the section, spread over the area of its land parcels':
+          'residenti della sezione di censimento, ripartiti sulla superficie delle sue particelle di terreno',
+        'residents of the section, spread over the residential footprint of its parcels':
+          'residenti della sezione di censimento, ripartiti sulla superficie coperta residenziale delle sue particelle',
+        'one minus the part of the residents that households times the comune\'s mean do not explain; 0.1 to 0.9, half of it where areal':
+          'uno meno la parte dei residenti che le famiglie, moltiplicate per la media del comune, non spiegano; da 0,1 a 0,9, la metà dove il metodo è areale',
+        '{1} residents, {2} households': '{1} residenti, {2} famiglie',
+        'share of the section\'s land': 'del terreno della sezione',
+        'share of the section\'s residential footprint': 'della superficie coperta residenziale della sezione',
+        'persons per household of the comune': 'persone per famiglia nel comune',
+      },
     },
     words: { estimated: 'Residents, estimated', dasymetric: 'By residential footprint', areal: 'By area', municipality_total: 'Residents of the comune' },
     first: ['estimated', 'estimation_method', 'estimation_confidence', 'dasymetric', 'areal', 'municipality_total'],

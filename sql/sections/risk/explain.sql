@@ -133,7 +133,7 @@ union all
 select
   p.fid,
   case when c.theme = 'landslide' then 'coverage.landslide' else 'coverage.flood' end,
-  replace(c.theme, 'flood_', ''),
+  case when c.theme = 'landslide' then 'landslide' else replace(c.theme, 'flood_', '') end,
   c.release_id,
   c.member_id,
   c.position,

@@ -131,6 +131,45 @@ export default defineSection({
         'Flood hazard': 'Pericolosità idraulica', 'P1, low': 'P1, bassa', 'P2, medium': 'P2, media', 'P3, high': 'P3, elevata',
         'HPH, an area without a class': 'HPH, area senza classe', 'No flood hazard known': 'Nessuna pericolosità nota',
       },
+      fields: {
+        'Most severe zone of the comune, 1–4; null: not classified': 'Zona più severa del comune, da 1 a 4; vuoto: comune non classificato',
+        'As published': 'Come pubblicata',
+        'False: the comune has several zones, or was merged from comuni of several; null: not classified':
+          'No: il comune ha più zone, o è nato dalla fusione di comuni in zone diverse; vuoto: comune non classificato',
+        'Peak ground acceleration in g, 10 % in 50 years; null: no node within 5 km':
+          'Accelerazione massima del suolo in g, 10 % in 50 anni; vuoto: nessun nodo del reticolo entro 5 km',
+        'Worst class that shares area with the parcel; HPH: a hazard without class; null: see coverage':
+          'Classe peggiore che si sovrappone alla particella; HPH: pericolosità senza classe; vuoto: si veda la copertura',
+        'Part of the parcel in areas of this class, each place counted once; null: no level':
+          'Parte della particella in aree di questa classe, ogni luogo contato una volta sola; vuoto: nessuna classe',
+        'Worst class that shares area with the parcel; null: see coverage': 'Classe peggiore che si sovrappone alla particella; vuoto: si veda la copertura',
+        'True: an area of attention (AA) overlaps, whatever the level; null: none does, and nobody has mapped the place':
+          'Sì: si sovrappone un’area di attenzione (AA), qualunque sia la classe; vuoto: non se ne sovrappone nessuna, e nessuno ha mappato il luogo',
+        'Whether the sources cover this place': 'Se le fonti coprono questo luogo',
+        'mapped: the source covers this place, and a null level means none here; not_mapped: the source says nothing':
+          'mappato: la fonte copre questo luogo, e una classe vuota vuol dire che qui non ce n’è; non mappato: la fonte non dice nulla',
+        'mapped: all three scenarios cover the comune; partial: not all, but P1 or P2, or an area was found all the same: the level is a lower bound; not_mapped: nobody has said':
+          'mappato: tutti e tre gli scenari coprono il comune; mappato in parte: non tutti, ma P1 o P2, oppure un’area è stata trovata comunque: la classe è un limite inferiore; non mappato: nessuno lo ha detto',
+      },
+      evidence: {
+        'zone of the comune, its most severe digit; of the comuni that it was merged from, the most severe':
+          'zona del comune, nella cifra più severa; fra i comuni dalla cui fusione è nato, la più severa',
+        'exact where the comune, and each that it was merged from, has this one zone':
+          'certa dove il comune, e ciascuno di quelli dalla cui fusione è nato, ha questa sola zona',
+        'node of the cell around the representative point, weighted by the inverse of its distance':
+          'nodo della maglia del reticolo attorno al punto rappresentativo, pesato con l’inverso della sua distanza',
+        'nearest node within 5 km, where the cell around has none': 'nodo del reticolo più vicino entro 5 km, dove la maglia attorno non ne ha',
+        'area shared with the parcel; the worst class of which 1 m² (half of a parcel below 2 m²) is shared counts':
+          'superficie di sovrapposizione con la particella; vale la classe peggiore che vi si sovrappone per 1 m² (metà, se la particella è sotto i 2 m²)',
+        'part of the parcel in an area of the level\'s class; what several areas share counts once':
+          'parte della particella in un’area della classe indicata; dove più aree si sovrappongono si conta una volta sola',
+        'area of attention; 1 m² (half of a parcel below 2 m²) of all of them counts':
+          'area di attenzione; conta se tutte insieme si sovrappongono per 1 m² (metà, se la particella è sotto i 2 m²)',
+        'newest file that covers the comune: it reaches 15 regions of Italy, or an area of it shares 1 m² with the comune':
+          'file più recente che copre il comune: raggiunge 15 regioni d’Italia, oppure una sua area si sovrappone al comune per 1 m²',
+        'of the parcel': 'della particella',
+        landslide: 'frane',
+      },
     },
     words: {
       pga: 'Peak ground acceleration', flood_level: 'Flood hazard', flood_share: 'Share of the parcel in it', landslide_level: 'Landslide hazard',

@@ -75,8 +75,27 @@ export default defineSection({
         velocity_mm_year: 'Velocità verticale', acceleration_mm_year2: 'Accelerazione', direction: 'Direzione', trend: 'Tendenza', risk_class: 'Classe',
         risk_label: 'Livello', cells: 'Celle',
       },
-      values: { accelerating: 'in accelerazione', decelerating: 'in rallentamento', stable: 'stabile' },
+      values: {
+        accelerating: 'in accelerazione', decelerating: 'in rallentamento', stable: 'stabile', stabile: 'stabile', subsidenza: 'subsidenza', sollevamento: 'sollevamento',
+        trascurabile: 'trascurabile', basso: 'basso', medio: 'medio', alto: 'alto', elevato: 'elevato',
+      },
       legend: { 'Vertical ground motion': 'Movimento verticale del suolo', 'No measured point': 'Nessun punto misurato' },
+      fields: {
+        'Negative: the ground sinks': 'Negativa: il suolo si abbassa',
+        'Millimetres per year, per year': 'Millimetri all’anno, per anno',
+        'Measured 100 m cells under the parcel': 'Celle di 100 m misurate sotto la particella',
+        '1 negligible … 5 very high, by the amount of the velocity': 'Da 1, trascurabile, a 5, elevato, secondo l’entità della velocità',
+        'Word of the class': 'Nome della classe',
+        'By the acceleration': 'Secondo l’accelerazione',
+        'Stable, sinking or rising': 'Stabile, subsidenza o sollevamento',
+      },
+      evidence: {
+        'velocity of a cell, weighted by the area of it that the parcel covers': 'velocità di una cella, pesata con la superficie che la particella ne copre',
+        'acceleration of a cell, weighted by the area of it that the parcel covers':
+          'accelerazione di una cella, pesata con la superficie che la particella ne copre',
+        'tile that contains the representative point': 'riquadro che contiene il punto rappresentativo',
+        '% of the parcel': '% della particella',
+      },
     },
     words: { velocity_mm_year: 'Vertical velocity', acceleration_mm_year2: 'Acceleration' },
     units: { velocity_mm_year: 'mm/year', acceleration_mm_year2: 'mm/year²' },

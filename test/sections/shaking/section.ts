@@ -38,5 +38,19 @@ export default defineSection({
     ag_max_g: { type: 'float8', of: 'ag_max' },
     corners: { type: 'int2' },
   },
-  map: { units: { ag_min: 'g', ag_max: 'g' } },
+  map: {
+    italian: {
+      title: 'Scuotimento',
+      words: { ag_min: 'Accelerazione minima', ag_max: 'Accelerazione massima', corners: 'Nodi' },
+      fields: {
+        'Least acceleration of the corners, g': 'Accelerazione minima dei nodi, g',
+        'Greatest acceleration of the corners, g': 'Accelerazione massima dei nodi, g',
+        'Corners of which the model has a value': 'Nodi per i quali il modello ha un valore',
+      },
+      evidence: {
+        'node at a corner of the square that holds the representative point': 'nodo a un vertice della maglia che contiene il punto rappresentativo',
+      },
+    },
+    units: { ag_min: 'g', ag_max: 'g' },
+  },
 });
