@@ -23,7 +23,7 @@ export const SQL_MENDS: Readonly<Record<string, Mend>> = {
   '28P01': { means: 'the password is wrong', hint: 'Check user and password in DATABASE_URL.', mend: 'export DATABASE_URL=postgres://USER:PASSWORD@localhost:5432/DATABASE' },
   28000: { means: 'the server does not let this user in', hint: 'Make the role if there is none of this name; else let it in: pg_hba.conf of the server, and a reload.', mend: 'sudo -u postgres createuser USER' },
   '3D000': { means: 'there is no such database', hint: 'Create it first.', mend: 'createdb DATABASE' },
-  42501: { means: 'the role may not do this', hint: 'Give the role of DATABASE_URL the right to create schemas in this database.', mend: 'sudo -u postgres psql -d DATABASE -c "grant create on database DATABASE to USER"' },
+  42501: { means: 'the role may not do this', hint: 'Name the role in DATABASE_URL that loaded the database; one that is to load a new one needs the right to create schemas in it.', mend: 'export DATABASE_URL=postgres://ROLE:PASSWORD@HOST:5432/DATABASE' },
   53100: {
     means: 'the disk of the server is full', mend: 'npx mappale prune',
     hint: 'The disk of the server is full. Free room, then run the same command again: nothing published was touched. What earlier runs left half-made is freed by prune.',

@@ -199,7 +199,7 @@ async function connect({ place, connectionString, options, label }: ServerAddres
   pool.on('connect', (client) => client.on('error', () => undefined));
   const database = new Postgres(pool, label, 4);
   try {
-    const [fault] = serverFaults(await serverFacts(database), label, writes);
+    const [fault] = serverFaults(await serverFacts(database), { label, place }, writes);
     if (fault !== undefined) throw fault;
   } catch (error) {
     await pool.end();

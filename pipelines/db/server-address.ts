@@ -68,14 +68,21 @@ export function byAdministrator(place: ServerPlace, sql: string): string {
   return `${asAdministrator('psql', place)} -d ${quoted(place.database)} -c ${quoted(sql)}`;
 }
 
+/** The same database, as another role. */
+export function asRole(place: ServerPlace, role: string): string {
+  const database = encodeURIComponent(place.database);
+  const address = place.host.startsWith('/') ? `@/${database}?host=${place.host}` : `:PASSWORD@${hostPort(place)}/${database}`;
+  return `export DATABASE_URL=${quoted(`postgres://${encodeURIComponent(role)}${address}`)}`;
+}
+
 function mendOf(code: string, place: ServerPlace): string | null {
   const { host, port, database, user } = place;
-  const address = (as: string, at: string): string => `export DATABASE_URL=${quoted(`postgres://${as}@${at}/${encodeURIComponent(database)}`)}`;
+  const address = (at: string): string => `export DATABASE_URL=${quoted(`postgres://${encodeURIComponent(user)}@${at}/${encodeURIComponent(database)}`)}`;
   switch (code) {
-    case 'SQL_28P01': return host.startsWith('/') ? 'export PGPASSWORD=PASSWORD' : address(`${encodeURIComponent(user)}:PASSWORD`, hostPort(place));
+    case 'SQL_28P01': return host.startsWith('/') ? 'export PGPASSWORD=PASSWORD' : asRole(place, user);
     case 'SQL_28000': return `${asAdministrator('createuser', place)} ${quoted(user)}`;
     case 'SQL_3D000': return `createdb -h ${quoted(host)} -p ${port} -U ${quoted(user)} ${quoted(database)}`;
-    case 'SQL_ENOTFOUND': case 'SQL_EAI_AGAIN': return address(encodeURIComponent(user), `HOST:${port}`);
+    case 'SQL_ENOTFOUND': case 'SQL_EAI_AGAIN': return address(`HOST:${port}`);
     case 'SQL_ECONNREFUSED': return asAdministrator('', place).startsWith('sudo') ? null : `pg_isready -h ${host} -p ${port}`;
     default: return null;
   }

@@ -1,7 +1,9 @@
 /** What a server and its database must be before anything is asked of them, each with words of its own; looked at on connecting, and by `doctor`. */
 import { MappaleError } from '../errors.ts';
+import { quoted } from '../typed.ts';
+import { asRole, byAdministrator, type ServerAddress } from './server-address.ts';
 import { statementsOf } from './statements.ts';
-import { one, type Session } from './types.ts';
+import { ident, one, type Session } from './types.ts';
 
 export interface ServerFacts extends Record<string, unknown> {
   /** `UTF8` */
@@ -15,6 +17,8 @@ export interface ServerFacts extends Record<string, unknown> {
   readonly statementTimeout: string;
   /** Schemas of our extensions as far as they are installed: `postgis` → `public`. */
   readonly extensions: Readonly<Record<string, string>>;
+  /** Of what is loaded there, when this role may not even look at it, nor serve it; null: it may, or nothing is loaded. */
+  readonly owner: string | null;
 }
 
 /** Where the SQL of this program looks for PostGIS. */
@@ -42,11 +46,13 @@ export function serverFacts(session: Pick<Session, 'query'>): Promise<ServerFact
 }
 
 /** @returns what is wrong for what a command does, the worst first */
-export function serverFaults(facts: ServerFacts, label: string, writes: boolean): MappaleError[] {
+export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAddress, 'label' | 'place'>, writes: boolean): MappaleError[] {
   const faults: MappaleError[] = [];
-  const fault = (message: string, code: string, detail: string, hint: string): void => void faults.push(new MappaleError(message, { code, kind: 'database', at: label, detail, hint }));
+  const fault = (message: string, code: string, detail: string, hint: string, mend?: string): void => void faults.push(new MappaleError(message, { code, kind: 'database', at: label, detail, hint, mend }));
+  const { host, port, database, user } = place;
   if (facts.encoding !== 'UTF8') {
-    fault('the database has another encoding', 'DATABASE_ENCODING', `expected UTF8, found ${facts.encoding}`, 'Names have letters that it cannot hold. Create another one: createdb --encoding UTF8 --template template0 NAME');
+    fault('the database has another encoding', 'DATABASE_ENCODING', `expected UTF8, found ${facts.encoding}`, 'Names have letters that it cannot hold. Create another one, and name it in DATABASE_URL.',
+      `createdb -h ${quoted(host)} -p ${port} -U ${quoted(user)} --encoding UTF8 --template template0 ${quoted(`${database}_utf8`)}`);
   }
   const elsewhere = Object.entries(facts.extensions).filter(([, schema]) => schema !== SEARCH_PATH);
   const [first] = elsewhere;
@@ -63,7 +69,12 @@ export function serverFaults(facts: ServerFacts, label: string, writes: boolean)
   if (writes && facts.standby) {
     fault('the server is a standby', 'DATABASE_STANDBY', 'expected the primary, found a server that replays another one\'s journal and takes no rows', 'Name the primary in DATABASE_URL. Commands that only look work on a standby.');
   } else if (writes && facts.readOnly) {
-    fault('the database is read-only to this role', 'DATABASE_READ_ONLY', 'expected transactions that may write, found default_transaction_read_only = on', 'Somebody set it so: alter role ROLE reset default_transaction_read_only, or alter database NAME reset default_transaction_read_only.');
+    fault('the database is read-only to this role', 'DATABASE_READ_ONLY', 'expected transactions that may write, found default_transaction_read_only = on', 'Somebody set it so, for the role or for the database.',
+      // In the database itself nobody may write.
+      byAdministrator({ ...place, database: 'postgres' }, `alter role ${ident(user)} reset default_transaction_read_only; alter database ${ident(database)} reset default_transaction_read_only`));
+  }
+  if (facts.owner !== null) {
+    fault('the database is another role\'s', 'DATABASE_NOT_OURS', `expected ${facts.owner}, or a role that is a member of it, found ${user}`, 'Name the role that loaded it in DATABASE_URL.', asRole(place, facts.owner));
   }
   return faults;
 }

@@ -19,7 +19,19 @@ select
       where e.extname in ('postgis', 'pg_trgm', 'unaccent', 'fuzzystrmatch')
     ),
     '{}'
-  ) as extensions
+  ) as extensions,
+  (
+    select pg_get_userbyid(n.nspowner)::text
+    from pg_namespace n
+    where n.nspname = 'ledger'
+      and not has_schema_privilege(n.oid, 'usage')
+      and not exists (
+        select
+        from pg_roles r
+        where r.rolname = 'mappale_api'
+          and pg_has_role(r.oid, 'member')
+      )
+  ) as owner
 
 -- statement: engine
 select

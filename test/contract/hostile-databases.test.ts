@@ -97,7 +97,8 @@ describe('a folder that is named as the embedded database', () => {
 });
 
 describe('a server', () => {
-  const good: ServerFacts = { encoding: 'UTF8', standby: false, readOnly: false, searchPath: 'public', statementTimeout: '0', extensions: { postgis: 'public' } };
+  const good: ServerFacts = { encoding: 'UTF8', standby: false, readOnly: false, searchPath: 'public', statementTimeout: '0', extensions: { postgis: 'public' }, owner: null };
+  const address = { label: 'postgres db:5432, database italy, user me', place: { host: 'db', port: 5432, database: 'italy', user: 'me' } };
   it.each<[string, Partial<ServerFacts>, boolean, readonly string[]]>([
     ['as it should be', {}, true, []],
     ['of another encoding', { encoding: 'SQL_ASCII' }, false, ['DATABASE_ENCODING']],
@@ -108,8 +109,9 @@ describe('a server', () => {
     ['that is a standby, to a look', { standby: true, readOnly: true }, false, []],
     ['that is read-only, to a load', { readOnly: true }, true, ['DATABASE_READ_ONLY']],
     ['that is read-only, to a look', { readOnly: true }, false, []],
+    ['of which the tables are another role\'s', { owner: 'loader' }, false, ['DATABASE_NOT_OURS']],
   ])('%s: %j', (_what, facts, writes, codes) => {
-    const faults = serverFaults({ ...good, ...facts }, 'postgres db:5432, database italy, user me', writes);
+    const faults = serverFaults({ ...good, ...facts }, address, writes);
     expect(faults.map(({ code }) => code)).toEqual(codes);
     for (const { detail, hint, at } of faults) expect([detail, hint, at]).toEqual([expect.stringMatching(/^expected .*, found /), expect.any(String), expect.stringContaining('italy')]);
   });
@@ -125,9 +127,14 @@ describeEngines('a database that is set otherwise', (engine) => {
     expect(await errorOf(url.replace(named(url), `${named(url)}_latin`), 'read')).toMatchObject({ code: 'DATABASE_ENCODING', detail: 'expected UTF8, found LATIN1' });
     await database.query(`drop database ${named(url)}_latin`);
     await database.query(`alter database ${named(url)} set default_transaction_read_only = on`);
-    expect(await errorOf(url)).toMatchObject({ code: 'DATABASE_READ_ONLY', kind: 'database' });
+    const readOnly = await errorOf(url);
+    expect(readOnly).toMatchObject({ code: 'DATABASE_READ_ONLY', kind: 'database' });
     await (await openDatabase(url, 'read')).close();
-    await database.script(`alter database ${named(url)} reset default_transaction_read_only; drop extension unaccent cascade; create schema elsewhere; create extension unaccent schema elsewhere`, 'test');
+    // What its last line has an administrator type, elsewhere than in it, mends it.
+    const [, statement] = / -d postgres -c '([^']+)'$/.exec(readOnly.mend ?? '') ?? [];
+    await database.script(statement ?? '', 'the last line');
+    await (await openDatabase(url)).close();
+    await database.script('drop extension unaccent cascade; create schema elsewhere; create extension unaccent schema elsewhere', 'test');
     expect(await errorOf(url)).toMatchObject({ code: 'EXTENSION_SCHEMA', detail: 'expected unaccent in public, found unaccent in elsewhere' });
   });
 

@@ -272,6 +272,13 @@ describeEngines('a newcomer with a server', (engine) => {
         expect(await there.query("select to_regnamespace('ledger') as made")).toEqual([{ made: null }]);
         expect(await ended(['migrate', '--json'], mine)).toBeNull();
 
+        // Another role that may log in is told whose the database is.
+        await admin.query(`create role ${role}_other login password 'newcomer'`);
+        const other = mine.replace(`${role}:`, `${role}_other:`);
+        for (const line of [['status'], ['load-region', 'molise', '--data', join(folder, 'empty')], ['migrate', '--json']]) {
+          const [what, how, typed] = await told(await ended(line, other));
+          expect([what, how, typed]).toEqual(['DATABASE_NOT_OURS', 6, `export DATABASE_URL=${mine.replace(':newcomer@', ':PASSWORD@').split('?')[0]}`]);
+        }
         const wrong = async (line: readonly string[]): Promise<readonly unknown[]> => told(await ended(line, mine));
         expect(await wrong(['load-region', 'molise', '--data', join(folder, 'nowhere')])).toEqual(['DATA_MISSING', 2, `npx mappale fetch REGION --data ${join(folder, 'nowhere')}`]);
         expect(await wrong(['load-region', 'molise', '--data', join(folder, 'data', 'nothing')])).toEqual(['DATA_EMPTY', 2, `npx mappale load-region molise --data ${join(folder, 'data')}`]);
@@ -284,6 +291,7 @@ describeEngines('a newcomer with a server', (engine) => {
     } finally {
       await admin.query(`drop database if exists ${name} with (force)`);
       await admin.query(`drop role ${role}`);
+      await admin.query(`drop role if exists ${role}_other`);
     }
   });
 
