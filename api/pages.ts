@@ -53,11 +53,13 @@ function contentOf(path: string, read: () => Promise<Buffer>): Promise<Prepared>
 const ELSEWHERE = ['source', 'geometry', 'municipality'];
 
 /** How the map tells each section, as the section states it, and what the fields that are rows or columns there are, by their path. */
-export const PANELS = SECTIONS.map(({ name, title, map, block }) => ({ name, title, ...map, fields: Object.fromEntries(fieldsOf(block, map)) }));
+export function panels() {
+  return SECTIONS.map(({ name, title, map, block }) => ({ name, title, ...map, fields: Object.fromEntries(fieldsOf(block, map)) }));
+}
 
 async function sectionPanels(): Promise<Buffer> {
-  const panels = Object.fromEntries(PANELS.map(({ name, ...panel }) => [name, panel]));
-  return Buffer.from(`export const SECTIONS = ${JSON.stringify(panels, null, 1)};\nexport const ELSEWHERE = ${JSON.stringify(ELSEWHERE)};\n`);
+  const byName = Object.fromEntries(panels().map(({ name, ...panel }) => [name, panel]));
+  return Buffer.from(`export const SECTIONS = ${JSON.stringify(byName, null, 1)};\nexport const ELSEWHERE = ${JSON.stringify(ELSEWHERE)};\n`);
 }
 
 /** Of a list its columns, of an object what is not told elsewhere. */

@@ -68,6 +68,11 @@ export function byAdministrator(place: ServerPlace, sql: string): string {
   return `${asAdministrator('psql', place)} -d ${quoted(place.database)} -c ${quoted(sql)}`;
 }
 
+/** Makes a database, as the role that is to load it. */
+export function createDatabase({ host, port, user }: ServerPlace, name: string, ...options: readonly string[]): string {
+  return ['createdb', '-h', quoted(host), '-p', String(port), '-U', quoted(user), ...options, quoted(name)].join(' ');
+}
+
 /** The same database, as another role. */
 export function asRole(place: ServerPlace, role: string): string {
   const database = encodeURIComponent(place.database);
@@ -77,12 +82,11 @@ export function asRole(place: ServerPlace, role: string): string {
 
 function mendOf(code: string, place: ServerPlace): string | null {
   const { host, port, database, user } = place;
-  const address = (at: string): string => `export DATABASE_URL=${quoted(`postgres://${encodeURIComponent(user)}@${at}/${encodeURIComponent(database)}`)}`;
   switch (code) {
     case 'SQL_28P01': return host.startsWith('/') ? 'export PGPASSWORD=PASSWORD' : asRole(place, user);
     case 'SQL_28000': return `${asAdministrator('createuser', place)} ${quoted(user)}`;
-    case 'SQL_3D000': return `createdb -h ${quoted(host)} -p ${port} -U ${quoted(user)} ${quoted(database)}`;
-    case 'SQL_ENOTFOUND': case 'SQL_EAI_AGAIN': return address(`HOST:${port}`);
+    case 'SQL_3D000': return createDatabase(place, database);
+    case 'SQL_ENOTFOUND': case 'SQL_EAI_AGAIN': return `export DATABASE_URL=${quoted(`postgres://${encodeURIComponent(user)}@HOST:${port}/${encodeURIComponent(database)}`)}`;
     case 'SQL_ECONNREFUSED': return asAdministrator('', place).startsWith('sudo') ? null : `pg_isready -h ${host} -p ${port}`;
     default: return null;
   }

@@ -1,7 +1,6 @@
 /** What a server and its database must be before anything is asked of them, each with words of its own; looked at on connecting, and by `doctor`. */
 import { MappaleError } from '../errors.ts';
-import { quoted } from '../typed.ts';
-import { asRole, byAdministrator, type ServerAddress } from './server-address.ts';
+import { asRole, byAdministrator, createDatabase, type ServerAddress } from './server-address.ts';
 import { statementsOf } from './statements.ts';
 import { ident, one, type Session } from './types.ts';
 
@@ -49,10 +48,10 @@ export function serverFacts(session: Pick<Session, 'query'>): Promise<ServerFact
 export function serverFaults(facts: ServerFacts, { label, place }: Pick<ServerAddress, 'label' | 'place'>, writes: boolean): MappaleError[] {
   const faults: MappaleError[] = [];
   const fault = (message: string, code: string, detail: string, hint: string, mend?: string): void => void faults.push(new MappaleError(message, { code, kind: 'database', at: label, detail, hint, mend }));
-  const { host, port, database, user } = place;
+  const { database, user } = place;
   if (facts.encoding !== 'UTF8') {
     fault('the database has another encoding', 'DATABASE_ENCODING', `expected UTF8, found ${facts.encoding}`, 'Names have letters that it cannot hold. Create another one, and name it in DATABASE_URL.',
-      `createdb -h ${quoted(host)} -p ${port} -U ${quoted(user)} --encoding UTF8 --template template0 ${quoted(`${database}_utf8`)}`);
+      createDatabase(place, `${database}_utf8`, '--encoding UTF8', '--template template0'));
   }
   const elsewhere = Object.entries(facts.extensions).filter(([, schema]) => schema !== SEARCH_PATH);
   const [first] = elsewhere;

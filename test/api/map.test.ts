@@ -139,6 +139,21 @@ describeEngines('the pages', (engine) => {
       })()`);
     }
 
+    /** A server whose link signs browsers in, and which explains what it answers. */
+    async function signedIn(locale: string) {
+      const link = new SignInLink();
+      const sources = await loadSources();
+      const explain: Explain = (fid, section) => explainParcel({ database: service.database, sources }, fid, section, 60_000);
+      const app = await buildServer({ reader: service.reader, version: VERSION, log: SILENT, signIn: link, explain });
+      const home = await app.listen({ host: '127.0.0.1', port: 0 });
+      const context = await browser.newContext({ viewport: WIDE, locale });
+      const close = async (): Promise<void> => {
+        await context.close();
+        await app.close();
+      };
+      return { link, home, context, close };
+    }
+
     it('open on what is published, shaded by what covers it, without a token and without a click', async () => {
       const page = await open('', { signed: false });
       expect(await page.locator('#told [data-region] h3').allTextContents()).toEqual(['Molise']);
@@ -184,12 +199,7 @@ describeEngines('the pages', (engine) => {
     });
 
     it('are signed in by the link of the server, once, until the server ends, and are told why as mappale explain says it', async () => {
-      const link = new SignInLink();
-      const sources = await loadSources();
-      const explain: Explain = (fid, section) => explainParcel({ database: service.database, sources }, fid, section, 60_000);
-      const app = await buildServer({ reader: service.reader, version: VERSION, log: SILENT, signIn: link, explain });
-      const home = await app.listen({ host: '127.0.0.1', port: 0 });
-      const context = await browser.newContext({ viewport: WIDE, locale: 'en-GB' });
+      const { link, home, context, close } = await signedIn('en-GB');
       const at = async (hash: string): Promise<Page> => {
         const page = await context.newPage();
         page.on('request', (request) => void asked.add(request.url().startsWith(home) ? origin : new URL(request.url()).origin));
@@ -224,8 +234,7 @@ describeEngines('the pages', (engine) => {
       await second.locator('[data-section=attributions]').waitFor(SOON);
       const third = await at(`#signin=${link.secret}`);
       await expect.poll(() => third.locator('#status').textContent(), SOON).toMatch(/used already/);
-      await context.close();
-      await app.close();
+      await close();
     });
 
     it('suggest while one types, by keyboard, and show the address, its parcel and every section of it for two questions more', async () => {
@@ -364,12 +373,7 @@ describeEngines('the pages', (engine) => {
     });
 
     it('tell in Italian each rule, what each field is, and why the server refuses', async () => {
-      const link = new SignInLink();
-      const sources = await loadSources();
-      const explain: Explain = (fid, section) => explainParcel({ database: service.database, sources }, fid, section, 60_000);
-      const app = await buildServer({ reader: service.reader, version: VERSION, log: SILENT, signIn: link, explain });
-      const home = await app.listen({ host: '127.0.0.1', port: 0 });
-      const context = await browser.newContext({ viewport: WIDE, locale: 'it-IT' });
+      const { link, home, context, close } = await signedIn('it-IT');
       const page = await context.newPage();
       page.setDefaultTimeout(SOON.timeout);
       await page.goto(`${home}${BASE}/map#signin=${link.secret}`);
@@ -399,8 +403,7 @@ describeEngines('the pages', (engine) => {
       await page.goto(`${home}${BASE}/map`);
       await page.locator('#language').click();
       expect(await page.locator('.maplibregl-ctrl-zoom-in').getAttribute('aria-label')).toBe('Zoom in');
-      await context.close();
-      await app.close();
+      await close();
     });
 
     it('fit a telephone: a form of one line, and the map in sight above the record', async () => {

@@ -8,6 +8,7 @@ import { openDatabase } from '../../pipelines/db/index.ts';
 import { serverFaults, type ServerFacts } from '../../pipelines/db/server-facts.ts';
 import type { MappaleError } from '../../pipelines/errors.ts';
 import { describeEngines } from '../harness/database.ts';
+import { statementIn } from '../harness/typed.ts';
 
 const disk = vi.hoisted(() => ({ freeBytes: null as number | null }));
 vi.mock('node:fs/promises', async (original) => {
@@ -131,8 +132,8 @@ describeEngines('a database that is set otherwise', (engine) => {
     expect(readOnly).toMatchObject({ code: 'DATABASE_READ_ONLY', kind: 'database' });
     await (await openDatabase(url, 'read')).close();
     // What its last line has an administrator type, elsewhere than in it, mends it.
-    const [, statement] = / -d postgres -c '([^']+)'$/.exec(readOnly.mend ?? '') ?? [];
-    await database.script(statement ?? '', 'the last line');
+    expect(readOnly.mend).toContain(' -d postgres ');
+    await database.script(statementIn(readOnly.mend), 'the last line');
     await (await openDatabase(url)).close();
     await database.script('drop extension unaccent cascade; create schema elsewhere; create extension unaccent schema elsewhere', 'test');
     expect(await errorOf(url)).toMatchObject({ code: 'EXTENSION_SCHEMA', detail: 'expected unaccent in public, found unaccent in elsewhere' });

@@ -14,9 +14,14 @@ export async function daysGoBy(database: Database, days: number): Promise<void> 
   );
 }
 
+/** The day that it is in Italy. */
+export async function today(database: Database): Promise<string> {
+  return (await database.query<{ day: string }>("select (now() at time zone 'Europe/Rome')::date::text as day"))[0]!.day;
+}
+
 /** Shortly before midnight in Italy, waits for it: what follows happens on one day. */
-export async function onOneDay(now = new Date()): Promise<void> {
-  const time = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Rome', hour: '2-digit', minute: '2-digit', second: '2-digit' }).format(now);
+export async function onOneDay(): Promise<void> {
+  const time = new Intl.DateTimeFormat('en-GB', { timeZone: 'Europe/Rome', hour: '2-digit', minute: '2-digit', second: '2-digit' }).format(new Date());
   const [hours, minutes, seconds] = time.split(':').map(Number) as [number, number, number];
   const left = 86_400_000 - ((hours * 60 + minutes) * 60 + seconds) * 1000;
   if (left < NEEDED_MS) await sleep(left + 1000);

@@ -7,6 +7,11 @@ export function words(line: string): string[] {
   return [...line.matchAll(/"([^"]*)"|'([^']*)'|(\S+)/g)].map((match) => match[1] ?? match[2] ?? match[3]!).filter((word) => word !== '…');
 }
 
+/** What a line asks an administrator of the server to run; nothing: it asks no such thing. */
+export function statementIn(line: string | undefined): string {
+  return / -c (?:'([^']+)'|"([^"]+)")/.exec(line ?? '')?.slice(1).find((sql) => sql !== undefined) ?? '';
+}
+
 /** Why the command line would refuse these words, or null. Nothing is run. */
 export async function refusal(arguments_: readonly string[]): Promise<string | null> {
   const root = program();

@@ -12,7 +12,7 @@ import { refresh } from '../../pipelines/run/refresh.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { FEW_SOURCES, raisePrices, REGION, seismicZones, smallRegion, type Region } from '../faults/region.ts';
 import { describeEngines } from '../harness/database.ts';
-import { daysGoBy, onOneDay } from '../harness/days.ts';
+import { daysGoBy, onOneDay, today } from '../harness/days.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, loadOptions } from '../harness/region.ts';
 
@@ -208,8 +208,7 @@ describeEngines('history', (engine) => {
     expect(meta).toMatchObject({ publication: expect.any(Number) as number, in_force_since: expect.stringMatching(/Z$/) as string });
     const before = await asOf(database, fid, 1);
     expect(before.told).toBe('not_kept');
-    const [day] = await database.query<{ today: string }>("select (now() at time zone 'Europe/Rome')::date::text as today");
-    expect(before.keptSince).toBe(day!.today);
+    expect(before.keptSince).toBe(await today(database));
   });
 
   it('after whatever happened, every moment is told as it was answered then, and what did not change is stored once', async () => {

@@ -1,9 +1,11 @@
 /** A server, a database or a role may have settings of its own for people: what is loaded and answered is the same to the byte. */
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { tileAt } from '../../pipelines/formats/vector-tile.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { DOCUMENT, serviceOn, type Service } from '../api/harness.ts';
 import { inForce } from '../faults/published.ts';
 import { describeEngines } from '../harness/database.ts';
+import { today } from '../harness/days.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
 /** Each of them changes what some statement says, which rows it finds, or whether it may go on. */
@@ -51,15 +53,15 @@ describeEngines('a database whose sessions are set oddly', (engine) => {
     );
     const { fid, lat, lng } = parcel!;
     const tile = (zoom: number): string => {
-      const [n, radians] = [2 ** zoom, (lat * Math.PI) / 180];
-      return `${zoom}/${Math.floor(((lng + 180) / 360) * n)}/${Math.floor(((1 - Math.asinh(Math.tan(radians)) / Math.PI) / 2) * n)}`;
+      const { z, x, y } = tileAt(zoom, lng, lat);
+      return `${z}/${x}/${y}`;
     };
     const examples = Object.entries(DOCUMENT.paths).filter(([path, { get }]) => !path.includes('{') && get.security.length > 0).map(([path, { get }]) => {
       const given = get.parameters.filter((parameter) => parameter.example !== undefined).map((parameter) => `${parameter.name}=${encodeURIComponent(String(parameter.example))}`);
       return `${path}?${given.join('&')}`;
     });
     const questions = [
-      ...examples, ...Array.from({ length: 20 }, (_, index) => `/parcels/${fid + index * 7}`), `/parcels/${fid}?as_of=${new Intl.DateTimeFormat('en-CA', { timeZone: 'Europe/Rome' }).format(new Date())}`,
+      ...examples, ...Array.from({ length: 20 }, (_, index) => `/parcels/${fid + index * 7}`), `/parcels/${fid}?as_of=${await today(made[0]!.database)}`,
       `/parcels/locate?lat=${lat}&lng=${lng}`, `/geocode/reverse?lat=${lat}&lng=${lng}&radius=500`, ...['via roma 5', 'Corso Vitorio Emanuele 12/A', 'piaza garibaldi'].map((q) => `/geocode/search?q=${encodeURIComponent(q)}`),
       '/admin/municipalities/Z001/quality', '/ogc/collections/parcels/items?limit=5', `/tiles/${tile(14)}`, `/tiles/${tile(16)}`,
     ];

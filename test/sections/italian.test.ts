@@ -1,7 +1,7 @@
 /** The map's page in Italian: whatever a section says there in English has its Italian words, and no words are left of what it does not say any more. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { PANELS } from '../../api/pages.ts';
+import { panels } from '../../api/pages.ts';
 import { SECTIONS } from '../../pipelines/contract/sections.ts';
 import { readSectionFiles } from '../../pipelines/contract/sql-files.ts';
 import { LEGENDS } from '../../pipelines/deliver/tiles.ts';
@@ -30,7 +30,7 @@ function told({ field, value, unit, rule }: Sentences): Set<string> {
 }
 
 /** Fields that stand alone in a row, and those that evidence is about; without the lists' columns, which have headings. */
-function namesOf(panel: (typeof PANELS)[number]): Set<string> {
+function namesOf(panel: ReturnType<typeof panels>[number]): Set<string> {
   const ofEvidence = evidence.get(panel.name)!.field.filter((each) => NAMES.test(each)).flatMap((each) => each.split(', ')).flatMap((each) => {
     const [first = '', ...rest] = each.replace('[{1}]', '').split('.').filter((part) => part !== 'meta');
     return sectionNames.includes(first) || (first === 'coverage' && sectionNames.includes(rest[0] ?? '')) ? rest.filter((part) => !sectionNames.includes(part)) : [first, ...rest];
@@ -51,7 +51,7 @@ function* valuesOf(schema: unknown): Generator<string> {
 const missing = (wanted: Iterable<string>, words: Readonly<Record<string, string>> = {}): string[] => [...wanted].filter((each) => !Object.hasOwn(words, each) || words[each] === '');
 const left = (wanted: ReadonlySet<string>, words: Readonly<Record<string, string>> = {}): string[] => Object.keys(words).filter((each) => !wanted.has(each));
 
-describe.each(PANELS)('in Italian the section $name', (panel) => {
+describe.each(panels())('in Italian the section $name', (panel) => {
   const { name, italian, fields, list } = panel;
   const block = z.toJSONSchema(SECTIONS.find((each) => each.name === name)!.block);
 

@@ -20,7 +20,7 @@ import { toldErrors } from '../../scripts/site/errors.ts';
 import { read, ROOT } from '../architecture/project.ts';
 import { describeEngines } from '../harness/database.ts';
 import { childEnvironment } from '../harness/environment.ts';
-import { refusal, words } from '../harness/typed.ts';
+import { refusal, statementIn, words } from '../harness/typed.ts';
 
 const run = promisify(execFile);
 
@@ -244,8 +244,6 @@ describeEngines('a newcomer with a server', (engine) => {
     if (user !== undefined) changed.username = user;
     return changed.href;
   };
-  /** What the last line asks an administrator of the server to run. */
-  const statementIn = (mend: string): string => / -c (?:'([^']+)'|"([^"]+)")/.exec(mend)?.slice(1).find((sql) => sql !== undefined) ?? '';
 
   it('names a database that is not there, has no right to make PostGIS in it, nor anything else; what each last line says mends it', async () => {
     const url = await engine.createDatabase();

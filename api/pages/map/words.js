@@ -268,9 +268,10 @@ const filled = (sentence, values) => sentence.replace(/\{(\w+)\}/g, (_, name) =>
 
 /** @param {import('./interface.js').Refusal} refusal @returns {string} */
 export function refusalInWords({ code, message, details }) {
-  const [detail] = ['successor_fid', 'id'].filter((each) => details[each] !== undefined && details[each] !== null && Object.hasOwn(REFUSALS, `${code}_${each}`));
-  const words = REFUSALS[details['link'] === undefined ? detail === undefined ? code : `${code}_${detail}` : `link_${details['link']}`];
-  return language === 'en' || words === undefined ? message : filled(words, details);
+  const stated = ['successor_fid', 'id'].filter((each) => (details[each] ?? null) !== null);
+  // The most that is known first.
+  const known = [`link_${details['link']}`, ...stated.map((each) => `${code}_${each}`), code].find((each) => Object.hasOwn(REFUSALS, each));
+  return language === 'en' || known === undefined ? message : filled(REFUSALS[known] ?? '', details);
 }
 
 /** Whether the page has a word for it: values and states of records, which are words themselves. @param {string} word @returns {word is keyof typeof ENGLISH} */
