@@ -52,6 +52,12 @@ async function digest(session: Session, schema: string, table: string, parcels: 
   return `${row!.rows} rows, ${row!.digest}`;
 }
 
+/** A shapefile comes and goes as a whole: one that has lost a part is damaged, and refused by name. */
+function partsOf(name: string, names: readonly string[]): string[] {
+  const [stem] = /^.*(?=\.(?:shp|shx|dbf|prj)$)/.exec(name) ?? [];
+  return stem === undefined ? [name] : names.filter((each) => ['shp', 'shx', 'dbf', 'prj'].some((end) => each === `${stem}.${end}`));
+}
+
 /** Copies of every file that was ever loaded, by its number in the ledger. */
 export class Archive {
   readonly #folder: string;
@@ -204,15 +210,17 @@ export class Story {
 
   async takeAway(pick: number): Promise<void> {
     const names = await this.#names();
+    const name = names[pick % names.length]!;
     // An empty folder is an error, and tried elsewhere.
-    if (names.length > 1) await rm(join(this.folder, names[pick % names.length]!));
+    if (names.length > 1) for (const part of partsOf(name, names)) await rm(join(this.folder, part));
   }
 
   async putBack(pick: number): Promise<void> {
     const all = (await readdir(this.#base, { withFileTypes: true })).filter((entry) => entry.isFile()).map(({ name }) => name).sort();
     const names = new Set(await this.#names());
     const gone = all.filter((name) => !names.has(name));
-    if (gone.length > 0) await copyFile(join(this.#base, gone[pick % gone.length]!), join(this.folder, gone[pick % gone.length]!));
+    const name = gone[pick % gone.length];
+    if (name !== undefined) for (const part of partsOf(name, gone)) await copyFile(join(this.#base, part), join(this.folder, part));
   }
 
   /** The publisher issues one of the files again, with other values. */
