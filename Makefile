@@ -54,5 +54,5 @@ bench: setup ## Measure each step on this machine
 docs: setup ## The documents and the reference as a static site, in .mappale/site
 	@npm run --silent docs
 
-check: setup ## Types and style of the code
-	@npm run --silent typecheck && npm run --silent lint
+check: setup ## Check the types, the style and the regular expressions of the code
+	@npm run --silent typecheck && npm run --silent lint && npm run --silent expressions

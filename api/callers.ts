@@ -43,6 +43,6 @@ function family(version: number): 'ipv4' | 'ipv6' {
  */
 export function plainAddress(text: string | undefined): string | null {
   const [, bracketed, dotted] = /^(?:\[([^\]]*)\]|(\d+\.\d+\.\d+\.\d+))(?::\d+)?$/.exec(text?.trim() ?? '') ?? [];
-  const address = (bracketed ?? dotted ?? text?.trim() ?? '').replace(/%.*$/, '').replace(/^::ffff:(?=\d+\.)/i, '');
+  const address = (bracketed ?? dotted ?? text?.trim() ?? '').split('%', 1).join().replace(/^::ffff:(?=\d+\.)/i, '');
   return isIP(address) === 0 ? null : address;
 }

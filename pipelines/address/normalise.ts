@@ -192,9 +192,9 @@ export interface NamedStreet extends StreetName {
 
 /** `VIA MUSEO / MUSEUMSTRASSE`, `VIA MUSEO - MUSEUMSTRASSE`: a dash only where one side is German, as dashes stand in Italian names too. */
 function halves(name: string): string[] {
-  const slash = name.split(/\s*\/\s+|\s+\/\s*/);
+  const slash = name.split(/\s\/|\/\s/).map((half) => half.trim());
   if (slash.length > 1 && slash.every((half) => /\p{L}{3}/u.test(half))) return slash;
-  const dash = name.split(/\s+-\s+/);
+  const dash = name.split(/\s-\s/).map((half) => half.trim());
   if (dash.length === 2 && dash.some((half) => germanName(half)) && dash.some((half) => !germanName(half))) return dash;
   return [name];
 }

@@ -15,6 +15,6 @@ export const ADDRESS_COLUMNS = {
 /** Their values. @param comune as published; of two names, `BOLZANO * BOZEN`, the Italian one stands first */
 export function addressValues(address: string | null, comune: string | null): readonly unknown[] {
   const { streetTypes, streetWords, number, exponent, colour } = splitAddress(address);
-  const key = comuneKey((comune ?? '').split(/\s+\*\s+|\//)[0] ?? '');
+  const key = comuneKey((comune ?? '').split(/\s\*\s|\//)[0] ?? '');
   return [key === '' ? null : key, streetTypes, streetWords, number, exponent, colour];
 }

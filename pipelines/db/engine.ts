@@ -6,5 +6,5 @@ import { one, type Session } from './types.ts';
 /** Versions that may decide a coordinate or a value: a patch mends, and makes nothing stale. */
 export async function engineOf(session: Session): Promise<Facts> {
   const found = await one<Record<(typeof ENGINE)[number], string>>(session, statementsOf('server')('engine'));
-  return Object.fromEntries(ENGINE.map((name) => [name, found[name].replace(/^(\d+(?:\.\d+)?).*$/, '$1')]));
+  return Object.fromEntries(ENGINE.map((name) => [name, /^\d+(?:\.\d+)?/.exec(found[name])?.[0] ?? found[name]]));
 }

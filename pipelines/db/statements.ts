@@ -58,6 +58,6 @@ function read(file: string): Map<string, string> {
   const { text } = readSqlFile(join(ROOT, 'sql/statements', `${file}.sql`));
   return new Map(text.split(/^-- statement: */m).slice(1).map((part) => {
     const end = part.indexOf('\n');
-    return [part.slice(0, end), part.slice(end + 1).replace(/;?\s*$/, '')];
+    return [part.slice(0, end), part.slice(end + 1).trimEnd().replace(/;$/, '')];
   }));
 }

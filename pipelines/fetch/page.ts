@@ -1,20 +1,39 @@
 /** A web page where a file was expected: a login, an error, or the page that links the file. */
 import { inputError, type MappaleError } from '../errors.ts';
 
-/** As it begins, whatever the server calls it: some call zips `text/html`. */
-const PAGE = /^(?:\ufeff|ï»¿)?(?:\s|<!--[\s\S]*?-->|<\?xml[^>]*>)*<(?:!doctype\s+html|html|head|body)\b/i;
+/** First element of a web page. Servers call zips `text/html`, so the content type decides nothing. */
+const FIRST_ELEMENT = /<(?:!doctype\s+html|html|head|body)\b/iy;
+const BLANKS = /\s*/y;
+/** Comments and declarations that may precede the first element: how each begins and ends. */
+const PROLOG = [['<!--', '-->'], ['<?xml', '>']] as const;
 const LOGIN_ADDRESS = /(?:^|[/._-])(?:log-?in|sign-?in|accedi|accesso|sso|idp|saml|oauth2?|authorize|spid)(?:$|[/._?-])/i;
-const LOGIN_FORM = /<input[^>]*type\s*=\s*["']?password/i;
+const LOGIN_FORM = /<input[^<>]*type\s*=\s*["']?password/i;
 
 /** Bytes of a page that are looked at. */
 export const PAGE_BYTES = 65_536;
 
 export function isPage(head: Buffer): boolean {
-  return PAGE.test(head.toString('latin1', 0, 2048));
+  const text = head.toString('latin1', 0, 2048);
+  FIRST_ELEMENT.lastIndex = afterProlog(text);
+  return FIRST_ELEMENT.test(text);
+}
+
+/** Returns the position after a byte order mark, blanks, comments and XML declarations. */
+function afterProlog(text: string): number {
+  let at = text.startsWith('ï»¿') ? 3 : 0;
+  for (;;) {
+    BLANKS.lastIndex = at;
+    BLANKS.test(text);
+    at = BLANKS.lastIndex;
+    const found = PROLOG.find(([begin]) => text.substring(at, at + begin.length).toLowerCase() === begin);
+    const end = found === undefined ? -1 : text.indexOf(found[1], at + found[0].length);
+    if (found === undefined || end === -1) return at;
+    at = end + found[1].length;
+  }
 }
 
 export function titleOf(head: Buffer): string {
-  return /<title[^>]*>([^<]*)/i.exec(head.toString('utf8'))?.[1]?.replace(/\s+/g, ' ').trim() ?? '';
+  return /<title[^<>]*>([^<]*)/i.exec(head.toString('utf8'))?.[1]?.replace(/\s+/g, ' ').trim() ?? '';
 }
 
 /**
@@ -37,7 +56,12 @@ export function pageError(head: Buffer, url: string, redirected: boolean, hide: 
   });
 }
 
-/** Addresses that a page links, as it writes them. */
+/** No address that a browser follows is longer. */
+const LINK_CHARACTERS = 2_048;
+
+/** Returns the addresses that a page links, as the page writes them, at most `LINK_CHARACTERS` long. */
 export function linksOf(page: string): string[] {
-  return [...page.matchAll(/\bhref\s*=\s*(?:"([^"]*)"|'([^']*)')/gi)].map(([, double, single]) => (double ?? single ?? '').replaceAll('&amp;', '&'));
+  return [...page.matchAll(/\bhref\s*=\s*(?:"([^"]*)"|'([^']*)')/gi)]
+    .map(([, double, single]) => (double ?? single ?? '').replaceAll('&amp;', '&'))
+    .filter((link) => link.length <= LINK_CHARACTERS);
 }

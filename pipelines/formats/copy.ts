@@ -17,7 +17,7 @@ export type Columns = Readonly<Record<string, Column>>;
 
 /** What COPY writes for these columns. */
 export function typesOf(columns: Columns): ColumnType[] {
-  return Object.values(columns).map((column) => column.replace(/\(.*\)| not null/g, '') as ColumnType);
+  return Object.values(columns).map((column) => column.replace(/\([^()]*\)| not null/g, '') as ColumnType);
 }
 
 /** Chunks leave when they reach this size; the last row of a chunk may make it larger. */

@@ -75,12 +75,19 @@ function utmOf(keys: Keys): number | null {
 function namedIn(keys: Keys, places: readonly number[]): number | null {
   for (const place of places) {
     const text = String(keys.get(place) ?? '');
-    const wkt = /(?:PROJCS|GEOGCS)\[[^]*\]/.exec(text)?.[0];
+    const wkt = wktIn(text);
     const names = text.split('|').map((part) => part.replace(/^[^=]*=/, '').trim()).filter((name) => name !== '');
     const found = wkt === undefined ? names.map((name) => epsgOfWkt(`CRS["${name.replaceAll('"', '')}"]`)).find((epsg) => epsg !== null) : epsgOfWkt(wkt);
     if (found != null) return found;
   }
   return null;
+}
+
+/** Returns the WKT of a CRS inside a citation, up to its last bracket. */
+function wktIn(text: string): string | undefined {
+  const start = text.search(/(?:PROJCS|GEOGCS)\[/);
+  const end = text.lastIndexOf(']');
+  return start === -1 || end < start ? undefined : text.slice(start, end + 1);
 }
 
 async function transformOf(image: Image, isPoint: boolean): Promise<RasterGrid['transform']> {

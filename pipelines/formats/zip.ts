@@ -24,6 +24,9 @@ const HEAD_BYTES = 65_536;
 const WHOLE_BYTES = 64 * 1024 * 1024;
 /** A zip of Italy has 8,000 comuni in its provinces, the fullest of them 350. */
 const MOST_MEMBERS = 100_000;
+/** Longest file name and path of common file systems. Sources match names against patterns that rely on these bounds. */
+const NAME_CHARACTERS = 255;
+const PATH_CHARACTERS = 4_096;
 /** A zip of Italy, in it regions, provinces, comuni: and one more than anybody packs. */
 const DEPTH = 5;
 /** Text of the publishers shrinks to a tenth, the most even to a fortieth; what shrinks more, and is large, only says that it is. */
@@ -440,6 +443,7 @@ async function entriesOf(bytes: Bytes, label: string, directoryBytes: number | n
   let readBytes = 0;
   let compressedBytes = 0;
   for await (const entry of zip.eachEntry()) {
+    refuseLongName(entry, label);
     // Names that look the same are the same: a letter and its accent apart, or the two in one.
     const name = entry.fileName.normalize('NFC');
     if (names.has(name)) repeated.push(entry.fileName);
@@ -469,6 +473,21 @@ function describe(entry: yauzl.Entry): ZipEntry {
     modified: Number.isNaN(modified.getTime()) ? '1980-01-01' : modified.toISOString().slice(0, 10),
     isFolder: entry.fileName.endsWith('/'),
   };
+}
+
+/**
+ * Refuses names that no file system stores.
+ * @throws input error `ZIP_NAME_LONG`
+ */
+function refuseLongName({ fileName }: yauzl.Entry, at: string): void {
+  if (fileName.length <= NAME_CHARACTERS) return;
+  const longest = Math.max(...fileName.split('/').map((part) => part.length));
+  if (longest <= NAME_CHARACTERS && fileName.length <= PATH_CHARACTERS) return;
+  throw inputError('the zip holds a name that is too long', {
+    code: 'ZIP_NAME_LONG', at: `${at}!${fileName.slice(0, 80)}…`,
+    detail: `expected folder and file names of at most ${NAME_CHARACTERS} characters in a path of at most ${PATH_CHARACTERS}, found ${longest} in ${fileName.length}`,
+    hint: 'No file system stores such a name. Download the zip again from the publisher.',
+  });
 }
 
 /** @throws input error `ZIP_RATIO`: nothing was inflated yet */

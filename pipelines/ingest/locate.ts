@@ -214,7 +214,7 @@ function notWhatItsNameSays({ name, size, head, entries }: Probe, source: string
 }
 
 function isText(head: Buffer): boolean {
-  return /^[\t\n\r -~\u00a0-\ufffc]+$/.test(head.toString('utf8', 0, 64).replace(/\ufffd+$/, ''));
+  return /^[\t\n\r -~\u00a0-\ufffc]+$/.test(head.toString('utf8', 0, 64).replace(/\ufffd{1,3}$/, ''));
 }
 
 /** At most 120 characters; bytes that are no text show as such. */
@@ -261,7 +261,7 @@ async function openProbe(path: string, size: number, folders: Folders): Promise<
       return found.zip.head(found.path);
     },
     async entriesOf(entry): Promise<readonly ZipEntry[]> {
-      const found = await descend(`${entry}/`.replace(/\/+$/, '/'));
+      const found = await descend(entry.endsWith('/') ? entry : `${entry}/`);
       if (found.path === '') return found.zip.entries;
       return (await found.zip.archive(found.path.replace(/\/$/, ''))).entries;
     },

@@ -63,12 +63,15 @@ export function decodeLine(bytes: Buffer): string {
   return isUtf8(bytes) ? bytes.toString('utf8') : new TextDecoder('windows-1252').decode(bytes, { stream: true });
 }
 
+/** A quoted cell and the blanks after it, up to the separator. */
+const QUOTED = { ';': /"((?:[^"]|"")*)"[ \t]*(?=;|$)/y, ',': /"((?:[^"]|"")*)"[ \t]*(?=,|$)/y } as const;
+
 /** Cells of a line. A quote counts only where it opens a cell and another one closes it: names hold single ones. */
 export function cellsOf(line: string, separator: ';' | ','): string[] {
   const cells: string[] = [];
   let start = 0;
   while (start <= line.length) {
-    const quoted = new RegExp(`"((?:[^"]|"")*)"[ \\t]*(?=${separator}|$)`, 'y');
+    const quoted = QUOTED[separator];
     quoted.lastIndex = start;
     const match = line[start] === '"' ? quoted.exec(line) : null;
     if (match !== null) {

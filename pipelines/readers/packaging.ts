@@ -39,5 +39,5 @@ export async function workbookDate(probe: Probe, inner: string = ''): Promise<st
   const entries = inner === '' ? probe.entries ?? [] : await probe.entriesOf(inner);
   if (!entries.some(({ path }) => path === 'docProps/core.xml')) return newestEntry(entries);
   const properties = (await probe.headOf(`${inner === '' ? '' : `${inner}/`}docProps/core.xml`)).toString('utf8');
-  return /<dcterms:modified[^>]*>\s*(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z?)\s*</.exec(properties)?.[1] ?? newestEntry(entries);
+  return /<dcterms:modified[^<>]*>\s*(\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z?)\s*</.exec(properties)?.[1] ?? newestEntry(entries);
 }

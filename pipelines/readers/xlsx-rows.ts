@@ -15,7 +15,7 @@ export async function peekWorkbook(probe: Probe, editions: Editions): Promise<{ 
   const entries = probe.entries ?? [];
   if (!entries.some(({ path }) => path === 'xl/workbook.xml')) return null;
   const texts = entries.some(({ path }) => path === 'xl/sharedStrings.xml') ? await probe.headOf('xl/sharedStrings.xml') : null;
-  const names = [...(await probe.headOf('xl/workbook.xml')).toString('utf8').matchAll(/<(?:\w+:)?sheet\s[^>]*?name="([^"]*)"/g)].map((match) => match[1] ?? '');
+  const names = [...(await probe.headOf('xl/workbook.xml')).toString('utf8').matchAll(/<(?:\w+:)?sheet\s[^<>]*?name="([^"]*)"/g)].map((match) => match[1] ?? '');
   for (const { path } of entries.filter((entry) => /^xl\/worksheets\/[^/]+\.xml$/.test(entry.path))) {
     const header = firstRows(await probe.headOf(path), texts, HEADER_WITHIN).map(valuesOf).find((values) => resembles(values, editions));
     if (header !== undefined) return { sheets: names.join(' '), header };

@@ -12,7 +12,7 @@ import { readDocument, type Input } from './member.ts';
 const DEPTH = 4;
 
 /** Files that tools leave in zips; never the publisher's data. */
-const LITTER = /(?:^|\/)(?:__MACOSX\/.*|\.DS_Store|Thumbs\.db|[^/]*\.gfs)$/i;
+const LITTER = /(?:^|\/)(?:__MACOSX\/|(?:\.DS_Store|Thumbs\.db|[^/]*\.gfs)$)/i;
 
 /** A smaller zip is read before a thread would have started. */
 const THREADED_BYTES = 4 * 1024 * 1024;

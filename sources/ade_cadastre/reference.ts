@@ -21,12 +21,14 @@ export interface Reference {
 /** Characters before the dot. Never split at `_`: it is there only when the comune has no census sections. */
 export const SHEET_REFERENCE_LENGTH = 11;
 
-const GRAMMAR = /^([A-Z]\d{3})([A-Z_])(\d{4})([0-9A-Z])([0-9A-Z])(?:\.([^\p{C}\p{Z}<>&"]+(?: [^\p{C}\p{Z}<>&"]+)*))?$/u;
+const GRAMMAR = /^([A-Z]\d{3})([A-Z_])(\d{4})([0-9A-Z])([0-9A-Z])(?:\.([^]+))?$/u;
+/** Not allowed in a label: controls, markup, and any space but single ones between words. */
+const NOT_IN_LABEL = /[\p{C}<>&"]|(?! )\p{Z}|^ | $| {2}/u;
 
 /** The parts of a reference, or null when it is not one. */
 export function parseReference(text: string): Reference | null {
   const match = GRAMMAR.exec(text);
-  if (match === null) return null;
+  if (match === null || (match[6] !== undefined && NOT_IN_LABEL.test(match[6]))) return null;
   const [, belfiore = '', section = '', sheet = '', attachment = '', development = '', label = null] = match;
   return { belfiore, section: section === '_' ? null : section, sheet, attachment, development, label };
 }

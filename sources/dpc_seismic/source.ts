@@ -10,7 +10,7 @@ import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 
 /** `classificazione-sismica-aggiornata-maggio-2025`, `classificazione2024`: words of the publisher and days; another word names a part. */
 const WHOLE: WholeName = {
-  whole: /^classificazione(?:[-_ ]*(?:sismica|dei|aggiornata|aggiornamento|comuni|italiani|al|gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre|\d+))*$/i,
+  whole: /^classificazione(?:[-_ ]*(?:sismica|dei|aggiornata|aggiornamento|comuni|italiani|al|gennaio|febbraio|marzo|aprile|maggio|giugno|luglio|agosto|settembre|ottobre|novembre|dicembre|\d))*$/i,
   stated: /^classificazione/i,
 };
 

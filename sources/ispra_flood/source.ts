@@ -4,7 +4,7 @@ import { editionOf, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipe
 import { manifest } from './manifest.ts';
 import { classOf } from './schema.ts';
 
-const NAME = /pericolosit\S*_idraulica|(?:^|\/)[HML]PH_/i;
+const NAME = /pericolosit\S{0,4}_idraulica|(?:^|\/)[HML]PH_/i;
 const WHOLE: WholeName = {
   whole: /^(?:[HML]PH_)?Mosaicatura_ISPRA_\d{4}(?:_aree)?_pericolosita_idraulica(?:_(?:elevata|media|bassa))?(?:_v\d+(?:[._]\d+)*)?$/i,
   stated: /Mosaicatura_ISPRA/i,

@@ -4,7 +4,7 @@ import { editionOf, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipe
 import { manifest } from './manifest.ts';
 import { classOf } from './schema.ts';
 
-const NAME = /pericolosit\S*_frana/i;
+const NAME = /pericolosit\S{0,4}_frana/i;
 const WHOLE: WholeName = {
   whole: /^Mosaicatura_ISPRA_\d{4}(?:_\d{4})?(?:_aree)?_pericolosita_frana(?:_PAI)?(?:_v\d+(?:[._]\d+)*)?$/i,
   stated: /Mosaicatura_ISPRA/i,

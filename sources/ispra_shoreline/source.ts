@@ -4,7 +4,7 @@ import { editionOf, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipe
 import { manifest } from './manifest.ts';
 import { COLUMNS, segmentOf, yearsOf } from './schema.ts';
 
-const NAME = /dinamica\S*litoranea|linea\S*costa/i;
+const NAME = /dinamica\S{0,8}litoranea|linea\S{0,8}costa/i;
 const WHOLE: WholeName = { whole: /^(?:Dinamica_?Litoranea_\d{4}_\d{4}|(?:\d\d)?Linea_?(?:di_?)?costa_?\d{4}(?:_v\d+(?:[._]\d+)*)?(?:_DT)?)$/i, stated: NAME };
 /** Companion layers of the same publication. */
 const COMPANION = /retrospiaggia|spiagge|opere_?rigide/i;

@@ -20,7 +20,7 @@ const VALUES = Object.keys(INDICATOR_COLUMNS);
 const BATCH = 500;
 
 /** Names of the member files of a national zip that hold indicators. */
-export const INDICATOR_FILE = /(?:^|\/)R\d{2}_[^/]*sezioni[^/]*\.(?:xlsx|csv)$/i;
+export const INDICATOR_FILE = /(?:^|\/)R\d{2}_(?=[^/]*\.(?:xlsx|csv)$)[^/]*sezioni/i;
 
 /**
  * Which edition a header belongs to.

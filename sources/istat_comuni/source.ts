@@ -9,7 +9,7 @@ import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, OPTIONAL, schema } from './schema.ts';
 
 /** `Elenco-comuni-italiani`, with the day that an operator adds; another word names a part. */
-const WHOLE: WholeName = { whole: /^Elenco[-_ ]comuni[-_ ]italiani(?:[-_ ]*(?:al|del|\d+))*$/i, stated: /^Elenco[-_ ]comuni/i };
+const WHOLE: WholeName = { whole: /^Elenco[-_ ]comuni[-_ ]italiani(?:[-_ ]*(?:al|del|\d))*$/i, stated: /^Elenco[-_ ]comuni/i };
 
 const raw_comune: Columns = {
   region_code: 'int2 not null',

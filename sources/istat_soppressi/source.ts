@@ -8,7 +8,7 @@ import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, schema } from './schema.ts';
 
 /** `comuni-soppressi`, `Elenco-comuni-soppressi_2024`; another word names a part. */
-const WHOLE: WholeName = { whole: /^(?:istat[-_ ])?(?:elenco[-_ ](?:dei[-_ ])?)?comuni[-_ ]soppressi(?:[-_ ]*(?:al|del|\d+))*$/i, stated: /comuni[-_ ]soppressi/i };
+const WHOLE: WholeName = { whole: /^(?:istat[-_ ])?(?:elenco[-_ ](?:dei[-_ ])?)?comuni[-_ ]soppressi(?:[-_ ]*(?:al|del|\d))*$/i, stated: /comuni[-_ ]soppressi/i };
 
 const raw_suppressed: Columns = {
   istat_code: 'text not null',

@@ -6,7 +6,7 @@ import { manifest } from './manifest.ts';
 import { landUseOf } from './schema.ts';
 
 /** `IT025L3_NAPOLI_UA2018_v013`: the urban area, its name, the year, the issue; what else stands behind the year is another product. */
-const NAME = /^([A-Z]{2}\d{3}L\d)_.+?_UA(\d{4})(.*)$/i;
+const NAME = /^([A-Z]{2}\d{3}L\d)_.+?_UA(\d{4})([^]*)$/i;
 const ISSUE = /^_v(\d+)$/i;
 /** The year that is read. */
 const YEAR = '2018';

@@ -4,8 +4,10 @@ import type * as FsPromises from 'node:fs/promises';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { Readable } from 'node:stream';
 import { afterAll, describe, expect, it, vi } from 'vitest';
 import { describeUnknown } from '../../pipelines/cli/command.ts';
+import { isPage, linksOf, titleOf } from '../../pipelines/fetch/page.ts';
 import { openCsv } from '../../pipelines/formats/csv.ts';
 import { KmlReader, PLACEMARK_CHARS, type Placemark } from '../../pipelines/formats/kml.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
@@ -88,6 +90,51 @@ describe('a zip', () => {
     // Room that goes while it is written.
     await expect(archive.spool('large.zip', '/dev/full')).rejects.toMatchObject({ code: 'TEMP_FULL', at: expect.stringMatching(/!large\.zip$/) });
     await archive.close();
+  });
+});
+
+describe('a zip with long names', () => {
+  it.each([
+    ['a name of 256 characters', `${'n'.repeat(252)}.csv`],
+    ['a path of 4,097 characters', `${'folder/'.repeat(585)}m.`],
+  ])('is refused for %s', async (_, name) => {
+    await expect(ZipArchive.open(await zipOf([[name, 'x']]))).rejects.toMatchObject({ code: 'ZIP_NAME_LONG' });
+  });
+
+  it('is read when a name has 255 characters', async () => {
+    const archive = await ZipArchive.open(await zipOf([[`${'n'.repeat(251)}.csv`, 'x']]));
+    expect(archive.entries).toHaveLength(1);
+    await archive.close();
+  });
+});
+
+describe('text that makes expressions slow', () => {
+  // Each of these took minutes, or did not end, before the expression was replaced.
+  it('reads a quoted CSV field of 1,000,000 line feeds', async () => {
+    const field = '\n'.repeat(1_000_000);
+    const reader = await openCsv(Readable.from([Buffer.from(`a;b\n"${field}";x\n`)]) as AsyncIterable<Buffer>, { at: 'made_line_feeds.csv', delimiter: ';' });
+    const records = [];
+    for await (const { values, raw } of reader.records()) records.push([values[0]?.length, values[1], raw.length]);
+    expect(records).toEqual([[1_000_000, 'x', 1_000_004]]);
+  });
+
+  it.each([
+    ['comments', '<!---->'.repeat(290), false],
+    ['comments before an element', `${'<!---->'.repeat(100)}<html>`, true],
+    ['a comment without an end', '<!--'.repeat(500), false],
+    ['declarations and blanks', `${'<?xml version="1.0"?> \n'.repeat(80)}<!DOCTYPE html>`, true],
+    ['blanks', ' '.repeat(2_040), false],
+  ])('decides whether a download of %s is a web page', (_, text, expected) => {
+    expect(isPage(Buffer.from(text))).toBe(expected);
+  });
+
+  it('finds no title in 64 KiB of titles that do not end', () => {
+    expect(titleOf(Buffer.from('<title '.repeat(9_000)))).toBe('');
+  });
+
+  it('ignores links of more than 2,048 characters', () => {
+    const links = ['a'.repeat(2_048), 'b'.repeat(2_049), 'c'];
+    expect(linksOf(links.map((link) => `<a href="${link}">`).join('')).map(({ length }) => length)).toEqual([2_048, 1]);
   });
 });
 

@@ -64,7 +64,7 @@ export function openSearch(told) {
 
   /** What the page knows by itself. @param {string} text @returns {Suggestion[]} */
   function local(text) {
-    const coordinates = /^(-?\d+(?:\.\d+)?)\s*[,;\s]\s*(-?\d+(?:\.\d+)?)$/.exec(text);
+    const coordinates = /^(-?\d+(?:\.\d+)?)[\s,;]+(-?\d+(?:\.\d+)?)$/.exec(text);
     if (coordinates !== null) return [{ name: text, what: t('coordinates'), choose: () => told.place(Number(coordinates[1]), Number(coordinates[2])) }];
     if (/^\d{9,10}$/.test(text)) return [{ name: t('parcel', { name: text }), what: t('byNumber'), choose: () => told.parcel(Number(text)) }];
     const key = plain(text);

@@ -1,0 +1,45 @@
+/**
+ * Checks that no regular expression takes more than linear time on any text. Each expression has a budget of steps, so the result does not depend on the
+ * machine. `exceptions.json` lists the expressions that are safe only because their text is short: where the text comes from and how long it can be.
+ */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { check } from 'recheck';
+import { expressionsOf, type Expression } from './expressions.ts';
+import { findingsOf, type Exception, type Verdict } from './findings.ts';
+
+const ROOT = fileURLToPath(new URL('../..', import.meta.url));
+const EXCEPTIONS = new URL('exceptions.json', import.meta.url);
+/** The program. Tests and development scripts read no foreign text. */
+const PROGRAM = ['pipelines', 'sources', 'api', 'sql'].flatMap((folder) => ['ts', 'js', 'mjs'].map((ending) => `${folder}/*.${ending}`));
+/** Budget of one expression in steps. Times are off: a slow machine must not change a verdict. */
+const BUDGET = {
+  timeout: null, attackTimeout: null, incubationTimeout: null, randomSeed: 1,
+  attackLimit: 2_000_000, incubationLimit: 25_000, maxIteration: 3, maxInitialGenerationSize: 100, maxGenerationSize: 40,
+} as const;
+
+/** Returns the expressions of the files that git tracks, equal ones once. */
+function collect(): Expression[] {
+  const files = execFileSync('git', ['ls-files', '-z', '--cached', '--others', '--exclude-standard', ...PROGRAM], { cwd: ROOT, encoding: 'utf8' }).split('\0');
+  const found = files.filter((file) => file !== '' && !file.endsWith('.test.ts')).flatMap((file) => expressionsOf(file, readFileSync(join(ROOT, file), 'utf8')));
+  const all = new Map<string, Expression>();
+  for (const each of found) all.set(each.text, { ...each, places: [...(all.get(each.text)?.places ?? []), ...each.places] });
+  return [...all.values()];
+}
+
+async function verdictOf({ pattern, flags }: Expression): Promise<Verdict> {
+  if (pattern === null) return 'unknown';
+  const { status } = await check(pattern, flags, BUDGET);
+  return status;
+}
+
+const expressions = collect();
+const judged: [Expression, Verdict][] = [];
+for (const expression of expressions) judged.push([expression, await verdictOf(expression)]);
+const exceptions = JSON.parse(readFileSync(EXCEPTIONS, 'utf8')) as readonly Exception[];
+const findings = findingsOf(judged, exceptions);
+for (const finding of findings) console.log(finding);
+console.error(`${expressions.length} expressions: ${judged.filter(([, verdict]) => verdict === 'safe').length} linear, ${exceptions.length} on short text only`);
+process.exitCode = findings.length === 0 ? 0 : 1;
