@@ -130,3 +130,25 @@ function userName(): string {
 export function expandPath(path: string): string {
   return path === '~' || path.startsWith('~/') ? join(homedir(), path.slice(1)) : resolve(path);
 }
+
+/** Variables of libpq that decide where a server is. Null where a variable is not set. */
+export interface LibpqSettings {
+  readonly host: string | null;
+  readonly port: string;
+  readonly user: string | null;
+  readonly service: string | null;
+  /** Files that define services, in the order in which libpq reads them. */
+  readonly serviceFiles: readonly string[];
+  /** User of the process, as the operating system names it. */
+  readonly systemUser: string;
+}
+
+/** Reads the variables of libpq that the driver does not read itself. */
+export function libpqSettings(env: NodeJS.ProcessEnv = process.env): LibpqSettings {
+  const { PGHOST, PGPORT, PGUSER, PGSERVICE, PGSERVICEFILE, PGSYSCONFDIR } = env;
+  return {
+    host: PGHOST || null, port: PGPORT || '5432', user: PGUSER || null, service: PGSERVICE || null,
+    serviceFiles: [PGSERVICEFILE || join(homedir(), '.pg_service.conf'), join(PGSYSCONFDIR || '/etc/postgresql-common', 'pg_service.conf')],
+    systemUser: userName(),
+  };
+}

@@ -6,7 +6,7 @@ import { COPY_HEADER, COPY_TRAILER } from '../formats/copy.ts';
 import { databaseError } from './errors.ts';
 import { OneSession, SessionDatabase } from './session.ts';
 import { serverFacts, serverFaults, SESSION_SETTINGS } from './server-facts.ts';
-import { mendedAt, serverAddress, type ServerAddress } from './server-address.ts';
+import { mendedAt, resolveAddress, type ServerAddress } from './server-address.ts';
 import { ident, type CopyIn, type Database, type Row } from './types.ts';
 
 // int8 as number where it fits (ids, counts), numeric stays text unless a query asks for float8.
@@ -177,7 +177,7 @@ const WATCH_CLIENT = 'client_connection_check_interval=1s';
 
 /** Connects. @throws MappaleError `DATABASE_URL_UNREADABLE`, `SQL_*` when no server answers, and those of `serverFaults` */
 export async function openPostgres(url: string, readOnly: boolean): Promise<Database> {
-  const address = serverAddress(url);
+  const address = await resolveAddress(url);
   const settings = [...SETTINGS, ...(readOnly ? ['default_transaction_read_only=on'] : [])];
   try {
     return await connect(address, [...settings, WATCH_CLIENT], !readOnly);

@@ -6,7 +6,7 @@ import { createHash } from 'node:crypto';
 import pg from 'pg';
 import { databaseError } from './errors.ts';
 import { ROLE } from './role.ts';
-import { serverAddress } from './server-address.ts';
+import { resolveAddress } from './server-address.ts';
 import { SESSION_SETTINGS } from './server-facts.ts';
 import { statementsOf } from './statements.ts';
 import { first, one, type Database, type Row } from './types.ts';
@@ -96,7 +96,7 @@ function embeddedReader(database: Database): Reader {
  * @throws MappaleError `SQL_*` when the server does not answer
  */
 export async function openPostgresReader(url: string, { connections, statementTimeoutMs }: ReaderOptions): Promise<Reader> {
-  const { connectionString, options } = serverAddress(url);
+  const { connectionString, options } = await resolveAddress(url);
   const { restricted, login, citus } = await whoLogsIn(connectionString);
   // An answer takes a millisecond, and starting workers ten: where a point was sought among a million parcels the planner thought them worth it.
   const settings = [

@@ -1,7 +1,9 @@
 /** `DATABASE_URL` of a server: taken apart before anything is connected or said, so that a password is neither looked up as a host nor shown. */
 import pg from 'pg';
+import { libpqSettings, type LibpqSettings } from '../config.ts';
 import { MappaleError } from '../errors.ts';
 import { quoted } from '../typed.ts';
+import { completeAddress, socketPassword } from './libpq.ts';
 
 const NO_HOST = 'no-host-is-named';
 
@@ -24,14 +26,32 @@ export interface ServerAddress {
   readonly options: string;
 }
 
-/** @throws MappaleError `DATABASE_URL_UNREADABLE` (exit 2), which shows nothing of it */
-export function serverAddress(url: string): ServerAddress {
+/**
+ * Returns the address with the password that the password file has for a default socket.
+ * @throws the errors of `serverAddress`
+ */
+export async function resolveAddress(url: string): Promise<ServerAddress> {
+  const address = serverAddress(url);
+  const parsed = new URL(address.connectionString.replace('@/', `@${NO_HOST}/`));
+  if (parsed.password !== '' || parsed.searchParams.has('password')) return address;
+  const password = await socketPassword(address.place);
+  if (password === undefined) return address;
+  parsed.searchParams.set('password', password);
+  return { ...address, connectionString: parsed.href.replace(`@${NO_HOST}/`, '@/') };
+}
+
+/**
+ * Reads `DATABASE_URL` as libpq does: `postgres:///italy` is the database `italy` behind the socket of this machine, as the user of the process.
+ * @throws MappaleError `DATABASE_URL_UNREADABLE` (exit 2), which shows nothing of it; `PGSERVICE_UNKNOWN` (exit 2)
+ */
+export function serverAddress(url: string, settings: LibpqSettings = libpqSettings()): ServerAddress {
   // `postgres://me@/italy?host=/run/postgresql` names no host before the path, which a user needs for the parser.
   const [parsed] = [url, url.replace('@/', `@${NO_HOST}/`)].filter((each) => URL.canParse(each)).map((each) => new URL(each));
   if (parsed === undefined || /\s/.test(url)) throw unreadable('an address that cannot be taken apart');
   const query = url.slice(url.indexOf('?') + 1 || url.length);
   // A sign that was not escaped ends the part of the address in which it stands: what is behind it would be taken for a host or a database.
   if (parsed.hash !== '' || parsed.pathname.includes('@') || parsed.pathname.lastIndexOf('/') > 0 || query.includes('@')) throw unreadable('@, /, ? or # where none can stand');
+  completeAddress(parsed, (parsed.hostname !== '' && parsed.hostname !== NO_HOST) || parsed.searchParams.has('host'), settings);
   const options = parsed.searchParams.getAll('options').join(' ');
   parsed.searchParams.delete('options');
   const connectionString = parsed.href.replace(`@${NO_HOST}/`, '@/');

@@ -35,7 +35,7 @@ export interface TestEnvironment {
 }
 
 /** What libpq reads where an address says nothing: a person who works on a server of their own has them set, and addresses in tests mean what they say. */
-const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGDATABASE', 'PGOPTIONS'];
+const OF_LIBPQ = ['PGHOST', 'PGPORT', 'PGUSER', 'PGDATABASE', 'PGOPTIONS', 'PGSERVICE', 'PGSERVICEFILE', 'PGSYSCONFDIR', 'PGPASSFILE'];
 
 /** Takes them out of this process's environment, and so of the tests'. */
 export function forgetOwnServer(): void {

@@ -1,0 +1,74 @@
+/**
+ * Completes the address of a server with what libpq would add: the service file, the socket folder and the user of the process. The driver itself reads
+ * `PGHOST`, `PGPORT`, `PGUSER`, `PGPASSWORD`, `PGDATABASE` and, for a server that is reached over TCP, `PGPASSFILE`.
+ */
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { join } from 'node:path';
+import type { LibpqSettings } from '../config.ts';
+import { MappaleError } from '../errors.ts';
+
+/** The driver's own reader of password files; it has no types. */
+const pgpass = createRequire(import.meta.url)('pgpass') as (place: SocketPlace, callback: (password: string | undefined) => void) => void;
+
+interface SocketPlace {
+  readonly host: string;
+  readonly port: number;
+  readonly database: string;
+  readonly user: string;
+}
+
+/** Folders in which Debian's packages and PostgreSQL's own build put their sockets. */
+const SOCKET_FOLDERS = ['/var/run/postgresql', '/tmp'];
+
+/** Keywords of a service file that the driver knows, and their names in an address. */
+const KEYWORDS = new Set([
+  'host', 'port', 'user', 'password', 'options', 'application_name', 'connect_timeout', 'sslmode', 'sslcert', 'sslkey', 'sslrootcert', 'sslnegotiation',
+]);
+
+/**
+ * Sets in an address what it leaves out. What the address states wins, then the service, then the environment.
+ * @param hasHost whether the address names a host before its path
+ * @throws MappaleError `PGSERVICE_UNKNOWN` (exit 2)
+ */
+export function completeAddress(address: URL, hasHost: boolean, settings: LibpqSettings): void {
+  const query = address.searchParams;
+  const service = query.get('service') ?? settings.service;
+  query.delete('service');
+  const offered = service === null ? new Map<string, string>() : serviceOf(service, settings);
+  const dbname = offered.get('dbname');
+  if (dbname !== undefined && address.pathname.length <= 1) address.pathname = `/${encodeURIComponent(dbname)}`;
+  const stated: Readonly<Record<string, boolean>> = { host: hasHost, port: address.port !== '', user: address.username !== '', password: address.password !== '' };
+  for (const [keyword, value] of offered) if (KEYWORDS.has(keyword) && stated[keyword] !== true && !query.has(keyword)) query.set(keyword, value);
+  if (!hasHost && !query.has('host') && settings.host === null) {
+    const port = query.get('port') ?? (address.port || settings.port);
+    const folder = SOCKET_FOLDERS.find((each) => existsSync(join(each, `.s.PGSQL.${port}`)));
+    if (folder !== undefined) query.set('host', folder);
+  }
+  if (address.username === '' && !query.has('user') && settings.user === null) query.set('user', settings.systemUser);
+}
+
+/** Entries of a service, from the user's file, else from the system's. */
+function serviceOf(name: string, { serviceFiles }: LibpqSettings): Map<string, string> {
+  for (const file of serviceFiles.filter(existsSync)) {
+    const lines = readFileSync(file, 'utf8').split(/\r?\n/).map((line) => line.trim());
+    const start = lines.indexOf(`[${name}]`);
+    if (start === -1) continue;
+    const end = lines.findIndex((line, index) => index > start && line.startsWith('['));
+    const entries = lines.slice(start + 1, end === -1 ? undefined : end).filter((line) => line !== '' && !line.startsWith('#'));
+    return new Map(entries.map((line) => [line.slice(0, line.indexOf('=')).trim(), line.slice(line.indexOf('=') + 1).trim()]));
+  }
+  throw new MappaleError('the service of the database is not known', {
+    code: 'PGSERVICE_UNKNOWN', kind: 'usage', at: 'PGSERVICE', detail: `expected a section [${name}] in ${serviceFiles.join(' or ')}, found none`,
+    hint: 'Add the service to that file, or write host, port, database and user into DATABASE_URL.',
+  });
+}
+
+/**
+ * Returns the password that the password file has for a default socket. libpq looks such a server up as `localhost`, the driver by its folder.
+ * @returns undefined where the file has none
+ */
+export async function socketPassword(place: SocketPlace): Promise<string | undefined> {
+  if (!SOCKET_FOLDERS.includes(place.host)) return undefined;
+  return new Promise((resolve) => pgpass({ ...place, host: 'localhost' }, resolve));
+}
