@@ -50,7 +50,7 @@ function epsgOf(image: Image, keys: Keys): number {
   // Some writers leave the model open and describe a projection nevertheless.
   const isProjected = model === PROJECTED || (model !== GEOGRAPHIC && [KEY.projected, KEY.method].some((key) => keys.has(key)));
   const stated = keys.get(isProjected ? KEY.projected : KEY.geographic);
-  const found = typeof stated === 'number' && stated > 0 && stated !== USER_DEFINED ? stated
+  const found = typeof stated === 'number' && Number.isInteger(stated) && stated > 0 && stated !== USER_DEFINED ? stated
     : isProjected ? utmOf(keys) ?? namedIn(keys, [KEY.projectedCitation, KEY.citation])
       : namedIn(keys, [KEY.geographicCitation, KEY.citation]);
   if (found !== null) return found;

@@ -25,9 +25,10 @@ export class RasterFile {
     this.at = at;
   }
 
-  /** @throws input error `RASTER_DAMAGED` where the file ends before it */
+  /** @throws input error `RASTER_DAMAGED` where offset and length are no whole numbers within the file */
   async bytes(offset: number, length: number, what: string): Promise<Buffer> {
-    if (offset < 0 || offset + length > this.size) throw this.damaged(`${what} of ${length} bytes at byte ${offset}`, `a file of ${this.size} bytes`);
+    const isWithin = Number.isSafeInteger(offset) && Number.isSafeInteger(length) && offset >= 0 && length >= 0 && offset + length <= this.size;
+    if (!isWithin) throw this.damaged(`${what} of ${length} bytes at byte ${offset}`, `a file of ${this.size} bytes`);
     const { buffer, bytesRead } = await this.#handle.read(Buffer.allocUnsafeSlow(length), 0, length, offset);
     if (bytesRead !== length) throw this.damaged(`${what} of ${length} bytes at byte ${offset}`, `${bytesRead} bytes`);
     return buffer;
@@ -156,8 +157,14 @@ export class Image {
     return [...(await this.#reader.numbers(field, `tag ${tag}`))];
   }
 
-  async number(tag: number, otherwise: number): Promise<number> {
-    return (await this.numbers(tag))?.[0] ?? otherwise;
+  /**
+   * Returns the first value of a tag that holds a size, a count or a code.
+   * @throws input error `RASTER_DAMAGED` for a value that is negative or no whole number
+   */
+  async whole(tag: number, otherwise: number): Promise<number> {
+    const value = (await this.numbers(tag))?.[0] ?? otherwise;
+    if (!Number.isSafeInteger(value) || value < 0) throw this.file.damaged(`a whole number in tag ${tag}`, String(value));
+    return value;
   }
 
   async text(tag: number): Promise<string | null> {
@@ -167,7 +174,7 @@ export class Image {
     return (await this.#reader.file.bytes(field.offset, field.count, `tag ${tag}`)).toString('latin1').replace(/\0[^]*$/, '');
   }
 
-  /** A number for each block. */
+  /** Returns the offset or the size of each block, as the file writes them. `RasterFile.bytes` checks them when a block is read. */
   async table(tag: number, blocks: number): Promise<Float64Array> {
     const field = this.#fields.get(tag);
     if (field === undefined || field.count < blocks || blocks > MOST_BLOCKS) {

@@ -48,7 +48,7 @@ export async function openTiff(handle: FileHandle, at: string): Promise<Raster> 
   const directory = await reader.directory(await reader.firstDirectory());
   await refuseMask(reader, directory);
   const image = new Image(reader, directory);
-  const [width, height] = [await image.number(TAG.width, 0), await image.number(TAG.height, 0)];
+  const [width, height] = [await image.whole(TAG.width, 0), await image.whole(TAG.height, 0)];
   if (!(width >= 1 && height >= 1 && width <= MOST_CELLS_ACROSS && height <= MOST_CELLS_ACROSS)) {
     throw file.refused('RASTER_TOO_LARGE', 'the raster has an impossible size', `1 to ${MOST_CELLS_ACROSS} cells across and down`, `${width} × ${height}`, 'Download the file again.');
   }
@@ -90,7 +90,7 @@ async function refuseMask(reader: TiffReader, first: Directory): Promise<void> {
   for (let { next } = first; next !== 0 && !seen.has(next) && seen.size < MOST_IMAGES;) {
     seen.add(next);
     const directory = await reader.directory(next);
-    if (((await new Image(reader, directory).number(TAG.subfileType, 0)) & MASK) !== 0) {
+    if (((await new Image(reader, directory).whole(TAG.subfileType, 0)) & MASK) !== 0) {
       throw reader.file.refused('RASTER_MASK', 'the raster has a mask', 'a number that says where there is no value', 'an internal mask',
         'Write the mask into the cells: gdalwarp -dstnodata -9999 OLD.tif NEW.tif');
     }
@@ -99,13 +99,13 @@ async function refuseMask(reader: TiffReader, first: Directory): Promise<void> {
 }
 
 async function sampleTypeOf(image: Image): Promise<SampleType> {
-  const bands = await image.number(TAG.bands, 1);
+  const bands = await image.whole(TAG.bands, 1);
   if (bands !== 1) {
     throw image.file.refused('RASTER_BANDS', 'the raster has several bands', 'one band', String(bands), 'Take out the one that is meant: gdal_translate -b 1 OLD.tif NEW.tif');
   }
-  const [format, bits] = [await image.number(TAG.sampleFormat, 1), await image.number(TAG.bits, 1)];
+  const [format, bits] = [await image.whole(TAG.sampleFormat, 1), await image.whole(TAG.bits, 1)];
   const type = SAMPLES[`${format}/${bits}`];
-  if (type === undefined || await image.number(TAG.fillOrder, 1) !== 1) {
+  if (type === undefined || await image.whole(TAG.fillOrder, 1) !== 1) {
     const kind = ['sample format 0', 'unsigned integers', 'integers', 'floats'][format] ?? `sample format ${format}`;
     throw image.file.refused('RASTER_SAMPLES', 'the raster has cells of a kind that is not read', 'integers of 8, 16 or 32 bits or floats of 32 or 64', `${bits} bits of ${kind}`,
       'Convert it: gdal_translate -ot Float32 OLD.tif NEW.tif');
@@ -124,11 +124,11 @@ async function blocksOf(image: Image, little: boolean, width: number, height: nu
   const { file } = image;
   const sampleBytes = ARRAYS[sampleType].BYTES_PER_ELEMENT;
   const tiled = image.has(TAG.tileOffsets);
-  const blockWidth = tiled ? await image.number(TAG.tileWidth, 0) : width;
-  const stored = tiled ? await image.number(TAG.tileHeight, 0) : Math.min(height, await image.number(TAG.rowsPerStrip, height));
-  const code = await image.number(TAG.compression, 1);
+  const blockWidth = tiled ? await image.whole(TAG.tileWidth, 0) : width;
+  const stored = tiled ? await image.whole(TAG.tileHeight, 0) : Math.min(height, await image.whole(TAG.rowsPerStrip, height));
+  const code = await image.whole(TAG.compression, 1);
   const compression = COMPRESSIONS[code];
-  const predictor = compression === 'none' ? 1 : await image.number(TAG.predictor, 1);
+  const predictor = compression === 'none' ? 1 : await image.whole(TAG.predictor, 1);
   if (compression === undefined || ![1, 2, 3].includes(predictor) || (predictor === 3 && !sampleType.startsWith('float'))) {
     throw file.refused('RASTER_COMPRESSION', 'the raster is compressed in a way that is not read', 'none, LZW or DEFLATE, with predictor 1, 2, or 3 of floats',
       `number ${code}, predictor ${predictor}`, 'Pack it anew: gdal_translate -co COMPRESS=DEFLATE OLD.tif NEW.tif');

@@ -97,6 +97,8 @@ class Bytes extends yauzl.RandomAccessReader {
   async at(position: number, length: number): Promise<Buffer> {
     const from = this.#start + position;
     const count = Math.max(0, Math.min(length, this.size - position));
+    // A position that a file claims may be no number that a read takes.
+    if (count === 0 || !Number.isSafeInteger(from) || from < 0) return Buffer.alloc(0);
     if (this.#of instanceof Uint8Array) return this.#of.subarray(from, from + count);
     const { buffer, bytesRead } = await this.#of.handle.read(Buffer.allocUnsafe(count), 0, count, from);
     return buffer.subarray(0, bytesRead);

@@ -9,6 +9,7 @@ import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import { MappaleError } from '../../pipelines/errors.ts';
 import { openRaster, type RasterGrid } from '../../pipelines/formats/raster.ts';
 import { unpackLzw } from '../../pipelines/formats/tiff-blocks.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { writeGeoTiff, type RasterToWrite } from '../../pipelines/synthetic/raster-writer.ts';
 import { writeViirs } from '../../pipelines/synthetic/viirs-writer.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
@@ -202,6 +203,27 @@ describe('refused by its name is', () => {
       });
       const error = await whole(file).then(() => null, (reason: unknown) => reason);
       if (error !== null) expect(error, `tag ${tag}`).toMatchObject({ kind: 'input' });
+    }
+  });
+
+  it('or read without it, one whose tags, each in turn, hold a number that is not whole', async () => {
+    const { seed } = testEnvironment();
+    const random = randomOf('float tags', seed);
+    const tags = readFileSync(path('base.tif')).readUInt16LE(8);
+    const sizes = [256, 257, 258, 259, 277, 278, 339];
+    for (let tag = 0; tag < tags; tag += 1) {
+      const value = random.pick([0.5, -1, NaN, 1e30, random.next() * 1_000]);
+      let number = 0;
+      const file = patch('made_float_tag.tif', (bytes) => {
+        number = bytes.readUInt16LE(10 + 12 * tag);
+        bytes.writeUInt16LE(11, 10 + 12 * tag + 2);
+        bytes.writeUInt32LE(1, 10 + 12 * tag + 4);
+        bytes.writeFloatLE(value, 10 + 12 * tag + 8);
+      });
+      const error = await whole(file).then(() => null, (reason: unknown) => reason);
+      const note = `tag ${number} of ${value}, seed ${seed}`;
+      if (sizes.includes(number)) expect(error, note).toMatchObject({ code: 'RASTER_DAMAGED' });
+      else if (error !== null) expect(error, note).toMatchObject({ kind: 'input' });
     }
   });
 
