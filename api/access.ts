@@ -75,6 +75,14 @@ export type Admit = <T>(
   credential: Credential, scope: Scope, address: string, gone: () => boolean, identified: (caller: Caller) => void, work: () => Promise<T>,
 ) => Promise<T>;
 
+/**
+ * Checks the key and the scope of a request without counting the request.
+ * @param scope null: it is known only from the body, and is checked with the turn
+ * @returns the name under which the caller has turns
+ * @throws ApiError 401, 403, 429 for bad keys; MappaleError
+ */
+export type Identify = (credential: Credential, scope: Scope | null, address: string) => Promise<string>;
+
 /** @param parallel requests that a worker, or a server without workers, works on at the same time */
 export function turnsFor(parallel: number): Turns {
   return new Turns({ perCaller: PER_TOKEN, total: parallel, patienceMs: PATIENCE_MS });
@@ -105,22 +113,55 @@ export async function admitRows(reader: Reader, tokenId: number, scope: Scope, r
   requireAdmitted(admission, scope);
 }
 
+/** A request that names a key or a session, before it is looked up. */
+interface Claim {
+  /** Null: the request has a key. */
+  readonly session: string | null;
+  /** SHA-256 of the key; empty for what cannot be a key, which is counted as a bad one and never compared. */
+  readonly hash: string;
+  /** Name under which the caller has turns. */
+  readonly caller: string;
+}
+
+/** @throws ApiError `API_KEY_REQUIRED` */
+function claimOf({ key, session }: Credential, address: string, signIn: SignIn | null): Claim {
+  if (key === undefined || key.length === 0) {
+    if (session === null || signIn === null) throw refusal.API_KEY_REQUIRED();
+    return { session, hash: '', caller: 'session' };
+  }
+  const hash = typeof key === 'string' && KEY.test(key) ? hashOf(key) : '';
+  return { session: null, hash, caller: hash === '' ? address : hash };
+}
+
+/** @param uses whether the request is counted */
+async function lookUp(reader: Reader, signIn: SignIn | null, { session, hash }: Claim, scope: Scope, address: string, uses: boolean): Promise<Admission> {
+  if (session !== null && signIn !== null) return admitSession(signIn, session, uses);
+  return reader.count<Admission>(
+    'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds from api.admit($1, $2, $3, $4)', [hash, scope, address, uses],
+  );
+}
+
+/** Checks keys before a body is read; the hour of a token is looked at when its turn comes. */
+export function identifier(reader: Reader, signIn: SignIn | null): Identify {
+  return async (credential, scope, address) => {
+    const claim = claimOf(credential, address, signIn);
+    const admission = await lookUp(reader, signIn, claim, scope ?? 'parcels:read', address, false);
+    const isLater = admission.outcome === 'RATE_LIMITED' || (scope === null && admission.outcome === 'INSUFFICIENT_SCOPE');
+    if (!isLater) requireAdmitted(admission, scope ?? 'parcels:read');
+    return claim.caller;
+  };
+}
+
 /** @param signIn of browsers of this machine; null: there is none */
 export function admitter(reader: Reader, takeTurn: TakeTurn, signIn: SignIn | null, { perToken, patienceMs, counted }: Queue = REQUESTS): Admit {
-  return async ({ key, session }, scope, address, gone, identified, work) => {
-    const isSession = (key === undefined || key.length === 0) && session !== null && signIn !== null;
-    if (!isSession && (key === undefined || key.length === 0)) throw refusal.API_KEY_REQUIRED();
-    // What cannot be a key is counted as a bad one, but never compared.
-    const hash = typeof key === 'string' && KEY.test(key) ? hashOf(key) : '';
-    // By the key, before it is looked up: that is work, too.
-    const turn = await takeTurn(isSession ? 'session' : hash === '' ? address : hash);
+  return async (credential, scope, address, gone, identified, work) => {
+    const claim = claimOf(credential, address, signIn);
+    // The turn comes before the key is looked up, which is work as well.
+    const turn = await takeTurn(claim.caller);
     try {
       if (gone()) throw refusal.CALLER_GONE();
-      // Whose turn did not come is told so after the key and its scope were looked at, and does not use up the hour.
-      const uses = counted && typeof turn === 'function';
-      const admission = isSession ? await admitSession(signIn, session, uses) : await reader.count<Admission>(
-        'select outcome, token_id, quota, remaining, resets_at, retry_after_seconds from api.admit($1, $2, $3, $4)', [hash, scope, address, uses],
-      );
+      // A request that times out in the queue is answered after authentication and does not count against the rate limit.
+      const admission = await lookUp(reader, signIn, claim, scope, address, counted && typeof turn === 'function');
       identified({ tokenId: admission.outcome === 'ADMITTED' || (!counted && admission.outcome === 'RATE_LIMITED') ? admission.token_id : null, headers: rateHeaders(admission) });
       if (counted || admission.outcome !== 'RATE_LIMITED') requireAdmitted(admission, scope);
       if (turn === 'own') {

@@ -17,7 +17,8 @@ export const ENRICH_PATH = '/tools/enrich';
 /** Each counts as a request, of which a token has so many in an hour. */
 const MOST_ROWS = 1_000;
 
-const MOST_BYTES = 1_048_576;
+/** Limits of the table that a request brings. */
+export const ENRICH_BODY = { mostBytes: 1_048_576, hint: '; larger tables: npx mappale enrich' } as const;
 
 /** Rows of one question to the database: each must be answered in the time that any question has. Searching an address may take some hundred milliseconds. */
 const BATCH = { row: 100, street: 10 } as const;
@@ -31,8 +32,8 @@ const parameters = z.strictObject({
 export interface EnrichAnswer {
   /** The licences, as RFC 8288 has links. */
   readonly links: readonly string[];
-  /** CSV in UTF-8. It ends with an error where the rows to come would be of another publication. */
-  readonly body: Readable;
+  /** CSV in UTF-8, all rows of one publication. */
+  readonly text: string;
 }
 
 /**
@@ -42,7 +43,7 @@ export interface EnrichAnswer {
  * @throws ApiError `INVALID_PARAMS`, `INSUFFICIENT_SCOPE`, `RATE_LIMITED`, `SERVICE_UNAVAILABLE`; MappaleError
  */
 export async function enrichTable(
-  reader: Reader, body: AsyncIterable<Buffer>, query: Readonly<Record<string, unknown>>, tokenId: number | null, identified: (caller: Caller) => void,
+  reader: Reader, body: Buffer, query: Readonly<Record<string, unknown>>, tokenId: number | null, identified: (caller: Caller) => void,
 ): Promise<EnrichAnswer> {
   const given = readParameters(parameters, query);
   const sections = parseSections(given.sections?.includes('all') === true ? 'all' : given.sections?.join(','));
@@ -53,23 +54,20 @@ export async function enrichTable(
   const licences = await licencesOf(ask, null, sections);
   const { header, delimiter } = table;
   const rows = enriched(Readable.from(records), { ask, key, width: header.length, sections, parallel: 1, batch: key.key === 'street' ? BATCH.street : BATCH.row });
-  const lines = (batch: readonly EnrichedRow[]): string => batch.map(({ cells }) => csvLine(cells, delimiter)).join('');
-  // What fails before the first rows are there is answered as an error.
-  const first = await rows.next().catch((error: unknown) => {
+  // The answer is complete before it is sent: a client that reads slowly holds no turn, and no answer mixes publications.
+  const text = [csvLine([...header, ...addedColumns(header, key, sections).map(({ name }) => name)], delimiter)];
+  try {
+    for await (const batch of rows) text.push(...batch.map(({ cells }: EnrichedRow) => csvLine(cells, delimiter)));
+  } catch (error) {
     throw error instanceof MappaleError && error.code === 'PUBLICATION_CHANGED' ? refusal.SERVICE_UNAVAILABLE('another publication came into force', 'database') : error;
-  });
-  const text = async function* (): AsyncGenerator<string, void, undefined> {
-    yield csvLine([...header, ...addedColumns(header, key, sections).map(({ name }) => name)], delimiter);
-    if (first.done !== true) yield lines(first.value);
-    for await (const batch of rows) yield lines(batch);
-  };
-  return { links: licences.map(linkOf), body: Readable.from(text()) };
+  }
+  return { links: licences.map(linkOf), text: text.join('') };
 }
 
 /** @throws ApiError `INVALID_PARAMS` */
-async function read(body: AsyncIterable<Buffer>, by: (typeof KEYS)[number] | null) {
+async function read(body: Buffer, by: (typeof KEYS)[number] | null) {
   try {
-    const table = await openTable(limited(body), 'the table', hasKey);
+    const table = await openTable(Readable.from([body]), 'the table', hasKey);
     try {
       const key = findKey(table.header, by, 'the table');
       const records = [];
@@ -84,15 +82,6 @@ async function read(body: AsyncIterable<Buffer>, by: (typeof KEYS)[number] | nul
   } catch (error) {
     if (!(error instanceof MappaleError)) throw error;
     throw new ApiError('INVALID_PARAMS', [error.message, error.detail].filter(Boolean).join('; '), { parameter: 'body', reason: error.code });
-  }
-}
-
-async function* limited(body: AsyncIterable<Buffer>): AsyncGenerator<Buffer, void, undefined> {
-  let bytes = 0;
-  for await (const chunk of body) {
-    bytes += chunk.length;
-    if (bytes > MOST_BYTES) throw tooLarge(`at most ${MOST_BYTES} bytes`);
-    yield chunk;
   }
 }
 

@@ -1,6 +1,6 @@
 /** The HTTP server below the routes: how long connections may take, what every answer says, and answers to what never becomes a request. */
 import { randomUUID } from 'node:crypto';
-import { createServer, STATUS_CODES, type RequestListener, type Server, type ServerResponse } from 'node:http';
+import { createServer, STATUS_CODES, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { ApiError, refusal } from './errors.ts';
 
@@ -32,7 +32,11 @@ export function commonHeaders(requestId: string): Record<string, string> {
  */
 export function httpServer(handler: RequestListener, refused: (requestId: string, error: ApiError, why: string) => void): Server {
   // A request without Host is refused as all are, by the handler.
-  const server = createServer({ ...TIMES, requireHostHeader: false }, handler);
+  const server = createServer({ ...TIMES, requireHostHeader: false }, (request, response) => {
+    const problem = ambiguityOf(request);
+    if (problem === null) handler(request, response);
+    else refuse(request.socket, new ApiError('INVALID_PARAMS', problem), 'ambiguous headers');
+  });
   server.setTimeout(SILENCE_MS);
   const latest = new WeakMap<Duplex, ServerResponse>();
   const closing = new WeakSet<Duplex>();
@@ -53,7 +57,9 @@ export function httpServer(handler: RequestListener, refused: (requestId: string
   };
   server.on('request', (request, response) => latest.set(request.socket, response));
   server.on('clientError', (error: NodeJS.ErrnoException, socket) => {
-    if (error.code === 'ECONNRESET') socket.destroy();
+    // A client that closes in the middle of a body waits for no answer, and the handler must not wait for the rest.
+    const isBrokenOff = error.code === 'HPE_INVALID_EOF_STATE' && latest.get(socket)?.req.complete === false;
+    if (error.code === 'ECONNRESET' || isBrokenOff) socket.destroy();
     else refuse(socket, malformed(error), error.code ?? error.message);
   });
   server.on('connect', (_request, socket) => {
@@ -63,6 +69,14 @@ export function httpServer(handler: RequestListener, refused: (requestId: string
   // Nobody is asked for a body: whatever is expected, the answer is that to the request.
   for (const event of ['checkContinue', 'checkExpectation'] as const) server.on(event, (request, response) => server.emit('request', request, response));
   return server;
+}
+
+/** Returns why proxies and this server may read the headers of a request differently, or null. */
+function ambiguityOf({ headers, rawHeaders }: IncomingMessage): string | null {
+  const hosts = rawHeaders.filter((name, index) => index % 2 === 0 && name.toLowerCase() === 'host').length;
+  if (hosts > 1) return `the header Host is there ${hosts} times; allowed: once`;
+  const coding = headers['transfer-encoding'];
+  return coding === undefined || coding.trim().toLowerCase() === 'chunked' ? null : 'the header Transfer-Encoding is not supported; allowed: chunked';
 }
 
 function malformed({ code }: NodeJS.ErrnoException): ApiError {

@@ -10,11 +10,12 @@ import underPressure from '@fastify/under-pressure';
 import fastify, { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Log } from '../pipelines/log.ts';
-import { admitter, EXPLANATIONS, TILES, tileTurnsFor, turnsFor, type Admit, type Caller, type Scope } from './access.ts';
+import { admitter, EXPLANATIONS, identifier, TILES, tileTurnsFor, turnsFor, type Admit, type Caller, type Credential, type Scope } from './access.ts';
+import { receiver, type Receive } from './body.ts';
 import { LOOPBACK, plainAddress, trusting } from './callers.ts';
 import type { Endpoint } from './endpoint.ts';
 import { ENDPOINTS } from './endpoints.ts';
-import { ENRICH_PATH, enrichTable } from './enrich.ts';
+import { ENRICH_BODY, ENRICH_PATH, enrichTable } from './enrich.ts';
 import { ApiError, describeFailure, invalidParameter, refusal, refusalOf } from './errors.ts';
 import { EXPLAIN_PATH, explained, type Explain } from './explain.ts';
 import { commonHeaders, httpServer, JSON_TYPE } from './http.ts';
@@ -151,7 +152,7 @@ export async function buildServer({
     const found = await admitted(admit, 'geocoding:read', request, reply, () => suggestions(reader, request.query as Record<string, unknown>));
     return reply.type(JSON_TYPE).header('cache-control', 'no-store').send(found);
   });
-  if (enrich) serveEnrich(app, reader, admit);
+  if (enrich) serveEnrich(app, reader, admit, receiver(identifier(reader, signIn), shared.takeBody));
   if (signIn !== null) {
     serveSignIn(app, BASE, signIn, explain !== null);
     if (explain !== null) serveExplain(app, admitter(reader, metrics.waiting(shared.takeExplanation), signIn, EXPLANATIONS), signIn, explain);
@@ -238,18 +239,26 @@ function remembered<T>(forMs: number, make: () => Promise<T>): () => Promise<T> 
   };
 }
 
+function credentialOf(request: FastifyRequest): Credential {
+  return { key: request.headers['x-api-key'], session: sessionOf(request) };
+}
+
+/** @throws ApiError `REQUEST_TIMEOUT`: only a connection that is gone has no address */
+function addressOf(request: FastifyRequest): string {
+  const address = plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress);
+  if (address === null) throw refusal.CALLER_GONE();
+  return address;
+}
+
 /** Admits a request and does what it asks for. @param work is told how to tell the caller what is left of its hour */
 async function admitted<T>(
   admit: Admit, scope: Scope, request: FastifyRequest, reply: FastifyReply, work: (identified: (caller: Caller) => void) => Promise<T>,
 ): Promise<T> {
-  const address = plainAddress(request.ip) ?? plainAddress(request.socket.remoteAddress);
-  // Only a connection that is gone has none.
-  if (address === null) throw refusal.CALLER_GONE();
   const identified = (caller: Caller): void => {
     request.tokenId = caller.tokenId;
     reply.headers(caller.headers);
   };
-  return admit({ key: request.headers['x-api-key'], session: sessionOf(request) }, scope, address, () => request.socket.destroyed, identified, async () => {
+  return admit(credentialOf(request), scope, addressOf(request), () => request.socket.destroyed, identified, async () => {
     requireDecodable(request.url);
     return work(identified);
   });
@@ -321,15 +330,14 @@ function serveExplain(app: FastifyInstance, admit: Admit, signIn: SignIn, explai
   });
 }
 
-/** Beside the contract: the only path that takes a body, and the only one whose answer is written while it is found. */
-function serveEnrich(app: FastifyInstance, reader: Reader, admit: Admit): void {
+/** Serves the only path that takes a body. It is not part of the contract. */
+function serveEnrich(app: FastifyInstance, reader: Reader, admit: Admit, receive: Receive): void {
   app.post(BASE + ENRICH_PATH, async (request, reply) => {
-    // Its turn ends with the answer.
-    await admitted(admit, 'parcels:read', request, reply, async (identified) => {
-      const { links, body } = await enrichTable(reader, request.raw, request.query as Record<string, unknown>, request.tokenId, identified);
-      await reply.headers({ 'cache-control': 'no-store', link: [...links] }).type('text/csv; charset=utf-8').send(body);
-    });
-    return reply;
+    const body = await receive(request.raw, [credentialOf(request), 'parcels:read', addressOf(request)], ENRICH_BODY);
+    const { links, text } = await admitted(admit, 'parcels:read', request, reply, (identified) => (
+      enrichTable(reader, body, request.query as Record<string, unknown>, request.tokenId, identified)
+    ));
+    return reply.headers({ 'cache-control': 'no-store', link: [...links] }).type('text/csv; charset=utf-8').send(text);
   });
 }
 

@@ -6,6 +6,7 @@
 import cluster, { type Worker } from 'node:cluster';
 import { Counter, Registry } from 'prom-client';
 import { explanationTurns } from './access.ts';
+import { bodyTurns } from './body.ts';
 import { addUp, lasting, type Figure } from './metrics.ts';
 import type { Exchanged, SessionHour, SignIn } from './sign-in.ts';
 import type { Release, TakeTurn, Turn, Turns } from './turns.ts';
@@ -15,6 +16,8 @@ export interface Shared {
   readonly take: TakeTurn;
   /** The same of explanations, which have a queue of their own. */
   readonly takeExplanation: TakeTurn;
+  /** The same of bodies that are read. */
+  readonly takeBody: TakeTurn;
   /** @param registry figures of this process @returns tells those of all as text */
   figures(registry: Registry): () => Promise<string>;
 }
@@ -22,10 +25,16 @@ export interface Shared {
 /** Of a server that is alone. */
 export function alone(turns: Turns): Shared {
   const explanations = explanationTurns();
-  return { take: (caller) => turns.take(caller), takeExplanation: (caller) => explanations.take(caller), figures: (registry) => () => registry.metrics() };
+  const bodies = bodyTurns();
+  return {
+    take: (caller) => turns.take(caller),
+    takeExplanation: (caller) => explanations.take(caller),
+    takeBody: (caller) => bodies.take(caller),
+    figures: (registry) => () => registry.metrics(),
+  };
 }
 
-type QueueName = 'requests' | 'explanations';
+type QueueName = 'requests' | 'explanations' | 'bodies';
 
 /** What a worker tells or asks. */
 type FromWorker =
@@ -94,6 +103,7 @@ export function linkOf(worker: Worker): Link {
     },
     take: taking('requests'),
     takeExplanation: taking('explanations'),
+    takeBody: taking('bodies'),
     figures(registry) {
       own = registry;
       return async () => (await ask({ ask: 'figures' })).answer as string;
@@ -127,7 +137,7 @@ export class Primary {
 
   /** @param turns of requests, of which each worker is a place @param signIn of all workers; null: no browser is signed in */
   constructor(turns: Turns, signIn: SignIn | null) {
-    this.#turns = { requests: turns, explanations: explanationTurns() };
+    this.#turns = { requests: turns, explanations: explanationTurns(), bodies: bodyTurns() };
     this.#signIn = signIn;
   }
 
@@ -179,7 +189,7 @@ export class Primary {
       send(worker, { id, answer });
       return;
     }
-    const turn: Turn = await this.#turns[question.queue].take(question.caller, worker.id);
+    const turn: Turn = await this.#turns[question.queue].take(question.caller, question.queue === 'bodies' ? undefined : worker.id);
     if (typeof turn !== 'function') {
       send(worker, { id, answer: turn });
     } else if (worker.isDead()) {

@@ -1,14 +1,16 @@
 /** `mappale mcp`: the tools over standard input and output, for a program that starts this one, or over HTTP. */
 import { randomUUID } from 'node:crypto';
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { IncomingMessage, Server, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { StdioServerTransport } from '@modelcontextprotocol/sdk/server/stdio.js';
 import { StreamableHTTPServerTransport } from '@modelcontextprotocol/sdk/server/streamableHttp.js';
 import { CancelledNotificationSchema, isJSONRPCRequest, type JSONRPCMessage, type RequestId } from '@modelcontextprotocol/sdk/types.js';
 import type { Command } from 'commander';
-import { admitter, turnsFor, type Admit, type Scope } from '../../api/access.ts';
+import { admitter, identifier, turnsFor, type Admit, type Scope } from '../../api/access.ts';
+import { bodyTurns, receiver, type Receive } from '../../api/body.ts';
 import { plainAddress } from '../../api/callers.ts';
 import { ApiError, CHALLENGE, describeFailure, refusal, refusalOf } from '../../api/errors.ts';
+import { httpServer, JSON_TYPE } from '../../api/http.ts';
 import { isLoopback } from '../../api/sign-in.ts';
 import { openReader } from '../db/reader.ts';
 import type { Log } from '../log.ts';
@@ -25,8 +27,7 @@ interface Options {
 
 /** Where the protocol is spoken over HTTP. */
 const PATH = '/mcp';
-/** Longest message that comes in; bytes. */
-const LONGEST = 1 << 20;
+const MESSAGE = { mostBytes: 1 << 20, hint: '' } as const;
 
 export function mcpCommand(): Command {
   return command('mcp', 'Answer a language model by the Model Context Protocol: search, locate, parcel, explain, coverage.', [
@@ -107,18 +108,22 @@ async function overHttp(asked: Asked, { host, port }: Options, log: Log): Promis
 
 function listen(asked: Asked, host: string, port: number, log: Log): { server: Server; listening: Promise<void> } {
   const turns = turnsFor(asked.reader.parallel);
-  const admit = admitter(asked.reader, (caller) => turns.take(caller), null);
-  const server = createServer((request, response) => {
+  const bodies = bodyTurns();
+  const door: Door = {
+    admit: admitter(asked.reader, (caller) => turns.take(caller), null),
+    receive: receiver(identifier(asked.reader, null), (caller) => bodies.take(caller)),
+  };
+  const server = httpServer((request, response) => {
     const id = randomUUID();
     response.setHeader('x-request-id', id);
-    answer(asked, admit, request, response).catch((error: unknown) => {
+    answer(asked, door, request, response).catch((error: unknown) => {
       const refused = refusalOf(error, id);
       if (refused.status >= 500) log.warn(`${id}: ${describeFailure(error)}`);
       if (response.headersSent) return void response.destroy();
-      response.writeHead(refused.status, { ...refused.headers, ...challengeOf(refused), 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' });
+      response.writeHead(refused.status, { ...refused.headers, ...challengeOf(refused), 'content-type': JSON_TYPE, 'cache-control': 'no-store' });
       response.end(JSON.stringify(refused));
     });
-  });
+  }, (requestId, error, why) => log.info(`no request ${error.status}: ${why}`, { request: requestId }));
   const listening = new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen({ host, port }, resolve);
@@ -128,11 +133,17 @@ function listen(asked: Asked, host: string, port: number, log: Log): { server: S
   return { server, listening };
 }
 
+/** Checks between a connection and the tools. */
+interface Door {
+  readonly admit: Admit;
+  readonly receive: Receive;
+}
+
 /**
- * One message, which needs a token and counts as one request. Nothing is kept between messages: any of several servers may answer the next one.
+ * Answers one message. It needs a token and counts as one request. Nothing is kept between messages: any of several servers may answer the next one.
  * @throws ApiError
  */
-async function answer(asked: Asked, admit: Admit, request: IncomingMessage, response: ServerResponse): Promise<void> {
+async function answer(asked: Asked, { admit, receive }: Door, request: IncomingMessage, response: ServerResponse): Promise<void> {
   const address = plainAddress(request.socket.remoteAddress);
   if (address === null) throw refusal.CALLER_GONE();
   if (isForeign(request.headers.origin)) {
@@ -142,8 +153,10 @@ async function answer(asked: Asked, admit: Admit, request: IncomingMessage, resp
   if (request.url?.split('?')[0] !== PATH) throw new ApiError('NOT_FOUND', `there is no such path; the protocol is spoken at ${PATH}`);
   // Nothing is told unasked, so there is no stream to open and no session to end.
   if (request.method !== 'POST') throw new ApiError('METHOD_NOT_ALLOWED', `${request.method ?? ''} is not allowed; allowed: POST`, { allowed: ['POST'] }, { allow: 'POST' });
-  const message = await readMessage(request);
-  await admit({ key: keyOf(request), session: null }, scopeOf(message), address, () => request.socket.destroyed, ({ headers }) => {
+  const credential = { key: keyOf(request), session: null };
+  // The message names the tool, and the tool its scope.
+  const message = messageOf(await receive(request, [credential, null, address], MESSAGE));
+  await admit(credential, scopeOf(message), address, () => request.socket.destroyed, ({ headers }) => {
     for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
   }, async () => {
     const done = new Promise((resolve) => response.once('close', resolve));
@@ -171,19 +184,12 @@ function forbid(response: ServerResponse): void {
 }
 
 /** @throws ApiError `INVALID_PARAMS` */
-async function readMessage(request: IncomingMessage): Promise<unknown> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > LONGEST) throw new ApiError('INVALID_PARAMS', `the message is too long; allowed: ${LONGEST} bytes`, undefined, { connection: 'close' });
-    chunks.push(chunk);
-  }
+function messageOf(body: Buffer): object {
   try {
-    const message: unknown = JSON.parse(Buffer.concat(chunks).toString('utf8'));
+    const message: unknown = JSON.parse(body.toString('utf8'));
     if (typeof message === 'object' && message !== null && !Array.isArray(message)) return message;
   } catch {
-    // Told below.
+    // The error below covers both.
   }
   throw new ApiError('INVALID_PARAMS', 'the body is no message of JSON-RPC 2.0; allowed: one object');
 }

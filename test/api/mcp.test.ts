@@ -2,6 +2,7 @@
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { request, type IncomingHttpHeaders, type RequestOptions } from 'node:http';
+import { connect } from 'node:net';
 import { createInterface } from 'node:readline';
 import { Client } from '@modelcontextprotocol/sdk/client/index.js';
 import { StdioClientTransport } from '@modelcontextprotocol/sdk/client/stdio.js';
@@ -24,6 +25,8 @@ describeEngines('the Model Context Protocol', (engine) => {
   let environment: Record<string, string>;
   let server: ChildProcess;
   let address: string;
+  /** Lines that the server logged. */
+  let logged = '';
   const clients: Client[] = [];
 
   /** As no client would ask. */
@@ -60,7 +63,8 @@ describeEngines('the Model Context Protocol', (engine) => {
       "select fid, reference, round(st_y(point)::numeric, 7)::float8 as lat, round(st_x(point)::numeric, 7)::float8 as lng from core.parcel where kind = 'land' order by fid limit 1",
     ) as [typeof parcel];
     environment = { DATABASE_URL: service.url };
-    server = spawn(process.execPath, ['pipelines/mappale.mjs', 'mcp', '--http', '--port', '0'], { cwd: ROOT, env: environment, stdio: ['ignore', 'pipe', 'ignore'] });
+    server = spawn(process.execPath, ['pipelines/mappale.mjs', 'mcp', '--http', '--port', '0'], { cwd: ROOT, env: environment, stdio: ['ignore', 'pipe', 'pipe'] });
+    server.stderr!.setEncoding('utf8').on('data', (text: string) => (logged += text));
     [address] = await once(createInterface(server.stdout!), 'line') as [string];
   });
   afterAll(async () => {
@@ -168,6 +172,25 @@ describeEngines('the Model Context Protocol', (engine) => {
     for (const body of ['', '{', '[]', `"${'a'.repeat(2_000_000)}"`]) expect((await post(body)).status).toBe(400);
     expect((await fetch(address)).status).toBe(405);
     for (const path of ['/other', '//', '/%', '/mcp/']) expect([path, (await ask(path)).status]).toEqual([path, 404]);
+  });
+
+  it('refuses over HTTP a message without a token before it reads the body, and logs nothing when the client leaves', async () => {
+    const { hostname, port } = new URL(address);
+    const before = logged.length;
+    const head = (key: string): string => `POST /mcp HTTP/1.1\r\nHost: x\r\n${key}Content-Type: application/json\r\nContent-Length: 1000000\r\n\r\n{`;
+    const refused = await Promise.all(Array.from({ length: 50 }, () => new Promise<string>((resolve) => {
+      const socket = connect(Number(port), hostname, () => socket.write(head('')));
+      socket.once('data', (part) => {
+        resolve(part.toString('latin1').slice(9, 12));
+        socket.destroy();
+      });
+    })));
+    expect(new Set(refused)).toEqual(new Set(['401']));
+    const key = `x-api-key: ${await service.token()}\r\n`;
+    const leaving = connect(Number(port), hostname, () => leaving.write(head(key), () => leaving.destroy()));
+    await once(leaving, 'close');
+    expect((await ask('/mcp', { method: 'POST', body: '{', headers: { 'x-api-key': await service.token() } })).status).toBe(400);
+    expect(logged.slice(before)).not.toMatch(/Error|at .*\.ts:/);
   });
 
   it('answers over HTTP programs, and pages of this machine alone, whatever name leads to it', async () => {

@@ -1,0 +1,78 @@
+/** Bodies of requests: read after key and scope were checked, a few at a time, each within a limit of bytes and seconds. */
+import type { IncomingMessage } from 'node:http';
+import type { Identify } from './access.ts';
+import { ApiError, invalidParameter, refusal } from './errors.ts';
+import { Turns, type TakeTurn } from './turns.ts';
+
+/** Longest time in which a body must arrive; milliseconds. */
+export const BODY_MS = 20_000;
+
+/** Bodies of one token, and of all tokens, that a server reads at the same time. */
+const BODIES = { perToken: 3, total: 64 } as const;
+
+export interface BodyLimits {
+  readonly mostBytes: number;
+  /** Added to the refusal of a longer body. */
+  readonly hint: string;
+}
+
+/**
+ * Reads the body of a request from a caller with a valid key.
+ * @throws ApiError `INVALID_PARAMS` for a body that is too long; 401, 403 and 429 of the key; `RATE_LIMITED` and `SERVICE_UNAVAILABLE` for too many bodies;
+ * `REQUEST_TIMEOUT` for one that is late or broken off; MappaleError
+ */
+export type Receive = (request: IncomingMessage, who: Parameters<Identify>, limits: BodyLimits) => Promise<Buffer>;
+
+/** Returns the queue of bodies of a server. A body that finds no place is refused at once. */
+export function bodyTurns(): Turns {
+  return new Turns({ perCaller: BODIES.perToken, total: BODIES.total, patienceMs: 0 });
+}
+
+export function receiver(identify: Identify, takeTurn: TakeTurn): Receive {
+  return async (request, who, limits) => {
+    if (Number(request.headers['content-length'] ?? 0) > limits.mostBytes) throw tooLong(limits);
+    const turn = await takeTurn(await identify(...who));
+    if (turn === 'own') {
+      const problem = `${BODIES.perToken} bodies of this token are being read; send this one again in 1 second`;
+      throw new ApiError('RATE_LIMITED', problem, { retry_after_seconds: 1, limit: BODIES.perToken }, { 'retry-after': '1', connection: 'close' }, 'token_busy');
+    }
+    if (turn === 'others') throw refusal.SERVICE_UNAVAILABLE('the server is reading too many bodies', 'server_busy');
+    try {
+      return await read(request, limits);
+    } finally {
+      turn();
+    }
+  };
+}
+
+function read(request: IncomingMessage, limits: BodyLimits): Promise<Buffer> {
+  return new Promise((resolve, reject) => {
+    const chunks: Buffer[] = [];
+    let bytes = 0;
+    const late = setTimeout(() => fail(new ApiError('REQUEST_TIMEOUT', `the body did not arrive within ${BODY_MS / 1000} seconds`, undefined, { connection: 'close' })), BODY_MS);
+    const fail = (error: ApiError): void => {
+      clearTimeout(late);
+      request.off('data', take).pause();
+      reject(error);
+    };
+    const take = (chunk: Buffer): void => {
+      bytes += chunk.length;
+      if (bytes > limits.mostBytes) fail(tooLong(limits));
+      else chunks.push(chunk);
+    };
+    request.on('data', take);
+    request.once('end', () => {
+      clearTimeout(late);
+      resolve(Buffer.concat(chunks));
+    });
+    // After the end, or after a refusal, these change nothing.
+    request.once('error', () => fail(refusal.CALLER_GONE()));
+    request.once('close', () => fail(refusal.CALLER_GONE()));
+    if (request.destroyed) fail(refusal.CALLER_GONE());
+  });
+}
+
+function tooLong({ mostBytes, hint }: BodyLimits): ApiError {
+  const { code, message, details } = invalidParameter('body', `at most ${mostBytes} bytes${hint}`, 'is too large');
+  return new ApiError(code, message, details, { connection: 'close' });
+}

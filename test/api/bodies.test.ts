@@ -1,0 +1,113 @@
+/** Uploads that stop half-way hold neither the turns of their token nor the server. */
+import { connect, type AddressInfo, type Socket } from 'node:net';
+import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from 'vitest';
+import { BODY_MS, bodyTurns } from '../../api/body.ts';
+import { ENRICH_BODY, ENRICH_PATH } from '../../api/enrich.ts';
+import { describeDatabase } from '../harness/database.ts';
+import { BASE, emptyService, type Service } from './harness.ts';
+
+describeDatabase('an upload', (engine) => {
+  let service: Service;
+  let port = 0;
+  const open: Socket[] = [];
+  beforeAll(async () => {
+    service = await emptyService(engine, { enrich: true });
+    await service.app.listen({ port: 0, host: '127.0.0.1' });
+    port = (service.app.server.address() as AddressInfo).port;
+  });
+  afterEach(() => {
+    vi.restoreAllMocks();
+    for (const socket of open.splice(0)) socket.destroy();
+  });
+  afterAll(() => service?.close());
+
+  const head = (key: string | null, ...fields: string[]): string => [
+    `POST ${BASE}${ENRICH_PATH} HTTP/1.1`, 'Host: x', 'Content-Type: text/csv', ...(key === null ? [] : [`x-api-key: ${key}`]), ...fields, '', '',
+  ].join('\r\n');
+  /** Sends bytes on a new connection. */
+  const send = async (bytes: string): Promise<Socket> => new Promise((resolve) => {
+    const socket = connect(port, '127.0.0.1', () => socket.write(bytes, () => resolve(socket)));
+    socket.on('error', () => undefined);
+    open.push(socket);
+  });
+  /** Status of the first answer on a connection. */
+  const statusOf = async (socket: Socket): Promise<number> => new Promise((resolve) => {
+    socket.once('data', (part) => resolve(Number(part.toString('latin1').slice(9, 12))));
+    socket.once('close', () => resolve(0));
+  });
+  const broken = (key: string): Promise<Socket> => send(`${head(key, 'Content-Length: 1000')}fid\n1`);
+  const whole = async (key: string): Promise<number> => statusOf(await send(`${head(key, 'Content-Length: 6')}fid\n1\n`));
+  /** Asks until an answer is no longer the refusal of a busy token. */
+  const settled = async (ask: () => Promise<number>): Promise<number> => vi.waitFor(async () => {
+    const status = await ask();
+    expect(status).not.toBe(429);
+    return status;
+  }, { timeout: 10_000, interval: 50 });
+  /** Waits until the server reads three bodies of the token. */
+  const threeBroken = async (key: string): Promise<Socket[]> => {
+    const sockets = await Promise.all([broken(key), broken(key), broken(key)]);
+    await vi.waitFor(async () => expect(await whole(key)).toBe(429), { timeout: 10_000, interval: 50 });
+    return sockets;
+  };
+
+  it('that never ends leaves the turns of its token to other requests', async () => {
+    const key = await service.token();
+    await threeBroken(key);
+    const answers = await Promise.all(Array.from({ length: 3 }, () => service.ask('/admin/regions', { key })));
+    expect(answers.map(({ status }) => status)).toEqual([200, 200, 200]);
+  });
+
+  it('is refused when three of its token are under way, and read for another token', async () => {
+    await threeBroken(await service.token());
+    expect(await whole(await service.token())).toBe(200);
+  });
+
+  it('frees its place at once when its connection closes', async () => {
+    const key = await service.token();
+    for (const socket of await threeBroken(key)) socket.destroy();
+    expect(await settled(() => whole(key))).toBe(200);
+    expect(service.warned).toEqual([]);
+  });
+
+  it('that is late is answered 408 and not counted', async () => {
+    const key = await service.token();
+    const timer = globalThis.setTimeout;
+    vi.spyOn(globalThis, 'setTimeout').mockImplementation((work: () => void, ms?: number) => timer(work, ms === BODY_MS ? 20 : ms));
+    const socket = await broken(key);
+    expect(await statusOf(socket)).toBe(408);
+    vi.restoreAllMocks();
+    const { headers } = await service.ask('/admin/regions', { key });
+    expect(headers['x-ratelimit-remaining']).toBe('999');
+  });
+
+  it('without a key is refused before its body arrives', async () => {
+    expect(await statusOf(await send(head(null, 'Content-Length: 1000')))).toBe(401);
+  });
+
+  it('without the scope is refused before its body arrives', async () => {
+    expect(await statusOf(await send(head(await service.token(['admin_data:read']), 'Content-Length: 1000')))).toBe(403);
+  });
+
+  it('that states too great a length is refused before its key is looked at', async () => {
+    expect(await statusOf(await send(head(null, `Content-Length: ${ENRICH_BODY.mostBytes + 1}`)))).toBe(400);
+  });
+
+  it('that sends more than it may in pieces is refused', async () => {
+    const socket = await send(head(await service.token(), 'Transfer-Encoding: chunked'));
+    const piece = `10000\r\n${'a'.repeat(65_536)}\r\n`;
+    const status = statusOf(socket);
+    for (let sent = 0; sent <= ENRICH_BODY.mostBytes; sent += 65_536) socket.write(piece);
+    expect(await status).toBe(400);
+  });
+});
+
+describe('the queue of bodies', () => {
+  it('refuses the 65th body of all tokens', async () => {
+    const turns = bodyTurns();
+    const taken = await Promise.all(Array.from({ length: 64 }, (_, index) => turns.take(`token ${Math.floor(index / 3)}`)));
+    expect(taken.every((turn) => typeof turn === 'function')).toBe(true);
+    expect(await turns.take('another')).toBe('others');
+    if (typeof taken[0] === 'function') taken[0]();
+    expect(typeof await turns.take('another')).toBe('function');
+  });
+});
