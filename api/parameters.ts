@@ -35,7 +35,7 @@ const VISIBLE = /[^\p{C}\p{Z}\p{M}\p{Default_Ignorable_Code_Point}\u2800]/u;
 
 /** Text without control characters, which no name has and PostgreSQL cannot hold all of. */
 function text(minimum: number, maximum: number, purpose: string): z.ZodType<string, string> {
-  return z.string().regex(/^[^\u0000-\u001f\u007f]*$/u).regex(VISIBLE).transform((value) => value.trim()).pipe(z.string().min(minimum).max(maximum))
+  return z.string().regex(/^[^\u0000-\u001f\u007f-\u009f]*$/u).regex(VISIBLE).transform((value) => value.trim()).pipe(z.string().min(minimum).max(maximum))
     .describe(`${purpose}; ${minimum}–${maximum} characters without spaces around them`);
 }
 
@@ -140,7 +140,7 @@ export const itemsParameters = z.strictObject({
     .describe('Only features that intersect the box; west,south,east,north in degrees, or with heights west,south,low,east,north,high').optional(),
   datetime: z.string().regex(new RegExp(`^(${MOMENT}|(\\.\\.)?/${MOMENT}|${MOMENT}/((\\.\\.)?|${MOMENT}))$`)).refine(isInTime)
     .describe('Moment or interval; of RFC 3339, 2026-01-01T00:00:00Z, 2026-01-01T00:00:00Z/.. or ../2026-01-01T00:00:00Z').optional(),
-  after: z.string().regex(/^(?:[^\u0000-\u001f\u007f~]{1,60}~)?\d{1,10}$/).refine((cursor) => Number(cursor.slice(cursor.lastIndexOf('~') + 1)) <= LARGEST_FID)
+  after: z.string().regex(/^(?:[^\u0000-\u001f\u007f-\u009f~]{1,60}~)?\d{1,10}$/).refine((cursor) => Number(cursor.slice(cursor.lastIndexOf('~') + 1)) <= LARGEST_FID)
     .describe('Where the page begins; as the link next of the page before has it').optional(),
   ...queryableParameters,
 });

@@ -29,7 +29,7 @@ import { patternOf, routeOf } from './routes.ts';
 import { digest, matches, prepare, sendForm, sendPrepared, WORTH_COMPRESSING } from './prepared.ts';
 import { lookUpTile, readTile, TILES_ENDPOINT } from './tiles.ts';
 import { SUGGESTIONS_PATH, suggestions } from './suggestions.ts';
-import { requireSession, serveSignIn, sessionOf, type SignIn } from './sign-in.ts';
+import { isLoopback, requireSession, serveSignIn, sessionOf, type SignIn } from './sign-in.ts';
 import { TILE_TYPE } from '../pipelines/deliver/tiles.ts';
 import { alone, type Shared } from './workers.ts';
 
@@ -70,6 +70,7 @@ export async function buildServer({
   reader, version, log, trustedProxies = [], metricsReaders = [], enrich = false, shared = alone(turnsFor(reader.parallel)), signIn = null, explain = null,
 }: ServerOptions): Promise<FastifyInstance> {
   const trusts = trusting(trustedProxies);
+  const isNamedReader = trusting(metricsReaders);
   const readsMetrics = trusting([...LOOPBACK, ...metricsReaders]);
   const metrics = serverMetrics(reader);
   const app = fastify({
@@ -188,6 +189,9 @@ export async function buildServer({
   app.get(`${BASE}/metrics`, async (request, reply) => {
     // A proxy on this machine that we do not know stands for whoever asked it.
     if (!readsMetrics(request.ip) || (isForwarded(request) && !trusts(request.socket.remoteAddress ?? ''))) throw refusal.METRICS_ELSEWHERE();
+    // A page of another site may have a name that leads to this machine, so that its browser reads as this machine does.
+    if (!isNamedReader(request.ip) && !isLoopback(request.hostname)) throw refusal.METRICS_ELSEWHERE();
+    reply.removeHeader('access-control-allow-origin').removeHeader('access-control-expose-headers');
     return reply.type(METRICS_TYPE).header('cache-control', 'no-store').send(await figures());
   });
 
@@ -239,6 +243,17 @@ function remembered<T>(forMs: number, make: () => Promise<T>): () => Promise<T> 
   };
 }
 
+/** Host names and addresses with an optional port. */
+const HOST = /^(?:[a-z0-9](?:[a-z0-9._-]{0,251}[a-z0-9])?|\[[0-9a-f:.]{2,45}\])(?::\d{1,5})?$/i;
+
+/**
+ * Returns the origin of links in an answer, as the client or a trusted proxy names it. Links are relative to the server where that is no scheme or host: a
+ * header must not put anything else into a link.
+ */
+function originOf({ protocol, host }: FastifyRequest): string {
+  return /^https?$/.test(protocol) && HOST.test(host) ? `${protocol}://${host}` : '';
+}
+
 function credentialOf(request: FastifyRequest): Credential {
   return { key: request.headers['x-api-key'], session: sessionOf(request) };
 }
@@ -270,7 +285,7 @@ function serve(app: FastifyInstance, endpoint: Endpoint, reader: Reader, admit: 
       const given = {
         path: readParameters(endpoint.pathParameters, request.params as Record<string, unknown>),
         query: readParameters(endpoint.parameters, request.query as Record<string, unknown>),
-        base: `${request.host === '' ? '' : `${request.protocol}://${request.host}`}${BASE}`,
+        base: originOf(request) + BASE,
       };
       const found = await endpoint.lookup(reader, given);
       return { answer: found.answer, tag: tagOf(version, found.publication, endpoint.path, given) };

@@ -99,6 +99,20 @@ describe('who may read the figures', () => {
     await app.close();
   });
 
+  it('is no page of another site whose name leads to this machine', async () => {
+    const statusOf = async (app: FastifyInstance, host: string): Promise<number> => (await read(app, '127.0.0.1', { host })).status;
+    const app = await buildServer({ reader: answering, version: VERSION, log: SILENT });
+    for (const [host, status] of [['localhost:8080', 200], ['127.0.0.1', 200], ['[::1]:8080', 200], ['rebound.example', 404], ['localhost.example:8080', 404]] as const) {
+      expect([host, await statusOf(app, host)]).toEqual([host, status]);
+    }
+    const { headers } = await app.inject({ method: 'GET', url: `${BASE}/metrics` });
+    expect(Object.keys(headers).filter((name) => name.startsWith('access-control-'))).toEqual([]);
+    await app.close();
+    const named = await buildServer({ reader: answering, version: VERSION, log: SILENT, metricsReaders: ['127.0.0.1'] });
+    expect(await statusOf(named, 'mappale.example')).toBe(200);
+    await named.close();
+  });
+
   it('reads them while the database is not there, and that it is not', async () => {
     const app = await buildServer({ reader: answering, version: VERSION, log: SILENT });
     await app.inject({ method: 'GET', url: `${BASE}/admin/regions`, headers: { 'x-api-key': `mpl_${'a'.repeat(43)}` } });

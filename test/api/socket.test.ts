@@ -125,6 +125,19 @@ describeDatabase('the socket', (engine) => {
     },
   );
 
+  it.each([
+    ['https', 'maps.example', 'https://maps.example'], ['https', 'maps.example:8443', 'https://maps.example:8443'], ['https', '[2001:db8::7]:1', 'https://[2001:db8::7]:1'],
+    ['javascript', 'maps.example', ''], ['https', 'maps.example/"><script>', ''], ['https', 'a b', ''], ['https', 'user@evil.example', ''], ['', 'maps.example?x', ''],
+  ])('writes X-Forwarded-Proto %j and X-Forwarded-Host %j into links only as scheme and host', async (protocol, host, origin) => {
+    const { body } = await first(keyed('/ogc', 'X-Forwarded-For: 203.0.113.7', `X-Forwarded-Proto: ${protocol}`, `X-Forwarded-Host: ${host}`, 'Connection: close'));
+    const links = (JSON.parse(body) as { links: { href: string }[] }).links.map(({ href }) => href);
+    expect(links.filter((href) => !href.startsWith(`${origin}${BASE}/`))).toEqual([]);
+  });
+
+  it.each(['%C2%80', '%C2%9B31m', 'Via%C2%85Roma'])('refuses the control character in q=%s', async (q) => {
+    expect((await first(keyed(`/geocode/search?q=Via%20Roma${q}`, 'Connection: close'))).status).toBe(400);
+  });
+
   it('ends the connection of who sent a body that nobody reads', async () => {
     for (const field of ['Content-Length: 1000000', 'Transfer-Encoding: chunked']) {
       const [refused, ...more] = await say(`POST ${BASE}/health HTTP/1.1\r\nHost: x\r\n${field}\r\n\r\n`);
