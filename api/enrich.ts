@@ -5,7 +5,7 @@ import type { Reader } from '../pipelines/db/reader.ts';
 import { licencesOf, parseSections, type Ask, type Licence } from '../pipelines/deliver/columns.ts';
 import { addedColumns, enriched, type EnrichedRow } from '../pipelines/deliver/enrich.ts';
 import { findKey, hasKey, KEYS } from '../pipelines/deliver/keys.ts';
-import { csvLine, openTable } from '../pipelines/deliver/table.ts';
+import { csvLine, guardedCells, openTable } from '../pipelines/deliver/table.ts';
 import { SECTION_NAMES } from '../pipelines/contract/sections.ts';
 import { MappaleError } from '../pipelines/errors.ts';
 import { admitRows, type Caller } from './access.ts';
@@ -57,7 +57,7 @@ export async function enrichTable(
   // The answer is complete before it is sent: a client that reads slowly holds no turn, and no answer mixes publications.
   const text = [csvLine([...header, ...addedColumns(header, key, sections).map(({ name }) => name)], delimiter)];
   try {
-    for await (const batch of rows) text.push(...batch.map(({ cells }: EnrichedRow) => csvLine(cells, delimiter)));
+    for await (const batch of rows) text.push(...batch.map(({ cells }: EnrichedRow) => csvLine(guardedCells(cells, header.length), delimiter)));
   } catch (error) {
     throw error instanceof MappaleError && error.code === 'PUBLICATION_CHANGED' ? refusal.SERVICE_UNAVAILABLE('another publication came into force', 'database') : error;
   }

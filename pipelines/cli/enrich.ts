@@ -19,6 +19,8 @@ interface Options {
   readonly out: string;
   readonly sections?: string;
   readonly by?: Key;
+  readonly safe?: boolean;
+  readonly verbatim?: boolean;
   readonly json?: boolean;
 }
 
@@ -31,13 +33,15 @@ export function enrichCommand(): Command {
     .requiredOption('--out <file>', 'where to write; the columns of the table come first, as they are')
     .option('--sections <sections>', 'comma-separated names, or all; none: what is asked for most')
     .option('--by <key>', `${KEYS.join(', ')}: what names the parcel, where the table has the columns of several`, parseKey)
+    .option('--safe', 'put an apostrophe in front of text that a spreadsheet would run as a formula, also in the columns of the table')
+    .option('--verbatim', 'put it nowhere; by default it is put into the added columns')
     .option('--json', 'print what was done as JSON')
     .action(async (table: string, options: Options) => {
       const sections = parseSections(options.sections);
       const [from, out] = [expandPath(table), expandPath(options.out)];
       await mustBeTable(from, out);
       await withContext({ access: 'read' }, async ({ database, log }) => {
-        const summary = await enrichFile(database, log, { from, out, sections, by: options.by ?? null });
+        const summary = await enrichFile(database, log, { from, out, sections, by: options.by ?? null, guard: options.safe === true ? 'all' : options.verbatim === true ? 'none' : 'added' });
         print(options.json, summary, () => describe(summary));
       });
     });

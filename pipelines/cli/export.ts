@@ -17,6 +17,7 @@ interface Options {
   readonly format: string;
   readonly out?: string;
   readonly sections?: string;
+  readonly verbatim?: boolean;
   readonly json?: boolean;
 }
 
@@ -30,8 +31,9 @@ export function exportCommand(): Command {
     .option('--format <format>', names.join(', '), names[0])
     .option('--sections <sections>', 'comma-separated names; none: all')
     .option('--out <file>', 'where to write; by default the region\'s name in this folder')
+    .option('--verbatim', 'CSV: keep text that a spreadsheet would run as a formula; by default an apostrophe is put in front')
     .option('--json', 'print what was written as JSON')
-    .action(async (region: Region, { format: name, out: path, sections, json }: Options) => {
+    .action(async (region: Region, { format: name, out: path, sections, verbatim = false, json }: Options) => {
       const format = FORMATS[name];
       if (format === undefined) {
         const [meant = names[0] ?? ''] = nearest(name, names);
@@ -42,7 +44,7 @@ export function exportCommand(): Command {
       }
       const out = expandPath(path ?? `${region.slug}.${format.ending}`);
       await mustBePlace(out);
-      const work = { region, sections: parseSections(sections ?? 'all'), format, out, createdBy: `mappale ${VERSION}` };
+      const work = { region, sections: parseSections(sections ?? 'all'), format, out, createdBy: `mappale ${VERSION}`, verbatim };
       await withContext({ access: 'read' }, async ({ database, log }) => {
         await mustBePublished(database, region);
         const exported = await exportRegion(database, log, work);

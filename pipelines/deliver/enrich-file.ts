@@ -15,7 +15,7 @@ import { addedColumns, enriched } from './enrich.ts';
 import { findKey, hasKey, type Key } from './keys.ts';
 import { sameThroughout } from './publication.ts';
 import type { Status } from './places.ts';
-import { csvLine, openTable, type Delimiter } from './table.ts';
+import { csvLine, guardedCells, openTable, type Delimiter } from './table.ts';
 
 export interface EnrichWork {
   readonly from: string;
@@ -23,6 +23,8 @@ export interface EnrichWork {
   readonly sections: readonly string[];
   /** Null: the only key that the table has. */
   readonly by: Key | null;
+  /** Columns in which text that a spreadsheet would run as a formula gets an apostrophe in front. */
+  readonly guard: 'none' | 'added' | 'all';
 }
 
 export interface EnrichedFile {
@@ -50,7 +52,7 @@ export function enrichFile(database: Database, log: Log, work: EnrichWork): Prom
   return sameThroughout(log, () => enrichOnce(database, log, work));
 }
 
-async function enrichOnce(database: Database, log: Log, { from, out, sections, by }: EnrichWork): Promise<EnrichedFile> {
+async function enrichOnce(database: Database, log: Log, { from, out, sections, by, guard }: EnrichWork): Promise<EnrichedFile> {
   const startedAt = performance.now();
   const ask: Ask = (statement, parameters) => one(database, statement, parameters);
   const { size } = await stat(from);
@@ -63,6 +65,7 @@ async function enrichOnce(database: Database, log: Log, { from, out, sections, b
     log.info(`${basename(from)}: by ${key.key} (${key.columns.join(', ')}), fields separated by ${NAMES[delimiter]}`);
     const added = addedColumns(header, key, sections);
     const licences = await licencesOf(ask, null, sections);
+    const guardedFrom = { none: Infinity, added: header.length, all: 0 }[guard];
     let rows = 0;
     const statuses: Partial<Record<Status, number>> = {};
     const lines = async function* (): AsyncGenerator<string, void, undefined> {
@@ -71,7 +74,7 @@ async function enrichOnce(database: Database, log: Log, { from, out, sections, b
         for (const { status } of batch) statuses[status] = (statuses[status] ?? 0) + 1;
         rows += batch.length;
         log.progress(progressLine(basename(from), rows, bytes, size, performance.now() - startedAt));
-        yield batch.map(({ cells }) => csvLine(cells, delimiter)).join('');
+        yield batch.map(({ cells }) => csvLine(guardedCells(cells, guardedFrom), delimiter)).join('');
       }
     };
     const metadata = metadataPath(out);

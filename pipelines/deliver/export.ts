@@ -44,6 +44,8 @@ export interface ExportFacts {
   readonly licences: readonly Licence[];
   /** Name and version of this program. */
   readonly createdBy: string;
+  /** Whether CSV keeps texts that spreadsheet programs take for formulas. */
+  readonly verbatim: boolean;
 }
 
 /** What stands in a tile. */
@@ -77,6 +79,7 @@ export interface ExportWork {
   readonly format: Format;
   readonly out: string;
   readonly createdBy: string;
+  readonly verbatim: boolean;
 }
 
 export interface Exported {
@@ -101,10 +104,10 @@ export function exportRegion(database: Database, log: Log, work: ExportWork): Pr
   return sameThroughout(log, () => exportOnce(database, log, work));
 }
 
-async function exportOnce(database: Database, log: Log, { region, sections, format, out, createdBy }: ExportWork): Promise<Exported> {
+async function exportOnce(database: Database, log: Log, { region, sections, format, out, createdBy, verbatim }: ExportWork): Promise<Exported> {
   const startedAt = performance.now();
   const ask: Ask = (sql, parameters) => one(database, sql, parameters);
-  const { facts, fids } = await look(database, ask, { region, sections, format, createdBy });
+  const { facts, fids } = await look(database, ask, { region, sections, format, createdBy, verbatim });
   const rows = async function* (): AsyncGenerator<readonly ExportedRow[], void, undefined> {
     let written = 0;
     for await (const batch of batchesOf(database, fids, sections, facts.digest, region.code)) {
@@ -133,7 +136,7 @@ async function exportOnce(database: Database, log: Log, { region, sections, form
 type Publication = { readonly digest: string; readonly published_at: string };
 
 async function look(
-  database: Database, ask: Ask, { region, sections, format, createdBy }: Omit<ExportWork, 'out'>,
+  database: Database, ask: Ask, { region, sections, format, createdBy, verbatim }: Omit<ExportWork, 'out'>,
 ): Promise<{ facts: ExportFacts; fids: Int32Array }> {
   const [publication] = await database.query<Publication>(statement('publication'), [region.code]);
   if (publication === undefined) {
@@ -152,7 +155,7 @@ async function look(
     fids,
     facts: {
       region, title: `Parcels of ${region.name}`, columns, parcels: fids.length, extent: [found.west, found.south, found.east, found.north],
-      publishedAt: publication.published_at, digest: publication.digest, licences: await licencesOf(ask, region.code, sections), createdBy,
+      publishedAt: publication.published_at, digest: publication.digest, licences: await licencesOf(ask, region.code, sections), createdBy, verbatim,
     },
   };
 }

@@ -14,7 +14,7 @@ import { quoted } from '../typed.ts';
 import type { OutputColumn } from './columns.ts';
 import { csvMetadata, metadataPath } from './csvw.ts';
 import type { ExportFacts, Format } from './export.ts';
-import { csvLine } from './table.ts';
+import { csvLine, guardedCells } from './table.ts';
 import { drawnColumns, EXPORTED_ZOOMS, MOST_FEATURES, TILE_LAYERS } from './tiles.ts';
 
 /** Features that go to GDAL's thread at a time. */
@@ -44,10 +44,11 @@ const csv: Format = {
   ending: 'csv',
   mediaType: 'text/csv',
   geometry: null,
-  async write(path, { columns }, rows) {
+  async write(path, { columns, verbatim }, rows) {
+    const guardedFrom = verbatim ? Infinity : 0;
     const lines = async function* (): AsyncGenerator<string, void, undefined> {
       yield csvLine(columns.map(({ name }) => name), ',');
-      for await (const batch of rows) yield batch.map(({ cells }) => csvLine(cells, ',')).join('');
+      for await (const batch of rows) yield batch.map(({ cells }) => csvLine(guardedCells(cells, guardedFrom), ',')).join('');
     };
     await pipeline(Readable.from(lines()), createWriteStream(path));
     return 'without geometries: the representative points stand in centroid_lat and centroid_lng';

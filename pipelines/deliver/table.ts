@@ -49,3 +49,17 @@ function csvField(cell: Cell, delimiter: Delimiter): string {
   const text = String(cell);
   return text.includes(delimiter) || /["\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
+
+/** First characters by which a spreadsheet program takes a text for a formula. */
+const FORMULA = /^[=+\-@\t\r]/;
+const NUMBER = /^[+-]?(?:\d+(?:[.,]\d*)?|[.,]\d+)(?:e[+-]?\d+)?$/i;
+
+/** Puts an apostrophe in front of a text that a spreadsheet program would run as a formula. Numbers stay as they are. */
+export function withoutFormula(cell: Cell): Cell {
+  return typeof cell === 'string' && FORMULA.test(cell) && !NUMBER.test(cell) ? `'${cell}` : cell;
+}
+
+/** Applies `withoutFormula` to the cells from a column on. */
+export function guardedCells(cells: readonly Cell[], from: number): readonly Cell[] {
+  return cells.map((cell, column) => (column < from ? cell : withoutFormula(cell)));
+}

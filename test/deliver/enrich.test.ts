@@ -51,7 +51,7 @@ describeEngines('enriching a table', (engine) => {
   Promise<{ rows: readonly Row[]; text: string; summary: EnrichedFile }> => {
     const [from, out] = [join(folder, 'table.csv'), join(folder, 'out.csv')];
     await writeFile(from, table);
-    const summary = await enrichFile(on, SILENT, { from, out, sections: parseSections(sections), by });
+    const summary = await enrichFile(on, SILENT, { from, out, sections: parseSections(sections), by, guard: 'added' });
     const text = await readFile(out, 'utf8');
     return { rows: parse(text, { columns: true, delimiter: summary.delimiter }), text, summary };
   };
@@ -208,7 +208,7 @@ describeEngines('enriching a table', (engine) => {
   });
 
   it('stands beside an export of the same values, which needs nothing of the engine that enriching does not', async () => {
-    const work = { region: findRegion(14)!, sections: parseSections(undefined), createdBy: 'test' };
+    const work = { region: findRegion(14)!, sections: parseSections(undefined), createdBy: 'test', verbatim: false };
     const parcels = await database.query<{ fid: number }>('select fid from core.parcel order by geom, fid');
     for (const name of ['geoparquet', 'csv']) {
       const out = join(folder, `molise.${name}`);

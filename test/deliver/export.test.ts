@@ -69,7 +69,7 @@ describeDatabase('exporting a region', (engine) => {
   });
 
   const write = (name: string, file: string): Promise<Exported> => (
-    exportRegion(database, SILENT, { region: MOLISE, sections: SECTION_NAMES, format: FORMATS[name]!, out: join(folder, file), createdBy: 'mappale test' })
+    exportRegion(database, SILENT, { region: MOLISE, sections: SECTION_NAMES, format: FORMATS[name]!, out: join(folder, file), createdBy: 'mappale test', verbatim: false })
   );
 
   const ask = async (sql: string): Promise<Record<string, unknown>[]> => (await duck.runAndReadAll(sql)).getRowObjectsJS();
@@ -210,7 +210,7 @@ describeDatabase('exporting a region', (engine) => {
   });
 
   it('of a region that is not published is refused', async () => {
-    await expect(exportRegion(database, SILENT, { region: findRegion(12)!, sections: ['basic'], format: FORMATS['csv']!, out: join(folder, 'lazio.csv'), createdBy: 'test' }))
+    await expect(exportRegion(database, SILENT, { region: findRegion(12)!, sections: ['basic'], format: FORMATS['csv']!, out: join(folder, 'lazio.csv'), createdBy: 'test', verbatim: false }))
       .rejects.toMatchObject({ code: 'NOT_PUBLISHED' });
   });
 });
