@@ -1,15 +1,9 @@
 -- purpose: which comuni the files of a section speak of
--- version: 3
--- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, layer.land_use_piece, layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, core.quoted_comune, core.declared_income, core.census_figures, core.comune_register, core.access_point, core.point_of_interest
+-- version: 4
+-- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, layer.land_use_piece, layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, core.quoted_comune, core.declared_income, core.comune_register, core.access_point, core.point_of_interest
 -- writes: core.section_coverage
 -- grain: one row per section and comune that its files speak of, and one per section of which anything is loaded
 -- crs: none
-
--- Comuni of the census bases, drawn and counted, with the codes of their edition.
-create table census_comune as
-select distinct s.istat_code
-from census_section s
-where left(s.section_id, -7) in (select left(section_id, -7) from census_figures);
 
 create view point_section as
 select
@@ -33,17 +27,6 @@ with spoken as (
     belfiore
   from declared_income
   where cap is null
-  union all
-  -- A comune of today whole: with all comuni of the bases that have been merged into it since.
-  select
-    v.section,
-    r.belfiore
-  from comune_register r
-  left join census_comune c on c.istat_code = r.old_istat_code
-  cross join (values ('demographics'), ('population')) as v (section)
-  group by v.section, r.belfiore
-  having bool_or(c.istat_code is not null)
-    and coalesce(bool_and(c.istat_code is not null) filter (where r.event_date > date '2021-12-31'), true)
   union all
   select
     'address',
@@ -71,6 +54,7 @@ loaded as (
   select 'economics'
   where exists (select from income)
   union all
+  -- Where it is mapped, the figures of each census section say.
   select section
   from (values ('demographics'), ('population')) as v (section)
   where exists (select from census_section)
