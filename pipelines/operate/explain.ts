@@ -69,8 +69,9 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
   const rules = file.reruns.flatMap((relation) => makers.filter(({ writes }) => writes.includes(relation)));
   const unfit = await notApplicable(database, parcels.partition, fid, section);
   if (unfit !== null) {
-    const standing = published.get(tableOfSection(section));
-    const rows = standing === undefined ? [] : await rowsOf(database, schemaOf(tableOfSection(section)), standing.partition, fid);
+    const relation = tableOfSection(section);
+    const standing = published.get(relation);
+    const rows = standing === undefined ? [] : await rowsOf(database, schemaOf(relation), standing.partition, fid);
     return { fid, section, not_applicable: unfit, rules: [], rows: [], reproduced: rows.length === 0, evidence: [] };
   }
   // The parcel itself is published as it was read: its rule is the fid register, which an explanation must not touch.
@@ -104,7 +105,9 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
       const standing = published.get(relation);
       const before = standing === undefined ? [] : await rowsOf(session, schemaOf(relation), standing.partition, fid);
       const evidence = await session.query<Evidence & Record<string, unknown>>(statementsOf('operate')('evidence'), [fid]);
-      return { fid, section, not_applicable: null, rules: rules.map((rule) => rule.file), rows, reproduced: JSON.stringify(rows) === JSON.stringify(before), evidence };
+      return {
+        fid, section, not_applicable: null, rules: rules.map((rule) => rule.file), rows, reproduced: JSON.stringify(rows) === JSON.stringify(before), evidence,
+      };
     } finally {
       await session.query('rollback');
     }
@@ -115,5 +118,6 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
 async function notApplicable(session: Session, partition: string, fid: number, section: string): Promise<string | null> {
   const kinds: readonly string[] = SECTIONS.find(({ name }) => name === section)?.kinds ?? [];
   const [parcel] = (await rowsOf(session, 'core', partition, fid)) as readonly { readonly kind: string }[];
-  return parcel === undefined || kinds.includes(parcel.kind) ? null : `this section is made for ${kinds.join(' and ')} parcels only; this parcel is ${parcel.kind}`;
+  if (parcel === undefined || kinds.includes(parcel.kind)) return null;
+  return `this section is made for ${kinds.join(' and ')} parcels only; this parcel is ${parcel.kind}`;
 }

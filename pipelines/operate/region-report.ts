@@ -79,7 +79,10 @@ export interface ReportedTable {
   readonly seconds: number | null;
 }
 
-/** mapped; none: mapped, and nothing is there; partial: parts of it, or some of the maps; not_mapped: what is loaded does not reach it; not_loaded; not_applicable: the section is made for none of the parcels asked. */
+/**
+ * mapped; none: mapped, and nothing is there; partial: parts of it, or some of the maps; not_mapped: what is loaded does not reach it; not_loaded;
+ * not_applicable: the section is made for none of the parcels asked.
+ */
 export const COVERAGE_STATES = ['mapped', 'none', 'partial', 'not_mapped', 'not_loaded', 'not_applicable'] as const;
 
 export type CoverageState = (typeof COVERAGE_STATES)[number];
