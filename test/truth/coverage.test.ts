@@ -10,7 +10,8 @@ import { explain } from '../../pipelines/operate/explain.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import type { Context } from '../../pipelines/run/context.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
-import { describeDatabase } from '../harness/database.ts';
+import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
 
@@ -130,4 +131,36 @@ describeDatabase('the coverage of every section', (engine) => {
       }
     }
   });
+});
+
+describeEngines('the coverage of the census', (engine) => {
+  it('is not_mapped for land parcels in no census section, and for parcels of a section without figures', async () => {
+    const only = ['ade_cadastre', 'istat_comuni', 'istat_soppressi', 'istat_census'];
+    // The fourth comune begins with a sheet that no section covers.
+    const files = await syntheticFiles(400, 1 + (testEnvironment().seed % 1_000), { only, comuni: 4 });
+    try {
+      const context = await contextOn(await engine.openDatabase());
+      expect((await refresh(context, loadOptions([files.folder], [14]))).failures.map((failure) => failure.report())).toEqual([]);
+      const truth = (await loadSynthetic('istat_census')).truth!(files.region);
+      const found = new Map((await context.database.query<{ reference: string; words: Words }>(
+        "select p.reference, api.parcel(p.fid, array['demographics', 'population'])::json #> '{meta,coverage}' as words from core.parcel p",
+      )).map(({ reference, words }) => [reference, words]));
+      const counts = new Map<string, number>();
+      const wrong = [...files.region.parcels()].flatMap((parcel) => {
+        const { reference, kind } = parcel;
+        const values = truth(parcel);
+        return ['demographics', 'population'].flatMap((section) => {
+          const word = kind !== 'land' ? 'not_applicable' : values[section] === null ? 'not_mapped' : 'mapped';
+          counts.set(word, (counts.get(word) ?? 0) + 1);
+          return found.get(reference)?.[section] === word ? [] : [`${reference} ${section}: expected ${word}, found ${String(found.get(reference)?.[section])}`];
+        });
+      });
+      expect(wrong.slice(0, 5)).toEqual([]);
+      expect(counts.get('not_mapped')).toBeGreaterThan(100);
+      expect(counts.get('mapped')).toBeGreaterThan(100);
+      expect(counts.get('not_applicable')).toBeGreaterThan(5);
+    } finally {
+      await files.remove();
+    }
+  }, 300_000);
 });
