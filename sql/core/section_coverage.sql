@@ -5,12 +5,32 @@
 -- grain: one row per section and comune that its files speak of, and one per section of which anything is loaded
 -- crs: none
 
-create view point_section as
+-- The lists of each section of points.
+create view point_list as
 select
-  case when category = 'culture' then 'cultural_heritage' else 'poi' end as section,
-  belfiore,
-  regions_reached
-from point_of_interest;
+  section,
+  category
+from (
+  values
+    ('poi', 'school'),
+    ('poi', 'pharmacy'),
+    ('poi', 'fuel'),
+    ('cultural_heritage', 'culture')
+) as v (section, category);
+
+create view listed_comune as
+select
+  category,
+  belfiore
+from point_of_interest
+where belfiore is not null
+union
+-- A file that reaches 15 of the 20 regions is a list of Italy: where it names nothing, there is nothing.
+select
+  p.category,
+  r.belfiore
+from (select category from point_of_interest group by category having max(regions_reached) >= 15) p
+cross join (select distinct belfiore from comune_register) r;
 
 create table section_coverage as
 with spoken as (
@@ -33,18 +53,14 @@ with spoken as (
     belfiore
   from access_point
   union all
+  -- All of its lists: without one of pharmacies nobody knows that there is none.
   select
-    section,
-    belfiore
-  from point_section
-  where belfiore is not null
-  union all
-  -- A file that reaches 15 of the 20 regions is a list of Italy: where it names nothing, there is nothing.
-  select
-    p.section,
-    r.belfiore
-  from (select section from point_section group by section having max(regions_reached) >= 15) p
-  cross join (select distinct belfiore from comune_register) r
+    l.section,
+    c.belfiore
+  from point_list l
+  join listed_comune c on c.category = l.category
+  group by l.section, c.belfiore
+  having count(*) = (select count(*) from point_list a where a.section = l.section)
 ),
 loaded as (
   select section

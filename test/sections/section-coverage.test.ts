@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
+import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rolledBack } from '../harness/rolled-back.ts';
 
@@ -96,10 +98,17 @@ describeDatabase('the coverage of a section', (engine) => {
     expect(await said('', ['demographics', 'population'])).toEqual({ demographics: ['not_loaded', 'not_loaded', 'not_loaded'], population: ['not_loaded', 'not_loaded', 'not_loaded'] });
   });
 
-  it('of points: a comune that a list names, whatever it is a list of; all of them where the list is one of Italy', async () => {
+  it('of points: a comune that every list of the section names; all of them where the lists are of Italy', async () => {
     const points = 'insert into school default values; insert into fuel_station default values; insert into cultural_place default values;';
-    expect(await said(`${points} insert into point_of_interest values ('school', 'Z001', 1), ('fuel', 'Z002', 2), ('fuel', null, 2), ('culture', 'Z003', 19);`, ['poi', 'cultural_heritage']))
-      .toEqual({ poi: ['mapped', 'mapped', 'not_mapped'], cultural_heritage: ['mapped', 'mapped', 'mapped'] });
+    // Of the second comune nobody lists the schools.
+    expect(await said(`${points} insert into point_of_interest values ('school', 'Z001', 1), ('fuel', 'Z001', 2), ('fuel', 'Z002', 2), ('fuel', null, 2), ('pharmacy', 'Z003', 19), ('culture', 'Z003', 19);`, ['poi', 'cultural_heritage']))
+      .toEqual({ poi: ['mapped', 'not_mapped', 'not_mapped'], cultural_heritage: ['mapped', 'mapped', 'mapped'] });
+    // The lists of any two categories say nothing about the third.
+    const lists = ['school', 'pharmacy', 'fuel'];
+    const absent = randomOf('lists of points', testEnvironment().seed).pick(lists);
+    const two = lists.filter((category) => category !== absent).map((category) => `('${category}', 'Z001', 20)`).join(', ');
+    expect([absent, await said(`${points} insert into point_of_interest values ${two};`, ['poi'])]).toEqual([absent, { poi: ['not_mapped', 'not_mapped', 'not_mapped'] }]);
+    expect(await said(`${points} insert into point_of_interest values ${two}, ('${absent}', 'Z002', 18);`, ['poi'])).toEqual({ poi: ['mapped', 'mapped', 'mapped'] });
     expect(await said(points, ['poi', 'cultural_heritage'])).toEqual({ poi: ['not_mapped', 'not_mapped', 'not_mapped'], cultural_heritage: ['not_mapped', 'not_mapped', 'not_mapped'] });
   });
 
