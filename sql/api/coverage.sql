@@ -1,5 +1,5 @@
 -- purpose: whether a section without anything means that there is nothing
--- reads: core.raster_tile, core.section_coverage, ledger.publication, ledger.attribution
+-- reads: core.raster_tile, core.section_coverage, ledger.publication, ledger.publication_table, ledger.attribution
 -- writes: api.comune_coverage, api.raster_reaches, api.section_coverage
 -- grain: one call per section of a parcel
 -- crs: EPSG:4326
@@ -22,7 +22,8 @@ begin
   if v_coverage is not null then
     return v_coverage;
   end if;
-  -- Nothing of the section is loaded, or the region was published by a version that did not note where its files reach.
+  -- Nothing of the section is loaded, unless the region was published by a version that did not note where its files reach. Then its sources say it, and
+  -- those may only help to place what another source lists.
   return (
     select case when count(*) > 0 then 'not_mapped' else 'not_loaded' end
     from ledger.publication u
@@ -30,6 +31,7 @@ begin
     where u.unit_code = p_region
       and u.state = 'current'
       and a.section = p_section
+      and not exists (select from ledger.publication_table t where t.publication_id = u.publication_id and t.relation = 'core.section_coverage')
   );
 end
 $$;
