@@ -3,7 +3,7 @@
  * passes the database's JSON through unread.
  */
 import { z } from 'zod';
-import { addressFacts, belfiore, geometry, kind, latitude, longitude, municipality, nullable, parcelFacts, whole } from '../pipelines/contract/schemas.ts';
+import { addressFacts, belfiore, COVERAGE_MEANING, coverageWord, geometry, kind, latitude, longitude, municipality, nullable, parcelFacts, whole } from '../pipelines/contract/schemas.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
 import { STATUS, type ErrorCode } from './errors.ts';
 
@@ -40,7 +40,7 @@ function coveredIn(place: 'meta' | 'block'): string[] {
   return SECTIONS.filter(({ coverage }) => coverage === place).map(({ name }) => name);
 }
 
-const coverage = Object.fromEntries(coveredIn('meta').map((name) => [name, z.enum(['mapped', 'not_mapped', 'not_loaded']).optional().describe(`Of ${name}`)]));
+const coverage = Object.fromEntries(coveredIn('meta').map((name) => [name, coverageWord.optional().describe(`Of ${name}`)]));
 
 /** @param meaning of null, too */
 const text = (meaning: string): z.ZodType<string | null> => nullable(z.string(), meaning);
@@ -62,8 +62,7 @@ export const parcel = z.strictObject({
   meta: z.strictObject({
     sections_included: z.array(z.string()).describe('Sections of this answer'),
     coverage: z.strictObject(coverage)
-      .describe(`Of each section that was asked for, but ${coveredIn('block').join(', ')}, which says it by level: mapped: null or [] means none here; `
-        + 'not_mapped: the files loaded do not reach here; not_loaded: there are none'),
+      .describe(`Of each section that was asked for, but ${coveredIn('block').join(', ')}, which says it by level. ${COVERAGE_MEANING}`),
     licenses,
     attribution_required: z.literal(true).describe('Always'),
     as_of: z.strictObject({
@@ -163,8 +162,9 @@ export const provinces = list('Provinces', z.strictObject({
   region_code: whole.describe('ISTAT code of the region'),
 }).meta({ id: 'Province' }), 'By code', {});
 
-const coverageState = z.enum(['mapped', 'none', 'partial', 'not_mapped', 'not_loaded']).describe(
-  'mapped; none: mapped, and nothing is there; partial: parts of the comune, or some of the maps; not_mapped: the files loaded do not reach it; not_loaded: there are none',
+const coverageState = z.enum(['mapped', 'none', 'partial', 'not_mapped', 'not_loaded', 'not_applicable']).describe(
+  'mapped; none: mapped, and nothing is there; partial: parts of the comune, or some of the maps; not_mapped: the files loaded do not reach it; not_loaded: there are none; '
+  + 'not_applicable: the section is made for none of the parcels asked',
 );
 const measured = nullable(z.number(), 'Null: the field is no quantity, or has no value there');
 const countedOrNull = nullable(whole.min(0), 'Null: it was not counted');
@@ -182,7 +182,7 @@ export const municipalityQuality = z.strictObject({
       map: text('Map of a section that says map by map what covers a place; null: the section as a whole'),
       state: coverageState,
       rows: nullable(whole.min(0), 'Rows of the section, or values of the map, in the comune; null: not counted'),
-      answers: z.record(z.string(), whole.min(1)).describe('Parcels asked, by what their records say: mapped, partial, not_mapped, not_loaded'),
+      answers: z.record(z.string(), whole.min(1)).describe('Parcels asked, by what their records say: mapped, partial, not_mapped, not_loaded, not_applicable'),
     })).describe('In the order of a record'),
   }).describe('What covers the comune'),
   files: z.array(z.strictObject({

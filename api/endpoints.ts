@@ -169,7 +169,8 @@ export const ENDPOINTS: readonly Endpoint[] = [
     scope: 'admin_data:read',
     summary: 'The quality passport of a comune',
     description: 'What covers it, section by section; which files speak for it; what the quality gate measured of it, beside its province; what was refused of it. '
-      + '`none` means mapped and nothing there; `not_mapped` means that nobody has said.',
+      + '`none` means mapped and nothing there; `not_mapped` means that nobody has said; '
+      + '`not_applicable` means that the section is made for none of the parcels asked.',
     parameters: noParameters,
     pathParameters: municipalityPath,
     answer: answers.municipalityQuality,

@@ -1,6 +1,6 @@
 /** Answers of the paths below /ogc as zod schemas, by OGC API - Features, Part 1: Core. */
 import { z } from 'zod';
-import { belfiore, geometry, kind, nullable, parcelFacts, whole } from '../pipelines/contract/schemas.ts';
+import { belfiore, COVERAGE_MEANING, coverageWord, geometry, kind, nullable, parcelFacts, whole } from '../pipelines/contract/schemas.ts';
 import { SECTIONS } from '../pipelines/contract/sections.ts';
 import { licenses } from './answers.ts';
 
@@ -46,8 +46,7 @@ export const collection = z.strictObject({
 
 export const collections = z.strictObject({ links, collections: z.array(collection).describe('The parcels, then each section of their record') }).meta({ id: 'Collections' });
 
-const coverage = z.enum(['mapped', 'not_mapped', 'not_loaded'])
-  .describe('mapped: null or [] means none here; not_mapped: the files loaded do not reach here; not_loaded: there are none. Sections that say it themselves lack it');
+const coverage = coverageWord.describe(`${COVERAGE_MEANING}. Sections that say it themselves lack it`);
 
 const properties = z.strictObject({
   cadastral_reference: parcelFacts.cadastral_reference,

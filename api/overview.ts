@@ -15,7 +15,7 @@ export const OVERVIEW_PATH = '/map/overview.json';
 
 const parameters = z.strictObject({ region: whole(1, 20, 'Comuni of this region, by its ISTAT code').optional() });
 
-type Coverage = 'mapped' | 'partial' | 'not_mapped' | 'not_loaded';
+type Coverage = 'mapped' | 'partial' | 'not_mapped' | 'not_loaded' | 'not_applicable';
 
 interface MapRegion {
   readonly code: number;
@@ -110,7 +110,9 @@ const COVERAGES = SECTIONS.flatMap(({ name, flat }) => {
 });
 
 /** What several parcels, or several maps of one, say together. */
-function together(states: ReadonlySet<string>): Coverage {
+function together(answers: ReadonlySet<string>): Coverage {
+  // Parcels that a section is not made for say nothing about the comune.
+  const states = new Set([...answers].filter((answer) => answer !== 'not_applicable' || answers.size === 1));
   const [only] = states;
   return states.size === 1 ? (only as Coverage) : states.has('mapped') || states.has('partial') ? 'partial' : 'not_mapped';
 }

@@ -6,15 +6,15 @@ import { html, Html } from './html.ts';
 const SIZE = 400;
 
 export const STATE_WORDS: Readonly<Record<CoverageState, string>> = {
-  mapped: 'mapped', none: 'mapped, nothing there', partial: 'partly mapped', not_mapped: 'not mapped', not_loaded: 'not loaded',
+  mapped: 'mapped', none: 'mapped, nothing there', partial: 'partly mapped', not_mapped: 'not mapped', not_loaded: 'not loaded', not_applicable: 'not applicable',
 };
 
 /** Fills of the states: told apart by brightness and pattern, whatever colours an eye sees. */
 export const MAP_STYLE = `
 .map{width:100%;height:auto;max-height:15rem;display:block}
-.map g{stroke:var(--ink);stroke-width:.6}.map g.mapped{stroke:var(--paper)}.map g.not_loaded{stroke-dasharray:2 2}
+.map g{stroke:var(--ink);stroke-width:.6}.map g.mapped{stroke:var(--paper)}.map g.not_loaded{stroke-dasharray:2 2}.map g.not_applicable{stroke-dasharray:1 4}
 #comuni path{vector-effect:non-scaling-stroke}
-.blank{fill:var(--paper)}.mapped{fill:#0072b2}.none{fill:url(#dots)}.partial{fill:url(#stripes)}.not_mapped{fill:url(#cross)}.not_loaded,.unknown{fill:none}
+.blank{fill:var(--paper)}.mapped{fill:#0072b2}.none{fill:url(#dots)}.partial{fill:url(#stripes)}.not_mapped{fill:url(#cross)}.not_loaded,.not_applicable,.unknown{fill:none}
 .tone-mapped{fill:#0072b2}.tone-none{fill:#cfe8f7}.tone-partial{fill:#e69f00}.tone-not_mapped{fill:#d9d9d9}
 .tile-ink{stroke:#222;stroke-width:1.4;fill:none}.tile-dot{fill:#0072b2;stroke:none}
 .key{display:flex;flex-wrap:wrap;gap:.4rem 1rem;list-style:none;padding:0;margin:.5rem 0}

@@ -111,7 +111,7 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'parcel',
     title: 'Record of a parcel',
-    description: 'Everything that is known of one parcel, in sections; meta.coverage tells "nothing there" (mapped) from "nobody has said" (not_mapped, not_loaded).',
+    description: 'Everything that is known of one parcel, in sections; meta.coverage tells "nothing there" (mapped) from "nobody has said" (not_mapped, not_loaded); not_applicable: the section is not made for this kind of parcel (road, water).',
     scope: 'parcels:read',
     input: { id: parcelId, sections: z.array(z.enum(SECTION_NAMES)).optional().describe('Only these sections; basic is always there; default all') },
     answer: async (asked, { id, sections }) => {
@@ -123,7 +123,7 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'explain',
     title: 'Explain a value',
-    description: 'Where the values of one section of one parcel come from: file, place in it, release, rule, overlap or distance.',
+    description: 'Where the values of one section of one parcel come from: file, place in it, release, rule, overlap or distance. not_applicable: why the section has no value for this kind of parcel.',
     scope: 'parcels:read',
     input: { id: parcelId, section: z.enum(SECTION_NAMES).describe('Section of the record') },
     answer: async (asked, { id, section }) => {
@@ -134,7 +134,7 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'coverage',
     title: 'Coverage of a comune',
-    description: 'What covers a comune, section by section: mapped, none (mapped, and nothing is there), partial, not_mapped, not_loaded; and which files speak for it.',
+    description: 'What covers a comune, section by section: mapped, none (mapped, and nothing is there), partial, not_mapped, not_loaded, not_applicable; and which files speak for it.',
     scope: 'admin_data:read',
     input: { comune: z.string().describe('Cadastral code (H501), ISTAT code (058091) or name') },
     answer: async ({ reader }, { comune }) => {

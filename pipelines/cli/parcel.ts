@@ -45,7 +45,8 @@ export function explainCommand(): Command {
     });
 }
 
-function describe({ fid, section, rules, rows, reproduced, evidence }: Explanation): string {
+function describe({ fid, section, not_applicable: notApplicable, rules, rows, reproduced, evidence }: Explanation): string {
+  if (notApplicable !== null) return `parcel ${fid}, ${section}: ${notApplicable}`;
   const given = rows.length === 0
     ? 'the rule gives nothing for this parcel'
     : `the rule gives ${rows.length === 1 ? 'one row' : `${rows.length} rows`}, ${reproduced ? 'the same as is published' : 'NOT what is published: refresh the region'}`;

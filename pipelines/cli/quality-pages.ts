@@ -276,5 +276,5 @@ ${htmlTable(`Figures of ${table}`, header, Object.entries(fields).map(([name, fi
 
 /** One line for each comune and section that is not simply mapped, for people at a terminal. */
 export function worthSaying(sections: readonly SectionCoverage[]): string[] {
-  return sections.filter(({ state }) => state !== 'mapped').map((section) => `${mapName(section)}: ${STATE_WORDS[section.state]}`);
+  return sections.filter(({ state }) => state !== 'mapped' && state !== 'not_applicable').map((section) => `${mapName(section)}: ${STATE_WORDS[section.state]}`);
 }

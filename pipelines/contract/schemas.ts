@@ -1,5 +1,6 @@
 /** What answers say in the same words, in sections and elsewhere, as zod schemas. */
 import { z } from 'zod';
+import { KINDS } from './section.ts';
 
 /** @param meaning of the value, and of null */
 export const nullable = <T>(schema: z.ZodType<T>, meaning: string): z.ZodType<T | null> => z.union([schema, z.null()]).describe(meaning);
@@ -32,7 +33,12 @@ export const geometry = z.union([
   z.strictObject({ type: z.literal('MultiPolygon').describe('Several polygons'), coordinates: z.array(z.array(ring).min(1)).min(1).describe('Polygons, each of rings: the outer one, then holes') }),
 ]).meta({ id: 'Geometry', description: 'GeoJSON of RFC 7946: longitude, latitude, 7 decimals, outer rings counter-clockwise' });
 
-export const kind = z.enum(['land', 'road', 'water']).describe('Land, or the strips of road and water that are mapped like parcels');
+export const kind = z.enum(KINDS).describe('Land, or the strips of road and water that are mapped like parcels');
+
+/** Words for the coverage of a section at a parcel: why the section is empty. Sections that report coverage per field have words of their own. */
+export const coverageWord = z.enum(['mapped', 'not_mapped', 'not_loaded', 'not_applicable']);
+export const COVERAGE_MEANING = 'mapped: what is empty here is none here; not_mapped: the files loaded do not reach here; not_loaded: there are none; '
+  + 'not_applicable: the section is not made for this kind of parcel';
 
 /** What every answer says of a parcel. */
 export const parcelFacts = {

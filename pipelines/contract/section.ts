@@ -3,6 +3,10 @@ import type { z } from 'zod';
 import type { Relation } from './sql-files.ts';
 import type { FieldGate } from './gate.ts';
 
+/** Kinds of parcel: land, and the strips of road and water that are mapped like parcels. */
+export const KINDS = ['land', 'road', 'water'] as const;
+export type ParcelKind = (typeof KINDS)[number];
+
 export interface Section {
   /** Name of its folder, and of its block in the record. */
   readonly name: string;
@@ -11,8 +15,8 @@ export interface Section {
   readonly title: string;
   /** The block as it is answered: an object, a list, or null. */
   readonly block: z.ZodType;
-  /** Kinds of parcel that may have it. */
-  readonly kinds: readonly ('land' | 'road' | 'water')[];
+  /** Kinds of parcel that it is made for. For the others the block is empty and its coverage is `not_applicable`. */
+  readonly kinds: readonly ParcelKind[];
   /** Where the record says whether its sources reach the place: in `meta.coverage`, or field by field in the block itself. */
   readonly coverage: 'meta' | 'block';
   /** Its files reach single places, so that coverage differs within a comune; not given: it is that of the comune, or what was found says it. */

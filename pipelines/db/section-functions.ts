@@ -1,4 +1,5 @@
 /** The functions by which a record finds its sections: written from the listing, so that no file names them one by one. */
+import { KINDS } from '../contract/section.ts';
 import { SECTION_NAMES, SECTIONS } from '../contract/sections.ts';
 import { parseSqlFile, readSectionFiles, type SqlFile } from '../contract/sql-files.ts';
 import { statementsOf } from './statements.ts';
@@ -20,16 +21,17 @@ export function sectionFunctions(): SqlFile {
   const cases = (statement: 'record' | 'reach' | 'row', called: string): { sql: string } => ({
     sql: SECTION_NAMES.filter((name) => written.has(`api.${called}_${name}`)).map((name) => `${sections(statement, { name, function: { sql: `${called}_${name}` } })};`).join('\n    '),
   });
+  const kinds = { sql: KINDS.map((kind) => sections('kind', { kind, sections: SECTIONS.filter((each) => each.kinds.includes(kind)).map(({ name }) => name) })).join('\n    ') };
   const covered = SECTIONS.filter(({ coverage }) => coverage === 'meta').map(({ name }) => name);
   const pointwise = SECTIONS.filter(({ reaches }) => reaches === 'points').map(({ name }) => name);
   return parseSqlFile(FILE, `-- purpose: the sections of a record, by name
 -- reads: none
--- writes: api.section_record, api.section_reached, api.section_columns, api.covered_sections, api.pointwise_sections, api.known_sections
+-- writes: api.section_record, api.section_reached, api.section_columns, api.is_applicable, api.covered_sections, api.pointwise_sections, api.known_sections
 -- grain: one call per section of a parcel
 -- crs: EPSG:4326
 
 ${sections('functions', {
-  records: cases('record', 'section'), reaches: cases('reach', 'coverage'), rows: cases('row', 'columns'), covered, pointwise, names: SECTION_NAMES,
+  records: cases('record', 'section'), reaches: cases('reach', 'coverage'), rows: cases('row', 'columns'), kinds, covered, pointwise, names: SECTION_NAMES,
 })};
 `);
 }

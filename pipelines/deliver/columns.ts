@@ -1,5 +1,6 @@
 /** Sections as columns of a table: names, types and what they mean, and the values of many parcels at once. */
 import { z } from 'zod';
+import { COVERAGE_MEANING } from '../contract/schemas.ts';
 import type { Section, FlatColumn } from '../contract/section.ts';
 import { chooseSections, SECTIONS, SECTION_NAMES } from '../contract/sections.ts';
 
@@ -13,16 +14,13 @@ export interface OutputColumn {
   readonly description: string;
 }
 
-/** Whether the files of a section reach the parcel, beside its columns. */
-const COVERAGE = 'mapped: what is empty here is none here; not_mapped: the files loaded do not reach here; not_loaded: there are none';
-
 /** Of a section, in the order in which `rowsOf` gives its cells. */
 export function columnsOf(sections: readonly string[]): readonly OutputColumn[] {
   return chosen(sections).flatMap((section) => {
     const named = (name: string): string => (section.name === 'basic' ? name : `${section.name}_${name}`);
     return [
       ...Object.entries(section.flat).map(([name, { type, of = name }]) => ({ name: named(name), type, description: meaningOf(section.block, of) })),
-      ...(isCovered(section) ? [{ name: named('coverage'), type: 'text' as const, description: COVERAGE }] : []),
+      ...(isCovered(section) ? [{ name: named('coverage'), type: 'text' as const, description: COVERAGE_MEANING }] : []),
     ];
   });
 }
@@ -53,7 +51,7 @@ function meaningOf(block: z.ZodType, path: string): string {
   let schema = plain(block);
   for (const step of path.split('.')) {
     if (schema instanceof z.ZodArray) {
-      if (step === 'length') return 'How many there are; null: not known';
+      if (step === 'length') return 'How many there are; null: not known, or not applicable';
       schema = plain(schema.element as z.ZodType);
       if (/^\d+$/.test(step)) continue;
     }

@@ -3,7 +3,7 @@
  * on both engines alike: one of them cannot write tiles, and the other one would not be much quicker.
  */
 import { firstFid } from '../contract/regions.ts';
-import type { MapLayer, RangeClass, Section, ValueClass } from '../contract/section.ts';
+import { KINDS, type MapLayer, type ParcelKind, type RangeClass, type Section, type ValueClass } from '../contract/section.ts';
 import { SECTIONS } from '../contract/sections.ts';
 import { boxOfTile, unitDegrees, vectorTile, type TileFeature, type TileNumber, type TileValue } from '../formats/vector-tile.ts';
 import { cellsOf, columnsOf, type Ask, type Cell, type OutputColumn } from './columns.ts';
@@ -24,7 +24,7 @@ export interface TileLayer {
   readonly minzoom: number;
   readonly maxzoom: number;
   /** Kinds of parcel that are in it; null: it is of comuni. */
-  readonly kinds: readonly string[] | null;
+  readonly kinds: readonly ParcelKind[] | null;
   /** The section that it draws, and how; null: drawings alone. */
   readonly section: { readonly name: string; readonly layer: MapLayer } | null;
   /** Names of what its features say, each with what it is. */
@@ -42,7 +42,7 @@ export const TILE_LAYERS: readonly TileLayer[] = [
   },
   { name: 'ground', title: 'Roads and water', ...between(ZOOMS.ground), kinds: ['road', 'water'], section: null, fields: PARCEL_FIELDS },
   {
-    name: 'parcels', title: 'Parcels', ...between(ZOOMS.parcels), kinds: ['land', 'road', 'water'], section: null,
+    name: 'parcels', title: 'Parcels', ...between(ZOOMS.parcels), kinds: KINDS, section: null,
     fields: { ...PARCEL_FIELDS, label: 'Number of the parcel, as the map shows it' },
   },
   ...SECTIONS.flatMap(layerOf),
@@ -92,9 +92,6 @@ function drawnParcels(ask: Ask, tile: TileNumber, kinds: readonly string[], sect
   return ask<Drawn>('select publication, facts, drawings, told from api.tile_parcels($1, $2, $3, $4, $5)', parameters);
 }
 
-/** Kinds of parcel that a map of a region has in one layer. */
-const ALL_KINDS = ['land', 'road', 'water'];
-
 /** Zooms at which a map of a region in one file has parcels: what is nearer is drawn from the last. */
 export const EXPORTED_ZOOMS = { comuni: ZOOMS.comuni[0], parcels: ZOOMS.parcels[0], last: ZOOMS.parcels[0] + 1 } as const;
 
@@ -117,7 +114,7 @@ export async function regionTile(ask: Ask, region: number, sections: readonly st
   if (outlines.facts !== null && outlines.drawings !== null) parts.push(vectorTile(tile, 'comuni', comuni(outlines.facts), outlines.drawings));
   if (tile.z >= EXPORTED_ZOOMS.parcels) {
     const drawn = SECTIONS.filter(({ name, layer }) => layer !== undefined && sections.includes(name)).map(({ name }) => name);
-    const { facts, drawings, told } = await drawnParcels(ask, tile, ALL_KINDS, drawn, [firstFid(region), firstFid(region + 1)]);
+    const { facts, drawings, told } = await drawnParcels(ask, tile, KINDS, drawn, [firstFid(region), firstFid(region + 1)]);
     if (facts !== null && drawings !== null) {
       const columns = columnsOf(drawn).map(({ name }) => name);
       const places = drawnNames(drawn).map(({ value, coverage }) => ({ value, at: columns.indexOf(value), coverage, coverageAt: columns.indexOf(coverage) }));
@@ -187,6 +184,8 @@ export interface Legend {
   readonly classes: readonly LegendClass[];
   readonly none: Readonly<Record<'label' | 'color', string>> | null;
   readonly not_mapped: Readonly<Record<'label' | 'color', string>> | null;
+  /** Kinds of parcel that the section is not made for. They are not in the layer. */
+  readonly not_applicable: readonly ParcelKind[];
 }
 
 const NUMBER = new Intl.NumberFormat('en');
@@ -196,13 +195,14 @@ const [NONE, NOT_MAPPED] = ['#ffffff', '#6b6b6b'];
 
 export const LEGENDS: readonly Legend[] = TILE_LAYERS.map(({ name, title, minzoom, maxzoom, kinds, section, fields }) => {
   const common = { name, title, minzoom, maxzoom, fields };
-  if (section === null) return { ...common, kind: kinds === null ? 'outline' : 'parcel', value: null, unit: null, classes: [], none: null, not_mapped: null };
+  if (section === null) return { ...common, kind: kinds === null ? 'outline' : 'parcel', value: null, unit: null, classes: [], none: null, not_mapped: null, not_applicable: [] };
   const { layer } = section;
   const isCategory = layer.classes.some((each) => 'value' in each);
   return {
     ...common, kind: isCategory ? 'category' : 'number', value: layer.title, unit: layer.unit ?? null,
     classes: isCategory ? (layer.classes as readonly ValueClass[]) : ranges(layer.classes),
     none: { label: layer.none, color: NONE }, not_mapped: { label: 'Not mapped: the files loaded do not reach here', color: NOT_MAPPED },
+    not_applicable: KINDS.filter((kind) => kinds?.includes(kind) === false),
   };
 });
 

@@ -6,10 +6,11 @@ import { statementsOf } from '../db/statements.ts';
 import type { Context } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
 import { findRegion, regionOfFid } from '../contract/regions.ts';
-import { tableOfSection } from '../contract/sections.ts';
+import { SECTIONS, tableOfSection } from '../contract/sections.ts';
 import { readSectionFiles, schemaOf, tableOf } from '../contract/sql-files.ts';
 import { productFiles } from '../plan/products.ts';
 import { publishedTables } from '../ledger/published.ts';
+import type { Session } from '../db/types.ts';
 import { provideInForce } from '../build/join.ts';
 import { runTableFile } from '../build/sweep.ts';
 import { providePublishedParcels } from '../db/register.ts';
@@ -40,6 +41,8 @@ export interface Evidence {
 export interface Explanation {
   readonly fid: number;
   readonly section: string;
+  /** Why the section has no value for this kind of parcel; null: it is made for this kind. */
+  readonly not_applicable: string | null;
   /** The files whose SQL ran again. */
   readonly rules: readonly string[];
   /** Rows that the rule gives now, and whether the published ones are the same. */
@@ -64,6 +67,13 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
   if (file === undefined) throw new Error(`sql/sections/${section} has no explain.sql`);
   const makers = productFiles(unit);
   const rules = file.reruns.flatMap((relation) => makers.filter(({ writes }) => writes.includes(relation)));
+  const unfit = await notApplicable(database, parcels.partition, fid, section);
+  if (unfit !== null) {
+    const relation = tableOfSection(section);
+    const standing = published.get(relation);
+    const rows = standing === undefined ? [] : await rowsOf(database, schemaOf(relation), standing.partition, fid);
+    return { fid, section, not_applicable: unfit, rules: [], rows: [], reproduced: rows.length === 0, evidence: [] };
+  }
   // The parcel itself is published as it was read: its rule is the fid register, which an explanation must not touch.
   const isBasic = file.reruns.includes('core.parcel');
   const inventory = await Inventory.read(database, sources);
@@ -95,9 +105,19 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
       const standing = published.get(relation);
       const before = standing === undefined ? [] : await rowsOf(session, schemaOf(relation), standing.partition, fid);
       const evidence = await session.query<Evidence & Record<string, unknown>>(statementsOf('operate')('evidence'), [fid]);
-      return { fid, section, rules: rules.map((rule) => rule.file), rows, reproduced: JSON.stringify(rows) === JSON.stringify(before), evidence };
+      return {
+        fid, section, not_applicable: null, rules: rules.map((rule) => rule.file), rows, reproduced: JSON.stringify(rows) === JSON.stringify(before), evidence,
+      };
     } finally {
       await session.query('rollback');
     }
   });
+}
+
+/** Returns a sentence if the section is not made for the kind of the parcel; null if it is, or if there is no such parcel. */
+async function notApplicable(session: Session, partition: string, fid: number, section: string): Promise<string | null> {
+  const kinds: readonly string[] = SECTIONS.find(({ name }) => name === section)?.kinds ?? [];
+  const [parcel] = (await rowsOf(session, 'core', partition, fid)) as readonly { readonly kind: string }[];
+  if (parcel === undefined || kinds.includes(parcel.kind)) return null;
+  return `this section is made for ${kinds.join(' and ')} parcels only; this parcel is ${parcel.kind}`;
 }

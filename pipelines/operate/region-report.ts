@@ -79,10 +79,13 @@ export interface ReportedTable {
   readonly seconds: number | null;
 }
 
-/** mapped; none: mapped, and nothing is there; partial: parts of it, or some of the maps; not_mapped: what is loaded does not reach it; not_loaded. */
-export type CoverageState = 'mapped' | 'none' | 'partial' | 'not_mapped' | 'not_loaded';
+/**
+ * mapped; none: mapped, and nothing is there; partial: parts of it, or some of the maps; not_mapped: what is loaded does not reach it; not_loaded;
+ * not_applicable: the section is made for none of the parcels asked.
+ */
+export const COVERAGE_STATES = ['mapped', 'none', 'partial', 'not_mapped', 'not_loaded', 'not_applicable'] as const;
 
-export const COVERAGE_STATES: readonly CoverageState[] = ['mapped', 'none', 'partial', 'not_mapped', 'not_loaded'];
+export type CoverageState = (typeof COVERAGE_STATES)[number];
 
 export interface SectionCoverage {
   readonly section: string;

@@ -7,11 +7,12 @@
  * with 8 decimals exactly. Corners inside a sheet are moved at random and shared by the parcels around them; corners on
  * the sheet's border stay, so a sheet fills its box exactly and never leaves its comune.
  */
+import type { ParcelKind } from '../contract/section.ts';
 import { MappaleError } from '../errors.ts';
 import { inTurn, itemAt, valueOf } from './items.ts';
 import { randomOf } from './random.ts';
 import type {
-  LonLat, ParcelKind, Random, SyntheticCell, SyntheticComune, SyntheticComuneCatastale, SyntheticParcel, SyntheticPolygon, SyntheticProvince,
+  LonLat, Random, SyntheticCell, SyntheticComune, SyntheticComuneCatastale, SyntheticParcel, SyntheticPolygon, SyntheticProvince,
   SyntheticRegion, SyntheticSheet,
 } from './region.ts';
 

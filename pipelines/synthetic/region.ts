@@ -2,6 +2,7 @@
  * A synthetic region, from which every source's `synthetic.ts` writes its files and computes the truth.
  * Everything follows from (parcels, seed): the same two numbers give the same bytes. Nothing here uses PostGIS.
  */
+import type { ParcelKind } from '../contract/section.ts';
 
 /** Longitude, latitude in degrees (RDN2008, EPSG:6706, which PROJ treats as WGS 84), at most 8 decimals. */
 export type LonLat = readonly [number, number];
@@ -71,8 +72,6 @@ export interface SyntheticSheet {
 
 /** Column, row. */
 export type SyntheticCell = readonly [number, number];
-
-export type ParcelKind = 'land' | 'road' | 'water';
 
 export interface SyntheticParcel {
   /** 0 … parcelCount − 1, in the order of writing. */

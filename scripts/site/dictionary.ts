@@ -68,7 +68,7 @@ function columnTable(columns: Readonly<Record<string, Column>>): string {
 }
 
 const COVERAGE: Readonly<Record<Section['coverage'], string>> = {
-  meta: 'whether the sources reach the place stands in <code>meta.coverage</code>: an empty block means “none here” only where it says <code>mapped</code>',
+  meta: 'whether the sources reach the place stands in <code>meta.coverage</code>: an empty block means “none here” only where it says <code>mapped</code>, and <code>not_applicable</code> stands for parcels of other kinds',
   block: 'whether the sources reach the place stands in the block itself, field by field',
 };
 

@@ -475,6 +475,7 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
     const link = linkOf(placed, perimeters);
     /** What the zone is called where it is quoted; null: it is no more. */
     const current = zoneByLink(link, eraOf(LAST));
+    const coverage = { valuation: current === null ? 'not_mapped' : 'mapped' };
     const semesters = [];
     for (let halfYear = WINDOW_FIRST; halfYear <= LAST; halfYear += 1) {
       const zona = zoneAt(parcel, link, halfYear);
@@ -491,6 +492,7 @@ function truth(region: SyntheticRegion): (parcel: SyntheticParcel) => Record<str
     }
     const { elements, price } = current === null ? { elements: [], price: null } : valuation(comune, current, zoneAt(parcel, link, LAST - 1), perimeters);
     return {
+      coverage,
       valuation: elements,
       valuation_history: { zone_current: current ?? placed, municipality_code: comune.belfiore, property_type: 'Abitazioni civili', condition: 'NORMALE', semesters },
       // Without incomes there is no section that could show the price.

@@ -381,6 +381,7 @@ declare
   v_fids int4[];
   v_belfiori text[];
   v_points geometry[];
+  v_kinds text[];
   -- With numbers that no parcel has. Of several nodes the one that alone has all parcels of a batch would be sent the whole statement with its functions, and
   -- lacks what they read; these lie on others.
   v_asked constant int4[] := p_fids || array(select -g.n from generate_series(1, 16) as g (n));
@@ -392,15 +393,17 @@ begin
     select
       p.fid,
       p.belfiore,
-      p.point
+      p.point,
+      p.kind
     from core.parcel p
     where p.fid = any (p_fids)
   )
   select
     array_agg(p.fid),
     array_agg(p.belfiore),
-    array_agg(p.point)
-  into v_fids, v_belfiori, v_points
+    array_agg(p.point),
+    array_agg(p.kind)
+  into v_fids, v_belfiori, v_points, v_kinds
   from parcel p;
   foreach v_section in array p_sections loop
     if v_section = any (api.covered_sections()) then
@@ -408,8 +411,9 @@ begin
         select
           p.fid,
           p.belfiore,
-          case when v_section = any (api.pointwise_sections()) then p.point end as point
-        from unnest(v_fids, v_belfiori, v_points) as p (fid, belfiore, point)
+          case when v_section = any (api.pointwise_sections()) then p.point end as point,
+          p.kind
+        from unnest(v_fids, v_belfiori, v_points, v_kinds) as p (fid, belfiore, point, kind)
       ),
       described as materialized (
         select
@@ -424,24 +428,25 @@ begin
           p.fid,
           p.belfiore,
           p.point,
+          p.kind,
           d.linked,
           coalesce(d.found, false) as found,
           d.cells,
-          dense_rank() over (order by core.region_of(p.fid), p.belfiore, p.point, d.linked, coalesce(d.found, false)) as kind
+          dense_rank() over (order by core.region_of(p.fid), p.belfiore, p.point, p.kind, d.linked, coalesce(d.found, false)) as likeness
         from parcel p
         left join described d on d.fid = p.fid
       ),
       -- Of parcels that are alike in all that decides it the coverage is asked once.
       covered as materialized (
         select
-          k.kind,
-          api.section_coverage(core.region_of(k.fid), k.belfiore, k.point, v_section, k.linked, k.found) as coverage
-        from (select distinct on (r.kind) r.* from row_of r) k
+          k.likeness,
+          api.section_coverage(core.region_of(k.fid), k.belfiore, k.point, k.kind, v_section, k.linked, k.found) as coverage
+        from (select distinct on (r.likeness) r.* from row_of r) k
       )
       select json_agg(json_build_array(r.fid, c.coverage, r.cells))
       into v_rows
       from row_of r
-      join covered c on c.kind = r.kind;
+      join covered c on c.likeness = r.likeness;
     else
       select json_agg(json_build_array(c.fid, null, c.cells))
       into v_rows

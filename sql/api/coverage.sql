@@ -1,5 +1,5 @@
 -- purpose: whether a section without anything means that there is nothing
--- reads: core.raster_tile, core.section_coverage, ledger.publication, ledger.attribution
+-- reads: core.raster_tile, core.section_coverage, ledger.publication, ledger.publication_table, ledger.attribution
 -- writes: api.comune_coverage, api.raster_reaches, api.section_coverage
 -- grain: one call per section of a parcel
 -- crs: EPSG:4326
@@ -22,7 +22,8 @@ begin
   if v_coverage is not null then
     return v_coverage;
   end if;
-  -- Nothing of the section is loaded, or the region was published by a version that did not note where its files reach.
+  -- Nothing of the section is loaded, unless the region was published by a version that did not note where its files reach. Then its sources say it, and
+  -- those may only help to place what another source lists.
   return (
     select case when count(*) > 0 then 'not_mapped' else 'not_loaded' end
     from ledger.publication u
@@ -30,6 +31,7 @@ begin
     where u.unit_code = p_region
       and u.state = 'current'
       and a.section = p_section
+      and not exists (select from ledger.publication_table t where t.publication_id = u.publication_id and t.relation = 'core.section_coverage')
   );
 end
 $$;
@@ -48,15 +50,25 @@ end
 $$;
 comment on function api.raster_reaches(text, int4, geometry) is 'Whether a point (EPSG:4326) of a region lies in a raster of a section; null: none is loaded';
 
-create or replace function api.section_coverage(p_region int4, p_belfiore text, p_point geometry, p_section text, p_linked bool, p_found bool) returns text
+create or replace function api.section_coverage(
+  p_region int4, p_belfiore text, p_point geometry, p_kind text, p_section text, p_linked bool, p_found bool
+) returns text
 language plpgsql stable as $$
 declare
-  -- Tiles and segments reach across the borders of what they cover: what is found says nothing of the rest.
-  v_reached constant text := api.section_reached(p_section, p_region, p_belfiore, p_point);
+  v_reached text;
 begin
+  if not api.is_applicable(p_section, p_kind) then
+    return 'not_applicable';
+  end if;
+  -- Tiles and segments reach across the borders of what they cover: what is found says nothing of the rest.
+  v_reached := api.section_reached(p_section, p_region, p_belfiore, p_point);
   return case
     -- Of rasters each parcel is asked: where it has no row its cells may be empty, or the file may have left before it came.
     when v_reached = 'as_found' then case when p_linked then 'mapped' when not p_linked then 'not_mapped' else 'not_loaded' end
+    -- The source divides all land: where nothing was found it is silent, also within a comune of which it speaks.
+    when v_reached = 'if_found' and not coalesce(p_linked, p_found, false) then
+      case api.comune_coverage(p_region, p_section, p_belfiore) when 'not_loaded' then 'not_loaded' else 'not_mapped' end
+    when v_reached = 'if_found' then 'mapped'
     when v_reached <> 'not_loaded' then v_reached
     when coalesce(p_linked, p_found) then 'mapped'
     when not p_linked then 'not_mapped'
@@ -64,4 +76,4 @@ begin
   end;
 end
 $$;
-comment on function api.section_coverage(int4, text, geometry, text, bool, bool) is 'Coverage of a section at a parcel of a region, comune and point (EPSG:4326): mapped: null or [] means none here; not_mapped: the files loaded say nothing here; not_loaded: there are none. p_linked: what the section found says itself whether its files reach the parcel; null: it does not say. p_found: it found something';
+comment on function api.section_coverage(int4, text, geometry, text, text, bool, bool) is 'Coverage of a section at a parcel of a region, comune, point (EPSG:4326) and kind (null: any). not_applicable: the section is not made for this kind of parcel; mapped: null or [] means none here; not_mapped: the files loaded say nothing here; not_loaded: there are none. p_linked: whether the files of the section reach the parcel, as the section reports it; null: it does not report it. p_found: whether the section has a value';

@@ -36,7 +36,7 @@ begin
     -- Added as text: jsonb, which could add members, would sort them.
     v_facts := left(v_facts, -1) || ',"' || p_section || '":' || v_block || case
       when p_section = any (api.covered_sections()) then ',"coverage":"'
-        || api.section_coverage(core.region_of(p_fid), v_found.belfiore, v_found.point, p_section, v_section.linked, v_block not in ('null', '[]')) || '"'
+        || api.section_coverage(core.region_of(p_fid), v_found.belfiore, v_found.point, v_found.kind, p_section, v_section.linked, v_block not in ('null', '[]')) || '"'
       else ''
     end || '}';
   end if;

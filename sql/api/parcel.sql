@@ -109,7 +109,7 @@ begin
     -- Of the others the block says it itself.
     if v_section = any (v_covered) then
       v_coverage := v_coverage || ',"' || v_section || '":"'
-        || api.section_coverage(v_region, v_basic.belfiore, v_basic.point, v_section, v_found.linked, v_shown not in ('null', '[]')) || '"';
+        || api.section_coverage(v_region, v_basic.belfiore, v_basic.point, v_basic.kind, v_section, v_found.linked, v_shown not in ('null', '[]')) || '"';
     end if;
   end loop;
   return v_record

@@ -139,7 +139,7 @@ begin
   group by n.section, n.part;
 end
 $$;
-comment on function api.quality_answers(int4[]) is 'What the records of some parcels say of what covers them: of each section, and of each map of a section that says it itself (part), how many parcels got which answer: mapped, partial, not_mapped, not_loaded';
+comment on function api.quality_answers(int4[]) is 'What the records of some parcels say of what covers them: of each section, and of each map of a section that says it itself (part), how many parcels got which answer: mapped, partial, not_mapped, not_loaded, not_applicable';
 
 create or replace function api.quality_rows(p_region int4, p_belfiore text, p_section text, p_part text) returns int8
 language plpgsql stable as $$
@@ -199,10 +199,11 @@ begin
             'section', c.section,
             'map', nullif(c.part, ''),
             'state', case
-              when c.mapped = cardinality(v_fids) and c.rows = 0 then 'none'
-              when c.mapped = cardinality(v_fids) then 'mapped'
+              when c.asked = 0 then 'not_applicable'
+              when c.mapped = c.asked and c.rows = 0 then 'none'
+              when c.mapped = c.asked then 'mapped'
               when c.mapped + c.partly > 0 then 'partial'
-              when c.not_loaded = cardinality(v_fids) then 'not_loaded'
+              when c.not_loaded = c.asked then 'not_loaded'
               else 'not_mapped'
             end,
             'rows', c.rows,
@@ -217,6 +218,8 @@ begin
           a.section,
           a.part,
           a.answers,
+          -- Parcels that the section is not made for say nothing about the comune.
+          cardinality(v_fids) - coalesce((a.answers ->> 'not_applicable')::int4, 0) as asked,
           coalesce((a.answers ->> 'mapped')::int4, 0) as mapped,
           coalesce((a.answers ->> 'partial')::int4, 0) as partly,
           coalesce((a.answers ->> 'not_loaded')::int4, 0) as not_loaded,
@@ -228,7 +231,7 @@ begin
   );
 end
 $$;
-comment on function api.quality_coverage(int4, text) is 'What covers a comune: of each section, or each map of one that says it by map, a state. mapped; none: mapped, and nothing is there; partial: parts of it, or some of the maps; not_mapped: what is loaded does not reach it; not_loaded: nothing is. As the records of the parcels say it that api.quality_parcels chooses; rows as the quality gate counted them';
+comment on function api.quality_coverage(int4, text) is 'What covers a comune: of each section, or each map of one that says it by map, a state. mapped; none: mapped, and nothing is there; partial: parts of it, or some of the maps; not_mapped: what is loaded does not reach it; not_loaded: nothing is; not_applicable: the section is made for none of the parcels asked. As the records of the parcels say it that api.quality_parcels chooses; rows as the quality gate counted them';
 
 create or replace function api.quality_files(p_region int4, p_names text[]) returns json
 language plpgsql stable as $$

@@ -1,22 +1,36 @@
 -- purpose: which comuni the files of a section speak of
--- version: 3
--- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, layer.land_use_piece, layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, core.quoted_comune, core.declared_income, core.census_figures, core.comune_register, core.access_point, core.point_of_interest
+-- version: 4
+-- reads: layer.omi_quotation, layer.income, layer.census_section, layer.accesso, layer.land_use_piece, layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, core.quoted_comune, core.declared_income, core.comune_register, core.access_point, core.point_of_interest
 -- writes: core.section_coverage
 -- grain: one row per section and comune that its files speak of, and one per section of which anything is loaded
 -- crs: none
 
--- Comuni of the census bases, drawn and counted, with the codes of their edition.
-create table census_comune as
-select distinct s.istat_code
-from census_section s
-where left(s.section_id, -7) in (select left(section_id, -7) from census_figures);
-
-create view point_section as
+-- The lists of each section of points.
+create view point_list as
 select
-  case when category = 'culture' then 'cultural_heritage' else 'poi' end as section,
-  belfiore,
-  regions_reached
-from point_of_interest;
+  section,
+  category
+from (
+  values
+    ('poi', 'school'),
+    ('poi', 'pharmacy'),
+    ('poi', 'fuel'),
+    ('cultural_heritage', 'culture')
+) as v (section, category);
+
+create view listed_comune as
+select
+  category,
+  belfiore
+from point_of_interest
+where belfiore is not null
+union
+-- A file that reaches 15 of the 20 regions is a list of Italy: where it names nothing, there is nothing.
+select
+  p.category,
+  r.belfiore
+from (select category from point_of_interest group by category having max(regions_reached) >= 15) p
+cross join (select distinct belfiore from comune_register) r;
 
 create table section_coverage as
 with spoken as (
@@ -34,34 +48,19 @@ with spoken as (
   from declared_income
   where cap is null
   union all
-  -- A comune of today whole: with all comuni of the bases that have been merged into it since.
-  select
-    v.section,
-    r.belfiore
-  from comune_register r
-  left join census_comune c on c.istat_code = r.old_istat_code
-  cross join (values ('demographics'), ('population')) as v (section)
-  group by v.section, r.belfiore
-  having bool_or(c.istat_code is not null)
-    and coalesce(bool_and(c.istat_code is not null) filter (where r.event_date > date '2021-12-31'), true)
-  union all
   select
     'address',
     belfiore
   from access_point
   union all
+  -- All of its lists: without one of pharmacies nobody knows that there is none.
   select
-    section,
-    belfiore
-  from point_section
-  where belfiore is not null
-  union all
-  -- A file that reaches 15 of the 20 regions is a list of Italy: where it names nothing, there is nothing.
-  select
-    p.section,
-    r.belfiore
-  from (select section from point_section group by section having max(regions_reached) >= 15) p
-  cross join (select distinct belfiore from comune_register) r
+    l.section,
+    c.belfiore
+  from point_list l
+  join listed_comune c on c.category = l.category
+  group by l.section, c.belfiore
+  having count(*) = (select count(*) from point_list a where a.section = l.section)
 ),
 loaded as (
   select section
@@ -71,6 +70,7 @@ loaded as (
   select 'economics'
   where exists (select from income)
   union all
+  -- Where it is mapped, the figures of each census section say.
   select section
   from (values ('demographics'), ('population')) as v (section)
   where exists (select from census_section)

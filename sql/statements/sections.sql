@@ -46,7 +46,16 @@ begin
   end case;
 end
 $$;
-comment on function api.section_reached(text, int4, text, geometry) is 'Whether the files of a section reach a point (EPSG:4326) of a comune, by a rule of its own: mapped, not_mapped, not_loaded; as_found: the section says it of each parcel; null: it has none';
+comment on function api.section_reached(text, int4, text, geometry) is 'Whether the files of a section reach a point (EPSG:4326) of a comune, by a rule of its own: mapped, not_mapped, not_loaded; as_found: the section says it of each parcel; if_found: only where the section has a value; null: it has none';
+
+create or replace function api.is_applicable(p_section text, p_kind text) returns bool
+language sql immutable parallel safe as $$
+  select case p_kind
+    :"kinds"
+    else true
+  end
+$$;
+comment on function api.is_applicable(text, text) is 'Whether a section is made for a kind of parcel (land, road, water); null as a kind: true';
 
 create or replace function api.section_columns(p_section text, p_fids int4[])
 returns table (fid int4, linked bool, found bool, cells json)
@@ -82,6 +91,9 @@ when :'name' then v_found := api.:"function"(p_fid);
 
 -- statement: reach
 when :'name' then return api.:"function"(p_region, p_belfiore, p_point);
+
+-- statement: kind
+when :'kind' then p_section = any (array[:'sections'])
 
 -- statement: row
 when :'name' then return query select * from api.:"function"(p_fids);

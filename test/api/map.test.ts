@@ -272,12 +272,13 @@ describeEngines('the pages', (engine) => {
 
     it('draw each section with its legend, from its tiles', async () => {
       const page = await open(closeTo(known));
-      const { layers } = (await (await fetch(`${origin}${BASE}/map/overview.json`)).json()) as { layers: { name: string; kind: string; classes: { color: string; label: string }[] }[] };
+      const { layers } = (await (await fetch(`${origin}${BASE}/map/overview.json`)).json()) as { layers: { name: string; kind: string; classes: { color: string; label: string }[]; not_applicable: string[] }[] };
       const drawn = layers.filter(({ kind }) => kind === 'category' || kind === 'number');
       expect(await page.locator('#choices input').count()).toBe(drawn.length + 2);
-      for (const { name, classes } of drawn) {
+      for (const { name, classes, not_applicable: others } of drawn) {
         await page.locator(`#choices input[value=${name}]`).check();
-        expect(await page.locator('#legend li').count(), name).toBe(classes.length + 2);
+        expect(await page.locator('#legend li').count(), name).toBe(classes.length + 2 + (others.length > 0 ? 1 : 0));
+        if (others.length > 0) expect(await page.locator('#legend li').last().textContent(), name).toBe('Not applicable: road, water');
         expect(new URL(page.url()).hash).toContain(`layer=${name}`);
         // Of others there may be nothing at this place.
         const colours = classes.map(({ color }) => color);
@@ -320,7 +321,7 @@ describeEngines('the pages', (engine) => {
       expect(await page.evaluate("[...document.querySelectorAll('#told .value, #told td.number')].filter((cell) => getComputedStyle(cell).whiteSpace !== 'nowrap').map((cell) => cell.textContent)")).toEqual([]);
       expect(await pale(page, '#told *')).toEqual([]);
       // The same record as if a source did not reach the place, and as if it did and there were nothing.
-      const states = ['mapped', 'not_mapped', 'not_loaded'];
+      const states = ['mapped', 'not_mapped', 'not_loaded', 'not_applicable'];
       const looks = [];
       const record = (await service.ask(`/parcels/${known.fid}`, { key })).body as { meta: { coverage: Record<string, string> } };
       let state = '';
@@ -335,6 +336,15 @@ describeEngines('the pages', (engine) => {
       expect(new Set(looks).size).toBe(states.length);
       await page.locator('[data-section=poi]').scrollIntoViewIfNeeded();
       await picture(page, 'absent');
+      // Of a road, sections that are made for land are not applicable.
+      const [road] = await service.database.query<{ fid: number }>("select fid from core.parcel where kind = 'road' order by fid limit 1");
+      await page.locator('#query').fill(String(road!.fid));
+      await page.locator('#query').press('Enter');
+      await page.locator('[data-section=address] [data-state=not_applicable]').waitFor();
+      for (const { name, kinds } of SECTIONS) {
+        expect([name, await page.locator(`[data-section=${name}] [data-state=not_applicable]`).count()]).toEqual([name, kinds.includes('road') ? 0 : 1]);
+      }
+      expect(await page.locator('[data-section=address] .absent').textContent()).toBe('Not applicableThis section is not made for parcels of this kind.');
       await page.context().close();
     });
 
@@ -361,6 +371,7 @@ describeEngines('the pages', (engine) => {
       expect(await page.locator('#choices input:checked').getAttribute('value')).toBe('land_cover');
       expect(await page.locator('[data-section=basic] .source').textContent()).toMatch(/^Fonte: /);
       expect(await page.locator('#legend h2').textContent()).toBe('Copertura del suolo, primo livello');
+      expect(await page.locator('#legend li').last().textContent()).toBe('Non pertinente: strada, acqua');
       expect(await page.evaluate("[...document.querySelectorAll('[data-word]')].filter((each) => each.textContent === '').length")).toBe(0);
       for (const { name, map } of SECTIONS) expect(await page.locator(`[data-section=${name}] h3`).textContent(), name).toContain(map.italian?.title ?? 'no title in Italian');
       await picture(page, 'italian');

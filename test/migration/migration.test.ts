@@ -4,6 +4,7 @@ import type { Context } from '../../pipelines/run/context.ts';
 import type { Database } from '../../pipelines/db/index.ts';
 import { rollback } from '../../pipelines/build/publish.ts';
 import { withRun } from '../../pipelines/ledger/ledger.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
 import { explain } from '../../pipelines/operate/explain.ts';
 import { isDone, staleOf } from '../../pipelines/plan/plan.ts';
 import { outlook, refresh } from '../../pipelines/run/refresh.ts';
@@ -62,6 +63,17 @@ for (const name of FIXTURES) {
         expect(found).toEqual([]);
       } finally {
         await service.close();
+      }
+    });
+
+    it('reports not_applicable for roads that the earlier version published', async () => {
+      const records = await database.query<{ kind: string; coverage: Record<string, string> }>(
+        "select p.kind, api.parcel(p.fid, $1)::json #> '{meta,coverage}' as coverage from core.parcel p where p.fid in (select min(q.fid) from core.parcel q group by q.kind)", [SECTION_NAMES],
+      );
+      expect(records.map(({ kind }) => kind).sort()).toEqual(['land', 'road']);
+      for (const { kind, coverage } of records) {
+        const unfit = Object.entries(coverage).filter(([, word]) => word === 'not_applicable').map(([section]) => section);
+        expect([kind, unfit]).toEqual([kind, kind === 'land' ? [] : SECTION_NAMES.filter((section) => !['basic', 'risk', 'subsidence', 'coastal_erosion'].includes(section))]);
       }
     });
 

@@ -3,8 +3,10 @@ import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Context } from '../../pipelines/run/context.ts';
 import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { refresh } from '../../pipelines/run/refresh.ts';
 import { describeDatabase } from '../harness/database.ts';
+import { testEnvironment } from '../harness/environment.ts';
 import { contextOn, syntheticFiles, loadOptions } from '../harness/region.ts';
 import { rolledBack } from '../harness/rolled-back.ts';
 
@@ -34,22 +36,23 @@ describeDatabase('the coverage of a section', (engine) => {
         create table fuel_station ();
         create table cultural_place ();
         create table point_of_interest (category text, belfiore text, regions_reached int2);
-        create table census_section (section_id text, istat_code text);
+        create table census_section (section_id text);
         create table quoted_comune (belfiore text, half_year int2, perimeter_half_year int2);
         create table declared_income (belfiore text, cap text);
-        create table census_figures (section_id text);
         create table comune_register (old_istat_code text, belfiore text, event_date date);
         insert into comune_register values ('094001', 'Z001', null), ('094002', 'Z002', null), ('094003', 'Z003', null);
         create table access_point (belfiore text);
         create table section.valuation_14 partition of section.valuation for values from (1400000000) to (1500000000);
         create table section.valuation_history_14 partition of section.valuation_history for values from (1400000000) to (1500000000);
+        create table core.census_figures_14 partition of core.census_figures for values in (14);
+        create table section.population_14 partition of section.population for values from (1400000000) to (1500000000);
         create table section.demographics_14 partition of section.demographics for values from (1400000000) to (1500000000);
         create table core.section_coverage_14 partition of core.section_coverage for values in (14);
         ${statements}`, 'test');
     await session.script(sql('sql/core/section_coverage.sql'), 'sql/core/section_coverage.sql');
     await session.script('insert into core.section_coverage_14 select * from section_coverage', 'test');
     const rows = await session.query<{ section: string; coverage: string }>(
-      `select s.section, api.section_coverage(14, 'Z00' || n, null, s.section, (api.section_record(s.section, 1400000000 + n)).linked, null) as coverage
+      `select s.section, api.section_coverage(14, 'Z00' || n, null, 'land', s.section, (api.section_record(s.section, 1400000000 + n)).linked, null) as coverage
          from unnest($1::text[]) with ordinality as s (section, nth) cross join generate_series(1, 3) as n order by s.nth, n`, [sections],
     );
     return Object.fromEntries(sections.map((section) => [section, rows.filter((row) => row.section === section).map(({ coverage }) => coverage)]));
@@ -58,7 +61,7 @@ describeDatabase('the coverage of a section', (engine) => {
   it('of a section without any release is not_loaded, and not_mapped where what is loaded speaks of other comuni', async () => {
     expect(await said('')).toEqual(Object.fromEntries(COVERED.map((section) => [section, ['not_loaded', 'not_loaded', 'not_loaded']])));
     const other = 'insert into omi_quotation default values; insert into income default values; insert into accesso default values;';
-    expect(await said(`${other} insert into census_section values ('150630000001', '063001');`, ['valuation', 'valuation_history', 'economics', 'demographics', 'address'])).toEqual({
+    expect(await said(`${other} insert into census_section values ('150630000001');`, ['valuation', 'valuation_history', 'economics', 'demographics', 'address'])).toEqual({
       valuation: ['not_mapped', 'not_mapped', 'not_mapped'], valuation_history: ['not_mapped', 'not_mapped', 'not_mapped'], economics: ['not_mapped', 'not_mapped', 'not_mapped'],
       demographics: ['not_mapped', 'not_mapped', 'not_mapped'], address: ['not_mapped', 'not_mapped', 'not_mapped'],
     });
@@ -82,23 +85,30 @@ describeDatabase('the coverage of a section', (engine) => {
     expect(await said("insert into income default values; insert into declared_income values ('Z001', null), ('Z002', '86001');", ['economics'])).toEqual({ economics: ['mapped', 'not_mapped', 'not_mapped'] });
   });
 
-  it('of the census: a comune drawn and counted, whole: with all that were merged into it after the bases', async () => {
-    expect(await said(`
-      insert into comune_register values ('094091', 'Z002', '2024-01-01'), ('094092', 'Z003', '2024-01-01'), ('094093', 'Z001', '1928-01-01');
-      insert into census_section values ('940010000001', '094001'), ('940020000001', '094002'), ('940910000001', '094091'), ('940030000001', '094003');
-      insert into census_figures values ('940010000001'), ('940020000001'), ('940910000001'), ('940030000001');`, ['demographics'])).toEqual({ demographics: ['mapped', 'mapped', 'not_mapped'] });
-    expect(await said("insert into census_section values ('940010000001', '094001'); insert into census_figures values ('940020000001');", ['demographics'])).toEqual({ demographics: ['not_mapped', 'not_mapped', 'not_mapped'] });
+  it('of the census: mapped where the section of the parcel has figures, not_mapped where it has none and where the parcel is in no section', async () => {
+    const placed = `
+      insert into section.demographics_14 values (1400000001, '940010000001', 0.5), (1400000002, '940010000002', 0.5);
+      insert into core.census_figures_14 select (jsonb_populate_record(null::core.census_figures, (
+        select jsonb_object_agg(c.column_name, 1) from information_schema.columns c where c.table_schema = 'core' and c.table_name = 'census_figures'
+      ) || '{"region_code": 14, "section_id": "940010000001"}')).*;
+      insert into section.population_14 (fid, section_id, estimated, areal, estimation_method) values (1400000001, '940010000001', 1.5, 1.5, 'areal');`;
+    expect(await said(`insert into census_section values ('940010000001'), ('940010000002'); ${placed}`, ['demographics', 'population']))
+      .toEqual({ demographics: ['mapped', 'not_mapped', 'not_mapped'], population: ['mapped', 'not_mapped', 'not_mapped'] });
+    // Other regions are loaded, and this one was published without the census.
+    expect(await said('', ['demographics', 'population'])).toEqual({ demographics: ['not_loaded', 'not_loaded', 'not_loaded'], population: ['not_loaded', 'not_loaded', 'not_loaded'] });
   });
 
-  it('of the census: not_mapped for the parcel in a section of which no figures are published', async () => {
-    expect(await said(`insert into census_section values ('940010000001', '094001'); insert into census_figures values ('940010000002');
-      insert into section.demographics_14 values (1400000001, '940010000001', 0.5);`, ['demographics'])).toEqual({ demographics: ['not_mapped', 'not_mapped', 'not_mapped'] });
-  });
-
-  it('of points: a comune that a list names, whatever it is a list of; all of them where the list is one of Italy', async () => {
+  it('of points: a comune that every list of the section names; all of them where the lists are of Italy', async () => {
     const points = 'insert into school default values; insert into fuel_station default values; insert into cultural_place default values;';
-    expect(await said(`${points} insert into point_of_interest values ('school', 'Z001', 1), ('fuel', 'Z002', 2), ('fuel', null, 2), ('culture', 'Z003', 19);`, ['poi', 'cultural_heritage']))
-      .toEqual({ poi: ['mapped', 'mapped', 'not_mapped'], cultural_heritage: ['mapped', 'mapped', 'mapped'] });
+    // Of the second comune nobody lists the schools.
+    expect(await said(`${points} insert into point_of_interest values ('school', 'Z001', 1), ('fuel', 'Z001', 2), ('fuel', 'Z002', 2), ('fuel', null, 2), ('pharmacy', 'Z003', 19), ('culture', 'Z003', 19);`, ['poi', 'cultural_heritage']))
+      .toEqual({ poi: ['mapped', 'not_mapped', 'not_mapped'], cultural_heritage: ['mapped', 'mapped', 'mapped'] });
+    // The lists of any two categories say nothing about the third.
+    const lists = ['school', 'pharmacy', 'fuel'];
+    const absent = randomOf('lists of points', testEnvironment().seed).pick(lists);
+    const two = lists.filter((category) => category !== absent).map((category) => `('${category}', 'Z001', 20)`).join(', ');
+    expect([absent, await said(`${points} insert into point_of_interest values ${two};`, ['poi'])]).toEqual([absent, { poi: ['not_mapped', 'not_mapped', 'not_mapped'] }]);
+    expect(await said(`${points} insert into point_of_interest values ${two}, ('${absent}', 'Z002', 18);`, ['poi'])).toEqual({ poi: ['mapped', 'mapped', 'mapped'] });
     expect(await said(points, ['poi', 'cultural_heritage'])).toEqual({ poi: ['not_mapped', 'not_mapped', 'not_mapped'], cultural_heritage: ['not_mapped', 'not_mapped', 'not_mapped'] });
   });
 

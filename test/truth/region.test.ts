@@ -10,7 +10,7 @@ import type { SyntheticRegion, SyntheticParcel } from '../../pipelines/synthetic
 import { loadSources } from '../../pipelines/contract/registry.ts';
 import { loadSynthetic } from '../../pipelines/synthetic/synthetic.ts';
 import { regionOfFid } from '../../pipelines/contract/regions.ts';
-import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
+import { SECTION_NAMES, SECTIONS } from '../../pipelines/contract/sections.ts';
 import { refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
 import { describeDatabase, describeEngines } from '../harness/database.ts';
 import { testEnvironment } from '../harness/environment.ts';
@@ -22,6 +22,8 @@ const REGIONS = [
   { name: 'Molise with the density of Italy', code: 14, parcels: 1_200, seed: 6, dense: false, repaired: 1 },
   { name: 'Trentino-Alto Adige', code: 4, parcels: 900, seed: 5, dense: true, repaired: 0 },
 ] as const;
+
+const COVERED = SECTIONS.filter(({ coverage }) => coverage === 'meta').map(({ name }) => name);
 
 type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 type JsonObject = Record<string, Json>;
@@ -86,6 +88,19 @@ function merge(a: JsonObject, b: JsonObject): JsonObject {
 
 function isObject(value: Json | undefined): value is JsonObject {
   return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Sections that the contract (2, 6) makes for roads and waters, too. */
+const OF_EVERY_KIND = ['basic', 'risk', 'subsidence', 'coastal_erosion'];
+/** Sections whose source divides all land: a parcel without a value is in a place where the source is silent. */
+const DIVIDING = ['demographics', 'population', 'economics'];
+
+/** The word for the coverage of a section at a parcel, by the generator: its sources report it, or it follows from the value. */
+function coverageOf(region: SyntheticRegion, section: string, parcel: SyntheticParcel, expected: JsonObject): Json {
+  if (parcel.kind !== 'land' && !OF_EVERY_KIND.includes(section)) return 'not_applicable';
+  if (section === 'solar') return buildingSource(region, parcel.comune) === null ? 'not_mapped' : 'mapped';
+  if (DIVIDING.includes(section)) return told(expected[section]) === null ? 'not_mapped' : 'mapped';
+  return ((expected['coverage'] ?? {}) as JsonObject)[section] ?? 'mapped';
 }
 
 /** A section of which no part says anything is none. */
@@ -201,6 +216,7 @@ describe.each(REGIONS)('$name', ({ name, code, parcels: count, seed, dense, repa
     const wrong = new Map<string, { count: number; example: string }>();
     const seen = new Map<string, number>();
     const lines: string[] = [];
+    const words = new Set<string>();
     const batch: SyntheticParcel[] = [];
     const compare = async (): Promise<void> => {
       const rows = await context.database.query<{ reference: string; record: JsonObject }>(
@@ -221,8 +237,11 @@ describe.each(REGIONS)('$name', ({ name, code, parcels: count, seed, dense, repa
             if (!empty) seen.set(section, (seen.get(section) ?? 0) + 1);
             found.push(...differences(section, wanted, record[section]));
           }
-          for (const [section, wanted] of Object.entries((expected['coverage'] ?? {}) as JsonObject)) {
-            found.push(...differences(`coverage.${section}`, wanted, ((record['meta'] as JsonObject)['coverage'] as JsonObject)[section]));
+          const coverage = (record['meta'] as JsonObject)['coverage'] as JsonObject;
+          for (const section of COVERED) {
+            const word = coverageOf(files.region, section, parcel, expected);
+            words.add(`${parcel.kind} ${String(word)}`);
+            found.push(...differences(`coverage.${section}`, word, coverage[section]));
           }
           if (isObject(record['economics'] ?? null)) found.push(...differences('economics.affordability_index', affordability(expected), (record['economics'] as JsonObject)['affordability_index']));
         }
@@ -242,6 +261,10 @@ describe.each(REGIONS)('$name', ({ name, code, parcels: count, seed, dense, repa
     expect(Object.fromEntries(wrong)).toEqual({});
     // A comparison of nothing with nothing proves nothing: every section must speak for many parcels.
     for (const section of SECTION_NAMES.filter((name) => name !== 'basic')) expect(seen.get(section) ?? 0, section).toBeGreaterThan(dense ? 100 : 20);
+    const kinds = [...new Set([...files.region.parcels()].map(({ kind }) => kind))];
+    expect(kinds.length, 'kinds of parcel').toBe(code === 4 ? 1 : 3);
+    for (const kind of kinds) for (const word of kind === 'land' ? ['mapped', 'not_mapped'] : ['mapped', 'not_applicable']) expect(words).toContain(`${kind} ${word}`);
+    expect(words).not.toContain('land not_applicable');
     answers.set(`${name}: ${engine.name}`, lines);
   }, 900_000);
 }));

@@ -4,7 +4,7 @@ import { button, element, link } from './elements.js';
 import { ELSEWHERE, SECTIONS } from './sections.js';
 import { Refusal } from './interface.js';
 import { currentLanguage, dateOf, hasWord, numberOf, refusalInWords, t } from './words.js';
-import { BLANK, hasParcels, shade, shareCovered, STATES } from './view.js';
+import { BLANK, GROUND, hasParcels, shade, shareCovered, STATES } from './view.js';
 
 /**
  * @typedef {{ title: string, words?: Record<string, string>, units?: Record<string, string>, codes?: string[], first?: string[], fields: Record<string, string>,
@@ -230,8 +230,9 @@ function evidenceOf({ value, measure, unit, source, vintage, file, member, posit
   ]);
 }
 
-/** What `mappale explain` says, in the words of the page. @param {{ rows: any[], reproduced: boolean, evidence: Evidence[] }} explanation @param {Panel} panel */
-function explanationOf({ rows, reproduced, evidence }, panel) {
+/** What `mappale explain` says, in the words of the page. @param {{ not_applicable: string | null, rows: any[], reproduced: boolean, evidence: Evidence[] }} explanation @param {Panel} panel */
+function explanationOf({ not_applicable: notApplicable, rows, reproduced, evidence }, panel) {
+  if (notApplicable !== null) return [element('p', { class: 'ran', 'data-reproduced': String(reproduced) }, [t('not_applicableWhy')])];
   /** @type {Map<string, Evidence[]>} */
   const groups = new Map();
   for (const found of evidence) groups.set(found.rule, [...groups.get(found.rule) ?? [], found]);
@@ -375,7 +376,7 @@ function filesOf({ files }) {
 /** @param {import('./view.js').Comune} comune @param {{ close: () => void, zoom: () => void }} told */
 export function tellComune(comune, told) {
   const { name, belfiore, istat_code: istat, parcels, coverage } = comune;
-  const sections = Object.entries(coverage);
+  const sections = Object.entries(coverage).filter(([, state]) => state !== 'not_applicable');
   return [
     element('header', {}, [
       button('×', told.close, { class: 'plain close', 'aria-label': t('close') }),
@@ -450,6 +451,7 @@ export function legendOf(layer, covered, shades, hasBlank) {
     const rows = layer.classes.map((each) => legendRow(each.color, told(each.label) ?? (isItalian && each.value === undefined && /[a-z]/i.test(each.label) ? rangeOf(each) : each.label)));
     if (layer.none !== null) rows.push(legendRow(layer.none.color, told(layer.none.label) ?? layer.none.label));
     rows.push(legendRow('', t('not_mapped'), 'hatched'));
+    if (layer.not_applicable.length > 0) rows.push(legendRow(shade(GROUND), `${t('not_applicable')}: ${layer.not_applicable.map((kind) => t(kind)).join(', ')}`));
     const title = layer.value ?? layer.title;
     const unit = layer.unit === null ? null : told(layer.unit) ?? inLanguage(layer.unit);
     return [element('h2', {}, [[told(title) ?? title, unit].filter(Boolean).join(', ')]), element('ul', {}, rows)];

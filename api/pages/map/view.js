@@ -7,7 +7,8 @@ import { t } from './words.js';
 /**
  * @typedef {{ value?: string | number | boolean, from?: number | null, to?: number | null, label: string, color: string }} Class
  * @typedef {{ name: string, title: string, kind: 'outline' | 'parcel' | 'category' | 'number', minzoom: number, maxzoom: number,
- *   unit: string | null, value: string | null, classes: Class[], none: Class | null, not_mapped: Class | null }} Layer
+ *   unit: string | null, value: string | null, classes: Class[], none: Class | null, not_mapped: Class | null,
+ *   not_applicable: ('land' | 'road' | 'water')[] }} Layer
  * @typedef {{ belfiore: string, name: string | null, istat_code: string | null, parcels: number | null, bbox: [number, number, number, number] | null,
  *   outline: GeoJSON.Geometry | null, isBox: boolean, coverage: Record<string, string>, region: number }} Comune
  */
@@ -36,13 +37,15 @@ export const COVERED = [
 export const STATES = {
   mapped: { light: '#4a90c4', dark: '#3f86bd' }, partial: { light: '#b9d6ea', dark: '#2b5577' }, not_mapped: { light: '#d5d8dc', dark: '#3a424c' }, not_loaded: { light: '#f2f0ea', dark: '#2b323b' },
 };
+/** Roads, and waters alike in a legend: sections that are not made for them leave them as they are. */
+export const GROUND = { light: PALETTES.light.road, dark: PALETTES.dark.road };
 /** Of a comune of which no parcel is published: nothing can be said of it. */
 export const BLANK = { light: PALETTES.light.land, dark: PALETTES.dark.land };
 export const shade = (colours) => colours[scheme()];
 
 /** Share of the sections that cover a comune; what covers a part counts for half. @param {Comune} comune */
 export function shareCovered({ coverage }) {
-  const states = Object.values(coverage);
+  const states = Object.values(coverage).filter((state) => state !== 'not_applicable');
   return states.length === 0 ? 0 : states.reduce((sum, state) => sum + (state === 'mapped' ? 1 : state === 'partial' ? 0.5 : 0), 0) / states.length;
 }
 

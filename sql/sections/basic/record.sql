@@ -41,7 +41,7 @@ end
 $$;
 comment on function api.cadastral(core.parcel) is 'What the cadastre calls a parcel: by sheet, or, in a land register (Libro fondiario), by comune catastale and kind';
 
-create or replace function api.section_basic(p_fid int4, out value json, out linked bool, out belfiore text, out point geometry)
+create or replace function api.section_basic(p_fid int4, out value json, out linked bool, out belfiore text, out point geometry, out kind text)
 language plpgsql stable as $$
 declare
   v_found core.parcel;
@@ -66,10 +66,11 @@ begin
     );
     belfiore := v_found.belfiore;
     point := v_found.point;
+    kind := v_found.kind;
   end if;
 end
 $$;
-comment on function api.section_basic(int4) is 'The section basic of a parcel as JSON, with what every record hangs on, read once: its comune and its representative point (EPSG:4326); nulls when there is no such parcel';
+comment on function api.section_basic(int4) is 'The section basic of a parcel as JSON, with what every record hangs on, read once: its comune, its representative point (EPSG:4326) and its kind; nulls when there is no such parcel';
 
 create or replace function api.coverage_basic(p_region int4, p_belfiore text, p_point geometry) returns text
 language sql immutable parallel safe as $$

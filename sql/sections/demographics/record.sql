@@ -1,7 +1,7 @@
--- purpose: the section demographics of one parcel
+-- purpose: the section demographics of one parcel, and whether its source covers the place
 -- reads: section.demographics, core.census_figures
--- writes: api.section_demographics
--- grain: one object, or null where nothing is known of the census section
+-- writes: api.section_demographics, api.coverage_demographics
+-- grain: one object, or null where nothing is known of the census section; one word
 -- crs: none
 
 create or replace function api.section_demographics(p_fid int4, out value json, out linked bool)
@@ -69,3 +69,9 @@ begin
 end
 $$;
 comment on function api.section_demographics(int4) is 'Section demographics as JSON: figures of the whole census section, and parcel_share, the parcel''s part (0–1) of the area of its land parcels; null where nothing is known of the section. linked: whether the section that the parcel lies in has figures; null: it lies in none';
+
+create or replace function api.coverage_demographics(p_region int4, p_belfiore text, p_point geometry) returns text
+language sql immutable parallel safe as $$
+  select 'if_found'
+$$;
+comment on function api.coverage_demographics(int4, text, geometry) is 'if_found: mapped where figures of the census section are known; not_mapped where they are not, or the parcel is in no section; not_loaded where no census is loaded';

@@ -1,7 +1,7 @@
--- purpose: the section population of one parcel
+-- purpose: the section population of one parcel, and whether its source covers the place
 -- reads: section.population, section.demographics
--- writes: api.section_population
--- grain: one object, or null where nothing is known of the census section
+-- writes: api.section_population, api.coverage_population
+-- grain: one object, or null where nothing is known of the census section; one word
 -- crs: none
 
 create or replace function api.section_population(p_fid int4, out value json, out linked bool)
@@ -30,3 +30,9 @@ begin
 end
 $$;
 comment on function api.section_population(int4) is 'Section population as JSON: residents spread from the census section, by residential footprint and by area (2 decimals), which of them is the estimate, its confidence (4 decimals), residents of the comune; null where nothing is known of the section. linked: whether the section that the parcel lies in has figures; null: it lies in none';
+
+create or replace function api.coverage_population(p_region int4, p_belfiore text, p_point geometry) returns text
+language sql immutable parallel safe as $$
+  select 'if_found'
+$$;
+comment on function api.coverage_population(int4, text, geometry) is 'if_found: mapped where figures of the census section are known; not_mapped where they are not, or the parcel is in no section; not_loaded where no census is loaded';

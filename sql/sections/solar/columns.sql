@@ -36,7 +36,7 @@ begin
       c.region_code,
       c.belfiore,
       c.is_built,
-      api.section_coverage(c.region_code, c.belfiore, null, 'buildings', null, c.is_built) as coverage
+      api.section_coverage(c.region_code, c.belfiore, null, null, 'buildings', null, c.is_built) as coverage
     from (
       select distinct
         p.region_code,

@@ -44,7 +44,7 @@ begin
     -- That there are no roofs is known where a source of buildings reaches.
     v_buildings := api.section_buildings(p_fid);
     v_coverage := api.section_coverage(
-      core.region_of(p_fid), v_parcel.belfiore, v_parcel.point, 'buildings', v_buildings.linked, v_buildings.value::text not in ('null', '[]')
+      core.region_of(p_fid), v_parcel.belfiore, v_parcel.point, null, 'buildings', v_buildings.linked, v_buildings.value::text not in ('null', '[]')
     );
     if v_coverage = 'mapped' and v_parcel.kind = 'land' then
       value := json_build_object('available', false, 'source', api.section_source(p_fid, 'solar'));
