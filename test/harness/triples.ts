@@ -152,7 +152,9 @@ type Pairs = readonly (readonly [string, string])[];
 function pairsOf(path: Path, triples: readonly Triple[]): Pairs {
   if ('iri' in path) return triples.flatMap(([subject, predicate, object]) => (predicate === path.iri ? [[subject, object] as const] : []));
   if ('choice' in path) return path.choice.flatMap((each) => pairsOf(each, triples));
-  const joined = (before: Pairs, after: Pairs): Pairs => before.flatMap(([from, by]) => after.flatMap(([start, to]) => (start === by ? [[from, to] as const] : [])));
+  const joined = (before: Pairs, after: Pairs): Pairs => before.flatMap(([from, by]) => (
+    after.flatMap(([start, to]) => (start === by ? [[from, to] as const] : []))
+  ));
   return path.sequence.map((each) => pairsOf(each, triples)).reduce(joined);
 }
 

@@ -61,6 +61,8 @@ export default defineSection({
         'Category as published; null: not stated': 'Categoria come pubblicata; vuoto: non dichiarata',
         'As published; null: not stated': 'Come pubblicato; vuoto: non dichiarato',
         'True ground distance from the parcel, 0 inside': 'Distanza reale al suolo dalla particella, 0 all’interno',
+        'coordinates: as published, in the stated comune; address: the only located access with its street and number':
+          'coordinate: come pubblicate, nel comune dichiarato; indirizzo: l’unico accesso georeferenziato con quella via e quel numero civico',
       },
       evidence: {
         'inside the parcel; published coordinates, in the stated comune': 'nella particella; coordinate pubblicate, nel comune dichiarato',
