@@ -71,7 +71,7 @@ describe('the query of places of culture', () => {
       lat: '41.501', lon: '14.501', lat_luogo: '41.502', lon_luogo: '14.502', lat_sede: '41.503', lon_sede: '14.503',
       indirizzo: 'Via Roma, 12 - Campo Finto', cap: '86100', comune: 'Campo Finto', provincia: 'Campobasso',
     };
-    expect(answerOf(QUERY, readTurtle(text('made_endpoint.ttl')))).toEqual([
+    expect(answerOf(QUERY, readTurtle(text('fixture/made_endpoint.ttl')))).toEqual([
       { ...first, disciplina: 'Storia' }, { ...first, disciplina: 'Arte' },
       { id: place(2), etichetta: 'Biblioteca senza punto', indirizzo: 'Viale Finto 3', comune: 'Campo Finto' },
       { id: place(3), etichetta: 'Archivio con il punto della sede', lat_sede: '41.504', lon_sede: '14.504' },
@@ -79,7 +79,7 @@ describe('the query of places of culture', () => {
   });
 
   it('gives what the reader places: by the first vocabulary that has both coordinates, the institutional name before the label', async () => {
-    expect(await staged(answerOf(QUERY, readTurtle(text('made_endpoint.ttl'))))).toMatchObject([
+    expect(await staged(answerOf(QUERY, readTurtle(text('fixture/made_endpoint.ttl'))))).toMatchObject([
       { name: 'Museo di nulla', class: 'Storia', lat: 41.501, lon: 14.501, number: 12, street_words: ['roma'], comune_key: 'campo finto' },
       { name: 'Museo di nulla', class: 'Arte' },
       { name: 'Biblioteca senza punto', lat: null, lon: null, number: 3, street_words: ['finto'] },
