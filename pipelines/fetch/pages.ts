@@ -40,7 +40,7 @@ export function pagesOf({ file, base }: Pick<Wanted, 'file' | 'base'>): Pages | 
 }
 
 /**
- * Brings a file of pages up to date. Nothing is kept unless all pages came; where they say the same as a file that is here already, that file stays.
+ * Brings a file of pages up to date. Nothing is kept unless all pages came; where they say the same as the newest file here, that file stays.
  * @throws input errors `DOWNLOAD_…`, `DISK_FULL`, and what the source's `recognise` throws
  */
 export async function downloadPages(wanted: Wanted, pages: Pages, around: Surroundings): Promise<Downloaded> {
@@ -54,25 +54,26 @@ export async function downloadPages(wanted: Wanted, pages: Pages, around: Surrou
   const { text, received, answer } = await collect(`${address}${/[?&=]$/.test(address) ? '' : '?'}`, url, wanted, pages, around);
   await mkdir(dirname(part), { recursive: true });
   await refuseWithoutRoom(path, Buffer.byteLength(text));
-  await writeFile(part, text).catch((error: unknown) => {
+  await writeFile(part, text).catch(async (error: unknown) => {
+    await removePart(part);
     throw unwritable(error, folder) ?? error;
   });
   const sha256 = await sha256OfFile(part);
-  const same = await keptWith(folder, sha256);
-  if (same !== null) {
+  const newest = await newestKept(folder);
+  if (newest?.kept.sha256 === sha256) {
     await removePart(part);
-    const { bytes, role, vintage } = same.kept;
-    return { outcome: 'unchanged', name: same.name, url, bytes, received, sha256, role, vintage };
+    const { bytes, role, vintage } = newest.kept;
+    return { outcome: 'unchanged', name: newest.name, url, bytes, received, sha256, role, vintage };
   }
   const { bytes, role, vintage } = await keep(path, url, { answer, version: { etag: null, last_modified: null, bytes: null } }, wanted, around);
   return { outcome: before === null ? 'new' : 'changed', name, url, bytes, received, sha256, role, vintage };
 }
 
-/** The file of this folder that came with these bytes; null: there is none. */
-async function keptWith(folder: string, sha256: string): Promise<{ readonly name: string; readonly kept: Kept } | null> {
-  for (const name of (await readdir(folder).catch(() => [])).sort()) {
-    const kept = name.startsWith('.') ? null : await readKept(join(folder, name));
-    if (kept?.sha256 === sha256) return { name, kept };
+/** The newest file of this folder that was downloaded, by its name with the day; null: there is none. */
+async function newestKept(folder: string): Promise<{ readonly name: string; readonly kept: Kept } | null> {
+  for (const name of (await readdir(folder).catch(() => [])).filter((each) => !each.startsWith('.')).sort().reverse()) {
+    const kept = await readKept(join(folder, name));
+    if (kept !== null) return { name, kept };
   }
   return null;
 }

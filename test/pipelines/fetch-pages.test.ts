@@ -112,6 +112,10 @@ describe('a file of pages', () => {
     expect([visible(), partial()]).toEqual([[first.name], []]);
     server.routes.set(ROUTE, endpoint([...rows, row('urn:new')], 11));
     expect((await fetchPlaces()).report).toMatchObject({ outcome: 'new', name: 'luoghi_della_cultura_20261124.csv' });
+    // What was published first comes back: the file of the day between says something else, so it is new.
+    now += 86_400_000;
+    server.routes.set(ROUTE, endpoint(rows, 7));
+    expect((await fetchPlaces()).report).toMatchObject({ outcome: 'new', name: 'luoghi_della_cultura_20261125.csv', sha256: first.sha256 });
   });
 
   it('ends at a page that repeats what came, and says so', async () => {
