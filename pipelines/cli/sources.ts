@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import { evidenceLine, evidenceOf } from '../contract/evidence.ts';
 import { chooseSources, loadSources } from '../contract/registry.ts';
 import { tableOf } from '../contract/sql-files.ts';
 import { textTable } from '../text-table.ts';
@@ -6,11 +7,13 @@ import { command, print } from './command.ts';
 
 export function sourcesCommand(): Command {
   return command('sources', 'What is read: publisher, licence, where to download, how often it changes.', ['mappale sources', 'mappale sources --json'])
-    .argument('[id]', 'one source, with everything that its manifest says')
+    .argument('[id]', 'one source, with everything that its manifest says and how its format is known')
     .option('--json', 'print the manifests as JSON')
     .action(async (id: string | undefined, options: { json?: boolean }) => {
       const sources = chooseSources(await loadSources(), id === undefined ? null : [id.toLowerCase()]);
-      const manifests = sources.map(({ manifest, layer }) => ({ ...manifest, makes: layer.writes.map(tableOf) }));
+      const manifests = sources.map(({ manifest, layer }) => ({
+        ...manifest, evidence: evidenceLine(evidenceOf(manifest.id)), makes: layer.writes.map(tableOf),
+      }));
       print(options.json === true || id !== undefined, id === undefined ? manifests : manifests[0] ?? null, () => textTable(
         manifests.map((manifest) => [manifest.id, manifest.attribution.holder, manifest.attribution.license, manifest.cadence, manifest.makes.join(', ')]),
         ['source', 'holder', 'licence', 'cadence', 'layers'],

@@ -21,6 +21,16 @@ export interface Edition {
   readonly name: string;
 }
 
+/** How a publisher gives one table in pages of CSV. */
+export interface Pages {
+  /** Column that identifies a record. Several rows of one record become one: the row with the most values. */
+  readonly key: string;
+  /** Most pages that are asked for. */
+  readonly most: number;
+  /** @returns the part of the address behind `base` of the page that begins after `offset` rows */
+  readonly path: (offset: number) => string;
+}
+
 export interface RemoteFile {
   /** The address up to the file's own part. `MAPPALE_<SOURCE>_URL` stands in its place. */
   readonly base: string;
@@ -28,6 +38,8 @@ export interface RemoteFile {
   readonly editions: readonly [Edition, ...Edition[]];
   /** `base` is a page, and the file is what its first link leads to that looks so; its name is that of the link. */
   readonly link?: RegExp;
+  /** The file is put together from pages. Its editions have one element, whose path is empty. */
+  readonly pages?: Pages;
   /** One of a grid, which the publisher may not have: a tile of nothing but sea. */
   readonly optional?: boolean;
 }

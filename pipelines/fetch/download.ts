@@ -7,11 +7,12 @@ import { inputError, MappaleError } from '../errors.ts';
 import { freeBytes } from '../formats/disk.ts';
 import { isForbidden, isFull } from '../formats/file-error.ts';
 import { sha256OfFile } from '../formats/streams.ts';
+import { isPage, PAGE_BYTES, titleOf } from '../formats/web-page.ts';
 import { recognise } from '../ingest/locate.ts';
 import { quoted, retyped, withOption } from '../typed.ts';
 import { BROKEN, discard, giveUp, headOf, reasonOf, type Answer, type Clock, type Publisher } from './client.ts';
-import { partOf, readKept, readPart, sidecarOf, writeJson, type Kept, type Part, type Version } from './kept.ts';
-import { isPage, linksOf, PAGE_BYTES, pageError, titleOf } from './page.ts';
+import { partOf, readKept, readPart, removePart, sidecarOf, writeJson, type Kept, type Part, type Version } from './kept.ts';
+import { linksOf, pageError } from './page.ts';
 
 export interface Wanted {
   readonly source: RegisteredSource;
@@ -105,25 +106,35 @@ export async function download(wanted: Wanted, around: Surroundings): Promise<Do
     await mkdir(dirname(partOf(path)), { recursive: true });
     await refuseWithoutRoom(path, found.bytes);
     const { bytes: received, answer, version } = await receive(path, found, wanted, around);
-    const part = partOf(path);
-    await refusePage(part, answer, wanted, around);
-    const { role, vintage } = await accept(part, wanted, around);
-    const sha256 = await sha256OfFile(part);
-    const same = kept?.sha256 === sha256;
-    await rename(part, path);
-    const { size, mtimeMs } = await stat(path);
-    const now: Kept = {
-      url, final_url: around.hide(answer.url), etag: version.etag, last_modified: version.last_modified, bytes: size, sha256, source: wanted.source.id,
-      license: wanted.source.manifest.attribution.license, role, vintage,
-      fetched_at: new Date(around.clock.now()).toISOString(), modified_ms: Math.floor(mtimeMs),
-      headers: Object.fromEntries(Object.entries(answer.headers).filter(([name]) => name !== 'set-cookie').map(([name, value]) => [name, around.hide(value)])),
-    };
-    await writeJson(sidecarOf(path), now);
-    await rm(sidecarOf(part), { force: true });
+    const now = await keep(path, url, { answer, version }, wanted, around);
+    const same = kept?.sha256 === now.sha256;
     return told(same ? 'unchanged' : kept === null ? 'new' : 'changed', now, received);
   } finally {
     if (found.whole !== null) giveUp(found.whole);
   }
+}
+
+/**
+ * Puts a whole part in the place of the file, once its source knows it, and writes its sidecar.
+ * @param path of the file @param url without secrets
+ * @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN`, `DOWNLOAD_FIREWALL`, `DOWNLOAD_OTHER`, and what the source's `recognise` throws
+ */
+export async function keep(path: string, url: string, { answer, version }: Omit<Received, 'bytes'>, wanted: Wanted, around: Surroundings): Promise<Kept> {
+  const part = partOf(path);
+  await refusePage(part, answer, wanted, around);
+  const { role, vintage } = await accept(part, wanted, around);
+  const sha256 = await sha256OfFile(part);
+  await rename(part, path);
+  const { size, mtimeMs } = await stat(path);
+  const now: Kept = {
+    url, final_url: around.hide(answer.url), etag: version.etag, last_modified: version.last_modified, bytes: size, sha256, source: wanted.source.id,
+    license: wanted.source.manifest.attribution.license, role, vintage,
+    fetched_at: new Date(around.clock.now()).toISOString(), modified_ms: Math.floor(mtimeMs),
+    headers: Object.fromEntries(Object.entries(answer.headers).filter(([name]) => name !== 'set-cookie').map(([name, value]) => [name, around.hide(value)])),
+  };
+  await writeJson(sidecarOf(path), now);
+  await rm(sidecarOf(part), { force: true });
+  return now;
 }
 
 function headersOf({ headers }: Wanted, more: Readonly<Record<string, string>>): Record<string, string> {
@@ -172,7 +183,7 @@ export function settingOf({ source }: Pick<Wanted, 'source'>, what: 'URL' | 'TOK
   return `MAPPALE_${source.id.toUpperCase()}_${what}`;
 }
 
-function byHand({ folder, file, source, token }: Wanted): string {
+export function byHand({ folder, file, source, token }: Wanted): string {
   const without = `Or download it in a browser (npx mappale sources ${source.id} says where) and save it as ${join(folder, file.editions[0].name)}.`;
   return token === null ? without : `The token may have expired: get a new one, and set ${settingOf({ source }, 'TOKEN')} to it. ${without}`;
 }
@@ -234,7 +245,8 @@ async function probe(url: string, name: string, wanted: Wanted, around: Surround
   };
 }
 
-async function statusError(answer: Answer, url: string, wanted: Wanted, around: Surroundings): Promise<MappaleError> {
+/** @param url of the file, as messages name it */
+export async function statusError(answer: Answer, url: string, wanted: Wanted, around: Surroundings): Promise<MappaleError> {
   const { status } = answer;
   const head = await headOf(answer, PAGE_BYTES);
   giveUp(answer);
@@ -293,7 +305,7 @@ async function isSame(kept: Kept, found: Found, path: string, wanted: Wanted, ar
   }
 }
 
-async function refuseWithoutRoom(path: string, bytes: number | null): Promise<void> {
+export async function refuseWithoutRoom(path: string, bytes: number | null): Promise<void> {
   const needed = Math.max(0, (bytes ?? 0) - (await sizeOf(partOf(path)))) + SPARE;
   const free = await freeBytes(path);
   if (free < needed) throw diskFull(path, `expected ${mib(needed)} free, found ${mib(free)}`);
@@ -361,7 +373,7 @@ async function receive(path: string, found: Found, wanted: Wanted, around: Surro
     const size = start + bytes;
     if (error === null && (version.bytes === null || size === version.bytes)) return { bytes: received, answer, version };
     const failure = incomplete(around.hide(found.url), size, version.bytes, error);
-    if (failure.code === 'DOWNLOAD_CHANGED') await forget(part);
+    if (failure.code === 'DOWNLOAD_CHANGED') await removePart(part);
     if (size >= reached + HEADWAY) [reached, tries] = [size, 0];
     const seconds = BROKEN[tries];
     if (seconds === undefined) throw failure;
@@ -437,18 +449,13 @@ async function append(file: FileHandle, chunk: Buffer, path: string): Promise<vo
   }
 }
 
-async function forget(part: string): Promise<void> {
-  await rm(part, { force: true });
-  await rm(sidecarOf(part), { force: true });
-}
-
-/** @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN` */
+/** @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN`, `DOWNLOAD_FIREWALL` */
 async function refusePage(part: string, answer: Answer, wanted: Wanted, around: Surroundings): Promise<void> {
   const file = await open(part);
   const { buffer, bytesRead } = await file.read(Buffer.alloc(PAGE_BYTES), 0, PAGE_BYTES, 0).finally(() => file.close());
   const head = buffer.subarray(0, bytesRead);
   if (!isPage(head)) return;
-  await forget(part);
+  await removePart(part);
   throw pageError(head, answer.url, answer.redirected, around.hide, byHand(wanted));
 }
 
@@ -467,7 +474,7 @@ async function accept(part: string, { source, folder }: Wanted, around: Surround
   } catch (error) {
     // What has nothing to do with the file (no GDAL on this machine) does not undo its download.
     if (!(error instanceof MappaleError) || error.kind !== 'input') throw error;
-    await forget(part);
+    await removePart(part);
     if (error.code === 'DOWNLOAD_OTHER') throw error;
     throw inputError(`the publisher sent what is no file of ${source.id}: ${error.message}`, {
       code: error.code, at: name, detail: error.detail, cause: error,

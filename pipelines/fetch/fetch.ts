@@ -13,8 +13,9 @@ import { byteLine, byteText, secondsSince } from '../progress.ts';
 import { together } from '../together.ts';
 import { retyped, withOption } from '../typed.ts';
 import { CLOCK, Publisher, type Clock } from './client.ts';
-import { download, namedBy, settingOf, unwritable, type Downloaded, type Wanted } from './download.ts';
+import { download, namedBy, settingOf, unwritable, type Downloaded, type Surroundings, type Wanted } from './download.ts';
 import { writeAsked } from './kept.ts';
+import { downloadPages, pagesOf } from './pages.ts';
 
 export interface FetchOptions {
   readonly regions: readonly Region[];
@@ -115,11 +116,14 @@ async function fetchAll(context: FetchContext, options: FetchOptions): Promise<F
         for (const wanted of task.files) {
           const { name } = wanted.file.editions[0];
           const host = new URL(wanted.base ?? wanted.file.base).host;
-          const report = await attempt({ name, folder: task.folder, hide }, gaveUp.get(host), () => download(wanted, {
+          const pages = pagesOf(wanted);
+          const around: Surroundings = {
             publisher, clock, sources, hide, dryRun: options.dryRun,
             progress: (have, total) => progress.now(`${task.source.id} ${name}`, have, total),
             note: (message) => log.info(`${task.source.id} ${message}`),
-          }));
+          };
+          const work = (): Promise<Downloaded> => (pages === null ? download(wanted, around) : downloadPages(wanted, pages, around));
+          const report = await attempt({ name, folder: task.folder, hide }, gaveUp.get(host), work);
           if (report.error !== null && GIVES_UP.has(report.error.code)) gaveUp.set(host, report.error);
           progress.done(`${task.source.id} ${name}`, report.bytes);
           reports.get(task)?.push(report);

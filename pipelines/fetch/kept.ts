@@ -1,5 +1,5 @@
 /** What is known of a downloaded file: in a sidecar beside it, which data folders are not searched for. */
-import { readFile, stat, writeFile } from 'node:fs/promises';
+import { readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
 import { MappaleError } from '../errors.ts';
@@ -60,6 +60,12 @@ export async function readKept(path: string): Promise<Kept | null> {
 
 export function readPart(path: string): Promise<Part | null> {
   return readJson(sidecarOf(partOf(path)), PART);
+}
+
+/** @param part as `partOf` names it */
+export async function removePart(part: string): Promise<void> {
+  await rm(part, { force: true });
+  await rm(sidecarOf(part), { force: true });
 }
 
 function askedFile(folder: string): string {

@@ -6,6 +6,7 @@ import { MappaleError, inputError } from '../errors.ts';
 import { fileError } from '../formats/file-error.ts';
 import type { Probe, Recognition } from '../contract/source.ts';
 import { sha256OfFile } from '../formats/streams.ts';
+import { isPage, titleOf } from '../formats/web-page.ts';
 import { TAIL_BYTES, ZipArchive, isZip, mayBeZip, type ZipEntry } from '../formats/zip.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 import { quoted, retyped, withWord } from '../typed.ts';
@@ -201,9 +202,10 @@ function notWhatItsNameSays({ name, size, head, entries }: Probe, source: string
   const stop = (message: string, code: string, found: string, hint: string): MappaleError =>
     inputError(message, { code, at: name, detail: `expected a file of ${source}, found ${found}`, hint, mend: downloadAgain(source) });
   if (size === 0) return stop('the file is empty', 'FILE_EMPTY', 'no byte', again);
-  const text = head.toString('latin1', 0, 1024).replace(/^(?:\u00ef\u00bb\u00bf|\s)+/, '');
-  if (/^<(?:!doctype html|html|head|body)\b/i.test(text)) {
-    return stop('the file is a web page', 'FILE_IS_PAGE', JSON.stringify(text.slice(0, 60)), 'The server answered with a page instead of the file: a login, an error, or a limit. Open it in a browser to read it, and download the file again.');
+  if (isPage(head)) {
+    const title = titleOf(head);
+    return stop('the file is a web page', 'FILE_IS_PAGE', title === '' ? JSON.stringify(firstLine(head).slice(0, 60)) : `a page with the title ${JSON.stringify(title.slice(0, 80))}`,
+      'The server answered with a page instead of the file: a login, an error, a firewall or a limit. Open it in a browser to read it, and download the file again.');
   }
   if (entries !== null) {
     const paths = entries.filter(({ isFolder }) => !isFolder).map(({ path }) => path);

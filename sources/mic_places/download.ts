@@ -1,7 +1,14 @@
+import { readFileSync } from 'node:fs';
 import type { Download } from '../../pipelines/contract/download.ts';
+
+const QUERY = readFileSync(new URL('query.sparql', import.meta.url), 'utf8').replace(/^#.*\n/gm, '');
 
 export default {
   cycle: ['01-31', '07-31'],
-  byHand: () => 'open https://dati.cultura.gov.it/sparql, paste the query of sources/mic_places/query.sparql, choose CSV; the endpoint answers 10,000 rows at most and is often down: '
-    + 'go on with "offset 10000" and so on; save the answers as luoghi_della_cultura_<day>.csv',
+  // Without an `Accept` header: the endpoint answers 406 to some. The format is part of the address.
+  files: (_region, today) => [{
+    base: 'https://dati.cultura.gov.it/sparql?',
+    editions: [{ path: '', name: `luoghi_della_cultura_${today.toISOString().slice(0, 10).replaceAll('-', '')}.csv` }],
+    pages: { key: 'id', most: 100, path: (offset) => `query=${encodeURIComponent(QUERY.replace(/^offset \d+/m, `offset ${offset}`))}&format=${encodeURIComponent('text/csv')}` },
+  }],
 } satisfies Download;

@@ -1,15 +1,54 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, it, test } from 'vitest';
+import { inForce, type LoadedFile } from '../../pipelines/ledger/force.ts';
 import source from './source.ts';
 import { goldenOf, trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
 
 describe('places of culture', () => {
-  test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
+  test.each(readdirSync(join(FOLDER, 'fixture')).filter((name) => name.endsWith('.csv')))('%s gives what its golden file says', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+});
+
+describe('the answer to the query and the ministry\'s list', () => {
+  const folder = mkdtempSync(join(tmpdir(), 'mappale-mic-'));
+  afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+  /** A file as it is once loaded, with the places that a test gives it. */
+  async function loaded(fileId: number, fixture: string, name: string, places: readonly string[]): Promise<LoadedFile> {
+    copyFileSync(join(FOLDER, 'fixture', fixture), join(folder, name));
+    const { recognition } = await trial(source, join(folder, name));
+    const { role, vintage, dated = null, region, complete } = recognition!;
+    return {
+      fileId, releaseId: fileId, sourceId: 'mic_places', role, vintage, dated, region, assigned: null, complete, place: null, name, sha256: name, reader: 'r', present: true, arrived: fileId,
+      forgotten: false, held: [{ layer: 'cultural_place', series: '', region: null, likelyRegion: null, dated: null, named: true, places }],
+    };
+  }
+
+  /** The files in force of a list of one day and an answer of another. */
+  async function active(listDay: string, answerDay: string): Promise<{ names: string[]; ties: number; roles: string[] }> {
+    const list = await loaded(1, 'made_published-list.csv', `datasetLuoghiDellaCultura_${listDay}.csv`, ['CB campo finto', 'CB solo elenco']);
+    const answer = await loaded(2, 'made_query-answer.csv', `luoghi_della_cultura_${answerDay}.csv`, ['CB campo finto', 'CB solo risposta']);
+    const { files, ties } = inForce([list, answer], { id: 'mic_places', manifest: source.manifest }, 14, 'cultural_place', new Map());
+    return { names: files.map(({ file: { name } }) => name), ties: ties.length, roles: [list.role, answer.role] };
+  }
+
+  it('are two roles of one series: of one day the answer counts, without a contradiction', async () => {
+    expect(await active('20261101', '20261101')).toEqual({ names: ['luoghi_della_cultura_20261101.csv'], ties: 0, roles: ['published', 'places'] });
+  });
+
+  it('follow one another by their days', async () => {
+    expect((await active('20261102', '20261101')).names).toEqual(['datasetLuoghiDellaCultura_20261102.csv']);
+    expect((await active('20261101', '20261102')).names).toEqual(['luoghi_della_cultura_20261102.csv']);
+  });
+
+  it('have envelopes of up to 100,000 places', () => {
+    expect(Object.values(source.manifest.envelope.records ?? {}).map(({ max }) => max)).toEqual([100_000, 100_000]);
   });
 });

@@ -1,19 +1,31 @@
-/** Reads places of culture: the answer of a query as CSV. */
+/** Reads places of culture: the answer to a query, or the ministry's own list, as CSV. */
+import { comuneKey } from '../../pipelines/address/normalise.ts';
 import { addressValues } from '../../pipelines/address/point-address.ts';
-import { expectColumns, fieldsOf, openCsv, type CsvOptions } from '../../pipelines/formats/csv.ts';
+import { expectColumns, fieldsOf, openCsv, resembles, type CsvOptions } from '../../pipelines/formats/csv.ts';
 import { counted } from '../../pipelines/formats/streams.ts';
 import { firstLine } from '../../pipelines/readers/head.ts';
 import { regionOfPlate } from '../../pipelines/contract/regions.ts';
 import type { InputFile, Sink } from '../../pipelines/contract/source.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, OPTIONAL, place } from './schema.ts';
+import { ANSWER, COLUMNS, OPTIONAL, place, PUBLISHED } from './schema.ts';
 
 const BATCH = 1000;
 
 /** What endpoints write, and what spreadsheets make of it. */
 export function delimiterOf(text: string): CsvOptions['delimiter'] {
   return firstLine(text).includes(';') ? ';' : ',';
+}
+
+/** What follows the street in `Via Roma, 12 - 86100 Campobasso (CB)`, apart from the comune's name. */
+const AROUND_COMUNE = /(?<!\d)\d{5}(?!\d)|\([A-Za-z]{2}\)/g;
+
+/** The address without the comune that the ministry writes behind it. */
+function streetOf(address: string | null, comune: string | null): string | null {
+  const key = comuneKey(comune ?? '');
+  if (address === null || key === '') return address;
+  const end = [...address.matchAll(/\s[-–]\s|,/g)].find(({ index, 0: mark }) => comuneKey(address.slice(index + mark.length).replace(AROUND_COMUNE, ' ')) === key);
+  return end === undefined ? address : address.slice(0, end.index);
 }
 
 /** Streams the file. Position = number of the record's last line. @throws input errors `CSV_EMPTY`, `CSV_MALFORMED`, `ENCODING_WRONG`, `COLUMNS_CHANGED` */
@@ -27,9 +39,13 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   }
   const delimiter = delimiterOf(head.toString('latin1'));
   const reader = await openCsv(all(), { at: file.name, delimiter });
+  const { header } = reader;
+  const editions = [ANSWER, PUBLISHED].find((each) => resembles(header, each));
   try {
-    const columns = expectColumns(reader.header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, at: `${file.name}:${reader.headerLine}` });
-    const member = await sink.member({ path: '', size: file.size, envelope: { before: `${reader.header.join(delimiter)}\n`, after: '\n' } });
+    const columns = expectColumns(header, {
+      mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, at: `${file.name}:${reader.headerLine}`, ...(editions === undefined ? {} : { editions }),
+    });
+    const member = await sink.member({ path: '', size: file.size, envelope: { before: `${header.join(delimiter)}\n`, after: '\n' } });
     let records = 0;
     for await (const { line, values, raw, problem } of reader.records()) {
       records += 1;
@@ -38,7 +54,7 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
       if (problem !== null) member.reject({ position: line, ...problem, raw });
       else if (parsed.success) {
         const { place_id, name, type, class: category, address, comune, province, lat, lon, catalog_code } = parsed.data;
-        member.row('raw_cultural_place', line, [place_id, name, type, category, address, comune, province, regionOfPlate(province ?? ''), lat, lon, catalog_code, ...addressValues(address, comune)]);
+        member.row('raw_cultural_place', line, [place_id, name, type, category, address, comune, province, regionOfPlate(province ?? ''), lat, lon, catalog_code, ...addressValues(streetOf(address, comune), comune)]);
       } else member.reject({ position: line, ...refusalOf(fields, parsed.error), raw });
       if (records % BATCH === 0) await member.drain();
     }

@@ -1,29 +1,62 @@
 /** One place of culture as text, and what it means. */
 import { z } from 'zod';
 import { ADDRESS_COLUMNS } from '../../pipelines/address/point-address.ts';
+import type { Editions } from '../../pipelines/formats/csv.ts';
 import type { Columns } from '../../pipelines/contract/source.ts';
 import { coordinate, optionalText, requiredText } from '../../pipelines/readers/point-fields.ts';
 
-/** Columns are named by the query that made the file: the one beside this source first, then words that others use. */
+const CONTACTS = ['Prenotazioni', 'Orari_di_apertura', 'Telefono', 'Fax', 'Email', 'WebSite', 'Biglietti', 'Servizi'] as const;
+
+/** Columns of the answer to `query.sparql`. */
+export const ANSWER = {
+  query: [
+    'id', 'nome_istituzionale', 'etichetta', 'tipo', 'disciplina', 'indirizzo', 'cap', 'comune', 'provincia',
+    'lat', 'lon', 'lat_luogo', 'lon_luogo', 'lat_sede', 'lon_sede', 'codice_catalogo',
+  ],
+} as const satisfies Editions;
+
+/** Columns of the CSV behind the ministry's page `datasetLuoghiDellaCultura`. */
+export const PUBLISHED = {
+  published: [
+    'subject', 'Nome_Istituzionale', 'Descrizione', 'Identifier', 'Latitudine', 'Longitudine', 'Disciplina', 'Indirizzo', 'Codice_postale', 'Comune', 'Provincia', ...CONTACTS,
+  ],
+  'published, older': [
+    'subject', 'Nome_Istituzionale', 'Descrizione', 'Description', 'ISILIdentifier', 'Latitudine', 'Longitudine', 'Disciplina', 'Tipo_luogo', 'Indirizzo', 'Codice_postale', 'Comune', 'Provincia',
+    ...CONTACTS,
+  ],
+  'published, older, with identifier': [
+    'subject', 'Nome_Istituzionale', 'Descrizione', 'Description', 'Identifier', 'ISILIdentifier', 'Latitudine', 'Longitudine', 'Disciplina', 'Tipo_luogo', 'Indirizzo', 'Codice_postale', 'Comune',
+    'Provincia', ...CONTACTS,
+  ],
+} as const satisfies Editions;
+
+/** The query's columns and the ministry's, then names that other queries give. */
 export const COLUMNS = {
-  place_id: ['id', 'uri', 'iri', 'identificativo'],
-  name: ['nome', 'denominazione', 'nome_luogo', 'name', 'label'],
-  type: ['tipo', 'tipologia', 'type'],
-  class: ['categoria', 'classe', 'class', 'category'],
+  place_id: ['id', 'subject', 'uri', 'iri', 'identificativo'],
+  name: ['nome_istituzionale', 'nome', 'denominazione', 'nome_luogo', 'name', 'label'],
+  label: ['etichetta'],
+  type: ['tipo', 'tipo_luogo', 'tipologia', 'type'],
+  class: ['disciplina', 'categoria', 'classe', 'class', 'category'],
   address: ['indirizzo', 'address'],
   comune: ['comune', 'citta', 'city', 'municipality'],
   province: ['provincia', 'prov', 'sigla_provincia', 'province'],
   lat: ['lat', 'latitudine', 'latitude'],
   lon: ['lon', 'long', 'lng', 'longitudine', 'longitude'],
-  catalog_code: ['codice_catalogo', 'codice', 'codice_dbunico', 'catalog_code'],
+  place_lat: ['lat_luogo'],
+  place_lon: ['lon_luogo'],
+  site_lat: ['lat_sede'],
+  site_lon: ['lon_sede'],
+  catalog_code: ['codice_catalogo', 'identifier', 'codice', 'codice_dbunico', 'catalog_code'],
 } as const;
 
-/** Of those, what a query may leave out. */
-export const OPTIONAL = ['type', 'class', 'address', 'province', 'catalog_code'] as const;
+/** Columns that some queries and editions leave out. */
+export const OPTIONAL = ['label', 'type', 'class', 'address', 'province', 'place_lat', 'place_lon', 'site_lat', 'site_lon', 'catalog_code'] as const;
 
-export const place = z.strictObject({
+const published = z.strictObject({
   place_id: requiredText,
-  name: requiredText,
+  /** Institutional name. */
+  name: optionalText,
+  label: optionalText,
   type: optionalText,
   class: optionalText,
   address: optionalText,
@@ -32,7 +65,23 @@ export const place = z.strictObject({
   province: optionalText,
   lat: coordinate,
   lon: coordinate,
+  place_lat: coordinate,
+  place_lon: coordinate,
+  site_lat: coordinate,
+  site_lon: coordinate,
   catalog_code: optionalText,
+});
+
+/** Takes the institutional name, else the label, and the first complete pair of coordinates: of the place, of its geometry, of its site's geometry. */
+export const place = published.transform(({ label, lat, lon, place_lat, place_lon, site_lat, site_lon, ...fields }, context) => {
+  const name = fields.name ?? label;
+  if (name === null) {
+    context.addIssue({ code: 'custom', path: ['name'], message: 'expected a text' });
+    return z.NEVER;
+  }
+  const pairs = [[lat, lon], [place_lat, place_lon], [site_lat, site_lon]] as const;
+  const [latitude, longitude] = pairs.find(([north, east]) => north !== null && east !== null) ?? pairs[0];
+  return { ...fields, name, lat: latitude, lon: longitude };
 });
 
 export const raw_cultural_place = {

@@ -1,14 +1,16 @@
-import { normaliseHeader, peekRows } from '../../pipelines/formats/csv.ts';
+import { normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { isoDate } from '../../pipelines/readers/iso-date.ts';
 import { isWhole, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
 import { delimiterOf, read } from './read.ts';
-import { COLUMNS, raw_cultural_place } from './schema.ts';
+import { ANSWER, COLUMNS, PUBLISHED, raw_cultural_place } from './schema.ts';
 
-const NAME = /^(?:luoghi[-_ ](?:della[-_ ])?cultura|dbunico[-_ ]luoghi)/i;
+/** `luoghi_della_cultura_20260701`, `datasetLuoghiDellaCultura`, `dbunico_luoghi`. */
+const STEM = '(?:(?:dataset[-_ ]?)?luoghi[-_ ]?(?:della[-_ ]?)?cultura|dbunico[-_ ]luoghi)';
+const NAME = new RegExp(`^${STEM}`, 'i');
 /** With its day or year; any other word makes a part. */
-const WHOLE: WholeName = { whole: /^(?:luoghi[-_ ](?:della[-_ ])?cultura|dbunico[-_ ]luoghi)(?:[-_ ]?\d{4}(?:[-_]?\d{2}[-_]?\d{2})?)?$/i, stated: NAME };
+const WHOLE: WholeName = { whole: new RegExp(`^${STEM}(?:[-_ ]?\\d{4}(?:[-_]?\\d{2}[-_]?\\d{2})?)?$`, 'i'), stated: NAME };
 const KEYS = Object.keys(COLUMNS) as (keyof typeof COLUMNS)[];
 /** What any table of points has. */
 const ORDINARY: readonly string[] = ['place_id', 'name', 'address', 'comune', 'province', 'lat', 'lon'];
@@ -16,23 +18,28 @@ const ORDINARY: readonly string[] = ['place_id', 'name', 'address', 'comune', 'p
 const ENOUGH = 8;
 
 function vintageOf(name: string): string {
-  const [, year = '', month, day] = /(20\d{2})(?:[-_]?(\d{2})[-_]?(\d{2}))?(?!\d)/.exec(stemOf(name)) ?? [];
+  const [, year = '', month, day] = /(?<!\d)(20\d{2})(?:[-_]?(\d{2})[-_]?(\d{2}))?(?!\d)/.exec(stemOf(name)) ?? [];
   return (month === undefined || day === undefined ? null : isoDate(`${day}/${month}/${year}`)) ?? (year === '' ? '0000' : year);
 }
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   if (probe.entries !== null || !/\.csv$/i.test(probe.name)) return null;
   const [header = []] = peekRows(probe.head, delimiterOf(probe.head.toString('latin1')), 1);
+  const about = { vintage: vintageOf(probe.name), region: null, complete: isWhole([probe.name], WHOLE) };
+  if (resembles(header, PUBLISHED)) return { role: 'published', ...about };
+  // Of two files of one day the answer to the query goes before the ministry's list, which has fewer places and columns.
+  const asked = { role: 'places', dated: 'query', ...about };
+  if (resembles(header, ANSWER)) return asked;
   const names = header.map(normaliseHeader);
   const found = KEYS.filter((key) => (COLUMNS[key] as readonly string[]).some((name) => names.includes(name)));
   const isNamed = NAME.test(probe.name) && found.length >= ENOUGH / 2;
   if (!isNamed && (found.length < ENOUGH || found.every((key) => ORDINARY.includes(key)))) return null;
-  return { role: 'places', vintage: vintageOf(probe.name), region: null, complete: isWhole([probe.name], WHOLE) };
+  return asked;
 }
 
 export default defineSource({
   manifest,
-  names: [/^luoghi[-_ ](?:della[-_ ])?cultura[^/]*\.csv$/i, /^dbunico[-_ ]luoghi[^/]*\.csv$/i],
+  names: [new RegExp(`^${STEM}[^/]*\\.csv$`, 'i')],
   tables: { raw_cultural_place },
   keys: { raw_cultural_place: ['place_id'] },
   unique: { cultural_place: ['place_id'] },

@@ -1,6 +1,6 @@
 /**
- * Places of culture of the synthetic region as the query of this source answers them: a place once for each of its categories, some without type,
- * coordinates that are missing or wrong.
+ * Places of culture of the synthetic region: the answer to this source's query and, of the same day, the ministry's list of those with an institutional name.
+ * Most have no coordinates, some no type, some coordinates that are wrong; a place is there once for each of its disciplines.
  */
 import { createWriteStream } from 'node:fs';
 import { join } from 'node:path';
@@ -10,54 +10,81 @@ import { inTurn } from '../../pipelines/synthetic/items.ts';
 import { pointsByParcel, pointsOf, serialOf, type SyntheticPoint } from '../../pipelines/synthetic/points.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
+import { ANSWER, PUBLISHED } from './schema.ts';
 
 const MOST = 20;
-const TYPES = ['Museo', 'Biblioteca', 'Archivio', 'Area archeologica', 'Chiesa o edificio di culto'];
+const DAY = '20260701';
+const TYPES = ['Museo, Galleria e/o raccolta', 'Biblioteca', 'Archivio', 'Area Archeologica', 'Chiesa o edificio di culto'];
 const CLASSES = ['Arte', 'Archeologia', 'Etnografia e antropologia', 'Storia'];
+/** Columns in which the endpoint has a point: of the place, of its geometry, of its site's geometry. */
+const VOCABULARIES = [['lat', 'lon'], ['lat_luogo', 'lon_luogo'], ['lat_sede', 'lon_sede']] as const;
 
 const idOf = (point: SyntheticPoint): string => `http://dati.beniculturali.it/mibact/luoghi/resource/CulturalInstituteOrSite/${serialOf(point, 6)}`;
+const isInstitution = ({ nth }: SyntheticPoint): boolean => nth % 8 === 2;
 const nameOf = (point: SyntheticPoint): string => `${inTurn(TYPES, point.nth)} "Nessun Luogo", ${serialOf(point, 6)}`;
 const typeOf = ({ nth }: SyntheticPoint): string => (nth % 10 === 8 ? '' : inTurn(TYPES, nth));
 const classOf = ({ nth }: SyntheticPoint): string => (nth % 7 === 6 ? '' : inTurn(CLASSES, nth));
-const addressOf = ({ street, number }: SyntheticPoint): string => (number === '' ? street : `${street}, ${number}`);
+const addressOf = ({ comune, nth, street, number }: SyntheticPoint): string => (
+  `${number === '' ? street : `${street}, ${number}`}${street !== '' && nth % 3 === 1 ? ` - ${comune.italianName}` : ''}`
+);
 const provinceOf = ({ comune, nth }: SyntheticPoint): string => (nth % 2 === 0 ? comune.province.name : comune.province.sigla);
-const codeOf = ({ nth, comune }: SyntheticPoint): string => (nth % 5 === 4 ? '' : `DBU-${comune.index}-${nth}`);
+const codeOf = (point: SyntheticPoint): string => (point.nth % 5 === 4 ? '' : `DBUnico.${serialOf(point, 6)}`);
 
-const cell = (text: string | number): string => `"${String(text).replaceAll('"', '""')}"`;
+type Cells = Readonly<Record<string, string | number>>;
 
-function record(point: SyntheticPoint, more: Readonly<Record<string, string>> = {}): string {
-  const { comune, reported } = point;
-  return `${Object.values({
-    id: idOf(point), nome: nameOf(point), tipo: typeOf(point), categoria: classOf(point), indirizzo: addressOf(point),
-    comune: comune.italianName, provincia: provinceOf(point),
-    lat: reported?.[1] ?? '', lon: reported?.[0] ?? '', codice_catalogo: codeOf(point), ...more,
-  } satisfies Record<string, string | number>).map(cell).join(',')}\n`;
+const cell = (text: string | number): string => (text === '' ? '' : `"${String(text).replaceAll('"', '""')}"`);
+const lineOf = (columns: readonly string[], cells: Cells): string => `${columns.map((column) => cell(cells[column] ?? '')).join(',')}\n`;
+
+function answer(point: SyntheticPoint, more: Cells = {}): string {
+  const { comune, reported, nth } = point;
+  const [lat, lon] = inTurn(VOCABULARIES, nth);
+  const label = nameOf(point);
+  return lineOf(ANSWER.query, {
+    id: idOf(point), nome_istituzionale: isInstitution(point) ? label : '', etichetta: isInstitution(point) ? `Sede di ${label}` : label,
+    tipo: typeOf(point), disciplina: classOf(point), indirizzo: addressOf(point), cap: '86100', comune: comune.italianName, provincia: provinceOf(point),
+    [lat]: reported?.[1] ?? '', [lon]: reported?.[0] ?? '', codice_catalogo: codeOf(point), ...more,
+  });
 }
 
-function* lines(region: SyntheticRegion): Generator<string> {
-  yield 'id,nome,tipo,categoria,indirizzo,comune,provincia,lat,lon,codice_catalogo\n';
+function* answers(region: SyntheticRegion): Generator<string> {
+  yield lineOf(ANSWER.query, Object.fromEntries(ANSWER.query.map((column) => [column, column])));
   for (const comune of region.comuni) {
     for (const point of pointsOf(region, comune, 'culture')) {
-      yield record(point);
-      if (point.nth % 12 === 3) yield record(point, { categoria: 'Altro' });
+      yield answer(point);
+      if (point.nth % 12 === 3) yield answer(point, { disciplina: 'Altro' });
     }
   }
   const [first] = pointsOf(region, region.comuni[0], 'culture');
   if (first === undefined) return;
   const plain = { indirizzo: 'Via Roma 1' };
-  yield record(first, { ...plain, id: 'urn:finto:1', nome: '' });
-  yield record(first, { ...plain, id: 'urn:finto:2', nome: 'Museo dei gradi', lat: '41°33\'N' });
-  yield record(first, { ...plain, id: 'urn:finto:3', nome: 'Museo senza luogo', comune: 'Paese che non esiste' });
-  yield record(first, { ...plain, id: 'urn:finto:4', nome: 'Museo senza comune', comune: '', provincia: '' });
+  yield answer(first, { ...plain, id: 'urn:finto:1', nome_istituzionale: '', etichetta: '' });
+  yield answer(first, { ...plain, id: 'urn:finto:2', etichetta: 'Museo dei gradi', lat: '41°33\'N' });
+  yield answer(first, { ...plain, id: 'urn:finto:3', etichetta: 'Museo senza luogo', comune: 'Paese che non esiste' });
+  yield answer(first, { ...plain, id: 'urn:finto:4', etichetta: 'Museo senza comune', comune: '', provincia: '' });
+}
+
+/** The ministry's own list: without discipline and house number, so that a value of it in an answer is seen. */
+function* published(region: SyntheticRegion): Generator<string> {
+  const columns = PUBLISHED.published;
+  yield `${columns.join(',')}\n`;
+  for (const comune of region.comuni) {
+    for (const point of pointsOf(region, comune, 'culture').filter(isInstitution)) {
+      yield lineOf(columns, {
+        subject: idOf(point), Nome_Istituzionale: nameOf(point), Descrizione: 'Un luogo\nche non esiste', Identifier: codeOf(point), Indirizzo: point.street,
+        Codice_postale: '86100', Comune: comune.italianName, Provincia: provinceOf(point), Biglietti: 'Gratuito',
+      });
+    }
+  }
 }
 
 const synthetic: Synthetic = {
   async write(region, folder) {
-    await pipeline(Readable.from(lines(region)), createWriteStream(join(folder, 'luoghi_della_cultura_20260701.csv')));
+    const files = { [`luoghi_della_cultura_${DAY}.csv`]: answers, [`datasetLuoghiDellaCultura_${DAY}.csv`]: published };
+    for (const [name, lines] of Object.entries(files)) await pipeline(Readable.from(lines(region)), createWriteStream(join(folder, name)));
   },
   truth(region) {
     const text = (value: string): string | null => (value === '' ? null : value);
-    const pointsAt = pointsByParcel(region, 'culture', (point, { distance }) => ({
+    const pointsAt = pointsByParcel(region, 'culture', (point, { byStreet, distance }) => ({
       id: idOf(point),
       name: nameOf(point),
       type: text(typeOf(point)),
@@ -67,6 +94,7 @@ const synthetic: Synthetic = {
       province: provinceOf(point),
       catalog_code: text(codeOf(point)),
       distance_m: Math.round(distance * 100) / 100,
+      placed_by: byStreet ? 'address' : 'coordinates',
     }));
     const keyOf = ({ name, id }: { name: string; id: string }): string => `${name}\u0000${id}`;
     return (parcel) => ({ cultural_heritage: [...pointsAt(parcel)].sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1)).slice(0, MOST) });

@@ -86,7 +86,7 @@ export interface PublisherServer {
   /** `http://127.0.0.1:<port>` */
   readonly url: string;
   readonly seen: Seen[];
-  /** What is served, by path and query; else 404. */
+  /** Handlers by path and query; `/path?*` serves every query of a path. Anything else gets 404. */
   readonly routes: Map<string, Handler>;
   close(): Promise<void>;
 }
@@ -98,7 +98,8 @@ export async function startPublisher(secure?: { readonly key: string; readonly c
   const listener: RequestListener = (request, response) => {
     seen.push({ method: request.method ?? '', url: request.url ?? '', headers: request.headers });
     request.resume();
-    (routes.get(request.url ?? '') ?? status(404))(request, response);
+    const url = request.url ?? '';
+    (routes.get(url) ?? routes.get(`${url.split('?', 1)[0] ?? ''}?*`) ?? status(404))(request, response);
   };
   const server = secure === undefined ? createServer(listener) : createSecureServer(secure, listener);
   server.listen(0, '127.0.0.1');

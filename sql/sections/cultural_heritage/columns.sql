@@ -36,7 +36,8 @@ begin
       count(*),
       (array_agg(s.code order by s.ordinal))[1],
       (array_agg(s.name order by s.ordinal))[1],
-      (array_agg(s.categories order by s.ordinal))[1]
+      (array_agg(s.categories order by s.ordinal))[1],
+      (array_agg(s.placed_by order by s.ordinal))[1]
     )
   from shown s
   group by s.fid;

@@ -19,7 +19,8 @@ begin
           'municipality', p.locality,
           'province', p.province,
           'catalog_code', p.catalog_code,
-          'distance_m', trim_scale(round(s.distance_m::numeric, 2))
+          'distance_m', trim_scale(round(s.distance_m::numeric, 2)),
+          'placed_by', p.placed_by
         )
         order by s.ordinal
       ),

@@ -14,6 +14,7 @@ const culturalHeritage = z.array(z.strictObject({
   province: nullable(z.string(), 'Province as published, its name or car plate code; null: not stated'),
   catalog_code: nullable(z.string(), 'Code in the catalogue; null: not stated'),
   distance_m: z.number().min(0).max(15).describe('True ground distance from the parcel, 0 inside'),
+  placed_by: z.enum(['coordinates', 'address']).describe('coordinates: as published, in the stated comune; address: the only located access with its street and number'),
 })).max(20).meta({ id: 'CulturalHeritage', description: 'Places of culture in the parcel, or within 15 m where it is the nearest land parcel, by name' });
 
 export default defineSection({
@@ -45,12 +46,14 @@ export default defineSection({
     id: { type: 'text', of: '0.id' },
     name: { type: 'text', of: '0.name' },
     type: { type: 'text', of: '0.type' },
+    placed_by: { type: 'text', of: '0.placed_by' },
   },
   map: {
     italian: {
       title: 'Luoghi della cultura',
       words: { placed_by: 'Posizionato per' },
-      columns: { name: 'Nome', type: 'Tipo', address: 'Indirizzo', distance_m: 'Distanza, m', class: 'Categoria' },
+      values: { coordinates: 'coordinate', address: 'indirizzo' },
+      columns: { name: 'Nome', type: 'Tipo', address: 'Indirizzo', distance_m: 'Distanza, m', class: 'Categoria', placed_by: 'Posizionato per' },
       legend: { 'Places of culture': 'Luoghi della cultura', '2 or more': '2 o più', 'No place of culture': 'Nessun luogo della cultura' },
       fields: {
         'As published': 'Come pubblicato',
@@ -58,6 +61,8 @@ export default defineSection({
         'Category as published; null: not stated': 'Categoria come pubblicata; vuoto: non dichiarata',
         'As published; null: not stated': 'Come pubblicato; vuoto: non dichiarato',
         'True ground distance from the parcel, 0 inside': 'Distanza reale al suolo dalla particella, 0 all’interno',
+        'coordinates: as published, in the stated comune; address: the only located access with its street and number':
+          'coordinate: come pubblicate, nel comune dichiarato; indirizzo: l’unico accesso georeferenziato con quella via e quel numero civico',
       },
       evidence: {
         'inside the parcel; published coordinates, in the stated comune': 'nella particella; coordinate pubblicate, nel comune dichiarato',
@@ -69,7 +74,7 @@ export default defineSection({
         'the only located access of the comune with this street and number': 'unico accesso georeferenziato del comune con questa via e questo numero civico',
       },
     },
-    list: { columns: { name: 'Name', type: 'Type', class: 'Category', address: 'Address', distance_m: 'Distance, m' } },
+    list: { columns: { name: 'Name', type: 'Type', class: 'Category', address: 'Address', distance_m: 'Distance, m', placed_by: 'Placed by' } },
   },
   layer: {
     title: 'Places of culture',

@@ -152,6 +152,14 @@ describeDatabase('the place of a point', (engine) => {
     expect(await placed({ a: { category: 'school', belfiore: 'Z001', address } })).toEqual({ a: how });
   });
 
+  it('of a place of culture without coordinates follows from street and number; the comune alone places nothing', async () => {
+    const culture = { category: 'culture', comune: 'Campo Finto', province: 'Campobasso' } as const;
+    expect(await placed({
+      numbered: { ...culture, address: 'Via Roma, 12' }, street: { ...culture, address: 'Via Roma' }, comune: { ...culture, address: null }, named: { ...culture, address: 'Campo Finto' },
+      unknown: { ...culture, address: 'Via Roma, 99' }, located: { ...culture, at: CAMPO, address: 'Via Roma, 12' },
+    })).toEqual({ comune: 'no_number', located: 'coordinates Z001', named: 'no_number', numbered: 'address 1', street: 'no_number', unknown: 'not_found' });
+  });
+
   it('is sought in the comune that a code says, of whatever year', async () => {
     expect(await placed({
       a: { category: 'pharmacy', istat_code: '070901', at: CAMPO }, b: { category: 'pharmacy', istat_code: '070801', at: CAMPO, comune: 'NON ESISTE' },

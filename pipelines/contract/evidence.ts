@@ -1,0 +1,60 @@
+/**
+ * Evidence of a source's format: what was seen in a publisher's real bytes, what in a header that somebody quotes verbatim, and what only in a document.
+ * `sources/<id>/notes.md` states the three in a section `## Evidence`, one list item each.
+ */
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { ROOT } from '../config.ts';
+import { inputError, type MappaleError } from '../errors.ts';
+
+/** Each with its dates; null: none. */
+export interface Evidence {
+  readonly bytes: string | null;
+  readonly header: string | null;
+  readonly document: string | null;
+}
+
+const HEADING = /^## Evidence$/m;
+const LABELS = ['Real bytes', 'Verbatim header', 'Document'] as const;
+/** A year, or the word for a text without a date. */
+const DATED = /(?<!\d)(?:19|20)\d{2}(?!\d)|\bundated\b/;
+
+/** @throws input error `EVIDENCE_MALFORMED` for notes that lack the section, an item of it, or a date */
+export function evidenceOf(id: string): Evidence {
+  return readEvidence(readFileSync(join(ROOT, 'sources', id, 'notes.md'), 'utf8'), `sources/${id}/notes.md`);
+}
+
+/**
+ * @param notes text of the file
+ * @param at how messages name the file
+ * @throws input error `EVIDENCE_MALFORMED` unless the section has exactly three items, each `none` or a text with a date
+ */
+export function readEvidence(notes: string, at: string): Evidence {
+  const [, section, ...more] = notes.split(HEADING);
+  if (section === undefined || more.length > 0) throw malformed(at, `expected one section "## Evidence", found ${section === undefined ? 'none' : more.length + 1}`);
+  const body = section.split(/^## /m, 1)[0]?.trim() ?? '';
+  const items = body.split(/\n(?=- )/).map((item) => item.replace(/\s*\n {2}(?=\S)/g, ' '));
+  const [bytes, header, document] = LABELS.map((label, index) => valueOf(items[index] ?? '', label, at));
+  if (items.length !== LABELS.length) throw malformed(at, `expected ${LABELS.length} items of evidence, found ${items.length}`);
+  return { bytes: bytes ?? null, header: header ?? null, document: document ?? null };
+}
+
+function valueOf(item: string, label: string, at: string): string | null {
+  const start = `- ${label}: `;
+  const value = item.slice(start.length);
+  if (!item.startsWith(start) || item.includes('\n') || value.trim() === '') throw malformed(at, `expected an item "${start}…", found ${JSON.stringify(item.slice(0, 60))}`);
+  if (value === 'none') return null;
+  if (!DATED.test(value)) throw malformed(at, `expected a year or "undated" in "${label}", found ${JSON.stringify(value)}`);
+  return value;
+}
+
+function malformed(at: string, detail: string): MappaleError {
+  return inputError('the notes of a source do not state how its format is known', {
+    code: 'EVIDENCE_MALFORMED', at, detail, hint: 'Write the section "## Evidence" as sources/README.md describes it.',
+  });
+}
+
+/** The three in one line, as `mappale sources` prints them. */
+export function evidenceLine({ bytes, header, document }: Evidence): string {
+  return [bytes, header, document].map((value, index) => `${LABELS[index]?.toLowerCase() ?? ''}: ${value ?? 'none'}`).join('; ');
+}

@@ -1,0 +1,184 @@
+/** One file that its publisher gives in pages of CSV: asked for one after another, and written when all have come. */
+import { mkdir, readdir, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { Readable } from 'node:stream';
+import type { Pages } from '../contract/download.ts';
+import { inputError, MappaleError } from '../errors.ts';
+import { openCsv, type CsvRecord } from '../formats/csv.ts';
+import { sha256OfFile } from '../formats/streams.ts';
+import { isPage } from '../formats/web-page.ts';
+import { BROKEN, giveUp, reasonOf, type Answer } from './client.ts';
+import { byHand, keep, namedBy, refuseWithoutRoom, statusError, unwritable, type Downloaded, type Surroundings, type Wanted } from './download.ts';
+import { partOf, readKept, removePart, type Kept } from './kept.ts';
+import { pageError } from './page.ts';
+
+/** Seconds between two pages. */
+const PAUSE = 1;
+/** A page of some thousand rows has one megabyte. */
+const LARGEST_PAGE = 64 * 1024 * 1024;
+
+/** One page as it came. */
+interface Page {
+  readonly answer: Answer;
+  readonly bytes: number;
+  readonly header: readonly string[];
+  readonly records: readonly CsvRecord[];
+}
+
+/** All pages together. */
+interface Table {
+  readonly text: string;
+  /** Bytes of all pages. */
+  readonly received: number;
+  /** The last one that was not empty. */
+  readonly answer: Answer;
+}
+
+/** @returns how the publisher gives the file in pages; null: it is one file, or its address was set to that of a file */
+export function pagesOf({ file, base }: Pick<Wanted, 'file' | 'base'>): Pages | null {
+  return file.pages === undefined || (base !== null && namedBy(base, file) !== null) ? null : file.pages;
+}
+
+/**
+ * Brings a file of pages up to date. Nothing is kept unless all pages came; where they say the same as the newest file here, that file stays.
+ * @throws input errors `DOWNLOAD_…`, `DISK_FULL`, and what the source's `recognise` throws
+ */
+export async function downloadPages(wanted: Wanted, pages: Pages, around: Surroundings): Promise<Downloaded> {
+  const { folder, file: { base, editions: [{ name }] } } = wanted;
+  const address = wanted.base ?? base;
+  const url = around.hide(address.replace(/\?$/, ''));
+  if (around.dryRun) return { outcome: 'wanted', name, url, bytes: null, received: 0, sha256: null, role: null, vintage: null };
+  const path = join(folder, name);
+  const part = partOf(path);
+  const before = await readKept(path);
+  const { text, received, answer } = await collect(`${address}${/[?&=]$/.test(address) ? '' : '?'}`, url, wanted, pages, around);
+  await mkdir(dirname(part), { recursive: true });
+  await refuseWithoutRoom(path, Buffer.byteLength(text));
+  await writeFile(part, text).catch(async (error: unknown) => {
+    await removePart(part);
+    throw unwritable(error, folder) ?? error;
+  });
+  const sha256 = await sha256OfFile(part);
+  const newest = await newestKept(folder);
+  if (newest?.kept.sha256 === sha256) {
+    await removePart(part);
+    const { bytes, role, vintage } = newest.kept;
+    return { outcome: 'unchanged', name: newest.name, url, bytes, received, sha256, role, vintage };
+  }
+  const { bytes, role, vintage } = await keep(path, url, { answer, version: { etag: null, last_modified: null, bytes: null } }, wanted, around);
+  return { outcome: before === null ? 'new' : 'changed', name, url, bytes, received, sha256, role, vintage };
+}
+
+/** The newest file of this folder that was downloaded, by its name with the day; null: there is none. */
+async function newestKept(folder: string): Promise<{ readonly name: string; readonly kept: Kept } | null> {
+  for (const name of (await readdir(folder).catch(() => [])).filter((each) => !each.startsWith('.')).sort().reverse()) {
+    const kept = await readKept(join(folder, name));
+    if (kept !== null) return { name, kept };
+  }
+  return null;
+}
+
+/**
+ * Asks for pages until one is empty, or has no record that is new. Pages come in no order: the next one begins after as many rows as came, and the
+ * records are sorted, so that the same content has the same bytes.
+ */
+async function collect(address: string, url: string, wanted: Wanted, pages: Pages, around: Surroundings): Promise<Table> {
+  const rows = new Map<string, CsvRecord>();
+  let header: readonly string[] | null = null;
+  let latest: Answer | null = null;
+  let [offset, received] = [0, 0];
+  for (let number = 1; number <= pages.most; number += 1) {
+    if (number > 1) await around.clock.wait(PAUSE);
+    const at = `${url} (page ${number})`;
+    const page = await onePage(`${address}${pages.path(offset)}`, at, wanted, around);
+    received += page.bytes;
+    around.progress(received, null);
+    const column = page.header.indexOf(pages.key);
+    const isOther = page.records.length > 0 && header !== null && page.header.join() !== header.join();
+    if ((page.header.length > 0 && column === -1) || isOther) {
+      throw otherPage(at, wanted, `expected ${header === null ? `a table with the column ${JSON.stringify(pages.key)}` : 'the columns of the first page'}, found ${JSON.stringify(page.header.join().slice(0, 120))}`);
+    }
+    const known = rows.size;
+    for (const record of page.records) takeRow(rows, record, column, at, wanted);
+    if (rows.size === known) {
+      if (header === null || latest === null) throw otherPage(at, wanted, 'expected rows, found none');
+      if (page.records.length > 0) around.note(`${at}: all its records came before, so it is taken for the end`);
+      return { text: tableText(header, rows), received, answer: latest };
+    }
+    header ??= page.header;
+    latest = page.answer;
+    offset += page.records.length;
+  }
+  throw inputError('the publisher\'s pages do not end', {
+    code: 'DOWNLOAD_ENDLESS', at: url, detail: `expected an empty page after ${pages.most} at most, found ${rows.size} records and no end`, hint: `Nothing was kept. ${byHand(wanted)}`,
+  });
+}
+
+/** Of several rows of a record the one with the most values counts, then the first by its text. */
+function takeRow(rows: Map<string, CsvRecord>, record: CsvRecord, column: number, at: string, wanted: Wanted): void {
+  const key = record.values[column] ?? '';
+  if (record.problem !== null) throw otherPage(`${at}, line ${record.line}`, wanted, record.problem.message);
+  const before = rows.get(key);
+  const values = ({ values: all }: CsvRecord): number => all.filter((value) => value.trim() !== '').length;
+  if (before === undefined || values(record) > values(before) || (values(record) === values(before) && record.raw < before.raw)) rows.set(key, record);
+}
+
+function tableText(header: readonly string[], rows: ReadonlyMap<string, CsvRecord>): string {
+  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { raw }]) => `${raw.replace(/[\r\n]+$/, '')}\n`);
+  return `${header.map((name) => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',')}\n${sorted.join('')}`;
+}
+
+function otherPage(at: string, wanted: Wanted, detail: string): MappaleError {
+  return inputError('the publisher sent another table', { code: 'DOWNLOAD_OTHER', at, detail, hint: `Nothing was kept, and what was there stays. ${byHand(wanted)}` });
+}
+
+/** One page, asked for again where it breaks off. @param at where messages place it */
+async function onePage(url: string, at: string, wanted: Wanted, around: Surroundings): Promise<Page> {
+  for (let attempt = 0; ; attempt += 1) {
+    const answer = await around.publisher.ask(url, wanted.headers).catch((error: unknown) => {
+      throw error instanceof MappaleError ? error.knowing({ at }) : error;
+    });
+    if (answer.status !== 200) throw await statusError(answer, at, wanted, around);
+    const { body, error } = await bodyOf(answer);
+    if (error === null) return { answer, bytes: body.length, ...await tableOf(body, answer, at, wanted, around) };
+    const seconds = BROKEN[attempt];
+    const detail = `expected the whole page, found ${body.length} bytes: ${around.hide(reasonOf(error))}`;
+    if (seconds === undefined) throw inputError('the download was cut short', { code: 'DOWNLOAD_SHORT', at, detail, hint: 'Nothing was kept. Run the same command again.' });
+    around.note(`${at}: the download was cut short (${detail}): asking again in ${seconds} s`);
+    await around.clock.wait(seconds);
+  }
+}
+
+async function bodyOf(answer: Answer): Promise<{ readonly body: Buffer; readonly error: unknown }> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  try {
+    for await (const chunk of answer.body) {
+      chunks.push(chunk as Buffer);
+      bytes += (chunk as Buffer).length;
+      if (bytes > LARGEST_PAGE) throw new Error(`more than ${LARGEST_PAGE} bytes`);
+    }
+    return { body: Buffer.concat(chunks), error: null };
+  } catch (error) {
+    return { body: Buffer.concat(chunks), error };
+  } finally {
+    giveUp(answer);
+  }
+}
+
+/** @throws input errors `DOWNLOAD_PAGE`, `DOWNLOAD_LOGIN`, `DOWNLOAD_FIREWALL`, `DOWNLOAD_OTHER` */
+async function tableOf(body: Buffer, answer: Answer, at: string, wanted: Wanted, around: Surroundings): Promise<Pick<Page, 'header' | 'records'>> {
+  if (!/\S/.test(body.toString('latin1', 0, 128))) return { header: [], records: [] };
+  if (isPage(body)) {
+    const { origin, pathname } = new URL(answer.url);
+    throw pageError(body, `${origin}${pathname}`, answer.redirected, around.hide, byHand(wanted)).knowing({ at });
+  }
+  try {
+    const reader = await openCsv(Readable.from([body]) as AsyncIterable<Buffer>, { at, delimiter: ',' });
+    const records: CsvRecord[] = [];
+    for await (const record of reader.records()) records.push(record);
+    return { header: reader.header, records };
+  } catch (error) {
+    throw error instanceof MappaleError ? otherPage(at, wanted, error.detail ?? error.message) : error;
+  }
+}

@@ -1,0 +1,41 @@
+/** Recognises a web page where data was expected: a login, an error, or the answer of a firewall instead of the publisher's. */
+
+/** First element of a web page. Servers call zips `text/html`, so the content type decides nothing. */
+const FIRST_ELEMENT = /<(?:!doctype\s+html|html|head|body|title|meta|script|center|h1)\b/iy;
+const BLANKS = /\s*/y;
+/** Comments and declarations that may precede the first element: how each begins and ends. */
+const PROLOG = [['<!--', '-->'], ['<?xml', '>']] as const;
+/** Text of firewalls, which answer with status 200. */
+const FIREWALL = /web application firewall/i;
+
+/** Bytes of a page that are looked at. */
+export const PAGE_BYTES = 65_536;
+
+export function isPage(head: Buffer): boolean {
+  const text = head.toString('latin1', 0, 2048);
+  FIRST_ELEMENT.lastIndex = afterProlog(text);
+  return FIRST_ELEMENT.test(text) || isFirewall(head);
+}
+
+/** Returns the position after a byte order mark, blanks, comments and XML declarations. */
+function afterProlog(text: string): number {
+  let at = text.startsWith('ï»¿') ? 3 : 0;
+  for (;;) {
+    BLANKS.lastIndex = at;
+    BLANKS.test(text);
+    at = BLANKS.lastIndex;
+    const found = PROLOG.find(([begin]) => text.substring(at, at + begin.length).toLowerCase() === begin);
+    const end = found === undefined ? -1 : text.indexOf(found[1], at + found[0].length);
+    if (found === undefined || end === -1) return at;
+    at = end + found[1].length;
+  }
+}
+
+/** True for the answer of a firewall, as a page or as plain text. */
+export function isFirewall(head: Buffer): boolean {
+  return FIREWALL.test(head.toString('latin1', 0, 2048));
+}
+
+export function titleOf(head: Buffer): string {
+  return /<title[^<>]*>([^<]*)/i.exec(head.toString('utf8'))?.[1]?.replace(/\s+/g, ' ').trim() ?? '';
+}
