@@ -36,9 +36,9 @@ describeDatabase('the rasters of night lights of a region', (engine) => {
       const tiles = Array.from({ length: 1 + random.below(6) }, (): Tile => (random.below(8) === 0
         ? { product: null, collection: null, year: 2023 + random.below(3), regions: null }
         : {
-          product: random.pick(PRODUCTS), collection: random.below(3), year: 2023 + random.below(3),
-          regions: random.pick([[REGION], [3, REGION], [3, 9]]),
-        }));
+            product: random.pick(PRODUCTS), collection: random.below(3), year: 2023 + random.below(3),
+            regions: random.pick([[REGION], [3, REGION], [3, 9]]),
+          }));
       const chosen = await database.session(async (session) => {
         await session.script(`drop schema if exists made_products cascade; create schema made_products; set search_path = made_products, public;
           create table region as select ${REGION}::int2 as code;
