@@ -186,6 +186,11 @@ export interface Sink {
   reuse(facts: MemberFacts): Promise<boolean>;
   /** What `reuse` will say, for readers that work ahead: it notes nothing. A sink that never reuses leaves it out. */
   reusable?(facts: MemberFacts): boolean;
+  /**
+   * Notes a part of the file that is known and not read, with the reason. A sink that reports nothing leaves it out.
+   * @param path of the part inside the file
+   */
+  aside?(path: string, reason: string): void;
   /** Progress by bytes of the (compressed) file. */
   progress(bytes: number): void;
 }

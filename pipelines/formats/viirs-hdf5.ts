@@ -1,5 +1,5 @@
 /**
- * The annual composite of VIIRS in HDF5 (VNP46A4), by h5wasm: HDF5's own library as WebAssembly. A tile is 10° wide and high; the file gives no
+ * The annual composite of VIIRS in HDF5 (VNP46A4, VJ146A4), by h5wasm: HDF5's own library as WebAssembly. A tile is 10° wide and high; the file gives no
  * place that GDAL understands, so that its tile's column and row in the name say it. Facts: Black Marble User Guide 2.0 (NASA, 2024).
  */
 import { Dataset, File, ready } from 'h5wasm/node';
@@ -19,8 +19,9 @@ const MOST_CELLS_ACROSS = 6_000;
 const PLAIN_ROWS = 64;
 /** Types by NumPy's letters; the files are written on machines of this byte order. */
 const TYPES: Readonly<Record<string, SampleType>> = { '<H': 'uint16', '<h': 'int16', '<f': 'float32', '<d': 'float64' };
-/** What the guide says of the integers, for a file that lost its attributes. */
-const STATED = { scale: 0.1, noData: 65_535 };
+/** Scale and fill by the user guide, for a file without attributes: collection 1 has integers, collection 2 has floats. */
+const INTEGERS = { scale: 0.1, noData: 65_535 };
+const FLOATS = { scale: 1, noData: -999.9 };
 
 /**
  * @param at how it is named in messages
@@ -51,12 +52,12 @@ export async function openViirs(path: string, at: string, name: string): Promise
   try {
     const dataset = unlessDamaged(() => file.get(DATASET));
     if (!(dataset instanceof Dataset)) {
-      throw refused('RASTER_CONTENT', 'the HDF5 is another product', `the dataset ${DATASET}`, 'none', 'Download VNP46A4, the annual composite.');
+      throw refused('RASTER_CONTENT', 'the HDF5 is another product', `the dataset ${DATASET}`, 'none', 'Download VNP46A4 or VJ146A4, the annual composite.');
     }
     const { shape, chunks, dtype, scale, noData } = unlessDamaged(() => factsOf(dataset));
     const sampleType = typeof dtype === 'string' ? TYPES[dtype] : undefined;
     if (sampleType === undefined) {
-      throw refused('RASTER_SAMPLES', 'the raster has cells of a kind that is not read', Object.values(TYPES).join(', '), JSON.stringify(dtype), 'Download VNP46A4, the annual composite.');
+      throw refused('RASTER_SAMPLES', 'the raster has cells of a kind that is not read', Object.values(TYPES).join(', '), JSON.stringify(dtype), 'Download VNP46A4 or VJ146A4, the annual composite.');
     }
     const [height = 0, width = 0] = shape;
     const [blockHeight = 0, blockWidth = 0] = chunks ?? [Math.min(PLAIN_ROWS, height), width];
@@ -65,6 +66,8 @@ export async function openViirs(path: string, at: string, name: string): Promise
     }
     const [west, north] = [column * TILE_DEGREES - 180, 90 - row * TILE_DEGREES];
     const isScaled = scale !== 1;
+    // A fill may be stated with more digits than the cells have, so both are compared as floats of 32 bits.
+    const none = new Set([noData, -9999, ...(sampleType.startsWith('float') ? [FLOATS.noData] : [])].map(Math.fround));
     return {
       grid: {
         epsg: 4326, width, height, transform: [west, TILE_DEGREES / width, 0, north, 0, -TILE_DEGREES / height], noData, sampleType, blockWidth, blockHeight,
@@ -77,7 +80,7 @@ export async function openViirs(path: string, at: string, name: string): Promise
         cells.fill(NaN);
         for (let i = 0; i < rows * columns; i += 1) {
           const value = read[i] ?? NaN;
-          if (value !== noData && value !== -9999 && Number.isFinite(value)) cells[Math.floor(i / columns) * blockWidth + (i % columns)] = value * scale;
+          if (!none.has(Math.fround(value)) && Number.isFinite(value)) cells[Math.floor(i / columns) * blockWidth + (i % columns)] = value * scale;
         }
         return cells;
       },
@@ -95,23 +98,22 @@ interface Facts {
   readonly chunks: readonly number[] | null;
   readonly dtype: unknown;
   readonly scale: number;
-  readonly noData: number | null;
+  readonly noData: number;
 }
 
 function factsOf(dataset: Dataset): Facts {
   const { shape, chunks } = dataset.metadata;
   const { dtype } = dataset;
-  const isInteger = dtype === '<H' || dtype === '<h';
+  const stated = dtype === '<H' || dtype === '<h' ? INTEGERS : FLOATS;
+  /** Attributes are numbers of any type, or text. A float of 32 bits means the decimal that it was made of: 0.1, not 0.10000000149. */
   const number = (name: string): number | null => {
     const value = name in dataset.attrs ? dataset.get_attribute(name, false) : null;
     const found = typeof value === 'object' && value !== null ? (value as ArrayLike<unknown>)[0] : value;
-    return typeof found === 'number' && Number.isFinite(found) ? found : null;
+    const read = typeof found === 'string' && found.trim() !== '' ? Number(found) : found;
+    return typeof read === 'number' && Number.isFinite(read) ? Number(read.toPrecision(7)) : null;
   };
-  // A float of 32 bits means the decimal that it was made of: 0.1, not 0.10000000149.
-  const scale = number('scale_factor');
   return {
-    shape: shape ?? [], chunks, dtype, scale: scale === null || scale === 0 ? (isInteger ? STATED.scale : 1) : Number(scale.toPrecision(7)),
-    noData: number('_FillValue') ?? (isInteger ? STATED.noData : null),
+    shape: shape ?? [], chunks, dtype, scale: number('scale_factor') || stated.scale, noData: number('_FillValue') ?? stated.noData,
   };
 }
 

@@ -9,6 +9,7 @@ import { sha256OfFile } from '../formats/streams.ts';
 import { isPage, titleOf } from '../formats/web-page.ts';
 import { TAIL_BYTES, ZipArchive, isZip, mayBeZip, type ZipEntry } from '../formats/zip.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
+import { sheetNames } from '../readers/xlsx-rows.ts';
 import { quoted, retyped, withWord } from '../typed.ts';
 import { together } from '../together.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
@@ -143,7 +144,7 @@ export async function recognise(
     }
     if (claims.length === 0) {
       const named = bears(probe.name);
-      if (named !== undefined) throw formFault(probe, named.id) ?? notWhatItsNameSays(probe, named.id);
+      if (named !== undefined) throw formFault(probe, named.id) ?? await notWhatItsNameSays(probe, named.id);
       const shape = /\.(?:dbf|shx)$/i.test(probe.name) ? `${probe.name.slice(0, -4)}.shp` : null;
       const layer = shape === null ? undefined : bears(shape);
       if (layer !== undefined && !probe.siblings.some((name) => name.toLowerCase() === shape?.toLowerCase())) throw sidecarMissing(probe.name, layer.id, '.shp');
@@ -197,7 +198,8 @@ function formFault({ name, size, head, entries, siblings }: Probe, source: strin
 }
 
 /** A file that bears a publisher's name and that no source recognises: what it is instead, as far as its first bytes tell. */
-function notWhatItsNameSays({ name, size, head, entries }: Probe, source: string): MappaleError {
+async function notWhatItsNameSays(probe: Probe, source: string): Promise<MappaleError> {
+  const { name, size, head, entries } = probe;
   const again = 'Compare its size with the publisher\'s, and download it again.';
   const stop = (message: string, code: string, found: string, hint: string): MappaleError =>
     inputError(message, { code, at: name, detail: `expected a file of ${source}, found ${found}`, hint, mend: downloadAgain(source) });
@@ -208,11 +210,19 @@ function notWhatItsNameSays({ name, size, head, entries }: Probe, source: string
       'The server answered with a page instead of the file: a login, an error, a firewall or a limit. Open it in a browser to read it, and download the file again.');
   }
   if (entries !== null) {
+    const hint = `Remove this file from the folder, or download the one that npx mappale sources ${source} describes.`;
+    const sheets = await sheetNames(probe);
+    if (sheets !== null) return stop('the workbook does not hold what its name says', 'ZIP_CONTENT', `a workbook with ${sheets.length === 1 ? 'the sheet' : 'the sheets'} ${named(sheets)}`, hint);
     const paths = entries.filter(({ isFolder }) => !isFolder).map(({ path }) => path);
-    return stop('the zip does not hold what its name says', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : `${paths.slice(0, 5).join(', ')}${paths.length > 5 ? ` and ${paths.length - 5} more` : ''}`, `Compare with the download described by npx mappale sources, or teach sources/${source} what it is.`);
+    return stop('the zip does not hold what its name says', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : named(paths), hint);
   }
   if (/\.(?:zip|kmz|xlsx)$/i.test(name)) return stop('the file is not a zip', 'ZIP_UNREADABLE', isText(head) ? `the first line ${JSON.stringify(firstLine(head))}` : `first bytes ${head.toString('hex', 0, 8)}`, again);
   return stop('the file is not what its name says', 'FILE_CHANGED', `the first line ${JSON.stringify(firstLine(head))}`, `Compare it with the files in sources/${source}/fixture; a new layout is a new edition in its schema.ts.`);
+}
+
+/** The first five names, and how many more there are. */
+function named(names: readonly string[]): string {
+  return `${names.slice(0, 5).join(', ')}${names.length > 5 ? ` and ${names.length - 5} more` : ''}`;
 }
 
 function isText(head: Buffer): boolean {

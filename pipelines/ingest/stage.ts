@@ -173,6 +173,10 @@ class StageSink implements Sink {
     return from !== undefined;
   }
 
+  aside(path: string, reason: string): void {
+    this.#given.log.info(`${labelOf(this.#fileName, path)} is known and not read: ${reason}`);
+  }
+
   async member(facts: MemberFacts): Promise<MemberSink> {
     const { source } = this.#given.located;
     if (this.#open) throw new Error(`${source.id}: a member was opened before the one before was closed`);

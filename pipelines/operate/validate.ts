@@ -142,6 +142,7 @@ export class ValidationSink implements Sink {
   readonly #oddRejects: { readonly at: string; readonly message: string }[] = [];
   readonly #refusals = new Map<string, Refusals>();
   readonly #lost: Finding[] = [];
+  readonly #aside: Finding[] = [];
   /** Of the open member. */
   #label = '';
 
@@ -170,6 +171,10 @@ export class ValidationSink implements Sink {
   }
 
   progress(): void {}
+
+  aside(path: string, reason: string): void {
+    this.#aside.push({ level: 'warn', code: 'LAYER_LEFT_ASIDE', message: `a layer is known and not read: ${reason}`, at: labelOf(this.#name, path) });
+  }
 
   async member({ path }: MemberFacts): Promise<MemberSink> {
     this.#label = labelOf(this.#name, path);
@@ -217,7 +222,7 @@ export class ValidationSink implements Sink {
   /** @param whole every record was read */
   findings(whole: boolean, { role, complete }: Recognition): Finding[] {
     this.#flush();
-    const findings = [...this.#lost, ...this.#refused(), ...this.#encoding()];
+    const findings = [...this.#aside, ...this.#lost, ...this.#refused(), ...this.#encoding()];
     for (const [table, { keys }] of this.#tables) {
       if (keys === null || keys.repeated === 0) continue;
       findings.push({

@@ -9,9 +9,18 @@ import type { ZipEntry } from '../formats/zip.ts';
 /** What an archive carries when its packer noted no day. */
 const NO_DAY = '1980-01-01';
 
-/** File name without folders, ending, and what a browser or a desktop adds to a second copy: `MOLISE (1).zip` → `MOLISE`. */
+/** Extension of a file inside a zip, which some packers keep in the zip's name. */
+const PACKED = /\.(?:shp|gpkg|geojson|json|gdb|kml|gml|csv|txt|xlsx|xml|tiff?|h5)$/i;
+
+/** File name without folders, extension, and what a browser or a desktop adds to a second copy: `MOLISE (1).zip` → `MOLISE`, `X.gpkg.zip` → `X`. */
 export function stemOf(path: string): string {
-  return basename(path).replace(/\.[^.]*$/, '').replace(/(?: ?\(\d+\)| - Cop(?:y|ia)(?: ?\(\d+\))?)$/, '');
+  const name = basename(path);
+  const stem = withoutCopy(name.replace(/\.[^.]*$/, ''));
+  return /\.zip$/i.test(name) ? withoutCopy(stem.replace(PACKED, '')) : stem;
+}
+
+function withoutCopy(stem: string): string {
+  return stem.replace(/(?: ?\(\d+\)| - Cop(?:y|ia)(?: ?\(\d+\))?)$/, '');
 }
 
 /** How a publisher names a file of all Italy or of a whole region, and how every name begins that copies it. */

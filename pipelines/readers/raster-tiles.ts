@@ -4,7 +4,7 @@
  */
 import { basename } from 'node:path';
 import { z } from 'zod';
-import { inputError, type Columns, type InputFile, type Probe, type Recognition, type Sink } from '../contract/source.ts';
+import { inputError, type Columns, type MappaleError, type InputFile, type Probe, type Recognition, type Sink } from '../contract/source.ts';
 import { isRaster, openRaster, type Raster } from '../formats/raster.ts';
 import { isZip } from '../formats/zip.ts';
 import { ITALY, isInDegrees } from './italy.ts';
@@ -101,6 +101,8 @@ export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, sch
   try {
     const member = await sink.member(facts);
     const tile = await tileOf(raster, stemOf(facts.path || file.name), (share) => sink.progress(share * file.size));
+    // Only of rasters in degrees is Italy alone looked at.
+    if (tile.cells === 0 && isInDegrees(tile.epsg)) throw withoutItaly(raster, at);
     const checked = schema.safeParse(tile);
     if (!checked.success) {
       const { field, message, code } = firstIssue(checked.error);
@@ -113,6 +115,16 @@ export async function readTile(file: InputFile, sink: Sink, pattern: RegExp, sch
   } finally {
     await raster.close();
   }
+}
+
+function withoutItaly({ grid: { epsg, width, height, transform: [west, cellWidth, , north, , minusCellHeight] } }: Raster, at: string): MappaleError {
+  const shown = (edge: number): string => String(Number(edge.toFixed(4)));
+  const columns = `from ${shown(west)} to ${shown(west + width * cellWidth)} east`;
+  const rows = `from ${shown(north + height * minusCellHeight)} to ${shown(north)} north`;
+  return inputError('the raster has no values in Italy', {
+    code: 'RASTER_OTHER', at, detail: `expected cells with a value in Italy, found none in a raster ${columns} and ${rows} (EPSG:${epsg})`,
+    hint: 'Remove this file from the folder, or download the one of Italy.',
+  });
 }
 
 async function factsOf(file: InputFile, pattern: RegExp): Promise<{ path: string; size: number; crc32?: number }> {

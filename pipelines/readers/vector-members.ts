@@ -44,18 +44,59 @@ export function geodatabaseFolders(entries: readonly ZipEntry[]): string[] {
   return entries.flatMap(({ path, isFolder }) => (isFolder ? [] : catalogue.exec(path)?.[1] ?? []));
 }
 
-/** How to read a layer, or null to leave it aside; for files whose layers differ. */
-export type VectorReadings<K extends string> = VectorReading<K> | ((layer: VectorLayer) => VectorReading<K> | null);
+/** Reason for setting a layer aside. */
+export interface LayerAside {
+  readonly aside: string;
+}
+
+/** How to read a layer, why it is set aside, or null for a layer of another subject; for files whose layers differ. */
+export type VectorReadings<K extends string> = VectorReading<K> | ((layer: VectorLayer) => VectorReading<K> | LayerAside | null);
+
+/** How a product that is published for several years names its layers and files. */
+export interface LayerNames {
+  /** What is read: `land cover`. */
+  readonly subject: string;
+  /** The year that is read. */
+  readonly year: string;
+  /** A map of one year. The first group is the year, of four or of two digits. */
+  readonly map: RegExp;
+  /** Changes between two years. */
+  readonly changes: RegExp;
+}
+
+/** Returns why a layer or file is not read, by its name; null when it is of the year that is read, or when the name states no year. */
+export function whyAside(name: string, { subject, year, map, changes }: LayerNames): LayerAside | null {
+  if (changes.test(name)) return { aside: `changes between two years; the ${subject} of ${year} is read` };
+  const [, digits = year] = map.exec(name) ?? [];
+  const found = digits.length === 4 ? digits : `${Number(digits) < 80 ? 20 : 19}${digits}`;
+  return found === year ? null : { aside: `map of ${found}; the ${subject} of ${year} is read` };
+}
+
+/** Layers of one file: how many are read, and which are set aside. */
+class Layers {
+  read = 0;
+  readonly aside: string[] = [];
+
+  /** @throws input error `LAYER_MISSING` when layers are set aside and no other is read */
+  check(at: string): void {
+    if (this.read > 0 || this.aside.length === 0) return;
+    throw inputError('the file has no layer that is read', {
+      code: 'LAYER_MISSING', at, detail: `expected a layer that is read, found ${this.aside.slice(0, 5).join('; ')}`, hint: 'Remove this file from the folder, or download the one that is read.',
+    });
+  }
+}
 
 /**
  * Streams one file into the sink.
  * @param beside names of files that lie in the folder of a plain one and belong to it, each a member of its own
- * @throws input errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without one
+ * @throws input errors of `openVector`; `COLUMNS_CHANGED`; `VECTOR_MISSING` for a zip without one; `LAYER_MISSING` when all layers are set aside
  */
 export async function readVectorFile<K extends string>(file: InputFile, sink: Sink, reading: VectorReadings<K>, beside: readonly string[] = []): Promise<void> {
+  const layers = new Layers();
   if (!(await isZip(file.path))) {
-    await readDataset(await openVector(file.path), { path: '' }, file.size, sink, reading);
-    for (const name of beside) await readDataset(await openVector(join(dirname(file.path), name)), { path: name }, 0, sink, reading);
+    await readDataset(await openVector(file.path), { path: '' }, file.size, sink, reading, layers);
+    for (const name of beside) await readDataset(await openVector(join(dirname(file.path), name)), { path: name }, 0, sink, reading, layers);
+    layers.check(file.name);
     return;
   }
   const zip = await file.zip();
@@ -72,9 +113,13 @@ export async function readVectorFile<K extends string>(file: InputFile, sink: Si
       const facts = { path, crc32, size };
       const weight = parts.reduce((sum, part) => sum + part.compressedSize, 0);
       // One layer per file is known before opening it, except in a database; only then can unpacking be saved.
-      if (!/\.(?:gpkg|gdb)$/i.test(path) && (await sink.reuse(facts))) continue;
-      await readDataset(await openVector({ zip, entry: path }), facts, weight, sink, reading);
+      if (!/\.(?:gpkg|gdb)$/i.test(path) && (await sink.reuse(facts))) {
+        layers.read += 1;
+        continue;
+      }
+      await readDataset(await openVector({ zip, entry: path }), facts, weight, sink, reading, layers);
     }
+    layers.check(file.name);
   } finally {
     await zip.close();
   }
@@ -89,7 +134,7 @@ function partsOf(zip: ZipArchive, path: string): ZipEntry[] {
 
 /** @param weight bytes of the file that the dataset stands for */
 async function readDataset<K extends string>(
-  dataset: VectorDataset, facts: MemberFacts, weight: number, sink: Sink, readings: VectorReadings<K>,
+  dataset: VectorDataset, facts: MemberFacts, weight: number, sink: Sink, readings: VectorReadings<K>, counted: Layers,
 ): Promise<void> {
   try {
     // Tables without geometry (styles, metadata) come with GeoPackages and hold nothing that is read.
@@ -105,6 +150,12 @@ async function readDataset<K extends string>(
     for (const layer of layers) {
       const reading = typeof readings === 'function' ? readings(layer) : readings;
       if (reading === null) continue;
+      if ('aside' in reading) {
+        counted.aside.push(`${layer.name} (${reading.aside})`);
+        sink.aside?.(layers.length === 1 ? facts.path : `${facts.path}#${layer.name}`, reading.aside);
+        continue;
+      }
+      counted.read += 1;
       const own = layers.length === 1 ? facts : { ...facts, path: `${facts.path}#${layer.name}` };
       if (layers.length > 1 && (await sink.reuse(own))) continue;
       const member = await sink.member(own);

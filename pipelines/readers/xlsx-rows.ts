@@ -10,12 +10,18 @@ const HEADER_WITHIN = 20;
 const valuesOf = ({ cells }: XlsxRow): string[] => cells.map((cell) => cell ?? '');
 const filled = (values: readonly string[]): number => values.filter((value) => value.trim() !== '').length;
 
+/** Names of the sheets of a workbook; null when the probe is none. */
+export async function sheetNames(probe: Probe): Promise<string[] | null> {
+  if (!(probe.entries ?? []).some(({ path }) => path === 'xl/workbook.xml')) return null;
+  return [...(await probe.headOf('xl/workbook.xml')).toString('utf8').matchAll(/<(?:\w+:)?sheet\s[^<>]*?name="([^"]*)"/g)].map((match) => match[1] ?? '');
+}
+
 /** Header of the first sheet that looks like one of these editions, and the names of all sheets; null when the probe is no such workbook. */
 export async function peekWorkbook(probe: Probe, editions: Editions): Promise<{ readonly sheets: string; readonly header: readonly string[] } | null> {
   const entries = probe.entries ?? [];
-  if (!entries.some(({ path }) => path === 'xl/workbook.xml')) return null;
+  const names = await sheetNames(probe);
+  if (names === null) return null;
   const texts = entries.some(({ path }) => path === 'xl/sharedStrings.xml') ? await probe.headOf('xl/sharedStrings.xml') : null;
-  const names = [...(await probe.headOf('xl/workbook.xml')).toString('utf8').matchAll(/<(?:\w+:)?sheet\s[^<>]*?name="([^"]*)"/g)].map((match) => match[1] ?? '');
   for (const { path } of entries.filter((entry) => /^xl\/worksheets\/[^/]+\.xml$/.test(entry.path))) {
     const header = firstRows(await probe.headOf(path), texts, HEADER_WITHIN).map(valuesOf).find((values) => resembles(values, editions));
     if (header !== undefined) return { sheets: names.join(' '), header };

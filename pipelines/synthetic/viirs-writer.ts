@@ -4,17 +4,25 @@ import { File, ready } from 'h5wasm/node';
 export interface ViirsTile {
   readonly rows: number;
   readonly columns: number;
-  /** Tenths of nW cm⁻² sr⁻¹, row by row from the north-west; 65535: none. */
-  readonly cells: Uint16Array;
+  /** Row by row from the north-west. Collection 1: tenths of nW cm⁻² sr⁻¹, none is 65535. Collection 2: nW cm⁻² sr⁻¹, none is −999.9. */
+  readonly cells: Uint16Array | Float32Array | Float64Array;
   /** Name of the composite; by default that of all angles without snow. */
   readonly dataset?: string;
+  /** Type of the attribute `_FillValue`: that of the cells by default; null leaves the attribute out. */
+  readonly fillType?: '<f' | '<d' | 'text' | null;
 }
+
+export const VIIRS_FILL = -999.9;
+const INTEGER_FILL = 65_535;
 
 const library = await ready;
 
-/** @param path of the file, which is written anew */
+/** @param path of the file, which is replaced */
 export function writeViirs(path: string, tile: ViirsTile): void {
   const { rows, columns, cells, dataset = 'AllAngle_Composite_Snow_Free' } = tile;
+  const dtype = cells instanceof Uint16Array ? '<H' : cells instanceof Float32Array ? '<f' : '<d';
+  const { fillType = dtype } = tile;
+  const fill = cells instanceof Uint16Array ? INTEGER_FILL : VIIRS_FILL;
   library.activate_throwing_error_handler();
   // HDF5 notes the time in what it writes, and the same numbers must give the same bytes.
   const now = Date.now.bind(Date);
@@ -22,9 +30,11 @@ export function writeViirs(path: string, tile: ViirsTile): void {
   try {
     const file = new File(path, 'w');
     const fields = file.create_group('HDFEOS').create_group('GRIDS').create_group('VIIRS_Grid_DNB_2d').create_group('Data Fields');
-    const written = fields.create_dataset({ name: dataset, data: cells, shape: [rows, columns], dtype: '<H', chunks: [Math.min(rows, 240), Math.min(columns, 240)], compression: 6 });
-    written.create_attribute('_FillValue', 65_535, null, '<H');
-    written.create_attribute('scale_factor', 0.1, null, '<f');
+    const chunks = [Math.min(rows, 240), Math.min(columns, 240)];
+    const written = fields.create_dataset({ name: dataset, data: cells, shape: [rows, columns], dtype, chunks, compression: 6 });
+    if (fillType === 'text') written.create_attribute('_FillValue', String(fill));
+    else if (fillType !== null) written.create_attribute('_FillValue', fill, null, fillType);
+    if (cells instanceof Uint16Array) written.create_attribute('scale_factor', 0.1, null, '<f');
     written.create_attribute('units', 'nWatts/(cm^2 sr)');
     file.close();
   } finally {

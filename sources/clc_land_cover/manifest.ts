@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'clc_land_cover',
-  version: 1,
+  version: 2,
   title: 'CORINE Land Cover 2018, vector',
   attribution: {
     holder: HOLDERS.copernicus,
@@ -13,7 +13,7 @@ export const manifest: Manifest = {
       "Generated using European Union's Copernicus Land Monitoring Service information; https://doi.org/10.2909/71c95a07-e296-44fc-b22b-415f42acfdf0. "
       + 'Cut to cadastral parcels. This product is not endorsed by the European Union.',
   },
-  vintageRule: 'the year behind CLC in the name (U2018_CLC2018_V2020_20u1 is 2018); V2020_20u1 is the issue; only 2018 is read',
+  vintageRule: 'the year behind CLC in the name (U2018_CLC2018_V2020_20u1 is 2018); V2020_20u1 is the issue; only 2018 is read; of a file with several layers the layer of 2018 (clc18_it)',
   downloads: [
     {
       url: 'https://land.copernicus.eu/en/products/corine-land-cover/clc2018',

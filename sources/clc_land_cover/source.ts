@@ -1,16 +1,16 @@
 import { newestEntry, stemOf } from '../../pipelines/readers/packaging.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
-import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook } from '../../pipelines/readers/vector-members.ts';
+import { lookAtVectors, readVectorFile, sidecarsOf, whyAside, type LayerNames, type VectorLook } from '../../pipelines/readers/vector-members.ts';
 import { manifest } from './manifest.ts';
 import { landCoverRow } from './schema.ts';
 
-/** `U2018_CLC2018_V2020_20u1`: the campaign, the year that is mapped (the campaign of 2018 mapped 2012 again), and the issue. */
-const NAME = /(?:^|_)CLC(\d{4})(?:_V(\d{4}_?\d+[a-z]?\d*))?/i;
-/** Changes between two years, in the same form as the maps. */
-const CHANGES = /(?:^|_)CHA\d{4}/i;
-/** The year that is read. */
-const YEAR = '2018';
+/** `U2018_CLC2018_V2020_20u1`, and `clc18_it` in national deliveries: the first year is the campaign, the one behind CLC is mapped. */
+const LAYERS: LayerNames = {
+  subject: 'land cover', year: '2018', map: /(?:^|[_.-])CLC_?(\d{4}|\d{2})(?!\d)/i, changes: /(?:^|[_.-])CHA_?\d/i,
+};
+/** Issue of the map, `V2020_20u1`. */
+const ISSUE = /(?:^|_)CLC\d{4}_V(\d{4}_?\d+[a-z]?\d*)/i;
 /** As published; what is cut out of it by somebody says more in its name, or less. */
 const WHOLE = /^U\d{4}_CLC2018_V\d{4}_\d+[a-z]?\d*(?:_(?:geoPackage|shp|vector))?$/i;
 /** What the map is published as besides. */
@@ -24,18 +24,21 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = (await lookAtVectors(probe)).filter(({ path }) => !OVERSEAS.test(stemOf(path)));
   const names = [...looks.map(({ path }) => stemOf(path)), stemOf(probe.name)];
   const aside = (name: string, ignored: string): Recognition => (
-    { role: 'other', vintage: NAME.exec(name)?.[1] ?? '0000', region: null, sidecars: sidecarsOf(probe), complete: false, ignored }
+    { role: 'other', vintage: /CLC(\d{4})/i.exec(name)?.[1] ?? '0000', region: null, sidecars: sidecarsOf(probe), complete: false, ignored }
   );
   if (looks.length === 0) {
     const other = [probe.name, ...(probe.entries ?? []).map(({ path }) => path)].find((name) => OTHER_FORM.test(name));
-    return other === undefined || !NAME.test(stemOf(probe.name)) ? null : aside(probe.name, 'the raster or File Geodatabase of CORINE; the vector map is read, as GeoPackage or shapefile');
+    return other === undefined || !LAYERS.map.test(stemOf(probe.name)) ? null : aside(probe.name, 'the raster or File Geodatabase of CORINE; the vector map is read, as GeoPackage or shapefile');
   }
-  const other = names.find((name) => CHANGES.test(name) || (NAME.exec(name)?.[1] ?? YEAR) !== YEAR);
-  if (other !== undefined) return aside(other, `CORINE of another year, or changes between years; the land cover of ${YEAR} is read`);
-  if (!looks.some((look) => hasColumn(look) || NAME.test(stemOf(look.path)))) return null;
-  const dated = names.map((name) => NAME.exec(name)?.[2]).find((issue) => issue !== undefined)?.toLowerCase() ?? newestEntry(probe.entries);
+  // The name of the zip decides for all its files; without a year in it, one file of the right year is enough.
+  const outer = whyAside(stemOf(probe.name), LAYERS);
+  const statements = looks.map(({ path }) => outer ?? whyAside(stemOf(path), LAYERS));
+  const [other] = statements;
+  if (other !== null && other !== undefined && !statements.includes(null)) return aside(outer === null ? names[0] ?? '' : stemOf(probe.name), `CORINE: ${other.aside}`);
+  if (!looks.some((look) => hasColumn(look) || LAYERS.map.test(stemOf(look.path)))) return null;
+  const dated = names.map((name) => ISSUE.exec(name)?.[1]).find((issue) => issue !== undefined)?.toLowerCase() ?? newestEntry(probe.entries);
   return {
-    role: 'map', vintage: YEAR, region: null, sidecars: sidecarsOf(probe), complete: WHOLE.test(stemOf(probe.name)), ...(dated === undefined ? {} : { dated }),
+    role: 'map', vintage: LAYERS.year, region: null, sidecars: sidecarsOf(probe), complete: WHOLE.test(stemOf(probe.name)), ...(dated === undefined ? {} : { dated }),
   };
 }
 
@@ -45,7 +48,7 @@ export default defineSource({
   tables: { raw_land_cover: { clc_id: 'text', code: 'text not null', description: 'text not null', geom: 'geometry not null' } },
   recognise,
   read: (file, sink) =>
-    readVectorFile(file, sink, ({ name }) => (OVERSEAS.test(name) ? null : {
+    readVectorFile(file, sink, ({ name }) => (OVERSEAS.test(name) ? { aside: 'overseas department of France' } : whyAside(name, LAYERS) ?? {
       table: 'raw_land_cover',
       geometry: 'polygon',
       ofEurope: true,

@@ -191,7 +191,7 @@ describe('recognising files', () => {
   });
 
   it('the east component is known and left aside, as are raster and metadata', async () => {
-    expect(await recognition(fixture('EGMS_L3_E46N20_100km_E_2018_2022_1.csv'))).toMatchObject({ role: 'east', ignored: expect.stringContaining('vertical') });
+    expect(await recognition(fixture('EGMS_L3_E46N20_100km_E_2018_2022_1.csv'))).toMatchObject({ role: 'horizontal', ignored: expect.stringContaining('vertical') });
     for (const extension of ['tiff', 'xml']) {
       const path = join(folder, `EGMS_L3_E46N20_100km_U_2018_2022_1.${extension}`);
       await writeFile(path, 'II*');

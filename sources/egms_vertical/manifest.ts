@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'egms_vertical',
-  version: 3,
+  version: 4,
   title: 'European Ground Motion Service, Level 3 Ortho, vertical component',
   attribution: {
     holder: HOLDERS.copernicus,
@@ -29,8 +29,9 @@ export const manifest: Manifest = {
     acceleration_std: 'the contract serves no uncertainty of the acceleration',
     seasonality: 'amplitude of the yearly cycle: not served',
     seasonality_std: 'see seasonality',
-    height_ellipse: 'ellipsoidal height, in the renamed headers of 2020–2024: the orthometric one is kept',
-    gnss_velocity: 'velocity of the reference network: already in mean_velocity',
+    gnss_velocity_n: 'northward velocity of the reference network, since 2020–2024: horizontal, not served',
+    gnss_velocity_e: 'eastward velocity of the reference network, since 2020–2024: horizontal, not served',
+    gnss_velocity_u: 'upward velocity of the reference network, since 2020–2024: mean_velocity is published next to it and is served',
     YYYYMMDD: 'displacement series, one column per acquisition (about 300): its fit (velocity, acceleration, rmse) is what is served',
   },
   envelope: { rejectShare: 0.005 },

@@ -3,12 +3,12 @@
  * wanted fields are cut out of the bytes, and the end of the line is found with `indexOf`, never field by field.
  */
 import type { Readable } from 'node:stream';
-import { resembles } from '../../pipelines/formats/csv.ts';
+import { expectColumns, resembles } from '../../pipelines/formats/csv.ts';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { isZip } from '../../pipelines/formats/zip.ts';
 import { manifest } from './manifest.ts';
-import { ALIASES, CELL_M, EDITIONS, FIELDS, HEIGHT_M, MAX_ACCELERATION_MM_YEAR2, MAX_COORDINATE_M, MAX_VELOCITY_MM_YEAR, egmsRow, refusal, type EgmsField } from './schema.ts';
+import { CELL_M, COLUMNS, EDITIONS, FIELDS, HEIGHT_M, MAX_ACCELERATION_MM_YEAR2, MAX_COORDINATE_M, MAX_VELOCITY_MM_YEAR, egmsRow, refusal } from './schema.ts';
 
 const LF = 0x0a;
 const CR = 0x0d;
@@ -18,8 +18,9 @@ const MINUS = 0x2d;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 /** A raw record in a reject is cut after this many bytes: what is wrong stands in front, the series behind is of no use. */
 const RAW_BYTES = 512;
-/** Columns that only the level 2 products have. */
-const LEVEL_2 = ['latitude', 'longitude', 'mp_type', 'los_up', 'incidence_angle', 'track_angle', 'temporal_coherence', 'line', 'pixel'];
+/** Columns that only the level 2 products have. Others add latitude and longitude to L3 as well, so these two prove nothing. */
+const LEVEL_2 = ['mp_type', 'los_east', 'los_north', 'los_up', 'incidence_angle', 'track_angle', 'temporal_coherence', 'amplitude_dispersion', 'line', 'pixel'];
+const LEAST_OF_LEVEL_2 = 2;
 const DATE = /^(?:19|20)\d{6}$/;
 /** Powers of ten that are exact in a double. */
 const TEN = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
@@ -34,55 +35,32 @@ export interface Header {
 }
 
 /**
- * Understands a header line, columns by name in any order.
- * @returns null when the line is no EGMS header at all.
- * @throws `EGMS_LEVEL` for a level 2 file, `COLUMNS_CHANGED` for a missing, repeated or unknown column.
+ * Splits the header line of an L3 tile, of any component.
+ * @returns the column names; null when the line is no EGMS header
+ * @throws `EGMS_LEVEL` for a level 2 file
  */
-export function parseHeader(line: string, at: string): Header | null {
+export function columnNames(line: string, at: string): readonly string[] | null {
   const names = line.replace(/^\ufeff/, '').replace(/\r$/, '').split(',');
-  if (!resembles(names.map((name) => ALIASES[name] ?? name), EDITIONS)) return null;
+  if (!resembles(names, EDITIONS)) return null;
   const level2 = LEVEL_2.filter((name) => names.includes(name));
-  if (level2.length > 0) {
-    throw inputError('EGMS level 2 file: one line of sight, not the vertical component', {
-      code: 'EGMS_LEVEL',
-      at,
-      detail: `expected the columns of L3 Ortho (pid, easting, northing, height, …), found also ${level2.join(', ')}`,
-      hint: 'Download L3 Ortho, component U (EGMS_L3_…_100km_U_….zip), for the same area.',
-    });
-  }
-  const columns: number[] = FIELDS.map(() => -1);
-  const unknown: string[] = [];
-  const repeated: string[] = [];
-  const dates: string[] = [];
-  for (const [index, name] of names.entries()) {
-    const slot = FIELDS.indexOf((ALIASES[name] ?? name) as EgmsField);
-    if (slot >= 0) {
-      if (columns[slot] !== -1) repeated.push(name);
-      columns[slot] = index;
-    } else if (DATE.test(name)) {
-      dates.push(name);
-    } else if (manifest.ignored[name] === undefined) {
-      unknown.push(name);
-    }
-  }
-  // The later releases, which renamed columns, brought two more.
-  const edition = names.some((name) => !EDITIONS['2015–2023'].includes(name) && EDITIONS['2020–2024'].includes(name)) ? EDITIONS['2020–2024'] : EDITIONS['2015–2023'];
-  const missing = edition.filter((name) => !names.some((found) => found === name || ALIASES[found] === name));
-  if (missing.length + unknown.length + repeated.length > 0) {
-    const found = [
-      ...missing.map((name) => `no ${name}`),
-      ...repeated.map((name) => `${name} twice`),
-      ...unknown.map((name) => `unknown ${JSON.stringify(name)}`),
-    ];
-    throw inputError('EGMS columns changed', {
-      code: 'COLUMNS_CHANGED',
-      at,
-      detail: `expected ${FIELDS.join(', ')}, the ignored columns and dates, found ${found.join(', ')}`,
-      hint: 'Read the new product description, then map the column in sources/egms_vertical/schema.ts or ignore it by name in manifest.ts.',
-    });
-  }
-  dates.sort();
-  return { columns, dates: dates.length === 0 ? null : [dates[0]!, dates.at(-1)!], width: names.length };
+  if (level2.length < LEAST_OF_LEVEL_2) return names;
+  throw inputError('EGMS level 2 file: one line of sight, not the vertical component', {
+    code: 'EGMS_LEVEL',
+    at,
+    detail: `expected the columns of L3 Ortho (pid, easting, northing, height, …), found also ${level2.join(', ')}`,
+    hint: 'Download L3 Ortho, component U (EGMS_L3_…_100km_U_….zip), for the same area.',
+  });
+}
+
+/**
+ * Finds the columns of an L3 tile by name, in any order. Date columns are data: any number of them is accepted.
+ * @throws `COLUMNS_CHANGED`
+ */
+export function headerOf(names: readonly string[], at: string): Header {
+  const dates = names.filter((name) => DATE.test(name)).sort();
+  const places = names.flatMap((name, index) => (DATE.test(name) ? [] : [index]));
+  const found = expectColumns(places.map((index) => names[index] ?? ''), { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at });
+  return { columns: FIELDS.map((field) => places[found[field]] ?? -1), dates: dates.length === 0 ? null : [dates[0]!, dates.at(-1)!], width: names.length };
 }
 
 /**
@@ -246,13 +224,15 @@ class TileRows {
 
   #head(buffer: Buffer, start: number, end: number): void {
     const line = buffer.toString('utf8', buffer.indexOf(BOM, start) === start ? start + BOM.length : start, end);
-    const header = parseHeader(line, `${this.#at}:${this.#number}`);
-    if (header === null) {
+    const at = `${this.#at}:${this.#number}`;
+    const names = columnNames(line, at);
+    if (names === null) {
       throw inputError('not an EGMS CSV', {
-        code: 'EGMS_HEADER', at: `${this.#at}:${this.#number}`, detail: `expected a header with pid, easting and mean_velocity, found ${JSON.stringify(line.slice(0, 80))}`,
+        code: 'EGMS_HEADER', at, detail: `expected a header with pid, easting and mean_velocity, found ${JSON.stringify(line.slice(0, 80))}`,
         hint: 'Give the tile as it was downloaded.',
       });
     }
+    const header = headerOf(names, at);
     this.#header = header;
     this.#slots = new Int8Array(Math.max(...header.columns) + 1).fill(-1);
     for (const [slot, column] of header.columns.entries()) this.#slots[column] = slot;
@@ -331,8 +311,8 @@ class TileRows {
   /** Tiles that were pasted together carry the header again. Another series is harmless; moved fields would be read as others. */
   #headerAgain(line: string): void {
     const at = `${this.#at}:${this.#number}`;
-    const again = parseHeader(line, at);
-    if (again !== null && again.columns.every((column, slot) => column === this.#header!.columns[slot])) return;
+    const names = columnNames(line, at);
+    if (names !== null && headerOf(names, at).columns.every((column, slot) => column === this.#header!.columns[slot])) return;
     throw inputError('EGMS tiles with different columns in one file', {
       code: 'COLUMNS_CHANGED', at, detail: 'expected the fields to stand where the first header has them, found a second header that moves them',
       hint: 'Give the tiles as they were downloaded, one file each: their columns need not agree.',

@@ -57,15 +57,24 @@ export const FIELDS: readonly EgmsField[] = ['pid', 'easting', 'northing', 'heig
 /** What stands for a measurement, and may be missing. */
 const MEASURED: readonly string[] = FIELDS.filter((field) => !['pid', 'easting', 'northing'].includes(field));
 
-const PUBLISHED = [...FIELDS, 'acceleration_std', 'seasonality', 'seasonality_std'];
-/** All columns of each release before the series, by the names that are used here. */
-export const EDITIONS: Readonly<Record<'2015–2023' | '2020–2024', readonly string[]>> = {
-  '2015–2023': PUBLISHED,
-  '2020–2024': [...PUBLISHED, 'height_ellipse', 'gnss_velocity'],
-};
+const FIT = ['mean_velocity', 'mean_velocity_std', 'acceleration', 'acceleration_std', 'seasonality', 'seasonality_std'];
+/** All columns before the series, by release. The release 2020–2024 renamed two columns and added the velocity of the reference network. */
+export const EDITIONS = {
+  '2015–2023': ['pid', 'easting', 'northing', 'height', 'rmse', ...FIT],
+  '2020–2024': ['pid', 'easting', 'northing', 'height_ortho', 'rmse_ts', ...FIT, 'gnss_velocity_n', 'gnss_velocity_e', 'gnss_velocity_u'],
+} as const satisfies Readonly<Record<string, readonly string[]>>;
 
-/** Later names of the same fields; seen in the level 2 headers of 2020–2024 and accepted here as well. */
-export const ALIASES: Readonly<Record<string, EgmsField>> = { height_ortho: 'height', rmse_ts: 'rmse' };
+/** Our field → its names in the releases. */
+export const COLUMNS: Readonly<Record<EgmsField, readonly string[]>> = {
+  pid: ['pid'],
+  easting: ['easting'],
+  northing: ['northing'],
+  height: ['height', 'height_ortho'],
+  rmse: ['rmse', 'rmse_ts'],
+  mean_velocity: ['mean_velocity'],
+  mean_velocity_std: ['mean_velocity_std'],
+  acceleration: ['acceleration'],
+};
 
 /** @returns the stable code and the one-line message of a refused row; a cell whose place is good and whose motion is no number was not measured. */
 export function refusal(text: Readonly<Record<string, string>>, error: z.ZodError): Refusal {

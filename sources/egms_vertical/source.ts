@@ -1,12 +1,16 @@
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
-import { csvEntry, parseHeader, read, type Header } from './read.ts';
+import { columnNames, csvEntry, headerOf, read, type Header } from './read.ts';
 import { FIELDS } from './schema.ts';
 
-/** `EGMS_L3_E46N19_100km_U_2020_2024_2.zip`: tile, component, years, number of the issue; the baseline has neither of the latter. */
-const NAME = /EGMS_L3_(E\d{2}N\d{2})_100km_([UE])(?:_(\d{4}_\d{4})(?:_(\d+))?)?(?=[._-]|$)/i;
+/** `EGMS_L3_E46N19_100km_U_2020_2024_2.zip`: tile, component, years, number of the issue. The baseline has neither years nor number. */
+const NAME = /EGMS_L3_(E\d{2}N\d{2})_100km_([A-Z])(?:_(\d{4}_\d{4})(?:_(\d+))?)?(?=[._-]|$)/i;
 const BASELINE = '2015_2021';
-/** Files that come in the same zip and are sometimes unpacked beside it. */
+/** Component in the name of a renamed file. */
+const COMPONENT = /_([ENU])(?=[_.-]|$)/;
+/** The component that is read; all others are horizontal. */
+const VERTICAL = 'U';
+/** Files of the same zip, which some users unpack into the same folder. */
 const COMPANION = /\.(?:tiff?|xml)$/i;
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
@@ -48,20 +52,20 @@ function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognit
   const end = head.indexOf(0x0a);
   const line = head.toString('utf8', 0, end === -1 ? head.length : end);
   const at = fileName === csvName ? fileName : `${fileName}!${csvName}`;
-  const header = parseHeader(line, at);
-  if (header === null) return null;
+  const names = columnNames(line, at);
   const named = NAME.exec(csvName) ?? NAME.exec(fileName);
+  const component = componentOf(csvName) ?? componentOf(fileName);
+  // The columns of a component that is not read are not looked at.
+  if (component !== undefined && component !== VERTICAL && (named !== null || names !== null)) return horizontal(component, named?.[3] ?? BASELINE);
+  if (names === null) return null;
+  const header = headerOf(names, at);
   const vintage = named !== null ? named[3] ?? BASELINE : header.dates === null ? null : header.dates.map((date) => date.slice(0, 4)).join('_');
   if (vintage === null) {
     throw inputError('EGMS release unknown', {
       code: 'EGMS_RELEASE', at, detail: 'expected a release in the name or date columns in the header, found neither', hint: 'Give the file the name it was published with.',
     });
   }
-  const component = named?.[2]?.toUpperCase() ?? /_([UE])(?=[_.-]|$)/.exec(csvName.replace(/\.csv$/i, ''))?.[1];
-  if (component === 'E') {
-    return { role: 'east', vintage, region: null, complete: false, ignored: 'east-west component: the contract serves the vertical one, whose tiles are named …_100km_U…' };
-  }
-  if (component !== 'U') {
+  if (component === undefined) {
     throw inputError('EGMS component unknown', {
       code: 'EGMS_COMPONENT',
       at,
@@ -74,6 +78,18 @@ function recogniseCsv(fileName: string, csvName: string, head: Buffer): Recognit
     role: 'vertical', vintage, region: null, complete: false,
     // Issues sort as text: the tenth comes after the second.
     ...(named?.[4] === undefined ? {} : { dated: named[4].padStart(3, '0') }), ...(place === undefined ? {} : { place }),
+  };
+}
+
+/** Component that a file name states, as its publisher writes it or before the extension. */
+function componentOf(name: string): string | undefined {
+  return NAME.exec(name)?.[2]?.toUpperCase() ?? COMPONENT.exec(name.replace(/\.(?:csv|zip)$/i, ''))?.[1];
+}
+
+function horizontal(component: string, vintage: string): Recognition {
+  return {
+    role: 'horizontal', vintage, region: null, complete: false,
+    ignored: `horizontal component ${component}: only the vertical component is read, whose tiles are named …_100km_U…`,
   };
 }
 
@@ -91,7 +107,7 @@ function describe(head: Buffer): string {
 
 export default defineSource({
   manifest,
-  names: [/^EGMS_L3_E\d{2}N\d{2}_100km_[UE][^/]*\.(?:zip|csv)$/i],
+  names: [/^EGMS_L3_E\d{2}N\d{2}_100km_[A-Z][^/]*\.(?:zip|csv)$/i],
   tables: {
     raw_egms_cell: {
       pid: 'text not null',

@@ -11,6 +11,7 @@ import { boxOf, boxPolygon, commonPart, mapPoints, polygonsArea, type Box } from
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { SyntheticRegion, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
+import { EDITIONS } from './schema.ts';
 
 const RELEASE = '2020_2024_1';
 const OLDER_RELEASE = '2018_2022_1';
@@ -25,7 +26,14 @@ const CELLS_PER_TILE = 1_000;
 /** Overlaps below this are a matter of rounding, not of ground. */
 const LEAST_OVERLAP_M2 = 0.01;
 
-const FIELDS = 'pid,easting,northing,height,rmse,mean_velocity,mean_velocity_std,acceleration,acceleration_std,seasonality,seasonality_std';
+/** Columns before the series, and what a line of the release has between the fit and the series. */
+interface Layout {
+  readonly columns: string;
+  readonly reference: string;
+}
+/** Velocity of the reference network is part of the newer release. */
+const LAYOUT: Layout = { columns: EDITIONS['2020–2024'].join(','), reference: '2.1,-0.7,-1.5,' };
+const OLDER_LAYOUT: Layout = { columns: EDITIONS['2015–2023'].join(','), reference: '' };
 const BASE62 = '0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz';
 /** Values at which a class begins or ends; a tenth of the cells has one of them exactly. */
 const BOUNDARY_VELOCITIES = [-2, -5, -10, -20, 2, 0, -1.9, -2.1, 2.1, 1.9];
@@ -84,11 +92,11 @@ function dateColumns(firstDay: string, count: number): string {
   return Array.from({ length: count }, (_, i) => new Date(start + i * 6 * 86_400_000).toISOString().slice(0, 10).replaceAll('-', '')).join(',');
 }
 
-/** Ready-made ends of lines: seasonality and a series. What stands in them is never read. */
-function tails(dates: number): string[] {
+/** Returns ends of lines: seasonality, reference network and a series. The reader skips all of them. */
+function tails(dates: number, { reference }: Layout): string[] {
   return Array.from({ length: 32 }, (_, variant) => {
     const series = Array.from({ length: dates }, (_unused, i) => (Math.round(10 * (3 * Math.sin(i / 9 + variant) - i * 0.02 * variant)) / 10).toFixed(1));
-    return `0.05,${(variant / 10).toFixed(1)},0.3,${series.join(',')}`;
+    return `0.05,${(variant / 10).toFixed(1)},0.3,${reference}${series.join(',')}`;
   });
 }
 
@@ -108,8 +116,8 @@ export interface TileOptions {
 
 /** A tile of its own, every cell measured, as blocks of lines; for measuring the reader. */
 export function* tileLines({ tile, rows, dates, seed }: TileOptions): Generator<string> {
-  const tail = tails(dates);
-  let block = `${FIELDS},${dateColumns('2020-01-03', dates)}\n`;
+  const tail = tails(dates, LAYOUT);
+  let block = `${LAYOUT.columns},${dateColumns('2020-01-03', dates)}\n`;
   for (let row = 0; row < rows; row += 1) {
     const ix = tile[0] * CELLS_PER_TILE + (row % CELLS_PER_TILE);
     const iy = tile[1] * CELLS_PER_TILE + Math.floor(row / CELLS_PER_TILE);
@@ -155,8 +163,8 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   const { seed } = region;
   const [x0, y0, x1, y1] = gridOf(region);
   const dates = (x1 - x0) * (y1 - y0) > CELLS_WITH_FULL_SERIES ? SHORT_SERIES : DATES;
-  const tail = tails(dates);
-  const header = `${FIELDS},${dateColumns('2020-01-03', dates)}\n`;
+  const tail = tails(dates, LAYOUT);
+  const header = `${LAYOUT.columns},${dateColumns('2020-01-03', dates)}\n`;
 
   function* rowsOf(tx: number, ty: number): Generator<string> {
     yield header;
@@ -184,7 +192,7 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
   // A tile beyond the region, unpacked, with fewer dates, that repeats cells of its neighbour and has rows that must be refused.
   const [lastX, lastY] = itemAt(tiles, tiles.length - 1);
   const middle: readonly [number, number] = [Math.floor((x0 + x1) / 2), Math.floor((y0 + y1) / 2)];
-  const fewer = tails(2);
+  const fewer = tails(2, LAYOUT);
   const repeated: string[] = [];
   for (let ix = middle[0]; ix < x1 && repeated.length < 3; ix += 1) {
     if (cellAt(seed, ix, middle[1]) !== null) repeated.push(line(seed, ix, middle[1], { velocity: -77.7, acceleration: 7.77 }, fewer, 9.5));
@@ -196,14 +204,16 @@ async function write(region: SyntheticRegion, folder: string): Promise<void> {
     bad.replace(',-1.0,', ',nan,'),
     bad.replace(/^(\w{10},\d+)50,/, '$100,'),
   ];
-  const loose = [`${FIELDS},${dateColumns('2020-01-03', 2)}\n`, ...repeated, ...good, ...refused];
+  const loose = [`${LAYOUT.columns},${dateColumns('2020-01-03', 2)}\n`, ...repeated, ...good, ...refused];
   await pipeline(loose, createWriteStream(join(folder, `${tileName(lastX + 1, lastY, 'U', RELEASE)}.csv`)));
 
   // Must not be served: the other component, and an older release with other motions.
   const [tx, ty] = itemAt(tiles, 0);
-  const others = Array.from({ length: 20 }, (_, i) => line(seed, middle[0] + i, middle[1], { velocity: 55.5, acceleration: 5.55 }, tail));
-  await writeTile(folder, tileName(tx, ty, 'E', RELEASE), [header, ...others]);
-  await writeTile(folder, tileName(tx, ty, 'U', OLDER_RELEASE), [header.replaceAll(',2020', ',2018'), ...others]);
+  const others = (ends: readonly string[]): string[] =>
+    Array.from({ length: 20 }, (_, i) => line(seed, middle[0] + i, middle[1], { velocity: 55.5, acceleration: 5.55 }, ends));
+  await writeTile(folder, tileName(tx, ty, 'E', RELEASE), [header, ...others(tail)]);
+  const olderHeader = `${OLDER_LAYOUT.columns},${dateColumns('2018-01-03', dates)}\n`;
+  await writeTile(folder, tileName(tx, ty, 'U', OLDER_RELEASE), [olderHeader, ...others(tails(dates, OLDER_LAYOUT))]);
 }
 
 /** Half away from zero on the 15 digits that a double carries, as PostgreSQL's numeric rounds it. */

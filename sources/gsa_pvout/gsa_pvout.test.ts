@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
+import { writeGeoTiff } from '../../pipelines/synthetic/raster-writer.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
@@ -24,6 +25,21 @@ describe('the yield of photovoltaics', () => {
   test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.[a-z0-9]+$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  it('of another country is refused, because it has no values in Italy', async () => {
+    const path = join(folder, 'PVOUT.tif');
+    const raster = { epsg: 4326, width: 240, height: 240, cell: 1 / 120, noData: '1.175494351e-38' } as const;
+    const cells = (row: number): Float32Array => Float32Array.from({ length: 240 }, (_, column) => ((row + column) % 3 === 0 ? 1.175494351e-38 : 1400));
+    // Once in Benin, once with nothing but the NoData value in Italy.
+    for (const [west, north, row] of [[1, 12, cells], [12, 43, () => new Float32Array(240).fill(1.175494351e-38)]] as const) {
+      writeGeoTiff(path, { ...raster, west, north, row });
+      const { error } = await trial(source, path);
+      expect(error).toMatchObject({ code: 'RASTER_OTHER', message: 'the raster has no values in Italy', detail: expect.stringContaining(`from ${west} to ${west + 2} east`) });
+    }
+    writeGeoTiff(path, { ...raster, west: 12, north: 43, row: cells });
+    expect((await trial(source, path)).collected!.rows['raw_tile']).toMatchObject([{ cells: 38_400, min_value: 1400, max_value: 1400 }]);
+    await rm(path);
   });
 
   it('of the synthetic region is that of the year, not of a month', async () => {

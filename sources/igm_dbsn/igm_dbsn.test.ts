@@ -1,14 +1,16 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rename, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { buildingsOf, buildingSource } from '../../pipelines/synthetic/buildings.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
+import { testEnvironment } from '../../test/harness/environment.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
 import { loaded } from '../../test/harness/loaded.ts';
 import { rewriteZip } from '../../test/harness/rewrite-zip.ts';
@@ -42,6 +44,17 @@ describe('the national topographic database', () => {
     const geom = rows[0]!['geom'] as Buffer;
     // XY, whatever heights there were: EWKB of a multipolygon with its SRID.
     expect([geom.readUInt32LE(1), geom.readUInt32LE(5)]).toEqual([0x20000006, 7794]);
+  });
+
+  it('is known by its folder when the zip has random letters for the day', async () => {
+    const random = randomOf('dbsn names', testEnvironment().seed);
+    const letters = (): string => Array.from({ length: 6 }, () => random.pick('0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZ'.split(''))).join('');
+    for (let turn = 0; turn < 20; turn += 1) {
+      const path = join(folder, `IS_dbsn_${letters()}.zip`);
+      await rename(join(folder, FILE), path);
+      const { recognition } = await trial(source, path).finally(() => rename(path, join(folder, FILE)));
+      expect(recognition, path).toMatchObject({ role: 'edifc', place: 'ISERNIA', vintage: recognition!.dated });
+    }
   });
 
   it('says what is wrong with a geodatabase that lacks a table', async () => {

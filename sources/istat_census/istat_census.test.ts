@@ -189,6 +189,25 @@ describe('recognising indicators', () => {
     await expect(recognition(path)).rejects.toMatchObject({ code: 'ZIP_CONTENT' });
   });
 
+  it('takes a workbook for the whole of its region when the region has blanks in its name', async () => {
+    const rows = cells('R02_Finta_2023_sezioni.csv');
+    const inner = join(folder, 'inner.xlsx');
+    await writeXlsx(inner, 'R02', rows);
+    for (const region of ['Valle d Aosta', 'Friuli Venezia Giulia', 'Emilia Romagna', 'Trentino Alto Adige']) {
+      const zip = join(folder, `R02_${region}_2023.zip`);
+      await writeZip(zip, [[`R02_${region}_2023_sezioni.xlsx`, readFileSync(inner)]]);
+      expect(await recognition(zip), region).toMatchObject({ role: 'indicators', vintage: '2023', region: 2, complete: true });
+      await rm(zip);
+    }
+    await rm(inner);
+  });
+
+  it('points to the issue of 2023 that has all comuni', () => {
+    const { note = '' } = source.manifest.downloads.find(({ url }) => url.endsWith('Dati_regionali_2023.zip')) ?? {};
+    expect(note).toContain('issued again under the same name on 2026-03-05');
+    expect(note).not.toContain('withheld');
+  });
+
   it('leaves the list of fields aside, and does not claim files of others', async () => {
     const list = join(folder, 'TRACCIATO FILE REGIONALI.xlsx');
     await writeXlsx(list, 'TRACCIATO', [['SEZ21_ID', 'Codice della sezione'], ['P1', 'Popolazione residente - totale']]);

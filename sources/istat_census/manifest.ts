@@ -18,7 +18,7 @@ export const manifest: Manifest = {
   downloads: [
     { url: 'https://www.istat.it/storage/cartografia/basi_territoriali/2021/R01_21.zip', note: 'geometry of region 01; R02_21.zip … R20_21.zip for the others' },
     { url: 'https://esploradati.istat.it/databrowser/DWL/PERMPOP/SUBCOM/Dati_regionali_2021.zip', note: 'indicators 2021 of all regions; take the issue of July 2024 or later, keyed by SEZ21_ID' },
-    { url: 'https://esploradati.istat.it/databrowser/DWL/PERMPOP/SUBCOM/Dati_regionali_2023.zip', note: 'indicators 2023 of all regions, without 59 comuni that were withheld' },
+    { url: 'https://esploradati.istat.it/databrowser/DWL/PERMPOP/SUBCOM/Dati_regionali_2023.zip', note: 'indicators 2023 of all regions, about 250 MB; issued again under the same name on 2026-03-05, with the 59 comuni that the first issue lacks, and on 2026-06-09, with more variables' },
   ],
   cadence: 'about every two years; files are issued again under the same name',
   crs: 'from the .prj; EPSG:32632 (UTM zone 32, also in the east) in all files, whose names say WGS84',

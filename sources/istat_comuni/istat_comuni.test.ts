@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { goldenOf, trial } from '../../test/harness/trial.ts';
@@ -27,6 +28,36 @@ describe('the list of comuni', () => {
     const path = join(folder, 'other.csv');
     await writeFile(path, 'Codice Comune;Denominazione\r\n070901;Forlì Finto\r\n');
     expect(await trial(source, path)).toEqual({ recognition: null, collected: null, error: null });
+  });
+
+  test('an edition before 2021 is set aside with a reason, whatever year a date in its header suggests', async () => {
+    const header = [
+      'Codice Regione', "Codice dell'Unità territoriale sovracomunale (valida a fini statistici)", 'Codice Provincia (Storico)(1)', 'Progressivo del Comune (2)',
+      'Codice Comune formato alfanumerico', 'Denominazione (Italiana e straniera)', 'Denominazione in italiano', 'Denominazione altra lingua', 'Codice Ripartizione Geografica',
+      'Ripartizione geografica', 'Denominazione Regione', "Denominazione dell'Unità territoriale sovracomunale (valida a fini statistici)",
+      'Flag Comune capoluogo di provincia/città metropolitana/libero consorzio', 'Sigla automobilistica', 'Codice Comune formato numerico',
+      'Codice Comune numerico con 110 province (dal 2010 al 2016)', 'Codice Comune numerico con 107 province (dal 2006 al 2009)', 'Codice Comune numerico con 103 province (dal 1995 al 2005)',
+      'Codice Catastale del comune', 'Popolazione legale 2011 (09/10/2011)', 'NUTS1', 'NUTS2(3) ', 'NUTS3',
+    ];
+    for (const name of ['Elenco-comuni-italiani.csv', 'Elenco-comuni-italiani_2019.csv']) {
+      await writeFile(join(folder, name), `${header.join(';')}\r\n`, 'latin1');
+      const { recognition, error } = await trial(source, join(folder, name));
+      expect(error).toBeNull();
+      expect(recognition?.ignored).toContain('before 2021');
+    }
+    await rm(join(folder, 'Elenco-comuni-italiani.csv'));
+  });
+
+  test('a workbook under its name that holds something else is refused as a workbook, with its sheets', async () => {
+    const path = join(folder, 'Elenco-comuni-italiani.xlsx');
+    await writeZip(path, [
+      ['[Content_Types].xml', '<Types/>'],
+      ['xl/workbook.xml', '<workbook><sheets><sheet name="Turni" sheetId="1"/><sheet name="Note" sheetId="2"/></sheets></workbook>'],
+      ['xl/worksheets/sheet1.xml', '<worksheet><sheetData><row r="1"><c r="A1" t="inlineStr"><is><t>a</t></is></c></row></sheetData></worksheet>'],
+    ]);
+    const { error } = await trial(source, path);
+    expect(error).toMatchObject({ message: 'the workbook does not hold what its name says', detail: expect.stringContaining('Turni, Note'), hint: expect.stringMatching(/^Remove this file/) });
+    expect(`${error!.message} ${error!.detail} ${error!.hint}`).not.toMatch(/\bzip\b|teach/);
   });
 
   test('the synthetic region comes back with its accents, apostrophes and second names', async () => {

@@ -1,5 +1,5 @@
 /** The list of comuni in force: who has which code, in the cadastre, in statistics and formerly. */
-import { peekRows, resembles } from '../../pipelines/formats/csv.ts';
+import { normaliseHeader, peekRows, resembles } from '../../pipelines/formats/csv.ts';
 import { readCsvRows } from '../../pipelines/readers/csv-rows.ts';
 import { peekWorkbook, readXlsxRows } from '../../pipelines/readers/xlsx-rows.ts';
 import { isZip } from '../../pipelines/formats/zip.ts';
@@ -30,6 +30,17 @@ const raw_comune: Columns = {
   belfiore: 'text not null',
 };
 
+/** Is this the header of an edition before 2021? Its NUTS columns have no year. */
+function isBefore2021(header: readonly string[]): boolean {
+  const names = header.map(normaliseHeader);
+  return ['nuts1', 'nuts2', 'nuts3'].every((name) => names.includes(name));
+}
+
+const BEFORE_2021: Recognition = {
+  role: 'old', vintage: '0000', region: null, complete: false,
+  ignored: 'an edition of the list of comuni from before 2021, which has other columns; the current list is read',
+};
+
 export default defineSource({
   manifest,
   names: [/^Elenco-comuni-italiani[^/]*\.(?:csv|xlsx)$/i],
@@ -41,11 +52,13 @@ export default defineSource({
     if (probe.entries !== null) {
       const found = await peekWorkbook(probe, EDITIONS);
       if (found === null) return null;
+      if (isBefore2021(found.header)) return BEFORE_2021;
       const dated = await workbookDate(probe);
       return { role: 'elenco', vintage: vintageOf([found.sheets, probe.name], found.header), region: null, complete, ...(dated === undefined ? {} : { dated }) };
     }
     const [header = []] = peekRows(probe.head, ';', 1);
-    return resembles(header, EDITIONS) ? { role: 'elenco', vintage: vintageOf([probe.name], header), region: null, complete } : null;
+    if (!resembles(header, EDITIONS)) return null;
+    return isBefore2021(header) ? BEFORE_2021 : { role: 'elenco', vintage: vintageOf([probe.name], header), region: null, complete };
   },
 
   async read(file: InputFile, sink: Sink): Promise<void> {

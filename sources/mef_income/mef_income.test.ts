@@ -25,6 +25,22 @@ describe('MEF files', () => {
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
   });
 
+  it('of 2024 are read with a byte order mark, a 53rd column without a name, and a row without a place', async () => {
+    const text = readFileSync(join(FOLDER, 'fixture/header-with-one-cell-more-than-rows.csv'), 'latin1').replaceAll(/^2023;/gm, '2024;');
+    const [header = '', first = ''] = text.split(/\r?\n/);
+    const width = first.split(';').length;
+    const cells = header.split(';').slice(0, width);
+    const unplaced = first.split(';').map((cell, column) => (['Codice catastale', 'Codice Istat Comune'].includes(cells[column] ?? '') ? '0' : cells[column] === 'Denominazione Comune' ? 'Mancante/errata' : cell));
+    const path = join(folder, 'Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2024.csv');
+    await writeFile(path, `\uFEFF${[...cells, ''].join(';')}\r\n${first}\r\n${unplaced.join(';')}\r\n`);
+    const { recognition, collected } = await trial(source, path);
+    await rm(path);
+    expect(cells.length + 1).toBe(53);
+    expect(recognition).toMatchObject({ role: 'comunale', vintage: '2024', complete: true });
+    expect(collected!.members[0]!.rejects).toEqual([]);
+    expect(collected!.rows['raw_income']!.map(({ tax_year, level }) => [tax_year, level])).toEqual([[2024, 'comune'], [2024, 'unplaced']]);
+  });
+
   it('of every synthetic year are read to the last row', async () => {
     await synthetic.write(makeRegion({ parcels: 2_000, seed: 3 }), folder);
     const found = [];

@@ -1,15 +1,67 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { describe, expect, test } from 'vitest';
+import { afterAll, describe, expect, it, test } from 'vitest';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
+import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
+import { testEnvironment } from '../../test/harness/environment.ts';
 import { goldenOf, trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
+/** Columns of 2026 and of the years before 2024, as published. */
+const HEADER_2026 = 'cod_farmacia;cod_farmacia_asl;indirizzo;descrizione_farmacia;p_iva;cap;cod_comune;comune;frazione;cod_provincia;sigla_provincia;provincia;cod_regione;regione;'
+  + 'data_inizio_validita;data_fine_validita;descrizione_tipologia;codice_tipologia;latitudine;longitudine;localizzazione';
+const HEADER_OLD = 'CODICEIDENTIFICATIVOFARMACIA;CODFARMACIAASSEGNATODAASL;INDIRIZZO;DESCRIZIONEFARMACIA;PARTITAIVA;CAP;CODICECOMUNEISTAT;DESCRIZIONECOMUNE;FRAZIONE;CODICEPROVINCIAISTAT;'
+  + 'SIGLAPROVINCIA;DESCRIZIONEPROVINCIA;CODICEREGIONE;DESCRIZIONEREGIONE;DATAINIZIOVALIDITA;DATAFINEVALIDITA;DESCRIZIONETIPOLOGIA;CODICETIPOLOGIA;LATITUDINE;LONGITUDINE;LOCALIZE';
+
+const random = randomOf('pharmacies', testEnvironment().seed);
+const folder = mkdtempSync(join(tmpdir(), 'mappale-test-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function written(name: string, content: string): string {
+  writeFileSync(join(folder, name), content);
+  return join(folder, name);
+}
+
+const dayName = (extension: string): string => `FRM_FARMA_5_2026${String(1 + random.below(9)).padStart(2, '0')}${String(10 + random.below(18))}.${extension}`;
 
 describe('the list of pharmacies', () => {
   test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.csv$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  it('is read with the columns of 2026', async () => {
+    const row = '7;1;VIA ROMA 1;FARMACIA FINTA;00000000000;86100;070901;CAMPO FINTO;-;070;CB;CAMPOBASSO;140;MOLISE;01/01/2012;-;Ordinaria;1;41,5;14,5;1';
+    const { collected } = await trial(source, written(dayName('csv'), `${HEADER_2026}\r\n${row}\r\n`));
+    expect(collected!.rows['raw_pharmacy']).toMatchObject([{ pharmacy_id: '7', istat_code: '070901', lat: 41.5, lon: 14.5 }]);
+  });
+
+  it('is set aside with a reason as JSON or XML, plain or zipped', async () => {
+    const forms: readonly (readonly [string, string])[] = [
+      ['json', `[{"cod_farmacia":"${random.below(9999)}"}]`], ['json', '\uFEFF {"farmacie":[]}'],
+      ['xml', '<?xml version="1.0" encoding="UTF-8"?><farmacie/>'], ['xml', '<FARMACIE></FARMACIE>'],
+    ];
+    for (const [extension, content] of forms) {
+      const name = dayName(extension);
+      const zip = join(folder, `${name}.zip`);
+      await writeZip(zip, [[name, content]]);
+      for (const path of [written(name, content), zip]) expect((await trial(source, path)).recognition?.ignored, `${path} ${content}`).toContain('the CSV of the same day is read');
+    }
+  });
+
+  it('is refused when a web page was saved under the name of the JSON or the XML', async () => {
+    for (const extension of ['json', 'xml']) {
+      const { error, recognition } = await trial(source, written(dayName(extension), '<!DOCTYPE html><html><body>accesso negato</body></html>'));
+      expect([recognition, error?.code]).toEqual([null, 'FILE_IS_PAGE']);
+    }
+  });
+
+  it('is set aside with a reason in the layout of the years before 2024', async () => {
+    const { recognition, error } = await trial(source, written(dayName('csv'), `${HEADER_OLD}\r\n1;1;VIA ROMA 1;FARMACIA;0;10100;1272;TORINO;-;1;TO;TORINO;10;PIEMONTE;01/01/2012;-;Ordinaria;1;45,0;7,6;1\r\n`));
+    expect(error).toBeNull();
+    expect(recognition?.ignored).toContain('before 2024');
   });
 });

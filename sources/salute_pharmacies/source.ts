@@ -11,10 +11,29 @@ const WHOLE: WholeName = { whole: /^FRM_FARMA_5_\d{8}$/i, stated: /^FRM_FARMA/i 
 /** Columns by which a header is known, perhaps changed. */
 const TELLING = [...COLUMNS.pharmacy_id, ...COLUMNS.name, ...COLUMNS.closed_on] as readonly string[];
 
+/** The same list in other forms, which the ministry publishes next to the CSV. */
+const OTHER_FORM = /^FRM_FARMA[^/]*\.(json|xml)(?:\.zip)?$/i;
+/** Columns of the layout in capitals, as `normaliseHeader` makes them. */
+const OLD_LAYOUT = ['codiceidentificativofarmacia', 'codicecomuneistat', 'descrizionefarmacia', 'datafinevalidita', 'localize'];
+
+function aside(probe: Probe, ignored: string): Recognition {
+  return { role: 'other', vintage: /_(\d{8})(?!\d)/.exec(probe.name)?.[1] ?? '0000', region: null, complete: false, ignored };
+}
+
+/** Is this the JSON or the XML of the list? A web page under that name is not. */
+function isOtherForm({ name, head, entries }: Probe): boolean {
+  if (!OTHER_FORM.test(name)) return false;
+  return entries !== null || /^\s*(?:[[{]|<\?xml\b|<(?!!doctype|html|head|body)[a-z])/i.test(decodeLine(head).replace(/^\uFEFF/, ''));
+}
+
 async function recognise(probe: Probe): Promise<Recognition | null> {
+  if (isOtherForm(probe)) return aside(probe, 'the list of pharmacies as JSON or XML; the CSV of the same day is read');
   if (probe.entries !== null) return null;
   const lines = decodeLine(probe.head).replace(/^\uFEFF/, '').split(/\r?\n/);
   const names = cellsOf(lines[0] ?? '', ';').map(normaliseHeader);
+  if (OLD_LAYOUT.filter((name) => names.includes(name)).length > OLD_LAYOUT.length / 2) {
+    return aside(probe, 'the layout of the years before 2024, whose ISTAT codes lack zeros; the list of today (FRM_FARMA_5_<day>.csv) is read');
+  }
   if (names.filter((name) => TELLING.includes(name)).length < 2) return null;
   const [, year, month, day] = /_(\d{4})(\d{2})(\d{2})(?!\d)/.exec(probe.name) ?? [];
   const named = year === undefined || month === undefined || day === undefined ? null : isoDate(`${day}/${month}/${year}`);
@@ -31,7 +50,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
 
 export default defineSource({
   manifest,
-  names: [/^FRM_FARMA[^/]*\.csv$/i],
+  names: [/^FRM_FARMA[^/]*\.(?:csv|json|xml)$/i],
   tables: { raw_pharmacy },
   places: { pharmacy: { place: 'istat_code' } },
   recognise,

@@ -13,7 +13,7 @@ import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 
 const HEADER = [
-  'cod_farmacia', 'cod_farmacia_asl', 'indirizzo', 'descrizione_farmacia', 'partita_iva', 'cap', 'cod_comune', 'comune', 'frazione', 'cod_provincia', 'sigla_provincia', 'provincia',
+  'cod_farmacia', 'cod_farmacia_asl', 'indirizzo', 'descrizione_farmacia', 'p_iva', 'cap', 'cod_comune', 'comune', 'frazione', 'cod_provincia', 'sigla_provincia', 'provincia',
   'cod_regione', 'regione', 'data_inizio_validita', 'data_fine_validita', 'descrizione_tipologia', 'codice_tipologia', 'latitudine', 'longitudine', 'localizzazione',
 ] as const;
 type Column = (typeof HEADER)[number];
@@ -31,7 +31,7 @@ const codeOf = ({ comune, nth }: SyntheticPoint): string => mergedComuni(comune)
 function record(region: SyntheticRegion, point: SyntheticPoint, more: Partial<Record<Column, string>> = {}): string {
   const { comune, reported, nth } = point;
   const cells: Record<Column, string> = {
-    cod_farmacia: idOf(point), cod_farmacia_asl: String(nth), indirizzo: addressOf(point), descrizione_farmacia: nameOf(point).replace('&', '&amp;'), partita_iva: '00000000000',
+    cod_farmacia: idOf(point), cod_farmacia_asl: String(nth), indirizzo: addressOf(point), descrizione_farmacia: nameOf(point).replace('&', '&amp;'), p_iva: '00000000000',
     cap: comune.postalCodes[0], cod_comune: codeOf(point), comune: comune.italianName.toUpperCase(), frazione: '-', cod_provincia: comune.province.code, sigla_provincia: comune.province.sigla,
     provincia: comune.province.name.toUpperCase(), cod_regione: '140', regione: region.name.toUpperCase(), data_inizio_validita: '01/01/2012', data_fine_validita: nth % 8 === 5 ? '31/12/2099' : '-',
     descrizione_tipologia: typeOf(point), codice_tipologia: '1', latitudine: comma(reported?.[1]), longitudine: comma(reported?.[0]), localizzazione: '1', ...more,

@@ -1,6 +1,6 @@
 import { newestEntry, stemOf } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type InputFile, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
-import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook, type VectorReading } from '../../pipelines/readers/vector-members.ts';
+import { lookAtVectors, readVectorFile, sidecarsOf, whyAside, type LayerAside, type LayerNames, type VectorLook, type VectorReading } from '../../pipelines/readers/vector-members.ts';
 import type { VectorLayer } from '../../pipelines/formats/vector.ts';
 import { manifest } from './manifest.ts';
 import { landUseOf } from './schema.ts';
@@ -8,32 +8,48 @@ import { landUseOf } from './schema.ts';
 /** `IT025L3_NAPOLI_UA2018_v013`: the urban area, its name, the year, the issue; what else stands behind the year is another product. */
 const NAME = /^([A-Z]{2}\d{3}L\d)_.+?_UA(\d{4})([^]*)$/i;
 const ISSUE = /^_v(\d+)$/i;
-/** The year that is read. */
-const YEAR = '2018';
+const LAYERS: LayerNames = { subject: 'land use', year: '2018', map: /_UA(\d{4})(?!\d)/i, changes: /(?:^|_)changes?(?![a-z])/i };
+/** Name of a file of one urban area, as a map or as changes: `EE003L1_NARVA_change_2012_2018`. */
+const isNamed = (name: string): boolean => /^[A-Z]{2}\d{3}L\d_/i.test(name) && (LAYERS.map.test(name) || LAYERS.changes.test(name));
+/** Street trees, building heights: other products of the same area and year. */
+const OTHER_PRODUCT: LayerAside = { aside: `another product; the land use of ${LAYERS.year} is read` };
 const BOUNDARY = /_Boundary$/i;
 const URBAN_CORE = /_Urban_?Core$/i;
 
 const hasColumns = ({ fields, head }: VectorLook): boolean => ['code_2018', 'class_2018'].every((name) => (fields === null ? head.toString('latin1').toLowerCase().includes(name) : fields.includes(name)));
 
+/** Returns why a file or layer is not read, by its name; null when it is read, or when the name is not of the Urban Atlas. */
+function notRead(name: string): LayerAside | null {
+  const [, , , rest = ''] = NAME.exec(name) ?? [];
+  const isRead = rest === '' || ISSUE.test(rest) || BOUNDARY.test(rest) || URBAN_CORE.test(rest);
+  return whyAside(name, LAYERS) ?? (isRead ? null : OTHER_PRODUCT);
+}
+
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
   const own = looks.filter(({ path }) => !BOUNDARY.test(stemOf(path)) && !URBAN_CORE.test(stemOf(path)));
-  const said = [stemOf(probe.name), ...own.map(({ path }) => stemOf(path))].map((name) => NAME.exec(name)).find((found) => found !== null);
-  const [, area, year = YEAR, rest = ''] = said ?? [];
-  if (said !== undefined && (year !== YEAR || !(rest === '' || ISSUE.test(rest)))) {
-    return {
-      role: 'other', vintage: year, region: null, sidecars: sidecarsOf(probe), complete: false, ignored: `the Urban Atlas of another year, or another product of it; its land use of ${YEAR} is read`,
-    };
+  // The names inside count before the name of the zip. Of several files one that is read is enough.
+  const inside = own.map(({ path }) => stemOf(path)).filter(isNamed);
+  const names = inside.length > 0 ? inside : [stemOf(probe.name)].filter(isNamed);
+  const [name] = names;
+  const aside = name === undefined || names.some((each) => notRead(each) === null) ? null : notRead(name);
+  if (name !== undefined && aside !== null) {
+    const vintage = NAME.exec(name)?.[2] ?? '0000';
+    return { role: 'other', vintage, region: null, sidecars: sidecarsOf(probe), complete: false, ignored: `Urban Atlas: ${aside.aside}` };
   }
+  const [, area, , rest = ''] = NAME.exec(names.find((each) => notRead(each) === null) ?? '') ?? [];
   if (!own.some((look) => hasColumns(look) || NAME.test(stemOf(look.path)))) return null;
-  const dated = ISSUE.exec(rest)?.[1] ?? newestEntry(probe.entries);
+  const issue = [rest, NAME.exec(stemOf(probe.name))?.[3] ?? ''].map((each) => ISSUE.exec(each)?.[1]).find((each) => each !== undefined);
+  const dated = issue ?? newestEntry(probe.entries);
   return {
-    role: 'urban_area', vintage: YEAR, region: null, sidecars: sidecarsOf(probe), complete: false, place: area?.toUpperCase() ?? stemOf(probe.name), ...(dated === undefined ? {} : { dated }),
+    role: 'urban_area', vintage: LAYERS.year, region: null, sidecars: sidecarsOf(probe), complete: false, place: area?.toUpperCase() ?? stemOf(probe.name), ...(dated === undefined ? {} : { dated }),
   };
 }
 
-function readingOf(file: InputFile, { name, fields }: VectorLayer): VectorReading<string> | null {
-  if (URBAN_CORE.test(name)) return null;
+function readingOf(file: InputFile, { name, fields }: VectorLayer): VectorReading<string> | LayerAside {
+  if (URBAN_CORE.test(name)) return { aside: 'the city inside the urban area; not served' };
+  const aside = notRead(name);
+  if (aside !== null) return aside;
   if (BOUNDARY.test(name)) {
     return {
       table: 'raw_urban_area', geometry: 'polygon', ofEurope: true,
@@ -45,7 +61,7 @@ function readingOf(file: InputFile, { name, fields }: VectorLayer): VectorReadin
   if (!fields.some((field) => /^code_2018$/i.test(field.name))) {
     throw inputError('the file holds a layer that is not known', {
       code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${name}`, detail: `expected the land use with code_2018, …_Boundary or …_UrbanCore, found ${fields.map((field) => field.name).join(', ')}`,
-      hint: 'Take the layer out of the file, or teach sources/urban_atlas what it is.',
+      hint: 'Download the file again. If the publisher changed it, report it.',
     });
   }
   return {
@@ -60,7 +76,7 @@ function readingOf(file: InputFile, { name, fields }: VectorLayer): VectorReadin
 
 export default defineSource({
   manifest,
-  names: [/^[A-Z]{2}\d{3}L\d_[^/]*_UA2018(?:_v\d+)?\.(?:zip|gpkg)$/i],
+  names: [/^[A-Z]{2}\d{3}L\d_[^/]*_UA2018(?:_v\d+)?\.(?:(?:gpkg\.|shp\.)?zip|gpkg)$/i],
   tables: {
     raw_land_use: { fua_code: 'text not null', code: 'text not null', class: 'text', geom: 'geometry not null' },
     raw_urban_area: { geom: 'geometry not null' },

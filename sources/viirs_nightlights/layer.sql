@@ -24,6 +24,9 @@ create table layer.radiance_tile (
   min_value float8,
   max_value float8,
   year int4 not null,
+  product text,
+  collection int4,
+  regions int2[],
   geom geometry(polygon, 4326) not null
 ) partition by list (release_id);
 
@@ -47,4 +50,7 @@ comment on column layer.radiance_tile.cells is 'Cells with a value, in blocks th
 comment on column layer.radiance_tile.min_value is 'Least of their values, nW cm⁻² sr⁻¹; null: none has one.';
 comment on column layer.radiance_tile.max_value is 'Greatest of their values, nW cm⁻² sr⁻¹; null: none has one.';
 comment on column layer.radiance_tile.year is 'Year of the nights.';
+comment on column layer.radiance_tile.product is 'Product that the name begins with: VNP46A4, VJ146A4 or VNL; null: loaded by an earlier version.';
+comment on column layer.radiance_tile.collection is 'Collection of NASA in the name, 1 or 2; 0: the name states none; null: loaded by an earlier version.';
+comment on column layer.radiance_tile.regions is 'ISTAT codes of the regions whose box the raster reaches; null: loaded by an earlier version.';
 comment on column layer.radiance_tile.geom is 'Extent of the raster, EPSG:4326.';

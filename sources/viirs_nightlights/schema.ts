@@ -2,8 +2,10 @@
 import { z } from 'zod';
 import { cellsOf, TILE } from '../../pipelines/readers/raster-tiles.ts';
 
-/** `VNP46A4.A2023001.h19v04.001.2024045123456.h5`, `VNL_v22_npp-j01_2023_global_….average_masked.dat.tif`. */
-export const NAME = /^(?:VNP46A4[^/]*\.(?:h5|tiff?)|VNL_[^/]*\.tiff?)$/i;
+/** `VNP46A4.A2025001.h19v04.002.2026120123456.h5`, `VJ146A4.…h5`, `VNL_v22_npp-j01_2023_global_….average_masked.dat.tif`. */
+export const NAME = /^(?:V(?:NP|J1)46A4[^/]*\.(?:h5|tiff?)|VNL_[^/]*\.tiff?)$/i;
+/** Products of NASA, whose radiance is never below zero. */
+const NASA = /^V(?:NP|J1)46A4/i;
 
 const CELL = cellsOf(1 / 240, '15″');
 
@@ -11,8 +13,11 @@ export const tile = TILE.extend({
   epsg: z.literal(4326, 'expected EPSG:4326'),
   cell_width: CELL,
   cell_height: CELL,
-  // The background is taken off, so that the dark may be a little below nothing.
+  // VNL takes the background off, so the dark may be a little below zero.
   min_value: z.number().min(-10, 'expected nW cm⁻² sr⁻¹, −10 or more').nullable(),
   // A crater full of lava, or gas that burns.
   max_value: z.number().max(20_000, 'expected nW cm⁻² sr⁻¹, 20,000 or less').nullable(),
+}).superRefine(({ name, min_value: least }, context) => {
+  if (least === null || least >= 0 || !NASA.test(name)) return;
+  context.addIssue({ code: 'custom', path: ['min_value'], message: 'expected nW cm⁻² sr⁻¹, 0 or more' });
 });

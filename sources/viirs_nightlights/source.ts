@@ -1,5 +1,5 @@
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
-import { lookAtRasters, readTile, TILE_COLUMNS } from '../../pipelines/readers/raster-tiles.ts';
+import { lookAtRasters, readTile, TILE_COLUMNS, type RasterLook } from '../../pipelines/readers/raster-tiles.ts';
 import { manifest } from './manifest.ts';
 import { NAME, tile } from './schema.ts';
 
@@ -7,8 +7,15 @@ import { NAME, tile } from './schema.ts';
 const TILES = ['h18v04', 'h19v04', 'h18v05', 'h19v05'];
 /** First day, `A2023001`; else a year of its own. */
 const YEARS = [/[._]A((?:19|20)\d{2})\d{3}(?=[._])/, /(?<!\d)(20\d{2})(?!\d)/];
-/** When NASA made the file: year, day of the year, time. */
-const MADE = /\.\d{3}\.(\d{13})$/;
+const PRODUCT = /^(?:VNP46A4|VJ146A4|VNL)/i;
+/** Collection, and when NASA made the file: year, day of the year, time. */
+const ISSUE = /\.h\d{2}v\d{2}\.(\d{3})(?:\.(\d{13}))?(?=\.|$)/i;
+
+/** Orders the files of one year: collection 2 before 1, VNP46A4 before VJ146A4, then the later production. Sorts as text, the first last. */
+function issueOf({ name, dated }: RasterLook): string {
+  const [, collection = '0', made = dated.dated ?? ''] = ISSUE.exec(name) ?? [];
+  return `collection ${Number(collection)} ${PRODUCT.exec(name)?.[0].toUpperCase() ?? ''} ${made}`.trim();
+}
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const [look] = await lookAtRasters(probe, NAME);
@@ -20,16 +27,15 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
     });
   }
   const place = /h\d{2}v\d{2}/i.exec(look.name)?.[0].toLowerCase();
-  const made = MADE.exec(look.name)?.[1];
-  const dated = made === undefined ? look.dated : { dated: made };
-  if (place === undefined) return { role: 'year', vintage, region: null, complete: true, ...dated };
-  const recognition: Recognition = { role: 'year', vintage, region: null, complete: false, place, ...dated };
+  const dated = issueOf(look);
+  if (place === undefined) return { role: 'year', vintage, region: null, complete: true, dated };
+  const recognition: Recognition = { role: 'year', vintage, region: null, complete: false, place, dated };
   return TILES.includes(place) ? recognition : { ...recognition, ignored: `the tile ${place} lies outside Italy` };
 }
 
 export default defineSource({
   manifest,
-  names: [/^VNP46A4[^/]*\.(?:h5|zip|tiff?)$/i, /^VNL_[^/]*\.(?:zip|tiff?)$/i],
+  names: [/^V(?:NP|J1)46A4[^/]*\.(?:h5|zip|tiff?)$/i, /^VNL_[^/]*\.(?:zip|tiff?)$/i],
   tables: { raw_tile: TILE_COLUMNS },
   keys: { raw_tile: ['name'] },
   recognise,

@@ -1,18 +1,25 @@
-/** The tiles of 10° that the region lies in, whole, with light in the region alone; and those of the year before, which must not be served. */
+/**
+ * Writes the tiles of 10° that the region is in, as collection 2 has them, with light in the region alone. Tiles of the year before, of collection 1, have
+ * other values: they must not be served.
+ */
 import { join } from 'node:path';
 import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
 import { hashKey } from '../../pipelines/synthetic/random.ts';
 import { round } from '../../pipelines/synthetic/relief.ts';
 import type { LonLat, SyntheticComune } from '../../pipelines/synthetic/region.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
-import { writeViirs } from '../../pipelines/synthetic/viirs-writer.ts';
+import { VIIRS_FILL, writeViirs } from '../../pipelines/synthetic/viirs-writer.ts';
 
 const YEAR = 2023;
 /** Cells of a tile. */
 const TILE = 2400;
 /** Cells to a degree. */
 const PER_DEGREE = 240;
-const NONE = 65_535;
+/** A tenth of these units in a tile of collection 1; 65535 is no value. */
+const OLDER_LIGHT = 7777;
+const OLDER_NONE = 65_535;
+/** Collection 2 writes 0 below this, nW cm⁻² sr⁻¹. */
+const LEAST = 0.5;
 /** Cells around the region that have light. */
 const MARGIN = 5;
 
@@ -21,16 +28,12 @@ function cellAt([lon, lat]: LonLat): readonly [number, number] {
   return [Math.floor((lon + 180) * PER_DEGREE), Math.floor((90 - lat) * PER_DEGREE)];
 }
 
-/** Tenths of nW cm⁻² sr⁻¹, as they stand in the file: from darkness to city lights, and now and then nothing that could be seen. */
-function tenths(seed: number, column: number, row: number): number {
-  const hash = hashKey(`light ${seed} ${column} ${row}`);
-  return hash % 23 === 0 ? NONE : Math.floor(10 ** ((hash % 1000) / 333) - 1);
-}
-
-/** Null: a cell without a value. */
+/** nW cm⁻² sr⁻¹ with one decimal, as a float of 32 bits: from darkness to city lights. Null: a cell without a value. */
 function radiance(seed: number, column: number, row: number): number | null {
-  const found = tenths(seed, column, row);
-  return found === NONE ? null : found * 0.1;
+  const hash = hashKey(`light ${seed} ${column} ${row}`);
+  if (hash % 23 === 0) return null;
+  const value = Math.floor(10 ** ((hash % 1000) / 333) - 1) / 10;
+  return value < LEAST ? 0 : Math.fround(value);
 }
 
 /** Over cells whose middle lies in the comune. */
@@ -60,11 +63,12 @@ const synthetic: Synthetic = {
     for (const year of [YEAR, YEAR - 1]) {
       for (let v = Math.floor(top / TILE); v * TILE <= bottom; v += 1) {
         for (let h = Math.floor(left / TILE); h * TILE <= right; h += 1) {
-          const name = `VNP46A4.A${year}001.h${String(h).padStart(2, '0')}v${String(v).padStart(2, '0')}.001.${year + 1}045030000.h5`;
-          const cells = new Uint16Array(TILE * TILE).fill(NONE);
+          const isOlder = year !== YEAR;
+          const name = `VNP46A4.A${year}001.h${String(h).padStart(2, '0')}v${String(v).padStart(2, '0')}.00${isOlder ? 1 : 2}.${year + 1}045030000.h5`;
+          const cells = isOlder ? new Uint16Array(TILE * TILE).fill(OLDER_NONE) : new Float32Array(TILE * TILE).fill(VIIRS_FILL);
           for (let row = Math.max(top, v * TILE); row <= Math.min(bottom, v * TILE + TILE - 1); row += 1) {
             for (let column = Math.max(left, h * TILE); column <= Math.min(right, h * TILE + TILE - 1); column += 1) {
-              cells[(row - v * TILE) * TILE + column - h * TILE] = year === YEAR ? tenths(region.seed, column, row) : 7777;
+              cells[(row - v * TILE) * TILE + column - h * TILE] = isOlder ? OLDER_LIGHT : radiance(region.seed, column, row) ?? VIIRS_FILL;
             }
           }
           writeViirs(join(folder, name), { rows: TILE, columns: TILE, cells });

@@ -5,7 +5,9 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
+import { REGIONS } from '../../pipelines/contract/regions.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
+import { writeViirs, type ViirsTile } from '../../pipelines/synthetic/viirs-writer.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
 import { describeDatabase } from '../../test/harness/database.ts';
@@ -13,6 +15,9 @@ import { loaded } from '../../test/harness/loaded.ts';
 import { goldenOf, trial } from '../../test/harness/trial.ts';
 
 const FOLDER = fileURLToPath(new URL('./', import.meta.url));
+
+/** Regions whose box the tile from 10° to 20° E and from 40° to 50° N meets; the boxes are those of `contract/regions.ts`. */
+const REACHED = REGIONS.filter(({ box }) => box.west <= 20 && box.east >= 10 && box.south <= 50 && box.north >= 40).map(({ code }) => code);
 
 let folder: string;
 beforeAll(async () => {
@@ -30,7 +35,49 @@ describe('light at night', () => {
     await synthetic.write(makeRegion({ parcels: 600, seed: 3 }), folder);
     const trials = await Promise.all(readdirSync(folder).sort().map((name) => trial(source, join(folder, name))));
     expect(trials.map(({ recognition }) => [recognition!.vintage, recognition!.place, recognition!.complete])).toEqual([['2022', 'h19v04', false], ['2023', 'h19v04', false]]);
-    expect(trials[1]!.collected!.rows['raw_tile']![0]).toMatchObject({ epsg: 4326, width: 2400, height: 2400, west: 10, north: 50, no_data: '65535', sample_type: 'uint16' });
+    expect(trials[1]!.collected!.rows['raw_tile']![0]).toMatchObject({ epsg: 4326, width: 2400, height: 2400, west: 10, north: 50, no_data: '-999.9', sample_type: 'float32' });
+    expect(trials[0]!.collected!.rows['raw_tile']![0]).toMatchObject({ no_data: '65535', sample_type: 'uint16' });
+  });
+
+  /** Writes a tile of 2,400 cells across with one radiance, and the fill in every third cell of one row within Italy. */
+  function tile(name: string, radiance: number, fillType: ViirsTile['fillType'] = '<f'): string {
+    const cells = new Float32Array(2400 * 2400).fill(radiance);
+    for (let cell = 1000 * 2400; cell < 1001 * 2400; cell += 3) cells[cell] = -999.9;
+    writeViirs(join(folder, name), { rows: 2400, columns: 2400, cells, fillType });
+    return join(folder, name);
+  }
+
+  it.each(['<f', '<d', 'text', null] as const)('of collection 2 is read with the fill inside Italy, when the fill is stated as %s', async (fillType) => {
+    const { collected, error } = await trial(source, tile('VNP46A4.A2025001.h19v04.002.2026120045030.h5', 12.5, fillType));
+    expect(error).toBeNull();
+    expect(collected!.rows['raw_tile']![0]).toMatchObject({ no_data: '-999.9', sample_type: 'float32', min_value: 12.5, max_value: 12.5 });
+    expect(collected!.rows['raw_tile']![0]!['cells']).toBeLessThan(2400 * 2400);
+  });
+
+  it('of a later satellite is read as VJ146A4, and set aside outside Italy', async () => {
+    const { recognition, collected } = await trial(source, tile('VJ146A4.A2026001.h18v05.002.2027120045030.h5', 3));
+    expect(recognition).toMatchObject({ role: 'year', vintage: '2026', place: 'h18v05' });
+    expect(collected!.rows['raw_tile']![0]).toMatchObject({ min_value: 3, west: 0, north: 40 });
+    expect((await trial(source, tile('VJ146A4.A2026001.h20v05.002.2027120045030.h5', 3))).recognition?.ignored).toContain('outside Italy');
+  });
+
+  it('below zero is refused in the products of NASA', async () => {
+    const { error } = await trial(source, tile('VJ146A4.A2026001.h18v04.002.2027120045030.h5', -0.5));
+    expect(error).toMatchObject({ code: 'RASTER_OTHER', detail: expect.stringContaining('0 or more') });
+  });
+
+  it('of one year sorts collection 2 after 1, and VNP46A4 after VJ146A4, whenever the files were made', async () => {
+    const names = [
+      'VNP46A4.A2025001.h19v04.001.2027300000000.h5', 'VJ146A4.A2025001.h19v04.002.2027200000000.h5',
+      'VNP46A4.A2025001.h19v04.002.2026100000000.h5', 'VNP46A4.A2025001.h19v04.002.2026200000000.h5',
+    ];
+    const found = await Promise.all(names.map(async (name) => (await trial(source, tile(name, 1))).recognition));
+    expect(new Set(found.map((each) => `${each?.vintage} ${each?.place}`))).toEqual(new Set(['2025 h19v04']));
+    const issues = found.map((each) => each?.dated ?? '');
+    expect([...issues].sort()).toEqual(issues);
+    expect(new Set(issues).size).toBe(names.length);
+    // An earlier version noted the day of production alone.
+    expect(issues.every((issue) => issue > '2027300000000')).toBe(true);
   });
 });
 
@@ -42,11 +89,13 @@ describeDatabase('loading light at night', (engine) => {
 
   it('knows the year that the nights are of, and its tiles\' extent', async () => {
     const found = await loaded(database, 'viirs_nightlights', `
-      insert into raw_tile values (1, 1, 'VNP46A4.A2023001.h19v04', 4326, 2400, 2400, 10, 50, 10.0 / 2400, 10.0 / 2400, '65535', 'uint16', 240, 240, 1000, 0, 80)`, async ({ session, checks }) => ({
-      tiles: await session.query('select name, year, st_xmin(geom) as west, round(st_ymin(geom)::numeric, 9)::float8 as south from radiance_tile'),
+      insert into raw_tile values
+        (1, 1, 'VNP46A4.A2023001.h19v04', 4326, 2400, 2400, 10, 50, 10.0 / 2400, 10.0 / 2400, '65535', 'uint16', 240, 240, 1000, 0, 80),
+        (2, 1, 'vj146a4.A2023001.H18V05.002.2024045030000', 4326, 2400, 2400, 0, 40, 10.0 / 2400, 10.0 / 2400, '-999.9', 'float32', 240, 240, 1000, 0, 80)`, async ({ session, checks }) => ({
+      tiles: await session.query('select name, year, product, collection, regions, st_xmin(geom) as west, round(st_ymin(geom)::numeric, 9)::float8 as south from radiance_tile order by member_id'),
       offences: await checks(),
     }));
-    expect(found.tiles).toEqual([{ name: 'VNP46A4.A2023001.h19v04', year: 2020, west: 10, south: 40 }]);
+    expect(found.tiles).toEqual([{ name: 'VNP46A4.A2023001.h19v04', year: 2020, product: 'VNP46A4', collection: 0, regions: REACHED, west: 10, south: 40 }, { name: 'vj146a4.A2023001.H18V05.002.2024045030000', year: 2020, product: 'VJ146A4', collection: 2, regions: [20], west: 0, south: 30 }]);
     expect(found.offences).toEqual([]);
   });
 });

@@ -1,11 +1,31 @@
 -- purpose: the rasters that are loaded, by the section that has values of them
--- version: 1
+-- version: 2
 -- reads: layer.tinitaly_tile, layer.copernicus_tile, layer.pvout_tile, layer.radiance_tile
 -- writes: core.raster_tile
 -- grain: one row per raster and section
 -- crs: EPSG:4326
 
+-- Night lights of two products are never mixed in one region. The product of the first raster counts: one that reaches the region, then the newest
+-- year, then collection 2 before 1, then VNP46A4 before VJ146A4. Rasters that an earlier version loaded are VNP46A4 of collection 1.
 create table raster_tile as
+with light as (
+  select
+    tile.name,
+    tile.release_id,
+    tile.member_id,
+    tile.position,
+    tile.geom,
+    coalesce(tile.product, 'VNP46A4') as product,
+    first_value(coalesce(tile.product, 'VNP46A4')) over (
+      order by
+        coalesce(region.code = any (tile.regions), true) desc,
+        tile.year desc,
+        coalesce(tile.collection, 1) desc,
+        coalesce(tile.product, 'VNP46A4') collate "C" desc
+    ) as first_product
+  from radiance_tile as tile
+  cross join region
+)
 select
   region.code as region_code,
   tile.section,
@@ -54,7 +74,8 @@ from (
     member_id,
     position,
     geom
-  from radiance_tile
+  from light
+  where product = first_product
 ) as tile
 cross join region
 order by tile.section, tile.name collate "C", tile.member_id, tile.position;

@@ -1,9 +1,11 @@
 /** Complete or part is told by the publisher's packaging, and the newer of two issues by what is written inside: never by size. */
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import type { MappaleError } from '../../pipelines/errors.ts';
+import { ZipArchive } from '../../pipelines/formats/zip.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { isWhole, newestEntry, stemOf } from '../../pipelines/readers/packaging.ts';
 import type { Recognition } from '../../pipelines/contract/source.ts';
@@ -75,8 +77,45 @@ describe('two issues of one vintage', () => {
   });
 });
 
+describe('a zip of vector files', () => {
+  const isVector = (path: string): boolean => /\.(?:shp|gpkg|geojson)$|\.gdb\//i.test(path);
+
+  it('is recognised alike when its name keeps the extension of the file inside', async () => {
+    const seen = new Set<string>();
+    const differing: string[] = [];
+    for (const name of readdirSync(synthetic).filter((each) => statSync(join(synthetic, each)).isFile())) {
+      if (!/\.zip$/i.test(name) && !isVector(name)) continue;
+      let content = file(name);
+      if (/\.zip$/i.test(name)) {
+        const zip = await ZipArchive.open(join(synthetic, name));
+        await zip.close();
+        if (!zip.entries.some(({ path }) => isVector(path))) continue;
+      } else {
+        const stem = name.replace(/[^.]*$/, '');
+        const parts = readdirSync(synthetic).filter((each) => each.startsWith(stem));
+        await writeZip(join(renamed, 'packed.zip'), parts.map((each) => [each, file(each)] as const));
+        content = readFileSync(join(renamed, 'packed.zip'));
+      }
+      const stem = name.replace(/\.[^.]*$/, '');
+      const found = async (as: string): Promise<string> =>
+        JSON.stringify(await recognised(as, content).catch((error: unknown) => (error as MappaleError).code));
+      const plain = await found(`${stem}.zip`);
+      seen.add(sources.find(({ names }) => names.some((pattern) => pattern.test(`${stem}.zip`)))?.id ?? plain);
+      for (const extension of ['shp', 'gpkg', 'SHP', 'gdb', 'geojson']) {
+        for (const as of [`${stem}.${extension}.zip`, `${stem}.${extension} (1).zip`]) {
+          if (await found(as) !== plain) differing.push(`${as}: ${await found(as)} instead of ${plain}`);
+        }
+      }
+    }
+    expect(differing).toEqual([]);
+    expect(seen.size, [...seen].join()).toBeGreaterThan(8);
+  });
+});
+
 describe('names', () => {
   it('are read without folders, endings and the marks of a second copy', () => {
+    expect(['X.gpkg.zip', 'a/X.shp.zip', 'X.gpkg (2).zip', 'X (2).GPKG.zip', 'X.zip', 'X.gpkg'].map(stemOf)).toEqual(Array.from({ length: 6 }, () => 'X'));
+    expect(['V1.2.zip', 'X.shp.xml', 'X.gpkg.csv'].map(stemOf)).toEqual(['V1.2', 'X.shp', 'X.gpkg']);
     expect(['a/b/MOLISE.zip', 'MOLISE (1).zip', 'MOLISE(2).zip', 'MOLISE - Copia.zip', 'MOLISE'].map(stemOf)).toEqual(Array.from({ length: 5 }, () => 'MOLISE'));
   });
 

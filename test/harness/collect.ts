@@ -21,6 +21,8 @@ export interface Collected {
   readonly members: CollectedMember[];
   /** Table → decoded rows: `member_id`, `position` and the table's columns; int8 as number, geometry as EWKB Buffer. */
   readonly rows: Record<string, Record<string, unknown>[]>;
+  /** Parts that are known and not read, with the reason. */
+  readonly asides: { readonly path: string; readonly reason: string }[];
 }
 
 export interface CollectOptions {
@@ -33,6 +35,7 @@ export interface CollectOptions {
 export async function collect(source: Source, path: string, options: CollectOptions): Promise<Collected> {
   const members: CollectedMember[] = [];
   const rows: Collected['rows'] = {};
+  const asides: Collected['asides'] = [];
   const writers = new Map<string, RowWriter>();
   for (const [table, columns] of Object.entries(source.tables)) {
     const into: Record<string, unknown>[] = (rows[table] = []);
@@ -43,6 +46,9 @@ export async function collect(source: Source, path: string, options: CollectOpti
       return false;
     },
     progress() {},
+    aside(path, reason) {
+      asides.push({ path, reason });
+    },
     async member(facts: MemberFacts): Promise<MemberSink> {
       const member: CollectedMember = { path: facts.path, memberId: members.length + 1, records: null, rows: 0, rejects: [], duplicates: [] };
       members.push(member);
@@ -79,7 +85,7 @@ export async function collect(source: Source, path: string, options: CollectOpti
     },
   };
   await source.read(await inputFile(path, options), sink);
-  return { members, rows };
+  return { members, rows, asides };
 }
 
 /** A file as the machine hands it to a reader. */

@@ -11,6 +11,7 @@ import { openRaster, type RasterGrid } from '../../pipelines/formats/raster.ts';
 import { unpackLzw } from '../../pipelines/formats/tiff-blocks.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { writeGeoTiff, type RasterToWrite } from '../../pipelines/synthetic/raster-writer.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { writeViirs } from '../../pipelines/synthetic/viirs-writer.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { testEnvironment } from '../harness/environment.ts';
@@ -337,6 +338,21 @@ describe('a tile of VIIRS', () => {
     const { grid, cells } = await whole(path('VNP46A4.A2023001.h19v04.001.2024045000000.h5'));
     expect(grid).toMatchObject({ epsg: 4326, width: 60, height: 60, transform: [10, 10 / 60, 0, 50, 0, -10 / 60], noData: 65_535, sampleType: 'uint16' });
     expect(cells).toEqual(Array.from({ length: rows * columns }, (_, index) => (value(index) === 65_535 ? NaN : value(index) * 0.1)));
+  });
+
+  it('of collection 2 has no value where the cell is the fill, whatever type states the fill', async () => {
+    const random = randomOf('viirs fill', testEnvironment().seed);
+    // −999.9 is not exact in 32 bits: a fill of 64 bits or of text differs from the cell by 2e-5.
+    const radiances = Array.from({ length: rows * columns }, () => (random.below(5) === 0 ? -999.9 : random.below(20_000) / 10));
+    for (const Cells of [Float32Array, Float64Array]) {
+      for (const fillType of ['<f', '<d', 'text', null] as const) {
+        writeViirs(path('VJ146A4.A2025001.h18v04.002.2026045000000.h5'), { rows, columns, cells: Cells.from(radiances), fillType });
+        const { grid, cells } = await whole(path('VJ146A4.A2025001.h18v04.002.2026045000000.h5'));
+        expect(grid, String(fillType)).toMatchObject({ noData: -999.9, transform: [0, 10 / 60, 0, 50, 0, -10 / 60] });
+        const stored = (radiance: number): number => (Cells === Float32Array ? Math.fround(radiance) : radiance);
+        expect(cells, String(fillType)).toEqual(radiances.map((radiance) => (radiance === -999.9 ? NaN : stored(radiance))));
+      }
+    }
   });
 
   it('is refused where its name says no place, and where it is another product', async () => {

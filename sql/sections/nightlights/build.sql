@@ -1,31 +1,34 @@
 -- purpose: the light of each land parcel at night, beside that of its comune
--- version: 1
--- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.radiance_tile
+-- version: 2
+-- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.radiance_tile, core.raster_tile
 -- writes: section.nightlights
 -- incremental: rows of parcels
 -- grain: one row per land parcel whose cell has a radiance, or would have if the file were still there
 -- crs: points and boundaries are brought to the CRS of the rasters
 
--- The newest year goes before.
+-- Rasters of the region's product. The newest year counts first, and collection 2 before 1.
 create view light_tile as
 select
-  (dense_rank() over (order by year desc))::int4 as model,
-  year,
-  name,
-  release_id,
-  member_id,
-  position,
-  epsg,
-  width,
-  height,
-  west,
-  north,
-  cell_width,
-  cell_height,
-  block_width,
-  block_height,
-  geom
-from radiance_tile;
+  (dense_rank() over (order by tile.year desc, coalesce(tile.collection, 1) desc))::int4 as model,
+  tile.year,
+  tile.name,
+  tile.release_id,
+  tile.member_id,
+  tile.position,
+  tile.epsg,
+  tile.width,
+  tile.height,
+  tile.west,
+  tile.north,
+  tile.cell_width,
+  tile.cell_height,
+  tile.block_width,
+  tile.block_height,
+  tile.geom
+from radiance_tile as tile
+join raster_tile as chosen on chosen.section = 'nightlights'
+  and chosen.member_id = tile.member_id
+  and chosen.position = tile.position;
 
 create view land as
 select
@@ -33,7 +36,7 @@ select
   point
 from parcel
 where kind = 'land'
-  and exists (select from radiance_tile);
+  and exists (select from light_tile);
 
 -- Boundaries of another year have the codes of that year. Of several files the newest that has the comune counts; a comune of today may be drawn as
 -- those that it was made of.
@@ -71,7 +74,7 @@ drawn as (
   left join meaning on meaning.code = boundary.code
   join place on place.belfiore = coalesce(meaning.belfiore, boundary.belfiore)
   where boundary.kind = 'comune'
-    and exists (select from radiance_tile)
+    and exists (select from light_tile)
 )
 select
   (row_number() over (order by belfiore collate "C"))::int4 as id,

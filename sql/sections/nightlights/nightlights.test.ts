@@ -9,7 +9,7 @@ import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../
 const region = makeRegion({ parcels: 1_200, seed: 11 });
 /** What a build finds in its workspace. */
 const KEPT = [
-  'region', 'published_parcel', 'member_in_force', 'file_in_force', 'place_in_force', 'parcel', 'comune_register', 'comune_code', 'comune_suppressed', 'boundary', 'radiance_tile',
+  'region', 'published_parcel', 'member_in_force', 'file_in_force', 'place_in_force', 'parcel', 'comune_register', 'comune_code', 'comune_suppressed', 'boundary', 'radiance_tile', 'raster_tile',
 ];
 const BUILD = 'sql/sections/nightlights/build.sql';
 
@@ -26,9 +26,10 @@ describeDatabase('the section nightlights', (engine) => {
   beforeAll(async () => {
     database = await engine.openDatabase();
     workspace = await sectionWorkspace(database, {
-      region, sources: ['viirs_nightlights', 'istat_boundaries', 'istat_comuni', 'istat_soppressi'], sql: ['sql/sections/nightlights/record.sql'],
+      region, sources: ['viirs_nightlights', 'tinitaly_dem', 'copernicus_dem', 'gsa_pvout', 'istat_boundaries', 'istat_comuni', 'istat_soppressi'], sql: ['sql/sections/nightlights/record.sql'],
     });
     await workspace.run('sql/core/comune_register.sql');
+    await workspace.run('sql/core/raster_tile.sql');
     await workspace.run(BUILD);
     await workspace.publish('nightlights', 'section.nightlights');
     await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
