@@ -1,5 +1,5 @@
 -- purpose: search of addresses by text that was read by pipelines/address/parse-query.ts
--- reads: core.token, core.street_name, core.access_point, core.comune, core.province, core.region, ledger.publication
+-- reads: core.token, core.street_name, core.access_point, core.comune, core.place_name, core.province, core.region, ledger.publication
 -- writes: api.geocode_tokens, api.geocode_streets, api.geocode_numbers, api.geocode_search
 -- grain: one call per query
 -- crs: EPSG:4326
@@ -146,6 +146,15 @@ begin
       where lower(p.abbreviation) = v_province
         or ' ' || core.comune_key(p.name) || ' ' like '% ' || v_province || ' %'
     );
+    -- A province of today has the plate or the name before an earlier one.
+    if cardinality(v_comuni) = 0 then
+      v_comuni := array(
+        select n.code
+        from core.place_name n
+        where n.key = v_province
+          and n.kind = 'past_province'
+      );
+    end if;
   end if;
   if v_comuni is not null then
     v_regions := array(select distinct s.region_code from core.street_name s where s.belfiore = any (v_comuni));
