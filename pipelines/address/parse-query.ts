@@ -9,7 +9,7 @@
  */
 import { findRoute, fold, localityKey, normaliseFolded, takeType, words, type StreetName, type Word } from './normalise.ts';
 import {
-  codesOf, Gazetteer, isCalled, isComune, keysOf, NOWHERE, PART_TYPES, placeOf, prefixes, statedProvince, suffixes, type FindComune, type NamedPlace, type Place, type Segment,
+  codesOf, Gazetteer, isCalled, isComune, keysOf, NOWHERE, PART_TYPES, partOf, placeOf, prefixes, statedProvince, suffixes, type FindComune, type NamedPlace, type Place, type Segment,
   type Stated,
 } from './place.ts';
 import { MONTHS, REGNAL, SAINTS, STREET_TYPES } from './words.ts';
@@ -38,6 +38,8 @@ export interface Reading extends Ending, Place {
   readonly tokens: readonly string[];
   /** True: only streets that are called exactly so, as a part of the words may name a comune. */
   readonly whole: boolean;
+  /** Cadastral codes of the comuni that the whole text is the name of; missing: it is more than that. */
+  readonly called?: readonly string[];
 }
 
 /** The text names one comune, the caller another. */
@@ -122,9 +124,14 @@ export async function parseQuery(query: string, city: string | null, findComune:
   const named = found.some(({ position }) => position === 'place');
   const mayBeNamed = found.some(({ mayNameComune }) => mayNameComune);
   const readings = new Map<string, Reading>();
+  const called = given === null ? await comuniCalled(cuts, gazetteer.bound(province), gazetteer) : [];
   for (const { reading, position } of found) {
     if (reading.tokens.length === 0 || (named && position === 'none')) continue;
-    const kept = mayBeNamed && position === 'none' ? { ...reading, whole: true } : reading;
+    const kept: Reading = {
+      ...reading,
+      ...(mayBeNamed && position === 'none' ? { whole: true } : {}),
+      ...(called.length > 0 ? { called } : {}),
+    };
     const key = JSON.stringify(kept);
     if (readings.size < MOST_READINGS && !readings.has(key)) readings.set(key, kept);
   }
@@ -138,6 +145,15 @@ export async function parseQuery(query: string, city: string | null, findComune:
  */
 export async function findCity(city: string, findComune: FindComune): Promise<readonly string[]> {
   return (await resolveCity(city, new Gazetteer(findComune))).comuni ?? [];
+}
+
+/** @returns cadastral codes where the text is a place and nothing else: `Roma`, `Roma, Lazio`; otherwise empty */
+async function comuniCalled([cut, ...others]: readonly Cut[], province: string | null, gazetteer: Gazetteer): Promise<readonly string[]> {
+  const [first] = cut?.street ?? [];
+  if (cut === undefined || others.length > 0 || cut.ending !== NO_ENDING || first === undefined || !isCalled(first, gazetteer)) return [];
+  if (cut.street.some(({ text }) => isMainType(words(text)))) return [];
+  const { comuni, sure } = await placeOf(cut.street, province, gazetteer, false);
+  return sure ? comuni ?? [] : [];
 }
 
 /** What is left of a text when everything is taken away that is no part of an address. */
@@ -218,7 +234,9 @@ function cutsOf(text: string, original: string): Cut[] {
     const metricM = sign === '+' ? Number(whole) * 1000 + Number(part) : Math.round(Number(`${whole}.${part}`) * 1000);
     return [cutAt(text, kilometre.index, kilometre.index + written.length, { ...NO_ENDING, metricM })];
   }
-  if (snc !== null && snc.index > 0) return [cutAt(text, snc.index, snc.index + snc[0].length, { ...NO_ENDING, snc: true })];
+  // `Verdi s.n.c. via Roma 12`: the form of a firm.
+  const isFirm = snc !== null && MAIN_TYPES.has(takeType(words(text.slice(snc.index + snc[0].length)))?.type ?? '');
+  if (snc !== null && snc.index > 0 && !isFirm) return [cutAt(text, snc.index, snc.index + snc[0].length, { ...NO_ENDING, snc: true })];
 
   const { plain, civici } = findCivici(masked, original);
   // Marks that were put in moved the text: the road's number is written back at the same length.
@@ -355,7 +373,8 @@ async function readingsOf(cut: Cut, given: NamedPlace | null, province: string |
     add(begun.rest, await placeOf([{ text: begun.text, dash: false }, ...behind], province, gazetteer, likeness), 'place');
     return found;
   }
-  const named = await placeOf(behind, province, gazetteer, likeness);
+  const part = given === null ? null : partOf(given, behind, gazetteer);
+  const named = part === null ? await placeOf(behind, province, gazetteer, likeness) : { ...NOWHERE, locality: part };
   if (named.comuni !== null || named.locality !== null || (named.province !== null && behind.length > 0)) {
     add(street.text, named, 'place');
     // A dash inside a name (`Strada Modena - Vignola`) looks like the one before a comune.
@@ -372,11 +391,14 @@ async function readingsOf(cut: Cut, given: NamedPlace | null, province: string |
 async function streetAt(segments: readonly Segment[], province: string | null, gazetteer: Gazetteer): Promise<number> {
   const [first, next] = segments;
   if (first === undefined || next === undefined) return 0;
-  const [isTyped, nextIsTyped] = [first, next].map(({ text }) => takeType(words(text)) !== null);
+  const [type, nextType] = [first, next].map(({ text }) => takeType(words(text))?.type);
+  const [isTyped, nextIsTyped] = [type !== undefined, nextType !== undefined];
+  // `Frazione Alta, via Roma 12`.
+  if (PART_TYPES.has(type ?? '') && MAIN_TYPES.has(nextType ?? '') && !PART_TYPES.has(nextType ?? '')) return 1;
   const before = await placeOf([first], province, gazetteer, false);
   // Borgo is a type of street, and the beginning of many comuni.
-  if (isTyped === true) return nextIsTyped === true && before.sure && before.locality === null ? 1 : 0;
-  if (nextIsTyped === true || (before.comuni !== null && !(await placeOf([next], province, gazetteer, false)).sure)) return 1;
+  if (isTyped) return nextIsTyped && before.sure && before.locality === null ? 1 : 0;
+  if (nextIsTyped || (before.comuni !== null && !(await placeOf([next], province, gazetteer, false)).sure)) return 1;
   const typed = segments.findIndex(({ text }) => isMainType(words(text)));
   return Math.max(typed, 0);
 }

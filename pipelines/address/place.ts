@@ -107,7 +107,7 @@ export class Gazetteer {
   }
 
   /** Whether loaded addresses of the comune have the locality. */
-  hasPart(part: string | null, { belfiore }: ComuneHit): boolean {
+  hasPart(part: string | null, belfiore: string | null): boolean {
     return part !== null && this.all(part).some((hit) => hit.kind === 'locality' && hit.belfiore === belfiore);
   }
 
@@ -194,7 +194,8 @@ interface Suffix extends Split {
   readonly tied: boolean;
 }
 
-const TIES = /^(?:d'|dell'|(?:di|da|del|dello|della|dei|degli|delle|dal|dalla)$)/;
+const TIE = /^(?:d'|dell'|di|da|del|dello|della|dei|degli|delle|dal|dalla)$/;
+const TIED = /^(?:d'|dell'|(?:di|da|del|dello|della|dei|degli|delle|dal|dalla)$)/;
 
 /** Street types that name a part of a comune. */
 export const PART_TYPES: ReadonlySet<string> = new Set(['localita', 'frazione', 'borgo', 'borgata', 'contrada', 'rione', 'quartiere', 'villaggio', 'zona', 'nucleo']);
@@ -210,7 +211,7 @@ export function suffixes(text: string): Suffix[] {
       const rest = before.replace(/\s*\b\d{5}$/, '').trim();
       // `Castro LE`: the province is no article.
       if (key === '' || found.some((other) => other.rest === rest && other.key === key)) continue;
-      found.push({ text: sigla === null ? after : `${after} ${sigla}`, rest, key, sigla, tied: [before.split(' ').at(-1), after.split(' ')[0]].some((word = '') => TIES.test(word)) });
+      found.push({ text: sigla === null ? after : `${after} ${sigla}`, rest, key, sigla, tied: TIE.test(before.split(' ').at(-1) ?? '') || TIED.test(after.split(' ')[0] ?? '') });
     }
   }
   // Longest first; of the same words, the reading with a sigla first.
@@ -293,6 +294,12 @@ function calledAs(text: string, gazetteer: Gazetteer): Called | null {
   return null;
 }
 
+/** The locality of a city that the text names, though a comune is called so too; null: it is none. */
+export function partOf(city: NamedPlace, segments: readonly Segment[], gazetteer: Gazetteer): string | null {
+  const part = segments.length === 1 ? localityKey(placeText(segments[0]?.text ?? '')) : null;
+  return (city.comuni ?? []).some((belfiore) => gazetteer.hasPart(part, belfiore)) ? part : null;
+}
+
 /** Whether a text is exactly the name of comuni. */
 export function isCalled({ text }: Segment, gazetteer: Gazetteer): boolean {
   return calledAs(placeText(text), gazetteer) !== null;
@@ -330,7 +337,7 @@ async function ofSeveral(parts: readonly string[], called: readonly (Called | nu
     let locality: string | null = null;
     for (const [index, text] of parts.slice(0, at).entries()) {
       const part = localityKey(text);
-      if (called[index] !== null) hits = hits.filter((hit) => gazetteer.hasPart(part, hit));
+      if (called[index] !== null) hits = hits.filter((hit) => gazetteer.hasPart(part, hit.belfiore));
       locality = part;
     }
     for (const [index, text] of parts.slice(at + 1).entries()) {
@@ -355,7 +362,7 @@ async function agreeing(
     || other?.hits.some(({ belfiore }) => belfiore === hit.belfiore));
   if (within.length > 0 || other !== null || region !== undefined || gazetteer.isProvince(key)) return { hits: within, locality: null };
   const part = localityKey(text);
-  const withPart = hits.filter((hit) => gazetteer.hasPart(part, hit));
+  const withPart = hits.filter((hit) => gazetteer.hasPart(part, hit.belfiore));
   if (withPart.length > 0) return { hits: withPart, locality: part };
   // A locality that is named as one, or that only other comuni are known to have.
   if (isPartType(text) || gazetteer.all(part ?? '').some(({ kind }) => kind === 'locality')) return { hits, locality: part };
