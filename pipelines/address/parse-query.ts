@@ -9,8 +9,8 @@
  */
 import { findRoute, fold, localityKey, normaliseFolded, takeType, words, type StreetName, type Word } from './normalise.ts';
 import {
-  codesOf, Gazetteer, isCalled, isComune, keysOf, NOWHERE, PART_TYPES, partOf, placeOf, prefixes, statedProvince, suffixes, type FindComune, type NamedPlace, type Place, type Segment,
-  type Stated,
+  codesOf, Gazetteer, isCalled, isComune, keysOf, NOWHERE, PART_TYPES, partOf, placeOf, prefixes, statedProvince, suffixes,
+  type FindComune, type NamedPlace, type Place, type Segment, type Stated,
 } from './place.ts';
 import { MONTHS, REGNAL, SAINTS, STREET_TYPES } from './words.ts';
 
@@ -122,11 +122,12 @@ export async function parseQuery(query: string, city: string | null, findComune:
   }
   // Once a place was named, what was read without it is another place's; and where words of the street may be one, it is a street that is called exactly so.
   const named = found.some(({ position }) => position === 'place');
+  const places = new Set(found.flatMap(({ reading, position }) => (position === 'place' ? reading.comuni ?? [] : [])));
   const mayBeNamed = found.some(({ mayNameComune }) => mayNameComune);
   const readings = new Map<string, Reading>();
   const called = given === null ? await comuniCalled(cuts, gazetteer.bound(province), gazetteer) : [];
   for (const { reading, position } of found) {
-    if (reading.tokens.length === 0 || (named && position === 'none')) continue;
+    if (reading.tokens.length === 0 || (named && (position === 'none' || (position === 'words' && reading.comuni?.some((code) => !places.has(code)) === true)))) continue;
     const kept: Reading = {
       ...reading,
       ...(mayBeNamed && position === 'none' ? { whole: true } : {}),
@@ -404,7 +405,9 @@ async function streetAt(segments: readonly Segment[], province: string | null, g
 }
 
 /** The place of a street that something stands before: a comune, a part of the comune behind the street, or words that name no place. */
-async function placeAround(before: readonly Segment[], behind: readonly Segment[], province: string | null, gazetteer: Gazetteer, likeness: boolean): Promise<NamedPlace> {
+async function placeAround(
+  before: readonly Segment[], behind: readonly Segment[], province: string | null, gazetteer: Gazetteer, likeness: boolean,
+): Promise<NamedPlace> {
   const comuni = before.filter((segment) => isCalled(segment, gazetteer));
   if (comuni.length > 0) return placeOf([...comuni, ...behind], province, gazetteer, likeness);
   const there = await placeOf(behind, province, gazetteer, likeness);
@@ -417,7 +420,8 @@ async function placeAround(before: readonly Segment[], behind: readonly Segment[
 async function readWords(
   text: string, ending: Ending, given: NamedPlace | null, province: string | null, gazetteer: Gazetteer, add: Collector['add'],
 ): Promise<void> {
-  const begins = prefixes(text).map(({ text: before, key, rest }) => ({ before, rest, hits: gazetteer.get(key, province) })).filter(({ hits, rest }) => hits.length > 0 && hasName(rest));
+  const begins = prefixes(text).map(({ text: before, key, rest }) => ({ before, rest, hits: gazetteer.get(key, province) }))
+    .filter(({ hits, rest }) => hits.length > 0 && hasName(rest));
   // The comune stands before the street: what stands behind it is the street's.
   const ends = begins.some(({ hits }) => hits.some(isComune)) ? null : endOf(text, given, province, gazetteer);
   // After a civico the street's last words are only a second thought: people write the comune behind the number.

@@ -198,7 +198,9 @@ const TIE = /^(?:d'|dell'|di|da|del|dello|della|dei|degli|delle|dal|dalla)$/;
 const TIED = /^(?:d'|dell'|(?:di|da|del|dello|della|dei|degli|delle|dal|dalla)$)/;
 
 /** Street types that name a part of a comune. */
-export const PART_TYPES: ReadonlySet<string> = new Set(['localita', 'frazione', 'borgo', 'borgata', 'contrada', 'rione', 'quartiere', 'villaggio', 'zona', 'nucleo']);
+export const PART_TYPES: ReadonlySet<string> = new Set([
+  'localita', 'frazione', 'borgo', 'borgata', 'contrada', 'rione', 'quartiere', 'villaggio', 'zona', 'nucleo',
+]);
 
 /** Ends of a text that may be a comune, longest first; with and without a sigla behind them. A CAP in front of them is left out. */
 export function suffixes(text: string): Suffix[] {
@@ -330,7 +332,9 @@ const MOST_PLACES = 5;
  * Of several names the first that the others agree with: behind it stand its province, its region or its own name, in front of it only localities that its
  * addresses have. A second comune is never the answer.
  */
-async function ofSeveral(parts: readonly string[], called: readonly (Called | null)[], pieces: Pieces, gazetteer: Gazetteer, likeness: boolean): Promise<NamedPlace> {
+async function ofSeveral(
+  parts: readonly string[], called: readonly (Called | null)[], pieces: Pieces, gazetteer: Gazetteer, likeness: boolean,
+): Promise<NamedPlace> {
   for (const [at, own] of called.entries()) {
     if (own === null) continue;
     let hits: readonly ComuneHit[] = own.hits.filter((hit) => pieces.bound === null || inProvince(hit, pieces.bound));
@@ -447,4 +451,3 @@ async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, g
   // A comune that nobody knows is still the one that was meant: better no answer than one from another city.
   return place(near, null, false);
 }
-

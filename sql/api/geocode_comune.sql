@@ -145,30 +145,21 @@ begin
         n.key as asked,
         null as belfiore,
         'province' as kind,
-        null as sigla,
-        null as province_name,
-        null::int2 as region_code,
-        '{}'::text[] as past_provinces
-      from core.place_name n
-      where not p_fuzzy
-        and n.key = any (p_keys)
-        and n.kind = 'past_province'
-        -- Plates of two letters are provinces wherever one is written.
-        and length(n.key) > 2
-      union all
-      select
-        n.key as asked,
-        null as belfiore,
-        'province' as kind,
         p.abbreviation as sigla,
         p.name as province_name,
         p.region_code,
         '{}'::text[] as past_provinces
       from core.place_name n
-      join core.province p on p.code = n.code
+      left join core.province p
+        on p.code = n.code
+        and n.kind = 'province'
       where not p_fuzzy
         and n.key = any (p_keys)
-        and n.kind = 'province'
+        and (
+          n.kind = 'province' and p.code is not null
+          -- Plates of two letters are provinces wherever one is written.
+          or n.kind = 'past_province' and length(n.key) > 2
+        )
     )
     select coalesce(
       jsonb_agg(

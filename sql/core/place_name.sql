@@ -332,20 +332,22 @@ where n.code is not null;
 create index on known_code (code);
 analyze known_code;
 
--- Suppressed comuni and the comuni that now have their territory. A successor may be suppressed later.
+-- Suppressed comuni and the comuni that now have their territory. A successor may be suppressed later. A comune that was divided leaves its province to no other.
 create table heir as
 with recursive way as (
   select
     istat_code,
     successor_istat_code as code,
-    event_date
+    event_date,
+    divided
   from comune_suppressed
   where successor_istat_code is not null
   union
   select
     w.istat_code,
     x.successor_istat_code,
-    x.event_date
+    x.event_date,
+    w.divided or x.divided
   from way w
   join comune_suppressed x
     on x.istat_code = w.code
@@ -353,9 +355,11 @@ with recursive way as (
   where x.successor_istat_code is not null
     and not exists (select from known_code k where k.code = w.code)
 )
-select distinct
+select
   k.belfiore,
-  w.istat_code
+  w.istat_code,
+  bool_or(w.divided) over (partition by w.istat_code)
+    or min(k.belfiore) over (partition by w.istat_code) <> max(k.belfiore) over (partition by w.istat_code) as divided
 from way w
 join known_code k on k.code = w.code;
 
@@ -367,6 +371,7 @@ with coded as (
   union
   select belfiore, left(istat_code, 3)
   from heir
+  where not divided
 ),
 oldest as (
   select belfiore, left(coalesce(code_103, code_107, code_110, code_107_2017, istat_code), 3) as code
@@ -374,6 +379,7 @@ oldest as (
   union
   select belfiore, left(istat_code, 3)
   from heir
+  where not divided
 )
 select belfiore, code
 from coded

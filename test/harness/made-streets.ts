@@ -24,7 +24,7 @@ export async function addStreets(database: Database, region: number, belfiore: s
   );
   for (const { id, name, type, tokens, numbers, locality = null } of named) {
     await database.query(
-      `insert into core.street values ($1::int2, $2, $3, $4::text, $4::text, $5::text, core.comune_key($5::text), $6::int4, $6::int4, 0, 0, $7)`, [region, id, belfiore, name, locality, Math.max(numbers.length, 1), id - FIRST_ID],
+      'insert into core.street values ($1::int2, $2, $3, $4::text, $4::text, $5::text, core.comune_key($5::text), $6::int4, $6::int4, 0, 0, $7)', [region, id, belfiore, name, locality, Math.max(numbers.length, 1), id - FIRST_ID],
     );
     await database.query(
       `insert into core.street_name

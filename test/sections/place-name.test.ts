@@ -37,14 +37,14 @@ describeDatabase('the names of places', (engine) => {
   });
 
   /** Rows of the table that the SQL makes: key, kind, code. */
-  const rowsOf = (comuni: readonly Made[], suppressed: readonly (readonly [code: string, name: string, day: string, heir: string])[]): Promise<string[]> =>
+  const rowsOf = (comuni: readonly Made[], suppressed: readonly (readonly [code: string, name: string, day: string, heir: string, divided?: string])[]): Promise<string[]> =>
     rolledBack(database, async (session) => {
       await session.script(
         `create schema places; set search_path to places, public;
          create table comune_code (belfiore text, istat_code text, name text, name_other text, province_code text, province_name text, sigla text, code_107_2017 text, code_110 text, code_107 text, code_103 text);
-         create table comune_suppressed (istat_code text, name text, event_date date, successor_istat_code text);
+         create table comune_suppressed (istat_code text, name text, event_date date, successor_istat_code text, divided bool);
          insert into comune_code values ${comuni.map(({ belfiore, name, sigla, codes: [now, ...before] }) => `(${[belfiore, now!, name, null, now!.slice(0, 3), `Provincia ${sigla}`, sigla, ...before].map(literal).join()})`).join()};
-         ${suppressed.map((row) => `insert into comune_suppressed values (${row.map(literal).join()});`).join('')}
+         ${suppressed.map((row) => `insert into comune_suppressed values (${row.slice(0, 4).map((value) => literal(value ?? null)).join()}, ${row[4] ?? 'false'});`).join('')}
          ${SQL}`, 'sql/core/place_name.sql',
       );
       return (await session.query<{ row: string }>("select concat_ws('|', key, kind, code) as row from place_name order by 1")).map(({ row }) => row);
@@ -75,8 +75,9 @@ describeDatabase('the names of places', (engine) => {
 
   it('lead a suppressed comune through later suppressions to the comune in force, and give that one its province', async () => {
     const [first, second] = [made(0, 'TO', Array.from({ length: 5 }, () => '001001')), made(1, 'MB', ['108002', '108002', '108002', '108002', '015002'])];
-    const rows = await rowsOf([first, second], [['041901', 'Scomparsa', '1920-01-01', '058902'], ['058902', 'Intermedia', '1930-01-01', '015002'], ['063903', 'Perduta', '1930-01-01', '063904']]);
-    expect(rows).toEqual(expect.arrayContaining(['scomparsa|former|Q001', 'intermedia|former|Q001', 'perduta|former|063903']));
+    const rows = await rowsOf([first, second], [['041901', 'Scomparsa', '1920-01-01', '058902'], ['058902', 'Intermedia', '1930-01-01', '015002'], ['063903', 'Perduta', '1930-01-01', '063904'],
+      ['044904', 'Divisa', '1940-01-01', '001001', 'true'], ['044904', 'Divisa', '1940-01-01', '015002', 'true']]);
+    expect(rows).toEqual(expect.arrayContaining(['scomparsa|former|Q001', 'intermedia|former|Q001', 'perduta|former|063903', 'divisa|former|Q000', 'divisa|former|Q001']));
     expect(platesOf(rows, 'Q001')).toEqual(['MI', 'PS', 'PU', 'RM']);
     expect(platesOf(rows, 'Q000')).toEqual([]);
   });
