@@ -139,8 +139,15 @@ export const searched = z.strictObject({
   }).describe('What was asked, and how much was found'),
 }).meta({ id: 'SearchedParcels' });
 
+const unloadedComune = z.strictObject({
+  municipality: z.string().describe('Name of the comune'),
+  province: z.string().describe('Name of its province'),
+  region: nullable(z.string(), 'Name of its region; null: unknown'),
+}).meta({ id: 'UnloadedComune', description: 'A comune that the query names and that has no loaded address' });
+
 export const found = list('FoundAddresses', z.strictObject({ ...addressFacts, ...matched }).meta({ id: 'FoundAddress' }), 'Best match first', {
   query: z.string().describe('q as asked for'), city: nullable(z.string(), 'As asked for; null: none was given'),
+  not_loaded: z.array(unloadedComune).optional().describe('Only where `data` is empty: comuni that the query names and that have no loaded address'),
 });
 
 const nearAddress = z.strictObject({ ...addressFacts, distance_meters: z.number().min(0).describe('True ground distance') }).meta({ id: 'NearAddress' });

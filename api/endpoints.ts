@@ -23,7 +23,9 @@ export const ENDPOINTS: readonly Endpoint[] = [
     scope: 'geocoding:read',
     summary: 'From an address to coordinates',
     description: 'Best match first, in the place that was named or nowhere. `match_type` says how close it is: `number`, `number_without_exponent`, '
-      + '`nearest_number` or `street`; `score` falls with it. `q` and `city` that name different comuni are refused.',
+      + '`nearest_number` or `street`; `score` falls with it. `q` and `city` that name different comuni are refused. '
+      + 'Of two comuni in `q` the first counts, if the second is its province (today or earlier) or region; else the second counts, if its addresses have the first as '
+      + 'a locality; else nothing is found. `meta.not_loaded` names the comuni without loaded addresses.',
     parameters: searchParameters,
     answer: answers.found,
     example: { q: 'Via Roma 5', city: 'Campobasso' },

@@ -24,6 +24,19 @@ interface Address {
   readonly street_name: string;
   readonly locality: string;
   readonly municipality_name: string | null;
+  readonly match_type: string;
+}
+
+/** A comune that is named and has no loaded address. */
+interface UnloadedComune {
+  readonly municipality: string;
+  readonly province: string;
+  readonly region: string | null;
+}
+
+interface Answered {
+  readonly data: readonly Address[];
+  readonly not_loaded?: readonly UnloadedComune[];
 }
 
 /** What the words at the end may become. */
@@ -35,10 +48,10 @@ interface Completion {
   readonly is_comune: boolean;
 }
 
-/** @returns JSON text, as `/geocode/search` answers @throws ApiError `INVALID_PARAMS`; MappaleError (kind `database`) */
+/** @returns JSON text, as `/geocode/search` answers, each address with its `kind`: `street` or `address` @throws ApiError `INVALID_PARAMS`; MappaleError (kind `database`) */
 export async function suggestions(reader: Reader, query: Readonly<Record<string, unknown>>): Promise<string> {
   const { q } = readParameters(parameters, query);
-  const found = await addresses(reader, q, null);
+  const { data: found, not_loaded: notLoaded } = await answered(reader, q, null);
   const said = /[\p{L}\p{M}]+$/u.exec(q);
   const known = said === null ? found : found.filter((address) => says(address, fold(said[0])));
   const all = new Map(known.map((address) => [address.address_id, address]));
@@ -52,17 +65,23 @@ export async function suggestions(reader: Reader, query: Readonly<Record<string,
   const before = q.replace(/[\s,]+[\p{L}\p{M}]+$/u, '');
   const others = all.size > 0 || found.length > 0 || before === q ? found : await addresses(reader, before, null);
   for (const address of others) all.set(address.address_id, address);
-  const data = [...all.values()].slice(0, MOST);
-  return JSON.stringify({ data, meta: { query: q, city: null, count: data.length } });
+  const data = [...all.values()].slice(0, MOST).map((address) => ({ ...address, kind: address.match_type === 'street' ? 'street' : 'address' }));
+  const missing = data.length === 0 && notLoaded !== undefined ? { not_loaded: notLoaded } : {};
+  return JSON.stringify({ data, meta: { query: q, city: null, count: data.length, ...missing } });
 }
 
 async function addresses(reader: Reader, q: string, city: string | null): Promise<readonly Address[]> {
+  return (await answered(reader, q, city)).data;
+}
+
+async function answered(reader: Reader, q: string, city: string | null): Promise<Answered> {
   try {
     const { answer } = await search(reader, q, city, MOST);
-    return (JSON.parse(answer ?? '{"data":[]}') as { data: readonly Address[] }).data;
+    const { data, meta } = JSON.parse(answer ?? '{"data":[],"meta":{}}') as { data: readonly Address[]; meta: Pick<Answered, 'not_loaded'> };
+    return { data, ...meta.not_loaded === undefined ? {} : { not_loaded: meta.not_loaded } };
   } catch (error) {
     // What is begun may name another comune than what stands before it.
-    if (error instanceof ApiError) return [];
+    if (error instanceof ApiError) return { data: [] };
     throw error;
   }
 }

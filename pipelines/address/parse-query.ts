@@ -7,31 +7,12 @@
  * - civico: the house number; exponent: what follows it (`A`, `BIS`, `3`); colour: `ROSSO` (Genova, Firenze) or `NERO`.
  * - SNC: *senza numero civico*, an access without a number. Metric: metres along a road (`km 3+200`).
  */
-import { findRegion } from '../contract/regions.ts';
-import { comuneKey, findRoute, fold, localityKey, normaliseFolded, takeType, words, type StreetName } from './normalise.ts';
+import { findRoute, fold, localityKey, normaliseFolded, takeType, words, type StreetName, type Word } from './normalise.ts';
+import {
+  codesOf, Gazetteer, isCalled, isComune, keysOf, NOWHERE, PART_TYPES, partOf, placeOf, prefixes, statedProvince, suffixes,
+  type FindComune, type NamedPlace, type Place, type Segment, type Stated,
+} from './place.ts';
 import { MONTHS, REGNAL, SAINTS, STREET_TYPES } from './words.ts';
-
-/** A place in the gazetteer that a key names. */
-export interface ComuneHit {
-  /** What was asked, as `comuneKey` gives it; a postal code as it is. */
-  readonly key: string;
-  /** Cadastral code; null: a province. */
-  readonly belfiore: string | null;
-  /** `name`: the comune in Italian; `second`: in its second language; `former`: a comune that is part of it now; `postal_code`: one of the comune's. */
-  readonly kind: 'name' | 'second' | 'former' | 'locality' | 'postal_code' | 'province';
-  /** Car plate code of the province, upper case; null: unknown. */
-  readonly sigla: string | null;
-  /** Key of the province's name; null: unknown. */
-  readonly provinceKey: string | null;
-  /** ISTAT code of the region; null: unknown. */
-  readonly region: number | null;
-}
-
-/**
- * The gazetteer: the hits of every key, in any order. It knows the comuni of all Italy, whatever is loaded: a comune that is named is never another.
- * @param fuzzy only names that are one or two letters away, of keys that nothing is called; they come with the key that was asked
- */
-export type FindComune = (keys: readonly string[], fuzzy: boolean) => Promise<readonly ComuneHit[]>;
 
 /** What stands behind the name of a street. */
 interface Ending {
@@ -46,17 +27,9 @@ interface Ending {
   readonly snc: boolean;
 }
 
-const NO_ENDING: Ending = { number: null, rangeTo: null, exponent: null, colour: null, metricM: null, snc: false };
+export type { ComuneHit, FindComune } from './place.ts';
 
-/** What was named as the place. */
-interface Place {
-  /** Cadastral codes; null: no comune was named; empty: one was named that nobody knows. */
-  readonly comuni: readonly string[] | null;
-  /** Key of a locality inside the comune; null: none was named. */
-  readonly locality: string | null;
-  /** A province that was named without a comune: its car plate code in lower case or the key of its name; null: none was. */
-  readonly province: string | null;
-}
+const NO_ENDING: Ending = { number: null, rangeTo: null, exponent: null, colour: null, metricM: null, snc: false };
 
 export interface Reading extends Ending, Place {
   readonly streetType: string | null;
@@ -65,6 +38,8 @@ export interface Reading extends Ending, Place {
   readonly tokens: readonly string[];
   /** True: only streets that are called exactly so, as a part of the words may name a comune. */
   readonly whole: boolean;
+  /** Cadastral codes of the comuni that the whole text is the name of; missing: it is more than that. */
+  readonly called?: readonly string[];
 }
 
 /** The text names one comune, the caller another. */
@@ -107,18 +82,6 @@ const MARK = '\u0001';
 const SEPARATOR = /(\s*[,;\n]\s*|\s+[-–—]\s+)/;
 const EXPONENT_WORD = /^\s?[/\\-]?\s?(bis|ter|quater|quinquies|sexies)(?![a-z])/;
 
-/** `86020 Comune di Roccapparente`, `nel comune dell'Aquila`. */
-const COMUNE_OF = /^(?:nel\s+)?comune\s+(?:di\s+|del(?:l[aeo])?\s+|dell'\s?|d'\s?)?(?=[a-z])/;
-const PROVINCE_OF = /^(?:in\s+)?prov(?:incia|\.)?\s*(?:di\s+|d')?(?=[a-z])/;
-const POSTAL_CODE = /(?<![a-z0-9])\d{5}(?![a-z0-9])/g;
-
-/** Text between separators, folded. */
-interface Segment {
-  readonly text: string;
-  /** A dash stands before it, which may be a part of the street's name: `Strada Modena - Vignola`. */
-  readonly dash: boolean;
-}
-
 /** A number in the text. */
 interface Civico {
   readonly start: number;
@@ -142,43 +105,38 @@ interface Cut {
  * @returns readings, likeliest first
  */
 export async function parseQuery(query: string, city: string | null, findComune: FindComune): Promise<ParsedQuery> {
-  const { text, province, careOf } = prepare(query);
+  const { text, province, careOf, aside } = prepare(query);
   const gazetteer = new Gazetteer(findComune);
   const cuts = cutsOf(text, query);
-  const parts = [...cuts.flatMap(({ street, comune }) => [...street, ...comune]), ...careOf];
+  const parts = [...cuts.flatMap(({ street, comune }) => [...street, ...comune]), ...careOf, ...aside];
   await gazetteer.learn([...keysOf(parts), ...(province === null ? [] : [province.key]), ...(city === null ? [] : keysOfCity(city))]);
   const given = city === null ? null : await resolveCity(city, gazetteer);
 
   const found: Found[] = [];
-  for (const cut of cuts) {
+  for (const [index, cut] of cuts.entries()) {
     const inside = cut.comune.length > 0 || cut.street.length > 1 ? [] : careOf.filter((segment) => gazetteer.endsInComune(segment.text));
-    found.push(...(await readingsOf({ ...cut, comune: [...cut.comune, ...inside] }, given, gazetteer.bound(province), gazetteer)));
+    const named = gazetteer.bound(province) === null ? aside.filter((segment) => isCalled(segment, gazetteer)) : [];
+    // With its number left among the words a street is only a second thought.
+    const whole = index > 0 && cut.ending === NO_ENDING;
+    found.push(...(await readingsOf({ ...cut, comune: [...cut.comune, ...inside, ...named] }, given, gazetteer.bound(province), gazetteer, whole)));
   }
   // Once a place was named, what was read without it is another place's; and where words of the street may be one, it is a street that is called exactly so.
   const named = found.some(({ position }) => position === 'place');
-  const mayBeNamed = found.some(({ reading }) => reading.whole);
+  const places = new Set(found.flatMap(({ reading, position }) => (position === 'place' ? reading.comuni ?? [] : [])));
+  const mayBeNamed = found.some(({ mayNameComune }) => mayNameComune);
   const readings = new Map<string, Reading>();
+  const called = given === null ? await comuniCalled(cuts, gazetteer.bound(province), gazetteer) : [];
   for (const { reading, position } of found) {
-    if (reading.tokens.length === 0 || (named && position === 'none')) continue;
-    const kept = mayBeNamed && position === 'none' ? { ...reading, whole: true } : reading;
+    if (reading.tokens.length === 0 || (named && (position === 'none' || (position === 'words' && reading.comuni?.some((code) => !places.has(code)) === true)))) continue;
+    const kept: Reading = {
+      ...reading,
+      ...(mayBeNamed && position === 'none' ? { whole: true } : {}),
+      ...(called.length > 0 ? { called } : {}),
+    };
     const key = JSON.stringify(kept);
     if (readings.size < MOST_READINGS && !readings.has(key)) readings.set(key, kept);
   }
   return { readings: [...readings.values()], contradiction: found.find(({ contradiction }) => contradiction !== null)?.contradiction ?? null };
-}
-
-/** A province that was written. */
-interface Stated {
-  /** As `comuneKey` gives it; a car plate code as it is. */
-  readonly key: string;
-  /** False: it may be something else, `(Bozen)`. */
-  readonly sure: boolean;
-}
-
-function statedProvince(written: string): Stated {
-  const named = written.trim().replace(PROVINCE_OF, '');
-  const isSigla = /^[a-z]{2}$/.test(named);
-  return { key: isSigla ? RENAMED[named] ?? named : comuneKey(named), sure: isSigla || named !== written.trim() };
 }
 
 /**
@@ -190,26 +148,64 @@ export async function findCity(city: string, findComune: FindComune): Promise<re
   return (await resolveCity(city, new Gazetteer(findComune))).comuni ?? [];
 }
 
+/** @returns cadastral codes where the text is a place and nothing else: `Roma`, `Roma, Lazio`; otherwise empty */
+async function comuniCalled([cut, ...others]: readonly Cut[], province: string | null, gazetteer: Gazetteer): Promise<readonly string[]> {
+  const [first] = cut?.street ?? [];
+  if (cut === undefined || others.length > 0 || cut.ending !== NO_ENDING || first === undefined || !isCalled(first, gazetteer)) return [];
+  if (cut.street.some(({ text }) => isMainType(words(text)))) return [];
+  const { comuni, sure } = await placeOf(cut.street, province, gazetteer, false);
+  return sure ? comuni ?? [] : [];
+}
+
+/** What is left of a text when everything is taken away that is no part of an address. */
+interface Prepared {
+  readonly text: string;
+  /** The last one in parentheses; null: none. */
+  readonly province: Stated | null;
+  /** Who lives there. */
+  readonly careOf: readonly Segment[];
+  /** What stands in parentheses. */
+  readonly aside: readonly Segment[];
+}
+
 /** Folds, and takes away what is no part of an address's place: country, who lives there, where inside the building. */
-function prepare(query: string): { text: string; province: Stated | null; careOf: Segment[] } {
+function prepare(query: string): Prepared {
   const careOf: Segment[] = [];
-  let text = fold(query).replace(/\s+/g, ' ').trim().replace(/[,\s]+ital(?:ia|y)$/, '').replace(CARE_OF, (_, whom: string) => {
+  let text = fold(query).replace(/\s+/g, ' ').trim().replace(COUNTRY, '').replace(CARE_OF, (_, whom: string) => {
     careOf.push(...segmentsOf(whom));
     return ' ';
   }).replace(COUNTRY_BEFORE_POSTAL_CODE, '');
   while (INSIDE.test(text)) text = text.replace(INSIDE, '$1');
   let province: Stated | null = null;
+  const aside: Segment[] = [];
   text = text.replace(/\s*\(([^)]*)\)?/g, (_, content: string) => {
-    province = statedProvince(content);
+    if (/[a-z0-9]/.test(content)) {
+      province = statedProvince(content);
+      aside.push({ text: content.trim(), dash: false });
+    }
     return ' ';
   });
   text = text.replace(/\s+/g, ' ').trim()
+    .replace(LABEL, '')
+    .replace(POSTAL_CODE_LABEL, '')
+    // A postal code in front belongs to the place behind.
+    .replace(/^(\d{5})[\s,;-]+(?=[a-z])(.*)$/, '$2, $1')
+    .replace(/(?<![a-z0-9])([a-z]{3,})(?=\d{1,5}(?![a-z]?\d))/g, '$1 ')
     // Reggio, which has no other short form.
     .replace(/(?<=[\d,;]\s?|^)r\.\s?(?=(?:emilia|calabria)(?![a-z]))/g, 'reggio ')
-    .replace(/(?<=[a-z0-9])\s+(?:nel\s+)?comune\s+di\s+(?=[a-z])/, (whole, offset: number, all: string) => (hasName(all.slice(0, offset)) ? ', ' : whole));
+    .replace(PLACE_WORDS, (whole, start: string, offset: number, all: string) => (hasName(all.slice(0, offset)) ? `, ${start} ` : whole));
   // A postal code begins the place: `Via Roma 86020 Roccapparente`.
-  return { text: withType(text.replace(/(?<=[a-z0-9](?<!\b(?:nr?|num|numero|civ|civico|km)))\s+(?=\d{5}\s+[a-z])/g, ', ')), province, careOf };
+  return { text: withType(text.replace(/(?<=[a-z0-9](?<!\b(?:nr?|num|numero|civ|civico|km)))\s+(?=\d{5}\s+[a-z])/g, ', ')), province, careOf, aside };
 }
+
+/** Italy in the languages of those who write to it, behind the address. */
+const COUNTRY = /[-,\s]+(?:ital(?:ia|y|ie|ien|i|ija|ija|iya|ska|ie)|wlochy|olaszorszag|it|ita)\.?$/;
+/** What forms and maps print in front of an address. */
+const LABEL = /^(?:(?:google\s)?(?:maps?|mappa|mappe|plan|cartina|stradario)(?:\sdi|\sde)?|ind\.?|indirizzo(?:\spostale)?|address|adresse?|recapito|sede(?:\slegale)?|ubicazione|dove)\s?[:,-]?\s+(?=(?:v\.|[a-z]{2,}[.\s/]))/;
+/** `CAP 86020`, or the bare word that a form has left. */
+const POSTAL_CODE_LABEL = /(?<=[\d,;-]\s?)c\.?a\.?p\.?:?\s?(?=\d{5}(?!\d))|(?<=[\d,;-]\s)cap(?=\s*(?:[,;-]|$))/g;
+/** Words that begin the place: `nel comune di`, `provincia di`. */
+const PLACE_WORDS = /(?<=[a-z0-9])\s+((?:nel\s+)?comune\s+di|(?:in\s+)?prov(?:incia|\.)(?:\s+di)?)\s+(?=[a-z])/;
 
 /** `vai roma` → `via roma`: the first word, where two letters exchanged make it a street type. */
 function withType(text: string): string {
@@ -239,7 +235,9 @@ function cutsOf(text: string, original: string): Cut[] {
     const metricM = sign === '+' ? Number(whole) * 1000 + Number(part) : Math.round(Number(`${whole}.${part}`) * 1000);
     return [cutAt(text, kilometre.index, kilometre.index + written.length, { ...NO_ENDING, metricM })];
   }
-  if (snc !== null && snc.index > 0) return [cutAt(text, snc.index, snc.index + snc[0].length, { ...NO_ENDING, snc: true })];
+  // `Verdi s.n.c. via Roma 12`: the form of a firm.
+  const isFirm = snc !== null && MAIN_TYPES.has(takeType(words(text.slice(snc.index + snc[0].length)))?.type ?? '');
+  if (snc !== null && snc.index > 0 && !isFirm) return [cutAt(text, snc.index, snc.index + snc[0].length, { ...NO_ENDING, snc: true })];
 
   const { plain, civici } = findCivici(masked, original);
   // Marks that were put in moved the text: the road's number is written back at the same length.
@@ -326,226 +324,176 @@ function isExponentLetter(letter: string, rest: string, digits: string, original
   return !/^\s+[a-z]/.test(rest) || !'aeios'.includes(letter) || new RegExp(`${digits}\\s+${letter.toUpperCase()}\\s`).test(original);
 }
 
-const isComune = ({ kind }: ComuneHit): boolean => kind === 'name' || kind === 'second';
-
-/** Answers of the gazetteer, asked in one call. */
-class Gazetteer {
-  readonly #find: FindComune;
-  readonly #hits = new Map<string, ComuneHit[]>();
-  readonly #near = new Map<string, readonly ComuneHit[]>();
-
-  constructor(find: FindComune) {
-    this.#find = find;
-  }
-
-  async learn(keys: readonly string[]): Promise<void> {
-    const unknown = [...new Set(keys)].filter((key) => key !== '' && !this.#hits.has(key));
-    for (const key of unknown) this.#hits.set(key, []);
-    if (unknown.length === 0) return;
-    for (const hit of await this.#find(unknown, false)) this.#hits.get(hit.key)?.push(hit);
-  }
-
-  /** Comuni before former ones before localities. @param province only places there; null: anywhere */
-  get(key: string, province: string | null): readonly ComuneHit[] {
-    const all = this.all(key).filter((hit) => province === null || inProvince(hit, province));
-    return [['name', 'second'], ['former'], ['locality']].map((kinds) => all.filter(({ kind }) => kinds.includes(kind))).find((hits) => hits.length > 0) ?? [];
-  }
-
-  /** Of whatever kind. */
-  all(key: string): readonly ComuneHit[] {
-    return this.#hits.get(key) ?? [];
-  }
-
-  isProvince(key: string): boolean {
-    return this.all(key).some(({ kind }) => kind === 'province');
-  }
-
-  /** Cadastral codes of the comuni that have a postal code. */
-  withPostalCode(postalCode: string | null): string[] {
-    return postalCode === null ? [] : codesOf(this.all(postalCode).filter(({ kind }) => kind === 'postal_code'));
-  }
-
-  /** The province that was written, when it is one. */
-  bound(stated: Stated | null): string | null {
-    return stated !== null && (stated.sure || this.isProvince(stated.key)) ? stated.key : null;
-  }
-
-  /** `rossi siderno`: a comune behind somebody's name. */
-  endsInComune(text: string): boolean {
-    return suffixes(text).some(({ rest, key, sigla }) => rest !== '' && this.get(key, sigla).some(isComune));
-  }
-
-  /** Names that are a letter or two away. */
-  async near(key: string, province: string | null): Promise<readonly ComuneHit[]> {
-    let hits = this.#near.get(key);
-    if (hits === undefined) {
-      hits = key === '' || this.all(key).length > 0 ? [] : await this.#find([key], true);
-      this.#near.set(key, hits);
-    }
-    return province === null ? hits : hits.filter((hit) => inProvince(hit, province));
-  }
-}
-
-/** Car plate codes of provinces that were renamed, still written. */
-const RENAMED: Readonly<Record<string, string>> = { fo: 'fc', ps: 'pu' };
-
-/**
- * Whether a place lies there, or nobody knows.
- * @param province a car plate code in lower case, or the key of a name or of a part of it (`forli` of Forlì-Cesena)
- */
-function inProvince({ sigla, provinceKey }: ComuneHit, province: string): boolean {
-  if (sigla === null && provinceKey === null) return true;
-  return sigla?.toLowerCase() === (RENAMED[province] ?? province) || ` ${provinceKey ?? ''} `.includes(` ${province} `);
-}
-
-function codesOf(hits: readonly ComuneHit[]): string[] {
-  return [...new Set(hits.flatMap(({ belfiore }) => (belfiore === null ? [] : [belfiore])))].sort();
-}
-
-/** `castro le` → `castro` and `le`. */
-function withoutSigla(text: string): { text: string; sigla: string | null } {
-  const [, before = text, sigla = null] = /^(.*[a-z'].*?)[\s,]+([a-z]{2})$/.exec(text) ?? [];
-  return { text: before, sigla };
-}
-
-/** Most words that the name of a comune has. */
-const COMUNE_WORDS = 8;
-
-/** The ways to cut a text between two words, and before the first one; the shortest beginning first. */
-function cutsBetween(text: string): { before: string; after: string }[] {
-  const pieces = text.split(/\s+/);
-  return pieces.map((_, at) => ({ before: pieces.slice(0, at).join(' '), after: pieces.slice(at).join(' ') }));
-}
-
-/** A part of a text that may be a comune, and the words in front of it or behind it. */
-interface Split {
-  readonly key: string;
-  readonly rest: string;
-}
-
-interface Suffix extends Split {
-  readonly sigla: string | null;
-  /** A preposition ties it to what stands before: `Leonardo da Vinci`, `Francesco d'Assisi`. */
-  readonly tied: boolean;
-}
-
-const TIES = /^(?:d'|dell'|(?:di|da|del|dello|della|dei|degli|delle|dal|dalla)$)/;
-
-/** Ends of a text that may be a comune, longest first; with and without a sigla behind them. A CAP in front of them is left out. */
-function suffixes(text: string): Suffix[] {
-  const found: Suffix[] = [];
-  const ended = withoutSigla(text);
-  for (const [body, sigla] of [...(ended.sigla === null ? [] : [[ended.text, ended.sigla] as const]), [text, null]] as const) {
-    for (const { before, after } of cutsBetween(body).slice(-COMUNE_WORDS)) {
-      if (/^[\d-]/.test(after)) continue;
-      const key = comuneKey(after);
-      const rest = before.replace(/\s*\b\d{5}$/, '').trim();
-      // `Castro LE`: the province is no article.
-      if (key === '' || found.some((other) => other.rest === rest && other.key === key)) continue;
-      found.push({ rest, key, sigla, tied: [before.split(' ').at(-1), after.split(' ')[0]].some((word = '') => TIES.test(word)) });
-    }
-  }
-  // Longest first; of the same words, the reading with a sigla first.
-  return found.sort((a, b) => a.rest.length - b.rest.length || Number(b.sigla !== null) - Number(a.sigla !== null));
-}
-
-/** `milano via roma`: beginnings that may be a comune, before a street type. */
-function prefixes(text: string): Split[] {
-  return cutsBetween(text).slice(1, COMUNE_WORDS).filter(({ after }) => takeType(words(after)) !== null)
-    .map(({ before, after }) => ({ key: comuneKey(before.replace(COMUNE_OF, '')), rest: after }));
-}
-
-/** `salerno scalo`: beginnings that may be a comune, with a locality behind them, longest first. */
-function beginnings(text: string): Split[] {
-  return cutsBetween(text).slice(1).map(({ before, after }) => ({ key: comuneKey(before), rest: after })).reverse();
-}
-
-/** Every key that reading the segments may ask for. */
-function keysOf(segments: readonly Segment[]): string[] {
-  return segments.flatMap(({ text }) => {
-    const place = placeText(text);
-    return [
-      ...[text, place].flatMap((each) => suffixes(each).map(({ key }) => key)), ...[...prefixes(text), ...beginnings(place)].map(({ key }) => key),
-      comuneKey(place.replace(PROVINCE_OF, '')), localityKey(place) ?? '', ...(text.match(POSTAL_CODE) ?? []),
-    ];
-  });
-}
-
-interface NamedPlace extends Place {
-  /** The comune was written as it is called. */
-  readonly sure: boolean;
-}
-
-const NOWHERE: NamedPlace = { comuni: null, locality: null, province: null, sure: false };
-
 /** How a reading came to its comune. `place`: it stands behind the number or a comma; `none`: there is none. */
 interface Found {
   readonly reading: Reading;
   readonly position: 'place' | 'words' | 'none';
+  /** Words of the street may name a comune. */
+  readonly mayNameComune: boolean;
   readonly contradiction: Contradiction | null;
 }
 
-async function readingsOf(cut: Cut, given: NamedPlace | null, province: string | null, gazetteer: Gazetteer): Promise<Found[]> {
-  const found: Found[] = [];
-  const [first, ...others] = cut.street;
-  if (first === undefined) return found;
-  const nowhere: NamedPlace = { ...NOWHERE, province };
-  const add = (street: string, named: NamedPlace, position: Found['position'], whole = false): void => {
-    const { place, contradiction } = given === null ? { place: named, contradiction: null } : within(given, named);
-    for (const name of namesOf(street)) found.push({ reading: compose(name, cut.ending, place, whole), position: given === null ? position : 'place', contradiction });
-  };
+/** What the readings of one cut are collected with. */
+interface Collector {
+  readonly found: Found[];
+  readonly add: (street: string, named: NamedPlace, position: Found['position'], whole?: boolean) => void;
+}
 
-  const [next, ...further] = others;
+/** @param whole the words of the street are all of it: the number was left among them */
+function collector(ending: Ending, given: NamedPlace | null, whole: boolean): Collector {
+  const found: Found[] = [];
+  const put = (street: string, named: NamedPlace, position: Found['position'], isWhole: boolean, mayNameComune: boolean): void => {
+    const { place, contradiction } = given === null ? { place: named, contradiction: null } : within(given, named);
+    const facts = { position: given === null ? position : 'place', mayNameComune, contradiction } as const;
+    for (const name of namesOf(street)) found.push({ reading: compose(name, ending, place, isWhole), ...facts });
+  };
+  return {
+    found,
+    add: (street, named, position, isWhole = false) => {
+      put(street, named, position, whole || isWhole, isWhole);
+      for (const { text, part } of otherStreets(street)) put(text, { ...named, locality: named.locality ?? part }, position, true, false);
+    },
+  };
+}
+
+async function readingsOf(cut: Cut, given: NamedPlace | null, province: string | null, gazetteer: Gazetteer, whole: boolean): Promise<Found[]> {
+  const { found, add } = collector(cut.ending, given, whole);
+  const likeness = given === null;
+  const at = await streetAt(cut.street, province, gazetteer);
+  const street = cut.street[at];
+  if (street === undefined) return found;
+  const [before, behind] = [cut.street.slice(0, at), [...cut.street.slice(at + 1), ...cut.comune]];
   // `Milano, Via Roma 12`: a comune before the street.
-  if (next !== undefined) {
-    const behind = [...further, ...cut.comune];
-    const before = await placeOf([first], province, gazetteer, false);
-    const [isTyped, nextIsTyped] = [takeType(words(first.text)) !== null, takeType(words(next.text)) !== null];
-    // Borgo is a type of street, and the beginning of many comuni.
-    const isPlace = isTyped
-      ? nextIsTyped && before.sure && before.locality === null
-      : nextIsTyped || (before.comuni !== null && !(await placeOf([next], province, gazetteer, false)).sure);
-    if (isPlace) {
-      const there = await placeOf(behind, province, gazetteer, given === null);
-      // The one behind the street is the comune when both are named: then the one before it is a part of it.
-      if (there.comuni !== null) add(next.text, { ...there, locality: there.locality ?? localityKey(first.text) }, 'place');
-      else add(next.text, before.sure ? before : await placeOf([first], province, gazetteer, given === null), 'place');
-      return found;
-    }
-  }
-  const behind = [...others, ...cut.comune];
-  const named = await placeOf(behind, province, gazetteer, given === null);
-  if (named.comuni !== null || named.locality !== null || (named.province !== null && behind.length > 0)) {
-    add(first.text, named, 'place');
-    // A dash inside a name (`Strada Modena - Vignola`) looks like the one before a comune.
-    if (next?.dash === true) add([first, ...others].map(({ text }) => text).join(' '), await placeOf(cut.comune, province, gazetteer, given === null), 'words', true);
+  if (before.length > 0) {
+    add(street.text, await placeAround(before, behind, province, gazetteer, likeness), 'place');
     return found;
   }
-  // Nothing behind: the street's last words may be the comune, when a name is left for the street.
-  let ends: { rest: string; place: NamedPlace } | undefined;
-  let mayNameComune = false;
-  for (const { rest, key, sigla, tied } of suffixes(first.text)) {
+  // `milano via roma 12, italia`: the same without a comma.
+  const begun = behind.length === 0 ? undefined : prefixes(street.text).find(({ text, rest }) => hasName(rest) && isCalled({ text, dash: false }, gazetteer));
+  if (begun !== undefined) {
+    add(begun.rest, await placeOf([{ text: begun.text, dash: false }, ...behind], province, gazetteer, likeness), 'place');
+    return found;
+  }
+  const part = given === null ? null : partOf(given, behind, gazetteer);
+  const named = part === null ? await placeOf(behind, province, gazetteer, likeness) : { ...NOWHERE, locality: part };
+  if (named.comuni !== null || named.locality !== null || (named.province !== null && behind.length > 0)) {
+    add(street.text, named, 'place');
+    // A dash inside a name (`Strada Modena - Vignola`) looks like the one before a comune.
+    if (behind[0]?.dash === true && cut.street.length > 1) {
+      add(cut.street.map(({ text }) => text).join(' '), await placeOf(cut.comune, province, gazetteer, likeness), 'words', true);
+    }
+    return found;
+  }
+  await readWords(street.text, cut.ending, given, province, gazetteer, add);
+  return found;
+}
+
+/** Which segment is the street: the first, or a later one where a place or something else stands before it. */
+async function streetAt(segments: readonly Segment[], province: string | null, gazetteer: Gazetteer): Promise<number> {
+  const [first, next] = segments;
+  if (first === undefined || next === undefined) return 0;
+  const [type, nextType] = [first, next].map(({ text }) => takeType(words(text))?.type);
+  const [isTyped, nextIsTyped] = [type !== undefined, nextType !== undefined];
+  // `Frazione Alta, via Roma 12`.
+  if (PART_TYPES.has(type ?? '') && MAIN_TYPES.has(nextType ?? '') && !PART_TYPES.has(nextType ?? '')) return 1;
+  const before = await placeOf([first], province, gazetteer, false);
+  // Borgo is a type of street, and the beginning of many comuni.
+  if (isTyped) return nextIsTyped && before.sure && before.locality === null ? 1 : 0;
+  if (nextIsTyped || (before.comuni !== null && !(await placeOf([next], province, gazetteer, false)).sure)) return 1;
+  const typed = segments.findIndex(({ text }) => isMainType(words(text)));
+  return Math.max(typed, 0);
+}
+
+/** The place of a street that something stands before: a comune, a part of the comune behind the street, or words that name no place. */
+async function placeAround(
+  before: readonly Segment[], behind: readonly Segment[], province: string | null, gazetteer: Gazetteer, likeness: boolean,
+): Promise<NamedPlace> {
+  const comuni = before.filter((segment) => isCalled(segment, gazetteer));
+  if (comuni.length > 0) return placeOf([...comuni, ...behind], province, gazetteer, likeness);
+  const there = await placeOf(behind, province, gazetteer, likeness);
+  if (there.comuni !== null) return { ...there, locality: there.locality ?? localityKey(before.at(-1)?.text ?? '') };
+  const named = await placeOf(before, province, gazetteer, false);
+  return named.sure ? named : placeOf(before, province, gazetteer, likeness);
+}
+
+/** A street with nothing behind it: its first or last words may be the comune, when a name is left for the street. */
+async function readWords(
+  text: string, ending: Ending, given: NamedPlace | null, province: string | null, gazetteer: Gazetteer, add: Collector['add'],
+): Promise<void> {
+  const begins = prefixes(text).map(({ text: before, key, rest }) => ({ before, rest, hits: gazetteer.get(key, province) }))
+    .filter(({ hits, rest }) => hits.length > 0 && hasName(rest));
+  // The comune stands before the street: what stands behind it is the street's.
+  const ends = begins.some(({ hits }) => hits.some(isComune)) ? null : endOf(text, given, province, gazetteer);
+  // After a civico the street's last words are only a second thought: people write the comune behind the number.
+  const endsFirst = ending === NO_ENDING || given !== null;
+  const addEnds = async (): Promise<void> => {
+    if (ends === null) return;
+    const inner = given === null && ends.isComune ? endOf(ends.rest, null, null, gazetteer) : null;
+    if (inner?.isComune === true) add(inner.rest, await placeOf([inner.segment, ends.segment], province, gazetteer, false), 'words');
+    add(ends.rest, ends.place, 'words', inner?.isComune === true);
+  };
+  if (endsFirst) await addEnds();
+  for (const { before, rest, hits } of begins) {
+    const sure = hits.some(isComune);
+    const inner = sure && given === null ? endOf(rest, null, null, gazetteer) : null;
+    if (inner?.isComune === true) add(inner.rest, await placeOf([{ text: before, dash: false }, inner.segment], province, gazetteer, false), 'place');
+    add(rest, { ...NOWHERE, comuni: codesOf(hits), sure }, sure ? 'place' : 'words', inner?.isComune === true);
+  }
+  add(text, { ...NOWHERE, province }, 'none', given === null && (ends?.isComune ?? false));
+  if (!endsFirst) await addEnds();
+}
+
+/** A place that the last words of a text may name. */
+interface End {
+  /** What stands before them. */
+  readonly rest: string;
+  readonly segment: Segment;
+  readonly place: NamedPlace;
+  readonly isComune: boolean;
+}
+
+function endOf(text: string, given: NamedPlace | null, province: string | null, gazetteer: Gazetteer): End | null {
+  for (const { rest, text: ending, key, sigla, tied } of suffixes(text)) {
     const hits = gazetteer.get(key, sigla ?? province);
     const codes = codesOf(hits);
     if (hits.length === 0 || tied || !hasName(rest) || (given !== null && !codes.some((code) => given.comuni?.includes(code)))) continue;
-    mayNameComune = given === null && hits.some(isComune);
-    ends = { rest, place: { ...NOWHERE, comuni: codes, locality: hits[0]?.kind === 'locality' ? key : null } };
-    break;
+    const locality = hits[0]?.kind === 'locality' ? key : null;
+    return { rest, segment: { text: ending, dash: false }, place: { ...NOWHERE, comuni: codes, locality }, isComune: hits.some(isComune) };
   }
-  const begins = prefixes(first.text).map(({ key, rest }) => ({ rest, hits: gazetteer.get(key, province) })).filter(({ hits }) => hits.length > 0);
-  // The comune stands before the street: what stands behind it is the street's.
-  if (begins.some(({ hits }) => hits.some(isComune))) ends = undefined;
-  // After a civico the street's last words are only a second thought: people write the comune behind the number.
-  const endsFirst = cut.ending === NO_ENDING || given !== null;
-  if (ends !== undefined && endsFirst) add(ends.rest, ends.place, 'words');
-  for (const { rest, hits } of begins) {
-    const sure = hits.some(isComune);
-    add(rest, { ...NOWHERE, comuni: codesOf(hits), sure }, sure ? 'place' : 'words');
-  }
-  add(first.text, nowhere, 'none', mayNameComune);
-  if (ends !== undefined && !endsFirst) add(ends.rest, ends.place, 'words');
-  return found;
+  return null;
 }
+
+/** Other streets that a text may mean, which count only where one is called exactly so. */
+function otherStreets(text: string): { text: string; part: string | null }[] {
+  const all = text.split(' ');
+  const last = all.at(-1) ?? '';
+  const start = takeType(words(text));
+  // `Roma via`: the type behind the name.
+  if (start === null && all.length > 1 && isMainType(words(last))) return [{ text: `${last} ${all.slice(0, -1).join(' ')}`, part: null }];
+  // `viaroma`: the type and the name in one word.
+  const glued = start === null ? GLUED_TYPE.exec(text) : null;
+  if (glued !== null) return [{ text: `${glued[1] ?? ''} ${text.slice(glued[1]?.length)}`, part: null }];
+  // `bar sport via roma`: somebody or something that is at the address. `Traversa via Roma` is a street of its own.
+  if (start !== null && !PART_TYPES.has(start.type)) return [];
+  for (let at = all.length - 1; at > 0; at -= 1) {
+    const street = all.slice(at).join(' ');
+    if (isMainType(words(street)) && hasName(street)) return [{ text: street, part: start === null ? null : localityKey(all.slice(0, at).join(' ')) }];
+  }
+  return [];
+}
+
+const GLUED_TYPE = /^(piazzale|piazza|viale|corso|contrada|largo|vicolo|strada|via)[a-z]{3}/;
+
+/** Whether words begin with a type that streets have in every comune: no name of a firm or a person has it. */
+function isMainType(all: readonly Word[]): boolean {
+  return MAIN_TYPES.has(takeType(all)?.type ?? '');
+}
+
+const MAIN_TYPES: ReadonlySet<string> = new Set([
+  'via', 'viale', 'vialetto', 'piazza', 'piazzale', 'piazzetta', 'corso', 'vicolo', 'vico', 'largo', 'strada', 'contrada', 'lungomare', 'lungolago', 'lungofiume',
+  'lungotevere', 'lungarno', 'lungadige', 'lungopo', 'circonvallazione', 'strada statale', 'strada provinciale', 'strada regionale', 'strada comunale', 'strada vicinale',
+  'localita', 'frazione', 'salita', 'traversa',
+]);
 
 /** What the text names, inside the comune that the caller gave. */
 function within(given: NamedPlace, named: NamedPlace): { place: NamedPlace; contradiction: Contradiction | null } {
@@ -555,85 +503,6 @@ function within(given: NamedPlace, named: NamedPlace): { place: NamedPlace; cont
   const both = query.filter((code) => city.includes(code));
   const contradiction = both.length === 0 && query.length > 0 && city.length > 0 ? { query, city } : null;
   return { place: { ...place, comuni: both }, contradiction };
-}
-
-/** A place without its postal code and without the words that only say what it is. */
-function placeText(segment: string): string {
-  return segment.replace(POSTAL_CODE, ' ').replace(/\s+/g, ' ').trim().replace(COMUNE_OF, '');
-}
-
-/**
- * The comune named by the text behind the street: its longest known end; what stands before is a locality.
- * @param province in which it must lie; null: none was stated
- * @param likeness a name that nothing is called may be a mistyped one
- */
-async function placeOf(segments: readonly Segment[], province: string | null, gazetteer: Gazetteer, likeness: boolean): Promise<NamedPlace> {
-  let bound = province;
-  const texts: string[] = [];
-  for (const piece of segments.map(({ text }) => placeText(text))) {
-    if (PROVINCE_OF.test(piece)) bound = statedProvince(piece).key;
-    else if (/[a-z]{2}/.test(piece)) texts.push(piece);
-  }
-  const postalCode = segments.flatMap(({ text }) => text.match(POSTAL_CODE) ?? []).at(-1) ?? null;
-  const coded = gazetteer.withPostalCode(postalCode);
-  const last = texts.at(-1);
-  if (last !== undefined && /^[a-z]{2}$/.test(last) && (texts.length > 1 || gazetteer.get(comuneKey(last), bound).length === 0)) {
-    bound = RENAMED[last] ?? last;
-    texts.pop();
-  }
-  const named = texts.at(-1);
-  if (named === undefined) return postalCode === null ? { ...NOWHERE, province: bound } : { ...NOWHERE, comuni: coded };
-  const place = (hits: readonly ComuneHit[], locality: string | null, sure: boolean): NamedPlace => {
-    const codes = codesOf(hits);
-    const narrowed = codes.filter((code) => coded.includes(code));
-    return { comuni: narrowed.length > 0 ? narrowed : codes, locality, province: null, sure };
-  };
-
-  // `Castro, Lecce`, `Isernia, Molise`: the province or the region behind the comune.
-  const before = texts.at(-2);
-  if (before !== undefined) {
-    const key = comuneKey(named);
-    const region = findRegion(named)?.code;
-    const part = localityKey(before) ?? '';
-    const there = [...new Set([...gazetteer.all(comuneKey(before)), ...gazetteer.all(part)])].filter((hit) => hit.belfiore !== null
-      && ((gazetteer.isProvince(key) && hit.provinceKey !== null && inProvince(hit, key)) || (region !== undefined && hit.region === region)));
-    // A part of the comune that is called as its province is that.
-    const seat = codesOf(gazetteer.get(key, bound).filter(isComune));
-    const hits = there.some(isComune) ? there.filter(isComune) : codesOf(there).some((code) => seat.includes(code)) ? [] : there;
-    if (hits.length > 0) {
-      const further = texts.at(-3);
-      return place(hits, hits.some(isComune) ? (further === undefined ? null : localityKey(further)) : part, hits.some(isComune));
-    }
-  }
-
-  let elsewhere: number | null = null;
-  for (const suffix of suffixes(named)) {
-    // It is called so, and lies in another province than the one that was stated.
-    if (elsewhere !== null && suffix.rest.length > elsewhere) break;
-    const where = suffix.sigla ?? bound;
-    const hits = gazetteer.get(suffix.key, where);
-    if (hits.length === 0) {
-      if (where !== null && gazetteer.get(suffix.key, null).some(({ kind }) => kind !== 'locality')) elsewhere = suffix.rest.length;
-      continue;
-    }
-    const isPart = hits[0]?.kind === 'locality';
-    if (suffix.rest !== '' && !hits.some(isComune)) {
-      // `Salerno Scalo` is a part of Salerno, wherever else a Scalo may be; and `Vila San Giovanni` is mistyped.
-      const whole = beginnings(named).find(({ key }) => gazetteer.get(key, where).some(isComune));
-      if (whole !== undefined) return place(gazetteer.get(whole.key, where), localityKey(whole.rest), true);
-      const near = likeness ? await gazetteer.near(comuneKey(named), where) : [];
-      if (near.length > 0) return place(near, null, false);
-    }
-    const part = [...texts.slice(0, -1), suffix.rest].filter((text) => /[a-z]/.test(text)).at(-1);
-    return place(hits, isPart ? suffix.key : part === undefined ? null : localityKey(part), !isPart);
-  }
-  if (!likeness) return elsewhere === null ? { ...NOWHERE, locality: localityKey(named) } : { ...NOWHERE, comuni: [], sure: true };
-  const ended = withoutSigla(comuneKey(named));
-  const near = elsewhere === null ? await gazetteer.near(ended.text, ended.sigla ?? bound) : [];
-  const begun = near.length > 0 || elsewhere !== null ? undefined : beginnings(named).find(({ key }) => gazetteer.get(key, bound).some(isComune));
-  if (begun !== undefined) return place(gazetteer.get(begun.key, bound), localityKey(begun.rest), true);
-  // A comune that nobody knows is still the one that was meant: better no answer than one from another city.
-  return place(near, null, false);
 }
 
 const CADASTRAL_CODE = /^\s*[a-z]\d{3}\s*$/i;

@@ -31,7 +31,12 @@ const WRITTEN_TYPES: Readonly<Record<string, string>> = {
   'lungo adige': 'lungadige', 'lungo arno': 'lungarno', 'lungo po': 'lungopo',
   fta: 'fondamenta', fondta: 'fondamenta', salizzada: 'salizada', 'rio terra': 'rio tera', cpo: 'campo',
   gall: 'galleria', vill: 'villaggio', qre: 'quartiere', quart: 'quartiere', rne: 'rione', reg: 'regione', staz: 'stazione',
-  mass: 'masseria', sent: 'sentiero', bast: 'bastioni', 'strada vic': 'strada vicinale', 'str vic': 'strada vicinale',
+  mass: 'masseria', sent: 'sentiero',
+  // First and last letters, as registers shorten.
+  vtto: 'vialetto', strla: 'stradella', stda: 'strada', sda: 'strada', crso: 'corso', pzz: 'piazza', pzale: 'piazzale', pgta: 'passeggiata', pggta: 'passeggiata',
+  cpllo: 'campiello', clle: 'calle', slta: 'salita', trva: 'traversa', trsa: 'traversa', cvne: 'circonvallazione', crcne: 'circonvallazione', cirne: 'circonvallazione',
+  fne: 'frazione', frz: 'frazione', lta: 'localita', bta: 'borgata', brgo: 'borgo', vggio: 'villaggio', vgio: 'villaggio', qtre: 'quartiere', gllria: 'galleria', gria: 'galleria',
+  lmre: 'lungomare', ltre: 'lungotevere', scta: 'scalinata', rpa: 'rampa', msria: 'masseria', pdre: 'podere', stne: 'stazione', pnte: 'ponte', bast: 'bastioni', 'strada vic': 'strada vicinale', 'str vic': 'strada vicinale',
   'str com': 'strada comunale', 'strada com': 'strada comunale', 'str priv': 'strada privata', 'case sparsa': 'case sparse',
 };
 
@@ -78,7 +83,14 @@ export const TITLES: ReadonlySet<string> = new Set([
 /** Shortened words inside a name; keys without dots. A map, because `constructor` is a word like any other. */
 export const ABBREVIATIONS: ReadonlyMap<string, string> = new Map(Object.entries({
   flli: 'fratelli', frlli: 'fratelli', fratlli: 'fratelli', gppe: 'giuseppe', gius: 'giuseppe', giov: 'giovanni', gbatta: 'giovanni battista', mte: 'monte',
-  mti: 'monti', cte: 'conte', ppe: 'principe', mdonna: 'madonna', cadti: 'caduti', vitt: 'vittorio', eman: 'emanuele', franc: 'francesco',
+  mti: 'monti', cte: 'conte', ppe: 'principe', mdonna: 'madonna', vitt: 'vittorio', eman: 'emanuele', franc: 'francesco',
+  // First and last letters, as registers shorten.
+  nazle: 'nazionale', naz: 'nazionale', provle: 'provinciale', comle: 'comunale', regle: 'regionale', statle: 'statale', consle: 'consorziale', vicle: 'vicinale',
+  nva: 'nuova', nvo: 'nuovo', vchia: 'vecchia', vcchia: 'vecchia', vchio: 'vecchio', vcchio: 'vecchio', gde: 'grande', infre: 'inferiore', supre: 'superiore', centle: 'centrale', cntrle: 'centrale', princle: 'principale', ppale: 'principale', indle: 'industriale', artle: 'artigianale', merle: 'meridionale',
+  settle: 'settentrionale', occle: 'occidentale', orle: 'orientale', ferrria: 'ferrovia', stne: 'stazione', chsa: 'chiesa', cstllo: 'castello', cllo: 'castello', pnte: 'ponte',
+  pte: 'ponte', fte: 'fonte', fntna: 'fontana', vlle: 'valle', cimro: 'cimitero', mlno: 'molino', gvnni: 'giovanni', giovni: 'giovanni', gnni: 'giovanni', antno: 'antonio',
+  fsco: 'francesco', francsco: 'francesco', domco: 'domenico', dnico: 'domenico', vinczo: 'vincenzo', vcnzo: 'vincenzo', michle: 'michele', raffle: 'raffaele', salvre: 'salvatore',
+  emanle: 'emanuele', vittrio: 'vittorio', repca: 'repubblica', rep: 'repubblica', martri: 'martiri', cadti: 'caduti',
 }));
 
 export const MONTHS: ReadonlySet<string> = new Set([

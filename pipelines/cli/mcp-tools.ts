@@ -78,7 +78,8 @@ export const TOOLS: readonly Tool<z.ZodRawShape>[] = [
   tool({
     name: 'search',
     title: 'Search addresses',
-    description: 'From an Italian address to coordinates: best match first, in the place that was named or nowhere. match_type says how close it is.',
+    description: 'From an Italian address to coordinates: best match first, in the place that was named or nowhere. match_type says how close it is. '
+      + 'If nothing is found, meta.not_loaded lists the named comuni without loaded addresses.',
     scope: 'geocoding:read',
     input: {
       q: z.string().describe('The address as one would write it: Via Roma 5, Campobasso'),

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'anncsu_addresses',
-  version: 3,
+  version: 4,
   title: 'ANNCSU, Archivio Nazionale dei Numeri Civici delle Strade Urbane: indirizzario (INDIR) and stradario (STRAD)',
   attribution: {
     holder: `${HOLDERS.agenziaDelleEntrate}; ${HOLDERS.istat}`,

@@ -6,7 +6,7 @@ const CONTACT = 'how to reach the school: not shown';
 
 export const manifest: Manifest = {
   id: 'mim_schools',
-  version: 1,
+  version: 2,
   title: 'MIM: schools, of the State and private ones',
   attribution: {
     holder: HOLDERS.istruzione,

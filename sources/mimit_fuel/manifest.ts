@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'mimit_fuel',
-  version: 1,
+  version: 2,
   title: 'MIMIT: register of active fuel stations',
   attribution: {
     holder: HOLDERS.mimit,

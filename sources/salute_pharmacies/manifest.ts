@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'salute_pharmacies',
-  version: 1,
+  version: 2,
   title: 'Ministero della Salute: pharmacies',
   attribution: {
     holder: HOLDERS.salute,

@@ -358,8 +358,7 @@ begin
         q.place,
         min(u.region_code) as region_code
       from jsonb_array_elements(p_readings) with ordinality as q (readings, place)
-      cross join lateral jsonb_array_elements(q.readings) as r (reading)
-      cross join lateral jsonb_array_elements_text(case jsonb_typeof(r.reading -> 'comuni') when 'array' then r.reading -> 'comuni' else '[]' end) as n (belfiore)
+      cross join lateral unnest(api.named_comuni(q.readings)) as n (belfiore)
       join core.comune c on c.belfiore = n.belfiore
       cross join lateral (select api.unpublished_region(c.region_code) as region_code) u
       where not exists (select from hit h where h.place = q.place)

@@ -41,7 +41,11 @@ begin
       from core.place_name n
       where not p_fuzzy
         and n.key = any (p_keys)
-        and n.kind in ('name', 'second')
+        and (
+          n.kind in ('name', 'second', 'former')
+          -- A foreign name is free only where no locality has it.
+          or n.kind = 'foreign' and not exists (select from core.comune_name o where o.key = n.key)
+        )
     ),
     -- Without the list of comuni nobody knows whether a key is another comune's name: then nothing is like anything.
     unknown as (
@@ -122,25 +126,40 @@ begin
         h.kind,
         c.sigla,
         c.province_name,
-        c.region_code
+        c.region_code,
+        array(
+          select n.key
+          from core.place_name n
+          where n.code = h.belfiore
+            and n.kind = 'past_province'
+          order by n.key collate "C"
+        ) as past_provinces
       from counted h
       left join core.comune c on c.belfiore = h.belfiore
-      -- Localities of many comuni (Centro, Stazione) name no comune.
+      -- Localities of many comuni (Centro, Stazione) name no comune, unless another key names theirs.
       where h.kind <> 'locality'
         or h.homonyms <= 10
+        or h.belfiore in (select o.belfiore from hit o where o.kind <> 'locality')
       union all
-      select
+      select distinct
         n.key as asked,
         null as belfiore,
         'province' as kind,
         p.abbreviation as sigla,
         p.name as province_name,
-        p.region_code
+        p.region_code,
+        '{}'::text[] as past_provinces
       from core.place_name n
-      join core.province p on p.code = n.code
+      left join core.province p
+        on p.code = n.code
+        and n.kind = 'province'
       where not p_fuzzy
         and n.key = any (p_keys)
-        and n.kind = 'province'
+        and (
+          n.kind = 'province' and p.code is not null
+          -- Plates of two letters are provinces wherever one is written.
+          or n.kind = 'past_province' and length(n.key) > 2
+        )
     )
     select coalesce(
       jsonb_agg(
@@ -150,7 +169,8 @@ begin
           'kind', kind,
           'sigla', sigla,
           'provinceKey', core.comune_key(province_name),
-          'region', region_code
+          'region', region_code,
+          'pastProvinces', past_provinces
         )
         order by asked collate "C", kind collate "C", belfiore collate "C"
       ),
@@ -160,4 +180,4 @@ begin
   );
 end
 $$;
-comment on function api.geocode_comune(text[], bool) is 'Places that the keys name, by exact key or (fuzzy) one or two letters away or the beginning of one name alone: key asked, cadastral code, kind of name, province, region; an array. Comuni of all Italy are known, and provinces (without a cadastral code)';
+comment on function api.geocode_comune(text[], bool) is 'Places that the keys name, by exact key or (fuzzy) one or two letters away or the beginning of one name alone: key asked, cadastral code, kind of name, province, region, plates and names of earlier provinces; an array. Comuni of all Italy are known, and provinces (without a cadastral code)';

@@ -1,6 +1,6 @@
 -- purpose: search of addresses by text that was read by pipelines/address/parse-query.ts
--- reads: core.token, core.street_name, core.access_point, core.comune, core.province, core.region, ledger.publication
--- writes: api.geocode_tokens, api.geocode_streets, api.geocode_numbers, api.geocode_search
+-- reads: core.token, core.street_name, core.access_point, core.comune, core.place_name, core.province, core.region, ledger.publication
+-- writes: api.geocode_tokens, api.geocode_streets, api.geocode_numbers, api.has_addresses, api.geocode_search
 -- grain: one call per query
 -- crs: EPSG:4326
 
@@ -146,6 +146,15 @@ begin
       where lower(p.abbreviation) = v_province
         or ' ' || core.comune_key(p.name) || ' ' like '% ' || v_province || ' %'
     );
+    -- A province of today has the plate or the name before an earlier one.
+    if cardinality(v_comuni) = 0 then
+      v_comuni := array(
+        select n.code
+        from core.place_name n
+        where n.key = v_province
+          and n.kind = 'past_province'
+      );
+    end if;
   end if;
   if v_comuni is not null then
     v_regions := array(select distinct s.region_code from core.street_name s where s.belfiore = any (v_comuni));
@@ -490,6 +499,19 @@ end
 $$;
 comment on function api.geocode_numbers(jsonb, int4, bool) is 'Accesses that a reading of a query may mean: rank 0 the number asked, 1 the end of a range, 2–5 the number with another exponent or colour, 6–7 the nearest (7: another exponent that begins alike, or one of the other series, red or black), 9 the street';
 
+create or replace function api.has_addresses(p_comuni text[]) returns bool
+language plpgsql stable as $$
+begin
+  return exists (
+    select
+    from core.street_name n
+    where n.belfiore = any (p_comuni)
+      and n.located > 0
+  );
+end
+$$;
+comment on function api.has_addresses(text[]) is 'Whether one of these comuni (cadastral codes) has a loaded address with a point';
+
 create or replace function api.geocode_search(p_query jsonb, p_limit int4) returns jsonb
 language plpgsql stable
 -- Compiling the plans would take a hundred times as long as running them.
@@ -517,6 +539,8 @@ begin
     where r.ordinality <= most_readings
     order by r.ordinality
   loop
+    -- A text that is only the name of a comune without addresses is no street.
+    continue when v_reading ? 'called' and not api.has_addresses(array(select jsonb_array_elements_text(v_reading -> 'called')));
     foreach v_fuzzy in array array[false, true] loop
       exit readings when clock_timestamp() > v_until;
       -- What may name a comune is not corrected into a street.

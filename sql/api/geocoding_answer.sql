@@ -1,6 +1,6 @@
 -- purpose: addresses found by text and around a point, as the server answers them
--- reads: none
--- writes: api.find_comunes, api.search_answer, api.reverse_answer
+-- reads: core.comune, core.region
+-- writes: api.find_comunes, api.named_comuni, api.not_loaded, api.search_answer, api.reverse_answer
 -- grain: one call per answer
 -- crs: EPSG:4326, longitude latitude
 
@@ -12,20 +12,67 @@ as $$
 $$;
 comment on function api.find_comunes(text[], bool) is 'The gazetteer, for reading a query: see api.geocode_comune';
 
+create or replace function api.named_comuni(p_readings jsonb) returns text[]
+language sql immutable parallel safe as $$
+  select array(
+    select distinct c.belfiore
+    from jsonb_array_elements(p_readings) as r (reading)
+    cross join lateral (
+      values
+        (r.reading -> 'comuni'),
+        (r.reading -> 'called')
+    ) as n (codes)
+    cross join lateral jsonb_array_elements_text(case jsonb_typeof(n.codes) when 'array' then n.codes else '[]' end) as c (belfiore)
+    order by 1
+  )
+$$;
+comment on function api.named_comuni(jsonb) is 'Cadastral codes of the comuni that the readings of a query name';
+
+create or replace function api.not_loaded(p_readings jsonb) returns jsonb
+language plpgsql stable as $$
+begin
+  return (
+    select jsonb_agg(
+      jsonb_build_object(
+        'municipality', c.name,
+        'province', c.province_name,
+        'region', g.name
+      )
+      order by c.name collate "C", c.belfiore collate "C"
+    )
+    from unnest(api.named_comuni(p_readings)) as n (belfiore)
+    join core.comune c on c.belfiore = n.belfiore
+    left join core.region g on g.code = c.region_code
+    where not api.has_addresses(array[n.belfiore])
+  );
+end
+$$;
+comment on function api.not_loaded(jsonb) is 'Comuni that the readings of a query name and that have no loaded address; an array of {municipality, province, region}; null: none';
+
 create or replace function api.search_answer(p_readings jsonb, p_query text, p_city text, p_limit int4, out publication text, out answer text)
 language plpgsql volatile security definer
 set search_path to public, pg_temp
 as $$
 declare
   v_found jsonb;
+  v_not_loaded jsonb;
 begin
   perform api.hold_publication();
   publication := api.publication_tag(null);
   v_found := api.geocode_search(jsonb_build_object('readings', p_readings), p_limit);
-  answer := api.envelope(v_found::json, json_build_object('query', p_query, 'city', p_city, 'count', jsonb_array_length(v_found)));
+  if v_found = '[]' then
+    v_not_loaded := api.not_loaded(p_readings);
+  end if;
+  answer := api.envelope(
+    v_found::json,
+    case
+      when v_not_loaded is null then json_build_object('query', p_query, 'city', p_city, 'count', jsonb_array_length(v_found))
+      else json_build_object('query', p_query, 'city', p_city, 'count', 0, 'not_loaded', v_not_loaded)
+    end
+  );
 end
 $$;
-comment on function api.search_answer(jsonb, text, text, int4) is 'Addresses for the readings of a query, best first; query and city are echoed';
+comment on function api.search_answer(jsonb, text, text, int4) is 'Addresses for the readings of a query, best first; query and city are echoed; where nothing is found, the comuni named that have no addresses';
 
 create or replace function api.reverse_answer(p_lat float8, p_lng float8, p_radius_m int4, p_limit int4, out publication text, out answer text)
 language plpgsql volatile security definer

@@ -62,7 +62,7 @@ describe('a query is read', () => {
 
   it.each([
     ['Via Etnea 2 Salerno', 'H703'], ['Via Etnea 2, Salerno', 'H703'], ['Via Etnea, Salerno', 'H703'], ['Salerno, Via Etnea 2', 'H703'], ['Salerno via Etnea 2', 'H703'],
-    ['Via Etnea 2, Atlantidopoli', ''], ['Atlantidopoli, Via Etnea 2', ''], ['Via Etnea 2, Salerno (MI)', ''], ['Via Salerno 5, Milano', 'F205'], ['Via Etnea 2, Milano, Salerno', 'H703'],
+    ['Via Etnea 2, Atlantidopoli', ''], ['Atlantidopoli, Via Etnea 2', ''], ['Via Etnea 2, Salerno (MI)', ''], ['Via Salerno 5, Milano', 'F205'], ['Via Etnea 2, Milano, Salerno', ''],
   ])('with the place in every reading, once it was named: %s', async (query, comune) => {
     const readings = await read(query);
     expect(readings.length).toBeGreaterThan(0);

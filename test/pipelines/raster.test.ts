@@ -11,7 +11,6 @@ import { openRaster, type RasterGrid } from '../../pipelines/formats/raster.ts';
 import { unpackLzw } from '../../pipelines/formats/tiff-blocks.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { writeGeoTiff, type RasterToWrite } from '../../pipelines/synthetic/raster-writer.ts';
-import { randomOf } from '../../pipelines/synthetic/random.ts';
 import { writeViirs } from '../../pipelines/synthetic/viirs-writer.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import { testEnvironment } from '../harness/environment.ts';

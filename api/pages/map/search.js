@@ -4,7 +4,8 @@ import { ask, signedIn } from './interface.js';
 import { $, element } from './elements.js';
 import { hasWord, numberOf, t } from './words.js';
 
-/** @typedef {{ name: string, what: string, choose: () => void }} Suggestion */
+/** @typedef {{ kind: 'street' | 'comune' | 'parcel' | 'address', name: string, what: string, choose: () => void }} Suggestion */
+/** @typedef {{ municipality: string, province: string, region: string | null }} UnloadedComune */
 
 /** A pause in typing; milliseconds. Each question counts in the hour of the token. */
 const PAUSE_MS = 250;
@@ -18,12 +19,14 @@ let suggestions = [];
 let active = -1;
 let waiting = 0;
 let asking = new AbortController();
+/** The message about comuni that are not loaded is shown. */
+let isExplained = false;
 
 /** Without case and accents. @param {string} text */
 export const plain = (text) => text.normalize('NFD').replace(/\p{M}/gu, '').toLowerCase().trim();
 
 /**
- * @param {{ comuni: () => Iterable<import('./view.js').Comune>, comune: (belfiore: string) => void, parcel: (fid: number) => void,
+ * @param {{ comuni: () => Iterable<import('./view.js').Comune>, regions: () => { name: string }[], comune: (belfiore: string) => void, parcel: (fid: number) => void,
  *   place: (lat: number, lng: number, name?: string) => void, say: (text: string, problem?: boolean) => void, failed: (error: unknown) => void }} told
  */
 export function openSearch(told) {
@@ -65,11 +68,20 @@ export function openSearch(told) {
   /** What the page knows by itself. @param {string} text @returns {Suggestion[]} */
   function local(text) {
     const coordinates = /^(-?\d+(?:\.\d+)?)[\s,;]+(-?\d+(?:\.\d+)?)$/.exec(text);
-    if (coordinates !== null) return [{ name: text, what: t('coordinates'), choose: () => told.place(Number(coordinates[1]), Number(coordinates[2])) }];
-    if (/^\d{9,10}$/.test(text)) return [{ name: t('parcel', { name: text }), what: t('byNumber'), choose: () => told.parcel(Number(text)) }];
+    if (coordinates !== null) return [{ kind: 'address', name: text, what: t('coordinates'), choose: () => told.place(Number(coordinates[1]), Number(coordinates[2])) }];
+    if (/^\d{9,10}$/.test(text)) return [{ kind: 'parcel', name: t('parcel', { name: text }), what: t('byNumber'), choose: () => told.parcel(Number(text)) }];
     const key = plain(text);
     return [...told.comuni()].filter(({ name, belfiore }) => (name !== null && plain(name).startsWith(key)) || belfiore === text.toUpperCase()).slice(0, 3)
-      .map(({ name, belfiore, parcels }) => ({ name: name ?? belfiore, what: t('ofComune', { parcels: numberOf(parcels ?? 0) }), choose: () => told.comune(belfiore) }));
+      .map(({ name, belfiore, parcels }) => ({ kind: 'comune', name: name ?? belfiore, what: t('ofComune', { parcels: numberOf(parcels ?? 0) }), choose: () => told.comune(belfiore) }));
+  }
+
+  /** Why nothing was found: the comuni that were named are not loaded, or nothing is like it. @param {string} text @param {UnloadedComune[]} [notLoaded] */
+  function emptyText(text, notLoaded = []) {
+    if (notLoaded.length === 0) return t('nothing', { text });
+    const loaded = told.regions().map(({ name }) => name);
+    return notLoaded.map(({ municipality: name, region }) => (
+      region === null || loaded.includes(region) ? t('comuneNotLoaded', { name }) : t('regionNotLoaded', { name, region })
+    )).join(' ');
   }
 
   /** @param {string} text @param {boolean} isWhole all was typed: it is said when there is nothing @returns {Promise<boolean>} whether there is something */
@@ -80,14 +92,17 @@ export function openSearch(told) {
     try {
       // What is whole is asked as anybody asks it; the last word of what is being typed may be but begun.
       const isBegun = !isWhole && /\p{L}$/u.test(field.value);
-      const { data } = await (isBegun ? ask('/map/suggestions', { q: text }, signal) : ask('/geocode/search', { q: text, limit: MOST }, signal));
+      const { data, meta } = await (isBegun ? ask('/map/suggestions', { q: text }, signal) : ask('/geocode/search', { q: text, limit: MOST }, signal));
       if (signal.aborted) return false;
       const found = [...local(text), ...data.map((address) => ({
+        kind: address.match_type === 'street' ? 'street' : 'address',
         name: address.formatted_address,
         what: [address.municipality_name ?? address.municipality_code, hasWord(address.match_type) ? t(address.match_type) : ''].filter(Boolean).join(' · '),
         choose: () => told.place(address.latitude, address.longitude, address.formatted_address),
       }))];
-      if (isWhole) told.say(found.length === 0 ? t('nothing', { text }) : '', found.length === 0);
+      // A message about what was typed before is no longer true.
+      if (isWhole || isExplained || meta.not_loaded !== undefined) told.say(found.length === 0 ? emptyText(text, meta.not_loaded) : '', found.length === 0);
+      isExplained = meta.not_loaded !== undefined;
       if (document.activeElement === field && !isWhole) show(found);
       else suggestions = found;
       return found.length > 0;
@@ -104,7 +119,7 @@ const isNumber = (text) => /^[-\d.,;\s]+$/.test(text);
 function show(found) {
   suggestions = found;
   list.replaceChildren(...found.map((each, index) => {
-    const option = element('li', { id: `suggestion-${index}`, role: 'option', 'aria-selected': 'false' }, [element('span', {}, [each.name]), element('small', {}, [each.what])]);
+    const option = element('li', { id: `suggestion-${index}`, role: 'option', 'aria-selected': 'false', 'data-kind': each.kind }, [element('span', {}, [each.name]), element('small', {}, [each.what])]);
     // The field would lose the focus, and the list close, before the click.
     option.addEventListener('pointerdown', (event) => event.preventDefault());
     option.addEventListener('click', () => choose(each));

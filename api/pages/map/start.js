@@ -414,7 +414,7 @@ async function start() {
   if (isSmall.matches) $('layers').removeAttribute('open');
   sizeSheet('peek');
   fill();
-  openSearch({ comuni: () => comuni.values(), comune: showComune, parcel: chooseParcel, place: choosePlace, say, failed });
+  openSearch({ comuni: () => comuni.values(), regions: () => overview.regions, comune: showComune, parcel: chooseParcel, place: choosePlace, say, failed });
   const signing = openSession(first).catch((/** @type {unknown} */ error) => failed(error));
   try {
     const canDraw = await view.openView({

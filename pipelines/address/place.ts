@@ -1,0 +1,453 @@
+/**
+ * Reads the part of an address that names a place: comune, locality, province, region and postal code.
+ */
+import { findRegion } from '../contract/regions.ts';
+import { comuneKey, localityKey, takeType, words } from './normalise.ts';
+
+/** A place in the gazetteer that a key names. */
+export interface ComuneHit {
+  /** What was asked, as `comuneKey` gives it; a postal code as it is. */
+  readonly key: string;
+  /** Cadastral code; null: a province. */
+  readonly belfiore: string | null;
+  /** `name`: the comune in Italian; `second`: in its second language; `former`: a comune that is part of it now; `foreign`: in another language; `postal_code`: one of the comune's. */
+  readonly kind: 'name' | 'second' | 'former' | 'locality' | 'foreign' | 'postal_code' | 'province';
+  /** Car plate code of the province, upper case; null: unknown. */
+  readonly sigla: string | null;
+  /** Key of the province's name; null: unknown. */
+  readonly provinceKey: string | null;
+  /** ISTAT code of the region; null: unknown. */
+  readonly region: number | null;
+  /** Provinces that the comune belonged to earlier: car plate codes in lower case and keys of names. */
+  readonly pastProvinces?: readonly string[];
+}
+
+/**
+ * The gazetteer: the hits of every key, in any order. It knows the comuni of all Italy, whatever is loaded: a comune that is named is never another.
+ * @param fuzzy only names that are one or two letters away, of keys that nothing is called; they come with the key that was asked
+ */
+export type FindComune = (keys: readonly string[], fuzzy: boolean) => Promise<readonly ComuneHit[]>;
+
+/** What was named as the place. */
+export interface Place {
+  /** Cadastral codes; null: no comune was named; empty: one was named that nobody knows. */
+  readonly comuni: readonly string[] | null;
+  /** Key of a locality inside the comune; null: none was named. */
+  readonly locality: string | null;
+  /** A province that was named without a comune: its car plate code in lower case or the key of its name; null: none was. */
+  readonly province: string | null;
+}
+
+/** `86020 Comune di Roccapparente`, `nel comune dell'Aquila`. */
+export const COMUNE_OF = /^(?:nel\s+)?comune\s+(?:di\s+|del(?:l[aeo])?\s+|dell'\s?|d'\s?)?(?=[a-z])/;
+export const PROVINCE_OF = /^(?:in\s+)?prov(?:incia|\.)?\s*(?:di\s+|d')?(?=[a-z])/;
+const REGION_OF = /^regione\s+(?=[a-z])/;
+export const POSTAL_CODE = /(?<![a-z0-9])\d{5}(?![a-z0-9])/g;
+
+/** Text between separators, folded. */
+export interface Segment {
+  readonly text: string;
+  /** A dash stands before it, which may be a part of the street's name: `Strada Modena - Vignola`. */
+  readonly dash: boolean;
+}
+
+/** A province that was written. */
+export interface Stated {
+  /** As `comuneKey` gives it; a car plate code as it is. */
+  readonly key: string;
+  /** False: it may be something else, `(Bozen)`. */
+  readonly sure: boolean;
+}
+
+export function statedProvince(written: string): Stated {
+  const named = written.trim().replace(PROVINCE_OF, '');
+  const isSigla = /^[a-z]{2}$/.test(named);
+  return { key: isSigla ? RENAMED[named] ?? named : comuneKey(named), sure: isSigla || named !== written.trim() };
+}
+
+export const isComune = ({ kind }: ComuneHit): boolean => kind === 'name' || kind === 'second';
+
+/** Kinds of names that are a comune's. */
+const CALLED: readonly (readonly ComuneHit['kind'][])[] = [['name', 'second'], ['former']];
+
+/** Answers of the gazetteer, asked in one call. */
+export class Gazetteer {
+  readonly #find: FindComune;
+  readonly #hits = new Map<string, ComuneHit[]>();
+  readonly #near = new Map<string, readonly ComuneHit[]>();
+
+  constructor(find: FindComune) {
+    this.#find = find;
+  }
+
+  async learn(keys: readonly string[]): Promise<void> {
+    const unknown = [...new Set(keys)].filter((key) => key !== '' && !this.#hits.has(key));
+    for (const key of unknown) this.#hits.set(key, []);
+    if (unknown.length === 0) return;
+    for (const hit of await this.#find(unknown, false)) this.#hits.get(hit.key)?.push(hit);
+  }
+
+  /** Comuni before former ones before localities before cities in other languages. @param province only places there; null: anywhere */
+  get(key: string, province: string | null): readonly ComuneHit[] {
+    return this.#ofKinds(key, province, [...CALLED, ['locality'], ['foreign']]);
+  }
+
+  /** The comuni that are called exactly so, today, formerly or in another language. */
+  called(key: string): readonly ComuneHit[] {
+    return this.#ofKinds(key, null, [...CALLED, ['foreign']]);
+  }
+
+  /** @param kinds the first of these that has a hit counts */
+  #ofKinds(key: string, province: string | null, kinds: readonly (readonly ComuneHit['kind'][])[]): readonly ComuneHit[] {
+    const all = this.all(key);
+    const there = all.filter((hit) => province === null || inProvince(hit, province));
+    const found = kinds.map((each) => there.filter(({ kind }) => each.includes(kind))).find((hits) => hits.length > 0) ?? [];
+    // A foreign name that is an Italian one elsewhere is that one.
+    return found[0]?.kind === 'foreign' && all.some(({ kind }) => kind !== 'foreign') ? [] : found;
+  }
+
+  /** Whether loaded addresses of the comune have the locality. */
+  hasPart(part: string | null, belfiore: string | null): boolean {
+    return part !== null && this.all(part).some((hit) => hit.kind === 'locality' && hit.belfiore === belfiore);
+  }
+
+  /** Of whatever kind. */
+  all(key: string): readonly ComuneHit[] {
+    return this.#hits.get(key) ?? [];
+  }
+
+  isProvince(key: string): boolean {
+    return this.all(key).some(({ kind }) => kind === 'province');
+  }
+
+  /** Cadastral codes of the comuni that have a postal code. */
+  withPostalCode(postalCode: string | null): string[] {
+    return postalCode === null ? [] : codesOf(this.all(postalCode).filter(({ kind }) => kind === 'postal_code'));
+  }
+
+  /** The province that was written, when it is one. */
+  bound(stated: Stated | null): string | null {
+    return stated !== null && (stated.sure || this.isProvince(stated.key)) ? stated.key : null;
+  }
+
+  /** `rossi siderno`: a comune behind somebody's name. */
+  endsInComune(text: string): boolean {
+    return suffixes(text).some(({ rest, key, sigla }) => rest !== '' && this.get(key, sigla).some(isComune));
+  }
+
+  /** Names that are a letter or two away. */
+  async near(key: string, province: string | null): Promise<readonly ComuneHit[]> {
+    let hits = this.#near.get(key);
+    if (hits === undefined) {
+      hits = key === '' || this.all(key).length > 0 ? [] : await this.#find([key], true);
+      this.#near.set(key, hits);
+    }
+    return province === null ? hits : hits.filter((hit) => inProvince(hit, province));
+  }
+}
+
+/** Car plate codes of provinces that were renamed, still written. */
+const RENAMED: Readonly<Record<string, string>> = { fo: 'fc', ps: 'pu' };
+
+/**
+ * Whether a place is or was in a province, or nobody knows.
+ * @param province a car plate code in lower case, or the key of a name or of a part of it (`forli` of Forlì-Cesena)
+ */
+function inProvince(hit: ComuneHit, province: string): boolean {
+  return (hit.sigla === null && hit.provinceKey === null) || isOrWasIn(hit, province);
+}
+
+/** As `inProvince`, but false where nobody knows. */
+function isOrWasIn({ sigla, provinceKey, pastProvinces = [] }: ComuneHit, province: string): boolean {
+  return sigla?.toLowerCase() === (RENAMED[province] ?? province) || [provinceKey ?? '', ...pastProvinces].some((key) => ` ${key} `.includes(` ${province} `));
+}
+
+export function codesOf(hits: readonly ComuneHit[]): string[] {
+  return [...new Set(hits.flatMap(({ belfiore }) => (belfiore === null ? [] : [belfiore])))].sort();
+}
+
+/** `castro le` → `castro` and `le`. */
+function withoutSigla(text: string): { text: string; sigla: string | null } {
+  const [, before = text, sigla = null] = /^(.*[a-z'].*?)[\s,]+([a-z]{2})$/.exec(text) ?? [];
+  return { text: before, sigla };
+}
+
+/** Most words that the name of a comune has. */
+const COMUNE_WORDS = 8;
+
+/** The ways to cut a text between two words, and before the first one; the shortest beginning first. */
+function cutsBetween(text: string): { before: string; after: string }[] {
+  const pieces = text.split(/\s+/);
+  return pieces.map((_, at) => ({ before: pieces.slice(0, at).join(' '), after: pieces.slice(at).join(' ') }));
+}
+
+/** A part of a text that may be a comune, and the words in front of it or behind it. */
+interface Split {
+  readonly text: string;
+  readonly key: string;
+  readonly rest: string;
+}
+
+interface Suffix extends Split {
+  readonly sigla: string | null;
+  /** A preposition ties it to what stands before: `Leonardo da Vinci`, `Francesco d'Assisi`. */
+  readonly tied: boolean;
+}
+
+const TIE = /^(?:d'|dell'|di|da|del|dello|della|dei|degli|delle|dal|dalla)$/;
+const TIED = /^(?:d'|dell'|(?:di|da|del|dello|della|dei|degli|delle|dal|dalla)$)/;
+
+/** Street types that name a part of a comune. */
+export const PART_TYPES: ReadonlySet<string> = new Set([
+  'localita', 'frazione', 'borgo', 'borgata', 'contrada', 'rione', 'quartiere', 'villaggio', 'zona', 'nucleo',
+]);
+
+/** Ends of a text that may be a comune, longest first; with and without a sigla behind them. A CAP in front of them is left out. */
+export function suffixes(text: string): Suffix[] {
+  const found: Suffix[] = [];
+  const ended = withoutSigla(text);
+  for (const [body, sigla] of [...(ended.sigla === null ? [] : [[ended.text, ended.sigla] as const]), [text, null]] as const) {
+    for (const { before, after } of cutsBetween(body).slice(-COMUNE_WORDS)) {
+      if (/^[\d-]/.test(after)) continue;
+      const key = comuneKey(after);
+      const rest = before.replace(/\s*\b\d{5}$/, '').trim();
+      // `Castro LE`: the province is no article.
+      if (key === '' || found.some((other) => other.rest === rest && other.key === key)) continue;
+      found.push({ text: sigla === null ? after : `${after} ${sigla}`, rest, key, sigla, tied: TIE.test(before.split(' ').at(-1) ?? '') || TIED.test(after.split(' ')[0] ?? '') });
+    }
+  }
+  // Longest first; of the same words, the reading with a sigla first.
+  return found.sort((a, b) => a.rest.length - b.rest.length || Number(b.sigla !== null) - Number(a.sigla !== null));
+}
+
+/** `milano via roma`: beginnings that may be a comune, before a street type. */
+export function prefixes(text: string): Split[] {
+  return cutsBetween(text).slice(1, COMUNE_WORDS).filter(({ after }) => takeType(words(after)) !== null)
+    .map(({ before, after }) => ({ text: before, key: comuneKey(before.replace(COMUNE_OF, '')), rest: after }));
+}
+
+/** `salerno scalo`: beginnings that may be a comune, with a locality behind them, longest first. */
+function beginnings(text: string): Split[] {
+  return cutsBetween(text).slice(1).map(({ before, after }) => ({ text: before, key: comuneKey(before), rest: after })).reverse();
+}
+
+/** Every key that reading the segments may ask for. */
+export function keysOf(segments: readonly Segment[]): string[] {
+  return segments.flatMap(({ text }) => {
+    const place = placeText(text);
+    return [
+      ...[text, place].flatMap((each) => suffixes(each).map(({ key }) => key)), ...[...prefixes(text), ...beginnings(place)].map(({ key }) => key),
+      comuneKey(place.replace(PROVINCE_OF, '')), localityKey(place) ?? '', ...(text.match(POSTAL_CODE) ?? []),
+    ];
+  });
+}
+
+export interface NamedPlace extends Place {
+  /** The comune was written as it is called. */
+  readonly sure: boolean;
+}
+
+export const NOWHERE: NamedPlace = { comuni: null, locality: null, province: null, sure: false };
+
+/** A place without its postal code and without the words that only say what it is. */
+function placeText(segment: string): string {
+  return segment.replace(POSTAL_CODE, ' ').replace(/\s+/g, ' ').trim().replace(COMUNE_OF, '').replace(REGION_OF, '');
+}
+
+/** What the part of the text behind the street is made up of. */
+interface Pieces {
+  /** Names of places without their postal codes. */
+  readonly texts: readonly string[];
+  /** The province that was stated; null: none was. */
+  readonly bound: string | null;
+  readonly postalCode: string | null;
+}
+
+function piecesOf(segments: readonly Segment[], province: string | null, gazetteer: Gazetteer): Pieces {
+  let bound = province;
+  const texts: string[] = [];
+  for (const piece of segments.map(({ text }) => placeText(text))) {
+    if (PROVINCE_OF.test(piece)) bound = statedProvince(piece).key;
+    else if (/[a-z]{2}/.test(piece)) texts.push(piece);
+  }
+  const last = texts.at(-1);
+  if (last !== undefined && /^[a-z]{2}$/.test(last) && (texts.length > 1 || gazetteer.get(comuneKey(last), bound).length === 0)) {
+    bound = RENAMED[last] ?? last;
+    texts.pop();
+  }
+  return { texts, bound, postalCode: segments.flatMap(({ text }) => text.match(POSTAL_CODE) ?? []).at(-1) ?? null };
+}
+
+/** A text that is exactly the name of comuni, with or without the plate of their province behind it. */
+interface Called {
+  readonly key: string;
+  /** Those in the province of the plate. */
+  readonly hits: readonly ComuneHit[];
+}
+
+/** @returns null when no comune is called so */
+function calledAs(text: string, gazetteer: Gazetteer): Called | null {
+  const ended = withoutSigla(text);
+  for (const [body, sigla] of [...(ended.sigla === null ? [] : [[ended.text, ended.sigla] as const]), [text, null] as const]) {
+    const key = comuneKey(body);
+    const hits = gazetteer.called(key);
+    if (hits.length > 0) return { key, hits: sigla === null ? hits : hits.filter((hit) => inProvince(hit, sigla)) };
+  }
+  return null;
+}
+
+/** The locality of a city that the text names, though a comune is called so too; null: it is none. */
+export function partOf(city: NamedPlace, segments: readonly Segment[], gazetteer: Gazetteer): string | null {
+  const part = segments.length === 1 ? localityKey(placeText(segments[0]?.text ?? '')) : null;
+  return (city.comuni ?? []).some((belfiore) => gazetteer.hasPart(part, belfiore)) ? part : null;
+}
+
+/** Whether a text is exactly the name of comuni. */
+export function isCalled({ text }: Segment, gazetteer: Gazetteer): boolean {
+  return calledAs(placeText(text), gazetteer) !== null;
+}
+
+/** `monza milano` → `monza`, `milano`: a text without commas that holds nothing but names of comuni, the last one perhaps of a province or region. */
+async function namesIn(text: string, gazetteer: Gazetteer): Promise<readonly string[]> {
+  const names: string[] = [];
+  let rest = text;
+  while (names.length < MOST_PLACES) {
+    if (calledAs(rest, gazetteer) !== null) return [rest, ...names];
+    if (gazetteer.all(comuneKey(rest)).length > 0) break;
+    // The keys inside of what is left are only needed here.
+    if (names.length > 0 && rest.includes(' ')) await gazetteer.learn(suffixes(rest).map(({ key }) => key));
+    const cut = cutsBetween(rest).slice(1).slice(-COMUNE_WORDS)
+      .find(({ after }) => calledAs(after, gazetteer) !== null || (names.length === 0 && (findRegion(after) !== undefined || gazetteer.isProvince(comuneKey(after)))));
+    if (cut === undefined) break;
+    names.unshift(cut.after);
+    rest = cut.before;
+  }
+  return [text];
+}
+
+/** Names of places that are looked at in one text; people write three. */
+const MOST_PLACES = 5;
+
+/**
+ * Of several names the first that the others agree with: behind it stand its province, its region or its own name, in front of it only localities that its
+ * addresses have. A second comune is never the answer.
+ */
+async function ofSeveral(
+  parts: readonly string[], called: readonly (Called | null)[], pieces: Pieces, gazetteer: Gazetteer, likeness: boolean,
+): Promise<NamedPlace> {
+  for (const [at, own] of called.entries()) {
+    if (own === null) continue;
+    let hits: readonly ComuneHit[] = own.hits.filter((hit) => pieces.bound === null || inProvince(hit, pieces.bound));
+    let locality: string | null = null;
+    for (const [index, text] of parts.slice(0, at).entries()) {
+      const part = localityKey(text);
+      if (called[index] !== null) hits = hits.filter((hit) => gazetteer.hasPart(part, hit.belfiore));
+      locality = part;
+    }
+    for (const [index, text] of parts.slice(at + 1).entries()) {
+      if (hits.length === 0) break;
+      const other = called[at + 1 + index] ?? null;
+      const agreed = await agreeing(hits, own.key, text, other, gazetteer, likeness);
+      hits = agreed.hits;
+      locality ??= agreed.locality;
+    }
+    if (hits.length > 0) return narrowed(hits, locality, true, gazetteer.withPostalCode(pieces.postalCode));
+  }
+  return { ...NOWHERE, comuni: [], sure: true };
+}
+
+/** Those of the hits that agree with a name behind theirs, and the locality that it is. */
+async function agreeing(
+  hits: readonly ComuneHit[], own: string, text: string, other: Called | null, gazetteer: Gazetteer, likeness: boolean,
+): Promise<{ hits: readonly ComuneHit[]; locality: string | null }> {
+  const key = comuneKey(text);
+  const region = findRegion(text)?.code;
+  const within = hits.filter((hit) => own === other?.key || isOrWasIn(hit, key) || (region !== undefined && hit.region === region)
+    || other?.hits.some(({ belfiore }) => belfiore === hit.belfiore));
+  if (within.length > 0 || other !== null || region !== undefined || gazetteer.isProvince(key)) return { hits: within, locality: null };
+  const part = localityKey(text);
+  const withPart = hits.filter((hit) => gazetteer.hasPart(part, hit.belfiore));
+  if (withPart.length > 0) return { hits: withPart, locality: part };
+  // A locality that is named as one, or that only other comuni are known to have.
+  if (isPartType(text) || gazetteer.all(part ?? '').some(({ kind }) => kind === 'locality')) return { hits, locality: part };
+  const { comuni, locality } = await ofLast([text], { texts: [text], bound: null, postalCode: null }, gazetteer, likeness);
+  return comuni === null ? { hits, locality } : { hits: hits.filter(({ belfiore }) => belfiore !== null && comuni.includes(belfiore)), locality };
+}
+
+/** `fraz. Piano`, `quartiere San Paolo`: words that say of themselves that they are a part of a comune. */
+function isPartType(text: string): boolean {
+  return PART_TYPES.has(takeType(words(text))?.type ?? '');
+}
+
+function narrowed(hits: readonly ComuneHit[], locality: string | null, sure: boolean, coded: readonly string[]): NamedPlace {
+  const codes = codesOf(hits);
+  const there = codes.filter((code) => coded.includes(code));
+  return { comuni: there.length > 0 ? there : codes, locality, province: null, sure };
+}
+
+/**
+ * The comune named by the text behind the street.
+ * @param province in which it must lie; null: none was stated
+ * @param likeness a name that nothing is called may be a mistyped one
+ */
+export async function placeOf(segments: readonly Segment[], province: string | null, gazetteer: Gazetteer, likeness: boolean): Promise<NamedPlace> {
+  const pieces = piecesOf(segments, province, gazetteer);
+  if (pieces.texts.length === 0) {
+    return pieces.postalCode === null ? { ...NOWHERE, province: pieces.bound } : { ...NOWHERE, comuni: gazetteer.withPostalCode(pieces.postalCode) };
+  }
+  const parts = (await Promise.all(pieces.texts.map((text) => namesIn(text, gazetteer)))).flat();
+  const called = parts.map((text) => calledAs(text, gazetteer));
+  const first = called.findIndex((each) => each !== null);
+  return first >= 0 && first < parts.length - 1
+    ? ofSeveral(parts, called, pieces, gazetteer, likeness)
+    : ofLast(pieces.texts, pieces, gazetteer, likeness);
+}
+
+/** The comune named by the last text: its longest known end; the words in front are a locality. */
+async function ofLast(texts: readonly string[], { bound, postalCode }: Pieces, gazetteer: Gazetteer, likeness: boolean): Promise<NamedPlace> {
+  const named = texts.at(-1) ?? '';
+  const coded = gazetteer.withPostalCode(postalCode);
+  const place = (hits: readonly ComuneHit[], locality: string | null, sure: boolean): NamedPlace => narrowed(hits, locality, sure, coded);
+
+  // `Piano, Lecce`: the province or the region behind a locality.
+  const before = texts.at(-2);
+  if (before !== undefined) {
+    const key = comuneKey(named);
+    const region = findRegion(named)?.code;
+    const part = localityKey(before) ?? '';
+    const there = [...new Set([...gazetteer.all(comuneKey(before)), ...gazetteer.all(part)])].filter((hit) => hit.belfiore !== null && hit.kind !== 'foreign'
+      && ((gazetteer.isProvince(key) && isOrWasIn(hit, key)) || (region !== undefined && hit.region === region)));
+    // A part of the comune that is called as its province is that.
+    const seat = codesOf(gazetteer.get(key, bound).filter(isComune));
+    if (there.length > 0 && !codesOf(there).some((code) => seat.includes(code))) return place(there, part, false);
+  }
+
+  let elsewhere: number | null = null;
+  for (const suffix of suffixes(named)) {
+    // It is called so, and lies in another province than the one that was stated.
+    if (elsewhere !== null && suffix.rest.length > elsewhere) break;
+    const where = suffix.sigla ?? bound;
+    const hits = gazetteer.get(suffix.key, where);
+    if (hits.length === 0) {
+      if (where !== null && gazetteer.get(suffix.key, null).some(({ kind }) => kind !== 'locality')) elsewhere = suffix.rest.length;
+      continue;
+    }
+    const isPart = hits[0]?.kind === 'locality';
+    if (suffix.rest !== '' && !hits.some(isComune)) {
+      // `Salerno Scalo` is a part of Salerno, wherever else a Scalo may be; and `Vila San Giovanni` is mistyped.
+      const whole = beginnings(named).find(({ key }) => gazetteer.get(key, where).some(isComune));
+      if (whole !== undefined) return place(gazetteer.get(whole.key, where), localityKey(whole.rest), true);
+      const near = likeness ? await gazetteer.near(comuneKey(named), where) : [];
+      if (near.length > 0) return place(near, null, false);
+    }
+    const part = [...texts.slice(0, -1), suffix.rest].filter((text) => /[a-z]/.test(text)).at(-1);
+    return place(hits, isPart ? suffix.key : part === undefined ? null : localityKey(part), !isPart);
+  }
+  if (!likeness) return elsewhere === null ? { ...NOWHERE, locality: localityKey(named) } : { ...NOWHERE, comuni: [], sure: true };
+  const ended = withoutSigla(comuneKey(named));
+  const near = elsewhere === null ? await gazetteer.near(ended.text, ended.sigla ?? bound) : [];
+  const begun = near.length > 0 || elsewhere !== null ? undefined : beginnings(named).find(({ key }) => gazetteer.get(key, bound).some(isComune));
+  if (begun !== undefined) return place(gazetteer.get(begun.key, bound), localityKey(begun.rest), true);
+  // A comune that nobody knows is still the one that was meant: better no answer than one from another city.
+  return place(near, null, false);
+}
