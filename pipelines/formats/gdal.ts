@@ -22,6 +22,8 @@ export interface GdalLayer {
   readonly featureCount: number;
   /** WKT of the CRS; null when the file states none. */
   readonly wkt: string | null;
+  /** EPSG number where the file states it without WKT; null: it states another name. */
+  readonly epsg?: number | null;
 }
 
 export interface GdalFeature {
