@@ -234,7 +234,7 @@ export class VectorLayer {
     if (srid !== null) return srid;
     throw inputError('CRS of the layer is not known', {
       code: 'CRS_UNKNOWN', at: this.at, detail: `expected an EPSG code or a known name, found ${wkt.slice(0, 80)}`,
-      hint: 'Reproject the file to EPSG:4326, 3035 or 32632 with ogr2ogr, or add the name to CRS_BY_NAME.',
+      hint: 'Convert the file to EPSG:4326, 3035 or 32632 with ogr2ogr, or report the name of its CRS.',
     });
   }
 }

@@ -8,7 +8,7 @@ import { findRegion, unitName } from '../contract/regions.ts';
 import { onEngine, sourceOfLayer } from '../contract/registry.ts';
 import type { MemberFacts } from '../contract/source.ts';
 import { PARCEL_LAYERS, schemaOf, type Relation } from '../contract/sql-files.ts';
-import type { Located, Survey } from '../contract/survey.ts';
+import { releaseOf, type Located, type Survey } from '../contract/survey.ts';
 import { vintageText } from '../contract/vintage.ts';
 import { dropSchema } from '../db/catalog.ts';
 import { statementsOf } from '../db/statements.ts';
@@ -122,14 +122,17 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
   for (const { path, error } of survey.broken) log.warn(`${path}: ${error.message} [${error.code}]: ${error.detail ?? ''}`);
   const broken = survey.broken.map(({ path, error }) => ({ path, name: basename(path), error: atPath(error, path) }));
   const trouble = new Trouble(log, broken.map(({ error }) => error), omittedEntries(broken, sources));
-  const { unused, left, came, present, gone } = planned;
+  const { left, came, present, gone } = planned;
+  let { unused } = planned;
   const looked = new Set(planned.builds.flatMap(({ unit }) => (unit > 0 ? [unit] : [])));
   const report = async (more: Pick<RefreshReport, 'runId' | 'held' | 'loaded' | 'units' | 'estimate'>): Promise<RefreshReport> => {
     const there = (await publications(database)).keys();
     const units = [...there].filter((unit) => looked.has(unit)).sort((a, b) => a - b);
     const inventory = (await Inventory.read(database, sources)).without(trouble.unusable);
     const leftOut = await leftOutOf(database, trouble.omissions, units, inventory);
-    return { survey, unused, left, failures: withOneMissingGdal(trouble.failures, trouble.omissions), leftOut, seconds: secondsSince(startedAt), ...more };
+    const { aside, unknown } = survey;
+    const failures = withOneMissingGdal(trouble.failures, trouble.omissions);
+    return { survey: { aside, unknown, broken: survey.broken }, unused, left, failures, leftOut, seconds: secondsSince(startedAt), ...more };
   };
   /** What status prints of the run. A command that did not look at the data folders knows nothing of what is left out. */
   const noted = ({ leftOut }: RefreshReport): unknown => (
@@ -168,8 +171,10 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
           return;
         }
         trouble.omissions.push(omission);
+        const unread = now.located.files.filter(({ name }) => omission.files.includes(name));
+        for (const { path } of unread) trouble.unread.add(path);
         // A release has other files that may be good.
-        next = withoutFiles(now, now.located.files.filter(({ name }) => omission.files.includes(name)));
+        next = withoutFiles(now, unread);
       }
     };
     /** @param tables of it at the same time */
@@ -203,7 +208,17 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
       if (options.data !== null) await noteFiles(database, run.runId, present, came);
       // While this run waited for its turn, another may have read the same files.
       const { loads } = options.beside === true ? plan(await known(context, await Inventory.read(database, sources)), survey, options.regions) : planned;
-      await together(most, loads, load);
+      const tried = new Set<string>();
+      for (let jobs = loads; jobs.length > 0;) {
+        const before = trouble.unread.size;
+        for (const { fingerprint } of jobs) tried.add(fingerprint);
+        await together(most, jobs, load);
+        if (trouble.unread.size === before) break;
+        // A file that was to supersede others could not be read: those are read instead.
+        const now = plan(await known(context, await Inventory.read(database, sources)), withoutPaths(survey, trouble.unread), options.regions);
+        jobs = now.loads.filter(({ fingerprint }) => !tried.has(fingerprint));
+        unused = now.unused;
+      }
       // What the files hold is known now: planned again, of what is loaded.
       const inventory = await placed(context, run, options, trouble.failures);
       const then = plan(await known(context, inventory), null, options.regions);
@@ -244,6 +259,8 @@ class Trouble {
   readonly omissions: Omission[];
   /** Loaded files that a build could not use. */
   readonly unusable = new Set<number>();
+  /** Paths of the files that could not be read. */
+  readonly unread = new Set<string>();
   readonly #log: Context['log'];
 
   constructor(log: Context['log'], failures: MappaleError[], omissions: Omission[]) {
@@ -265,6 +282,15 @@ class Trouble {
       return { failure: error };
     }
   }
+}
+
+/** What a look at the data folders would find without these files. */
+function withoutPaths(survey: Survey, paths: ReadonlySet<string>): Survey {
+  const releases = survey.releases.flatMap((located) => {
+    const files = located.files.filter(({ path }) => !paths.has(path));
+    return files.length === 0 ? [] : [files.length === located.files.length ? located : releaseOf(located, files)];
+  });
+  return { ...survey, releases };
 }
 
 /** Whether the last run that looked at each of these regions left out the same. */

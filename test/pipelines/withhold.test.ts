@@ -142,7 +142,9 @@ describeDatabase('a file that cannot be used', (engine) => {
 
     for (const path of pages) await restore(path);
     const repaired = await open(new Map(), url);
-    expect(codes(await load(repaired))).toEqual([]);
+    // A source that was not there is measured as on a first load. Where other files of a source were in use, the gate compares.
+    const accept = sections.some(({ state }) => state === 'kept') ? { who: 'test', why: 'the file was repaired' } : null;
+    expect(codes(await refresh(repaired, loadOptions([folder], [MOLISE], { accept })))).toEqual([]);
     expect(await content(repaired)).toEqual(whole);
     expect((await readStatus(repaired)).regions.find(({ unit }) => unit === MOLISE)!.left_out).toEqual([]);
     expect((await load(repaired)).runId).toBeNull();
