@@ -1,6 +1,6 @@
 -- purpose: describe what a run keeps of the files that it left out, and points in comuni of which nothing is loaded
--- reads: none
--- writes: ledger.run, core.point_of_interest, section.unplaced
+-- reads: ledger.run, core.point_of_interest, section.unplaced
+-- writes: none
 -- grain: none
 -- crs: none
 
