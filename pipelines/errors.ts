@@ -33,7 +33,16 @@ export interface ErrorFacts {
   readonly mend?: string | undefined;
   /** What `detail` says, for machines. */
   readonly data?: unknown;
+  /** Source that the file at fault belongs to. */
+  readonly source?: string | undefined;
+  /** Files at fault, where others of the same release or region can be used. */
+  readonly files?: readonly FaultyFile[] | undefined;
   readonly cause?: unknown;
+}
+
+export interface FaultyFile {
+  readonly name: string;
+  readonly sha256: string;
 }
 
 /** Every failure that the program foresees. What is not a `MappaleError` is a bug and keeps its stack. */
@@ -45,6 +54,8 @@ export class MappaleError extends Error {
   readonly hint: string | undefined;
   readonly mend: string | undefined;
   readonly data: unknown;
+  readonly source: string | undefined;
+  readonly files: readonly FaultyFile[];
 
   constructor(message: string, facts: ErrorFacts) {
     super(message, facts.cause === undefined ? undefined : { cause: facts.cause });
@@ -56,6 +67,8 @@ export class MappaleError extends Error {
     this.hint = facts.hint;
     this.mend = facts.mend;
     this.data = facts.data;
+    this.source = facts.source;
+    this.files = facts.files ?? [];
   }
 
   get exitCode(): number {
@@ -63,9 +76,12 @@ export class MappaleError extends Error {
   }
 
   /** The same failure, of which more is known where it is told. */
-  knowing(more: Pick<ErrorFacts, 'at' | 'mend'>): MappaleError {
-    const { code, kind, at, detail, hint, mend, data } = this;
-    return new MappaleError(this.message, { code, kind, detail, hint, data, cause: this.cause ?? this, at: more.at ?? at, mend: more.mend ?? mend });
+  knowing(more: Pick<ErrorFacts, 'at' | 'mend' | 'source' | 'files'>): MappaleError {
+    const { code, kind, at, detail, hint, mend, data, source, files } = this;
+    return new MappaleError(this.message, {
+      code, kind, detail, hint, data, cause: this.cause ?? this,
+      at: more.at ?? at, mend: more.mend ?? mend, source: more.source ?? source, files: more.files ?? files,
+    });
   }
 
   /** The lines a person reads on stderr. */
@@ -79,7 +95,8 @@ export class MappaleError extends Error {
   }
 
   toJSON(): Record<string, unknown> {
-    return { error: this.code, message: this.message, at: this.at, detail: this.detail, hint: this.hint, mend: this.mend, data: this.data };
+    const { code, message, at, detail, hint, mend, data, source } = this;
+    return { error: code, message, at, detail, hint, mend, data, source };
   }
 }
 

@@ -16,4 +16,5 @@ registerHooks('./as-it-is.mjs', import.meta.url);
 const { main } = await import('./cli/main.ts');
 await main(process.argv);
 // What failed may have left something that keeps the process: it ends after its report.
-if (process.exitCode) process.exit();
+// Text in a pipe is written first.
+if (process.exitCode) process.stdout.write('', () => process.stderr.write('', () => process.exit()));

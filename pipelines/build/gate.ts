@@ -29,7 +29,8 @@ export interface Gated {
 const SHOWN = 6;
 
 /**
- * Measures every watched table that was built and compares it with its published predecessor (`contract/gates.ts` has what is watched).
+ * Measures every watched table that was built and compares it with its published predecessor (`contract/gates.ts` has what is watched). A table that has a
+ * source which its predecessor did not have is measured as on a first load.
  * @param acceptance the operator's word to publish nevertheless
  * @param parallel tables that are measured at the same time, where the engine can
  * @throws MappaleError `SUSPICIOUS` (exit 5) with section, place, figure before and after; as `data` for machines
@@ -47,14 +48,15 @@ export async function gate(database: Database, joined: Joined, subject: string, 
   });
   // Copies of what lies on other nodes are made one after another.
   const most = joined.nodes === null ? Math.min(parallel, database.parallel) : 1;
-  const measured = (await together(most, joined.built, async ({ relation, published }) => {
+  const measured = (await together(most, joined.built, async ({ relation, published, hasNewSource }) => {
     const watched = gateOf(relation);
     if (watched === null) return [];
     return inWorkspace(database, schema, async (session) => {
       const now: Measured = { table: { schema, table: tableOf(relation) }, parcels };
-      const kept = published === null ? [] : await keptFigures(session, unit, relation, watched);
+      const isFirst = published === null || hasNewSource;
+      const kept = isFirst ? [] : await keptFigures(session, unit, relation, watched);
       const measureWas = async (only?: readonly string[]): Promise<Figures[]> =>
-        published === null ? [] : measure(session, watched, await measuredWas(session, joined, { schema: schemaOf(relation), table: published }), only);
+        isFirst ? [] : measure(session, watched, await measuredWas(session, joined, { schema: schemaOf(relation), table: published }), only);
       const after = [
         ...(kept.length > 0 && incremental?.results.has(relation) === true
           ? await measureReached(session, watched, now, kept, reached, comuni.provinceOf)

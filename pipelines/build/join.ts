@@ -172,7 +172,7 @@ export async function provideInForce(
   const source = sourceOfLayer(sources, layer);
   if (source === undefined) {
     throw new MappaleError(`${layer} is read, and no source makes it`, {
-      code: 'LAYER_UNKNOWN', kind: 'bug', hint: 'Restore the source\'s folder under sources/, or take the relation out of the file that reads it.',
+      code: 'LAYER_UNKNOWN', kind: 'bug', hint: 'The installation is not complete. Install the program again; if that does not help, report it.',
     });
   }
   const table = tableOf(layer);

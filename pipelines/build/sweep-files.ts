@@ -1,7 +1,9 @@
 /** Where the files of rasters are now: what was computed from a file is kept when it leaves, and nothing is computed from other bytes under its name. */
+import { basename } from 'node:path';
 import type { Session } from '../db/index.ts';
 import { statementsOf } from '../db/statements.ts';
-import { openRaster } from '../formats/raster.ts';
+import { fileError } from '../formats/file-error.ts';
+import { openRaster, type Raster } from '../formats/raster.ts';
 import { sha256OfFile } from '../formats/streams.ts';
 import type { SeenFile } from '../contract/survey.ts';
 import { isUntouched, stampOfFile } from '../ingest/walk.ts';
@@ -25,8 +27,17 @@ export async function tilesOf(session: Session, schema: string, tiles: string): 
     const file = found.get(sha256) ?? find(places, sha256, size);
     found.set(sha256, file);
     const here = await file;
-    return { ...tile, open: here === null ? null : () => openRaster(here, member) };
+    return { ...tile, open: here === null ? null : () => openTile(here, member, sha256) };
   }));
+}
+
+/** Opens a raster whose errors name the loaded file, so that a region can be built without the file. */
+async function openTile(path: string, member: string, sha256: string): Promise<Raster> {
+  const naming = (error: unknown): never => {
+    throw fileError(error, path)?.knowing({ files: [{ name: basename(path), sha256 }] }) ?? error;
+  };
+  const raster = await openRaster(path, member).catch(naming);
+  return { grid: raster.grid, readBlock: (column, row) => raster.readBlock(column, row).catch(naming), close: () => raster.close() };
 }
 
 /** @returns the first path at which these bytes are; null: they are at none */

@@ -3,6 +3,7 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { plainReference } from '../contract/regions.ts';
 import { parseInclude, SECTION_NAMES } from '../contract/sections.ts';
+import { vintageText } from '../contract/vintage.ts';
 import { one } from '../db/index.ts';
 import { MappaleError } from '../errors.ts';
 import { explain, type Explanation } from '../operate/explain.ts';
@@ -45,15 +46,25 @@ export function explainCommand(): Command {
     });
 }
 
-function describe({ fid, section, not_applicable: notApplicable, rules, rows, reproduced, evidence }: Explanation): string {
+/** Why a section of a record is empty, by its coverage. */
+const EMPTY: Readonly<Record<string, string>> = {
+  mapped: 'the loaded files cover this place, and nothing is here',
+  not_mapped: 'the loaded files do not cover this place',
+  not_loaded: 'no release is loaded',
+};
+
+function describe({ fid, section, not_applicable: notApplicable, rules, rows, reproduced, empty, coverage, evidence }: Explanation): string {
   if (notApplicable !== null) return `parcel ${fid}, ${section}: ${notApplicable}`;
-  const given = rows.length === 0
-    ? 'the rule gives nothing for this parcel'
-    : `the rule gives ${rows.length === 1 ? 'one row' : `${rows.length} rows`}, ${reproduced ? 'the same as is published' : 'NOT what is published: refresh the region'}`;
+  const count = rows.length === 1 ? 'one row' : `${rows.length === 0 ? 'no' : rows.length} rows`;
+  const outcome = reproduced ? 'the same as is published' : 'NOT what is published: refresh the region';
+  const why = coverage === null ? '' : `: ${EMPTY[coverage] ?? coverage}`;
+  const given = empty
+    ? `the record has nothing of ${section}${why}${reproduced ? '' : `; the rule gives ${count}, ${outcome}`}`
+    : rows.length === 0 && reproduced ? 'the rule gives nothing for this parcel' : `the rule gives ${count}, ${outcome}`;
   return [`parcel ${fid}, ${section}, by ${rules.join(', ')}`, given, ...evidence.flatMap((found) => {
     const measure = found.measure === null ? '' : `, ${Number(found.measure.toPrecision(6))} ${found.unit ?? ''}`;
     const place = `${basename(found.file)}${found.member === '' ? '' : `!${found.member}`}:${found.position}`;
-    return ['', `${found.field}: ${found.value ?? 'nothing'}${measure}`, `  ${found.rule}`, `  ${found.source} ${found.vintage}, ${place}, sha256 ${found.sha256.slice(0, 16)}…`];
+    return ['', `${found.field}: ${found.value ?? 'nothing'}${measure}`, `  ${found.rule}`, `  ${found.source} ${vintageText(found.vintage)}, ${place}, sha256 ${found.sha256.slice(0, 16)}…`];
   })].join('\n');
 }
 

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import { EXIT } from '../errors.ts';
 import { duration } from '../progress.ts';
 import { unitName, type Region } from '../contract/regions.ts';
+import { vintageText } from '../contract/vintage.ts';
 import { staleOf } from '../plan/plan.ts';
 import { gib, type Price } from '../plan/price.ts';
 import { outlook, type Outlook } from '../run/refresh.ts';
@@ -25,7 +26,7 @@ function toJson({ plan, survey, price }: Outlook): Record<string, unknown> {
   return {
     load: plan.loads.map(({ located, why }) => {
       const { source, vintage, region, files } = located;
-      return { source: source.id, vintage, region, files: files.map(({ path }) => path), why };
+      return { source: source.id, vintage: vintageText(vintage), region, files: files.map(({ path }) => path), why };
     }),
     build: plan.builds.map(({ unit, products, missing }) => ({ unit, stale: staleOf(products), missing })),
     unused: plan.unused,
@@ -41,7 +42,7 @@ function toJson({ plan, survey, price }: Outlook): Record<string, unknown> {
 function describe({ plan, survey }: Outlook): string {
   const lines: string[] = [];
   for (const { located: { source, vintage, region, files }, why } of plan.loads) {
-    lines.push(`load  ${source.id} ${vintage}${region === null ? '' : ` ${unitName(region)}`} (${files.length} file${files.length === 1 ? '' : 's'}): ${why}`);
+    lines.push(`load  ${source.id} ${vintageText(vintage)}${region === null ? '' : ` ${unitName(region)}`} (${files.length} file${files.length === 1 ? '' : 's'}): ${why}`);
   }
   for (const { unit, products, missing } of plan.builds) {
     for (const { relation, why } of staleOf(products)) lines.push(`build ${unitName(unit)} ${relation}: ${why}`);

@@ -8,6 +8,7 @@ import type {
   CoverageState, Distribution, Moment, Outline, Publication, RegionReport, ReportedFile, ReportedLicense, ReportedRejects, ReportedRelease, SectionCoverage,
 } from '../operate/region-report.ts';
 import { duration, group } from '../progress.ts';
+import { vintageText } from '../contract/vintage.ts';
 import { coverageMap, groundOf, mapKey, mapName, MAP_STYLE, STATE_WORDS } from './coverage-map.ts';
 import { html, htmlPage, htmlTable, type Filling, type Html } from './html.ts';
 
@@ -66,7 +67,7 @@ function published({ region, publications, held, releases }: RegionReport): Html
 A refresh leaves the region as it is.</p>`;
   const header = ['source', 'vintage', 'file', 'dated', 'bytes', 'sha256, its beginning', 'data folders'];
   const files = releases.flatMap(({ source, files: all }) => all.map((file): Filling[] => [
-    source, file.vintage, file.name, file.dated ?? '', file.bytes, html`<code>${file.sha256.slice(0, 16)}</code>`, place(file),
+    source, vintageText(file.vintage), file.name, file.dated ?? '', file.bytes, html`<code>${file.sha256.slice(0, 16)}</code>`, place(file),
   ]));
   return html`<dl>${publications.map(told)}</dl>${hold}
 ${htmlTable(`${group(files.length)} files in force, of ${group(releases.length)} releases`, header, files)}`;
@@ -86,7 +87,7 @@ of members, rejects and duplicates. ${wrong.length === 0
 ${htmlTable('Records of each release', ['source', 'vintage', 'records', 'rows', 'rejects', 'duplicates', 'sum'], [
   ...releases.map((release): Filling[] => {
     const { source, vintage, records, rows, rejects: refused, duplicates } = release;
-    return [source, vintage, records, rows, refused, duplicates, sumOf(release)];
+    return [source, vintageText(vintage), records, rows, refused, duplicates, sumOf(release)];
   }),
   [html`<strong>all</strong>`, '', total('records'), total('rows'), total('rejects'), total('duplicates'), ''],
 ])}`;
@@ -183,7 +184,7 @@ function spot({ file, member, position }: { readonly file: string; readonly memb
 
 function checks({ checks: { all }, publications, releases }: RegionReport): Html {
   const accepted = publications.filter(({ state, reason }) => state === 'current' && reason !== null);
-  const warned = releases.flatMap(({ source, vintage, warnings }) => (warnings ?? []).map((warning) => [`${source} ${vintage}`, warning.expects, warning.rows]));
+  const warned = releases.flatMap(({ source, vintage, warnings }) => (warnings ?? []).map((warning) => [`${source} ${vintageText(vintage)}`, warning.expects, warning.rows]));
   const answer = ({ asked, rows }: (typeof all)[number]): Html => {
     if (rows > 0) return html`<strong>${group(rows)} rows say otherwise</strong>`;
     if (asked === null) return html`<span class="soft">not noted when this was published</span>`;
@@ -209,7 +210,7 @@ function timeAndSize({ steps, releases, tables }: RegionReport): Html {
   const bytes = tables.reduce((sum, table) => sum + (table.bytes ?? 0), 0);
   return html`${htmlTable('Steps of the run that published this', ['step', 'of', 'time'], steps.map(({ step, subject, seconds }) => [step, subject, time(seconds)]))}
 ${htmlTable('Reading the releases, whenever that was', ['source', 'vintage', 'time', 'bytes of files'], releases.map(({ source, vintage, seconds, files }) => [
-  source, vintage, time(seconds), files.reduce((sum, file) => sum + file.bytes, 0),
+  source, vintageText(vintage), time(seconds), files.reduce((sum, file) => sum + file.bytes, 0),
 ]))}
 ${htmlTable(`Tables, ${group(bytes)} bytes with their indexes`, ['table', 'rows', 'rows before', 'bytes', 'made in'], tables.map(({ relation, rows, rows_before: before, bytes: size, seconds, stands }) => [
   html`<code>${relation}</code>`, rows, before, size, stands ? 'stood' : time(seconds),
@@ -246,7 +247,7 @@ ${htmlTable('What covers the comune', ['section', 'state', 'rows', 'parcels aske
 ]))}</section>
 <section><h2>Files that speak for it</h2>
 ${htmlTable('Files in force; of several of one layer the newest that names the comune decides', ['source', 'vintage', 'file', 'dated', 'names it', 'layers'], passport.files.map((file) => [
-  file.source, file.vintage, file.file, file.dated ?? '', file.names_comune ? 'yes' : 'does not tell comuni apart', file.layers.join(', '),
+  file.source, vintageText(file.vintage), file.file, file.dated ?? '', file.names_comune ? 'yes' : 'does not tell comuni apart', file.layers.join(', '),
 ]))}</section>
 <section><h2>Figures beside the province's</h2>
 ${passport.figures.map(figuresOfTable)}</section>

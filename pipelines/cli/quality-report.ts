@@ -11,6 +11,7 @@ import { mustBePlace, writeBeside } from '../formats/write-beside.ts';
 import { readOutlines, readRegionReport, type RegionReport } from '../operate/region-report.ts';
 import { group } from '../progress.ts';
 import type { Context } from '../run/context.ts';
+import { vintageText } from '../contract/vintage.ts';
 import { command, look, parseRegion } from './command.ts';
 import { comunePage, regionPage, worthSaying, type Passport } from './quality-pages.ts';
 
@@ -104,7 +105,7 @@ function describe({ region, publications, releases, rejects, coverage, tables }:
     `${region.name}: publication ${now?.publication ?? ''} of ${now?.published_at ?? ''}: ${group(tables.length)} tables of ${group(releases.length)} releases`,
     wrong.length === 0
       ? 'records = rows + rejects + duplicates in every release'
-      : `records are NOT rows + rejects + duplicates in ${wrong.map(({ source, vintage }) => `${source} ${vintage}`).join(', ')}`,
+      : `records are NOT rows + rejects + duplicates in ${wrong.map(({ source, vintage }) => `${source} ${vintageText(vintage)}`).join(', ')}`,
     `${group(rejects.reduce((sum, { records }) => sum + records, 0))} records refused, for ${group(rejects.length)} reasons`,
     ...[...unusual].map(([said, comuni]) => `${said} in ${group(comuni)} of ${group(coverage.length)} comuni`),
   ];

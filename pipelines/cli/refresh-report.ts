@@ -1,5 +1,7 @@
 /** What a refresh did, or would do, in words. */
 import { duration, group } from '../progress.ts';
+import { vintageText } from '../contract/vintage.ts';
+import type { LeftOut, NotedLeftOut } from '../run/left-out.ts';
 import type { RefreshReport } from '../run/refresh.ts';
 import { textTable } from '../text-table.ts';
 import { describeUnknown } from './command.ts';
@@ -22,7 +24,7 @@ export function describe(report: RefreshReport): string {
   }
   for (const held of report.held) lines.push(held);
   if (report.estimate !== null) lines.push(`took ${duration(report.seconds)}, estimated ${duration(report.estimate.seconds)}`);
-  lines.push(...describeFiles(report));
+  lines.push(...describeFiles(report), ...describeLeftOut(report.leftOut));
   for (const failure of report.failures) lines.push(failure.report());
   return lines.join('\n');
 }
@@ -30,16 +32,45 @@ export function describe(report: RefreshReport): string {
 /** Files of a refresh that nothing is made from, and those in force that are not there any more: each with the reason. */
 export function describeFiles({ unused, left, survey }: Pick<RefreshReport, 'unused' | 'left' | 'survey'>): string[] {
   return [
-    ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintage}); npx mappale forget FILE takes it out of force`),
+    ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintageText(vintage)}); npx mappale forget FILE takes it out of force`),
     ...unused.map(({ path, source, reason }) => `not used: ${path} (${source}): ${reason}`),
     ...survey.aside.map(({ path, source, reason }) => `left aside: ${path} (${source}): ${reason}`),
     ...describeUnknown(survey.unknown),
   ];
 }
 
+/** Files that could not be used, and the sections of each region that they touch. */
+export function describeLeftOut(all: readonly (LeftOut | NotedLeftOut)[]): string[] {
+  // Files for which GDAL is missing share one reason, which is printed once.
+  const codeOf = ({ failure }: LeftOut | NotedLeftOut): string => ('error' in failure ? failure.error : failure.code);
+  const missing = all.filter((each) => codeOf(each) === 'GDAL_MISSING');
+  const named = all.filter((each) => !missing.includes(each)).flatMap((each) => [
+    `left out: ${each.files.join(', ')} (${each.source}${each.vintage === null ? '' : ` ${vintageText(each.vintage)}`}): ${each.failure.message} [${codeOf(each)}]`,
+    ...describeSections([each]),
+  ]);
+  if (missing.length === 0) return named;
+  const count = missing.flatMap(({ files }) => files).length;
+  const line = `left out, because GDAL is not installed: ${count === 1 ? '1 file' : `${group(count)} files`} [GDAL_MISSING]`;
+  return [line, ...describeSections(missing), ...named];
+}
+
+function describeSections(all: readonly (LeftOut | NotedLeftOut)[]): string[] {
+  const units = [...new Map(all.flatMap(({ regions }) => regions.map(({ unit, name }) => [unit, name] as const)))];
+  return units.flatMap(([unit, name]) => {
+    const touched = all.flatMap(({ source, regions }) => regions.filter((each) => each.unit === unit).flatMap(({ sections }) => (
+      sections.map((section) => ({ source, ...section }))
+    )));
+    const parts = [...new Set(touched.map(({ source, section, state, vintages }) => {
+      if (state === 'not_loaded') return `${section} is not loaded`;
+      return state === 'kept' ? `${section} uses ${source} ${vintages.map(vintageText).join(', ')}` : `${section} is without ${source}`;
+    }))];
+    return parts.length === 0 ? [] : [`  ${name}: ${parts.join('; ')}`];
+  });
+}
+
 /** A source's releases as a line of the table. */
 function sumOf(source: string, loaded: RefreshReport['loaded']): (string | number)[] {
-  const vintages = [...new Set(loaded.map(({ vintage }) => vintage))].sort();
+  const vintages = [...new Set(loaded.map(({ vintage }) => vintage))].sort().map(vintageText);
   const [first = ''] = vintages;
   const sum = (of: 'records' | 'rows' | 'rejects' | 'duplicates' | 'seconds'): number => loaded.reduce((total, release) => total + release[of], 0);
   return [

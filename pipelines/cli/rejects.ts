@@ -3,6 +3,7 @@ import { chooseSources } from '../contract/registry.ts';
 import { withContext, type Context } from '../run/context.ts';
 import { retry, type RetryOutcome } from '../operate/retry.ts';
 import { textTable } from '../text-table.ts';
+import { vintageText } from '../contract/vintage.ts';
 import { command, parseCount, print } from './command.ts';
 
 export function rejectsCommand(): Command {
@@ -32,7 +33,7 @@ export function rejectsCommand(): Command {
         );
         const list = await listRejects(context, options);
         print(options.json, { summary, rejects: list }, () => summary.length === 0 ? 'no record was refused' : [
-          textTable(summary.map((row) => [row.source, row.vintage, row.code, row.records]), ['source', 'vintage', 'reason', 'records']), '',
+          textTable(summary.map((row) => [row.source, vintageText(row.vintage), row.code, row.records]), ['source', 'vintage', 'reason', 'records']), '',
           ...list.map(({ file, member, position, code, message, raw }) => `${file}${member === '' ? '' : `!${member}`}:${position}  ${code}: ${message}${options.raw === true ? `\n    ${raw}` : ''}`),
         ].join('\n'));
       });
@@ -53,7 +54,7 @@ async function listRejects(context: Context, options: { source?: string; code?: 
 
 function describeRetry(outcomes: readonly RetryOutcome[]): string {
   if (outcomes.length === 0) return 'no record was refused';
-  const lines = [textTable(outcomes.map((o) => [o.source, o.vintage, o.code, o.tried, o.passed, o.untried]), ['source', 'vintage', 'reason', 'tried', 'pass now', 'need the whole file'])];
+  const lines = [textTable(outcomes.map((o) => [o.source, vintageText(o.vintage), o.code, o.tried, o.passed, o.untried]), ['source', 'vintage', 'reason', 'tried', 'pass now', 'need the whole file'])];
   if (outcomes.some(({ passed }) => passed > 0)) lines.push('', 'Their releases are read again by the next load-region or refresh, which publishes them whole.');
   return lines.join('\n');
 }

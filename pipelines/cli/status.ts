@@ -8,8 +8,11 @@ import { statementsOf } from '../db/statements.ts';
 import { describeHold, holds } from '../ledger/hold.ts';
 import { Inventory } from '../ledger/inventory.ts';
 import { deadRuns } from '../ledger/ledger.ts';
+import { vintageText } from '../contract/vintage.ts';
+import { leftOutByRegion } from '../run/left-out.ts';
 import { textTable } from '../text-table.ts';
 import { command, look } from './command.ts';
+import { describeLeftOut } from './refresh-report.ts';
 
 export function statusCommand(): Command {
   return command('status', 'What is published, from which releases, and how the last runs ended.', ['mappale status', 'mappale status --json'])
@@ -51,6 +54,7 @@ export async function readStatus({ database, sources }: Context) {
   );
   const inventory = await Inventory.read(database, sources);
   const dead = await deadRuns(database);
+  const leftOut = await leftOutByRegion(database);
   const units = [0, ...published.map(({ unit }) => unit).filter((unit) => unit > 0)];
   return {
     database: database.label,
@@ -63,6 +67,12 @@ export async function readStatus({ database, sources }: Context) {
       ...region,
       name: unitName(region.unit),
       parcels: region.tables['core.parcel'] ?? 0,
+      /** Files that the last refresh of the region could not use, with the sections that they touch. */
+      left_out: (leftOut.get(region.unit) ?? []).flatMap((each) => {
+        const sections = each.regions.find(({ unit }) => unit === region.unit)?.sections;
+        const { source, vintage, files, failure: { error, message } } = each;
+        return sections === undefined ? [] : [{ source, vintage, files, error, message, sections }];
+      }),
       /** Sources whose layers the sections could use and that were not loaded. */
       not_loaded: region.unit === 0 ? [] : sources.filter(({ id, manifest }) => manifest.reference !== true && !used.includes(id)).map(({ id }) => id),
     })),
@@ -91,20 +101,22 @@ async function unreadParcels(database: Database): Promise<{ readonly section: st
 function describe({ database, regions, held, left, unread, releases, runs }: Status): string {
   const lines = [`database: ${database}`];
   if (regions.length === 0) lines.push('nothing is published yet; try: npx mappale load-region');
-  for (const { name, publication, published_at, tables, reason, accepted, not_loaded } of regions) {
+  for (const { name, publication, published_at, tables, reason, accepted, unit, left_out, not_loaded } of regions) {
     const rows = Object.entries(tables).sort(([a], [b]) => (a < b ? -1 : 1)).map(([table, count]) => [`  ${table}`, count]);
     lines.push('', `${name}: publication ${publication} of ${published_at}`, textTable(rows, ['  table', 'rows']));
     const by = accepted === null ? '' : ` by ${accepted.who}, although ${accepted.figures.length} figures were refused`;
     if (reason !== null) lines.push(`  accepted${by}: ${reason}`);
     if (not_loaded.length > 0) lines.push(`  not loaded: ${not_loaded.join(', ')}`);
+    const noted = left_out.map(({ error, message, sections, ...each }) => ({ ...each, failure: { error, message }, regions: [{ unit, name, sections }] }));
+    lines.push(...describeLeftOut(noted).map((line) => `  ${line}`));
   }
   for (const hold of held) lines.push('', `${unitName(hold.unit)}: ${describeHold(hold)} (npx mappale unpin ${unitSlug(hold.unit)})`);
-  if (left.length > 0) lines.push('', ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintage})`));
+  if (left.length > 0) lines.push('', ...left.map(({ name, source, vintage }) => `in force, not in the data folders any more: ${name} (${source} ${vintageText(vintage)})`));
   for (const { section, unit, parcels } of unread) {
     lines.push('', `${unitName(unit)}: ${parcels} parcels without ${section}: the raster had left the data folders before they came; put it back and refresh`);
   }
   if (releases.length > 0) {
-    lines.push('', textTable(releases.map((r) => [r.source, r.vintage, r.region === null ? '' : unitName(r.region), r.state, r.records, r.rows, r.rejects, r.duplicates]),
+    lines.push('', textTable(releases.map((r) => [r.source, vintageText(r.vintage), r.region === null ? '' : unitName(r.region), r.state, r.records, r.rows, r.rejects, r.duplicates]),
       ['source', 'vintage', 'region', 'state', 'records', 'rows', 'rejects', 'duplicates']));
   }
   if (runs.length > 0) {

@@ -6,6 +6,7 @@ import { loadSources } from '../contract/registry.ts';
 import { mustExist, validate, type FileVerdict, type Finding } from '../operate/validate.ts';
 import { command, describeUnknown, parseCount } from './command.ts';
 import { retyped, withOption } from '../typed.ts';
+import { vintageText } from '../contract/vintage.ts';
 
 const FORMATS = ['text', 'json', 'junit', 'github'] as const;
 type Format = (typeof FORMATS)[number];
@@ -47,7 +48,7 @@ function describe(verdict: FileVerdict): string {
   if (ok && aside !== undefined) return `aside ${path} (${source ?? ''}): ${aside.message}`;
   const head = source === null || aside !== undefined
     ? `FAIL  ${path}${source === null ? '' : ` (${source})`}`
-    : `${ok ? 'ok   ' : 'FAIL '} ${path} (${source}${role === null ? '' : ` ${role} ${vintage ?? ''}`}): `
+    : `${ok ? 'ok   ' : 'FAIL '} ${path} (${source}${role === null ? '' : ` ${role} ${vintageText(vintage ?? '')}`}): `
       + `${records || rows + rejects} records = ${rows} rows + ${rejects} rejects + ${duplicates} duplicates${verdict.sampled ? ', first records only' : ''}`;
   return [head, ...verdict.findings.flatMap((finding) => [
     `      ${finding.level === 'error' ? 'error' : 'warning'}: ${finding.message} [${finding.code}]`,

@@ -44,5 +44,15 @@ export function epsgOfWkt(wkt: string): number | null {
   return CRS_BY_NAME[name.toLowerCase().replace(/[^a-z0-9]/g, '')] ?? null;
 }
 
+/**
+ * EPSG number of a CRS by its name as GeoJSON and OGC services write it: `urn:ogc:def:crs:EPSG::3035`, `urn:ogc:def:crs:OGC:1.3:CRS84`, `EPSG:3035`,
+ * `http://www.opengis.net/def/crs/EPSG/0/3035`. @returns null when it is not known
+ */
+export function epsgOfName(name: string): number | null {
+  const code = /(?:^|[:/])EPSG(?:[:/][\d.]*)?[:/](\d+)$/i.exec(name.trim())?.[1];
+  if (code !== undefined) return SAME_IN_XY[Number(code)] ?? Number(code);
+  return /(?:^|[:/])CRS:?84$/i.test(name.trim()) ? 4326 : null;
+}
+
 /** RDN2008 (N-E) codes and their (E-N) twins; geographic 3D codes and their 2D ones, because only XY is kept. */
 const SAME_IN_XY: Readonly<Record<number, number>> = { 4979: 4326, 4937: 4258, 6705: 6706, 6707: 7791, 6708: 7792, 6709: 7793, 6875: 7794, 6876: 7795 };

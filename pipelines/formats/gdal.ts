@@ -22,6 +22,8 @@ export interface GdalLayer {
   readonly featureCount: number;
   /** WKT of the CRS; null when the file states none. */
   readonly wkt: string | null;
+  /** EPSG number where the file states it without WKT; null: it states another name. */
+  readonly epsg?: number | null;
 }
 
 export interface GdalFeature {
@@ -79,12 +81,12 @@ export async function loadGdal(load: () => Promise<{ readonly default: unknown }
   try {
     gdal = (await load()).default as Gdal;
   } catch (error) {
-    throw new MappaleError('vector files cannot be read on this machine', {
+    throw new MappaleError('this needs GDAL, which is not installed', {
       code: 'GDAL_MISSING',
       kind: 'usage',
       detail: `expected the optional package gdal-async, found: ${(error instanceof Error ? error.message : String(error)).replace(/\n.*/s, '')}`,
       hint: 'Install it: make setup does so, and says what it lacks; by hand it is `npm install --include=optional gdal-async`, and where no binary is offered for this '
-        + 'platform libgdal-dev and a C++ compiler first, with `--build-from-source --shared_gdal`. All other files are read without it.',
+        + 'platform libgdal-dev and a C++ compiler first, with `--build-from-source --shared_gdal`. GeoJSON, and all files that are no maps, are read without it.',
       mend: 'make setup',
       cause: error,
     });

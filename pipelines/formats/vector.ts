@@ -1,5 +1,6 @@
 /**
- * Vector files — shapefile, GeoPackage, GeoJSON, KML, File Geodatabase — feature by feature, through GDAL in a thread of its own (`gdal.ts`).
+ * Vector files — shapefile, GeoPackage, GeoJSON, KML, File Geodatabase — feature by feature, through GDAL in a thread of its own (`gdal.ts`);
+ * GeoJSON without it (`geojson.ts`).
  *
  * GDAL reads what it can of a damaged file and says so on stderr at most: a truncated .dbf ends the layer early, a truncated .shp gives
  * features without geometry (GDAL 3.6, observed). So the headers are checked here against the sizes first, the number of features
@@ -13,7 +14,8 @@ import { tmpdir } from 'node:os';
 import { basename, extname, join } from 'node:path';
 import { MappaleError, inputError } from '../errors.ts';
 import { epsgOfWkt } from './crs.ts';
-import type { Answer, Call, GdalFeature, GdalLayer } from './gdal.ts';
+import type { Answer, Call, GdalBatch, GdalFeature, GdalLayer } from './gdal.ts';
+import { openGeoJson } from './geojson.ts';
 import { bytesAt, inspectShapefile, whyNoGeometry, type Shapefile } from './shapefile.ts';
 import { Threads } from './threads.ts';
 import type { ZipArchive } from './zip.ts';
@@ -44,12 +46,24 @@ export interface VectorFeature {
 const DRIVERS: Readonly<Record<string, readonly string[]>> = {
   '.shp': ['ESRI Shapefile'],
   '.gpkg': ['GPKG'],
-  '.geojson': ['GeoJSON'],
-  '.json': ['GeoJSON'],
+  '.geojson': [],
+  '.json': [],
   '.kml': ['LIBKML', 'KML'],
   '.gdb': ['OpenFileGDB'],
 };
 const SHAPEFILE_PARTS = ['.shp', '.shx', '.dbf', '.prj', '.cpg'];
+
+function isGeoJson(path: string): boolean {
+  return /\.(?:geo)?json$/i.test(path);
+}
+
+/** What reads an open file. */
+export interface VectorReader {
+  readonly layers: readonly GdalLayer[];
+  /** The next features of a layer. @param first begins with its first one. @param srid is stamped on the geometries */
+  read(index: number, srid: number, first: boolean, at: string): Promise<GdalBatch>;
+  close(): Promise<void>;
+}
 
 /** The one thread of GDAL; null until it is needed. */
 let thread: Threads<Call, unknown> | null = null;
@@ -72,7 +86,9 @@ export function gdal<Name extends Call['name']>(at: string, name: Name, ...args:
 export async function openVector(path: VectorPath): Promise<VectorDataset> {
   const label = typeof path === 'string' ? basename(path) : `${path.zip.label}!${path.entry}`;
   // Before anything is unpacked.
-  await gdal(label, 'version');
+  if (!isGeoJson(typeof path === 'string' ? path : path.entry)) await gdal(label, 'version').catch((error: unknown) => {
+    throw unreadable(label, error);
+  });
   if (typeof path === 'string') return openFile(path, label, null);
   const folder = await mkdtemp(join(tmpdir(), 'mappale-vector-'));
   try {
@@ -95,10 +111,20 @@ async function openFile(path: string, label: string, folder: string | null): Pro
   const shapefile = extension === '.shp' ? await inspectShapefile(path, label) : null;
   if (extension === '.gpkg') await inspectGeoPackage(path, label);
   try {
-    return new VectorDataset(await gdal(label, 'open', path, drivers, shapefile?.encoding ?? null), shapefile, label, folder);
+    const reader = isGeoJson(path) ? await openGeoJson(path, label) : await openWithGdal(path, label, drivers, shapefile?.encoding ?? null);
+    return new VectorDataset(reader, shapefile, label, folder);
   } catch (error) {
     throw unreadable(label, error);
   }
+}
+
+async function openWithGdal(path: string, label: string, drivers: readonly string[], encoding: string | null): Promise<VectorReader> {
+  const { dataset, layers } = await gdal(label, 'open', path, drivers, encoding);
+  return {
+    layers,
+    read: (index, srid, first, at) => gdal(at, 'read', dataset, index, srid, first),
+    close: () => gdal(label, 'close', dataset),
+  };
 }
 
 async function unpack(zip: ZipArchive, entry: string, folder: string): Promise<string> {
@@ -177,8 +203,9 @@ export class VectorLayer {
   /** How errors name it. */
   readonly at: string;
   readonly #wkt: string | null;
+  readonly #epsg: number | null | undefined;
 
-  constructor({ name, spatial, fields, featureCount, wkt }: GdalLayer, shapefile: Shapefile | null, label: string) {
+  constructor({ name, spatial, fields, featureCount, wkt, epsg }: GdalLayer, shapefile: Shapefile | null, label: string) {
     this.name = name;
     this.spatial = spatial;
     this.fields = fields;
@@ -186,6 +213,7 @@ export class VectorLayer {
     this.at = `${label}, layer ${name}`;
     // An absent .prj is told from an unknown CRS; GDAL would guess neither.
     this.#wkt = shapefile === null ? wkt : shapefile.wkt;
+    this.#epsg = epsg;
   }
 
   /**
@@ -194,6 +222,7 @@ export class VectorLayer {
    */
   get srid(): number {
     if (!this.spatial) return 0;
+    if (typeof this.#epsg === 'number') return this.#epsg;
     const wkt = this.#wkt?.trim() ?? '';
     if (wkt === '') {
       throw inputError('CRS of the layer is not said', {
@@ -205,15 +234,14 @@ export class VectorLayer {
     if (srid !== null) return srid;
     throw inputError('CRS of the layer is not known', {
       code: 'CRS_UNKNOWN', at: this.at, detail: `expected an EPSG code or a known name, found ${wkt.slice(0, 80)}`,
-      hint: 'Reproject the file to EPSG:4326, 3035 or 32632 with ogr2ogr, or add the name to CRS_BY_NAME.',
+      hint: 'Convert the file to EPSG:4326, 3035 or 32632 with ogr2ogr, or report the name of its CRS.',
     });
   }
 }
 
 /** An open vector file. Close it. */
 export class VectorDataset {
-  /** Its number in the thread. */
-  readonly #number: number;
+  readonly #reader: VectorReader;
   readonly #shapefile: Shapefile | null;
   /** What was unpacked for it. */
   readonly #folder: string | null;
@@ -224,13 +252,13 @@ export class VectorDataset {
   readonly encoding: string | null;
   readonly layers: readonly VectorLayer[];
 
-  constructor({ dataset, layers }: Answer<'open'>, shapefile: Shapefile | null, label: string, folder: string | null) {
-    this.#number = dataset;
+  constructor(reader: VectorReader, shapefile: Shapefile | null, label: string, folder: string | null) {
+    this.#reader = reader;
     this.#shapefile = shapefile;
     this.#folder = folder;
     this.label = label;
     this.encoding = shapefile?.encoding ?? null;
-    this.layers = layers.map((layer) => new VectorLayer(layer, shapefile, label));
+    this.layers = reader.layers.map((layer) => new VectorLayer(layer, shapefile, label));
   }
 
   /** The layer of that name, or the only spatial one. @throws input error `LAYER_MISSING`. */
@@ -251,7 +279,7 @@ export class VectorDataset {
   async *features(which: string | VectorLayer): AsyncGenerator<VectorFeature> {
     const layer = this.layer(typeof which === 'string' ? which : which.name);
     const { srid, at } = layer;
-    const read = (first: boolean): Promise<Answer<'read'>> => gdal(at, 'read', this.#number, this.layers.indexOf(layer), srid, first);
+    const read = (first: boolean): Promise<GdalBatch> => this.#reader.read(this.layers.indexOf(layer), srid, first, at);
     let position = 0;
     for (let coming = read(true), ended = false; !ended;) {
       const batch = await coming.catch((error: unknown) => {
@@ -285,12 +313,17 @@ export class VectorDataset {
   async close(): Promise<void> {
     if (this.#closed) return;
     this.#closed = true;
-    await gdal(this.label, 'close', this.#number);
+    await this.#reader.close();
     if (this.#folder !== null) await rm(this.#folder, { recursive: true, force: true });
   }
 }
 
 function unreadable(at: string, error: unknown): MappaleError {
+  // To whoever reads a file, a missing GDAL is a file that cannot be read.
+  if (error instanceof MappaleError && error.code === 'GDAL_MISSING') {
+    const { message, code, detail, hint, mend } = error;
+    return inputError(message, { code, at, detail, hint, mend, cause: error });
+  }
   if (error instanceof MappaleError) return error;
   return inputError('vector file cannot be read', {
     code: 'VECTOR_UNREADABLE', at, detail: `expected a complete file, found: ${error instanceof Error ? error.message : String(error)}`,

@@ -70,3 +70,66 @@ export function toEwkb(wkb: Buffer, srid: number): Buffer {
   wkb.copy(ewkb, 9, 5);
   return ewkb;
 }
+
+/** WKB type of each simple feature of GeoJSON. */
+const GEOJSON_TYPES: Readonly<Record<string, number>> = { Point: 1, LineString: 2, Polygon: 3, MultiPoint: 4, MultiLineString: 5, MultiPolygon: 6 };
+
+/**
+ * WKB of a geometry of GeoJSON, XY: further ordinates are left out.
+ * @returns text with what is wrong where there is no such geometry
+ */
+export function geoJsonWkb(geometry: unknown): Buffer | string {
+  const { type, coordinates, geometries } = geometry as { readonly type?: unknown; readonly coordinates?: unknown; readonly geometries?: unknown };
+  if (type === 'GeometryCollection' && Array.isArray(geometries)) {
+    const parts = geometries.map(geoJsonWkb);
+    const wrong = parts.find((part) => typeof part === 'string');
+    return wrong ?? Buffer.concat([header(7, parts.length), ...parts as Buffer[]]);
+  }
+  const number = typeof type === 'string' ? GEOJSON_TYPES[type] : undefined;
+  if (number === undefined) return `expected a type of geometry, found ${JSON.stringify(type ?? null).slice(0, 60)}`;
+  try {
+    return Buffer.concat(geometryParts(number, coordinates));
+  } catch (error) {
+    if (error instanceof NotCoordinates) return error.message;
+    throw error;
+  }
+}
+
+class NotCoordinates extends Error {}
+
+function listOf(value: unknown): readonly unknown[] {
+  if (Array.isArray(value)) return value;
+  throw new NotCoordinates('expected a list of coordinates, found another value');
+}
+
+function header(type: number, count: number | null): Buffer {
+  const bytes = Buffer.alloc(count === null ? 5 : 9);
+  bytes[0] = 1;
+  bytes.writeUInt32LE(type, 1);
+  if (count !== null) bytes.writeUInt32LE(count, 5);
+  return bytes;
+}
+
+function geometryParts(type: number, coordinates: unknown): Buffer[] {
+  if (type === 1) return [header(1, null), positionsOf([coordinates])];
+  const members = listOf(coordinates);
+  // Members of a multi geometry are geometries of their own; those of a polygon are rings.
+  if (type > 3) return [header(type, members.length), ...members.flatMap((member) => geometryParts(type - 3, member))];
+  if (type === 2) return [header(2, members.length), positionsOf(members)];
+  return [header(3, members.length), ...members.flatMap((ring) => {
+    const count = Buffer.alloc(4);
+    count.writeUInt32LE(listOf(ring).length);
+    return [count, positionsOf(listOf(ring))];
+  })];
+}
+
+function positionsOf(positions: readonly unknown[]): Buffer {
+  const bytes = Buffer.allocUnsafe(positions.length * 16);
+  positions.forEach((position, index) => {
+    const [x, y] = listOf(position);
+    if (typeof x !== 'number' || typeof y !== 'number') throw new NotCoordinates('a coordinate is not a number');
+    bytes.writeDoubleLE(x, index * 16);
+    bytes.writeDoubleLE(y, index * 16 + 8);
+  });
+  return bytes;
+}

@@ -43,7 +43,7 @@ export async function locate(folders: readonly string[], sources: readonly Regis
     const source = sources.find(({ id }) => id === found?.source);
     if (found === null || source === undefined) unknown.push(file.path);
     else {
-      refuseFuture(found.recognition, file.path);
+      refuseFuture(found.recognition, file.path, source.id);
       recognised.push({ file, source, recognition: found.recognition });
     }
   }));
@@ -55,7 +55,9 @@ export async function locate(folders: readonly string[], sources: readonly Regis
       return;
     }
     const parts = [file, ...(recognition.sidecars ?? []).flatMap((name) => here.files.get(join(dirname(file.path), name)) ?? [])];
-    const sha256 = await hashParts(parts, seen);
+    const sha256 = await hashParts(parts, seen).catch((error: unknown) => {
+      throw fileError(error, file.path)?.knowing({ source: source.id }) ?? error;
+    });
     located.push({ source, file: { path: file.path, name: maskTaxCode(basename(file.path)), size: file.size, parts, sha256, recognition } });
   }));
   const byPath = (a: { path: string }, b: { path: string }): number => (a.path < b.path ? -1 : 1);
@@ -96,12 +98,12 @@ export function besides(folders: readonly string[], sources: readonly Registered
 }
 
 /** A vintage that cannot be yet would stand before every later one for ever. @throws input error `VINTAGE_FUTURE` */
-function refuseFuture({ vintage, dated, ignored }: Recognition, path: string): void {
+function refuseFuture({ vintage, dated, ignored }: Recognition, path: string, source: string): void {
   const years = [...`${vintage} ${dated ?? ''}`.matchAll(/(?<!\d)(20\d\d)(?:\d{4})?(?!\d)/g)].map((match) => Number(match[1]));
   const latest = new Date().getFullYear() + 1;
   if (ignored !== undefined || years.every((year) => year <= latest)) return;
   throw inputError('the file is of a year that is still to come', {
-    code: 'VINTAGE_FUTURE', at: basename(path), detail: `expected a vintage up to ${latest}, found ${vintage}${dated === undefined ? '' : `, dated ${dated}`}`,
+    code: 'VINTAGE_FUTURE', at: basename(path), source, detail: `expected a vintage up to ${latest}, found ${vintage}${dated === undefined ? '' : `, dated ${dated}`}`,
     hint: 'Correct the year where the file says it, in its name or inside; or set the clock of this machine.',
   });
 }
@@ -132,7 +134,9 @@ export async function recognise(
     for (const source of sources) {
       const recognition = await source.recognise(probe).catch((error: unknown) => {
         // Where the whole file is of another form, that is what is wrong with its columns.
-        throw (error instanceof MappaleError ? formFault(probe, source.id) : null) ?? error;
+        if (!(error instanceof MappaleError)) throw error;
+        // A source may open a zip before it knows that the zip is another source's. The publisher's name decides.
+        throw formFault(probe, source.id) ?? error.knowing({ source: bears(probe.name)?.id ?? source.id });
       });
       if (recognition !== null) claims.push({ source: source.id, recognition });
     }
@@ -162,12 +166,12 @@ function downloadAgain(source: string): string {
 
 /** A zip that bears a publisher's name and lacks its end. */
 function cutShort({ message, code, at, detail, cause }: MappaleError, source: string): MappaleError {
-  return inputError(message, { code, at, detail, cause, hint: 'The download was probably cut short: compare its size with the publisher\'s, or download it again.', mend: downloadAgain(source) });
+  return inputError(message, { code, at, detail, cause, source, hint: 'The download was probably cut short: compare its size with the publisher\'s, or download it again.', mend: downloadAgain(source) });
 }
 
 function sidecarMissing(name: string, source: string, part: string): MappaleError {
   return inputError('shapefile is not complete', {
-    code: 'SIDECAR_MISSING', at: name, detail: `expected a ${part} of ${source} beside it, found none`, hint: 'Give all files of the shapefile: .shp, .shx, .dbf, .prj.',
+    code: 'SIDECAR_MISSING', at: name, source, detail: `expected a ${part} of ${source} beside it, found none`, hint: 'Give all files of the shapefile: .shp, .shx, .dbf, .prj.',
   });
 }
 
@@ -183,7 +187,8 @@ const OTHER_FORMS: readonly (readonly [magic: string, what: string, hint: string
 /** What the whole file is instead of the text or the zip that its publisher gives, as far as its first bytes tell; null: that is not what is wrong. */
 function formFault({ name, size, head, entries, siblings }: Probe, source: string): MappaleError | null {
   if (entries !== null || size === 0) return null;
-  const stop = (message: string, code: string, found: string, hint: string): MappaleError => inputError(message, { code, at: name, detail: `expected a file of ${source}, found ${found}`, hint });
+  const stop = (message: string, code: string, found: string, hint: string): MappaleError =>
+    inputError(message, { code, at: name, source, detail: `expected a file of ${source}, found ${found}`, hint });
   const again = 'Use the file as downloaded; a program that saves it again may change it.';
   const bytes = head.toString('hex', 0, 8);
   if (size <= 4 && /^(?:efbbbf|fffe|feff)/.test(bytes)) return stop('the file is empty', 'FILE_EMPTY', 'a byte order mark and nothing else', 'Download it again and compare its size with the publisher\'s.');
@@ -202,7 +207,7 @@ async function notWhatItsNameSays(probe: Probe, source: string): Promise<Mappale
   const { name, size, head, entries } = probe;
   const again = 'Compare its size with the publisher\'s, and download it again.';
   const stop = (message: string, code: string, found: string, hint: string): MappaleError =>
-    inputError(message, { code, at: name, detail: `expected a file of ${source}, found ${found}`, hint, mend: downloadAgain(source) });
+    inputError(message, { code, at: name, source, detail: `expected a file of ${source}, found ${found}`, hint, mend: downloadAgain(source) });
   if (size === 0) return stop('the file is empty', 'FILE_EMPTY', 'no byte', again);
   if (isPage(head)) {
     const title = titleOf(head);
@@ -217,7 +222,7 @@ async function notWhatItsNameSays(probe: Probe, source: string): Promise<Mappale
     return stop('the zip does not hold what its name says', 'ZIP_CONTENT', paths.length === 0 ? 'an empty zip' : named(paths), hint);
   }
   if (/\.(?:zip|kmz|xlsx)$/i.test(name)) return stop('the file is not a zip', 'ZIP_UNREADABLE', isText(head) ? `the first line ${JSON.stringify(firstLine(head))}` : `first bytes ${head.toString('hex', 0, 8)}`, again);
-  return stop('the file is not what its name says', 'FILE_CHANGED', `the first line ${JSON.stringify(firstLine(head))}`, `Compare it with the files in sources/${source}/fixture; a new layout is a new edition in its schema.ts.`);
+  return stop('the file is not what its name says', 'FILE_CHANGED', `the first line ${JSON.stringify(firstLine(head))}`, 'Download it again. If it is the same then, remove it from the folder, or report it.');
 }
 
 /** The first five names, and how many more there are. */

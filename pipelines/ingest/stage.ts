@@ -69,7 +69,9 @@ export async function stage(database: Database, located: Located, fingerprint: s
   try {
     for (const file of located.files) {
       await sink.openFile(file);
-      await readFile(source, file, sink);
+      await readFile(source, file, sink).catch((error: unknown) => {
+        throw error instanceof MappaleError ? error.knowing({ files: [file] }) : error;
+      });
     }
     return { located, releaseId, schema, reused: await sink.finish() };
   } catch (error) {

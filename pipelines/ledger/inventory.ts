@@ -9,8 +9,15 @@ import { loadedFiles, releases as readReleases, type Release } from './ledger.ts
 
 /** A region is published when it has parcels or addresses. */
 export const PUBLISHABLE: readonly Relation[] = [...PARCEL_LAYERS, 'layer.accesso'];
-/** The list of comuni. */
-const COMUNI: Relation = 'layer.comune_code';
+/** The list of comuni: Italy is published when there is one. */
+export const COMUNI: Relation = 'layer.comune_code';
+/** Layers that a region is not published without, once their files are in the data folder. A release of any other source may be left out. */
+const FOUNDATION: readonly Relation[] = [...PUBLISHABLE, COMUNI];
+
+/** Whether a region stays unpublished, or as it is published, when a file of this source cannot be read. */
+export function mayWithhold({ layer }: Pick<RegisteredSource, 'layer'>): boolean {
+  return layer.writes.some((relation) => FOUNDATION.includes(relation));
+}
 
 const NONE: Force = { files: [], ties: [], elsewhere: [], fewer: [] };
 
@@ -38,6 +45,11 @@ export class Inventory {
   /** The same, as it would be with other files: loaded ones that came or left, and ones that are still to be loaded. */
   with(files: readonly LoadedFile[], releases: readonly Release[] = []): Inventory {
     return new Inventory(files, [...this.releases.values(), ...releases], this.register, this.#sources);
+  }
+
+  /** The same, as it would be if these files had not been loaded. */
+  without(fileIds: ReadonlySet<number>): Inventory {
+    return this.with(this.files.filter(({ fileId }) => !fileIds.has(fileId)));
   }
 
   /** @param unit region code, or 0 for Italy */

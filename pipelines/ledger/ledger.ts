@@ -172,7 +172,7 @@ export interface Run {
 
 /**
  * Runs a command that writes: takes its place among the writers, opens the ledger's run, closes it with its outcome.
- * @param exitCodeOf exit code of a run that ended with this result, some of which may have failed
+ * @param endingOf exit code of a run that ended with this result, some of which may have failed, and facts to keep with the run
  * @param beside others that are so, too, may work at the same time, on any host (PostgreSQL; the embedded database has one process)
  * @throws MappaleError `ALREADY_RUNNING` (exit 7), naming the other one
  */
@@ -180,7 +180,7 @@ export async function withRun<T>(
   database: Database,
   facts: { command: string; arguments: unknown; version: string; host: string },
   work: (run: Run) => Promise<T>,
-  exitCodeOf: (result: T) => number = () => EXIT.done,
+  endingOf: (result: T) => { readonly exitCode: number; readonly report: unknown } = () => ({ exitCode: EXIT.done, report: null }),
   beside = false,
 ): Promise<T> {
   return asWriter(database, beside, async (turns) => {
@@ -200,7 +200,8 @@ export async function withRun<T>(
         },
         shared: turns.shared, italy: turns.italy, region: turns.region,
       });
-      await finish('done', exitCodeOf(result), null);
+      const { exitCode, report } = endingOf(result);
+      await finish('done', exitCode, report);
       return result;
     } catch (error) {
       const known = error instanceof MappaleError ? error : null;

@@ -7,6 +7,7 @@ import { group } from '../progress.ts';
 import { firstFid } from '../contract/regions.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { tableOf, type Relation } from '../contract/sql-files.ts';
+import { vintageText } from '../contract/vintage.ts';
 import { countable, placesInForce, regionOf, type Force, type LoadedFile } from './force.ts';
 import type { Inventory } from './inventory.ts';
 import { fence, type Acceptance } from './ledger.ts';
@@ -34,8 +35,8 @@ export async function refuseTies(database: Database, sources: readonly Registere
         if (first === second) continue;
       }
       throw inputError('two files of the same age say different things', {
-        code: 'FILES_CONTRADICT', at: `${a.name}, ${b.name}`,
-        detail: `expected one of them, or the same in both, found two of ${a.sourceId} ${a.vintage}${a.dated === null ? '' : ` dated ${a.dated}`}${describePlaces(places.map(({ place }) => place))}`,
+        code: 'FILES_CONTRADICT', at: `${a.name}, ${b.name}`, files: [a, b],
+        detail: `expected one of them, or the same in both, found two of ${a.sourceId} ${vintageText(a.vintage)}${a.dated === null ? '' : ` dated ${a.dated}`}${describePlaces(places.map(({ place }) => place))}`,
         hint: 'Keep the one that should count in the data folder, and take the other out of it.',
       });
     }

@@ -3,6 +3,7 @@
  */
 import { inWorkspace, provideMembers, provideParcels, providePublished, provideRegion, rowsOf } from '../db/catalog.ts';
 import { statementsOf } from '../db/statements.ts';
+import type { Database } from '../db/index.ts';
 import type { Context } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
 import { findRegion, regionOfFid } from '../contract/regions.ts';
@@ -48,6 +49,10 @@ export interface Explanation {
   /** Rows that the rule gives now, and whether the published ones are the same. */
   readonly rows: readonly unknown[];
   readonly reproduced: boolean;
+  /** The published record has nothing of the section: null, an empty list, or a block that says that nothing is available. */
+  readonly empty: boolean;
+  /** What covers the place, where the record says it for the section as a whole. */
+  readonly coverage: string | null;
   readonly evidence: readonly Evidence[];
 }
 
@@ -72,11 +77,12 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
     const relation = tableOfSection(section);
     const standing = published.get(relation);
     const rows = standing === undefined ? [] : await rowsOf(database, schemaOf(relation), standing.partition, fid);
-    return { fid, section, not_applicable: unfit, rules: [], rows: [], reproduced: rows.length === 0, evidence: [] };
+    return { fid, section, not_applicable: unfit, rules: [], rows: [], reproduced: rows.length === 0, empty: true, coverage: 'not_applicable', evidence: [] };
   }
   // The parcel itself is published as it was read: its rule is the fid register, which an explanation must not touch.
   const isBasic = file.reruns.includes('core.parcel');
   const inventory = await Inventory.read(database, sources);
+  const { empty, coverage } = await answerOf(database, fid, section);
   const reads = new Set([...rules, file].flatMap((each) => each.reads));
   for (const relation of ['core.parcel', 'core.parcel_register', ...(isBasic ? [] : file.reruns)] as const) reads.delete(relation);
   // Tables of this connection alone, in a transaction that is never committed: of an explanation nothing stays.
@@ -105,9 +111,8 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
       const standing = published.get(relation);
       const before = standing === undefined ? [] : await rowsOf(session, schemaOf(relation), standing.partition, fid);
       const evidence = await session.query<Evidence & Record<string, unknown>>(statementsOf('operate')('evidence'), [fid]);
-      return {
-        fid, section, not_applicable: null, rules: rules.map((rule) => rule.file), rows, reproduced: JSON.stringify(rows) === JSON.stringify(before), evidence,
-      };
+      const reproduced = JSON.stringify(rows) === JSON.stringify(before);
+      return { fid, section, not_applicable: null, rules: rules.map((rule) => rule.file), rows, reproduced, empty, coverage, evidence };
     } finally {
       await session.query('rollback');
     }
@@ -120,4 +125,14 @@ async function notApplicable(session: Session, partition: string, fid: number, s
   const [parcel] = (await rowsOf(session, 'core', partition, fid)) as readonly { readonly kind: string }[];
   if (parcel === undefined || kinds.includes(parcel.kind)) return null;
   return `this section is made for ${kinds.join(' and ')} parcels only; this parcel is ${parcel.kind}`;
+}
+
+/** How the published record answers a section. */
+async function answerOf(database: Database, fid: number, section: string): Promise<Pick<Explanation, 'empty' | 'coverage'>> {
+  type Answer = Readonly<Record<string, unknown>> & { readonly meta: { readonly coverage?: Readonly<Record<string, string>> } };
+  const [row] = await database.query<{ record: Answer | null }>('select api.parcel($1, $2) as record', [fid, [section]]);
+  const block = row?.record?.[section] ?? null;
+  const isUnavailable = block !== null && (block as { available?: unknown }).available === false;
+  const empty = row?.record != null && section !== 'basic' && (block === null || (Array.isArray(block) && block.length === 0) || isUnavailable);
+  return { empty, coverage: row?.record?.meta.coverage?.[section] ?? null };
 }

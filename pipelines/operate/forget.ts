@@ -6,6 +6,7 @@ import { MappaleError } from '../errors.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 import { withRun, type Acceptance } from '../ledger/ledger.ts';
 import { refresh, type RefreshReport } from '../run/refresh.ts';
+import { vintageText } from '../contract/vintage.ts';
 
 export interface Forgotten {
   readonly files: readonly { readonly name: string; readonly source: string; readonly vintage: string; readonly sha256: string }[];
@@ -34,7 +35,7 @@ export async function forget(context: Context, file: string, undo: boolean, reas
   const digests = [...new Set(matches.map(({ sha256 }) => sha256))];
   if (digests.length > 1) {
     throw new MappaleError('several files are called so', {
-      code: 'FILE_NOT_UNIQUE', kind: 'usage', at: file, detail: `expected one, found ${matches.map(({ name, vintage, sha256 }) => `${name} (${vintage}, ${sha256.slice(0, 12)})`).join(', ')}`,
+      code: 'FILE_NOT_UNIQUE', kind: 'usage', at: file, detail: `expected one, found ${matches.map(({ name, vintage, sha256 }) => `${name} (${vintageText(vintage)}, ${sha256.slice(0, 12)})`).join(', ')}`,
       hint: 'Give the beginning of the sha256 instead.', mend: `npx mappale forget ${matches[0]?.sha256.slice(0, 12) ?? 'SHA256'}`,
     });
   }

@@ -10,6 +10,7 @@ import { readAsked } from '../fetch/kept.ts';
 import { publications } from '../ledger/published.ts';
 import { byteText, duration, secondsSince } from '../progress.ts';
 import type { Context } from '../run/context.ts';
+import type { LeftOut } from '../run/left-out.ts';
 import { exitCodeOf, refresh, type RefreshReport } from '../run/refresh.ts';
 import { writeMetrics, type Downloads } from './metrics.ts';
 
@@ -41,6 +42,8 @@ export interface Turn {
   readonly loaded: number;
   readonly published: readonly string[];
   readonly failures: readonly { readonly error: string; readonly message: string; readonly at?: string | undefined }[];
+  /** Files that could not be used although their regions were published, with the sections that they touch. */
+  readonly left_out: readonly (Pick<LeftOut, 'source' | 'vintage' | 'files' | 'regions'> & { readonly error: string })[];
   readonly exit_code: number;
   readonly seconds: number;
 }
@@ -87,7 +90,9 @@ export async function turn(context: TurnContext, { regions, data, parallel, metr
     time: now.toISOString(), regions: (chosen ?? []).map(({ slug }) => slug),
     asked: fetched?.sources.filter(({ files }) => files.length > 0).map(({ source }) => source) ?? [], not_due: [...notDue].sort(),
     downloaded: sumOf(fetched), loaded: refreshed?.loaded.length ?? 0, published: refreshed?.units.map(({ name }) => name) ?? [],
-    failures: failures.map(({ code, message, at }) => ({ error: code, message, at })), exit_code: exitCode,
+    failures: failures.map(({ code, message, at }) => ({ error: code, message, at })),
+    left_out: (refreshed?.leftOut ?? []).map(({ source, vintage, files, regions, failure }) => ({ source, vintage, files, regions, error: failure.code })),
+    exit_code: exitCode,
     seconds: Math.round(secondsSince(startedAt) * 10) / 10,
   };
   if (metrics !== null) {
@@ -162,12 +167,14 @@ async function tell(webhook: string, line: Turn, { log, proxies = NO_PROXIES, cl
 }
 
 /** The line, for people. */
-export function describeTurn({ time, regions, asked, not_due, downloaded, loaded, published, failures, exit_code, seconds }: Turn): string {
+export function describeTurn(line: Turn): string {
+  const { time, regions, asked, not_due, downloaded, loaded, published, failures, left_out: leftOut, exit_code, seconds } = line;
   const parts = [
     asked.length === 0 ? 'no publisher is due' : `asked ${asked.length} of ${asked.length + not_due.length} sources`,
     downloaded.files === 0 ? 'nothing new' : `${downloaded.files} files downloaded (${byteText(downloaded.bytes)})`,
     published.length === 0 ? (loaded === 0 ? 'nothing to publish' : `${loaded} releases loaded, nothing published`) : `published ${published.join(', ')}`,
     ...(failures.length === 0 ? [] : [`${failures.length} failed: ${[...new Set(failures.map(({ error }) => error))].join(', ')}`]),
+    ...(leftOut.length === 0 ? [] : [`left out ${leftOut.map(({ source, files }) => `${files.join(' ')} (${source})`).join(', ')}`]),
     duration(seconds), `exit ${exit_code}`,
   ];
   return `${time.slice(0, 16).replace('T', ' ')}Z ${regions.join(', ')}${regions.length === 0 ? '' : ': '}${parts.join('; ')}`;

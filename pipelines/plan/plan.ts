@@ -7,14 +7,13 @@ import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { sha256, tableOf, type Relation } from '../contract/sql-files.ts';
 import { releaseOf, type Located, type LocatedFile, type Survey } from '../contract/survey.ts';
 import { bytesKey, logicalKey, type LoadedFile } from '../ledger/force.ts';
+import { vintageText } from '../contract/vintage.ts';
 import type { Hold } from '../ledger/hold.ts';
-import { PUBLISHABLE, type Inventory } from '../ledger/inventory.ts';
+import { COMUNI, PUBLISHABLE, type Inventory } from '../ledger/inventory.ts';
 import type { Release } from '../ledger/ledger.ts';
 import type { PublishedTable } from '../ledger/published.ts';
 import { planProducts, productsDigest, type Product } from './products.ts';
-
-/** Italy as a whole is published when there is a list of its comuni. */
-const COMUNI = 'layer.comune_code';
+import { whyUnused } from './unused.ts';
 
 /** What is known before anything is done. */
 export interface Known {
@@ -99,8 +98,7 @@ export function plan(known: Known, survey: Survey | null, regions: readonly numb
       else again.push({ path: file.path, loaded: found });
     }
     if (fresh.length === 0) continue;
-    const release = releaseOf(located, fresh);
-    loads.push({ located: release, fingerprint: fingerprintOf(release), why: whyRead(source, fresh, inventory) });
+    loads.push(loadJob(releaseOf(located, fresh), whyRead(source, fresh, inventory)));
   }
   const coming = comingFiles(loads);
   const then = inventory.with([...inventory.files, ...coming.files], coming.releases);
@@ -138,6 +136,16 @@ export function staleOf(products: readonly Product[]): { readonly relation: Rela
   return products.flatMap(({ relation, stale }) => (stale === null ? [] : [{ relation, why: stale }]));
 }
 
+function loadJob(located: Located, why: string): LoadJob {
+  return { located, fingerprint: fingerprintOf(located), why };
+}
+
+/** The same job without some of its files; null: none is left. */
+export function withoutFiles({ located, why }: LoadJob, left: readonly LocatedFile[]): LoadJob | null {
+  const files = located.files.filter((file) => !left.includes(file));
+  return files.length === 0 ? null : loadJob(releaseOf(located, files), why);
+}
+
 /** Digest of a release: its files, as what they were recognised, and what reads them. */
 function fingerprintOf({ source, files }: Located): string {
   return sha256([source.reader, ...files.map((file) => keyOf(source, file)).sort()].join('\n'));
@@ -173,7 +181,7 @@ function whyNotRead(
     && other.place === undefined && (other.region === null || other.region === region);
   const newer = releases.filter((release) => release.source.id === source.id).flatMap(({ files }) => files).filter(hasAll)
     .find(({ recognition: other }) => other.vintage > vintage || (other.vintage === vintage && (other.dated ?? '') > dated));
-  return newer === undefined ? null : `${newer.name} is newer (${newer.recognition.vintage}) and has all that it has`;
+  return newer === undefined ? null : `${newer.name} is newer (${vintageText(newer.recognition.vintage)}) and has all that it has`;
 }
 
 /** Why files are read: in words, beside the last reading of the same bytes. */
@@ -182,14 +190,6 @@ function whyRead(source: RegisteredSource, files: readonly LocatedFile[], invent
   if (before === undefined) return 'not loaded yet';
   if (before.reader === 'retry') return 'its rejects are to be tried again';
   return whyChanged(inventory.releases.get(before.releaseId)?.inputs ?? null, source.facts) ?? 'what reads it changed';
-}
-
-function whyUnused(file: LoadedFile, inventory: Inventory, units: readonly number[]): string {
-  if (file.forgotten) return 'it was forgotten (mappale forget --undo takes it back)';
-  if (file.held.length === 0) return 'nothing of it could be used';
-  if (file.region !== null && !units.includes(file.region)) return `it is of ${unitName(file.region)}, which is neither asked for nor published`;
-  const newer = units.flatMap((unit) => inventory.used(unit)).find((other) => other.sourceId === file.sourceId && other.role === file.role);
-  return newer === undefined ? 'its places are of no region that is asked for or published' : `${newer.name} (${newer.vintage}) counts in its stead`;
 }
 
 /** Files that are still to be read, as if they were loaded: of what places they speak is not known yet. */

@@ -27,6 +27,8 @@ export interface Product {
   readonly incremental: boolean;
   /** Table that is published now, without its schema. */
   readonly published: string | null;
+  /** The published table was built without some of the sources: the quality gate measures the new one as on a first load. */
+  readonly hasNewSource: boolean;
 }
 
 /** Files that make tables of this unit, each after what it reads. @throws Error for a cycle: a bug of the headers */
@@ -64,6 +66,7 @@ export function planProducts(
   unit: number, sources: readonly RegisteredSource[], inventory: Inventory, published: ReadonlyMap<Relation, PublishedTable>, engine: Facts,
 ): Product[] {
   const products = new Map<Relation, Product>();
+  const ids = new Set(sources.map(({ id }) => id));
   for (const file of productFiles(unit)) {
     const relation = relationOf(file);
     const inputs: Record<string, string> = { ...sqlFacts(file), ...engine };
@@ -100,9 +103,28 @@ export function planProducts(
       cited: [...cited.values()],
       stale: before === undefined ? 'not published yet' : isStale ? whyChanged(before.inputs, inputs) ?? 'what it is made from is noted in another way' : null,
       published: before?.stands ?? null,
+      hasNewSource: before !== undefined
+        && isMore(sourcesOf(inputs, (input) => products.get(input)?.inputs, ids), sourcesOf(before.inputs, (input) => published.get(input)?.inputs, ids)),
     });
   }
   return [...products.values()];
+}
+
+type Inputs = Readonly<Record<string, string>>;
+
+/** The sources that a table was built from, also through other tables. */
+function sourcesOf(inputs: Inputs, inputsOf: (relation: Relation) => Inputs | undefined, ids: ReadonlySet<string>): Set<string> {
+  return new Set(Object.keys(inputs).flatMap((input) => {
+    const [id = ''] = input.split(' ', 1);
+    if (ids.has(id)) return [id];
+    const through = inputsOf(input as Relation);
+    return through === undefined ? [] : [...sourcesOf(through, inputsOf, ids)];
+  }));
+}
+
+/** Whether `now` has all elements of `before`, and others. A table that loses a source is compared with the published one. */
+function isMore(now: ReadonlySet<string>, before: ReadonlySet<string>): boolean {
+  return now.size > before.size && [...before].every((id) => now.has(id));
 }
 
 /** Digest of all that a unit would be made from now. */

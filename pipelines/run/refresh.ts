@@ -1,4 +1,5 @@
 /** The whole way: what is here, what is stale, make it, check it, publish it, region by region. */
+import { basename } from 'node:path';
 import { check } from '../build/check.ts';
 import { gate } from '../build/gate.ts';
 import { dropBuild, join, leftBuilds } from '../build/join.ts';
@@ -7,7 +8,8 @@ import { findRegion, unitName } from '../contract/regions.ts';
 import { onEngine, sourceOfLayer } from '../contract/registry.ts';
 import type { MemberFacts } from '../contract/source.ts';
 import { PARCEL_LAYERS, schemaOf, type Relation } from '../contract/sql-files.ts';
-import type { Located, Survey } from '../contract/survey.ts';
+import { releaseOf, type Located, type Survey } from '../contract/survey.ts';
+import { vintageText } from '../contract/vintage.ts';
 import { dropSchema } from '../db/catalog.ts';
 import { statementsOf } from '../db/statements.ts';
 import { leftStaging, stagingSchema } from '../db/workspace.ts';
@@ -23,10 +25,11 @@ import { failRelease, noteFiles, openRuns, SeenFileLedger, withRun, type Accepta
 import { assignRegion, refuseFewer, refuseTies, unlistedComuni, unplacedComuni } from '../ledger/places.ts';
 import { readExperience } from '../ledger/experience.ts';
 import { publications } from '../ledger/published.ts';
-import { isDone, plan, staleOf, type BuildJob, type Known, type LeftFile, type LoadJob, type Plan, type UnusedFile } from '../plan/plan.ts';
+import { isDone, plan, staleOf, withoutFiles, type BuildJob, type Known, type LeftFile, type LoadJob, type Plan, type UnusedFile } from '../plan/plan.ts';
 import { price, refuseWithoutRoom, type Price } from '../plan/price.ts';
 import { duration, group, secondsSince } from '../progress.ts';
 import { VERSION, type Context } from './context.ts';
+import { leftOutByRegion, leftOutOf, omissionInBuild, omissionOf, omittedEntries, sameLeftOut, withOneMissingGdal, type LeftOut, type Omission } from './left-out.ts';
 
 export interface RefreshOptions {
   /** For the ledger. */
@@ -74,6 +77,8 @@ export interface RefreshReport {
   /** Regions that a person holds as they are. */
   readonly held: readonly string[];
   readonly failures: readonly MappaleError[];
+  /** Files that could not be used although their regions were published, with the sections that they touch. */
+  readonly leftOut: readonly LeftOut[];
   readonly seconds: number;
   /** What was expected before it started; null when there was nothing to do. */
   readonly estimate: Price | null;
@@ -105,8 +110,8 @@ async function known({ database, sources, engine }: Context, inventory: Inventor
 }
 
 /**
- * Brings the asked regions up to date. Failures of one release or region do not stop the others; a region whose release failed is
- * left as it is published.
+ * Brings the asked regions up to date. The failure of one release or region does not stop the others. A region keeps its publication when a release of its
+ * parcels, addresses or list of comuni failed, or a check; it is published without any other release that cannot be read.
  * @returns the report; `failures` is not empty when something could not be done
  */
 export async function refresh(context: Context, options: RefreshOptions): Promise<RefreshReport> {
@@ -115,17 +120,33 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
   const { survey, seen, planned } = await look(context, options);
   await seen.write(database);
   for (const { path, error } of survey.broken) log.warn(`${path}: ${error.message} [${error.code}]: ${error.detail ?? ''}`);
-  const failures: MappaleError[] = survey.broken.map(({ path, error }) => atPath(error, path));
-  const { unused, left, came, present, gone } = planned;
-  const report = (more: Pick<RefreshReport, 'runId' | 'held' | 'loaded' | 'units' | 'estimate'>): RefreshReport =>
-    ({ survey, unused, left, failures, seconds: secondsSince(startedAt), ...more });
+  const broken = survey.broken.map(({ path, error }) => ({ path, name: basename(path), error: atPath(error, path) }));
+  const trouble = new Trouble(log, broken.map(({ error }) => error), omittedEntries(broken, sources));
+  const { left, came, present, gone } = planned;
+  let { unused } = planned;
+  const looked = new Set(planned.builds.flatMap(({ unit }) => (unit > 0 ? [unit] : [])));
+  const report = async (more: Pick<RefreshReport, 'runId' | 'held' | 'loaded' | 'units' | 'estimate'>): Promise<RefreshReport> => {
+    const there = (await publications(database)).keys();
+    const units = [...there].filter((unit) => looked.has(unit)).sort((a, b) => a - b);
+    const inventory = (await Inventory.read(database, sources)).without(trouble.unusable);
+    const leftOut = await leftOutOf(database, trouble.omissions, units, inventory);
+    const { aside, unknown } = survey;
+    const failures = withOneMissingGdal(trouble.failures, trouble.omissions);
+    return { survey: { aside, unknown, broken: survey.broken }, unused, left, failures, leftOut, seconds: secondsSince(startedAt), ...more };
+  };
+  /** What status prints of the run. A command that did not look at the data folders knows nothing of what is left out. */
+  const noted = ({ leftOut }: RefreshReport): unknown => (
+    options.data === null ? null : { regions: [...looked], left_out: leftOut }
+  );
   if (isDone(planned)) {
-    if (came.length > 0 || gone > 0) {
-      await withRun(database, aboutRun(context, options), (run) => run.step('look', 'data folders', () => noteFiles(database, run.runId, present, came)));
-    }
     await tidy(context, options, planned.builds.map(({ unit }) => unit));
-    failures.push(...(await nothingPublished(context, options)));
-    return report({ runId: null, held: planned.held, loaded: [], units: [], estimate: null });
+    trouble.failures.push(...(await nothingPublished(context, options)));
+    const done = await report({ runId: null, held: planned.held, loaded: [], units: [], estimate: null });
+    if (came.length > 0 || gone > 0 || (options.data !== null && !(await isNoted(database, done.leftOut, looked)))) {
+      await withRun(database, aboutRun(context, options), (run) => run.step('look', 'data folders', () => noteFiles(database, run.runId, present, came)),
+        () => ({ exitCode: exitCodeOf(done), report: noted(done) }));
+    }
+    return done;
   }
   const experience = await readExperience(database);
   const estimate = price(planned, experience);
@@ -133,36 +154,53 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
   return withRun(database, aboutRun(context, options), async (run) => {
     log.runId = run.runId;
     const most = Math.min(options.parallel, database.parallel);
-    /** What fails is told, and the others go on; without the database nothing can. @returns null when it failed */
-    const attempt = async <T>(work: () => Promise<T>): Promise<T | null> => {
-      try {
-        return await work();
-      } catch (error) {
-        if (!(error instanceof MappaleError)) throw error;
-        failures.push(error);
-        log.warn(error.report());
-        if (error.kind === 'database') throw error;
-        return null;
-      }
-    };
     const loaded: ReleaseReport[] = [];
     const failedReleases: Located[] = [];
     const units: UnitReport[] = [];
     const load = async (job: LoadJob): Promise<void> => {
-      const done = await attempt(() => loadRelease(context, run, job));
-      if (done === null) failedReleases.push(job.located);
-      else loaded.push(done);
+      for (let next: LoadJob | null = job; next !== null;) {
+        const now: LoadJob = next;
+        const tried = await trouble.attempt(() => loadRelease(context, run, now));
+        if ('done' in tried) {
+          loaded.push(tried.done);
+          return;
+        }
+        const omission = omissionOf(now.located, tried.failure);
+        if (omission === null) {
+          failedReleases.push(now.located);
+          return;
+        }
+        trouble.omissions.push(omission);
+        const unread = now.located.files.filter(({ name }) => omission.files.includes(name));
+        for (const { path } of unread) trouble.unread.add(path);
+        // A release has other files that may be good.
+        next = withoutFiles(now, unread);
+      }
     };
     /** @param tables of it at the same time */
     const build = async (job: BuildJob, inventory: Inventory, tables: number): Promise<void> => {
       const { unit } = job;
       const blocking = failedReleases.filter(({ source, region }) => (unit === 0 ? source.manifest.reference === true : region === null || region === unit));
       if (blocking.length > 0) {
-        log.warn(`${unitName(unit)} is left as it is published: ${blocking.map(({ source, vintage }) => `${source.id} ${vintage}`).join(', ')} could not be loaded`);
+        log.warn(`${unitName(unit)} keeps its publication: ${blocking.map(({ source, vintage }) => `${source.id} ${vintageText(vintage)}`).join(', ')} could not be loaded`);
         return;
       }
-      const done = await attempt(() => buildUnit(context, run, job, inventory, options, tables));
-      if (done !== null) units.push(done);
+      const published = new Set((await database.query<{ id: number }>(statementsOf('ledger')('published_files'), [unit])).map(({ id }) => id));
+      for (let next: { job: BuildJob; inventory: Inventory } | null = { job, inventory }; next !== null;) {
+        const now: { job: BuildJob; inventory: Inventory } = next;
+        const tried = await trouble.attempt(() => buildUnit(context, run, now.job, now.inventory, options, tables));
+        if ('done' in tried) {
+          if (tried.done !== null) units.push(tried.done);
+          return;
+        }
+        const omission = omissionInBuild(tried.failure, unit, now.inventory, published, sources);
+        if (omission === null) return;
+        trouble.omissions.push(omission);
+        for (const id of omission.fileIds) trouble.unusable.add(id);
+        const without = now.inventory.without(new Set(omission.fileIds));
+        const again = plan(await known(context, without), null, [unit]).builds.find((each) => each.unit === unit);
+        next = again === undefined ? null : { job: again, inventory: without };
+      }
     };
     const { held, regions } = await run.shared(async () => {
       const leftovers = await run.step('recover', 'workspaces', () => recoverStaging(database));
@@ -170,11 +208,22 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
       if (options.data !== null) await noteFiles(database, run.runId, present, came);
       // While this run waited for its turn, another may have read the same files.
       const { loads } = options.beside === true ? plan(await known(context, await Inventory.read(database, sources)), survey, options.regions) : planned;
-      await together(most, loads, load);
+      const tried = new Set<string>();
+      for (let jobs = loads; jobs.length > 0;) {
+        const before = trouble.unread.size;
+        for (const { fingerprint } of jobs) tried.add(fingerprint);
+        await together(most, jobs, load);
+        if (trouble.unread.size === before) break;
+        // A file that was to supersede others could not be read: those are read instead.
+        const now = plan(await known(context, await Inventory.read(database, sources)), withoutPaths(survey, trouble.unread), options.regions);
+        jobs = now.loads.filter(({ fingerprint }) => !tried.has(fingerprint));
+        unused = now.unused;
+      }
       // What the files hold is known now: planned again, of what is loaded.
-      const inventory = await placed(context, run, options, failures);
+      const inventory = await placed(context, run, options, trouble.failures);
       const then = plan(await known(context, inventory), null, options.regions);
       for (const each of then.held) log.info(each);
+      for (const { unit } of then.builds) if (unit > 0) looked.add(unit);
       // Italy first: regions look things up in it.
       for (const job of then.builds.filter(({ unit }) => unit === 0)) await run.italy(() => build(job, inventory, options.parallel));
       return { held: then.held, regions: then.builds.filter(({ unit }) => unit > 0).map((job) => ({ job, inventory })) };
@@ -199,9 +248,55 @@ export async function refresh(context: Context, options: RefreshOptions): Promis
     });
     // What another run could not finish is done here.
     for (const each of elsewhere) await buildRegion(each, true);
-    if (failures.length === 0) failures.push(...(await nothingPublished(context, options)));
+    if (trouble.failures.length === trouble.omissions.length) trouble.failures.push(...(await nothingPublished(context, options)));
     return report({ runId: run.runId, held: [...held].sort(), loaded: loaded.sort(byRelease), units: units.sort((a, b) => a.unit - b.unit), estimate });
-  }, exitCodeOf, options.beside);
+  }, (done) => ({ exitCode: exitCodeOf(done), report: noted(done) }), options.beside);
+}
+
+/** Failures of one refresh, and the files that are left out because of them. */
+class Trouble {
+  readonly failures: MappaleError[];
+  readonly omissions: Omission[];
+  /** Loaded files that a build could not use. */
+  readonly unusable = new Set<number>();
+  /** Paths of the files that could not be read. */
+  readonly unread = new Set<string>();
+  readonly #log: Context['log'];
+
+  constructor(log: Context['log'], failures: MappaleError[], omissions: Omission[]) {
+    this.#log = log;
+    this.failures = failures;
+    this.omissions = omissions;
+  }
+
+  /** Notes a failure and goes on. @throws a failure of the database, without which nothing can go on; what is no MappaleError */
+  async attempt<T>(work: () => Promise<T>): Promise<{ readonly done: T } | { readonly failure: MappaleError }> {
+    try {
+      return { done: await work() };
+    } catch (error) {
+      if (!(error instanceof MappaleError)) throw error;
+      // Of one cause that many files share one report is enough.
+      if (!this.failures.some(({ code }) => code === 'GDAL_MISSING' && code === error.code)) this.#log.warn(error.report());
+      this.failures.push(error);
+      if (error.kind === 'database') throw error;
+      return { failure: error };
+    }
+  }
+}
+
+/** What a look at the data folders would find without these files. */
+function withoutPaths(survey: Survey, paths: ReadonlySet<string>): Survey {
+  const releases = survey.releases.flatMap((located) => {
+    const files = located.files.filter(({ path }) => !paths.has(path));
+    return files.length === 0 ? [] : [files.length === located.files.length ? located : releaseOf(located, files)];
+  });
+  return { ...survey, releases };
+}
+
+/** Whether the last run that looked at each of these regions left out the same. */
+async function isNoted(database: Context['database'], leftOut: readonly LeftOut[], units: ReadonlySet<number>): Promise<boolean> {
+  const before = await leftOutByRegion(database);
+  return [...units].every((unit) => sameLeftOut(before.get(unit) ?? [], unit) === sameLeftOut(leftOut, unit));
 }
 
 function aboutRun(context: Context, options: RefreshOptions): { command: string; arguments: unknown; version: string; host: string } {
@@ -269,7 +364,7 @@ function byRelease(a: ReleaseReport, b: ReleaseReport): number {
 async function loadRelease(context: Context, run: Run, { located, fingerprint }: LoadJob): Promise<ReleaseReport> {
   const { database, log } = context;
   const { source: { id: source }, vintage, region } = located;
-  const subject = `${source} ${vintage}${region === null ? '' : ` ${unitName(region)}`}`;
+  const subject = `${source} ${vintageText(vintage)}${region === null ? '' : ` ${unitName(region)}`}`;
   const startedAt = performance.now();
   const reusable = await reusableMembers(context, located);
   /** @param again members that are read although an earlier release has them */
@@ -292,7 +387,7 @@ async function loadRelease(context: Context, run: Run, { located, fingerprint }:
   });
   const seconds = secondsSince(startedAt);
   log.info(`${subject}: ${group(records)} records = ${group(rows)} rows + ${group(rejects)} rejects + ${group(duplicates)} duplicates, ${duration(seconds)}`);
-  return { source, vintage, region, files: located.files.map(({ name }) => name), records, rows, rejects, duplicates, seconds };
+  return { source, vintage: vintageText(vintage), region, files: located.files.map(({ name }) => name), records, rows, rejects, duplicates, seconds };
 }
 
 /** Members of earlier releases, read by the same code, by name, size and CRC: a zip may be packed otherwise than it was. */
@@ -349,7 +444,11 @@ async function buildUnit(
   };
 }
 
-/** The exit code of a run: 0, or that of its first failure. */
-export function exitCodeOf(report: RefreshReport): number {
-  return report.failures[0]?.exitCode ?? EXIT.done;
+/** Exit codes of several failures: the first of these that occurs. */
+const EXIT_ORDER = [EXIT.bug, EXIT.database, EXIT.checks, EXIT.rejects, EXIT.input, EXIT.usage, EXIT.locked] as const;
+
+/** @returns 0 without a failure. A release that is left out counts as an input that is missing, whatever is wrong with it. */
+export function exitCodeOf({ failures, leftOut }: Pick<RefreshReport, 'failures' | 'leftOut'>): number {
+  const codes = failures.map((failure) => (leftOut.some((each) => each.failure === failure) ? EXIT.input : failure.exitCode));
+  return EXIT_ORDER.find((code) => codes.includes(code)) ?? EXIT.done;
 }

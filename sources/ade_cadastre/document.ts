@@ -356,7 +356,7 @@ export class GmlDocument {
       });
     }
     throw inputError('the collection holds an element that is not known', {
-      code: 'ELEMENT_UNEXPECTED', at: this.#at, detail: `expected wfs:member, found ${found.element.name}`, hint: 'The publisher changed the format: sources/ade_cadastre must learn it.',
+      code: 'ELEMENT_UNEXPECTED', at: this.#at, detail: `expected wfs:member, found ${found.element.name}`, hint: 'The publisher may have changed the format. Remove the file from the folder, or report it.',
     });
   }
 

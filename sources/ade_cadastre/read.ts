@@ -122,7 +122,7 @@ async function* walk(archive: ZipArchive, folder: string, depth: number, share: 
         code: 'ENTRY_UNEXPECTED',
         at: `${archive.label}!${entry.path}`,
         detail: 'expected zips of provinces and comuni, and <code>_<NAME>_map.gml and _ple.gml inside of them',
-        hint: 'Take the file out of the zip, or teach sources/ade_cadastre what it is.',
+        hint: 'Give the zip as it was downloaded. If it is, report it.',
       });
     }
   }

@@ -274,7 +274,7 @@ function expectSrs(name: string, element: XmlElement, at: string): void {
     code: 'SRS_UNEXPECTED',
     at,
     detail: `expected urn:ogc:def:crs:EPSG::${SRID}, found ${name} on ${element.name}`,
-    hint: 'Ask the service for EPSG:6706, or teach sources/ade_cadastre the order of axes of the other one.',
+    hint: 'Ask the service for EPSG:6706, and give that answer instead.',
   });
 }
 

@@ -11,7 +11,7 @@ export const manifest: Manifest = {
     url: 'https://geoportale.retecivica.bz.it/',
     text: 'Provincia autonoma di Bolzano - Alto Adige, mappa catastale',
   },
-  vintageRule: 'the day or year in the name of the file, else the newest day of the entries of the zip, else the day of the last change in the head of the .dbf; `0000` where none says one',
+  vintageRule: 'the day or year in the name of the file, else the newest day of the entries of the zip, else the day of the last change in the head of the .dbf; undated where none gives one',
   downloads: [
     {
       url: 'https://geoservices1.civis.bz.it/geoserver/p_bz-Cadastre/ows?service=WFS&version=2.0.0&request=GetFeature&typeNames=p_bz-Cadastre:ParcelsAggregate&outputFormat=application/json&srsName=EPSG:4326',

@@ -11,7 +11,7 @@ export const manifest: Manifest = {
     url: 'https://rischi.protezionecivile.gov.it/it/sismico/attivita/emergenza-e-post-emergenza-sismica/agibilita-degli-edifici/',
     text: 'Presidenza del Consiglio dei Ministri - Dipartimento della Protezione Civile, Aggregati strutturali. CC BY 4.0.',
   },
-  vintageRule: 'the newest day on which a shapefile\'s table was last changed, as its header says; 0000 where none does',
+  vintageRule: 'the newest day on which a shapefile\'s table was last changed, as its header says; undated where none does',
   downloads: [
     { url: 'https://github.com/pcm-dpc', note: 'one shapefile per comune, named after it (Milo.shp, .shx, .dbf, .prj); several may lie in one zip' },
   ],

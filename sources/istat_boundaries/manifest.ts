@@ -11,7 +11,7 @@ export const manifest: Manifest = {
     url: 'https://www.istat.it/notizia/confini-delle-unita-amministrative-a-fini-statistici-al-1-gennaio/',
     text: 'Fonte: Istat, Confini delle unità amministrative a fini statistici',
   },
-  vintageRule: 'the day or year in the name of the shapefile (`Com01012025_g_WGS84` → `2025-01-01`, `Com2021` → `2021`), else in that of the file; `0000` when neither says one',
+  vintageRule: 'the day or year in the name of the shapefile (`Com01012025_g_WGS84` → `2025-01-01`, `Com2021` → `2021`), else in that of the file; undated when neither gives one',
   downloads: [
     {
       url: 'https://www.istat.it/storage/cartografia/confini_amministrativi/generalizzati/2026/Limiti01012026_g.zip',

@@ -85,7 +85,7 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
   if (form === null) {
     throw inputError('the file holds a layer that is not known', {
       code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${layer.name}`, detail: `expected Com…, ProvCM…, Reg… or RipGeo… with their codes, found ${layer.fields.map((field) => field.name).join(', ')}`,
-      hint: 'Take the layer out of the file, or teach sources/istat_boundaries what it is.',
+      hint: 'Give the file as it was downloaded. If it is, remove it from the folder and report its layers.',
     });
   }
   const kind: Level = form === 'geojson' ? 'comune' : form;

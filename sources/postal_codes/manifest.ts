@@ -11,7 +11,7 @@ export const manifest: Manifest = {
     url: 'https://www.poste.it/cerca/index.html',
     text: 'Codici di avviamento postale: elaborazione del gestore; non è un elenco ufficiale di Poste Italiane.',
   },
-  vintageRule: 'the last year in the file\'s name (`cap_2025.csv`), else `0000`; of several editions the newest counts that has the comune, or an area at the place',
+  vintageRule: 'the last year in the file\'s name (`cap_2025.csv`), else undated; of several editions the newest counts that has the comune, or an area at the place',
   downloads: [
     {
       url: 'https://www.poste.it/cerca/index.html',

@@ -89,7 +89,7 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
   if (form === 'parcel' && !PIECES.test(layer.name) && !isPieces(fields)) {
     throw inputError('the file holds a layer that is not known', {
       code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${layer.name}`, detail: `expected …_vl_parcel_poly, …_vl_uniqueparcel_poly or …_vl_boundary, found ${layer.fields.map(({ name }) => name).join(', ')}`,
-      hint: 'Take the layer out of the file, or teach sources/trento_cadastre what it is.',
+      hint: 'Give the file as it was downloaded. If it is, remove it from the folder and report its layers.',
     });
   }
   return {

@@ -61,7 +61,7 @@ function readingOf(file: InputFile, { name, fields }: VectorLayer): VectorReadin
   if (!fields.some((field) => /^code_2018$/i.test(field.name))) {
     throw inputError('the file holds a layer that is not known', {
       code: 'LAYER_UNEXPECTED', at: `${file.name}, layer ${name}`, detail: `expected the land use with code_2018, …_Boundary or …_UrbanCore, found ${fields.map((field) => field.name).join(', ')}`,
-      hint: 'Download the file again. If the publisher changed it, report it.',
+      hint: 'Give the file as it was downloaded. If it is, remove it from the folder and report its layers.',
     });
   }
   return {

@@ -1,5 +1,5 @@
 -- purpose: where the region's schools, pharmacies, fuel stations and places of culture are
--- version: 1
+-- version: 2
 -- reads: layer.school, layer.pharmacy, layer.fuel_station, layer.cultural_place, layer.comune_code, layer.boundary, layer.odonimo, layer.odonimo_indir, core.comune_register, core.comune_name, core.street, core.access_point, core.parcel
 -- writes: core.point_of_interest
 -- incremental: content
@@ -396,6 +396,16 @@ from (
 where distance_m <= most_m
 order by id, distance_m, belfiore collate "C";
 
+-- What is loaded of the comuni that points state: a shape to compare coordinates with, or addresses.
+create table candidate_comune as
+select
+  c.belfiore,
+  exists (select from drawn d where d.belfiore = c.belfiore) or p.belfiore is not null as has_shape,
+  a.belfiore is not null as has_addresses
+from (select distinct belfiore from candidate) c
+left join (select distinct belfiore from parcel) p using (belfiore)
+left join (select distinct belfiore from access_point) a using (belfiore);
+
 -- What is asked of the addresses, for points that their coordinates do not place.
 create table asked as
 select
@@ -499,8 +509,9 @@ select
   case
     when i.id is not null or x.address_id is not null then null
     when only_one.candidates is null then 'not_found'
-    when r.quality in ('zero', 'swapped') then r.quality
-    when r.quality is not null then 'elsewhere'
+    when r.quality in ('zero', 'swapped', 'elsewhere') then r.quality
+    when r.quality is not null and only_one.has_shape then 'elsewhere'
+    when not only_one.has_shape and not only_one.has_addresses then 'comune_not_loaded'
     when p.number is null or cardinality(p.street_words) = 0 then 'no_number'
     when f.accesses > 1 then 'ambiguous'
     else 'not_found'
@@ -521,8 +532,11 @@ left join (
   select
     id,
     count(*) as candidates,
-    case when count(*) = 1 then min(belfiore) end as belfiore
+    case when count(*) = 1 then min(belfiore) end as belfiore,
+    bool_or(has_shape) as has_shape,
+    bool_or(has_addresses) as has_addresses
   from candidate
+  join candidate_comune using (belfiore)
   group by id
 ) only_one using (id)
 order by p.id collate "C";

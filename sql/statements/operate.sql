@@ -1,5 +1,5 @@
 -- purpose: what operators ask of the ledger
--- reads: ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release, ledger.swap
+-- reads: core.parcel, ledger.file, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.reject, ledger.release, ledger.run, ledger.swap
 -- writes: ledger.figure, ledger.publication
 -- grain: one row per thing asked for
 -- crs: none
@@ -69,6 +69,53 @@ from :"table"
 where unread
 group by 1
 order by 1
+
+-- statement: some_land_parcels
+-- Few parcels of a region: whether a section is loaded is the same for all of them.
+select fid
+from core.parcel
+where fid >= $1
+  and fid < $2
+  and kind = 'land'
+order by fid
+limit 3
+
+-- statement: not_loaded
+-- Sections that the records of these parcels call not loaded. A section with a coverage for each of its maps counts when all maps are not loaded.
+with record as (
+  select api.parcel(fid, $2::text[]) as content
+  from unnest($1::int4[]) as p (fid)
+),
+answer as (
+  select
+    s.section,
+    c.coverage
+  from record r
+  cross join unnest($2::text[]) as s (section)
+  cross join lateral (
+    select r.content #>> array['meta', 'coverage', s.section] as coverage
+    union all
+    select e.value
+    from json_each_text(
+      case when json_typeof(r.content #> array[s.section, 'coverage']) = 'object' then r.content #> array[s.section, 'coverage'] else '{}' end
+    ) e
+  ) c
+  where c.coverage is not null
+)
+select section
+from answer
+group by section
+having bool_and(coverage = 'not_loaded')
+
+-- statement: left_out
+-- What the last run that looked at a region left out, by region.
+select distinct on (u.unit)
+  u.unit::int4 as unit,
+  r.report -> 'left_out' as "leftOut"
+from ledger.run r
+cross join lateral jsonb_array_elements_text(r.report -> 'regions') as u (unit)
+where r.outcome = 'done'
+order by u.unit, r.run_id desc
 
 -- statement: kept_partitions
 select distinct t.partition

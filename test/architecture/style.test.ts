@@ -1,7 +1,8 @@
 /** Names, sizes and loose ends. */
 import { basename } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { FILES, isData, lineAt, read, SECTION_FOLDERS, SOURCES } from './project.ts';
+import { FILES, isData, lineAt, read, SECTION_FOLDERS, SOURCES, TYPESCRIPT } from './project.ts';
+import { hintsOf } from './syntax.ts';
 
 /** Longer than this, a file holds more than one thing. */
 const MOST_LINES = 750;
@@ -54,6 +55,18 @@ describe('code', () => {
   it('ends each file with one line end, without tabs or spaces before line ends', () => {
     expect(CODE.filter((file) => !/[^\n]\n$/.test(read(file)))).toEqual([]);
     expect(CODE.flatMap((file) => read(file).split('\n').flatMap((line, index) => (/[ \t]$|\r/.test(line) ? [`${file}:${index + 1}`] : [])))).toEqual([]);
+  });
+});
+
+describe('a hint', () => {
+  /** Names that mean something only to those who change the program. */
+  const INSIDE = /\b[a-z_-]+\.(?:ts|sql)\b|\bmanifest\b|\bsources\/|\bteach\b|\bthe schema\b|_BY_NAME\b|\bEDITIONS\b/;
+  const HINTS = TYPESCRIPT.filter((file) => /^(?:pipelines|sources|api)\//.test(file) && !/\.test\.ts$|\/synthetic(?:\.ts|\/)/.test(file))
+    .flatMap((file) => hintsOf(file, read(file)).map((hint) => ({ file, ...hint })));
+
+  it('addresses the user, and names no file or constant of the code', () => {
+    expect(HINTS.length).toBeGreaterThan(250);
+    expect(HINTS.filter(({ text, code }) => code !== 'COLUMNS_CHANGED' && INSIDE.test(text)).map(({ file, line, text }) => `${file}:${line}: ${text}`)).toEqual([]);
   });
 });
 

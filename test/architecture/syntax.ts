@@ -49,6 +49,41 @@ function readImports(file: string, text: string): Import[] {
   return found;
 }
 
+/** Texts that are given as hints: to a property `hint`, or to a function's parameter of that name. Of a template without what is put in. */
+export function hintsOf(file: string, text: string): { readonly text: string; readonly code: string | null; readonly line: number }[] {
+  const source = parse(file, text);
+  const takers = new Map<string, number>();
+  walk(source, (node) => {
+    if (!ts.isArrowFunction(node) && !ts.isFunctionDeclaration(node) && !ts.isMethodDeclaration(node)) return;
+    const name = node.name ?? (ts.isVariableDeclaration(node.parent) ? node.parent.name : undefined);
+    const index = node.parameters.findIndex((parameter) => parameter.name.getText() === 'hint');
+    if (name !== undefined && index !== -1) takers.set(name.getText(), index);
+  });
+  const found: { text: string; code: string | null; line: number }[] = [];
+  const take = (given: ts.Node | undefined, code: string | null): void => {
+    if (given === undefined) return;
+    const each = (node: ts.Node): void => {
+      if (ts.isStringLiteralLike(node) || ts.isTemplateHead(node) || ts.isTemplateMiddle(node) || ts.isTemplateTail(node)) {
+        found.push({ text: node.text, code, line: source.getLineAndCharacterOfPosition(node.getStart(source)).line + 1 });
+      }
+      ts.forEachChild(node, each);
+    };
+    each(given);
+  };
+  const literalOf = (node: ts.Node): string | null => {
+    const code = ts.isObjectLiteralExpression(node) ? node.properties.find((property) => property.name?.getText() === 'code') : undefined;
+    return code !== undefined && ts.isPropertyAssignment(code) && ts.isStringLiteralLike(code.initializer) ? code.initializer.text : null;
+  };
+  walk(source, (node) => {
+    if (ts.isPropertyAssignment(node) && node.name.getText() === 'hint') take(node.initializer, literalOf(node.parent));
+    if (!ts.isCallExpression(node)) return;
+    const called = ts.isPropertyAccessExpression(node.expression) ? node.expression.name : node.expression;
+    const index = takers.get(called.getText());
+    if (index !== undefined) take(node.arguments[index], null);
+  });
+  return found;
+}
+
 /** Lines that read the environment: `process.env`, `process['env']`, `env` of node:process. */
 export function environmentReads(file: string, text: string): number[] {
   const lines: number[] = [];

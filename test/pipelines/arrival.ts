@@ -1,7 +1,7 @@
 /**
  * A data folder to which things happen, and the database beside it: for tests that hold what is published against a fresh load of the files in force.
  */
-import { copyFile, cp, mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { copyFile, cp, mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { createReadStream, existsSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, dirname, join } from 'node:path';
@@ -51,6 +51,11 @@ async function digest(session: Session, schema: string, table: string, parcels: 
   );
   return `${row!.rows} rows, ${row!.digest}`;
 }
+
+/** Files of parcels, addresses and comuni: a region may wait for them. */
+const WITHHOLDING = /^(?:MOLISE|CB|IS|[AZ]\d{3}_.*|indirizzario.*|stradario.*)\.zip$|^Elenco/;
+/** Files that are issued again. */
+const REISSUED = /^(?:MOLISE|CB|IS|Z\d{3}_.*)\.zip$|^classificazione|_VALORI\.csv$|^italia_ag|^(?:indirizzario|stradario)/;
 
 /** A shapefile comes and goes as a whole: one that has lost a part is damaged, and refused by name. */
 function partsOf(name: string, names: readonly string[]): string[] {
@@ -123,7 +128,7 @@ export async function smallStart(url: string): Promise<Start> {
 
 /** What can happen. `pick` chooses among what is there. */
 export type Happening =
-  | { readonly what: 'take away' | 'put back' | 'issue again' | 'comune alone' | 'forget'; readonly pick: number }
+  | { readonly what: 'take away' | 'put back' | 'issue again' | 'comune alone' | 'forget' | 'damage' | 'repair'; readonly pick: number }
   | { readonly what: 'split' | 'merge' | 'move' | 'refresh' | 'roll back' }
   | { readonly what: 'kill'; readonly after: number };
 
@@ -136,6 +141,8 @@ export class Story {
   context: Context;
   /** Days since the first issue. */
   #day = 0;
+  /** Names of files that are damaged and not repaired. */
+  readonly #damaged: string[] = [];
   /** What was published when a roll back took it away; null: nothing is held back. */
   heldBack: Record<string, string> | null = null;
 
@@ -223,10 +230,26 @@ export class Story {
     if (name !== undefined) for (const part of partsOf(name, gone)) await copyFile(join(this.#base, part), join(this.folder, part));
   }
 
+  /** A download of an optional file went wrong: a web page came instead, or a part of the file. */
+  async damage(pick: number): Promise<void> {
+    const can = (await this.#names()).filter((name) => /\.(?:zip|gpkg|xlsx|csv|txt|tif|h5|geojson)$/.test(name) && !WITHHOLDING.test(name) && !REISSUED.test(name));
+    const name = can[pick % can.length];
+    if (name === undefined) return;
+    const path = join(this.folder, name);
+    const content = await readFile(path);
+    await writeFile(path, pick % 2 === 1 && /\.(?:zip|gpkg|xlsx)$/.test(name) ? content.subarray(0, Math.floor(content.length * 0.6)) : '<!DOCTYPE html><p>made: busy</p>');
+    this.#damaged.push(name);
+  }
+
+  async repair(pick: number): Promise<void> {
+    const [name] = this.#damaged.splice(pick % Math.max(1, this.#damaged.length), 1);
+    if (name !== undefined && existsSync(join(this.folder, name))) await copyFile(join(this.#base, name), join(this.folder, name));
+  }
+
   /** The publisher issues one of the files again, with other values. */
   async issueAgain(pick: number): Promise<void> {
     const names = await this.#names();
-    const can = names.filter((name) => /^(?:MOLISE|CB|IS|Z\d{3}_.*)\.zip$|^classificazione|_VALORI\.csv$|^italia_ag|^(?:indirizzario|stradario)/.test(name));
+    const can = names.filter((name) => REISSUED.test(name));
     const name = can[pick % can.length];
     if (name === undefined) return;
     const path = join(this.folder, name);

@@ -130,6 +130,18 @@ describeDatabase('the place of a point', (engine) => {
     }, parcels)).toEqual({ a: 'coordinates Z003', b: 'coordinates Z003', c: 'elsewhere', d: 'elsewhere', e: 'elsewhere' });
   });
 
+  it('says that nothing of the comune is loaded where neither boundary, parcels nor addresses are', async () => {
+    const parcels = "insert into parcel values (1, 'Z003', 'Z003_000100.1', 'road', 100, st_multi(st_makeenvelope(14.05, 42.05, 14.051, 42.051, 4326)));";
+    const given = { comune: 'SENZA CONFINE' };
+    const points = {
+      near: { ...given, at: [14.0505, 42.0505] }, abroad: { ...given, at: [2.35, 48.85] }, swapped: { ...given, at: [42.005, 14.005] },
+      address: { ...given, address: 'VIA ROMA, 12' }, noNumber: { ...given, address: 'VIA ROMA' }, drawn: { at: FAR },
+    } as const;
+    const wrong = { abroad: 'elsewhere', swapped: 'swapped', drawn: 'elsewhere' };
+    expect(await placed(points)).toEqual({ ...wrong, near: 'comune_not_loaded', address: 'comune_not_loaded', noNumber: 'comune_not_loaded' });
+    expect(await placed(points, parcels)).toEqual({ ...wrong, near: 'coordinates Z003', address: 'not_found', noNumber: 'no_number' });
+  });
+
   it('is that of the newest boundary, not of an older one', async () => {
     expect(await placed({ a: { at: [15.005, 42.005] } })).toEqual({ a: 'elsewhere' });
   });

@@ -1,0 +1,239 @@
+/**
+ * GeoJSON (RFC 7946, and the `crs` member of 2008) feature by feature, without GDAL. The file is read twice: fields may appear in any feature, and the CRS may
+ * be written behind the features. Only one feature is in memory at a time.
+ */
+import { isUtf8 } from 'node:buffer';
+import { createReadStream } from 'node:fs';
+import { basename, extname } from 'node:path';
+import { inputError, type MappaleError } from '../errors.ts';
+import { epsgOfName } from './crs.ts';
+import type { GdalBatch, GdalFeature, GdalLayer } from './gdal.ts';
+import type { VectorField, VectorReader, VectorValue } from './vector.ts';
+import { geoJsonWkb, toEwkb } from './wkb.ts';
+
+/** A batch has so many features at most. */
+const BATCH_FEATURES = 500;
+/** The text outside the features may hold so much. */
+const OUTSIDE_BYTES = 16_777_216;
+
+const [QUOTE, BACKSLASH, COLON, OPEN_LIST, CLOSE_LIST, OPEN_OBJECT, CLOSE_OBJECT] = Buffer.from('"\\:[]{}');
+const BLANK = new Set(Buffer.from(' \t\r\n,'));
+
+type Json = null | boolean | number | string | readonly Json[] | { readonly [key: string]: Json | undefined };
+type JsonObject = { readonly [key: string]: Json | undefined };
+
+function isObject(value: Json | undefined): value is JsonObject {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+function damaged(at: string, found: string, cause?: unknown): MappaleError {
+  return inputError('vector file cannot be read', {
+    code: 'VECTOR_UNREADABLE', at, detail: `expected a complete GeoJSON file, found ${found}`, hint: 'The file is damaged. Download it again.', cause,
+  });
+}
+
+/** Cuts a document into the elements of its `features`, and what is outside of them. */
+class Splitter {
+  /** Text of the document with an empty list in place of the features. */
+  readonly outside: Buffer[] = [];
+  readonly #at: string;
+  #outsideBytes = 0;
+  #depth = 0;
+  #inString = false;
+  #escaped = false;
+  /** Bytes of the last string directly in the document: a key, when a colon follows. */
+  #string: number[] = [];
+  #key = '';
+  #inFeatures = false;
+  /** Pieces of the open element; null: none is open. */
+  #element: Buffer[] | null = null;
+
+  constructor(at: string) {
+    this.#at = at;
+  }
+
+  /** Whether the document was closed. */
+  get isComplete(): boolean {
+    return this.#depth === 0 && !this.#inString && this.outside.length > 0;
+  }
+
+  /** @returns the elements that end in this chunk */
+  split(chunk: Buffer): Buffer[] {
+    const elements: Buffer[] = [];
+    let from = 0;
+    for (let index = 0; index < chunk.length; index += 1) {
+      const byte = chunk[index] ?? 0;
+      if (this.#inString) {
+        this.#takeFromString(byte);
+      } else if (byte === QUOTE) {
+        this.#refuseIn(this.#inFeatures && this.#depth === 2);
+        this.#inString = true;
+        if (this.#depth === 1) this.#string = [];
+      } else if (byte === OPEN_OBJECT || byte === OPEN_LIST) {
+        this.#refuseIn(this.#inFeatures && this.#depth === 2 && byte === OPEN_LIST);
+        if (this.#inFeatures && this.#depth === 2) {
+          this.#element = [];
+          from = index;
+        }
+        this.#depth += 1;
+        if (byte === OPEN_LIST && this.#depth === 2 && this.#key === 'features') {
+          this.#inFeatures = true;
+          this.#keep(chunk.subarray(from, index + 1));
+        }
+      } else if (byte === CLOSE_OBJECT || byte === CLOSE_LIST) {
+        this.#depth -= 1;
+        if (this.#element !== null && this.#depth === 2) {
+          elements.push(Buffer.concat([...this.#element, chunk.subarray(from, index + 1)]));
+          this.#element = null;
+        } else if (this.#inFeatures && this.#depth === 1) {
+          this.#inFeatures = false;
+          from = index;
+        }
+      } else if (this.#depth === 1 && byte === COLON) {
+        this.#key = Buffer.from(this.#string).toString('utf8');
+      } else {
+        this.#refuseIn(this.#inFeatures && this.#depth === 2 && !BLANK.has(byte));
+      }
+    }
+    const rest = chunk.subarray(from);
+    if (this.#element !== null) this.#element.push(Buffer.from(rest));
+    else if (!this.#inFeatures) this.#keep(rest);
+    return elements;
+  }
+
+  #takeFromString(byte: number): void {
+    if (this.#escaped) this.#escaped = false;
+    else if (byte === BACKSLASH) this.#escaped = true;
+    else if (byte === QUOTE) this.#inString = false;
+    if (this.#depth === 1 && this.#inString && this.#string.length < 64) this.#string.push(byte);
+  }
+
+  #refuseIn(isOther: boolean): void {
+    if (isOther) throw damaged(this.#at, 'something that is no feature in the list of features');
+  }
+
+  #keep(bytes: Buffer): void {
+    this.#outsideBytes += bytes.length;
+    if (this.#outsideBytes > OUTSIDE_BYTES) throw damaged(this.#at, `more than ${OUTSIDE_BYTES} bytes outside the list of features`);
+    this.outside.push(Buffer.from(bytes));
+  }
+}
+
+function parse(bytes: Buffer, at: string): Json {
+  if (!isUtf8(bytes)) {
+    throw inputError('the JSON is not in UTF-8', {
+      code: 'ENCODING_WRONG', at, detail: 'expected text in UTF-8, which JSON is written in, found other bytes', hint: 'Use the file as downloaded, or save it in UTF-8.',
+    });
+  }
+  const text = bytes.toString('utf8').replace(/^\ufeff/, '');
+  try {
+    return JSON.parse(/NaN|Infinity/.test(text) ? withoutNaN(text) : text) as Json;
+  } catch (error) {
+    throw damaged(at, `text that is not JSON: ${(error as Error).message}`, error);
+  }
+}
+
+/** JSON has no word for what is not a finite number; programs that write one anyway mean that there is no value. */
+function withoutNaN(text: string): string {
+  return text.replace(/"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)/g, (token) => (token.startsWith('"') ? token : 'null'));
+}
+
+/** Yields the features in file order. @param document is given what is outside the features, after the last one */
+async function* featuresOf(path: string, at: string, document: (outside: JsonObject) => void): AsyncGenerator<JsonObject> {
+  const splitter = new Splitter(at);
+  let position = 0;
+  for await (const chunk of createReadStream(path, { highWaterMark: 1_048_576 }) as AsyncIterable<Buffer>) {
+    for (const element of splitter.split(chunk)) {
+      position += 1;
+      const feature = parse(element, `${at}, feature ${position}`);
+      if (isObject(feature)) yield feature;
+    }
+  }
+  if (!splitter.isComplete) throw damaged(at, 'its end in the middle of the document');
+  const outside = parse(Buffer.concat(splitter.outside), at);
+  if (!isObject(outside)) throw damaged(at, 'a document that is no object');
+  if (outside['type'] === 'Feature') yield outside;
+  else if (outside['type'] !== 'FeatureCollection') throw damaged(at, `a document of type ${JSON.stringify(outside['type'] ?? null).slice(0, 60)}`);
+  document(outside);
+}
+
+/** Members of a feature that are fields: its properties, and an `id` that is text. */
+function* membersOf({ id, properties }: JsonObject): Generator<[string, Json]> {
+  if (typeof id === 'string' && !(isObject(properties) && 'id' in properties)) yield ['id', id];
+  if (isObject(properties)) for (const [name, value] of Object.entries(properties)) yield [name, value ?? null];
+}
+
+/** Types of a field's values, as far as features were read. */
+function widen(known: VectorField['type'] | undefined, value: Json): VectorField['type'] | undefined {
+  if (value === null) return known;
+  const type = typeof value === 'boolean' || Number.isInteger(value) ? 'integer' : typeof value === 'number' ? 'real' : 'string';
+  if (known === undefined || known === type) return type;
+  return known === 'string' || type === 'string' ? 'string' : 'real';
+}
+
+function valueOf(value: Json | undefined, type: VectorField['type']): VectorValue {
+  if (value === null || value === undefined) return null;
+  if (typeof value === 'string') return value;
+  if (typeof value === 'object') return JSON.stringify(value);
+  return type === 'string' ? String(value) : Number(value);
+}
+
+/** The CRS that a document names; lon/lat in WGS 84 without one. Null: it names one that is not known. */
+function crsOf({ crs }: JsonObject): number | null {
+  if (crs === undefined) return 4326;
+  const name = isObject(crs) && isObject(crs['properties']) ? crs['properties']['name'] : undefined;
+  return typeof name === 'string' ? epsgOfName(name) : null;
+}
+
+/**
+ * Opens a GeoJSON file.
+ * @param at how messages name the file
+ * @throws input errors `VECTOR_UNREADABLE`, `ENCODING_WRONG`; what the system says of the file
+ */
+export async function openGeoJson(path: string, at: string): Promise<VectorReader> {
+  const types = new Map<string, VectorField['type'] | undefined>();
+  const found: { document: JsonObject } = { document: {} };
+  let featureCount = 0;
+  for await (const feature of featuresOf(path, at, (outside) => (found.document = outside))) {
+    featureCount += 1;
+    for (const [name, value] of membersOf(feature)) types.set(name, widen(types.get(name), value));
+  }
+  const { name, crs } = found.document;
+  const fields = [...types].map(([field, type = 'string']): VectorField => ({ name: field, type }));
+  const layer: GdalLayer = {
+    name: typeof name === 'string' && name !== '' ? name : basename(path, extname(path)),
+    spatial: true, fields, featureCount, epsg: crsOf(found.document), wkt: crs === undefined ? '' : JSON.stringify(crs),
+  };
+  let reading: AsyncGenerator<JsonObject> | null = null;
+  let read = 0;
+  return {
+    layers: [layer],
+    async read(_index, srid, first): Promise<GdalBatch> {
+      if (first || reading === null) {
+        await reading?.return(undefined);
+        [reading, read] = [featuresOf(path, at, () => undefined), 0];
+      }
+      const features: GdalFeature[] = [];
+      while (features.length < BATCH_FEATURES) {
+        const { value, done } = await reading.next() as IteratorResult<JsonObject, undefined>;
+        if (done === true) return { features, ended: true, failure: null };
+        features.push(featureOf(value, read, fields, srid));
+        read += 1;
+      }
+      return { features, ended: false, failure: null };
+    },
+    async close(): Promise<void> {
+      await reading?.return(undefined);
+    },
+  };
+}
+
+function featureOf(feature: JsonObject, fid: number, fields: readonly VectorField[], srid: number): GdalFeature {
+  const members = new Map(membersOf(feature));
+  const values = fields.map(({ name, type }) => valueOf(members.get(name), type));
+  const { geometry } = feature;
+  if (geometry === null || geometry === undefined) return { fid, values, ewkb: null, missing: true, geometryError: null };
+  const wkb = geoJsonWkb(geometry);
+  if (typeof wkb === 'string') return { fid, values, ewkb: null, missing: false, geometryError: wkb };
+  return { fid, values, ewkb: toEwkb(wkb, srid), missing: false, geometryError: null };
+}

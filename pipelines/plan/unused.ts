@@ -1,0 +1,47 @@
+/** Why nothing in a plan is built from a file that was loaded: each reason is checked before it is given. */
+import { unitName } from '../contract/regions.ts';
+import type { Relation } from '../contract/sql-files.ts';
+import { vintageText } from '../contract/vintage.ts';
+import { countable, regionOf, type FilePlaces, type InForce, type LoadedFile } from '../ledger/force.ts';
+import type { Inventory } from '../ledger/inventory.ts';
+
+/** Regions named in a message; of more than so many the number is enough. */
+const NAMED = 5;
+
+/** @param units regions that are planned, and 0 for Italy */
+export function whyUnused(file: LoadedFile, inventory: Inventory, units: readonly number[]): string {
+  if (file.forgotten) return 'it was forgotten (mappale forget --undo takes it back)';
+  if (file.held.every(({ places }) => places.length === 0)) return 'nothing of it could be used';
+  if (!countable(inventory.files).includes(file)) return 'the same file was read again later';
+  if (units.length === 0) return 'no region is asked for or published';
+  const regions = new Set(file.held.flatMap((held) => held.places.map((place) => regionOf(file, held, place, inventory.register))));
+  const known = [...regions].filter((region) => region !== null).sort((a, b) => a - b);
+  // Italy has a use for any place; its tables may be planned while the region of the file is not.
+  if (!regions.has(null) && known.every((region) => !units.includes(region)) && !units.includes(0)) return ofOtherRegions(known);
+  for (const unit of [...units].sort((a, b) => b - a)) {
+    for (const held of file.held) {
+      const better = supersedes(file, held, unit, inventory);
+      if (better !== null) return `${better.file.name} (${vintageText(better.file.vintage)}) is used instead`;
+    }
+  }
+  return known.length > 0 && known.every((region) => !units.includes(region)) ? ofOtherRegions(known) : 'its places are taken from files of other regions';
+}
+
+function ofOtherRegions(regions: readonly number[]): string {
+  const names = regions.slice(0, NAMED).map(unitName).join(', ');
+  return `it is of ${names}${regions.length > NAMED ? ` and ${regions.length - NAMED} more regions` : ''}, which ${regions.length === 1 ? 'is' : 'are'} neither asked for nor published`;
+}
+
+/** A file in use for a unit in the place of another one: it has one of its places, or is complete, or the layer knows no places. */
+function supersedes(file: LoadedFile, held: FilePlaces, unit: number, inventory: Inventory): InForce | null {
+  const mine = held.places.filter((place) => {
+    const region = regionOf(file, held, place, inventory.register);
+    return unit === 0 || region === null || region === unit;
+  });
+  if (mine.length === 0) return null;
+  const { files } = inventory.force(unit, `layer.${held.layer}` as Relation);
+  const has = (place: string, other: InForce): boolean => (other.whole
+    ? other.file.held.some((each) => each.layer === held.layer && each.series === held.series && each.places.includes(place))
+    : other.places.some((each) => each.series === held.series && each.place === place));
+  return files.find((other) => mine.some((place) => has(place, other))) ?? files.find((other) => other.file.complete && other.file.place === null) ?? null;
+}

@@ -1,0 +1,174 @@
+/** Files and releases that are left out of regions: why, and which sections lack them or keep an earlier release. */
+import { firstFid, unitName } from '../contract/regions.ts';
+import type { RegisteredSource } from '../contract/registry.ts';
+import { SECTIONS } from '../contract/sections.ts';
+import { schemaOf, type Relation, type SqlFile } from '../contract/sql-files.ts';
+import type { BrokenEntry, Located } from '../contract/survey.ts';
+import type { Database } from '../db/index.ts';
+import { statementsOf } from '../db/statements.ts';
+import { inputError, type FaultyFile, type MappaleError } from '../errors.ts';
+import { mayWithhold, type Inventory } from '../ledger/inventory.ts';
+import { productFiles } from '../plan/products.ts';
+
+/** A file, or a release, that could not be used and withholds no region. */
+export interface Omission {
+  readonly source: RegisteredSource;
+  /** Null: the file was not recognised, so its vintage is not known. */
+  readonly vintage: string | null;
+  /** Region of the release; null: the release is of Italy, or its region is not known. */
+  readonly region: number | null;
+  /** Names of the files. */
+  readonly files: readonly string[];
+  readonly failure: MappaleError;
+}
+
+/**
+ * State of a section in a published region: `not_loaded`: no release of the section's sources is loaded. `kept`: the section uses other files of this source,
+ * of the vintages that are named. `without`: the section is published from its other sources.
+ */
+export interface AffectedSection {
+  readonly section: string;
+  readonly state: 'not_loaded' | 'kept' | 'without';
+  readonly vintages: readonly string[];
+}
+
+/** An omission as it is reported. */
+export interface LeftOut extends Omit<Omission, 'source' | 'region'> {
+  readonly source: string;
+  readonly regions: readonly { readonly unit: number; readonly name: string; readonly sections: readonly AffectedSection[] }[];
+}
+
+/** The same, as the ledger keeps it: a failure by its code. */
+export interface NotedLeftOut extends Omit<LeftOut, 'failure'> {
+  readonly failure: { readonly error: string; readonly message: string };
+}
+
+/** Whether the failure of a release leaves the release out, instead of withholding its regions. */
+export function isLeftOut(source: RegisteredSource, { kind }: MappaleError): boolean {
+  return !mayWithhold(source) && (kind === 'input' || kind === 'rejects');
+}
+
+type NamedEntry = BrokenEntry & { readonly name: string };
+
+/** Files that could not be recognised, of sources that withhold nothing. */
+export function omittedEntries(broken: readonly NamedEntry[], sources: readonly RegisteredSource[]): Omission[] {
+  return broken.flatMap(({ name, error }) => {
+    const source = sources.find(({ id }) => id === error.source);
+    return source === undefined || !isLeftOut(source, error) ? [] : [{ source, vintage: null, region: null, files: [name], failure: error }];
+  });
+}
+
+/** @returns null: the failure withholds the regions of the release */
+export function omissionOf({ source, vintage, region, files }: Located, failure: MappaleError): Omission | null {
+  if (!isLeftOut(source, failure)) return null;
+  const faulty = files.filter((file) => failure.files.some(({ name, sha256 }) => name === file.name && sha256 === file.sha256));
+  return { source, vintage, region, files: (faulty.length === 0 ? files : faulty).map(({ name }) => name), failure };
+}
+
+/**
+ * Loaded files without which a region can be built although its build failed: a raster that cannot be read, or two files that contradict one another.
+ * A published file that another one contradicts stays in use.
+ * @param published files of the region's publication
+ * @returns null: the failure withholds the region
+ */
+export function omissionInBuild(
+  failure: MappaleError, unit: number, inventory: Inventory, published: ReadonlySet<number>, sources: readonly RegisteredSource[],
+): (Omission & { readonly fileIds: readonly number[] }) | null {
+  // A raster is named by its bytes: its file may have another name now.
+  const isFaulty = (file: FaultyFile): boolean => (
+    failure.files.some(({ name, sha256 }) => sha256 === file.sha256 && (failure.files.length === 1 || name === file.name))
+  );
+  const faulty = inventory.files.filter(isFaulty);
+  const source = sources.find(({ id }) => id === faulty[0]?.sourceId);
+  if (source === undefined || !isLeftOut(source, failure)) return null;
+  const newer = faulty.filter(({ fileId }) => !published.has(fileId));
+  const left = newer.length === 0 ? faulty : newer;
+  const files = [...new Set(left.map(({ name }) => name))];
+  return { source, vintage: left[0]?.vintage ?? null, region: unit, files, failure, fileIds: left.map(({ fileId }) => fileId) };
+}
+
+/** What two reports of a region have in common when both left out the same. */
+export function sameLeftOut(all: readonly (LeftOut | NotedLeftOut)[], unit: number): string {
+  return JSON.stringify(all.flatMap(({ source, files, failure, regions }) => {
+    const sections = regions.find((each) => each.unit === unit)?.sections;
+    const code = 'error' in failure ? failure.error : failure.code;
+    return sections === undefined ? [] : [[source, files, code, sections.map(({ section, state, vintages }) => [section, state, vintages])]];
+  }));
+}
+
+/** Adds to each omission the sections that it touches in the published regions of this run. */
+export async function leftOutOf(
+  database: Database, omissions: readonly Omission[], units: readonly number[], inventory: Inventory,
+): Promise<LeftOut[]> {
+  if (omissions.length === 0) return [];
+  const layersOf = new Map(units.map((unit) => [unit, layersOfSections(unit)]));
+  const empty = new Map<number, ReadonlySet<string>>();
+  for (const unit of units) empty.set(unit, await emptySections(database, unit));
+  return omissions.map(({ source, region, ...omission }) => ({
+    ...omission,
+    source: source.id,
+    regions: units.filter((unit) => region === null || region === unit).map((unit) => ({
+      unit, name: unitName(unit), sections: affected(source, layersOf.get(unit) ?? new Map(), inventory, unit, empty.get(unit) ?? new Set()),
+    })),
+  }));
+}
+
+/** What the last run that looked at a region left out, as the ledger keeps it, by region. */
+export async function leftOutByRegion(database: Database): Promise<Map<number, readonly NotedLeftOut[]>> {
+  const rows = await database.query<{ unit: number; leftOut: readonly NotedLeftOut[] }>(statementsOf('operate')('left_out'));
+  return new Map(rows.map(({ unit, leftOut }) => [unit, leftOut]));
+}
+
+function affected(
+  source: RegisteredSource, layersOf: ReadonlyMap<string, ReadonlySet<Relation>>, inventory: Inventory, unit: number, empty: ReadonlySet<string>,
+): AffectedSection[] {
+  return [...layersOf].flatMap(([section, layers]) => {
+    const own = source.layer.writes.filter((layer) => layers.has(layer));
+    if (own.length === 0) return [];
+    const vintages = [...new Set(own.flatMap((layer) => inventory.force(unit, layer).files.map(({ file }) => file.vintage)))].sort();
+    return [{ section, state: empty.has(section) ? 'not_loaded' : vintages.length > 0 ? 'kept' : 'without', vintages }] as const;
+  });
+}
+
+/** Layers that the tables of each section are built from, also through other tables. The parcels themselves are not counted. */
+function layersOfSections(unit: number): Map<string, Set<Relation>> {
+  const files = productFiles(unit);
+  const layersOf = (relation: Relation, found: Set<Relation>, seen: Set<SqlFile>): Set<Relation> => {
+    const file = files.find(({ writes }) => writes[0] === relation);
+    if (file === undefined || relation === 'core.parcel' || seen.has(file)) return found;
+    seen.add(file);
+    for (const read of file.reads) {
+      if (schemaOf(read) === 'layer') found.add(read);
+      else layersOf(read, found, seen);
+    }
+    return found;
+  };
+  return new Map(SECTIONS.map(({ name, tables }) => {
+    const found = new Set<Relation>();
+    const seen = new Set<SqlFile>();
+    for (const relation of Object.keys(tables)) layersOf(relation as Relation, found, seen);
+    return [name, found];
+  }));
+}
+
+/** Sections that the records of a region call `not_loaded`. Empty where the region has no land parcel. */
+async function emptySections(database: Database, unit: number): Promise<Set<string>> {
+  const operate = statementsOf('operate');
+  // Fids come first: on several nodes a record cannot be joined with its parcel.
+  const parcels = await database.query<{ fid: number }>(operate('some_land_parcels'), [firstFid(unit), firstFid(unit + 1)]);
+  const rows = await database.query<{ section: string }>(operate('not_loaded'), [parcels.map(({ fid }) => fid), SECTIONS.map(({ name }) => name)]);
+  return new Set(rows.map(({ section }) => section));
+}
+
+/** Failures of files for which GDAL is missing become one: the cure is one. Others stay as they are. */
+export function withOneMissingGdal(failures: readonly MappaleError[], leftOut: readonly Omission[]): MappaleError[] {
+  const missing = failures.filter(({ code }) => code === 'GDAL_MISSING');
+  const [first] = missing;
+  if (first === undefined) return [...failures];
+  const names = [...new Set(leftOut.filter(({ failure }) => missing.includes(failure)).map(({ source }) => source.id))].sort();
+  const count = missing.length === 1 ? '1 file was' : `${missing.length} files were`;
+  const one = inputError(`GDAL is not installed, so ${count} left out${names.length === 0 ? '' : `: ${names.join(', ')}`}`, {
+    code: first.code, at: first.at, detail: first.detail, hint: first.hint, mend: first.mend, cause: first,
+  });
+  return failures.flatMap((failure) => (failure === first ? [one] : missing.includes(failure) ? [] : [failure]));
+}

@@ -1,0 +1,79 @@
+/** Why a loaded file is not used: over random inventories each reason that is given is true. */
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { REGIONS } from '../../pipelines/contract/regions.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import type { FilePlaces, LoadedFile } from '../../pipelines/ledger/force.ts';
+import { Inventory } from '../../pipelines/ledger/inventory.ts';
+import { whyUnused } from '../../pipelines/plan/unused.ts';
+import { testEnvironment } from '../harness/environment.ts';
+
+const { seed } = testEnvironment();
+const SOURCES = await loadSources();
+/** Comuni of the list, two in each of three regions, and one that the list does not have. */
+const LIST = new Map([['A001', 14], ['A002', 14], ['B001', 13], ['B002', 13], ['C001', 16], ['C002', 16]]);
+const PLACES = [...LIST.keys(), 'X001'];
+const ANY_REGION = fc.constantFrom(null, null, 13, 14, 16);
+
+/** Files of one source, one of its layers or several, with the places that they hold. */
+const inventories = fc.constantFrom(...SOURCES).chain((source) => {
+  const layers = source.layer.writes.map((layer) => layer.slice('layer.'.length));
+  const held: fc.Arbitrary<FilePlaces> = fc.record({
+    layer: fc.constantFrom(...layers), series: fc.constantFrom('', '', '2024'), region: fc.constant(null), likelyRegion: ANY_REGION, dated: fc.constant(null),
+    named: fc.boolean(), places: fc.oneof(fc.subarray(PLACES), fc.constant([''])),
+  });
+  const file = fc.record({
+    role: fc.constantFrom('a', 'b'), vintage: fc.constantFrom('0000', '2023', '2024-01-01', '2025'), dated: fc.constantFrom(null, '2025-01-01'), region: ANY_REGION,
+    assigned: fc.constant(null), complete: fc.boolean(), place: fc.constantFrom(null, null, 'E46N20'), sha256: fc.constantFrom('1', '2', '3', '4', '5', '6'), present: fc.boolean(),
+    arrived: fc.nat({ max: 5 }), forgotten: fc.oneof({ weight: 5, arbitrary: fc.constant(false) }, { weight: 1, arbitrary: fc.constant(true) }),
+    held: fc.array(held, { maxLength: 2 }),
+  });
+  return fc.record({ files: fc.array(file, { minLength: 1, maxLength: 6 }), units: fc.subarray([0, 13, 14, 16]) }).map(({ files, units }) => ({
+    units,
+    files: files.map((each, index): LoadedFile => ({ ...each, fileId: index + 1, releaseId: index + 1, sourceId: source.id, name: `made_${index + 1}.zip`, reader: 'r' })),
+  }));
+});
+
+/** The regions of a place, by the rule of the contract: packaging, list, rows. */
+function regionsOf(file: LoadedFile): (number | null)[] {
+  return file.held.flatMap(({ likelyRegion, places }) => places.map((place) => file.region ?? LIST.get(place) ?? likelyRegion));
+}
+
+it(`of a loaded file that is not used is true, seed ${seed}`, () => {
+  const given = new Map<string, number>();
+  fc.assert(fc.property(inventories, ({ files, units }) => {
+    const inventory = new Inventory(files, [], LIST, SOURCES);
+    const used = new Set(units.flatMap((unit) => inventory.used(unit)));
+    for (const file of files.filter((each) => !used.has(each))) {
+      const reason = whyUnused(file, inventory, units);
+      const kind = reason.replace(/made_\d+\.zip \(.*?\)/, 'FILE').replace(/it is of .*?, which/, 'it is of REGIONS, which');
+      given.set(kind, (given.get(kind) ?? 0) + 1);
+      expect(reason).not.toContain('0000');
+      const instead = /^(made_\d+\.zip) \((.*)\) is used instead$/.exec(reason);
+      if (instead !== null) {
+        const other = [...used].find(({ name }) => name === instead[1])!;
+        const [layers, places] = [other.held.map(({ layer }) => layer), other.held.flatMap((held) => held.places)];
+        expect(other).toBeDefined();
+        // Both speak of the same layer, and of the same place unless one file is the whole.
+        expect(file.held.some(({ layer }) => layers.includes(layer))).toBe(true);
+        expect(file.held.some((held) => held.places.some((place) => places.includes(place))) || other.complete).toBe(true);
+        // It is of a region that is planned.
+        expect(regionsOf(file).some((region) => region === null || units.includes(region) || units.includes(0))).toBe(true);
+      } else if (reason.startsWith('it is of')) {
+        const named = REGIONS.filter(({ name }) => reason.includes(name)).map(({ code }) => code).sort((a, b) => a - b);
+        expect(named).toEqual([...new Set(regionsOf(file))].sort((a, b) => a! - b!));
+        expect(named.filter((code) => units.includes(code))).toEqual([]);
+      } else if (reason.startsWith('it was forgotten')) expect(file.forgotten).toBe(true);
+      else if (reason === 'nothing of it could be used') expect(file.held.flatMap(({ places }) => places)).toEqual([]);
+      else if (reason === 'the same file was read again later') expect(files.some(({ sha256, fileId }) => sha256 === file.sha256 && fileId > file.fileId)).toBe(true);
+      else if (reason === 'no region is asked for or published') expect(units).toEqual([]);
+      else {
+        expect(reason).toBe('its places are taken from files of other regions');
+        const listed = file.held.flatMap(({ places }) => places.flatMap((place) => LIST.get(place) ?? []));
+        expect(listed.some((region) => region !== file.region)).toBe(true);
+      }
+    }
+  }), { numRuns: 3000, seed });
+  console.log(`reasons given, seed ${seed}: ${JSON.stringify(Object.fromEntries(given))}`);
+  for (const reason of ['FILE is used instead', 'nothing of it could be used', 'the same file was read again later']) expect(given.get(reason)).toBeGreaterThan(0);
+});

@@ -1,0 +1,209 @@
+/** Files that cannot be used: which of them withhold a region, and how the region is published without the others. */
+import { cp, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { basename, join } from 'node:path';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { describe as describeReport } from '../../pipelines/cli/refresh-report.ts';
+import { readStatus } from '../../pipelines/cli/status.ts';
+import { loadSources, type RegisteredSource } from '../../pipelines/contract/registry.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
+import { inputError, MappaleError } from '../../pipelines/errors.ts';
+import { openDatabase } from '../../pipelines/db/index.ts';
+import type { Context } from '../../pipelines/run/context.ts';
+import { exitCodeOf, outlook, refresh, type RefreshReport } from '../../pipelines/run/refresh.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
+import { describeDatabase } from '../harness/database.ts';
+import { testEnvironment } from '../harness/environment.ts';
+import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+import { contentOf } from './arrival.ts';
+
+const MOLISE = 14;
+const { seed } = testEnvironment();
+/** Sources of which a release may withhold a region, as the contract lists them. */
+const WITHHOLDING = ['ade_cadastre', 'trento_cadastre', 'bolzano_cadastre', 'anncsu_addresses', 'istat_comuni'];
+/** What a server may send instead of a file. */
+const PAGE = '<!DOCTYPE html><html><body>made: the server is busy</body></html>';
+
+/** Which file fails to be read, and how. */
+type Failing = ReadonlyMap<string, 'input' | 'rejects' | 'checks'>;
+
+/** The sources, but the reading of some files ends with an error after all their records. */
+async function failing(files: Failing): Promise<RegisteredSource[]> {
+  return (await loadSources()).map((source) => ({
+    ...source,
+    read: async (file, sink) => {
+      await source.read(file, sink);
+      const kind = files.get(file.name);
+      if (kind === 'input') throw inputError('made: the end is damaged', { code: 'MADE_DAMAGE', at: file.name });
+      if (kind !== undefined) throw new MappaleError('made: too much is wrong', { code: `MADE_${kind.toUpperCase()}`, kind, at: file.name });
+    },
+  }));
+}
+
+describeDatabase('a file that cannot be used', (engine) => {
+  let made: Awaited<ReturnType<typeof syntheticFiles>>;
+  /** A database with all files of the region. */
+  let wholeUrl: string;
+  let whole: Record<string, string>;
+  /** Paths of the files of each source. */
+  const filesOf = new Map<string, string[]>();
+  let folder: string;
+  let random: ReturnType<typeof randomOf>;
+
+  const open = async (files: Failing = new Map(), url?: string): Promise<Context> =>
+    contextOn(url === undefined ? await engine.openDatabase() : await openDatabase(url), await failing(files));
+  const load = (context: Context, data = folder): Promise<RefreshReport> => refresh(context, loadOptions([data], [MOLISE]));
+  const codes = ({ failures }: RefreshReport): string[] => failures.map(({ code }) => code);
+  const content = ({ database }: Context): Promise<Record<string, string>> => contentOf(database, [0, MOLISE]);
+  const pick = <T>(items: readonly T[]): T => items[Math.floor(random.next() * items.length)]!;
+  const here = (path: string): string => join(folder, path.slice(made.folder.length + 1));
+  const restore = (path: string): Promise<void> => cp(path, here(path), { preserveTimestamps: false });
+  const leftOut = ({ leftOut: all }: RefreshReport): (readonly [string, string])[] => (
+    all.flatMap(({ source, files }) => files.map((file) => [source, file] as const)).sort()
+  );
+
+  /** What a database is like that never saw these files. */
+  const freshWithout = async (paths: readonly string[]): Promise<Record<string, string>> => {
+    const other = await mkdtemp(join(tmpdir(), 'mappale-fresh-'));
+    await cp(made.folder, other, { recursive: true });
+    for (const path of paths) await rm(join(other, path.slice(made.folder.length + 1)));
+    const context = await open();
+    const report = await load(context, other);
+    await rm(other, { recursive: true, force: true });
+    expect(codes(report)).toEqual([]);
+    return content(context);
+  };
+
+  beforeAll(async () => {
+    made = await syntheticFiles(160, 6, { comuni: 4 });
+    wholeUrl = await engine.createDatabase();
+    const context = await contextOn(await openDatabase(wholeUrl));
+    const { plan } = await outlook(context, loadOptions([made.folder], [MOLISE]));
+    for (const { located: { source, files } } of plan.loads) filesOf.set(source.id, [...(filesOf.get(source.id) ?? []), ...files.map(({ path }) => path)]);
+    expect(codes(await load(context, made.folder))).toEqual([]);
+    whole = await content(context);
+    await context.database.close();
+    expect(filesOf.size).toBeGreaterThan(20);
+  }, 300_000);
+  afterAll(() => made.remove());
+  beforeEach(async ({ task, onTestFinished }) => {
+    random = randomOf(`withhold ${task.name}`, seed);
+    folder = await mkdtemp(join(tmpdir(), 'mappale-withhold-'));
+    await cp(made.folder, folder, { recursive: true });
+    onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  });
+
+  /** Files of some sources that may not withhold a region, by chance: of each a single one. */
+  const someOptional = (count: number, only: (paths: readonly string[]) => boolean = () => true): Map<string, string> => {
+    const ids = [...filesOf].filter(([id, paths]) => !WITHHOLDING.includes(id) && only(paths)).map(([id]) => id).sort();
+    expect(ids.length).toBeGreaterThanOrEqual(count);
+    const chosen = new Map<string, string>();
+    while (chosen.size < count) {
+      const id = pick(ids);
+      chosen.set(id, chosen.get(id) ?? pick(filesOf.get(id)!));
+    }
+    console.log(`withhold, seed ${seed}: ${[...chosen].map(([id, path]) => `${id} ${basename(path)}`).join(', ')}`);
+    return chosen;
+  };
+
+  it(`of any optional source is left out of the first publication and loaded when it is repaired, seed ${seed}`, async () => {
+    const bad = someOptional(4);
+    const paths = [...bad.values()];
+    const expected = [...bad].map(([id, path]) => [id, basename(path)] as const).sort();
+    // Half of them are seen to be damaged at once, the others when they are read.
+    const pages = paths.slice(0, 2);
+    for (const path of pages) await writeFile(here(path), PAGE);
+    const url = await engine.createDatabase();
+    const first = await open(new Map([[basename(paths[2]!), 'input'], [basename(paths[3]!), 'rejects']]), url);
+    const report = await load(first);
+    expect(exitCodeOf(report)).toBe(3);
+    expect(report.units.map(({ unit }) => unit)).toEqual([0, MOLISE]);
+    expect(leftOut(report)).toEqual(expected);
+    expect(await content(first)).toEqual(await freshWithout(paths));
+
+    // The summary, the JSON and the status name the file, the source and the sections, as the records have them.
+    const text = describeReport(report);
+    const json = JSON.stringify(report.leftOut);
+    const status = (await readStatus(first)).regions.find(({ unit }) => unit === MOLISE)!.left_out;
+    expect(status.flatMap(({ source, files }) => files.map((file) => [source, file])).sort()).toEqual(expected);
+    for (const [id, name] of expected) for (const said of [text, json]) expect([said.includes(id), said.includes(name)]).toEqual([true, true]);
+    const [{ coverage } = { coverage: {} }] = await first.database.query<{ coverage: Record<string, string> }>(
+      "select api.parcel(min(fid), $1) -> 'meta' -> 'coverage' as coverage from core.parcel where kind = 'land'", [SECTION_NAMES],
+    );
+    const sections = report.leftOut.flatMap(({ regions }) => regions.flatMap((each) => each.sections));
+    expect(sections.length).toBeGreaterThan(0);
+    for (const { section, state } of sections) {
+      if (section in coverage) expect(`${section} ${state === 'not_loaded'}`).toBe(`${section} ${coverage[section] === 'not_loaded'}`);
+    }
+    // A second run has nothing to publish, and reports them again.
+    const again = await load(first);
+    expect([exitCodeOf(again), again.units, leftOut(again)]).toEqual([3, [], expected]);
+    await first.database.close();
+
+    for (const path of pages) await restore(path);
+    const repaired = await open(new Map(), url);
+    // A source that was not there is measured as on a first load. Where other files of a source were in use, the gate compares.
+    const accept = sections.some(({ state }) => state === 'kept') ? { who: 'test', why: 'the file was repaired' } : null;
+    expect(codes(await refresh(repaired, loadOptions([folder], [MOLISE], { accept })))).toEqual([]);
+    expect(await content(repaired)).toEqual(whole);
+    expect((await readStatus(repaired)).regions.find(({ unit }) => unit === MOLISE)!.left_out).toEqual([]);
+    expect((await load(repaired)).runId).toBeNull();
+    await repaired.database.close();
+  }, 300_000);
+
+  it('leaves the other files of its release in use', async () => {
+    const bad = someOptional(2, (paths) => paths.length > 1);
+    const context = await open(new Map([...bad.values()].map((path) => [basename(path), 'input'])));
+    const report = await load(context);
+    expect([exitCodeOf(report), report.units.map(({ unit }) => unit)]).toEqual([3, [0, MOLISE]]);
+    expect(leftOut(report)).toEqual([...bad].map(([id, path]) => [id, basename(path)]).sort());
+    expect(await content(context)).toEqual(await freshWithout([...bad.values()]));
+  }, 240_000);
+
+  it('leaves the earlier release of an optional source in use, and everything else is published', async () => {
+    const bad = someOptional(3);
+    const url = await engine.copyDatabase(wholeUrl);
+    for (const path of bad.values()) await writeFile(here(path), PAGE);
+    const seismic = filesOf.get('dpc_seismic')![0]!;
+    if (!bad.has('dpc_seismic')) await writeFile(here(seismic), (await readFile(seismic, 'latin1')).replace(/(?<=[;,])2(?=[\r\n;,])/g, '3'), 'latin1');
+    const context = await open(new Map(), url);
+    const report = await refresh(context, loadOptions([folder], [MOLISE], { accept: { who: 'test', why: 'a test' } }));
+    expect(exitCodeOf(report)).toBe(3);
+    expect(leftOut(report)).toEqual([...bad].map(([id, path]) => [id, basename(path)]).sort());
+    const now = await content(context);
+    for (const relation of Object.keys(whole)) if (!/risk/.test(relation)) expect(`${relation}: ${now[relation]}`).toBe(`${relation}: ${whole[relation]}`);
+    for (const { source, regions } of report.leftOut) {
+      const vintages = [...new Set((await context.database.query<{ vintage: string }>(
+        "select f.vintage from ledger.publication_file join ledger.publication p using (publication_id) join ledger.file f using (file_id) join ledger.release r using (release_id) where p.state = 'current' and p.unit_code = $1 and r.source_id = $2",
+        [MOLISE, source],
+      )).map(({ vintage }) => vintage))];
+      for (const { sections } of regions) for (const each of sections) expect([each.state, each.vintages.every((vintage) => vintages.includes(vintage)), each.vintages.length > 0]).toEqual(['kept', true, true]);
+    }
+    await context.database.close();
+  }, 240_000);
+
+  it.each([['input', 3], ['rejects', 4]] as const)('of a source of parcels, addresses or comuni withholds the region: %s, exit %s', async (kind, exit) => {
+    const id = pick(WITHHOLDING.filter((each) => filesOf.has(each)));
+    const context = await open(new Map([[basename(filesOf.get(id)!.at(-1)!), kind]]));
+    const report = await load(context);
+    expect([id, exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([id, exit, [], []]);
+  }, 120_000);
+
+  it('withholds the region when its checks fail, whatever the source', async () => {
+    const [[, path] = []] = [...someOptional(1)];
+    const context = await open(new Map([[basename(path!), 'checks']]));
+    const report = await load(context);
+    expect([exitCodeOf(report), report.units.filter(({ unit }) => unit === MOLISE), report.leftOut]).toEqual([5, [], []]);
+  }, 120_000);
+
+  it('is left out where two files of an optional source contradict one another: the published one stays', async () => {
+    const path = filesOf.get('dpc_seismic')![0]!;
+    const other = join(folder, 'made_again', basename(path));
+    await mkdir(join(folder, 'made_again'));
+    await writeFile(other, (await readFile(path, 'latin1')).replace(/(?<=[;,])2(?=[\r\n;,])/g, '3'), 'latin1');
+    const published = await open(new Map(), await engine.copyDatabase(wholeUrl));
+    const report = await load(published);
+    expect([codes(report), exitCodeOf(report), leftOut(report)]).toEqual([['FILES_CONTRADICT'], 3, [['dpc_seismic', basename(other)]]]);
+    expect(await content(published)).toEqual(whole);
+  }, 240_000);
+});
