@@ -35,7 +35,7 @@ export const geometry = z.union([
 
 export const kind = z.enum(KINDS).describe('Land, or the strips of road and water that are mapped like parcels');
 
-/** Words for the coverage of a section at a parcel: why the section is empty. Sections that report coverage per field have words of their own. */
+/** The words for the coverage of a section at a parcel. They say why the section is empty. Sections that report coverage per field have other words. */
 export const coverageWord = z.enum(['mapped', 'not_mapped', 'not_loaded', 'not_applicable']);
 export const COVERAGE_MEANING = 'mapped: what is empty here is none here; not_mapped: the files loaded do not reach here; not_loaded: there are none; '
   + 'not_applicable: the section is not made for this kind of parcel';

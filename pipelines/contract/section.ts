@@ -15,9 +15,9 @@ export interface Section {
   readonly title: string;
   /** The block as it is answered: an object, a list, or null. */
   readonly block: z.ZodType;
-  /** Kinds of parcel that it is made for. For the others the block is empty and its coverage is `not_applicable`. */
+  /** Kinds of parcel that the section is made for. For the others the block is empty and its coverage is `not_applicable`. */
   readonly kinds: readonly ParcelKind[];
-  /** Where the record says whether its sources reach the place: in `meta.coverage`, or field by field in the block itself. */
+  /** Where the record says whether its sources reach the place: in `meta.coverage`, or field by field in the block, which then is made for every kind. */
   readonly coverage: 'meta' | 'block';
   /** Its files reach single places, so that coverage differs within a comune; not given: it is that of the comune, or what was found says it. */
   readonly reaches?: 'points';

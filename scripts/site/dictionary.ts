@@ -68,7 +68,7 @@ function columnTable(columns: Readonly<Record<string, Column>>): string {
 }
 
 const COVERAGE: Readonly<Record<Section['coverage'], string>> = {
-  meta: 'whether the sources reach the place stands in <code>meta.coverage</code>: an empty block means “none here” only where it says <code>mapped</code>, and <code>not_applicable</code> stands for parcels of other kinds',
+  meta: 'whether the sources reach the place stands in <code>meta.coverage</code>: an empty block means “none here” only where it says <code>mapped</code>. Parcels of other kinds have <code>not_applicable</code>',
   block: 'whether the sources reach the place stands in the block itself, field by field',
 };
 

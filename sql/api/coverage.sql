@@ -22,8 +22,8 @@ begin
   if v_coverage is not null then
     return v_coverage;
   end if;
-  -- Nothing of the section is loaded, unless the region was published by a version that did not note where its files reach. Then its sources say it, and
-  -- those may only help to place what another source lists.
+  -- No release of the section is loaded. Only a version that did not note where files reach leaves the answer to the attributions: these also name
+  -- sources that help to place what another source lists.
   return (
     select case when count(*) > 0 then 'not_mapped' else 'not_loaded' end
     from ledger.publication u
@@ -65,7 +65,7 @@ begin
   return case
     -- Of rasters each parcel is asked: where it has no row its cells may be empty, or the file may have left before it came.
     when v_reached = 'as_found' then case when p_linked then 'mapped' when not p_linked then 'not_mapped' else 'not_loaded' end
-    -- The source divides all land: where nothing was found it is silent, also within a comune of which it speaks.
+    -- The source divides all land. Without a value it says nothing here, also in a comune that it covers.
     when v_reached = 'if_found' and not coalesce(p_linked, p_found, false) then
       case api.comune_coverage(p_region, p_section, p_belfiore) when 'not_loaded' then 'not_loaded' else 'not_mapped' end
     when v_reached = 'if_found' then 'mapped'
