@@ -33,7 +33,7 @@ export function readEvidence(notes: string, at: string): Evidence {
   const [, section, ...more] = notes.split(HEADING);
   if (section === undefined || more.length > 0) throw malformed(at, `expected one section "## Evidence", found ${section === undefined ? 'none' : more.length + 1}`);
   const body = section.split(/^## /m, 1)[0]?.trim() ?? '';
-  const items = body.split(/\n(?=- )/).map((item) => item.replace(/\s*\n {2}(?=\S)/g, ' '));
+  const items = body.split(/\n(?=- )/).map((item) => item.replace(/\n {2}(?=\S)/g, ' '));
   const [bytes, header, document] = LABELS.map((label, index) => valueOf(items[index] ?? '', label, at));
   if (items.length !== LABELS.length) throw malformed(at, `expected ${LABELS.length} items of evidence, found ${items.length}`);
   return { bytes: bytes ?? null, header: header ?? null, document: document ?? null };

@@ -123,6 +123,7 @@ export function readKey(key: Key, fieldOf: (name: string) => string): Named | Un
       const [column = '', , place = ''] = Object.keys(COLUMNS.street);
       const [street = '', civico = '', city = ''] = Object.keys(COLUMNS.street).map(fieldOf);
       if (street.length < 2 || street.length > 200) return unreadable(column, '2–200 characters', street);
+      if (civico.length > 50) return unreadable('civico', 'at most 50 characters', civico);
       if (city.length > 100) return unreadable(place, 'at most 100 characters', city);
       return { key, query: [street, civico].join(' ').trim(), city: city === '' ? null : city };
     }

@@ -124,7 +124,7 @@ function takeRow(rows: Map<string, CsvRecord>, record: CsvRecord, column: number
 }
 
 function tableText(header: readonly string[], rows: ReadonlyMap<string, CsvRecord>): string {
-  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { raw }]) => `${raw.replace(/[\r\n]+$/, '')}\n`);
+  const sorted = [...rows].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, { raw }]) => `${raw}\n`);
   return `${header.map((name) => (/[",\n]/.test(name) ? `"${name.replaceAll('"', '""')}"` : name)).join(',')}\n${sorted.join('')}`;
 }
 

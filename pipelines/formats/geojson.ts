@@ -135,7 +135,7 @@ function parse(bytes: Buffer, at: string): Json {
 
 /** JSON has no word for what is not a finite number; programs that write one anyway mean that there is no value. */
 function withoutNaN(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\.)*"|-?(?:NaN|Infinity)/g, (token) => (token.startsWith('"') ? token : 'null'));
+  return text.replace(/"(?:[^"\\]|\\[^])*(?:"|$)|-?(?:NaN|Infinity)/g, (token) => (token.startsWith('"') ? token : 'null'));
 }
 
 /** Yields the features in file order. @param document is given what is outside the features, after the last one */
