@@ -20,6 +20,10 @@ const OVERSEAS = /_FR_[A-Z]{3}$/i;
 
 const hasColumn = ({ fields, head }: VectorLook): boolean => (fields === null ? /"?code_18"?\b/i.test(head.toString('latin1')) : fields.includes('code_18'));
 
+/** Table of a GeoPackage with a map or with changes. The layer of the right year may be defined behind the first bytes, so any of them is enough. */
+const TABLE = /CREATE TABLE "(?:\w+_)?(?:CLC|CHA)_?\d{2,4}(?:_\w+)?"/i;
+const hasTable = ({ path, head }: VectorLook): boolean => /\.gpkg$/i.test(path) && TABLE.test(head.toString('latin1'));
+
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = (await lookAtVectors(probe)).filter(({ path }) => !OVERSEAS.test(stemOf(path)));
   const names = [...looks.map(({ path }) => stemOf(path)), stemOf(probe.name)];
@@ -35,7 +39,7 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
   const statements = looks.map(({ path }) => outer ?? whyAside(stemOf(path), LAYERS));
   const [other] = statements;
   if (other !== null && other !== undefined && !statements.includes(null)) return aside(outer === null ? names[0] ?? '' : stemOf(probe.name), `CORINE: ${other.aside}`);
-  if (!looks.some((look) => hasColumn(look) || LAYERS.map.test(stemOf(look.path)))) return null;
+  if (!looks.some((look) => hasColumn(look) || hasTable(look) || LAYERS.map.test(stemOf(look.path)))) return null;
   const dated = names.map((name) => ISSUE.exec(name)?.[1]).find((issue) => issue !== undefined)?.toLowerCase() ?? newestEntry(probe.entries);
   return {
     role: 'map', vintage: LAYERS.year, region: null, sidecars: sidecarsOf(probe), complete: WHOLE.test(stemOf(probe.name)), ...(dated === undefined ? {} : { dated }),
