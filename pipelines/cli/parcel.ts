@@ -3,7 +3,6 @@ import { basename } from 'node:path';
 import type { Command } from 'commander';
 import { plainReference } from '../contract/regions.ts';
 import { parseInclude, SECTION_NAMES } from '../contract/sections.ts';
-import { vintageText } from '../contract/vintage.ts';
 import { one } from '../db/index.ts';
 import { MappaleError } from '../errors.ts';
 import { explain, type Explanation } from '../operate/explain.ts';
@@ -64,7 +63,7 @@ function describe({ fid, section, not_applicable: notApplicable, rules, rows, re
   return [`parcel ${fid}, ${section}, by ${rules.join(', ')}`, given, ...evidence.flatMap((found) => {
     const measure = found.measure === null ? '' : `, ${Number(found.measure.toPrecision(6))} ${found.unit ?? ''}`;
     const place = `${basename(found.file)}${found.member === '' ? '' : `!${found.member}`}:${found.position}`;
-    return ['', `${found.field}: ${found.value ?? 'nothing'}${measure}`, `  ${found.rule}`, `  ${found.source} ${vintageText(found.vintage)}, ${place}, sha256 ${found.sha256.slice(0, 16)}…`];
+    return ['', `${found.field}: ${found.value ?? 'nothing'}${measure}`, `  ${found.rule}`, `  ${found.source} ${found.vintage}, ${place}, sha256 ${found.sha256.slice(0, 16)}…`];
   })].join('\n');
 }
 

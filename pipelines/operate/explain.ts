@@ -8,6 +8,7 @@ import type { Context } from '../run/context.ts';
 import { MappaleError } from '../errors.ts';
 import { findRegion, regionOfFid } from '../contract/regions.ts';
 import { SECTIONS, tableOfSection } from '../contract/sections.ts';
+import { vintageText } from '../contract/vintage.ts';
 import { readSectionFiles, schemaOf, tableOf } from '../contract/sql-files.ts';
 import { productFiles } from '../plan/products.ts';
 import { publishedTables } from '../ledger/published.ts';
@@ -110,7 +111,8 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
       const rows = await rowsOf(session, schema, tableOf(relation), fid);
       const standing = published.get(relation);
       const before = standing === undefined ? [] : await rowsOf(session, schemaOf(relation), standing.partition, fid);
-      const evidence = await session.query<Evidence & Record<string, unknown>>(statementsOf('operate')('evidence'), [fid]);
+      const found = await session.query<Evidence & Record<string, unknown>>(statementsOf('operate')('evidence'), [fid]);
+      const evidence = found.map((each) => ({ ...each, vintage: vintageText(each.vintage) }));
       const reproduced = JSON.stringify(rows) === JSON.stringify(before);
       return { fid, section, not_applicable: null, rules: rules.map((rule) => rule.file), rows, reproduced, empty, coverage, evidence };
     } finally {

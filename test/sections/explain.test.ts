@@ -39,6 +39,10 @@ describeDatabase('an explanation', (engine) => {
     for (const { fid } of [parcels[0]!, parcels[Math.floor(parcels.length / 2)]!, parcels.at(-1)!]) {
       const explanation = await explain(context, fid, section);
       expect(explanation.reproduced, `fid ${fid}`).toBe(true);
+      const [record] = await context.database.query<{ block: unknown }>('select api.parcel($1, $2) -> $3 as block', [fid, [section], section]);
+      const block = record!.block;
+      const hasNothing = block === null || JSON.stringify(block) === '[]' || (block as { available?: boolean }).available === false;
+      expect(explanation.empty, `fid ${fid}`).toBe(hasNothing && section !== 'basic');
       expect(explanation.evidence.length, `fid ${fid}`).toBeGreaterThan(0);
       for (const evidence of explanation.evidence) {
         // A tax code in a name is starred: the folder is there, the name is not said.
