@@ -162,6 +162,14 @@ export const STATEMENTS: readonly Statement[] = [
     },
   },
   {
+    about: OF_SEARCH, says: 'finds nothing where another comune stands behind the one that was named',
+    holds: async (trial) => {
+      const [{ italianName: first }, { italianName: second }] = trial.service.region.comuni;
+      expect(await trial.list(`/geocode/search?${query({ q: `Via Roma 112, ${second}, ${first}` })}`)).toEqual([]);
+      expect((await trial.list(`/geocode/search?${query({ q: `Via Roma 112, ${second}, ${trial.service.region.name}` })}`))[0]).toMatchObject({ municipality_name: second });
+    },
+  },
+  {
     about: OF_SEARCH, says: 'gives less score to the nearest number than to the number itself',
     holds: async (trial) => {
       const { street_name: street, municipality_code: city } = await trial.address();

@@ -212,9 +212,11 @@ describe('the machine', () => {
     // Words that are needed where no section is known: addresses are searched, buildings invented.
     const ordinary = new Set(['address', 'buildings', 'population']);
     const naming = (name: string): RegExp => new RegExp(ordinary.has(name) ? `'${name}'|\\bsections?[._/]${name}\\b` : `(?<![a-z])${name}(?![a-z])`);
+    // The kind of a suggestion on the map is no section.
+    const apart = (line: string): string => line.replace(/\bkind: .*'address'/, '');
     const files = FILES.filter((file) => /^(pipelines|api|sql\/api)\/.*\.(ts|js|html|sql)$/.test(file));
     expect(files.length).toBeGreaterThan(100);
-    expect(files.flatMap((file) => read(file).split('\n').flatMap((line, index) => names.filter((name) => naming(name).test(line)).map((name) => `${file}:${index + 1}: ${name}`)))).toEqual([]);
+    expect(files.flatMap((file) => read(file).split('\n').flatMap((line, index) => names.filter((name) => naming(name).test(apart(line))).map((name) => `${file}:${index + 1}: ${name}`)))).toEqual([]);
   });
 
   it('has no file that only a source could need', () => {
