@@ -188,7 +188,9 @@ function whyUnused(file: LoadedFile, inventory: Inventory, units: readonly numbe
   if (file.forgotten) return 'it was forgotten (mappale forget --undo takes it back)';
   if (file.held.length === 0) return 'nothing of it could be used';
   if (file.region !== null && !units.includes(file.region)) return `it is of ${unitName(file.region)}, which is neither asked for nor published`;
-  const newer = units.flatMap((unit) => inventory.used(unit)).find((other) => other.sourceId === file.sourceId && other.role === file.role);
+  const fills = (other: LoadedFile): boolean => file.held.every(({ layer }) => other.held.some((held) => held.layer === layer));
+  const has = (other: LoadedFile): boolean => other.role === file.role || (file.complete && fills(other));
+  const newer = units.flatMap((unit) => inventory.used(unit)).find((other) => other.sourceId === file.sourceId && has(other));
   return newer === undefined ? 'its places are of no region that is asked for or published' : `${newer.name} (${newer.vintage}) counts in its stead`;
 }
 

@@ -156,9 +156,10 @@ export default defineSection({
           'zona del comune, nella cifra più severa; fra i comuni dalla cui fusione è nato, la più severa',
         'exact where the comune, and each that it was merged from, has this one zone':
           'certa dove il comune, e ciascuno di quelli dalla cui fusione è nato, ha questa sola zona',
-        'node of the cell around the representative point, weighted by the inverse of its distance':
-          'nodo della maglia del reticolo attorno al punto rappresentativo, pesato con l’inverso della sua distanza',
-        'nearest node within 5 km, where the cell around has none': 'nodo del reticolo più vicino entro 5 km, dove la maglia attorno non ne ha',
+        'node of the cell around the representative point in ED50 (EPSG:1133), weighted by the inverse of its distance':
+          'nodo della maglia del reticolo attorno al punto rappresentativo in ED50 (EPSG:1133), pesato con l’inverso della sua distanza',
+        'nearest node within 5 km in ED50 (EPSG:1133), where the cell around has none':
+          'nodo del reticolo più vicino entro 5 km in ED50 (EPSG:1133), dove la maglia attorno non ne ha',
         'area shared with the parcel; the worst class of which 1 m² (half of a parcel below 2 m²) is shared counts':
           'superficie di sovrapposizione con la particella; vale la classe peggiore che vi si sovrappone per 1 m² (metà, se la particella è sotto i 2 m²)',
         'part of the parcel in an area of the level\'s class; what several areas share counts once':
