@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'clc_land_cover',
-  version: 1,
+  version: 2,
   title: 'CORINE Land Cover 2018, vector',
   attribution: {
     holder: HOLDERS.copernicus,

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'urban_atlas',
-  version: 1,
+  version: 2,
   title: 'Urban Atlas Land Cover/Land Use 2018',
   attribution: {
     holder: HOLDERS.copernicus,
