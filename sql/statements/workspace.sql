@@ -106,9 +106,11 @@ select
   m.release_id,
   m.file_id,
   f.rank,
-  f.vintage
+  f.vintage,
+  l.may_be_cut
 from ledger.member m
-join :"schema".file_in_force f using (file_id);
+join :"schema".file_in_force f using (file_id)
+join ledger.file l using (file_id);
 
 -- statement: note_files
 insert into :"schema".file_in_force

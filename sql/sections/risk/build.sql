@@ -90,7 +90,7 @@ select
   parcel.area_m2 as parcel_m2,
   case
     when st_covers(piece.geom, parcel.geom) then parcel.area_m2
-    else st_area(st_transform(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3035))
+    else core.area_m2(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)))
   end as shared_m2
 from flood_hazard_piece as piece
 join parcel on piece.geom && parcel.geom
@@ -130,10 +130,9 @@ with several as (
 select
   several.fid,
   several.class,
-  st_area(st_transform(
-    st_union(st_collectionextract(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13)),
-    3035
-  )) as shared_m2
+  core.area_m2(
+    st_union(st_collectionextract(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13))
+  ) as shared_m2
 from several
 join parcel on parcel.fid = several.fid
 join flood_hazard_piece as piece
@@ -170,7 +169,7 @@ select
   parcel.area_m2 as parcel_m2,
   case
     when st_covers(piece.geom, parcel.geom) then parcel.area_m2
-    else st_area(st_transform(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3035))
+    else core.area_m2(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)))
   end as shared_m2
 from landslide_hazard_piece as piece
 join parcel on piece.geom && parcel.geom
@@ -207,10 +206,9 @@ with several as (
 select
   several.fid,
   several.class,
-  st_area(st_transform(
-    st_union(st_collectionextract(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13)),
-    3035
-  )) as shared_m2
+  core.area_m2(
+    st_union(st_collectionextract(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13))
+  ) as shared_m2
 from several
 join parcel on parcel.fid = several.fid
 join landslide_hazard_piece as piece
@@ -493,13 +491,14 @@ select
   landslide.share as landslide_share,
   case
     when landslide.attention then true
-    when landslide.level is not null or (landslide.fid is null and cover.landslide) then false
+    when cover.landslide and (landslide.level is not null or landslide.fid is null) then false
   end as landslide_attention,
   coalesce(pga.pga_g, pga_edge.pga_g) is not null as pga_mapped,
   coalesce(cover.p1 and cover.p2 and cover.p3, false) as flood_mapped,
   -- What is drawn is known, also where nothing else is.
   not coalesce(cover.p1 and cover.p2 and cover.p3, false) and (flood.level is not null or coalesce(cover.p1 or cover.p2, false)) as flood_partial,
-  landslide.level is not null or (landslide.fid is null and coalesce(cover.landslide, false)) as landslide_mapped
+  -- A level that nothing covers is of an export that may be cut.
+  coalesce(cover.landslide, false) and (landslide.level is not null or landslide.fid is null) as landslide_mapped
 from parcel
 left join comune_cover as cover on cover.belfiore = parcel.belfiore
 left join comune_zone on comune_zone.belfiore = parcel.belfiore

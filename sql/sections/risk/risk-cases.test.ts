@@ -293,7 +293,8 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([11, 12, 13, 14, 15].map(seen)).toEqual([['P1', null], ['P3', 'P2'], ['P1', 'P4'], ['HPH', null], ['P1', 'P4']]);
     expect(rows.get(11)!.flood_share).toBeCloseTo(0.5, 4);
     expect(rows.get(12)!.flood_share).toBeCloseTo(0.25, 4);
-    expect([11, 13, 15].map((fid) => rows.get(fid)!.landslide_mapped)).toEqual([true, true, true]);
+    // Nothing covers the third one's comune: its level is a lower bound.
+    expect([11, 13, 15].map((fid) => rows.get(fid)!.landslide_mapped)).toEqual([true, true, false]);
     expect([11, 13, 15].map((fid) => [rows.get(fid)!.flood_mapped, rows.get(fid)!.flood_partial])).toEqual([[true, false], [true, false], [false, true]]);
   });
 
@@ -307,7 +308,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     const seen = (rows: Map<number, Row>): unknown[] =>
       [11, 12, 13, 14, 15].map((fid) => [rows.get(fid)!.landslide_level, rows.get(fid)!.landslide_mapped, rows.get(fid)!.landslide_attention]);
     expect(seen(await build(`${statements} ${covers('Z001', ['landslide'])}`))).toEqual([['P1', true, true], [null, false, null], ['AA', true, true], [null, true, false], ['P2', true, false]]);
-    // Where nothing covers the comune, what is drawn is known, and what is not says nothing.
-    expect(seen(await build(statements))).toEqual([['P1', true, true], [null, false, null], ['AA', true, true], [null, false, null], ['P2', true, false]]);
+    // Where nothing covers the comune, a level is a lower bound, and nobody knows whether there is an area of attention.
+    expect(seen(await build(statements))).toEqual([['P1', false, true], [null, false, null], ['AA', false, true], [null, false, null], ['P2', false, null]]);
   });
 });
