@@ -1,6 +1,6 @@
 -- purpose: files that may lack features because a web service answers page by page
--- reads: none
--- writes: ledger.file
+-- reads: ledger.file
+-- writes: none
 -- grain: one row per file
 -- crs: none
 

@@ -1,5 +1,5 @@
 -- purpose: what a workspace sees: layers, files, parcels and regions that are in force
--- reads: ledger.member, ledger.file_place, layer.comune_code
+-- reads: ledger.file, ledger.member, ledger.file_place, layer.comune_code
 -- writes: ledger.file_place
 -- grain: a view, a query or a line per file
 -- crs: none
