@@ -30,7 +30,7 @@ export interface ReadMember {
  * @returns expected … found …; null: nothing tells that it is cut
  */
 export async function whyCut(file: Pick<LocatedFile, 'path' | 'name' | 'size'>, members: readonly ReadMember[]): Promise<string | null> {
-  // A publisher's own zip holds one GML for each of many comuni, of which one may have any number of features.
+  // A publisher's own zip has one GML for each of many comuni, and a comune may have any number of features.
   const exported = members.filter(({ path }) => JSON_EXPORT.test(path || file.name) || (XML_EXPORT.test(path || file.name) && members.length === 1));
   const full = exported.find(({ records }) => PAGE_LIMITS.includes(records));
   if (full !== undefined) return `expected the end of the list, found exactly ${full.records} features${full.path === '' ? '' : ` in ${full.path}`}, as many as a page of a service has`;

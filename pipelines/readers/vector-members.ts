@@ -189,7 +189,7 @@ function propertiesOf(...texts: readonly string[]): string[] | null {
     for (const [, members = ''] of text.matchAll(/"properties"\s*:\s*(\{[^{}]*\})\s*[,}]/g)) {
       try {
         const names = Object.keys(JSON.parse(members) as object);
-        // Of the CRS that a document states in front of its features.
+        // The CRS, which a document states in front of its features, has the one property `name`.
         if (names.join() !== 'name') return names.map(normaliseHeader);
       } catch {
         // A brace inside of a text.

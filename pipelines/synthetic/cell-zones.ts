@@ -80,7 +80,7 @@ export class CellGrid {
     return new Set(this.cellsOf(parcel).flatMap((cell) => zonesAt(cell).filter(({ area: { pieces } }) => pieces.some(({ box }) => boxMeets(box, cell)))));
   }
 
-  /** An area as it is written, in a projection: with so many corners that its edges are straight in degrees, too, as the truth takes them. */
+  /** An area as it is written, in a projection, with so many corners that its edges are straight in degrees too. */
   drawn(area: CellArea, projection: Projection): Polygon[] {
     return mapPoints(area.polygons.map((rings) => rings.map(finely)), (point) => projection.forward(this.degrees(point)));
   }

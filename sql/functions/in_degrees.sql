@@ -41,7 +41,7 @@ as $$
         st_segmentize(area, longest_edge) as divided,
         st_xmin(area) as west,
         st_ymin(area) as south,
-        -- Of no width or height there is no slope to be seen.
+        -- Without width or height the miss has no slope.
         greatest(st_xmax(area) - st_xmin(area), longest_edge) as width,
         greatest(st_ymax(area) - st_ymin(area), longest_edge) as height
       offset 0

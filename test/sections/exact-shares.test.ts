@@ -19,7 +19,7 @@ const { seed } = testEnvironment();
 const AREAS = 40;
 const PARCELS_EACH = 12;
 
-/** What the section reads of a region, next to the layers of one loaded source. */
+/** Tables that the section reads, next to the layers of one loaded source. */
 const SETUP = `
   create table parcel (fid int4, belfiore text, area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
   create table member_in_force as select 1 as member_id, 1 as release_id, 1 as file_id, 1 as rank;
@@ -91,7 +91,7 @@ function trueArea(polygons: MultiPolygon, projection: Projection): number {
 /** Ten metres in degrees of latitude; a little less in longitude. */
 const TEN_METRES = 0.00009;
 
-/** What a parcel shares with areas: m², and m² of the parcel. */
+/** Area that a parcel shares with hazard areas, and area of the parcel; m². */
 function exact(parcel: readonly LonLat[], areas: readonly (readonly EastNorth[])[], projection: Projection): Record<'shared' | 'area', number> {
   const inDegrees = divided(parcel, TEN_METRES);
   const area = polygonsArea([[inDegrees.map(laeaEurope.forward)]]);
