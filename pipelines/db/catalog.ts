@@ -180,8 +180,8 @@ export interface RankedFile {
 }
 
 /**
- * The view `member_in_force (member_id, release_id, file_id, rank, vintage)` of a region's workspace: where files overlap that do not name comuni, it
- * says which is the newer. And the table `place_in_force`, which the views of layers read.
+ * The view `member_in_force (member_id, release_id, file_id, rank, vintage, may_be_cut)` of a region's workspace: where files overlap that do not name comuni,
+ * it says which is the newer. And the table `place_in_force`, which the views of layers read.
  */
 export async function provideMembers(session: Session, schema: string, files: readonly RankedFile[]): Promise<void> {
   await session.script(workspace('files_in_force', { schema }), 'sql/statements/workspace.sql, files_in_force');

@@ -14,6 +14,7 @@ import { progressLine } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { addFile, addRejects, openRelease, type RejectRow } from '../ledger/ledger.ts';
 import type { Located, LocatedFile } from '../contract/survey.ts';
+import { whyCut, type ReadMember } from '../readers/cut-export.ts';
 import { refuseChanged } from './walk.ts';
 import { statementsOf } from '../db/statements.ts';
 import { stagingSchema } from '../db/workspace.ts';
@@ -72,6 +73,7 @@ export async function stage(database: Database, located: Located, fingerprint: s
       await readFile(source, file, sink).catch((error: unknown) => {
         throw error instanceof MappaleError ? error.knowing({ files: [file] }) : error;
       });
+      await sink.closeFile(file);
     }
     return { located, releaseId, schema, reused: await sink.finish() };
   } catch (error) {
@@ -137,6 +139,8 @@ class StageSink implements Sink {
   readonly #rejects: RejectRow[] = [];
   #fileId = 0;
   #fileName = '';
+  /** Members of the open file. */
+  #members: ReadMember[] = [];
   /** Bytes of the files before the open one, with it, and read of it. */
   #bytesBefore = 0;
   #bytesWith = 0;
@@ -156,6 +160,15 @@ class StageSink implements Sink {
     for (const table of this.#tables.values()) table.texts = textsOf(table.columns);
     this.#fileId = await addFile(this.#given.database, this.#given.releaseId, file);
     this.#fileName = file.name;
+    this.#members = [];
+  }
+
+  /** Notes in the ledger, and reports, that a file may be a cut export. */
+  async closeFile(file: LocatedFile): Promise<void> {
+    const why = await whyCut(file, this.#members);
+    if (why === null) return;
+    await this.#given.database.query(statementsOf('ingest')('note_cut_export'), [this.#fileId]);
+    this.#given.log.warn(`${file.name}: the export of a service may be cut; it supersedes nothing [EXPORT_MAY_BE_CUT]: ${why}`);
   }
 
   progress(bytes: number): void {
@@ -171,7 +184,10 @@ class StageSink implements Sink {
 
   async reuse(facts: MemberFacts): Promise<boolean> {
     const from = this.#given.reusable(facts);
-    if (from !== undefined) this.#taken.push({ fileId: this.#fileId, facts, from });
+    if (from !== undefined) {
+      this.#taken.push({ fileId: this.#fileId, facts, from });
+      this.#members.push({ path: facts.path, records: from.records });
+    }
     return from !== undefined;
   }
 
@@ -213,6 +229,7 @@ class StageSink implements Sink {
         await this.#writeRejects();
         this.#refuseDoubled();
         this.#records += records;
+        this.#members.push({ path: facts.path, records });
         const counts = { records, rows: this.#rows() - rowsBefore, rejects, duplicates: [...duplicates.values()].reduce((sum, n) => sum + n, 0) };
         refuseLoss(labelOf(this.#fileName, facts.path), counts, 'reading');
         await this.#given.database.query(

@@ -34,6 +34,8 @@ export interface LoadedFile {
   /** Region that a person named for it. */
   readonly assigned: number | null;
   readonly complete: boolean;
+  /** True: an export of a service that may lack features. It supersedes nothing, and every other file counts before it. */
+  readonly mayBeCut?: boolean;
   /** Tile or scenario that the file is of; null: as its rows say. */
   readonly place: string | null;
   readonly name: string;
@@ -109,9 +111,14 @@ export function logicalKey(file: Pick<LoadedFile, 'sourceId' | 'role' | 'vintage
   return JSON.stringify([file.sourceId, file.role, file.vintage, file.dated, file.region, file.complete, file.place, file.sha256]);
 }
 
+/** Does a file supersede all older ones? */
+function isWhole(file: LoadedFile): boolean {
+  return file.complete && file.mayBeCut !== true;
+}
+
 /** How much of the country a file is packaged as: of files of one day the narrower goes before. */
 function narrowness(file: LoadedFile): number {
-  if (file.complete) return file.region === null ? 0 : 1;
+  if (isWhole(file)) return file.region === null ? 0 : 1;
   const named = new Set(file.held.flatMap(({ named: is, places }) => (is ? places : [])));
   return named.size === 1 ? 3 : 2;
 }
@@ -122,9 +129,10 @@ function newestFirst(series: boolean): (a: Candidate, b: Candidate) => number {
     || b.file.arrived - a.file.arrived || (a.file.sha256 < b.file.sha256 ? -1 : a.file.sha256 > b.file.sha256 ? 1 : b.file.fileId - a.file.fileId);
 }
 
-/** By what the files say of themselves: vintage, the date inside, then the narrower packaging. 0: as new as one another. */
+/** Cut exports last; then by what the files say of themselves: vintage, the date inside, then the narrower packaging. 0: as new as one another. */
 function byAge(a: Candidate, b: Candidate, series: boolean): number {
-  return (series ? 0 : descending(a.file.vintage, b.file.vintage)) || descending(a.dated, b.dated) || b.narrow - a.narrow;
+  const cut = ({ file }: Candidate): number => Number(file.mayBeCut ?? false);
+  return cut(a) - cut(b) || (series ? 0 : descending(a.file.vintage, b.file.vintage)) || descending(a.dated, b.dated) || b.narrow - a.narrow;
 }
 
 /** Two files that lie in the data folders, neither of which says that it is the newer. */
@@ -204,7 +212,7 @@ function resolve(question: Question, without: ReadonlySet<string> = new Set()): 
       total.set(file.fileId, (total.get(file.fileId) ?? 0) + held.places.length);
       const places = held.places.filter((place) => !without.has(place) && belongs(file, held, place, question));
       if (places.length === 0) continue;
-      candidates.push({ file, series: held.series, dated: held.dated ?? file.dated ?? '', named: held.named || file.complete, narrow: narrowness(file), places });
+      candidates.push({ file, series: held.series, dated: held.dated ?? file.dated ?? '', named: held.named || isWhole(file), narrow: narrowness(file), places });
     }
   }
   const order = newestFirst(isSeries);
@@ -215,14 +223,14 @@ function resolve(question: Question, without: ReadonlySet<string> = new Set()): 
   for (const [, group] of groupBy(candidates, ({ series, file }) => `${series}\0${isSeries && series === '' ? file.vintage : ''}`)) {
     const sorted = group.sort(order);
     // Complete files supersede all older ones of their kind, whatever these reached; those of one tile or scenario, the older ones of it.
-    const last = sorted.findIndex(({ file }) => file.complete && file.place === null);
+    const last = sorted.findIndex(({ file }) => isWhole(file) && file.place === null);
     const whole = sorted[last];
     const stands = (each: Candidate, than: Candidate): boolean => each.file === than.file || byAge(each, than, isSeries) < 0 || rivals(each, than, isSeries);
     const standing = sorted.filter((each) => whole === undefined || stands(each, whole));
     if (whole !== undefined) {
       const reached = new Set(standing.flatMap(({ places }) => places));
       const before = sorted.filter((each) => !standing.includes(each));
-      const next = before.find(({ file }) => file.complete);
+      const next = before.find(({ file }) => isWhole(file));
       const was = new Set(before.filter((each) => next === undefined || each === next || byAge(each, next, isSeries) < 0).flatMap(({ places }) => places));
       const lost = [...was].filter((place) => !reached.has(place)).sort();
       const superseded = [...new Set(before.map(({ file }) => file))];
@@ -232,8 +240,8 @@ function resolve(question: Question, without: ReadonlySet<string> = new Set()): 
     for (const candidate of standing) {
       for (const place of candidate.places) {
         // Where a layer knows no places, files of other tiles and parts of other days add up.
-        const { fileId, place: tile, complete } = candidate.file;
-        const key = place !== '' ? place : tile !== null ? `\0${tile}` : complete ? '\0' : `\0\0${fileId}`;
+        const { fileId, place: tile } = candidate.file;
+        const key = place !== '' ? place : tile !== null ? `\0${tile}` : isWhole(candidate.file) ? '\0' : `\0\0${fileId}`;
         const first = owner.get(key);
         if (first === undefined) {
           owner.set(key, candidate);

@@ -6,6 +6,7 @@ import { RowWriter } from '../formats/copy.ts';
 import type { MemberFacts, MemberSink, Recognition, Reject, Sink } from '../contract/source.ts';
 import { KeySet } from './key-set.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
+import { whyCut, type ReadMember } from '../readers/cut-export.ts';
 import { NO_DATA } from '../readers/no-data.ts';
 import { OddText, isOddRecord } from '../formats/odd-text.ts';
 import { ZipArchive, isZip } from '../formats/zip.ts';
@@ -101,7 +102,10 @@ export async function validate(
       }
       if (findings.length === 0) findings.push(...(await strayBytes(file)));
       // Of a file that could not be read to its end, nothing is said that its end would decide.
-      findings.push(...sink.findings(!sampled && findings.length === 0, file.recognition));
+      const isWhole = !sampled && findings.length === 0;
+      findings.push(...sink.findings(isWhole, file.recognition));
+      const cut = isWhole ? await whyCut(file, sink.members) : null;
+      if (cut !== null) findings.push(cutFinding(file.name, cut));
       const { records, rows, rejects, duplicates } = sink;
       add(file.path, { source: source.id, role, vintage, records, rows, rejects, duplicates, sampled }, findings);
     }
@@ -111,6 +115,14 @@ export async function validate(
 
 function findingOf(error: MappaleError, path: string): Finding {
   return { level: 'error', code: error.code, message: error.message, at: error.at ?? basename(path), detail: error.detail, hint: error.hint, ...(error.mend === undefined ? {} : { mend: error.mend }) };
+}
+
+/** An export of a service that may lack features. */
+function cutFinding(name: string, detail: string): Finding {
+  return {
+    level: 'warn', code: 'EXPORT_MAY_BE_CUT', message: 'the export of a service may be cut', at: name, detail,
+    hint: 'Ask the service for the rest (startIndex, resultOffset), or take the publisher\'s own file. This one is loaded, but it supersedes nothing.',
+  };
 }
 
 /** What stands before or behind a zip is passed over: a server's message, or a program that unpacks itself. */
@@ -135,6 +147,8 @@ export class ValidationSink implements Sink {
   rejects = 0;
   duplicates = 0;
   records = 0;
+  /** Members that were read to their end. */
+  readonly members: ReadMember[] = [];
   readonly #source: RegisteredSource;
   readonly #name: string;
   readonly #sample: number | null;
@@ -209,6 +223,7 @@ export class ValidationSink implements Sink {
       close: async (records) => {
         this.#flush();
         this.records += records;
+        this.members.push({ path, records });
         const accounted = this.#accounted() - before;
         if (accounted === records) return;
         this.#lost.push({

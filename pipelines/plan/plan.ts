@@ -6,6 +6,7 @@ import { unitName, unitSlug } from '../contract/regions.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
 import { sha256, tableOf, type Relation } from '../contract/sql-files.ts';
 import { releaseOf, type Located, type LocatedFile, type Survey } from '../contract/survey.ts';
+import { mayBeExport } from '../readers/cut-export.ts';
 import { bytesKey, logicalKey, type LoadedFile } from '../ledger/force.ts';
 import { vintageText } from '../contract/vintage.ts';
 import type { Hold } from '../ledger/hold.ts';
@@ -177,7 +178,7 @@ function whyNotRead(
   if (loaded !== undefined) return loaded;
   if (regions !== null && region !== null && !regions.includes(region)) return `it is of ${unitName(region)}, which was not asked for`;
   if (source.manifest.keep === 'all' || place !== undefined) return null;
-  const hasAll = ({ name, recognition: other }: LocatedFile): boolean => name !== file.name && other.role === role && other.complete
+  const hasAll = ({ name, recognition: other }: LocatedFile): boolean => name !== file.name && !mayBeExport(name) && other.role === role && other.complete
     && other.place === undefined && (other.region === null || other.region === region);
   const newer = releases.filter((release) => release.source.id === source.id).flatMap(({ files }) => files).filter(hasAll)
     .find(({ recognition: other }) => other.vintage > vintage || (other.vintage === vintage && (other.dated ?? '') > dated));

@@ -8,6 +8,7 @@ import { geometryOutsideItaly, isInDegrees, metresMisplaced, noDataAmong, placeI
 import type { Refusal } from './refusal.ts';
 import { inputError, type InputFile, type MemberFacts, type MemberSink, type Probe, type Sink } from '../contract/source.ts';
 import { openVector, type VectorDataset, type VectorFeature, type VectorLayer, type VectorValue } from '../formats/vector.ts';
+import { bytesAt } from '../formats/shapefile.ts';
 import { isZip, type ZipArchive, type ZipEntry } from '../formats/zip.ts';
 
 export interface VectorReading<K extends string> {
@@ -28,6 +29,8 @@ export interface VectorReading<K extends string> {
 
 const VECTOR_FILE = /\.(?:shp|gpkg|geojson)$/i;
 /** After this much geometry or this many records the database is given time to take them. */
+/** Bytes at the end of a GeoJSON in which the properties of its last feature are looked for. */
+const LAST_BYTES = 65_536;
 const DRAIN_BYTES = 1_048_576;
 const DRAIN_RECORDS = 500;
 /** EWKB types by kind, simple and multi. */
@@ -220,26 +223,59 @@ export interface VectorLook {
   readonly changed: string | null;
   /** First bytes of a GeoPackage or GeoJSON, where its columns' names stand as text. */
   readonly head: Buffer;
+  /** Normalised names of the properties of a feature of a GeoJSON; null for other formats, and where no feature's properties can be seen. */
+  readonly properties: readonly string[] | null;
+}
+
+/** Does a file have a column of this normalised name, as far as can be seen without opening it? */
+export function hasColumn({ fields, properties, path, head }: VectorLook, column: string): boolean {
+  return (fields ?? properties)?.includes(column) ?? (/\.gpkg$/i.test(path) && new RegExp(`\\b${column}\\b`, 'i').test(head.toString('latin1')));
+}
+
+const isFeatureCollection = (head: Buffer): boolean => /^\s*(?:\uFEFF)?\{[^]{0,4096}"FeatureCollection"/.test(head.toString('utf8', 0, 8192));
+
+/** Names of the properties of a feature. Services write a feature's properties behind its geometry, which may fill the first bytes. */
+function propertiesOf(...texts: readonly string[]): string[] | null {
+  for (const text of texts) {
+    for (const [, members = ''] of text.matchAll(/"properties"\s*:\s*(\{[^{}]*\})\s*[,}]/g)) {
+      try {
+        const names = Object.keys(JSON.parse(members) as object);
+        // The CRS, which a document states in front of its features, has the one property `name`.
+        if (names.join() !== 'name') return names.map(normaliseHeader);
+      } catch {
+        // A brace inside of a text.
+      }
+    }
+  }
+  return null;
 }
 
 /** What can be seen of the vector files in a probe without opening them; empty when there is none. */
 export async function lookAtVectors(probe: Probe): Promise<VectorLook[]> {
   const { entries } = probe;
-  const paths = entries === null ? (VECTOR_FILE.test(probe.name) ? [probe.name] : []) : vectorEntries(entries);
+  const isPlain = VECTOR_FILE.test(probe.name) || (/\.json$/i.test(probe.name) && isFeatureCollection(probe.head));
+  const paths = entries === null ? (isPlain ? [probe.name] : []) : vectorEntries(entries);
   const beside = entries?.map(({ path }) => path) ?? probe.siblings;
   const headOf = (path: string): Promise<Buffer> => (entries === null ? probe.headOfSibling(path) : probe.headOf(path));
   const looks: VectorLook[] = [];
   for (const path of paths) {
     const dbf = beside.find((name) => name.toLowerCase() === `${path.slice(0, -4).toLowerCase()}.dbf`);
     const table = dbf === undefined || !/\.shp$/i.test(path) ? null : await headOf(dbf);
+    const head = entries === null ? probe.head : await probe.headOf(path);
     looks.push({
       path,
       fields: table === null ? null : dbfFields(table),
       changed: table === null ? null : dbfDay(table),
-      head: entries === null ? probe.head : await probe.headOf(path),
+      head,
+      properties: !/json$/i.test(path) ? null : propertiesOf(head.toString('utf8'), entries === null ? await lastText(probe) : ''),
     });
   }
   return looks;
+}
+
+/** Last bytes of a plain file, as text. */
+async function lastText({ path, size }: Probe): Promise<string> {
+  return (await bytesAt(path, Math.max(0, size - LAST_BYTES), Math.min(size, LAST_BYTES))).toString('utf8');
 }
 
 /** Names of a dBASE table's fields: descriptors of 32 bytes from byte 32, ended by 0x0D. */

@@ -80,9 +80,9 @@ export class CellGrid {
     return new Set(this.cellsOf(parcel).flatMap((cell) => zonesAt(cell).filter(({ area: { pieces } }) => pieces.some(({ box }) => boxMeets(box, cell)))));
   }
 
-  /** An area as it is written, in a projection. */
+  /** An area as it is written, in a projection, with so many corners that its edges are straight in degrees too. */
   drawn(area: CellArea, projection: Projection): Polygon[] {
-    return mapPoints(area.polygons, (point) => projection.forward(this.degrees(point)));
+    return mapPoints(area.polygons.map((rings) => rings.map(finely)), (point) => projection.forward(this.degrees(point)));
   }
 
   /** Columns and rows of a parcel's cells in the region. */

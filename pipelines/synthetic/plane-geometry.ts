@@ -45,9 +45,21 @@ export function mapPoints(polygons: MultiPolygon, place: (point: Point) => Point
   return polygons.map((rings) => rings.map((ring) => ring.map(place)));
 }
 
-/** True ground area in m² of polygons in degrees: the area in EPSG:3035, edges straight between the projected corners. */
+/** Degrees, about 11 m: a shorter edge that is straight in degrees leaves a straight one of EPSG:3035 by at most 0.003 mm. */
+const SHORT_EDGE = 0.0001;
+
+/** Polygons in degrees brought to EPSG:3035: edges are straight in degrees, so they are divided first. */
+export function inLaea(polygons: MultiPolygon): Polygon[] {
+  return polygons.map((rings) => rings.map((ring) => ring.flatMap(([x, y], index): Point[] => {
+    const [toX, toY] = ring[index + 1] ?? [x, y];
+    const parts = Math.max(1, Math.ceil(Math.hypot(toX - x, toY - y) / SHORT_EDGE));
+    return Array.from({ length: parts }, (_, part) => laeaEurope.forward([x + ((toX - x) * part) / parts, y + ((toY - y) * part) / parts]));
+  })));
+}
+
+/** True ground area in m² of polygons in degrees: the area in EPSG:3035, edges straight in degrees. */
 export function polygonsAreaM2(polygons: MultiPolygon): number {
-  return polygonsArea(mapPoints(polygons, laeaEurope.forward));
+  return polygonsArea(inLaea(polygons));
 }
 
 export function boxOf(polygons: MultiPolygon): Box {

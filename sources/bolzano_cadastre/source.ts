@@ -10,7 +10,7 @@ import { COLUMNS, MARKS, OPTIONAL, parcelSchema } from './schema.ts';
 /** The layer as the service names it, with or without its workspace. */
 const WHOLE: WholeName = { whole: /^(?:p_bz-Cadastre[_:.-])?(?:ParcelsAggregate|WebRepresentation)$/i, stated: /ParcelsAggregate|WebRepresentation/i };
 
-function isMine({ path, fields, head }: VectorLook): boolean {
+function isMine({ path, fields, head }: Pick<VectorLook, 'path' | 'fields' | 'head'>): boolean {
   if (fields !== null) return MARKS.every((mark) => fields.some((field) => mark.test(field)));
   // The first properties may be those of the reference system.
   const names = /json$/i.test(path) ? [...head.toString('utf8').matchAll(/"properties"\s*:\s*\{([^{}]*)/g)].flatMap(([, inner = '']) => jsonKeys(inner)).join(' ') : head.toString('latin1');
@@ -26,7 +26,7 @@ function editionOf(name: string): string | null {
 async function recognise(probe: Probe): Promise<Recognition | null> {
   // What the service answers as GeoJSON is called .json by many programs.
   const plain = probe.entries === null && /\.json$/i.test(probe.name);
-  const mine = (plain ? [{ path: probe.name, fields: null, changed: null, head: probe.head }] : await lookAtVectors(probe)).filter(isMine);
+  const mine = (plain ? [{ path: probe.name, fields: null, changed: null, head: probe.head, properties: null }] : await lookAtVectors(probe)).filter(isMine);
   if (mine.length === 0) return null;
   const dated = newestEntry(probe.entries);
   return {

@@ -4,8 +4,8 @@
 -- grain: one row per published polygon; one per piece; one per class of a member; one per member
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 1 km before they are reprojected, because a straight edge of a projection is not straight in degrees (2 cm over 1 km, 2 m over
--- 10 km). Neighbours share their edges and are divided alike. Validity is looked at first: repairing is dear, and most polygons need none.
+-- Edges are divided to 40 m before they are reprojected: see core.in_degrees. Neighbours share their edges and are divided alike. Validity is looked at
+-- first: repairing is dear, and most polygons need none.
 create table land_cover_polygon as
 with reprojected as materialized (
   select
@@ -13,7 +13,7 @@ with reprojected as materialized (
     position,
     clc_id,
     code,
-    st_transform(st_segmentize(geom, 1000), 4326) as geom
+    core.in_degrees(geom, 40) as geom
   from raw_land_cover
 ),
 clean as materialized (
@@ -31,7 +31,7 @@ select
   clean.position,
   clean.clc_id,
   clean.code,
-  st_area(st_transform(clean.geom, 3035)) as area_m2,
+  core.area_m2(clean.geom) as area_m2,
   clean.geom
 from clean
 cross join release

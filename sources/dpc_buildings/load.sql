@@ -4,7 +4,7 @@
 -- grain: one row per published polygon
 -- crs: from the file's CRS to EPSG:4326
 
--- Walls are short: drawn straight in degrees or in the file's projection they part by less than the width of a line. The rows lie in the order of a
+-- Walls are divided to 10 m before they are reprojected: see core.in_degrees. The rows are in the order of a
 -- Hilbert curve, so that neighbours are together on disk for the join with parcels.
 create table dpc_building as
 with reprojected as materialized (
@@ -13,7 +13,7 @@ with reprojected as materialized (
     position,
     aggregate_id,
     istat_code,
-    st_transform(geom, 4326) as geom
+    core.in_degrees(geom, 10) as geom
   from raw_dpc_building
 ),
 clean as materialized (
@@ -31,7 +31,7 @@ select
   clean.position,
   clean.aggregate_id,
   clean.istat_code,
-  st_area(st_transform(clean.geom, 3035)) as area_m2,
+  core.area_m2(clean.geom) as area_m2,
   core.drawing(clean.geom) as drawing,
   clean.geom
 from clean

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'dpc_buildings',
-  version: 1,
+  version: 2,
   title: 'Aggregati strutturali: footprints of buildings that stand together, by comune',
   attribution: {
     holder: HOLDERS.protezioneCivile,

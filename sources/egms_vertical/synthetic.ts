@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { inTurn, itemAt } from '../../pipelines/synthetic/items.ts';
 import { laeaEurope } from '../../pipelines/synthetic/map-projection.ts';
-import { boxOf, boxPolygon, commonPart, mapPoints, polygonsArea, type Box } from '../../pipelines/synthetic/plane-geometry.ts';
+import { boxOf, boxPolygon, commonPart, inLaea, polygonsArea, type Box } from '../../pipelines/synthetic/plane-geometry.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { SyntheticRegion, SyntheticParcel } from '../../pipelines/synthetic/region.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
@@ -237,7 +237,7 @@ function classify(velocity: number, acceleration: number): Record<string, unknow
 }
 
 function truthOf(seed: number, parcel: SyntheticParcel): Record<string, unknown> | null {
-  const polygons = mapPoints(parcel.polygons, laeaEurope.forward);
+  const polygons = inLaea(parcel.polygons);
   const [west, south, east, north] = boxOf(polygons);
   let area = 0;
   let velocity = 0;

@@ -4,7 +4,7 @@
 -- grain: one row per published polygon; one per member
 -- crs: from the layer's CRS to EPSG:4326
 
--- Walls are short: drawn straight in degrees or in the file's projection they part by less than the width of a line. The rows lie in the order of a
+-- Walls are divided to 10 m before they are reprojected: see core.in_degrees. The rows are in the order of a
 -- Hilbert curve, so that neighbours are together on disk for the join with parcels.
 create table dbsn_building as
 with reprojected as materialized (
@@ -19,7 +19,7 @@ with reprojected as materialized (
     origin,
     counts,
     residential,
-    st_transform(geom, 4326) as geom
+    core.in_degrees(geom, 10) as geom
   from raw_dbsn_building
 ),
 clean as materialized (
@@ -49,7 +49,7 @@ select
   clean.origin,
   clean.counts,
   clean.residential,
-  st_area(st_transform(clean.geom, 3035)) as area_m2,
+  core.area_m2(clean.geom) as area_m2,
   core.drawing(clean.geom) as drawing,
   clean.geom
 from clean

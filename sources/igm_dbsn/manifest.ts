@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'igm_dbsn',
-  version: 1,
+  version: 2,
   title: 'Database di sintesi nazionale (DBSN): buildings',
   attribution: {
     holder: HOLDERS.igm,

@@ -6,13 +6,15 @@
 
 -- check: pga_node_unique
 -- level: error
--- expects: a place of the grid has one node
+-- expects: a place of a file's grid has one node
 select
+  file_id,
   ix,
   iy,
   count(*) as rows
 from pga_node
-group by ix, iy
+join member using (member_id)
+group by file_id, ix, iy
 having count(*) > 1;
 
 -- check: pga_node_smooth
@@ -25,6 +27,7 @@ select
   b.ag_g as ag_east_g
 from pga_node as a
 join pga_node as b
-  on b.ix = a.ix + 1
+  on b.member_id = a.member_id
+  and b.ix = a.ix + 1
   and b.iy = a.iy
 where abs(a.ag_g - b.ag_g) > 0.05;

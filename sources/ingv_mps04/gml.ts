@@ -14,6 +14,13 @@ export function isGmlGrid(head: Buffer): boolean {
   return /<(?:[\w.-]+:)?FeatureCollection[\s>]/.test(text) && Object.values(COLUMNS).every((aliases) => aliases.some((alias) => names.has(alias)));
 }
 
+/** Longitudes and latitudes among the first bytes of a GML. */
+export function gmlDegrees(head: Buffer): number[] {
+  const values = [...head.toString('utf8').matchAll(/<(?:[\w.-]+:)?([\w.-]+)>\s*(-?\d+(?:\.\d+)?)\s*<\//g)];
+  const names: readonly string[] = [...COLUMNS.lon, ...COLUMNS.lat];
+  return values.filter(([, name = '']) => names.includes(normaliseHeader(name))).map(([, , value]) => Number(value));
+}
+
 /** Streams the document. Positions are numbers of features. @throws input errors `XML_BROKEN`, `COLUMNS_CHANGED` */
 export async function readGml(stream: Readable, at: string, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
   const known = new Set<string>();

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync } from 'node:fs';
+import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,7 +10,8 @@ import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
 import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
 import type { LonLat } from '../../pipelines/synthetic/region.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
-import type { MemberSink } from '../../pipelines/contract/source.ts';
+import type { MemberSink, Recognition } from '../../pipelines/contract/source.ts';
+import { inForce, type LoadedFile } from '../../pipelines/ledger/force.ts';
 import { readGml } from './gml.ts';
 import source from './source.ts';
 import synthetic from './synthetic.ts';
@@ -40,7 +41,7 @@ describe('the grid of ground acceleration', () => {
     }
     await writeZip(path, [['leggimi.txt', 'Griglia dei valori di ag\r\n'], ['italia_ag_002.txt', lines()]]);
     const { recognition, collected } = await trial(source, path);
-    expect(recognition).toEqual({ role: 'grid', vintage: '2004', region: null, complete: true });
+    expect(recognition).toEqual({ role: 'grid', vintage: '2004', region: null, complete: true, dated: '50 nodes per degree' });
     expect(collected!.members.map(({ path: member, records }) => [member, records])).toEqual([['italia_ag_002.txt', 60_000]]);
     expect(collected!.rows['raw_pga_node']).toHaveLength(60_000);
   });
@@ -66,6 +67,36 @@ describe('the grid of ground acceleration', () => {
     const third = /<f:nodo gml:id="nodo\.3">[^]*?<\/f:nodo>/.exec(document.toString('utf8'))![0];
     expect(whole[2]).toMatchObject({ position: 3, code: 'ag_invalid', raw: third });
     for (const size of [1, 7, 100]) expect(await told(size)).toEqual(whole);
+  });
+
+  it('every 0.05° is a complete file under its own name, and older than one of 0.02°, whatever the days in the zips', async () => {
+    const grid = (step: number): string => `id lon lat ag 16perc 84perc\r\n${Array.from({ length: 40 }, (_, i) =>
+      `${i + 1} ${(14 + (i % 8) * step).toFixed(2)} ${(42 + Math.floor(i / 8) * step).toFixed(2)} 0.1234 0.08 0.15\r\n`).join('')}`;
+    const recognised = async (name: string, step: number, modified: string | null): Promise<Recognition> => {
+      const path = join(folder, name);
+      if (modified === null) writeFileSync(path, grid(step));
+      else await writeZip(path, [[`${name.replace(/_txt\.zip$/, '')}.txt`, grid(step), { modified }]]);
+      expect(source.names.some((pattern) => pattern.test(name)), name).toBe(true);
+      return (await trial(source, path)).recognition!;
+    };
+    const coarse = [await recognised('OPCM3519_1B_ag_005_txt.zip', 0.05, '2019-05-01'), await recognised('OPCM3519_1B_ag_005.txt', 0.05, null)];
+    const fine = [await recognised('italia_ag_002_txt.zip', 0.02, '2006-03-01'), await recognised('italia_ag_002.txt', 0.02, null)];
+    for (const each of coarse) expect(each).toMatchObject({ role: 'coarse_grid', vintage: '2004', region: null, complete: true });
+    for (const each of fine) expect(each).toMatchObject({ role: 'grid', vintage: '2004', region: null, complete: true });
+    for (const other of coarse) for (const each of fine) expect(each.dated! > other.dated!, `${each.dated} after ${other.dated}`).toBe(true);
+    // A part of the fine grid does not supersede; where both are complete, only the fine one is current.
+    const loadedAs = (recognition: Recognition, fileId: number): LoadedFile => ({
+      ...recognition, dated: recognition.dated ?? null, place: null, fileId, releaseId: 1, sourceId: 'ingv_mps04', assigned: null, name: String(fileId), sha256: String(fileId), reader: '',
+      present: true, arrived: fileId, forgotten: false,
+      held: [{ layer: 'pga_node', series: '', region: null, likelyRegion: null, dated: null, named: true, places: [''] }],
+    });
+    for (const each of fine) {
+      for (const other of coarse) {
+        const force = inForce([loadedAs(each, 1), loadedAs(other, 2)], { id: 'ingv_mps04', manifest: source.manifest }, 14, 'pga_node', new Map());
+        expect(force.files.map(({ file }) => file.fileId)).toEqual([1]);
+        expect(force.ties).toEqual([]);
+      }
+    }
   });
 
   it('as a spreadsheet is left aside by name', async () => {
@@ -111,6 +142,19 @@ describeDatabase('loading the grid of ground acceleration', (engine) => {
       { position: 7, code: 'node_off_grid', message: 'expected multiples of 0.02 degrees, found 14.033 42' },
     ]);
     expect(found.duplicates).toEqual([{ position: 5, code: 'node_repeated' }]);
+    expect(found.offences).toEqual([]);
+  });
+
+  it('accepts two files with the same nodes in one release', async () => {
+    const found = await loaded(database, 'ingv_mps04', `
+      update member set file_id = member_id;
+      insert into raw_pga_node values (1, 2, 14.00, 42.00, 0.1234), (1, 3, 14.02, 42.00, 0.1250), (2, 2, 14.00, 42.00, 0.1234), (3, 2, 14.00, 42.00, 0.1301), (3, 3, 14.05, 42.00, 0.1301)`,
+    async ({ session, checks }) => ({
+      nodes: await session.query('select member_id, ix, iy, spacing_deg from pga_node order by member_id, ix'),
+      offences: await checks(),
+    }));
+    expect(found.nodes).toEqual([[1, 700, 2100, 0.02], [1, 701, 2100, 0.02], [2, 700, 2100, 0.02], [3, 280, 840, 0.05], [3, 281, 840, 0.05]]
+      .map(([member_id, ix, iy, spacing_deg]) => ({ member_id, ix, iy, spacing_deg })));
     expect(found.offences).toEqual([]);
   });
 

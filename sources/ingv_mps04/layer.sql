@@ -2,7 +2,7 @@
 -- reads: none
 -- writes: layer.pga_node
 -- grain: one row per node
--- crs: none; a node is at (ix · spacing_deg, iy · spacing_deg), longitude and latitude in degrees, EPSG:4326
+-- crs: none; a node is at (ix · spacing_deg, iy · spacing_deg), longitude and latitude in degrees of ED50, EPSG:4230
 
 create table layer.pga_node (
   release_id int4 not null,
@@ -22,7 +22,7 @@ comment on column layer.pga_node.member_id is 'The file that the row was read fr
 comment on column layer.pga_node.position is 'Line of the file; the header is line 1.';
 comment on column layer.pga_node.ix is 'Column of the node: round(lon / spacing_deg).';
 comment on column layer.pga_node.iy is 'Row of the node: round(lat / spacing_deg).';
-comment on column layer.pga_node.lon is 'Longitude, degrees, as published.';
-comment on column layer.pga_node.lat is 'Latitude, degrees, as published.';
+comment on column layer.pga_node.lon is 'Longitude, degrees of ED50 (EPSG:4230), as published.';
+comment on column layer.pga_node.lat is 'Latitude, degrees of ED50 (EPSG:4230), as published.';
 comment on column layer.pga_node.ag_g is 'Acceleration in g.';
-comment on column layer.pga_node.spacing_deg is 'Step of the grid in degrees; the same in the whole release: 0.02, or 0.05 in the coarser edition.';
+comment on column layer.pga_node.spacing_deg is 'Step of the grid in degrees; the same in a whole file: 0.02, or 0.05 in the coarser grid.';

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'ingv_mps04',
-  version: 2,
+  version: 3,
   title: 'Modello di pericolosità sismica MPS04: accelerazione massima del suolo, 10 % in 50 anni',
   attribution: {
     holder: HOLDERS.ingv,
@@ -14,9 +14,10 @@ export const manifest: Manifest = {
   vintageRule: 'the model is of 2004 and has no other edition',
   downloads: [
     { url: 'http://zonesismiche.mi.ingv.it/elaborazioni/dati/italia_ag_002_txt.zip', note: 'grid of 0.02°, one text file, 104,565 nodes; no registration' },
+    { url: 'http://zonesismiche.mi.ingv.it/', note: 'OPCM3519_1B_ag_005_txt.zip: the same model every 0.05°, 16,852 nodes; used only where no file of 0.02° is loaded' },
   ],
   cadence: 'none: the model in force since 2006',
-  crs: 'longitude and latitude in degrees, taken as EPSG:4326',
+  crs: 'longitude and latitude in degrees of ED50 (EPSG:4230), as INGV\'s help page states; a parcel\'s point is brought to ED50 by EPSG:1133',
   keep: 'newest',
   ignored: {
     id: 'running number of the node: its place on the grid is its key',
@@ -27,6 +28,6 @@ export const manifest: Manifest = {
     ag_16: '16th percentile of ag, as copies call it: see 16perc',
     ag_84: '84th percentile of ag, as copies call it: see 16perc',
   },
-  envelope: { records: { grid: { min: 104_000, max: 105_200 } }, rejectShare: 0.001 },
+  envelope: { records: { grid: { min: 104_000, max: 105_200 }, coarse_grid: { min: 16_500, max: 17_200 } }, rejectShare: 0.001 },
   layers: ['pga_node'],
 };

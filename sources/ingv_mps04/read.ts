@@ -7,7 +7,7 @@ import { expectColumns, fieldsOf, normaliseHeader } from '../../pipelines/format
 import { firstLine } from '../../pipelines/readers/head.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { isZip } from '../../pipelines/formats/zip.ts';
-import { isGmlGrid, readGml } from './gml.ts';
+import { gmlDegrees, isGmlGrid, readGml } from './gml.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, node, refusal } from './schema.ts';
 
@@ -60,6 +60,27 @@ export function isGridName(path: string): boolean {
 /** Does it begin like the grid, as text or as GML? */
 export function isGrid(path: string, head: Buffer): boolean {
   return isGml(path) ? isGmlGrid(head) : isTextGrid(head);
+}
+
+/** Steps of the grids that INGV publishes, as nodes per degree, finest first. */
+const NODES_PER_DEGREE = [50, 20];
+
+/**
+ * Nodes per degree of a grid, by the coordinates in its first bytes: those of the step that most of them are multiples of, the finest of several.
+ * @param head bytes of a grid that `isGrid` knows
+ */
+export function nodesPerDegree(path: string, head: Buffer): number {
+  const degrees = isGml(path) ? gmlDegrees(head) : textDegrees(head);
+  const onGrid = (nodes: number): number => degrees.filter((value) => Math.abs(value * nodes - Math.round(value * nodes)) < 1e-4).length;
+  return NODES_PER_DEGREE.reduce((best, nodes) => (onGrid(nodes) > onGrid(best) ? nodes : best));
+}
+
+function textDegrees(head: Buffer): number[] {
+  const [header = '', ...lines] = head.toString('utf8').replace(/^\uFEFF/, '').trimStart().split(/\r?\n/).slice(0, -1);
+  const split = splitter(header);
+  const names = split(header).map(normaliseHeader);
+  const columns = [COLUMNS.lon, COLUMNS.lat].map((aliases) => names.findIndex((name) => (aliases as readonly string[]).includes(name)));
+  return lines.filter((line) => line.trim() !== '').flatMap((line) => columns.map((column) => Number(split(line)[column]))).filter(Number.isFinite);
 }
 
 function isGml(path: string): boolean {

@@ -1,9 +1,9 @@
 /**
  * The synthetic region's grid of ground acceleration, as INGV packs it: one text file, blanks between columns, in a zip. Where a
- * node is missing the other corners of the cell count; beside it stand a node given twice and a blank line.
+ * node is missing the other corners of the cell count. The file also has a node twice and a blank line. Nodes are in ED50; the region is in WGS 84.
  */
 import { join } from 'node:path';
-import { geodesicDistance } from '../../pipelines/synthetic/map-projection.ts';
+import { ed50, ed50Distance } from '../../pipelines/synthetic/map-projection.ts';
 import { pointOnSurface } from '../../pipelines/synthetic/point-on-surface.ts';
 import type { Synthetic } from '../../pipelines/synthetic/synthetic.ts';
 import type { SyntheticRegion } from '../../pipelines/synthetic/region.ts';
@@ -71,13 +71,13 @@ const synthetic: Synthetic = {
   truth(region) {
     const extent = extentOf(region);
     return (parcel) => {
-      const point = pointOnSurface(parcel.polygons);
+      const point = ed50.forward(pointOnSurface(parcel.polygons));
       const [ix, iy] = [Math.floor(point[0] * PER_DEGREE), Math.floor(point[1] * PER_DEGREE)];
       let sum = 0;
       let weights = 0;
       for (const [x, y] of [[ix, iy], [ix + 1, iy], [ix, iy + 1], [ix + 1, iy + 1]] as const) {
         if (isMissing(extent, x, y)) continue;
-        const distance = geodesicDistance(point, [x / PER_DEGREE, y / PER_DEGREE]);
+        const distance = ed50Distance(point, [x / PER_DEGREE, y / PER_DEGREE]);
         if (distance > MAX_DISTANCE_M) continue;
         sum += agOf(region.seed, x, y) / Math.max(distance, 1e-6);
         weights += 1 / Math.max(distance, 1e-6);

@@ -60,6 +60,16 @@ describe('the flood mosaic', () => {
     expect((collected!.rows['raw_flood_hazard']![0]!['geom'] as Buffer).readUInt32LE(5)).toBe(3035);
   });
 
+  it.each([1, 2, 3])('of scenario %i from the web service is known by its column as a shapefile, whatever its name', async (n) => {
+    const path = join(folder, `made_export_${n}.zip`);
+    const { features, ...rest } = layer([`Aree a pericolosita' idraulica x P${n}`, null]);
+    await writeZip(path, shapefileEntries('areas', { ...rest, features, fields: [{ name: `scenariop${n}`, type: 'text', length: 80 }] }));
+    const { recognition, collected } = await trial(source, path);
+    expect(recognition).toMatchObject({ role: 'mosaic', vintage: '2020', complete: false });
+    expect(recognition).not.toHaveProperty('place');
+    expect(collected!.rows['raw_flood_hazard']!.map((row) => row['class'])).toEqual([`P${n}`, `P${n}`]);
+  });
+
   it('of one scenario, or of a part of Italy, is a part', async () => {
     const path = join(folder, 'part_2020.zip');
     await writeZip(path, shapefileEntries('HPH_Mosaicatura', layer([null, null], 1_200_000)));

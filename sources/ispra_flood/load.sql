@@ -4,9 +4,8 @@
 -- grain: one row per published polygon; one per piece; one per scenario and member
 -- crs: from the file's CRS to EPSG:4326
 
--- A straight edge of the file's projection is not straight in degrees: over 1 km the two part by 2 cm, over 10 km by 2 m. So edges
--- are divided to 1 km before they are reprojected (for a file in degrees the number means degrees, and nothing is divided).
--- Validity is looked at first: repairing is dear, and most polygons need none.
+-- Edges are divided to 10 m before they are reprojected: see core.in_degrees. Validity is looked at first: repairing is dear, and most polygons need
+-- none.
 create table flood_hazard as
 with reprojected as materialized (
   select
@@ -14,7 +13,7 @@ with reprojected as materialized (
     position,
     class,
     scenario,
-    st_transform(st_segmentize(geom, 1000), 4326) as geom
+    core.in_degrees(geom, 10) as geom
   from raw_flood_hazard
 ),
 clean as materialized (
@@ -32,7 +31,7 @@ select
   clean.position,
   coalesce(clean.class, 'HPH') as class,
   clean.scenario,
-  st_area(st_transform(clean.geom, 3035)) as area_m2,
+  core.area_m2(clean.geom) as area_m2,
   clean.geom
 from clean
 cross join release

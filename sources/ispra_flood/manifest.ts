@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'ispra_flood',
-  version: 3,
+  version: 4,
   title: 'Mosaicatura nazionale delle aree a pericolosità idraulica (D.Lgs. 49/2010)',
   attribution: {
     holder: HOLDERS.ispra,
@@ -11,7 +11,7 @@ export const manifest: Manifest = {
     url: 'https://idrogeo.isprambiente.it/',
     text: 'ISPRA, Pericolosità e indicatori di rischio per frane e alluvioni. idrogeo.isprambiente.it. CC BY-SA 4.0.',
   },
-  vintageRule: 'the year of the mosaic in the name of the zip or of the shapefiles in it: Mosaicatura_ISPRA_2020_… is 2020',
+  vintageRule: 'the year of the mosaic in the name of the zip or of the shapefiles in it: Mosaicatura_ISPRA_2020_… is 2020; an export of the web services without a year is 2020',
   downloads: [
     {
       url: 'https://idrogeo.isprambiente.it/opendata/wms/Mosaicatura_ISPRA_2020_aree_pericolosita_idraulica.zip',

@@ -1,21 +1,36 @@
-/** What the one text column of the flood mosaic means. */
+/** Class of a flood hazard area, from the text column of the mosaic or of ISPRA's web services. */
 import { z } from 'zod';
 import type { Refusal } from '../../pipelines/readers/refusal.ts';
 
 /** Hazard classes from low to high: extreme (200–500 years), medium (100–200) and frequent floods (20–50). */
 export type FloodClass = 'P1' | 'P2' | 'P3';
 
+/**
+ * A layout of the class column. The zip of the mosaic has `scenario` and classes by file; ISPRA's web services (`nz1:aree_peric_idraulica_pN`,
+ * `idrogeo:pericolosita_idraulica_pN`) have one layer for each class, with its class in the name of the column.
+ */
+export interface Layout {
+  readonly column: string;
+  /** Class of every record; null: the text or the file's name states it. */
+  readonly class: FloodClass | null;
+}
+
+export const MOSAIC: Layout = { column: 'scenario', class: null };
+export const SERVICES: readonly Layout[] = [{ column: 'scenariop1', class: 'P1' }, { column: 'scenariop2', class: 'P2' }, { column: 'scenariop3', class: 'P3' }];
+
 const BY_PROBABILITY: Readonly<Record<string, FloodClass>> = { high: 'P3', medium: 'P2', low: 'P1' };
 const BY_PREFIX: Readonly<Record<string, FloodClass>> = { HPH: 'P3', MPH: 'P2', LPH: 'P1' };
 
 /**
  * `Pericolosità idraulica elevata - HighProbabilityHazard`: the English word decides, in any case, because the Italian ones are written with and
- * without the accent. A missing text is null, not an error: the file's name may still say the class.
+ * without the accent. In the web services `Aree a pericolosita' idraulica media P2`: the code decides. A missing text is null, not an error: the file's
+ * name may still say the class.
  */
 export const scenario = z.union([z.null(), z.string().trim().pipe(z.union([
   z.literal('').transform(() => null),
   z.string().transform((text, context) => {
-    const said = BY_PROBABILITY[/(High|Medium|Low)ProbabilityHazard$/i.exec(text)?.[1]?.toLowerCase() ?? ''];
+    const code = /\b(P[1-3])$/i.exec(text)?.[1]?.toUpperCase() as FloodClass | undefined;
+    const said = BY_PROBABILITY[/(High|Medium|Low)ProbabilityHazard$/i.exec(text)?.[1]?.toLowerCase() ?? ''] ?? code;
     if (said !== undefined) return { text, said };
     context.addIssue({ code: 'custom', message: 'expected a probability' });
     return z.NEVER;
@@ -28,19 +43,22 @@ export function classOfLayer(layer: string): FloodClass | null {
 }
 
 /**
- * @param published the column `scenario`
+ * @param published the class column
+ * @param named class by the column or by the layer's name; null: neither states one
+ * @param where what states it, for messages
  * @returns the class, null when neither text nor name says one (the contract's `HPH`), or why the record is refused
  */
-export function classOf(published: unknown, layer: string): { readonly class: FloodClass | null; readonly scenario: string | null } | Refusal {
+export function classOf(
+  published: unknown, named: FloodClass | null, where: string,
+): { readonly class: FloodClass | null; readonly scenario: string | null } | Refusal {
   const parsed = scenario.safeParse(published);
   if (!parsed.success) {
-    return { code: 'scenario_unknown', message: `scenario: expected … HighProbabilityHazard, MediumProbabilityHazard or LowProbabilityHazard, found ${JSON.stringify(published)}` };
+    return { code: 'scenario_unknown', message: `scenario: expected … HighProbabilityHazard, MediumProbabilityHazard, LowProbabilityHazard or … P1, P2, P3, found ${JSON.stringify(published)}` };
   }
-  const named = classOfLayer(layer);
   if (parsed.data === null) return { class: named, scenario: null };
   const { text, said } = parsed.data;
   if (named !== null && named !== said) {
-    return { code: 'scenario_conflict', message: `scenario: expected ${named} in a file named ${layer}, found ${said} (${JSON.stringify(published)})` };
+    return { code: 'scenario_conflict', message: `scenario: expected ${named} by ${where}, found ${said} (${JSON.stringify(published)})` };
   }
   return { class: said, scenario: text };
 }

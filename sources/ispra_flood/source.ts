@@ -1,8 +1,9 @@
+import { normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { isWhole, newestEntry, stemOf, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
-import { editionOf, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
+import { editionOf, hasColumn, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
 import { manifest } from './manifest.ts';
-import { classOf } from './schema.ts';
+import { classOf, classOfLayer, MOSAIC, SERVICES } from './schema.ts';
 
 const NAME = /pericolosit\S{0,4}_idraulica|(?:^|\/)[HML]PH_/i;
 const WHOLE: WholeName = {
@@ -12,38 +13,46 @@ const WHOLE: WholeName = {
 /** Unpacked, each class is a file of its own. */
 const CLASS = /^([HML]PH)_/i;
 
+/** Edition that the services give, where the file's name has no year: version 5.0. */
+const SERVICE_EDITION = '2020';
+
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
-  // By name: the one column is not much to know it by, and reading it says what became of it.
-  const mine = looks.filter(({ path }) => NAME.test(`${probe.name}/${path}`));
+  const isService = looks.some((look) => SERVICES.some(({ column }) => hasColumn(look, column)));
+  // By name: the mosaic's one column is not much to know it by, and reading it says what became of it. The services' columns are its own.
+  const mine = looks.filter(({ path }) => isService || NAME.test(`${probe.name}/${path}`));
   if (mine.length === 0) return null;
-  const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? null;
+  const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? (isService ? SERVICE_EDITION : null);
   if (vintage === null) {
     throw inputError('edition of the flood mosaic unknown', {
       code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2020 in the name of the file or of the shapefiles, found none', hint: 'Give the file the name that ISPRA publishes it under.',
     });
   }
   const dated = newestEntry(probe.entries);
-  const place = probe.entries === null ? CLASS.exec(stemOf(probe.name))?.[1]?.toUpperCase() : undefined;
+  // Pages of one class from a service add up, so they have no place of their own.
+  const place = probe.entries === null && !isService ? CLASS.exec(stemOf(probe.name))?.[1]?.toUpperCase() : undefined;
   return {
-    role: 'mosaic', vintage, region: null, sidecars: sidecarsOf(probe), complete: place === undefined && isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE),
+    role: 'mosaic', vintage, region: null, sidecars: sidecarsOf(probe), complete: place === undefined && !isService && isWhole([probe.name, ...mine.map(({ path }) => path)], WHOLE),
     ...(dated === undefined ? {} : { dated }), ...(place === undefined ? {} : { place }),
   };
 }
 
 export default defineSource({
   manifest,
-  names: [/pericolosit\S*_idraulica[^/]*\.(?:zip|shp|gpkg|geojson)$/i],
+  names: [/peric(?:olosit)?\S*_idraulica[^/]*\.(?:zip|shp|gpkg|geojson|json)$/i],
   tables: { raw_flood_hazard: { class: 'text', scenario: 'text', geom: 'geometry not null' } },
   recognise,
   read: (file, sink) =>
-    readVectorFile(file, sink, {
-      table: 'raw_flood_hazard',
-      geometry: 'polygon',
-      columns: { mapped: { scenario: 'scenario' }, ignored: manifest.ignored },
-      row(fields, layer) {
-        const found = classOf(fields.scenario, layer);
-        return 'code' in found ? found : { values: [found.class, found.scenario] };
-      },
+    readVectorFile<'scenario'>(file, sink, (layer) => {
+      const layout = SERVICES.find(({ column }) => layer.fields.some(({ name }) => normaliseHeader(name) === column)) ?? MOSAIC;
+      return {
+        table: 'raw_flood_hazard',
+        geometry: 'polygon',
+        columns: { mapped: { scenario: layout.column }, ignored: manifest.ignored },
+        row({ scenario }, name) {
+          const found = classOf(scenario, layout.class ?? classOfLayer(name), layout.class === null ? `the name ${name}` : `the column ${layout.column}`);
+          return 'code' in found ? found : { values: [found.class, found.scenario] };
+        },
+      };
     }),
 });

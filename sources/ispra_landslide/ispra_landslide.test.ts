@@ -6,6 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
 import type { Database } from '../../pipelines/db/index.ts';
 import { makeRegion } from '../../pipelines/synthetic/make-region.ts';
+import { writeGeoPackage } from '../../pipelines/synthetic/geopackage-writer.ts';
 import { shapefileEntries } from '../../pipelines/synthetic/shapefile-writer.ts';
 import { writeZip } from '../../pipelines/synthetic/zip-writer.ts';
 import source from './source.ts';
@@ -28,6 +29,20 @@ describe('the landslide mosaic', () => {
   test.each(readdirSync(join(FOLDER, 'fixture')))('%s gives what its golden file says', async (name) => {
     const golden = JSON.parse(readFileSync(join(FOLDER, 'golden', name.replace(/\.geojson$/, '.json')), 'utf8')) as unknown;
     expect(goldenOf(await trial(source, join(FOLDER, 'fixture', name)))).toEqual(golden);
+  });
+
+  it.each([['peric_ita', 'Elevata P3', '2020_2021'], ['cod_per_it', '3', '2024']])('with the column %s of a web service is known as GeoPackage and shapefile', async (column, text, vintage) => {
+    const polygons = [[[[970_000, 4_630_000], [970_000, 4_630_100], [970_100, 4_630_100], [970_000, 4_630_000]]]] as const;
+    const [gpkg, zip] = [join(folder, `made_${column}.gpkg`), join(folder, `made_${column}.zip`)];
+    await writeGeoPackage(gpkg, [{
+      name: 'areas', srid: 32632, geometry: 'MultiPolygon', fields: [{ name: column, type: 'string' }], features: [{ values: [text], geometry: { type: 'MultiPolygon', coordinates: polygons } }],
+    }]);
+    await writeZip(zip, shapefileEntries('areas', { type: 'polygon', srid: 32632, fields: [{ name: column, type: 'text', length: 50 }], features: [{ geometry: { type: 'polygon', polygons }, values: [text] }] }));
+    for (const path of [gpkg, zip]) {
+      const { recognition, collected } = await trial(source, path);
+      expect(recognition, path).toMatchObject({ role: 'mosaic', vintage, complete: false });
+      expect(collected!.rows['raw_landslide_hazard']!.map((row) => [row['class'], row['label']]), path).toEqual([['P3', text]]);
+    }
   });
 
   it('of 2024 is a GeoPackage, whose areas without a class are kept and counted', async () => {
@@ -93,7 +108,7 @@ describeDatabase('loading the landslide mosaic', (engine) => {
       { position: 1, class: 'P3', label: 'Elevata P3', valid: true, hectares: 801 },
       { position: 2, class: null, label: 'Pn.d.', valid: true, hectares: 100 },
     ]);
-    expect(found.pieces).toEqual([{ position: 1, class: 'P3', pieces: 2 }, { position: 2, class: null, pieces: 1 }]);
+    expect(found.pieces).toEqual([{ position: 1, class: 'P3', pieces: 12 }, { position: 2, class: null, pieces: 2 }]);
     expect(found.rejects).toEqual([{ position: 3, code: 'geometry_without_area' }]);
     expect(found.offences).toEqual([['landslide_class_determined', 'warn']]);
   });

@@ -4,8 +4,8 @@
 -- grain: one row per published polygon; one per piece; one per member
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 1 km before they are reprojected, because a straight edge of a projection is not straight in degrees (2 cm over
--- 1 km, 2 m over 10 km). Validity is looked at first: repairing is dear, and most polygons need none.
+-- Edges are divided to 10 m before they are reprojected: see core.in_degrees. Validity is looked at first: repairing is dear, and most polygons need
+-- none.
 create table landslide_hazard as
 with reprojected as materialized (
   select
@@ -13,7 +13,7 @@ with reprojected as materialized (
     position,
     class,
     label,
-    st_transform(st_segmentize(geom, 1000), 4326) as geom
+    core.in_degrees(geom, 10) as geom
   from raw_landslide_hazard
 ),
 clean as materialized (
@@ -31,7 +31,7 @@ select
   clean.position,
   clean.class,
   clean.label,
-  st_area(st_transform(clean.geom, 3035)) as area_m2,
+  core.area_m2(clean.geom) as area_m2,
   clean.geom
 from clean
 cross join release

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'ispra_landslide',
-  version: 3,
+  version: 4,
   title: 'Mosaicatura nazionale delle aree a pericolosità da frana dei Piani di Assetto Idrogeologico (PAI)',
   attribution: {
     holder: HOLDERS.ispra,
@@ -11,7 +11,7 @@ export const manifest: Manifest = {
     url: 'https://idrogeo.isprambiente.it/',
     text: 'ISPRA, Pericolosità e indicatori di rischio per frane e alluvioni. idrogeo.isprambiente.it. CC BY-SA 4.0.',
   },
-  vintageRule: 'the year or years of the mosaic in the file\'s name: Mosaicatura_ISPRA_2020_2021_… is 2020_2021, Mosaicatura_ISPRA_2024_… is 2024',
+  vintageRule: 'the year or years of the mosaic in the file\'s name: Mosaicatura_ISPRA_2020_2021_… is 2020_2021, Mosaicatura_ISPRA_2024_… is 2024; an export of the web services without a year: by its class column',
   downloads: [
     {
       url: 'https://idrogeo.isprambiente.it/opendata/wms/Mosaicatura_ISPRA_2024_pericolosita_frana_PAI.zip',

@@ -1,4 +1,4 @@
-/** What the class column of the landslide mosaic means. */
+/** Class of a landslide hazard area, from the class column of the mosaic or of ISPRA's web services. */
 import { z } from 'zod';
 import type { Refusal } from '../../pipelines/readers/refusal.ts';
 
@@ -14,9 +14,36 @@ export const perFrIta = z.union([
   z.string().trim().regex(/^$|\bP\s*n\.?\s*d\b|\b(?:AA|P[1-4])\b/i).transform((text) => (/\b(AA|P[1-4])\b/i.exec(text)?.[1]?.toUpperCase() ?? null) as LandslideClass | null),
 ]);
 
+/** `cod_per_it` of the web service: the number of the class, or `AA`. */
+const codPerIt = z.union([
+  z.null().transform((): LandslideClass | null => null),
+  z.union([z.string(), z.number()]).transform(String).pipe(z.string().trim().regex(/^$|^P?\s*n\.?\s*d\.?$|^(?:AA|[1-4])$/i))
+    .transform((code) => (/^AA$/i.test(code) ? 'AA' : /^[1-4]$/.test(code) ? `P${code}` : null) as LandslideClass | null),
+]);
+
+/** A layout of the class column, by its name. */
+export interface Layout {
+  readonly column: string;
+  readonly codes: z.ZodType<LandslideClass | null>;
+  readonly expected: string;
+  /** Edition where the file's name has no year; null: the file must state one. */
+  readonly edition: string | null;
+}
+
+const TEXT = 'a text with P4, P3, P2, P1, AA or Pn.d.';
+export const MOSAIC: Layout = { column: 'per_fr_ita', codes: perFrIta, expected: TEXT, edition: null };
+/** `nz2:aree_peric_frana_pai`, whose edition is taken for version 4.0; `idrogeo:pericolosita_frane`, version 5.0. */
+export const SERVICES: readonly Layout[] = [
+  { column: 'peric_ita', codes: perFrIta, expected: TEXT, edition: '2020_2021' },
+  { column: 'cod_per_it', codes: codPerIt, expected: '1, 2, 3, 4 or AA', edition: '2024' },
+];
+
 /** @returns the class, null when the publisher did not determine it, or why the record is refused */
-export function classOf(published: unknown): { readonly class: LandslideClass | null; readonly label: string | null } | Refusal {
-  const parsed = perFrIta.safeParse(published);
-  if (!parsed.success) return { code: 'class_unknown', message: `per_fr_ita: expected a text with P4, P3, P2, P1, AA or Pn.d., found ${JSON.stringify(published)}` };
-  return { class: parsed.data, label: typeof published === 'string' && published.trim() !== '' ? published.trim() : null };
+export function classOf(
+  published: unknown, { column, codes, expected }: Layout,
+): { readonly class: LandslideClass | null; readonly label: string | null } | Refusal {
+  const parsed = codes.safeParse(published);
+  if (!parsed.success) return { code: 'class_unknown', message: `${column}: expected ${expected}, found ${JSON.stringify(published)}` };
+  const label = typeof published === 'string' || typeof published === 'number' ? String(published).trim() : '';
+  return { class: parsed.data, label: label === '' ? null : label };
 }

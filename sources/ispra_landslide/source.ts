@@ -1,20 +1,22 @@
+import { normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { isWhole, newestEntry, type WholeName } from '../../pipelines/readers/packaging.ts';
 import { defineSource, inputError, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
-import { editionOf, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
+import { editionOf, hasColumn, lookAtVectors, readVectorFile, sidecarsOf } from '../../pipelines/readers/vector-members.ts';
 import { manifest } from './manifest.ts';
-import { classOf } from './schema.ts';
+import { classOf, MOSAIC, SERVICES } from './schema.ts';
 
 const NAME = /pericolosit\S{0,4}_frana/i;
 const WHOLE: WholeName = {
-  whole: /^Mosaicatura_ISPRA_\d{4}(?:_\d{4})?(?:_aree)?_pericolosita_frana(?:_PAI)?(?:_v\d+(?:[._]\d+)*)?$/i,
-  stated: /Mosaicatura_ISPRA/i,
+  whole: /^(?:Mosaicatura_ISPRA_\d{4}(?:_\d{4})?(?:_aree)?_pericolosita_frana(?:_PAI)?(?:_v\d+(?:[._]\d+)*)?|(?:nz2[_-])?aree_peric_frana_pai|(?:idrogeo[_-])?pericolosita_frane)$/i,
+  stated: /Mosaicatura_ISPRA|aree_peric_frana_pai|pericolosita_frane/i,
 };
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
   const looks = await lookAtVectors(probe);
-  const mine = looks.filter(({ path, fields, head }) => NAME.test(`${probe.name}/${path}`) || (fields !== null ? fields.includes('per_fr_ita') : head.includes('per_fr_ita')));
+  const mine = looks.filter((look) => NAME.test(`${probe.name}/${look.path}`) || [MOSAIC, ...SERVICES].some(({ column }) => hasColumn(look, column)));
   if (mine.length === 0) return null;
-  const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? null;
+  const service = SERVICES.find(({ column }) => mine.some((look) => hasColumn(look, column)));
+  const vintage = editionOf(probe.name) ?? mine.map(({ path }) => editionOf(path)).find((edition) => edition !== null) ?? service?.edition ?? null;
   if (vintage === null) {
     throw inputError('edition of the landslide mosaic unknown', {
       code: 'EDITION_UNKNOWN', at: probe.name, detail: 'expected a year such as 2024 or 2020_2021 in the name, found none', hint: 'Give the file the name that ISPRA publishes it under.',
@@ -28,17 +30,20 @@ async function recognise(probe: Probe): Promise<Recognition | null> {
 
 export default defineSource({
   manifest,
-  names: [/pericolosit\S*_frana[^/]*\.(?:zip|shp|gpkg|geojson)$/i],
+  names: [/peric(?:olosit)?\S*_fran[ae][^/]*\.(?:zip|shp|gpkg|geojson|json)$/i],
   tables: { raw_landslide_hazard: { class: 'text', label: 'text', geom: 'geometry not null' } },
   recognise,
   read: (file, sink) =>
-    readVectorFile(file, sink, {
-      table: 'raw_landslide_hazard',
-      geometry: 'polygon',
-      columns: { mapped: { per_fr_ita: 'per_fr_ita' }, ignored: manifest.ignored },
-      row(fields) {
-        const found = classOf(fields.per_fr_ita);
-        return 'code' in found ? found : { values: [found.class, found.label] };
-      },
+    readVectorFile<'per_fr_ita'>(file, sink, (layer) => {
+      const layout = SERVICES.find(({ column }) => layer.fields.some(({ name }) => normaliseHeader(name) === column)) ?? MOSAIC;
+      return {
+        table: 'raw_landslide_hazard',
+        geometry: 'polygon',
+        columns: { mapped: { per_fr_ita: layout.column }, ignored: manifest.ignored },
+        row(fields) {
+          const found = classOf(fields.per_fr_ita, layout);
+          return 'code' in found ? found : { values: [found.class, found.label] };
+        },
+      };
     }),
 });

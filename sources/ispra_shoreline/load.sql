@@ -4,6 +4,7 @@
 -- grain: one row per published segment; one per member
 -- crs: from the file's CRS to EPSG:4326
 
+-- Edges are divided to 200 m before they are reprojected: see core.in_degrees.
 create table shoreline_segment as
 select
   release.release_id,
@@ -11,7 +12,7 @@ select
   raw.position,
   raw.dynamic,
   raw.avg_change_m_year,
-  st_multi(st_transform(raw.geom, 4326))::geometry(multilinestring, 4326) as geom
+  st_multi(core.in_degrees(raw.geom, 200))::geometry(multilinestring, 4326) as geom
 from raw_shoreline_segment as raw
 cross join release
 where st_length(raw.geom) > 0

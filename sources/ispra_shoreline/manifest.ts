@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'ispra_shoreline',
-  version: 3,
+  version: 4,
   title: 'Linea di Costa 2020 v2.0 — Dinamica Litoranea 2006–2020',
   attribution: {
     holder: HOLDERS.ispra,

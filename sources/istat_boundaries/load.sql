@@ -4,8 +4,7 @@
 -- grain: one row per unit and level
 -- crs: from the file's CRS to EPSG:4326
 
--- A straight edge in UTM is not straight in degrees (2 m over 10 km), so edges are divided to 1 km before they are reprojected;
--- for a file in degrees the number means degrees, and nothing is divided. Neighbours share their edges and are divided alike.
+-- Edges are divided to 200 m before they are reprojected: see core.in_degrees. Neighbours share their edges and are divided alike.
 create unlogged table ranked as
 select
   b.member_id,
@@ -15,7 +14,7 @@ select
   b.belfiore,
   b.name,
   b.vintage,
-  st_transform(st_segmentize(b.geom, 1000), 4326) as geom,
+  core.in_degrees(b.geom, 200) as geom,
   -- Where one file holds a unit twice (generalised and detailed) the more detailed stays.
   row_number() over (partition by m.file_id, b.kind, b.code order by st_npoints(b.geom) desc, b.member_id, b.position) as nth
 from raw_boundary b
@@ -45,7 +44,7 @@ select
   c.belfiore,
   c.name,
   c.vintage,
-  st_area(st_transform(c.geom, 3035)) as area_m2,
+  core.area_m2(c.geom) as area_m2,
   c.made_valid,
   c.geom::geometry(multipolygon, 4326) as geom
 from clean c

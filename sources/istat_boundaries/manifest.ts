@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'istat_boundaries',
-  version: 2,
+  version: 3,
   title: 'ISTAT: boundaries of comuni, provinces and regions',
   attribution: {
     holder: HOLDERS.istat,

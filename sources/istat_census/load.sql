@@ -35,15 +35,14 @@ from (
 ) as ranked
 where place > 1;
 
--- A straight edge of the file's projection is not straight in degrees: over 1 km the two part by 2 cm, over 10 km by 2 m. So edges
--- are divided to 1 km before they are reprojected.
+-- Edges are divided to 200 m before they are reprojected: see core.in_degrees.
 create table clean_section as
 with reprojected as materialized (
   select
     member_id,
     position,
     section_id,
-    st_transform(st_segmentize(geom, 1000), 4326) as geom
+    core.in_degrees(geom, 200) as geom
   from raw_census_section
 ),
 judged as materialized (

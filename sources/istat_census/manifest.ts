@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'istat_census',
-  version: 2,
+  version: 3,
   title: 'Census sections: territorial bases 2021 and indicators of the permanent census',
   attribution: {
     holder: HOLDERS.istat,

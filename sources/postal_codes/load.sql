@@ -45,7 +45,7 @@ from (
     position,
     edition,
     cap,
-    st_transform(geom, 4326) as geom
+    core.in_degrees(geom, 200) as geom
   from raw_postal_code_area
 ) a;
 

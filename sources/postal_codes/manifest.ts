@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'postal_codes',
-  version: 2,
+  version: 3,
   title: 'Postal codes (CAP) of comuni, and their areas, as the operator supplies them',
   attribution: {
     holder: HOLDERS.operator,

@@ -52,8 +52,8 @@ left join mended m using (member_id, position)
 where not coalesce(st_isempty(m.geom), false)
 window parcel as (partition by p.member_id, p.ccat, p.code order by p.type <> 'P', p.position);
 
--- Pieces of a parcel mostly touch, and share their corners. Edges are divided to 1 km before they are reprojected, as a straight edge of a projection is
--- not straight in degrees (2 cm over 1 km); neighbours are divided alike.
+-- Pieces of a parcel mostly touch, and share their corners. Edges are divided to 40 m before they are reprojected: see core.in_degrees. Neighbours are
+-- divided alike.
 create table trento_parcel as
 with drawn as (
   select
@@ -90,7 +90,7 @@ select
   d.pieces::int4 as pieces,
   st_area(d.geom) as drawn_area_m2,
   d.made_valid,
-  st_transform(st_segmentize(d.geom, 1000), 4326)::geometry(multipolygon, 4326) as geom
+  core.in_degrees(d.geom, 40)::geometry(multipolygon, 4326) as geom
 from drawn d
 cross join release;
 
@@ -114,7 +114,7 @@ select
   p.ccat,
   p.code,
   'IT.TN.' || p.ccat || '.' || p.code as reference,
-  st_transform(st_segmentize(p.geom, 1000), 4326)::geometry(multipolygon, 4326) as geom
+  core.in_degrees(p.geom, 40)::geometry(multipolygon, 4326) as geom
 from piece p
 cross join release
 where p.roof = 'S';
@@ -132,7 +132,7 @@ select
   b.comune_name_other,
   b.parcels,
   st_area(coalesce(m.geom, b.geom)) as drawn_area_m2,
-  st_multi(st_transform(st_segmentize(coalesce(m.geom, b.geom), 1000), 4326))::geometry(multipolygon, 4326) as geom
+  st_multi(core.in_degrees(coalesce(m.geom, b.geom), 40))::geometry(multipolygon, 4326) as geom
 from raw_boundary b
 cross join release
 left join mended m using (member_id, position)

@@ -3,7 +3,7 @@ import type { Manifest } from '../../pipelines/contract/source.ts';
 
 export const manifest: Manifest = {
   id: 'trento_cadastre',
-  version: 1,
+  version: 2,
   title: 'Cadastral map of the Provincia autonoma di Trento',
   attribution: {
     holder: HOLDERS.provinciaDiTrento,

@@ -4,8 +4,8 @@
 -- grain: one row per published polygon; one per piece; one per class of a member; one per boundary; one per piece of it
 -- crs: from the file's CRS to EPSG:4326
 
--- Edges are divided to 1 km before they are reprojected, because a straight edge of a projection is not straight in degrees (2 cm over 1 km, 2 m over
--- 10 km). Neighbours share their edges and are divided alike. Validity is looked at first: repairing is dear, and most polygons need none.
+-- Edges are divided to 20 m before they are reprojected: see core.in_degrees. Neighbours share their edges and are divided alike. Validity is looked at
+-- first: repairing is dear, and most polygons need none.
 create table land_use_polygon as
 with reprojected as materialized (
   select
@@ -14,7 +14,7 @@ with reprojected as materialized (
     fua_code,
     code,
     class,
-    st_transform(st_segmentize(geom, 1000), 4326) as geom
+    core.in_degrees(geom, 20) as geom
   from raw_land_use
 ),
 clean as materialized (
@@ -34,7 +34,7 @@ select
   clean.fua_code,
   clean.code,
   clean.class,
-  st_area(st_transform(clean.geom, 3035)) as area_m2,
+  core.area_m2(clean.geom) as area_m2,
   clean.geom
 from clean
 cross join release
@@ -45,7 +45,7 @@ with reprojected as materialized (
   select
     member_id,
     position,
-    st_transform(st_segmentize(geom, 1000), 4326) as geom
+    core.in_degrees(geom, 20) as geom
   from raw_urban_area
 ),
 clean as materialized (
@@ -59,7 +59,7 @@ select
   release.release_id,
   clean.member_id,
   clean.position,
-  st_area(st_transform(clean.geom, 3035)) as area_m2,
+  core.area_m2(clean.geom) as area_m2,
   clean.geom
 from clean
 cross join release

@@ -1,5 +1,5 @@
 -- purpose: whose buildings count in each comune
--- version: 3
+-- version: 4
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.dbsn_building, layer.dbsn_extent, layer.dpc_building, layer.trento_building, core.comune_catastale
 -- writes: core.building_coverage
 -- incremental: content
@@ -114,7 +114,7 @@ cross join lateral (
     and st_intersects(drawn.geom, building.geom)
     and (
       st_covers(drawn.geom, building.geom)
-      or st_area(st_transform(st_intersection(drawn.geom, building.geom, core.overlay_grid(1e-13)), 3035)) >= 1
+      or core.area_m2(st_intersection(drawn.geom, building.geom, core.overlay_grid(1e-13))) >= 1
     )
   limit 1
 ) as building

@@ -1,5 +1,5 @@
 -- purpose: which comuni the layer of shoreline change covers, and which file speaks for each
--- version: 1
+-- version: 2
 -- reads: core.parcel, core.comune_register, core.shore_piece, layer.shoreline_coverage
 -- writes: core.coast_coverage
 -- grain: one row per comune; none when no file is in force
@@ -17,6 +17,7 @@ with italy as (
   left join lateral unnest(coverage.regions) as reached (region_code) on true
   group by file.file_id, file.rank
   having count(distinct reached.region_code) >= 15
+    and not bool_or(file.may_be_cut)
   order by file.rank
   limit 1
 ),
@@ -25,15 +26,17 @@ place as (
   union
   select belfiore from parcel
 ),
--- A segment without information covers nothing.
+-- A segment without information covers nothing, and so does one of an export that may be cut.
 shore as (
   select distinct on (belfiore)
-    belfiore,
-    release_id,
-    member_id,
-    position
+    shore_piece.belfiore,
+    shore_piece.release_id,
+    shore_piece.member_id,
+    shore_piece.position
   from shore_piece
+  join member_in_force as file using (member_id)
   where dynamic is not null
+    and not file.may_be_cut
     and belfiore is not null
   order by belfiore, member_id, position
 )

@@ -1,5 +1,5 @@
 -- purpose: which comuni the maps of floods and landslides cover, and which file speaks for each
--- version: 1
+-- version: 2
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.flood_coverage, layer.flood_hazard_piece, layer.landslide_coverage, layer.landslide_hazard_piece
 -- writes: core.coverage
 -- incremental: content
@@ -7,7 +7,7 @@
 -- crs: EPSG:4326; what an area shares with a comune is measured in EPSG:3035
 
 -- A file that reaches 15 of the 20 regions is a map of Italy: where it draws nothing, there is nothing. Any other speaks of the comuni alone that it
--- draws something in.
+-- draws something in. An export that may be cut speaks of none.
 create table source_file as
 select
   held.theme,
@@ -16,13 +16,15 @@ select
   (array_agg(held.release_id order by held.member_id, held.position))[1] as release_id,
   (array_agg(held.member_id order by held.member_id, held.position))[1] as member_id,
   (array_agg(held.position order by held.member_id, held.position))[1] as position,
-  count(distinct reached.region_code) >= 15 as is_national,
+  count(distinct reached.region_code) >= 15 and not bool_or(held.may_be_cut) as is_national,
+  bool_or(held.may_be_cut) as may_be_cut,
   min(held.missing_provinces) as missing_provinces
 from (
   select
     'flood_' || coverage.class as theme,
     file.file_id,
     file.rank,
+    file.may_be_cut,
     coverage.release_id,
     coverage.member_id,
     coverage.position,
@@ -36,6 +38,7 @@ from (
     'landslide',
     file.file_id,
     file.rank,
+    file.may_be_cut,
     coverage.release_id,
     coverage.member_id,
     coverage.position,
@@ -87,7 +90,7 @@ drawn as (
   left join meaning on meaning.code = boundary.code
   join place on place.belfiore = coalesce(meaning.belfiore, boundary.belfiore)
   where boundary.kind = 'comune'
-    and exists (select from source_file where not is_national)
+    and exists (select from source_file where not is_national and not may_be_cut)
 )
 select
   drawn.belfiore,
@@ -126,7 +129,7 @@ select
 from boundary_piece
 join area_piece as area on area.geom && boundary_piece.geom
 join member_in_force as file using (member_id)
-where (area.theme, file.file_id) in (select theme, file_id from source_file where not is_national);
+where (area.theme, file.file_id) in (select theme, file_id from source_file where not is_national and not may_be_cut);
 
 -- serves: the areas that meet a comune
 create index on meeting_piece (belfiore, theme, file_id);
@@ -139,13 +142,12 @@ select
   file_id,
   member_id,
   position,
-  st_area(st_transform(
+  core.area_m2(
     case
       when st_covers(boundary_geom, area_geom) then area_geom
       else st_intersection(boundary_geom, area_geom, core.overlay_grid(1e-10))
-    end,
-    3035
-  )) as shared_m2
+    end
+  ) as shared_m2
 from meeting_piece;
 
 create table undrawn as
@@ -167,6 +169,7 @@ from (
   from source_file
   cross join (select distinct belfiore from boundary_piece) as drawn
   where not source_file.is_national
+    and not source_file.may_be_cut
 ) as asked
 left join lateral (
   select true as here
@@ -203,6 +206,7 @@ join area_piece as area
   and area.theme = source_file.theme
 join parcel on st_covers(area.geom, parcel.point)
 where not source_file.is_national
+  and not source_file.may_be_cut
   and exists (select from undrawn)
   and parcel.belfiore in (select belfiore from undrawn);
 

@@ -1,5 +1,5 @@
 -- purpose: which comuni the map of land cover covers, and which file speaks for each
--- version: 1
+-- version: 2
 -- reads: core.parcel, core.comune_register, layer.comune_code, layer.boundary, layer.land_cover_piece, layer.land_cover_reach
 -- writes: core.land_coverage
 -- incremental: content
@@ -83,13 +83,12 @@ select
   file.file_id,
   cover.member_id,
   cover.position,
-  st_area(st_transform(
+  core.area_m2(
     case
       when st_covers(boundary_piece.geom, cover.geom) then cover.geom
       else st_intersection(boundary_piece.geom, cover.geom, core.overlay_grid(1e-10))
-    end,
-    3035
-  )) as shared_m2
+    end
+  ) as shared_m2
 from boundary_piece
 join land_cover_piece as cover on cover.geom && boundary_piece.geom
 join member_in_force as file using (member_id);

@@ -1,5 +1,5 @@
 -- purpose: the parcels of the region, each with its fid
--- version: 3
+-- version: 4
 -- reads: layer.cadastral_parcel, core.parcel_register
 -- writes: core.parcel, core.parcel_register
 -- incremental: rows of members of layer.cadastral_parcel
@@ -181,7 +181,7 @@ select
   n.reference,
   n.gml_id,
   n.kind,
-  st_area(st_transform(n.geom, 3035)) as area_m2,
+  core.area_m2(n.geom) as area_m2,
   n.made_valid,
   st_pointonsurface(n.geom)::geometry(point, 4326) as point,
   n.geom,

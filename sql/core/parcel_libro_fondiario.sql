@@ -1,5 +1,5 @@
 -- purpose: the parcels of a region whose land registers the provinces keep, each with its fid
--- version: 1
+-- version: 2
 -- reads: layer.trento_parcel, layer.bolzano_parcel, core.comune_catastale, core.parcel_register
 -- writes: core.parcel, core.parcel_register
 -- regions: 4
@@ -68,7 +68,7 @@ select
   n.reference,
   n.reference as gml_id,
   'land'::text as kind,
-  st_area(st_transform(n.geom, 3035)) as area_m2,
+  core.area_m2(n.geom) as area_m2,
   n.made_valid,
   st_pointonsurface(n.geom)::geometry(point, 4326) as point,
   n.geom,

@@ -11,7 +11,7 @@ create table shore_file as
 select
   file.file_id,
   min(file.rank) as rank,
-  count(distinct reached.region_code) >= 15 as is_national
+  count(distinct reached.region_code) >= 15 and not bool_or(file.may_be_cut) as is_national
 from shoreline_coverage as coverage
 join member_in_force as file using (member_id)
 left join lateral unnest(coverage.regions) as reached (region_code) on true

@@ -1,5 +1,5 @@
 -- purpose: the urban areas whose land use is mapped, around a region
--- version: 1
+-- version: 2
 -- reads: core.parcel, layer.urban_boundary_piece
 -- writes: core.urban_area
 -- incremental: content

@@ -1,6 +1,6 @@
 -- purpose: what became of the records of a release: taken over, refused, said twice, counted, and the places that its files speak of
 -- reads: ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
--- writes: ledger.duplicate, ledger.file_place, ledger.member, ledger.reject, ledger.release
+-- writes: ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
 -- grain: a member of a file
 -- crs: none
 
@@ -92,6 +92,11 @@ from ledger.member m
 join ledger.file f using (file_id)
 where m.release_id = $1
   and ($2 or m.taken_from is null)
+
+-- statement: note_cut_export
+update ledger.file
+set may_be_cut = true
+where file_id = $1
 
 -- statement: note_rejects
 insert into ledger.reject (release_id, member_id, step, position, code, message, raw)

@@ -53,6 +53,7 @@ select
   f.dated,
   f.region_code::int4 as region,
   f.complete,
+  f.may_be_cut as "mayBeCut",
   f.place,
   f.assigned_region_code::int4 as assigned,
   f.name,

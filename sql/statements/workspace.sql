@@ -1,5 +1,5 @@
 -- purpose: what a workspace sees: layers, files, parcels and regions that are in force
--- reads: ledger.member, ledger.file_place, layer.comune_code
+-- reads: ledger.file, ledger.member, ledger.file_place, layer.comune_code
 -- writes: ledger.file_place
 -- grain: a view, a query or a line per file
 -- crs: none
@@ -106,9 +106,11 @@ select
   m.release_id,
   m.file_id,
   f.rank,
-  f.vintage
+  f.vintage,
+  l.may_be_cut
 from ledger.member m
-join :"schema".file_in_force f using (file_id);
+join :"schema".file_in_force f using (file_id)
+join ledger.file l using (file_id);
 
 -- statement: note_files
 insert into :"schema".file_in_force

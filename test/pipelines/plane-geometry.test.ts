@@ -29,8 +29,8 @@ describe('areas', () => {
   });
 
   test('square metres are those of EPSG:3035', () => {
-    // st_area(st_transform(…, 3035)), PostGIS 3.3.2 / PROJ 9.1.1
-    expect(polygonsAreaM2(FIELD)).toBeCloseTo(905_960.181242, 3);
+    // With each edge, straight in degrees, divided into 5,000 parts. With undivided edges it would be 3.86 m² more.
+    expect(polygonsAreaM2(FIELD)).toBeCloseTo(905_956.3182, 2);
   });
 });
 

@@ -1,5 +1,5 @@
 -- purpose: the buildings on each land parcel
--- version: 2
+-- version: 3
 -- reads: core.parcel, core.building_coverage, layer.dbsn_building, layer.dpc_building, layer.trento_building
 -- writes: section.buildings
 -- incremental: rows of parcels without a change under the same feature of layer.dbsn_building, layer.dpc_building, layer.trento_building
@@ -42,7 +42,7 @@ union all
 select
   'trento_cadastre',
   null,
-  st_area(st_transform(geom, 3035)),
+  core.area_m2(geom),
   core.drawing(geom),
   release_id,
   member_id,
@@ -118,7 +118,7 @@ select
   pair.parcel_m2,
   case
     when st_covers(pair.parcel_geom, pair.geom) then pair.area_m2
-    else st_area(st_transform(st_intersection(pair.geom, pair.parcel_geom, core.overlay_grid(1e-13)), 3035))
+    else core.area_m2(st_intersection(pair.geom, pair.parcel_geom, core.overlay_grid(1e-13)))
   end as shared_m2
 from building_on_parcel as pair
 join building_coverage as coverage
@@ -155,10 +155,9 @@ with several as (
 )
 select
   share.fid,
-  st_area(st_transform(
-    st_union(st_collectionextract(st_intersection(share.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13)),
-    3035
-  )) as built_m2
+  core.area_m2(
+    st_union(st_collectionextract(st_intersection(share.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13))
+  ) as built_m2
 from several
 join counted_share as share using (fid)
 join parcel using (fid)

@@ -61,7 +61,8 @@ describeDatabase('the section buildings', (engine) => {
         && near(row.residential_footprint_m2, uses ? wanted.residentialM2 : null, 0.0101)
         && near(row.built_share, wanted.builtShare, 2e-6)
         && row.roof_count === wanted.roofCount
-        && near(row.roof_area_m2, wanted.roofM2, 1e-3);
+        // Walls of 40 m are straight in the file's CRS, and in degrees for the truth: a few thousandths of a square metre.
+        && near(row.roof_area_m2, wanted.roofM2, 5e-3);
       if (!holds) wrong.push(`${parcel.reference}: expected ${JSON.stringify(wanted)}, found ${JSON.stringify(row)}`);
       if (row.count === 0) seen.over += 1;
       if (row.roof_count < row.count) seen.shared += 1;

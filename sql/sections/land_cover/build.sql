@@ -1,5 +1,5 @@
 -- purpose: the class of land cover that covers most of each parcel
--- version: 1
+-- version: 2
 -- reads: core.parcel, core.land_coverage, layer.land_cover_piece, layer.land_cover_class, layer.land_cover_reach
 -- writes: section.land_cover
 -- incremental: rows of parcels
@@ -72,7 +72,7 @@ select
   member_id,
   position,
   parcel_m2,
-  st_area(st_transform(st_intersection(piece_geom, parcel_geom, core.overlay_grid(1e-13)), 3035)) as shared_m2
+  core.area_m2(st_intersection(piece_geom, parcel_geom, core.overlay_grid(1e-13))) as shared_m2
 from (
   select
     piece.release_id,
@@ -137,10 +137,9 @@ with several as (
 select
   shape.fid,
   shape.code,
-  st_area(st_transform(
-    st_union(st_collectionextract(st_intersection(piece.geom, shape.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13)),
-    3035
-  )) as shared_m2
+  core.area_m2(
+    st_union(st_collectionextract(st_intersection(piece.geom, shape.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13))
+  ) as shared_m2
 from (
   select
     several.fid,

@@ -1,10 +1,10 @@
 -- purpose: seismic, flood and landslide hazard of each parcel
--- version: 2
+-- version: 3
 -- reads: core.parcel, core.comune_register, core.coverage, layer.seismic_zone, layer.pga_node, layer.flood_hazard_piece, layer.flood_coverage, layer.landslide_hazard_piece, layer.landslide_coverage
 -- writes: section.risk
 -- incremental: rows of parcels
 -- grain: one row per parcel
--- crs: EPSG:4326; overlaps are measured in EPSG:3035
+-- crs: EPSG:4326; overlaps are measured in EPSG:3035, nodes of the acceleration are in EPSG:4230 (ED50)
 
 -- Hazard pieces drive and parcels follow (outer side and inner side of the join): a piece is prepared once for all parcels under its index, and the
 -- parcels, in Hilbert order, lie together on disk. Written the other way round, one look-up per parcel, this takes twenty times longer.
@@ -90,7 +90,7 @@ select
   parcel.area_m2 as parcel_m2,
   case
     when st_covers(piece.geom, parcel.geom) then parcel.area_m2
-    else st_area(st_transform(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3035))
+    else core.area_m2(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)))
   end as shared_m2
 from flood_hazard_piece as piece
 join parcel on piece.geom && parcel.geom
@@ -130,10 +130,9 @@ with several as (
 select
   several.fid,
   several.class,
-  st_area(st_transform(
-    st_union(st_collectionextract(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13)),
-    3035
-  )) as shared_m2
+  core.area_m2(
+    st_union(st_collectionextract(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13))
+  ) as shared_m2
 from several
 join parcel on parcel.fid = several.fid
 join flood_hazard_piece as piece
@@ -170,7 +169,7 @@ select
   parcel.area_m2 as parcel_m2,
   case
     when st_covers(piece.geom, parcel.geom) then parcel.area_m2
-    else st_area(st_transform(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3035))
+    else core.area_m2(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)))
   end as shared_m2
 from landslide_hazard_piece as piece
 join parcel on piece.geom && parcel.geom
@@ -207,10 +206,9 @@ with several as (
 select
   several.fid,
   several.class,
-  st_area(st_transform(
-    st_union(st_collectionextract(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13)),
-    3035
-  )) as shared_m2
+  core.area_m2(
+    st_union(st_collectionextract(st_intersection(piece.geom, parcel.geom, core.overlay_grid(1e-13)), 3), core.overlay_grid(1e-13))
+  ) as shared_m2
 from several
 join parcel on parcel.fid = several.fid
 join landslide_hazard_piece as piece
@@ -260,22 +258,54 @@ where shared_m2 >= least(1, parcel_m2 / 2)
 order by fid, array_position(array['P4', 'P3', 'P2', 'P1', 'AA'], class);
 
 -- Acceleration at the representative point, as the building code (NTC08, Allegato A) interpolates: the nodes of the grid cell around the point, weighted by
--- the inverse of their distance. The grid is arithmetic: a cell is found by two integers. Distances are metres on the ellipsoid in
--- the local plane at the mean latitude, which over the few kilometres of a cell differs from the geodesic by less than a millimetre.
+-- the inverse of their distance. The grid is regular in ED50 (EPSG:4230), so the point is brought to ED50: geocentric translation EPSG:1133, "ED50 to
+-- WGS 84 (1)" (−87, −98, −121 m), reversed, then Bowring's formula on the International 1924 ellipsoid. It is arithmetic and not st_transform, because the
+-- operation that PROJ takes depends on the grids of the machine.
 create table cell as
 select
-  parcel.fid,
-  st_x(parcel.point) as lon,
-  st_y(parcel.point) as lat,
-  floor(st_x(parcel.point) / grid.spacing_deg)::int4 as ix,
-  floor(st_y(parcel.point) / grid.spacing_deg)::int4 as iy
-from parcel
-cross join (select max(spacing_deg) as spacing_deg from pga_node) as grid
-where grid.spacing_deg is not null;
+  placed.fid,
+  placed.lon,
+  placed.lat,
+  grid.spacing_deg,
+  floor(placed.lon / grid.spacing_deg)::int4 as ix,
+  floor(placed.lat / grid.spacing_deg)::int4 as iy
+from (
+  select
+    parcel.fid,
+    degrees(atan2(geocentric.y, geocentric.x)) as lon,
+    degrees(atan2(
+      geocentric.z + 0.006768170197224 * 6356911.946127946 * power(sin(bowring.theta), 3),
+      bowring.p - 0.006722670022333 * 6378388 * power(cos(bowring.theta), 3)
+    )) as lat
+  from parcel
+  cross join lateral (
+    select
+      radians(st_x(parcel.point)) as lambda,
+      radians(st_y(parcel.point)) as phi
+  ) as wgs84
+  -- Radius of curvature in the prime vertical, WGS 84.
+  cross join lateral (select 6378137 / sqrt(1 - 0.00669437999014 * power(sin(wgs84.phi), 2)) as n) as curvature
+  cross join lateral (
+    select
+      curvature.n * cos(wgs84.phi) * cos(wgs84.lambda) + 87 as x,
+      curvature.n * cos(wgs84.phi) * sin(wgs84.lambda) + 98 as y,
+      curvature.n * (1 - 0.00669437999014) * sin(wgs84.phi) + 121 as z
+  ) as geocentric
+  cross join lateral (
+    select
+      sqrt(power(geocentric.x, 2) + power(geocentric.y, 2)) as p,
+      atan2(geocentric.z * 6378388, sqrt(power(geocentric.x, 2) + power(geocentric.y, 2)) * 6356911.946127946) as theta
+  ) as bowring
+  where exists (select from pga_node)
+  -- offset 0: computed once, not again for each grid.
+  offset 0
+) as placed
+cross join (select distinct spacing_deg from pga_node) as grid;
 
 -- Each node at the four cells whose corner it is: a thousand cells, so a hash or an index finds a cell's nodes; parcels are not sorted for it.
 create table cell_node as
 select
+  node.spacing_deg,
   node.ix - corner.dx as ix,
   node.iy - corner.dy as iy,
   node.release_id,
@@ -292,42 +322,58 @@ create index on cell_node (ix, iy);
 analyze cell_node;
 analyze cell;
 
-create view pga_share as
+-- Distances are metres on the International 1924 ellipsoid in the local plane at the mean latitude, which over the few kilometres of a cell differs from
+-- the geodesic by less than a millimetre.
+create view near_node as
 select
   near.*
 from (
   select
     cell.fid,
+    cell.spacing_deg,
     node.release_id,
     node.member_id,
     node.position,
     node.ag_g,
     sqrt(
-      power(radians(node.lon - cell.lon) * 6378137 * cos(middle.phi) / sqrt(1 - 0.00669438002290 * power(sin(middle.phi), 2)), 2)
-      + power(radians(node.lat - cell.lat) * 6378137 * (1 - 0.00669438002290) / power(1 - 0.00669438002290 * power(sin(middle.phi), 2), 1.5), 2)
+      power(radians(node.lon - cell.lon) * 6378388 * cos(middle.phi) / sqrt(1 - 0.006722670022333 * power(sin(middle.phi), 2)), 2)
+      + power(radians(node.lat - cell.lat) * 6378388 * (1 - 0.006722670022333) / power(1 - 0.006722670022333 * power(sin(middle.phi), 2), 1.5), 2)
     ) as distance_m
   from cell
   join cell_node as node
     on node.ix = cell.ix
     and node.iy = cell.iy
+    and node.spacing_deg = cell.spacing_deg
   cross join lateral (select radians((node.lat + cell.lat) / 2) as phi) as middle
   -- offset 0: measured once, not again wherever the distance is named.
   offset 0
 ) as near
 where distance_m <= 5000;
 
+-- Where a part of the fine grid and the coarse grid are both current, the finest grid that has a node at the cell counts.
 create table pga as
-select
+select distinct on (fid)
   fid,
+  spacing_deg,
   -- A point on a node takes the node's value: its weight outdoes the others a billion times.
   sum(ag_g / greatest(distance_m, 1e-6)) / sum(1 / greatest(distance_m, 1e-6)) as pga_g
-from pga_share
-group by fid;
+from near_node
+group by fid, spacing_deg
+order by fid, spacing_deg;
+
+create view pga_share as
+select
+  near_node.*
+from near_node
+join pga
+  on pga.fid = near_node.fid
+  and pga.spacing_deg = near_node.spacing_deg;
 
 -- Places whose cell has no node at all, at the model's edge: the nearest node within 5 km. First by cell, because there are few.
 create table pga_edge as
 with lone as (
   select distinct
+    spacing_deg,
     ix,
     iy
   from cell
@@ -335,6 +381,7 @@ with lone as (
 ),
 candidate as (
   select
+    lone.spacing_deg,
     lone.ix,
     lone.iy,
     node.lon,
@@ -349,22 +396,25 @@ candidate as (
   cross join generate_series(-4, 5) as step_x (dx)
   cross join generate_series(-4, 5) as step_y (dy)
   join pga_node as node
-    on node.ix = lone.ix + step_x.dx
+    on node.spacing_deg = lone.spacing_deg
+    and node.ix = lone.ix + step_x.dx
     and node.iy = lone.iy + step_y.dy
 ),
 near as (
   select
     cell.fid,
+    candidate.spacing_deg,
     candidate.ag_g,
     candidate.release_id,
     candidate.member_id,
     candidate.position,
     candidate.node_ix,
     candidate.node_iy,
-    st_distance(st_point(cell.lon, cell.lat)::geography, st_point(candidate.lon, candidate.lat)::geography) as distance_m
+    st_distance(st_point(cell.lon, cell.lat, 4230)::geography, st_point(candidate.lon, candidate.lat, 4230)::geography) as distance_m
   from cell
   join candidate
-    on candidate.ix = cell.ix
+    on candidate.spacing_deg = cell.spacing_deg
+    and candidate.ix = cell.ix
     and candidate.iy = cell.iy
   where not exists (select from pga where pga.fid = cell.fid)
 )
@@ -377,7 +427,7 @@ select distinct on (fid)
   distance_m
 from near
 where distance_m <= 5000
-order by fid, distance_m, node_iy, node_ix;
+order by fid, distance_m, spacing_deg, node_iy, node_ix;
 
 -- Whether "no area here" means "no hazard here". The scenarios are maps of their own.
 create table comune_cover as
@@ -441,13 +491,14 @@ select
   landslide.share as landslide_share,
   case
     when landslide.attention then true
-    when landslide.level is not null or (landslide.fid is null and cover.landslide) then false
+    when cover.landslide and (landslide.level is not null or landslide.fid is null) then false
   end as landslide_attention,
   coalesce(pga.pga_g, pga_edge.pga_g) is not null as pga_mapped,
   coalesce(cover.p1 and cover.p2 and cover.p3, false) as flood_mapped,
   -- What is drawn is known, also where nothing else is.
   not coalesce(cover.p1 and cover.p2 and cover.p3, false) and (flood.level is not null or coalesce(cover.p1 or cover.p2, false)) as flood_partial,
-  landslide.level is not null or (landslide.fid is null and coalesce(cover.landslide, false)) as landslide_mapped
+  -- A level that nothing covers is of an export that may be cut.
+  coalesce(cover.landslide, false) and (landslide.level is not null or landslide.fid is null) as landslide_mapped
 from parcel
 left join comune_cover as cover on cover.belfiore = parcel.belfiore
 left join comune_zone on comune_zone.belfiore = parcel.belfiore

@@ -26,7 +26,7 @@ begin
       s.landslide_attention,
       case when s.pga_mapped then 'mapped' else 'not_mapped' end,
       case when s.flood_mapped then 'mapped' when s.flood_partial then 'partial' else 'not_mapped' end,
-      case when s.landslide_mapped then 'mapped' else 'not_mapped' end
+      case when s.landslide_mapped then 'mapped' when s.landslide_level is not null then 'partial' else 'not_mapped' end
     )
   from section.risk s
   where s.fid = any (p_fids);

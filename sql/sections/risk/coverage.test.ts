@@ -19,7 +19,7 @@ const SETUP = `
   create schema cases;
   set search_path to cases, public;
   create table region as select 14::int2 as code, 'Molise' as name;
-  create table member_in_force (member_id int4, release_id int4, file_id int4, rank int4);
+  create table member_in_force (member_id int4, release_id int4, file_id int4, rank int4, may_be_cut bool default false);
   create table parcel (fid int4, belfiore text, area_m2 float8, point geometry(point, 4326), geom geometry(multipolygon, 4326));
   create table comune_code (belfiore text, istat_code text, province_historic_code text, region_code int2);
   create table comune_register (belfiore text, old_istat_code text, istat_code text, divided bool);

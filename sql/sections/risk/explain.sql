@@ -42,7 +42,7 @@ select
   position,
   distance_m,
   'm',
-  'node of the cell around the representative point, weighted by the inverse of its distance'
+  'node of the cell around the representative point in ED50 (EPSG:1133), weighted by the inverse of its distance'
 from pga_share
 union all
 select
@@ -54,7 +54,7 @@ select
   position,
   distance_m,
   'm',
-  'nearest node within 5 km, where the cell around has none'
+  'nearest node within 5 km in ED50 (EPSG:1133), where the cell around has none'
 from pga_edge
 union all
 select

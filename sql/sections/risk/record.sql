@@ -28,7 +28,7 @@ begin
       'coverage', json_build_object(
         'pga', case when v_found.pga_mapped then 'mapped' else 'not_mapped' end,
         'flood', case when v_found.flood_mapped then 'mapped' when v_found.flood_partial then 'partial' else 'not_mapped' end,
-        'landslide', case when v_found.landslide_mapped then 'mapped' else 'not_mapped' end
+        'landslide', case when v_found.landslide_mapped then 'mapped' when v_found.landslide_level is not null then 'partial' else 'not_mapped' end
       ),
       'source', api.section_source(p_fid, 'risk')
     );

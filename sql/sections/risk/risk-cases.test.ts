@@ -3,12 +3,17 @@ import { readFileSync } from 'node:fs';
 import { beforeAll, expect, it } from 'vitest';
 import type { Database } from '../../../pipelines/db/index.ts';
 import { describeDatabase } from '../../../test/harness/database.ts';
+import { randomOf } from '../../../pipelines/synthetic/random.ts';
+import { testEnvironment } from '../../../test/harness/environment.ts';
 import { createFunctions } from '../../../test/harness/functions.ts';
+import { ed50, ed50Distance } from '../../../pipelines/synthetic/map-projection.ts';
 import { rolledBack } from '../../../test/harness/rolled-back.ts';
 
 const RISK = readFileSync(new URL('../../../sql/sections/risk/build.sql', import.meta.url), 'utf8');
 
-// Lattice nodes every 0.02°. A degree of longitude at 42° north is 82,853 m, one of latitude 111,071 m (GRS80).
+// Lattice nodes every 0.02° of ED50. A degree of longitude at 42° north is 82,853 m, one of latitude 111,071 m (GRS80).
+const POINTS = ([[1, 'Z001', 14.02, 42.02], [2, 'Z001', 14.03, 42.03], [3, 'Z001', 14.05, 42.03], [4, 'Z002', 14.083, 42.03], [5, 'Z003', 14.25, 42.03]] as const)
+  .map(([fid, belfiore, lon, lat]) => `(${fid}, '${belfiore}', ${ed50.inverse([lon, lat]).join(', ')})`);
 const SETUP = `
   create schema cases;
   set search_path to cases, public;
@@ -34,9 +39,7 @@ const SETUP = `
   select fid, belfiore, st_area(st_transform(geom, 3035)), point, geom
   from (
     select fid, belfiore, st_setsrid(st_point(lon, lat), 4326) as point, st_multi(st_makeenvelope(lon - 0.0001, lat - 0.0001, lon + 0.0001, lat + 0.0001, 4326)) as geom
-    from (values
-      (1, 'Z001', 14.02, 42.02), (2, 'Z001', 14.03, 42.03), (3, 'Z001', 14.05, 42.03), (4, 'Z002', 14.083, 42.03), (5, 'Z003', 14.25, 42.03)
-    ) as v (fid, belfiore, lon, lat)
+    from (values ${POINTS.join(', ')}) as v (fid, belfiore, lon, lat)
   ) as p;
   insert into pga_node
   select ix, iy, ix * 0.02, iy * 0.02, ag, 0.02
@@ -105,6 +108,35 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect(rows.get(3)!.pga_g).toBeCloseTo(0.2833, 4);
     expect([rows.get(4)!.pga_g, rows.get(4)!.pga_mapped]).toEqual([0.25, true]);
     expect([rows.get(5)!.pga_g, rows.get(5)!.pga_mapped]).toEqual([null, false]);
+  });
+
+  it('acceleration: the point is looked up in ED50, which agrees with proj4js to 1e-9 degrees all over Italy', async () => {
+    const { next } = randomOf('ED50', testEnvironment().seed);
+    const points = Array.from({ length: 500 }, (_, i): [number, number, number] => [100 + i, 6.6 + next() * 11.9, 35.4 + next() * 11.7]);
+    const found = await rolledBack(database, async (session) => {
+      await session.script(SETUP, 'setup');
+      await session.query(`insert into parcel (fid, belfiore, area_m2, point)
+        select fid, 'Z001', 400, st_setsrid(st_point(lon, lat), 4326) from unnest($1::int4[], $2::float8[], $3::float8[]) as p (fid, lon, lat)`,
+      [points.map(([fid]) => fid), points.map(([, lon]) => lon), points.map(([, , lat]) => lat)]);
+      await session.script(RISK, 'sql/sections/risk/build.sql');
+      return session.query<{ fid: number; lon: number; lat: number }>('select fid, lon, lat from cell where fid >= 100 order by fid');
+    });
+    expect(found).toHaveLength(points.length);
+    const off = found.map(({ lon, lat }, i) => {
+      const [fid, ...point] = points[i]!;
+      const wanted = ed50.forward(point);
+      // The shift is some 60 m east and 100 to 200 m north.
+      expect(ed50Distance(point, wanted), String(fid)).toBeGreaterThan(100);
+      return Math.max(Math.abs(lon - wanted[0]), Math.abs(lat - wanted[1]));
+    });
+    expect(Math.max(...off)).toBeLessThan(1e-9);
+  });
+
+  it('acceleration: of a fine and a coarse grid, the finest that has a node at the cell counts', async () => {
+    const rows = await build('insert into pga_node select ix, iy, ix * 0.05, iy * 0.05, 0.9, 0.05 from generate_series(279, 286) as ix, generate_series(839, 842) as iy');
+    expect([1, 2, 3].map((fid) => rows.get(fid)!.pga_g)).toEqual([0.1, 0.25, expect.closeTo(0.2833, 4)]);
+    // No fine node at the cell: the coarse grid, and not the nearest fine node.
+    expect([4, 5].map((fid) => rows.get(fid)!.pga_g)).toEqual([0.9, 0.9]);
   });
 
   it('without any source but the cadastre: a row for each parcel, nothing known, nothing mapped', async () => {
@@ -261,7 +293,8 @@ describeDatabase('the section risk, case by case', (engine) => {
     expect([11, 12, 13, 14, 15].map(seen)).toEqual([['P1', null], ['P3', 'P2'], ['P1', 'P4'], ['HPH', null], ['P1', 'P4']]);
     expect(rows.get(11)!.flood_share).toBeCloseTo(0.5, 4);
     expect(rows.get(12)!.flood_share).toBeCloseTo(0.25, 4);
-    expect([11, 13, 15].map((fid) => rows.get(fid)!.landslide_mapped)).toEqual([true, true, true]);
+    // Nothing covers the third one's comune: its level is a lower bound.
+    expect([11, 13, 15].map((fid) => rows.get(fid)!.landslide_mapped)).toEqual([true, true, false]);
     expect([11, 13, 15].map((fid) => [rows.get(fid)!.flood_mapped, rows.get(fid)!.flood_partial])).toEqual([[true, false], [true, false], [false, true]]);
   });
 
@@ -275,7 +308,7 @@ describeDatabase('the section risk, case by case', (engine) => {
     const seen = (rows: Map<number, Row>): unknown[] =>
       [11, 12, 13, 14, 15].map((fid) => [rows.get(fid)!.landslide_level, rows.get(fid)!.landslide_mapped, rows.get(fid)!.landslide_attention]);
     expect(seen(await build(`${statements} ${covers('Z001', ['landslide'])}`))).toEqual([['P1', true, true], [null, false, null], ['AA', true, true], [null, true, false], ['P2', true, false]]);
-    // Where nothing covers the comune, what is drawn is known, and what is not says nothing.
-    expect(seen(await build(statements))).toEqual([['P1', true, true], [null, false, null], ['AA', true, true], [null, false, null], ['P2', true, false]]);
+    // Where nothing covers the comune, a level is a lower bound, and nobody knows whether there is an area of attention.
+    expect(seen(await build(statements))).toEqual([['P1', false, true], [null, false, null], ['AA', false, true], [null, false, null], ['P2', false, null]]);
   });
 });

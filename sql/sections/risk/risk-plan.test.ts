@@ -15,7 +15,7 @@ function queryOf(table: string): string {
 }
 
 const TABLES = ['flood_silent', 'landslide_silent', 'cell_node'];
-const VIEWS = ['flood_share', 'landslide_share', 'pga_share'];
+const VIEWS = ['flood_share', 'landslide_share', 'near_node'];
 
 // A region of 700 × 300 parcels of about 40 m; hazards in it, and twenty times as many elsewhere in Italy.
 const SETUP = `

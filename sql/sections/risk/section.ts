@@ -12,6 +12,9 @@ const coverage = z.enum(['mapped', 'not_mapped']).describe('mapped: the source c
 const floodCoverage = z.enum(['mapped', 'partial', 'not_mapped'])
   .describe('mapped: all three scenarios cover the comune; partial: not all, but P1 or P2, or an area was found all the same: the level is a lower bound; not_mapped: nobody has said');
 
+const landslideCoverage = z.enum(['mapped', 'partial', 'not_mapped'])
+  .describe('mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be cut, and is a lower bound; not_mapped: nobody has said');
+
 const risk = z.strictObject({
   seismic_zone: nullable(whole.min(1).max(4), 'Most severe zone of the comune, 1–4; null: not classified'),
   seismic_zone_label: nullable(z.string(), 'As published'),
@@ -22,7 +25,7 @@ const risk = z.strictObject({
   landslide_level: nullable(z.enum(['P4', 'P3', 'P2', 'P1', 'AA']), 'Worst class that shares area with the parcel; null: see coverage'),
   landslide_share: nullable(share, 'Part of the parcel in areas of this class, each place counted once; null: no level'),
   landslide_attention: nullable(z.boolean(), 'True: an area of attention (AA) overlaps, whatever the level; null: none does, and nobody has mapped the place'),
-  coverage: z.strictObject({ pga: coverage, flood: floodCoverage, landslide: coverage }).describe('Whether the sources cover this place'),
+  coverage: z.strictObject({ pga: coverage, flood: floodCoverage, landslide: landslideCoverage }).describe('Whether the sources cover this place'),
   source,
 }).meta({ id: 'Risk', description: 'Natural hazards' });
 
@@ -72,7 +75,7 @@ export default defineSection({
         },
         landslide_mapped: {
           type: 'bool',
-          description: 'True: a null landslide_level means no landslide hazard; false: nobody has said, or only areas of undetermined class are here',
+          description: 'True: a null landslide_level means no landslide hazard; false: nobody has said, only areas of undetermined class are here, or the level is from an export that may be cut',
           gate: truth,
         },
         seismic_zone_exact: {
@@ -148,6 +151,8 @@ export default defineSection({
         'Whether the sources cover this place': 'Se le fonti coprono questo luogo',
         'mapped: the source covers this place, and a null level means none here; not_mapped: the source says nothing':
           'mappato: la fonte copre questo luogo, e una classe vuota vuol dire che qui non ce n’è; non mappato: la fonte non dice nulla',
+        'mapped: a map covers the comune, and a null level means none here; partial: the level is from an export that may be cut, and is a lower bound; not_mapped: nobody has said':
+          'mappato: una mappa copre il comune, e una classe vuota vuol dire che qui non ce n’è; mappato in parte: la classe viene da un’esportazione forse tronca, ed è un limite inferiore; non mappato: nessuno lo ha detto',
         'mapped: all three scenarios cover the comune; partial: not all, but P1 or P2, or an area was found all the same: the level is a lower bound; not_mapped: nobody has said':
           'mappato: tutti e tre gli scenari coprono il comune; mappato in parte: non tutti, ma P1 o P2, oppure un’area è stata trovata comunque: la classe è un limite inferiore; non mappato: nessuno lo ha detto',
       },
@@ -156,9 +161,10 @@ export default defineSection({
           'zona del comune, nella cifra più severa; fra i comuni dalla cui fusione è nato, la più severa',
         'exact where the comune, and each that it was merged from, has this one zone':
           'certa dove il comune, e ciascuno di quelli dalla cui fusione è nato, ha questa sola zona',
-        'node of the cell around the representative point, weighted by the inverse of its distance':
-          'nodo della maglia del reticolo attorno al punto rappresentativo, pesato con l’inverso della sua distanza',
-        'nearest node within 5 km, where the cell around has none': 'nodo del reticolo più vicino entro 5 km, dove la maglia attorno non ne ha',
+        'node of the cell around the representative point in ED50 (EPSG:1133), weighted by the inverse of its distance':
+          'nodo della maglia del reticolo attorno al punto rappresentativo in ED50 (EPSG:1133), pesato con l’inverso della sua distanza',
+        'nearest node within 5 km in ED50 (EPSG:1133), where the cell around has none':
+          'nodo del reticolo più vicino entro 5 km in ED50 (EPSG:1133), dove la maglia attorno non ne ha',
         'area shared with the parcel; the worst class of which 1 m² (half of a parcel below 2 m²) is shared counts':
           'superficie di sovrapposizione con la particella; vale la classe peggiore che vi si sovrappone per 1 m² (metà, se la particella è sotto i 2 m²)',
         'part of the parcel in an area of the level\'s class; what several areas share counts once':

@@ -1,5 +1,5 @@
 -- purpose: vertical ground motion of each parcel, from the cells that it covers
--- version: 2
+-- version: 3
 -- reads: core.parcel, layer.egms_cell
 -- writes: section.subsidence
 -- incremental: rows of parcels
@@ -59,8 +59,8 @@ with shape as (
     floor(st_ymin(l.geom) / 100)::int4 as iy_first,
     floor(st_ymax(l.geom) / 100)::int4 as iy_last
   from parcel p
-  -- offset 0: transformed once, not once for each side of the box.
-  cross join lateral (select st_transform(p.geom, 3035) as geom offset 0) l
+  -- Edges are straight in degrees, so they are divided first. offset 0: transformed once, not once for each side of the box.
+  cross join lateral (select st_transform(st_segmentize(p.geom, 0.0001), 3035) as geom offset 0) l
 ),
 -- Set-returning functions in the select list keep the parcels outside and the cells in one hash table: as joined tables they
 -- invite the planner to go through all cells for every parcel.

@@ -8,6 +8,24 @@ import { sectionWorkspace, syntheticFid, type SectionWorkspace } from '../../../
 
 const region = makeRegion({ parcels: 2_000, seed: 11 });
 
+/** Printed value of an unrounded mean: two decimals, halves away from zero, never −0. */
+function printed(mean: number): number {
+  const hundredths = Math.round(Math.abs(mean) * 100 + 1e-9);
+  return hundredths === 0 ? 0 : (Math.sign(mean) * hundredths) / 100;
+}
+
+/** The contract's classes of two printed means. Ground at rest moves by any acceleration: it accelerates. */
+function classesOf(velocity: number, acceleration: number): Record<string, unknown> {
+  const limits = [2, 5, 10, 20];
+  const moving = velocity > 2 ? 'sollevamento' : velocity < -2 ? 'subsidenza' : 'stabile';
+  const faster = velocity === 0 || velocity * acceleration > 0;
+  return {
+    risk_class: 1 + limits.filter((limit) => -velocity >= limit).length,
+    direction: moving,
+    trend: Math.abs(acceleration) > 0.1 ? (faster ? 'accelerating' : 'decelerating') : 'stable',
+  };
+}
+
 describeDatabase('the section subsidence', (engine) => {
   let database: Database;
   let workspace: SectionWorkspace;
@@ -83,5 +101,34 @@ describeDatabase('the section subsidence', (engine) => {
     expect(duplicates[0]!.records).toBeGreaterThanOrEqual(3);
     const rejects = await database.query<{ code: string }>('select code from ledger.reject order by code');
     expect(rejects.map(({ code }) => code)).toEqual(['cell_not_on_grid', 'no_data']);
+  });
+
+  // The last test: it changes the cells.
+  it('derives trend, direction and class from the printed means, so that the sign of a velocity printed as 0 does not matter', async () => {
+    const near = (limit: number): number[] => [limit - 0.006, limit - 0.004, limit, limit + 0.004, limit + 0.006];
+    const velocities = [-0.004, -0, 0, 0.004, ...[0, -2, 2, -5, -10, -20].flatMap(near)];
+    const accelerations = [-0.3, ...near(-0.1), -0.004, 0, ...near(0.1), 0.3];
+    const cases = velocities.flatMap((velocity) => accelerations.map((acceleration) => ({ velocity, acceleration })));
+    await workspace.session(async (session) => {
+      for (const relation of ['cell_share', 'subsidence', 'worse', 'bounds']) await session.query(`drop ${relation === 'cell_share' ? 'view' : 'table'} if exists ${relation} cascade`);
+      // One case for each cell; the parcels of a single cell show it.
+      await session.query(`update egms_cell set mean_velocity_mm_year = c.velocity, acceleration_mm_year2 = c.acceleration
+        from unnest($1::float8[], $2::float8[]) with ordinality as c (velocity, acceleration, n) where c.n - 1 = (ix * 7 + iy * 1009) % $3`,
+      [cases.map((each) => each.velocity), cases.map((each) => each.acceleration), cases.length]);
+    });
+    await workspace.run('sql/sections/subsidence/build.sql');
+    const rows = await workspace.session((session) => session.query<Record<string, number>>(`
+      select s.*, c.velocity, c.acceleration from subsidence s join cell_share c using (fid) where s.cells = 1`));
+    expect(new Set(rows.map(({ velocity, acceleration }) => `${velocity} ${acceleration}`)).size).toBeGreaterThan(cases.length / 3);
+    expect(rows.filter(({ velocity, acceleration }) => Math.abs(velocity!) === 0.004 && Math.abs(acceleration!) === 0.3).length).toBeGreaterThan(1);
+    const off = rows.flatMap(({ fid, velocity, acceleration, velocity_mm_year, acceleration_mm_year2, risk_class, direction, trend }) => {
+      const [mean, change] = [printed(velocity!), printed(acceleration!)];
+      const [found, wanted] = [
+        { velocity_mm_year, acceleration_mm_year2, risk_class, direction, trend },
+        { velocity_mm_year: mean, acceleration_mm_year2: change, ...classesOf(mean, change) },
+      ].map((each) => JSON.stringify(Object.entries(each).sort()));
+      return found === wanted && !Object.is(velocity_mm_year, -0) ? [] : [`${fid}, ${velocity} and ${acceleration}: expected ${wanted}, found ${found}`];
+    });
+    expect(off).toEqual([]);
   });
 });

@@ -1,0 +1,140 @@
+/** Exports of a web service that may lack features: reported, loaded, and superseding nothing. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { inForce, type LoadedFile } from '../../pipelines/ledger/force.ts';
+import { validate, type FileVerdict } from '../../pipelines/operate/validate.ts';
+import { whyCut } from '../../pipelines/readers/cut-export.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
+import { randomOf } from '../../pipelines/synthetic/random.ts';
+import { describeDatabase } from '../harness/database.ts';
+import { testEnvironment } from '../harness/environment.ts';
+import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+
+const { seed } = testEnvironment();
+const LIMITS = [1_000, 2_000, 5_000, 10_000];
+const random = randomOf('cut exports', seed);
+
+let folder: string;
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'mappale-test-'));
+});
+afterAll(() => rm(folder, { recursive: true, force: true }));
+
+/** A square of 0.001 degrees from a corner. */
+const square = (lon: number, lat: number): number[][][] => [[[lon, lat], [lon + 0.001, lat], [lon + 0.001, lat + 0.001], [lon, lat + 0.001], [lon, lat]]];
+
+/** A GeoJSON as GeoServer writes it: the geometry first, counts at the end. */
+function geoJson(properties: object, polygons: readonly number[][][][], stated = ''): string {
+  const features = polygons.map((coordinates, i) => JSON.stringify({ type: 'Feature', id: `x.${i}`, geometry: { type: 'Polygon', coordinates }, geometry_name: 'geom', properties: { id: i, ...properties } }));
+  return `{"type":"FeatureCollection","features":[${features.join(',\n')}]${stated}}`;
+}
+
+describe(`an export of a service; seed ${seed}`, () => {
+  const file = async (name: string, text = '{}'): Promise<{ path: string; name: string; size: number }> => {
+    const path = join(folder, name);
+    await writeFile(path, text);
+    return { path, name, size: Buffer.byteLength(text) };
+  };
+
+  it.each(LIMITS)('of exactly %i features may be cut, in any format that services give; of one more or less it is whole', async (limit) => {
+    for (const name of ['made_a.geojson', 'made_b.json', 'made_c.gml', 'made_d.XML']) {
+      expect(await whyCut(await file(name), [{ path: '', records: limit }]), name).toMatch(`exactly ${limit}`);
+      for (const records of [limit - 1, limit + 1, 1 + random.below(limit - 1)]) expect(await whyCut(await file(name), [{ path: '', records }]), `${name} ${records}`).toBeNull();
+    }
+    for (const name of ['made_e.shp', 'made_f.csv', 'made_g.gpkg']) expect(await whyCut(await file(name), [{ path: '', records: limit }]), name).toBeNull();
+  });
+
+  it('that states more features than it has may be cut', async () => {
+    const [returned, more] = [3 + random.below(900), 1 + random.below(90_000)];
+    const wfs = (matched: number | string): string => `<wfs:FeatureCollection numberMatched="${matched}" numberReturned="${returned}" timeStamp="2026-01-01T00:00:00Z"><a/>`;
+    const geoServer = (matched: number | string): string => `{"type":"FeatureCollection","features":[],"totalFeatures":${matched},"numberMatched":${matched},"numberReturned":${returned}}`;
+    for (const [name, text] of [['made_h.gml', wfs], ['made_i.geojson', geoServer]] as const) {
+      expect(await whyCut(await file(name, text(returned + more)), [{ path: '', records: returned }]), name).toBe(`expected ${returned + more} features, as the file states, found ${returned}`);
+      expect(await whyCut(await file(name, text(returned)), [{ path: '', records: returned }]), name).toBeNull();
+      expect(await whyCut(await file(name, text('"unknown"')), [{ path: '', records: returned }]), name).toBeNull();
+    }
+  });
+
+  it('is not suspected in a zip of many documents', async () => {
+    const members = [{ path: 'A001_ple.gml', records: 2_000 }, { path: 'A001_map.gml', records: 12 }];
+    expect(await whyCut(await file('made_zip.zip'), members)).toBeNull();
+    expect(await whyCut(await file('made_zip.zip'), [{ path: 'a.gml', records: 2_000 }])).toMatch('in a.gml');
+    expect(await whyCut(await file('made_zip.zip'), [...members, { path: 'b.geojson', records: 1_000 }])).toMatch('in b.geojson');
+  });
+
+  it('supersedes nothing and is superseded by any other file, whatever the vintages', async () => {
+    const source = (await loadSources()).find(({ id }) => id === 'ispra_landslide')!;
+    const [layer] = source.manifest.layers as [string];
+    const loaded = (fileId: number, vintage: string, complete: boolean, mayBeCut: boolean): LoadedFile => ({
+      fileId, releaseId: fileId, sourceId: source.id, role: 'mosaic', vintage, dated: null, region: null, assigned: null, complete, mayBeCut, place: null, name: String(fileId),
+      sha256: String(fileId), reader: '', present: true, arrived: fileId, forgotten: false,
+      held: [{ layer, series: '', region: null, likelyRegion: null, dated: null, named: true, places: [''] }],
+    });
+    const current = (...files: LoadedFile[]): number[] => inForce(files, source, 14, layer, new Map()).files.map(({ file: { fileId } }) => fileId);
+    expect(current(loaded(1, '2021', true, false), loaded(2, '2024', true, true))).toEqual([1]);
+    expect(current(loaded(1, '2021', false, false), loaded(2, '2024', true, true))).toEqual([1, 2]);
+    expect(current(loaded(2, '2024', true, true))).toEqual([2]);
+  });
+
+  it('is named by validate, and is no error', async () => {
+    const path = join(folder, 'made_pericolosita_frane.geojson');
+    await writeFile(path, geoJson({ cod_per_it: '3' }, Array.from({ length: 1_000 }, (_, i) => square(14 + (i % 40) * 0.01, 41 + Math.floor(i / 40) * 0.01))));
+    const verdicts: FileVerdict[] = [];
+    await validate([path], await loadSources(), null, (verdict) => verdicts.push(verdict));
+    expect(verdicts).toMatchObject([{ source: 'ispra_landslide', vintage: '2024', ok: true, records: 1_000 }]);
+    expect(verdicts[0]!.findings.map(({ code, level }) => [code, level])).toEqual([['EXPORT_MAY_BE_CUT', 'warn']]);
+  });
+});
+
+interface Found extends Record<string, unknown> {
+  readonly fid: number;
+  readonly lon: number;
+  readonly lat: number;
+  readonly flood: string | null;
+  readonly flood_coverage: string;
+  readonly landslide: string | null;
+  readonly landslide_coverage: string;
+}
+
+describeDatabase('a region with cut exports of the hazard maps', (engine) => {
+  it('has levels with coverage partial where a feature is, and is not mapped elsewhere, however many regions the export reaches', async () => {
+    const files = await syntheticFiles(60, 5, { comuni: 2, only: ['ade_cadastre', 'istat_comuni', 'istat_soppressi'] });
+    try {
+      const context = await contextOn(await engine.openDatabase());
+      const found = async (): Promise<Found[]> => {
+        expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);
+        return context.database.query<Found>(`
+          select p.fid, st_x(p.point) as lon, st_y(p.point) as lat, value ->> 'flood_level' as flood, value -> 'coverage' ->> 'flood' as flood_coverage,
+            value ->> 'landslide_level' as landslide, value -> 'coverage' ->> 'landslide' as landslide_coverage
+          from core.parcel p cross join lateral api.section_risk(p.fid) order by p.fid`);
+      };
+      const parcels = await found();
+      // One feature on a parcel; the others at the middles of the regions' boxes, over and over.
+      const [first] = parcels as [Found, ...Found[]];
+      const boxes = await context.database.query<{ lon: number; lat: number }>('select st_x(st_centroid(geom)) as lon, st_y(st_centroid(geom)) as lat from core.region_box where region_code <> 14 order by region_code');
+      const polygons = (count: number): number[][][][] => Array.from({ length: count }, (_, i) => {
+        const box = boxes[i % boxes.length]!;
+        return i === 0 ? square(first.lon - 0.0005, first.lat - 0.0005) : square(box.lon + 0.002 * Math.floor(i / boxes.length), box.lat);
+      });
+      const write = async (count: number): Promise<void> => {
+        await writeFile(join(files.folder, 'made_aree_peric_frana_pai.geojson'), geoJson({ peric_ita: 'Elevata P3' }, polygons(count)));
+        await writeFile(join(files.folder, 'made_aree_peric_idraulica_p1.geojson'), geoJson({ scenariop1: "Aree a pericolosita' idraulica bassa P1" }, polygons(count)));
+      };
+      await write(1_000);
+      const cut = await found();
+      const touched = cut.filter(({ landslide }) => landslide !== null);
+      expect(touched.map(({ fid }) => fid)).toContain(first.fid);
+      expect(touched.length).toBeLessThan(cut.length / 2);
+      for (const each of touched) expect(each).toMatchObject({ flood: 'P1', flood_coverage: 'partial', landslide: 'P3', landslide_coverage: 'partial' });
+      for (const each of cut.filter(({ landslide }) => landslide === null)) expect(each).toMatchObject({ flood: null, flood_coverage: 'not_mapped', landslide_coverage: 'not_mapped' });
+      // One feature more: the same files are maps of Italy.
+      await write(1_001);
+      for (const each of await found()) expect(each).toMatchObject({ flood_coverage: 'partial', landslide_coverage: 'mapped' });
+    } finally {
+      await files.remove();
+    }
+  });
+});
