@@ -3,7 +3,7 @@
  * wanted fields are cut out of the bytes, and the end of the line is found with `indexOf`, never field by field.
  */
 import type { Readable } from 'node:stream';
-import { resembles } from '../../pipelines/formats/csv.ts';
+import { columnsChanged, expectColumns, resembles, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { isZip } from '../../pipelines/formats/zip.ts';
@@ -18,6 +18,8 @@ const MINUS = 0x2d;
 const BOM = Buffer.from([0xef, 0xbb, 0xbf]);
 /** A raw record in a reject is cut after this many bytes: what is wrong stands in front, the series behind is of no use. */
 const RAW_BYTES = 512;
+/** Rows whose values of added columns are looked at. */
+const SAMPLED_ROWS = 100;
 /** Columns that only the level 2 products have. */
 const LEVEL_2 = ['latitude', 'longitude', 'mp_type', 'los_up', 'incidence_angle', 'track_angle', 'temporal_coherence', 'line', 'pixel'];
 const DATE = /^(?:19|20)\d{6}$/;
@@ -31,12 +33,14 @@ export interface Header {
   /** First and last date column, `20180103`; null in a file without a series. */
   readonly dates: readonly [string, string] | null;
   readonly width: number;
+  /** What was found, for columns that were added. */
+  readonly found: FoundColumns<EgmsField>;
 }
 
 /**
  * Understands a header line, columns by name in any order.
  * @returns null when the line is no EGMS header at all.
- * @throws `EGMS_LEVEL` for a level 2 file, `COLUMNS_CHANGED` for a missing, repeated or unknown column.
+ * @throws `EGMS_LEVEL` for a level 2 file, `COLUMNS_CHANGED` for a missing or doubled column.
  */
 export function parseHeader(line: string, at: string): Header | null {
   const names = line.replace(/^\ufeff/, '').replace(/\r$/, '').split(',');
@@ -50,39 +54,22 @@ export function parseHeader(line: string, at: string): Header | null {
       hint: 'Download L3 Ortho, component U (EGMS_L3_…_100km_U_….zip), for the same area.',
     });
   }
-  const columns: number[] = FIELDS.map(() => -1);
-  const unknown: string[] = [];
-  const repeated: string[] = [];
-  const dates: string[] = [];
-  for (const [index, name] of names.entries()) {
-    const slot = FIELDS.indexOf((ALIASES[name] ?? name) as EgmsField);
-    if (slot >= 0) {
-      if (columns[slot] !== -1) repeated.push(name);
-      columns[slot] = index;
-    } else if (DATE.test(name)) {
-      dates.push(name);
-    } else if (manifest.ignored[name] === undefined) {
-      unknown.push(name);
-    }
-  }
-  // The later releases, which renamed columns, brought two more.
-  const edition = names.some((name) => !EDITIONS['2015–2023'].includes(name) && EDITIONS['2020–2024'].includes(name)) ? EDITIONS['2020–2024'] : EDITIONS['2015–2023'];
-  const missing = edition.filter((name) => !names.some((found) => found === name || ALIASES[found] === name));
-  if (missing.length + unknown.length + repeated.length > 0) {
-    const found = [
-      ...missing.map((name) => `no ${name}`),
-      ...repeated.map((name) => `${name} twice`),
-      ...unknown.map((name) => `unknown ${JSON.stringify(name)}`),
-    ];
-    throw inputError('EGMS columns changed', {
-      code: 'COLUMNS_CHANGED',
-      at,
-      detail: `expected ${FIELDS.join(', ')}, the ignored columns and dates, found ${found.join(', ')}`,
-      hint: 'Read the new product description, then map the column in sources/egms_vertical/schema.ts or ignore it by name in manifest.ts.',
-    });
-  }
+  const spellings = (field: EgmsField): string[] => [field, ...Object.keys(ALIASES).filter((name) => ALIASES[name] === field)];
+  const found = expectColumns(names, {
+    mapped: Object.fromEntries(FIELDS.map((field) => [field, spellings(field)])) as Record<EgmsField, string[]>,
+    ignored: manifest.ignored,
+    editions: Object.fromEntries(Object.entries(EDITIONS).map(([edition, columns]) => [edition, columns.map((name) => (isField(name) ? spellings(name).join('|') : name))])),
+    data: DATE,
+    at,
+  });
+  const columns = FIELDS.map((field) => found.indexes[field]);
+  const dates = names.filter((name) => DATE.test(name));
   dates.sort();
-  return { columns, dates: dates.length === 0 ? null : [dates[0]!, dates.at(-1)!], width: names.length };
+  return { columns, dates: dates.length === 0 ? null : [dates[0]!, dates.at(-1)!], width: names.length, found };
+}
+
+function isField(name: string): name is EgmsField {
+  return (FIELDS as readonly string[]).includes(name);
 }
 
 /**
@@ -194,6 +181,8 @@ class TileRows {
   readonly #from = new Int32Array(FIELDS.length);
   readonly #to = new Int32Array(FIELDS.length);
   #number = 0;
+  /** Rows that are still looked at for values of added columns. */
+  #sampled = 0;
 
   constructor(member: MemberSink, at: string) {
     this.#member = member;
@@ -215,6 +204,7 @@ class TileRows {
     if (end > start && buffer[end - 1] === CR) end -= 1;
     if (end === start) return;
     if (this.#header === null) return this.#head(buffer, start, end);
+    if (this.#sampled > 0) this.#sample(buffer, start, end);
     if (!this.#fast(buffer, start, end)) this.#slow(buffer, start, end);
   }
 
@@ -254,8 +244,16 @@ class TileRows {
       });
     }
     this.#header = header;
+    header.found.reportTo(this.#member);
+    this.#sampled = header.found.added.length === 0 ? 0 : SAMPLED_ROWS;
     this.#slots = new Int8Array(Math.max(...header.columns) + 1).fill(-1);
     for (const [slot, column] of header.columns.entries()) this.#slots[column] = slot;
+  }
+
+  #sample(buffer: Buffer, start: number, end: number): void {
+    this.#sampled -= 1;
+    const cells = buffer.toString('utf8', start, end).split(',');
+    this.#header?.found.sample((index) => cells[index]);
   }
 
   /** Finds the wanted fields; false when the line ends before the last of them. */
@@ -333,10 +331,7 @@ class TileRows {
     const at = `${this.#at}:${this.#number}`;
     const again = parseHeader(line, at);
     if (again !== null && again.columns.every((column, slot) => column === this.#header!.columns[slot])) return;
-    throw inputError('EGMS tiles with different columns in one file', {
-      code: 'COLUMNS_CHANGED', at, detail: 'expected the fields to stand where the first header has them, found a second header that moves them',
-      hint: 'Give the tiles as they were downloaded, one file each: their columns need not agree.',
-    });
+    throw columnsChanged(at, 'expected the fields where the first header has them, found a second header with other positions: tiles were pasted together');
   }
 }
 

@@ -40,7 +40,8 @@ export default defineSource({
     readVectorFile(file, sink, {
       table: 'raw_flood_hazard',
       geometry: 'polygon',
-      columns: { mapped: { scenario: 'scenario' }, ignored: manifest.ignored },
+      columns: { mapped: { scenario: 'scenario' }, ignored: manifest.ignored, mayLack: manifest.optional },
+      types: { scenario: 'text' },
       row(fields, layer) {
         const found = classOf(fields.scenario, layer);
         return 'code' in found ? found : { values: [found.class, found.scenario] };

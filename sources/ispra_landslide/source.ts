@@ -35,7 +35,8 @@ export default defineSource({
     readVectorFile(file, sink, {
       table: 'raw_landslide_hazard',
       geometry: 'polygon',
-      columns: { mapped: { per_fr_ita: 'per_fr_ita' }, ignored: manifest.ignored },
+      columns: { mapped: { per_fr_ita: 'per_fr_ita' }, ignored: manifest.ignored, mayLack: manifest.optional },
+      types: { per_fr_ita: 'text' },
       row(fields) {
         const found = classOf(fields.per_fr_ita);
         return 'code' in found ? found : { values: [found.class, found.label] };

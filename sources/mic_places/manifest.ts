@@ -32,6 +32,8 @@ export const manifest: Manifest = {
     orario: 'a text for visitors',
     gestore: 'who runs the place',
   },
+  // A query names the columns that it wants.
+  optional: ['*'],
   envelope: { records: { places: { min: 3_000, max: 60_000 } }, rejectShare: 0.01 },
   layers: ['cultural_place'],
 };

@@ -28,8 +28,9 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   const delimiter = delimiterOf(head.toString('latin1'));
   const reader = await openCsv(all(), { at: file.name, delimiter });
   try {
-    const columns = expectColumns(reader.header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, at: `${file.name}:${reader.headerLine}` });
+    const columns = expectColumns(reader.header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, mayLack: manifest.optional, at: `${file.name}:${reader.headerLine}` });
     const member = await sink.member({ path: '', size: file.size, envelope: { before: `${reader.header.join(delimiter)}\n`, after: '\n' } });
+    columns.reportTo(member);
     let records = 0;
     for await (const { line, values, raw, problem } of reader.records()) {
       records += 1;
