@@ -57,8 +57,10 @@ export interface Manifest {
   readonly keep: 'newest' | 'all';
   /** True when the layers are needed to make sense of other files (codes of comuni): loaded first, published as Italy. */
   readonly reference?: boolean;
-  /** Published fields that are not used, each with the reason. Anything else unknown stops the source. */
+  /** Published fields that are not used, each with the reason. Any other unknown field is reported as `COLUMNS_ADDED`. */
   readonly ignored: Readonly<Record<string, string>>;
+  /** Keys of `ignored` that some known files lack (`*`: all). Without one of the others a file is refused with `COLUMNS_CHANGED`. */
+  readonly optional?: readonly string[];
   readonly envelope: Envelope;
   /**
    * Layer tables (created by layer.sql, filled by load.sql) whose rows count as accepted records:
@@ -158,6 +160,11 @@ export interface MemberSink {
   reject(reject: Reject): void;
   /** One record of which nothing is kept, though it is no fault: it says again what an earlier one said, or is of another country; counts one. */
   duplicate(position: number, code: string, raw?: string | Buffer): void;
+  /**
+   * A column or property that the reader does not know, next to all that it knows; counts nothing. Called again with values of the first records that have
+   * one: the machine keeps a few, masked and cut.
+   */
+  added(column: string, sample?: string): void;
   /** Wait until the database has taken what was written; call once per chunk of input, outside the hot loop. */
   drain(): Promise<void> | undefined;
   /** How many records the member holds by an independent count (lines split, features opened). Called once, at the end. */

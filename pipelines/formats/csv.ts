@@ -274,7 +274,7 @@ function decodeHead(head: Buffer): string {
   return decode(isUtf8(head, true) ? 'utf-8' : 'windows-1252', head);
 }
 
-/** Name of an edition → the publisher's columns, spelled as in `ExpectedColumns`. A column `''` is a cell without a name. */
+/** Name of an edition → the publisher's columns, spelled as in `ExpectedColumns`; `|` divides spellings of one column. A column `''` is a cell without a name. */
 export type Editions = Readonly<Record<string, readonly string[]>>;
 
 /** Share of an edition's columns that a changed header must have to be known for what it is. */
@@ -293,98 +293,197 @@ export function resembles(found: readonly string[], editions: Editions): boolean
 export interface ExpectedColumns<K extends string> {
   /** Our name → the publisher's spellings, compared as `normaliseHeader` makes them; a final `*` stands for any ending. */
   readonly mapped: Readonly<Record<K, string | readonly string[]>>;
-  /** Of the mapped ones, those that some editions lack. */
+  /** Mapped columns that some known files lack. */
   readonly optional?: readonly NoInfer<K>[];
   /** Published columns that are not used (same spelling rules) → why. The key `''` allows columns without a name. */
   readonly ignored: Readonly<Record<string, string>>;
-  /**
-   * All columns of each known edition, used or not. When given, the header must be exactly that of one edition (in any order,
-   * with any number of columns without a name where those are ignored): a column that nobody uses is missed as well.
-   */
+  /** Ignored columns (keys of `ignored`, `*` for all) that some known files lack; all others must be there. Where `editions` is given, they decide. */
+  readonly mayLack?: readonly string[];
+  /** All columns of each known edition, used or not. The header must have all columns of one edition, in any order. */
   readonly editions?: Editions;
+  /** Names that are data, like a column for each day: any number of them, none is an addition. */
+  readonly data?: RegExp;
   /** How messages name the file. */
   readonly at: string;
 }
 
+/** A column that no known edition has. */
+export interface AddedColumn {
+  /** As published; `column 12` where it has no name. */
+  readonly name: string;
+  /** Index in the record. */
+  readonly index: number;
+}
+
+/** The part of a `MemberSink` that takes added columns. */
+export interface AddedColumnSink {
+  added(column: string, sample?: string): void;
+}
+
+/** Values of an added column that are shown to people. */
+export const MOST_SAMPLES = 3;
+
+/** The columns of a file that were found by their names. */
+export class FoundColumns<K extends string> {
+  /** Our name → index in the record; −1 for an optional column that the file lacks. */
+  readonly indexes: Readonly<Record<K, number>>;
+  readonly added: readonly AddedColumn[];
+  #sink: AddedColumnSink | null = null;
+  /** Samples that are still wanted, in the order of `added`. */
+  #wanted: number[] = [];
+
+  constructor(indexes: Readonly<Record<K, number>>, added: readonly AddedColumn[]) {
+    this.indexes = indexes;
+    this.added = added;
+  }
+
+  /** Reports the added columns to the member. The values of the first records follow through `sample` or `fieldsOf`. */
+  reportTo(sink: AddedColumnSink): this {
+    for (const { name } of this.added) sink.added(name);
+    this.#sink = sink;
+    this.#wanted = this.added.map(() => MOST_SAMPLES);
+    return this;
+  }
+
+  /** Reports the values that a record has in added columns, until there are enough. @param valueOf value by index in the record */
+  sample(valueOf: (index: number) => unknown): void {
+    if (this.#sink === null || this.#wanted.length === 0) return;
+    for (const [each, { name, index }] of this.added.entries()) {
+      const wanted = this.#wanted[each] ?? 0;
+      const value = wanted === 0 ? null : valueOf(index);
+      if (value === null || value === undefined || value === '') continue;
+      this.#wanted[each] = wanted - 1;
+      this.#sink.added(name, String(value));
+    }
+    if (this.#wanted.every((wanted) => wanted === 0)) this.#wanted = [];
+  }
+}
+
 /**
- * Finds each column by its name, wherever it stands.
- * @returns our name → index in the record; −1 for an optional column that is not there
- * @throws input error `COLUMNS_CHANGED` with the columns that are missing, unknown or there twice
+ * Finds each column by its name, in any position: the one rule for the columns of every format. Columns that nothing known is called are additions, which
+ * the caller reports with `reportTo`.
+ * @throws input error `COLUMNS_CHANGED` with the columns that are missing, doubled, or of another edition
  */
-export function expectColumns<K extends string>(found: readonly string[], expected: ExpectedColumns<K>): Record<K, number> {
+export function expectColumns<K extends string>(found: readonly string[], expected: ExpectedColumns<K>): FoundColumns<K> {
   const names = found.map(normaliseHeader);
+  const isData = (index: number): boolean => expected.data?.test(found[index] ?? '') === true;
+  const { indexes, missing, missed, doubled, taken } = findMapped(found, names, expected);
+  // Of two columns with one name nobody can say which is meant.
+  const again = found.filter((_, index) => names[index] !== '' && !taken.has(index) && !isData(index) && names.indexOf(names[index] ?? '') < index);
+  doubled.push(...new Set(again.map((name) => `"${name}"`)));
+  const { lacking, strays, edition } = compareWithEditions(names, expected);
+  // A mapped column is named as we call it and as the publisher does, once.
+  const lost = [...missing, ...lacking.filter((column) => !column.split('|').some((each) => missed.has(normaliseHeader(each)))).map((column) => column.split('|').map((each) => `"${each}"`).join(' or '))];
+  const isKnown = knownBy(expected);
+  const added = found.flatMap((name, index): AddedColumn[] => (taken.has(index) || isKnown(name) ? [] : [{ name: name.trim() === '' ? `column ${index + 1}` : name.replace(/\s+/g, ' ').trim(), index }]));
+  if (lost.length + doubled.length === 0) return new FoundColumns(indexes, added);
+  const listed = (what: string, columns: readonly string[]): string[] => (columns.length === 0 ? [] : [`${what}: ${columns.join(', ')}`]);
+  const parts = [
+    ...listed('missing', lost), ...listed('new', added.map(({ name }) => `"${name}"`)), ...listed('of another edition', strays.map((index) => `"${found[index] ?? ''}"`)),
+    ...listed('doubled', doubled),
+  ];
+  throw columnsChanged(expected.at, `expected ${edition === null ? 'the known columns' : `the columns of edition ${edition}`}, found ${parts.join('; ')}`);
+}
+
+/** The error of a file whose columns are not the known ones. */
+export function columnsChanged(at: string, detail: string): MappaleError {
+  return inputError('the columns have changed', {
+    code: 'COLUMNS_CHANGED', at, detail,
+    hint: 'Use the file as downloaded: a program that saves it again may change its columns. If the publisher changed them, keep the earlier file and report the change: this version cannot read the new layout.',
+  });
+}
+
+/** @returns whether a column of this name is known, in whatever edition */
+export function knownBy({ mapped, ignored, editions = {}, data }: Omit<ExpectedColumns<string>, 'at'>): (name: string) => boolean {
+  const patterns = [...Object.values(mapped).flat(), ...Object.keys(ignored), ...Object.values(editions).flat()];
+  return (name) => {
+    const normal = normaliseHeader(name);
+    return data?.test(name) === true || patterns.some((pattern) => matchesName(pattern, normal));
+  };
+}
+
+interface Mapped<K extends string> {
+  readonly indexes: Record<K, number>;
+  /** Mapped columns that are not there, as messages name them, and all their spellings, normalised. */
+  readonly missing: readonly string[];
+  readonly missed: ReadonlySet<string>;
+  readonly doubled: string[];
+  /** Indexes of all columns that are mapped. */
+  readonly taken: ReadonlySet<number>;
+}
+
+function findMapped<K extends string>(found: readonly string[], names: readonly string[], { mapped, optional }: ExpectedColumns<K>): Mapped<K> {
   const taken = new Set<number>();
   const missing: string[] = [];
-  const missed: string[] = [];
-  const twice: string[] = [];
+  const missed = new Set<string>();
+  const doubled: string[] = [];
   const indexes = {} as Record<K, number>;
-  for (const [key, spellings] of Object.entries(expected.mapped) as [K, string | readonly string[]][]) {
+  for (const [key, spellings] of Object.entries(mapped) as [K, string | readonly string[]][]) {
     const patterns = typeof spellings === 'string' ? [spellings] : spellings;
     const matches = names.flatMap((name, index) => (patterns.some((pattern) => matchesName(pattern, name)) ? [index] : []));
-    if (matches.length > 1) twice.push(`${key} (${found.filter((_, index) => matches.includes(index)).map((name) => `"${name}"`).join(' and ')})`);
-    if (matches.length === 0 && expected.optional?.includes(key) !== true) {
+    if (matches.length > 1) doubled.push(`${key} (${matches.map((index) => `"${found[index] ?? ''}"`).join(' and ')})`);
+    if (matches.length === 0 && optional?.includes(key) !== true) {
       missing.push(`${key} (${patterns.join(' or ')})`);
-      missed.push(...patterns.map(normaliseHeader));
+      for (const pattern of patterns) missed.add(normaliseHeader(pattern));
     }
     indexes[key] = matches[0] ?? -1;
     for (const index of matches) taken.add(index);
   }
-  const reasons = Object.keys(expected.ignored);
-  const unknown = found.filter((published, index) => !taken.has(index) && !reasons.some((pattern) => matchesName(pattern, normaliseHeader(published))));
-  const nearest = expected.editions === undefined ? null : differenceTo(found, names, expected.editions);
-  // What is mapped is missing by our name; an edition's other columns by the publisher's.
-  const lost = nearest?.missing.filter((column) => !missed.includes(normaliseHeader(column))) ?? [];
-  const strange = [...unknown, ...(nearest?.unknown ?? []).filter((name) => !unknown.includes(name))];
-  if (missing.length + lost.length + strange.length + twice.length > 0) {
-    const parts = [
-      missing.length + lost.length > 0 ? `missing: ${[...missing, ...lost.map((column) => `"${column}"`)].join(', ')}` : '',
-      strange.length > 0 ? `unknown: ${strange.map((name) => `"${name.replace(/\s+/g, ' ')}"`).join(', ')}` : '',
-      twice.length > 0 ? `there twice: ${twice.join(', ')}` : '',
-    ].filter((part) => part !== '');
-    throw inputError('the columns have changed', {
-      code: 'COLUMNS_CHANGED', at: expected.at,
-      detail: `expected ${nearest === null ? 'the known columns' : `the columns of edition ${nearest.edition}`}, found ${parts.join('; ')}`,
-      hint: 'Map the new column in the source\'s schema.ts, or name it in manifest.ignored with the reason; a new set of columns is a new edition.',
-    });
-  }
-  return indexes;
+  return { indexes, missing, missed, doubled, taken };
 }
 
 interface Difference {
-  readonly edition: string;
-  readonly missing: readonly string[];
-  readonly unknown: readonly string[];
+  /** The edition that the header is compared with; null: there are none, or it has all columns of one. */
+  readonly edition: string | null;
+  /** Columns of the edition that the header lacks. */
+  readonly lacking: readonly string[];
+  /** Indexes of columns that only other editions have. */
+  readonly strays: readonly number[];
 }
 
-/** The edition that the header differs least from, and how. */
-function differenceTo(found: readonly string[], names: readonly string[], editions: Editions): Difference | null {
-  let nearest: Difference | null = null;
-  for (const [edition, columns] of Object.entries(editions)) {
-    const taken = new Set<number>();
-    const missing = columns.filter((column) => {
+/**
+ * The header must have all columns of one edition. A column that only another edition has must come with all others of that edition: alone it shows that
+ * one of them was removed.
+ */
+function compareWithEditions<K extends string>(names: readonly string[], { editions, ignored, mayLack = [] }: ExpectedColumns<K>): Difference {
+  if (editions === undefined) {
+    const lacking = Object.keys(ignored).filter((column) => column !== '' && !mayLack.some((pattern) => pattern === column || pattern === '*') && !names.some((name) => matchesName(column, name)));
+    return { edition: null, lacking, strays: [] };
+  }
+  const compared = Object.entries<readonly string[]>(editions).map(([edition, columns]) => {
+    const has = new Set<number>();
+    const lacking = columns.filter((column) => {
       if (column === '') return false;
-      const index = names.findIndex((name, at) => !taken.has(at) && matchesName(column, name));
-      if (index !== -1) taken.add(index);
+      const index = names.findIndex((name, at) => !has.has(at) && matchesName(column, name));
+      if (index !== -1) has.add(index);
       return index === -1;
     });
-    const unknown = found.filter((_, index) => !taken.has(index) && names[index] !== '');
-    if (nearest === null || missing.length + unknown.length < nearest.missing.length + nearest.unknown.length) nearest = { edition, missing, unknown };
-  }
-  return nearest;
+    return { edition, lacking, has };
+  });
+  const incomplete = compared.filter(({ lacking }) => lacking.length > 0);
+  const covered = new Set(compared.filter(({ lacking }) => lacking.length === 0).flatMap(({ has }) => [...has]));
+  const strays = [...new Set(incomplete.flatMap(({ has }) => [...has]))].filter((index) => !covered.has(index)).sort((a, b) => a - b);
+  if (incomplete.length < compared.length && strays.length === 0) return { edition: null, lacking: [], strays };
+  const distance = ({ lacking, has }: typeof compared[number]): number => lacking.length + strays.filter((index) => !has.has(index)).length;
+  const [nearest] = incomplete.sort((a, b) => distance(a) - distance(b) || b.has.size - a.has.size);
+  return { edition: nearest?.edition ?? null, lacking: nearest?.lacking ?? [], strays: strays.filter((index) => nearest?.has.has(index) !== true) };
 }
 
-/** Spellings stand in the sources and are compared with every file of a folder: each is normalised once. */
-const spellings = new Map<string, string>();
+/** Spellings of the sources are compared with every file of a folder: each is normalised once. */
+const spellings = new Map<string, readonly { readonly normal: string; readonly open: boolean }[]>();
 
+/** @param pattern spellings divided by `|`; a final `*` stands for any ending @param name normalised */
 function matchesName(pattern: string, name: string): boolean {
-  let normal = spellings.get(pattern);
-  if (normal === undefined) spellings.set(pattern, normal = normaliseHeader(pattern.replace(/\*$/, '')));
-  return pattern.endsWith('*') ? name.startsWith(normal) : name === normal;
+  let known = spellings.get(pattern);
+  if (known === undefined) spellings.set(pattern, known = pattern.split('|').map((each) => ({ normal: normaliseHeader(each.replace(/\*$/, '')), open: each.endsWith('*') })));
+  return known.some(({ normal, open }) => (open ? name.startsWith(normal) : name === normal));
 }
 
-/** The mapped fields of a record by our names; an optional column that is not there gives `''`. */
-export function fieldsOf<K extends string>(values: readonly string[], indexes: Readonly<Record<K, number>>): Record<K, string> {
+/** The mapped fields of a record by our names; an optional column that is not there gives `''`. Added columns are sampled. */
+export function fieldsOf<K extends string>(values: readonly string[], columns: FoundColumns<K>): Record<K, string> {
+  const { indexes } = columns;
   const fields = {} as Record<K, string>;
+  columns.sample((index) => values[index]);
   for (const key of Object.keys(indexes) as K[]) fields[key] = values[indexes[key]] ?? '';
   return fields;
 }

@@ -10,6 +10,8 @@ const MAX_FEATURE_CHARS = 1_000_000;
 export interface GmlFeature {
   /** From 1. */
   readonly number: number;
+  /** Names of these properties in their order, repeated ones too. */
+  readonly names: readonly string[];
   /** Properties without elements in them, by local name as written, white space around values taken off. */
   readonly properties: ReadonlyMap<string, string>;
   /** The feature's element as it was read. */
@@ -40,7 +42,7 @@ export async function readFeatures(
     found({ element, raw, place }) {
       number += 1;
       const simple = element.children.filter(({ children }) => children.length === 0);
-      each({ number, properties: new Map(simple.map(({ name, text }) => [name, text.trim()])), raw: raw(element), at: `${at}:${place}` });
+      each({ number, names: simple.map(({ name }) => name), properties: new Map(simple.map(({ name, text }) => [name, text.trim()])), raw: raw(element), at: `${at}:${place}` });
     },
     broken(message) {
       throw broken(message);

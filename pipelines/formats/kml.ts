@@ -24,6 +24,8 @@ export interface Placemark {
   readonly number: number;
   readonly name: string;
   readonly description: string;
+  /** Names of `ExtendedData` in their order, repeated ones too. */
+  readonly names: readonly string[];
   /** `ExtendedData`: `CODCOM`, `CODZONA`, `LINKZONA`. */
   readonly data: ReadonlyMap<string, string>;
   readonly parts: readonly Part[];
@@ -98,17 +100,19 @@ export class KmlReader {
 
 function placemarkOf({ element, fault, raw }: FoundElement, number: number): Placemark {
   const data = new Map<string, string>();
+  const names: string[] = [];
   const parts: Part[] = [];
   const take = (each: Element): void => {
     if (each.name === 'Polygon' && fault === null) parts.push(partOf(each, raw));
     if (each.name === 'Data') {
+      names.push(each.attributes['name'] ?? '');
       for (const { name, text } of each.children) if (name === 'value') data.set(each.attributes['name'] ?? '', text.trim());
     }
     each.children.forEach(take);
   };
   take(element);
   const textOf = (wanted: string): string => element.children.findLast(({ name }) => name === wanted)?.text ?? '';
-  return { number, name: textOf('name').trim(), description: textOf('description'), data, parts, fault, raw: raw(element) };
+  return { number, name: textOf('name').trim(), description: textOf('description'), names, data, parts, fault, raw: raw(element) };
 }
 
 function partOf(polygon: Element, raw: FoundElement['raw']): Part {

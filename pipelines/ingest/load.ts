@@ -85,6 +85,7 @@ async function takeOver(session: Session, { schema, located, releaseId, reused }
   for (const layer of located.source.layer.writes) await copyMembers(session, schema, layer, releaseId, reused);
   const pairs = [reused.map(({ memberId }) => memberId), reused.map(({ fromMemberId }) => fromMemberId)];
   for (const name of ['take_rejects', 'take_duplicates']) await session.query(statement(name), [releaseId, ...pairs]);
+  await session.query(statement('take_added_columns'), pairs);
 }
 
 /** Members that were taken over say something again that another one of their file says: they are to be read with it, as if for the first time. */

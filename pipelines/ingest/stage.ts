@@ -12,7 +12,8 @@ import { ZipArchive } from '../formats/zip.ts';
 import type { Log } from '../log.ts';
 import { progressLine } from '../progress.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
-import { addFile, addRejects, openRelease, type RejectRow } from '../ledger/ledger.ts';
+import { addAddedColumns, addFile, addRejects, openRelease, type RejectRow } from '../ledger/ledger.ts';
+import { AddedColumns } from '../contract/added-columns.ts';
 import type { Located, LocatedFile } from '../contract/survey.ts';
 import { whyCut, type ReadMember } from '../readers/cut-export.ts';
 import { refuseChanged } from './walk.ts';
@@ -203,6 +204,7 @@ class StageSink implements Sink {
     const rowsBefore = this.#rows();
     let rejects = 0;
     const duplicates = new Map<string, number>();
+    const added = new AddedColumns();
     const writerOf = (name: string): RowWriter => {
       const table = this.#tables.get(name);
       if (table === undefined) throw new Error(`${source.id}: unknown staging table ${name}`);
@@ -222,6 +224,7 @@ class StageSink implements Sink {
       duplicate: (_position, code) => {
         duplicates.set(code, (duplicates.get(code) ?? 0) + 1);
       },
+      added: (column, sample) => added.add(column, sample),
       drain: () => this.#drain(),
       close: async (records) => {
         this.#open = false;
@@ -236,6 +239,7 @@ class StageSink implements Sink {
           'insert into ledger.duplicate (release_id, member_id, code, records) select $1, $2, * from unnest($3::text[], $4::int8[])',
           [this.#given.releaseId, memberId, [...duplicates.keys()], [...duplicates.values()]],
         );
+        await addAddedColumns(this.#given.database, memberId, added.list());
         await this.#given.database.query(
           'update ledger.member set records = $2, rows = $3, rejects = $4, duplicates = $5 where member_id = $1',
           [memberId, counts.records, counts.rows, counts.rejects, counts.duplicates],

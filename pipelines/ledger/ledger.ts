@@ -6,6 +6,7 @@ import { EXIT, MappaleError } from '../errors.ts';
 import type { Facts } from '../contract/fingerprint.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 import type { Relation } from '../contract/sql-files.ts';
+import type { SampledColumn } from '../contract/added-columns.ts';
 import type { FilePlaces, LoadedFile } from './force.ts';
 import type { LocatedFile, SeenFile, SeenFiles } from '../contract/survey.ts';
 
@@ -74,6 +75,33 @@ export async function noteFiles(session: Session, runId: number, present: readon
 export async function failRelease(session: Session, fingerprint: string, error: MappaleError): Promise<number | null> {
   const [row] = await session.query<{ id: number }>(ledger('fail_release'), [fingerprint, JSON.stringify(error)]);
   return row?.id ?? null;
+}
+
+/** A column that a publisher added, of a file that is used. */
+export interface SchemaWarning {
+  readonly code: 'COLUMNS_ADDED';
+  readonly source: string;
+  readonly vintage: string;
+  readonly file: string;
+  readonly column: string;
+  /** For people on this machine only. */
+  readonly samples: readonly string[];
+  /** Regions whose current publication uses the file (0: Italy); none: it is loaded and not published yet. */
+  readonly units: readonly number[];
+}
+
+export async function addAddedColumns(session: Session, memberId: number, columns: readonly SampledColumn[]): Promise<void> {
+  if (columns.length === 0) return;
+  await session.query(ledger('add_added_columns'), [memberId, JSON.stringify(columns.map(({ column, samples }, index) => ({ ordinal: index + 1, name: column, samples })))]);
+}
+
+/**
+ * Columns that the readers of files did not know, of files that current publications use.
+ * @param releases that count too, whether they are published or not
+ */
+export async function schemaWarnings(session: Session, releases: readonly number[] = []): Promise<SchemaWarning[]> {
+  const rows = await session.query<Omit<SchemaWarning, 'code'> & Record<string, unknown>>(ledger('added_columns'), [[...releases]]);
+  return rows.map((row) => ({ code: 'COLUMNS_ADDED', ...row }));
 }
 
 export interface RejectRow {

@@ -4,6 +4,7 @@ import { basename } from 'node:path';
 import { MappaleError } from '../errors.ts';
 import { RowWriter } from '../formats/copy.ts';
 import type { MemberFacts, MemberSink, Recognition, Reject, Sink } from '../contract/source.ts';
+import { AddedColumns } from '../contract/added-columns.ts';
 import { KeySet } from './key-set.ts';
 import { maskTaxCode } from '../mask-tax-code.ts';
 import { whyCut, type ReadMember } from '../readers/cut-export.ts';
@@ -25,7 +26,14 @@ export interface Finding {
   readonly at: string;
   readonly detail?: string | undefined;
   readonly hint?: string | undefined;
+  /** Of `COLUMNS_ADDED`: the file, the column, and values of it, which are shown on this machine only. */
+  readonly file?: string;
+  readonly column?: string;
+  readonly samples?: readonly string[];
 }
+
+/** A finding of a file that is loaded nevertheless, and that a person is to look at. */
+export const COLUMNS_ADDED = 'COLUMNS_ADDED';
 
 export interface FileVerdict extends Counts {
   readonly path: string;
@@ -33,6 +41,7 @@ export interface FileVerdict extends Counts {
   readonly source: string | null;
   readonly role: string | null;
   readonly vintage: string | null;
+  /** False: an error, or a column that the reader does not know. */
   readonly ok: boolean;
   /** True when only the first records were looked at. */
   readonly sampled: boolean;
@@ -57,7 +66,7 @@ export async function validate(
   const verdicts: FileVerdict[] = [];
   const add = (path: string, facts: Partial<FileVerdict>, findings: readonly Finding[]): void => {
     const verdict = {
-      path, source: null, role: null, vintage: null, ok: findings.every(({ level }) => level !== 'error'),
+      path, source: null, role: null, vintage: null, ok: findings.every(({ level, code }) => level !== 'error' && code !== COLUMNS_ADDED),
       records: 0, rows: 0, rejects: 0, duplicates: 0, sampled: false, findings, ...facts,
     };
     verdicts.push(verdict);
@@ -101,9 +110,10 @@ export async function validate(
         else throw error;
       }
       if (findings.length === 0) findings.push(...(await strayBytes(file)));
-      // Of a file that could not be read to its end, nothing is said that its end would decide.
+      // Of a file that could not be read to its end, nothing is said that its end would decide, nor that it is loaded.
+      const broken = findings.some(({ level }) => level === 'error');
       const isWhole = !sampled && findings.length === 0;
-      findings.push(...sink.findings(isWhole, file.recognition));
+      findings.push(...sink.findings(isWhole, file.recognition).filter(({ code }) => !broken || code !== COLUMNS_ADDED));
       const cut = isWhole ? await whyCut(file, sink.members) : null;
       if (cut !== null) findings.push(cutFinding(file.name, cut));
       const { records, rows, rejects, duplicates } = sink;
@@ -157,6 +167,7 @@ export class ValidationSink implements Sink {
   readonly #refusals = new Map<string, Refusals>();
   readonly #lost: Finding[] = [];
   readonly #aside: Finding[] = [];
+  readonly #added = new AddedColumns();
   /** Of the open member. */
   #label = '';
 
@@ -216,6 +227,7 @@ export class ValidationSink implements Sink {
       duplicate: () => {
         this.duplicates += 1;
       },
+      added: (column, sample) => this.#added.add(column, sample, label),
       drain: () => {
         stopAtSample();
         return undefined;
@@ -237,7 +249,7 @@ export class ValidationSink implements Sink {
   /** @param whole every record was read */
   findings(whole: boolean, { role, complete }: Recognition): Finding[] {
     this.#flush();
-    const findings = [...this.#aside, ...this.#lost, ...this.#refused(), ...this.#encoding()];
+    const findings = [...this.#aside, ...this.#lost, ...this.#refused(), ...this.#encoding(), ...this.#columnsAdded()];
     for (const [table, { keys }] of this.#tables) {
       if (keys === null || keys.repeated === 0) continue;
       findings.push({
@@ -252,6 +264,14 @@ export class ValidationSink implements Sink {
       });
     }
     return whole && complete ? [...findings, ...this.#envelope(role)] : findings;
+  }
+
+  #columnsAdded(): Finding[] {
+    return this.#added.list().map(({ column, samples, at }) => ({
+      level: 'warn', code: COLUMNS_ADDED, message: `the file has a column that this version does not know: ${JSON.stringify(column)}`, at,
+      detail: 'expected the known columns, found all of them and this one; the file is loaded without it', hint: 'Look for a newer version of mappale, or report the column.',
+      file: this.#name, column, samples,
+    }));
   }
 
   /** Of each code the worst that can be said of so many. */

@@ -13,9 +13,9 @@ const BATCH = 1000;
 export async function readCsvRows<K extends string>(file: InputFile, sink: Sink, options: Omit<CsvOptions, 'at'> & RowReading<K>): Promise<void> {
   const reader = await openCsv(file.open(), { ...options, at: file.name });
   try {
-    const indexes = expectColumns(reader.header, { ...options, at: `${file.name}:${reader.headerLine}` });
+    const columns = expectColumns(reader.header, { ...options, at: `${file.name}:${reader.headerLine}` });
     const member = await sink.member({ path: '', size: file.size });
-    const place = placer(member, options, indexes);
+    const place = placer(member, options, columns);
     let records = 0;
     for await (const { line, values, raw, problem } of reader.records()) {
       records += 1;

@@ -1,6 +1,6 @@
 /** Published fields on their way through a source's schema: a row, or a reject with its reason. */
 import type { ZodType } from 'zod';
-import { fieldsOf, type ExpectedColumns } from '../formats/csv.ts';
+import { fieldsOf, type ExpectedColumns, type FoundColumns } from '../formats/csv.ts';
 import type { Columns, MemberSink } from '../contract/source.ts';
 import { refusalOf } from './refusal.ts';
 
@@ -16,11 +16,12 @@ export interface RowReading<K extends string> extends Omit<ExpectedColumns<K>, '
 /** Takes the fields of one record, and the record as published. */
 export type Place = (values: readonly string[], position: number, raw: string) => void;
 
-/** @param indexes where the mapped columns stand, as `expectColumns` found them */
-export function placer<K extends string>(member: MemberSink, { table, columns, schema }: RowReading<K>, indexes: Readonly<Record<K, number>>): Place {
+/** @param found what `expectColumns` found in the header; added columns are reported to the member */
+export function placer<K extends string>(member: MemberSink, { table, columns, schema }: RowReading<K>, found: FoundColumns<K>): Place {
   const fields = Object.keys(columns);
+  found.reportTo(member);
   return (values, position, raw) => {
-    const published = fieldsOf(values, indexes);
+    const published = fieldsOf(values, found);
     const parsed = schema.safeParse(published);
     if (parsed.success) member.row(table, position, fields.map((field) => parsed.data[field]));
     else member.reject({ position, ...refusalOf(published, parsed.error), raw });

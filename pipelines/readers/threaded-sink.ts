@@ -15,6 +15,7 @@ export type SinkMessage =
   | { readonly kind: 'rows'; readonly table: string; readonly buffer: ArrayBuffer; readonly length: number; readonly progress: number }
   | { readonly kind: 'reject'; readonly reject: Omit<Reject, 'raw'> & { readonly raw: string | Uint8Array }; readonly progress: number }
   | { readonly kind: 'duplicate'; readonly position: number; readonly code: string }
+  | { readonly kind: 'added'; readonly column: string; readonly sample: string | undefined }
   | { readonly kind: 'close'; readonly records: number };
 
 /** Takes bytes that are done of a document. */
@@ -55,6 +56,7 @@ function postingMember(facts: MemberFacts, tables: Readonly<Record<string, Colum
       out.post({ kind: 'reject', reject: { ...reject, raw }, progress: progress() }, raw.length);
     },
     duplicate: (position, code) => out.post({ kind: 'duplicate', position, code }),
+    added: (column, sample) => out.post({ kind: 'added', column, sample }),
     drain: () => {
       out.wait();
       return undefined;
@@ -86,6 +88,9 @@ export async function replay(messages: AsyncIterable<SinkMessage>, sink: Pick<Si
       }
       case 'duplicate':
         open.duplicate(message.position, message.code);
+        continue;
+      case 'added':
+        open.added(message.column, message.sample);
         continue;
       case 'close':
         await open.close(message.records);

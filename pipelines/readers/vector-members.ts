@@ -3,11 +3,11 @@
  * geometry last. What differs between sources is the columns and what a record means.
  */
 import { dirname, join } from 'node:path';
-import { expectColumns, normaliseHeader, type ExpectedColumns } from '../formats/csv.ts';
+import { columnsChanged, expectColumns, normaliseHeader, type ExpectedColumns } from '../formats/csv.ts';
 import { geometryOutsideItaly, isInDegrees, metresMisplaced, noDataAmong, placeInEurope } from './italy.ts';
 import type { Refusal } from './refusal.ts';
 import { inputError, type InputFile, type MemberFacts, type MemberSink, type Probe, type Sink } from '../contract/source.ts';
-import { openVector, type VectorDataset, type VectorFeature, type VectorLayer, type VectorValue } from '../formats/vector.ts';
+import { openVector, type VectorDataset, type VectorFeature, type VectorField, type VectorLayer, type VectorValue } from '../formats/vector.ts';
 import { bytesAt } from '../formats/shapefile.ts';
 import { isZip, type ZipArchive, type ZipEntry } from '../formats/zip.ts';
 
@@ -17,6 +17,8 @@ export interface VectorReading<K extends string> {
   /** Kind of geometry that a record must have; `multi…` counts as the same. */
   readonly geometry: keyof typeof TYPES;
   readonly columns: Omit<ExpectedColumns<K>, 'at'>;
+  /** Declared type of each mapped column in the known files; several where they differ. Formats without declared types (GeoJSON) are not asked. */
+  readonly types: Readonly<Record<K, VectorType | readonly VectorType[]>>;
   /** The file is a map of Europe: records beside Italy are counted as `beside_italy` and not kept, and those that reach across its borders are. */
   readonly ofEurope?: true;
   /**
@@ -46,6 +48,9 @@ export function geodatabaseFolders(entries: readonly ZipEntry[]): string[] {
   const catalogue = /^(?!__MACOSX\/)(.*\.gdb)\/a00000001\.gdbtable$/i;
   return entries.flatMap(({ path, isFolder }) => (isFolder ? [] : catalogue.exec(path)?.[1] ?? []));
 }
+
+/** Type that a column of a table may be declared as. */
+export type VectorType = 'text' | 'number' | 'date';
 
 /** Reason for setting a layer aside. */
 export interface LayerAside {
@@ -162,7 +167,7 @@ async function readDataset<K extends string>(
       const own = layers.length === 1 ? facts : { ...facts, path: `${facts.path}#${layer.name}` };
       if (layers.length > 1 && (await sink.reuse(own))) continue;
       const member = await sink.member(own);
-      const place = placing(layer, member, reading);
+      const place = placing(layer, member, reading, !UNDECLARED.test(dataset.label));
       let bytes = 0;
       let records = 0;
       const progress = (): void => sink.progress((weight * records) / Math.max(1, total));
@@ -183,12 +188,31 @@ async function readDataset<K extends string>(
   }
 }
 
-/** @returns what writes a feature as a row, or rejects it */
-function placing<K extends string>(layer: VectorLayer, member: MemberSink, reading: VectorReading<K>): (feature: VectorFeature) => void {
+/** Formats whose tables do not declare the types of their columns. */
+const UNDECLARED = /\.(?:geojson|json|kml)$/i;
+const TYPE_NAMES: Readonly<Record<VectorField['type'], VectorType | 'other'>> = { string: 'text', integer: 'number', real: 'number', date: 'date', datetime: 'date', other: 'other' };
+
+/** @throws input error `COLUMNS_CHANGED` for a mapped column of another declared type */
+function refuseRetyped<K extends string>(layer: VectorLayer, columns: readonly (readonly [K, number])[], types: VectorReading<K>['types']): void {
+  const retyped = columns.flatMap(([key, index]) => {
+    const field = layer.fields[index];
+    const expected = [types[key]].flat() as readonly VectorType[];
+    if (field === undefined || (expected as readonly string[]).includes(TYPE_NAMES[field.type])) return [];
+    return [`"${field.name}" as ${expected.join(' or ')}, found it as ${TYPE_NAMES[field.type]}`];
+  });
+  if (retyped.length > 0) throw columnsChanged(layer.at, `expected ${retyped.join('; ')}`);
+}
+
+/** @param declared the format declares the types of its columns @returns what writes a feature as a row, or rejects it */
+function placing<K extends string>(layer: VectorLayer, member: MemberSink, reading: VectorReading<K>, declared: boolean): (feature: VectorFeature) => void {
   const names = layer.fields.map((field) => field.name);
-  const columns = Object.entries(expectColumns(names, { ...reading.columns, at: layer.at })) as [K, number][];
+  const found = expectColumns(names, { ...reading.columns, at: layer.at });
+  const columns = Object.entries(found.indexes) as [K, number][];
+  if (declared) refuseRetyped(layer, columns, reading.types);
+  found.reportTo(member);
   return (feature) => {
     const { position, properties, ewkb } = feature;
+    found.sample((index) => properties[names[index] ?? '']);
     const refusal = geometryRefusal(feature, reading);
     if (refusal === 'beside') return member.duplicate(position, 'beside_italy');
     const fields = (): Record<K, VectorValue> =>

@@ -1,7 +1,7 @@
 /** The way of a small workbook into its staging table: the sheet with the table, every row through the source's schema, refusals with their reason. */
-import { expectColumns, resembles, type Editions } from '../formats/csv.ts';
+import { columnsChanged, expectColumns, resembles, type Editions } from '../formats/csv.ts';
 import { placer, type RowReading } from './rows.ts';
-import { inputError, type InputFile, type Probe, type Sink } from '../contract/source.ts';
+import type { InputFile, Probe, Sink } from '../contract/source.ts';
 import { Workbook, XlsxRowCounter, firstRows, type XlsxRow, type XlsxSheet } from '../formats/xlsx.ts';
 
 /** Titles and notes may stand above the header. */
@@ -60,16 +60,13 @@ export async function readXlsxRows<K extends string>(file: InputFile, sink: Sink
     if (table === null) {
       const known = Object.keys(options.editions).join(', ');
       const found = workbook.sheets.map(({ name }) => name).join(', ');
-      throw inputError('the workbook holds no table that is known', {
-        code: 'COLUMNS_CHANGED', at: file.name, detail: `expected a sheet with the columns of one of the editions ${known}, found ${found}`,
-        hint: 'Compare its first rows with the files in the source\'s fixture folder; a new set of columns is a new edition.',
-      });
+      throw columnsChanged(file.name, `expected a sheet with the columns of one of the editions ${known}, found ${found}`);
     }
     const { sheet } = table;
     const header = table.header.slice(0, table.header.findLastIndex((name) => name.trim() !== '') + 1);
-    const indexes = expectColumns(header, { ...options, at: `${file.name}, sheet ${sheet.name}, row ${table.row}` });
+    const columns = expectColumns(header, { ...options, at: `${file.name}, sheet ${sheet.name}, row ${table.row}` });
     const member = await sink.member({ path: '', size: file.size });
-    const place = placer(member, options, indexes);
+    const place = placer(member, options, columns);
     const counter = new XlsxRowCounter();
     let apart = 0;
     for await (const { rows } of workbook.rows(sheet, counter)) {

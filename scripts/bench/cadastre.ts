@@ -24,6 +24,7 @@ import { registerSource } from '../../pipelines/contract/registry.ts';
 import { locate } from '../../pipelines/ingest/locate.ts';
 import { stage } from '../../pipelines/ingest/stage.ts';
 import { GmlDocument } from '../../sources/ade_cadastre/document.ts';
+import { featureColumns } from '../../sources/ade_cadastre/feature-columns.ts';
 import { tables } from '../../sources/ade_cadastre/tables.ts';
 import { ogrTarget } from './fresh.ts';
 
@@ -200,7 +201,7 @@ async function scan(gml: string, into: string): Promise<number> {
   for await (const chunk of createReadStream(gml, { highWaterMark: 262_144 }) as AsyncIterable<Buffer>) {
     const start = performance.now();
     reader.push(chunk);
-    if (!open) reader.open({ parcels, sheets, fileBelfiore: null });
+    if (!open) reader.open({ parcels, sheets, fileBelfiore: null, columns: featureColumns({ added: () => undefined }, gml) });
     open = true;
     reader.process();
     spent += performance.now() - start;

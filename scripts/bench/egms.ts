@@ -65,6 +65,7 @@ function taker(keep: boolean): Taken {
         throw new Error(`the synthetic tile has no bad rows, found ${reject.code} in line ${reject.position}`);
       },
       duplicate: () => undefined,
+      added: () => undefined,
       drain: () => undefined,
       async close(records) {
         writer.flush();

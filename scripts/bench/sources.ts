@@ -78,6 +78,7 @@ async function readAll(source: RegisteredSource, files: Files, chunks: Map<strin
     row: (table, position, values) => writers.get(table)!.row(position, values),
     reject() {},
     duplicate() {},
+    added() {},
     drain: () => undefined,
     async close() {
       for (const writer of writers.values()) writer.flush();

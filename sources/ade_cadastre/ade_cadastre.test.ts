@@ -102,7 +102,7 @@ describe('the reader', () => {
           writer: (table: string) => new RowWriter(source.tables[table]!, () => undefined),
           row: () => undefined,
           reject: ({ raw }: Reject) => void raws.push(raw.toString()),
-          duplicate: () => undefined,
+          duplicate: () => undefined, added: () => undefined,
           drain: () => undefined,
           close: () => Promise.resolve(),
         });

@@ -144,6 +144,8 @@ export class GmlDocument {
       this.truncated = true;
       return;
     }
+    this.#rows?.columns.parcels.end();
+    this.#rows?.columns.sheets.end();
     const { numberReturned } = this.#known(this.root);
     if (numberReturned !== null && numberReturned !== this.members) {
       this.report('count_contradicts_header', `expected ${numberReturned} members as numberReturned says, found ${this.members}`);
@@ -207,14 +209,34 @@ export class GmlDocument {
     this.#findLimit(0);
   }
 
+  /**
+   * Scans the member at `at` without the properties that were added: by the strict path every member of such a document would take many times as long.
+   * @returns where the member ends, or −1
+   */
+  #scanWithout(added: ReadonlySet<string>, scanner: ParcelScanner, at: number): number {
+    const close = this.#find(this.#memberClose, at);
+    if (close < 0) return -1;
+    const end = close + this.#memberClose.length;
+    const member = without(this.#buffer.subarray(at, end), added);
+    if (member === null) return -1;
+    scanner.use(member);
+    const scanned = scanner.scan(0, member.length, this.#origin + at);
+    scanner.use(this.#buffer);
+    return scanned === member.length ? end : -1;
+  }
+
   #scanMembers(scanner: ParcelScanner): void {
+    const { added, parcels } = this.#known(this.#rows).columns;
     const from = this.#start;
     let at = from;
     while (at < this.#limit) {
-      const end = scanner.scan(at, this.#limit, this.#origin);
+      let end = scanner.scan(at, this.#limit, this.#origin);
+      if (end < 0 && added.size > 0) end = this.#scanWithout(added, scanner, at);
       if (end < 0) break;
       at = end;
     }
+    // A member that the scanner takes has all properties.
+    if (scanner.rows > 0) parcels.complete();
     this.#start = at;
     this.#countMembers(from, at);
   }
@@ -466,6 +488,20 @@ function decode(bytes: Uint8Array): string {
     }
     throw new Refusal('not_utf8', 'expected UTF-8, found a byte that is not', { line, column });
   }
+}
+
+/** @returns a member without properties of these names, which hold text alone; null when it has none of them */
+function without(member: Buffer, names: ReadonlySet<string>): Buffer | null {
+  let left = member;
+  for (const name of names) {
+    const open = left.indexOf(`<${name}>`);
+    const text = open + name.length + 2;
+    const close = open < 0 ? -1 : left.indexOf('<', text);
+    const end = close + name.length + 3;
+    if (close < 0 || left.toString('latin1', close, end) !== `</${name}>`) continue;
+    left = Buffer.concat([left.subarray(0, open), left.subarray(end)]);
+  }
+  return left === member ? null : left;
 }
 
 /** Bytes that are not UTF-8 become text that is not well-formed. */

@@ -2,6 +2,7 @@
 import { inputError, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { inflated, type EntryExtent } from '../../pipelines/formats/zip.ts';
 import { GmlDocument } from './document.ts';
+import { featureColumns } from './feature-columns.ts';
 import { Refusal } from './strict.ts';
 
 /** Cadastral code at the start of a file's name. The rest of the name is not reliable: apostrophes and accents are backticks. */
@@ -54,7 +55,7 @@ export async function readDocument(input: Input, sink: Pick<Sink, 'member'>, pro
         // Around a single record the counts of the header would be wrong.
         const before = document.root.text.replace(/\b(numberMatched|numberReturned)=(["'])\d+\2/g, '$1=$2unknown$2');
         member = await openMember(before, `</${document.root.name}>`);
-        document.open({ parcels: member.writer('raw_parcel'), sheets: member.writer('raw_sheet'), fileBelfiore: FILE_BELFIORE.exec(input.name)?.[1] ?? null });
+        document.open({ parcels: member.writer('raw_parcel'), sheets: member.writer('raw_sheet'), fileBelfiore: FILE_BELFIORE.exec(input.name)?.[1] ?? null, columns: featureColumns(member, input.at) });
       }
       document.process();
       if (document.problems.length > 0) await report(member);

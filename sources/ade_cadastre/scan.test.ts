@@ -11,6 +11,7 @@ import { RowWriter } from '../../pipelines/formats/copy.ts';
 import { randomOf } from '../../pipelines/synthetic/random.ts';
 import type { Random } from '../../pipelines/synthetic/region.ts';
 import { GmlDocument, type Problem } from './document.ts';
+import { featureColumns } from './feature-columns.ts';
 import { ParcelScanner } from './scan.ts';
 import { Refusal } from './strict.ts';
 import { tables } from './tables.ts';
@@ -50,7 +51,7 @@ function run(bytes: Buffer, { fast = true, chunk, memberBytes }: RunOptions = {}
       document.push(bytes.subarray(at, at + size));
       at += size;
       if (document.root === null) continue;
-      if (!opened) document.open({ parcels, sheets, fileBelfiore: 'Z001' });
+      if (!opened) document.open({ parcels, sheets, fileBelfiore: 'Z001', columns: featureColumns({ added: () => undefined }, 'x.gml') });
       opened = true;
       document.process();
     }

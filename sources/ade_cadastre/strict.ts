@@ -8,6 +8,8 @@ import { outsideItaly } from '../../pipelines/readers/italy.ts';
 import { firstIssue } from '../../pipelines/readers/refusal.ts';
 import { inputError } from '../../pipelines/contract/source.ts';
 import type { Place, XmlElement } from '../../pipelines/formats/xml.ts';
+import type { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
+import type { FeatureColumns } from './feature-columns.ts';
 import { parseReference, SHEET_REFERENCE_LENGTH, type Reference } from './reference.ts';
 import { EWKB_MULTIPOLYGON, EWKB_POLYGON, EWKB_SRID_FLAG, SRID } from './scan.ts';
 import { PARCEL_GML_ID, PARCEL_ID, parcelSchema, SHEET_GML_ID, SHEET_ID, sheetSchema } from './schema.ts';
@@ -36,6 +38,8 @@ export interface Rows {
   readonly sheets: RowWriter;
   /** Cadastral code in the file's name, or null. */
   readonly fileBelfiore: string | null;
+  /** The properties of the document's features. */
+  readonly columns: FeatureColumns;
 }
 
 /** Positions of one ring, `lon, lat` after each other. */
@@ -65,7 +69,7 @@ export function writeMember(member: XmlElement, position: number, rows: Rows, at
 }
 
 function writeParcel(feature: XmlElement, position: number, rows: Rows, at: string): void {
-  const { fields, polygons } = readFeature(feature, at, Object.keys(parcelSchema.shape));
+  const { fields, polygons } = readFeature(feature, at, Object.keys(parcelSchema.shape), rows.columns.parcels);
   const parsed = parcelSchema.safeParse(fields);
   if (!parsed.success) throw refusalOf(parsed.error, feature);
   const properties = parsed.data;
@@ -85,7 +89,7 @@ function writeParcel(feature: XmlElement, position: number, rows: Rows, at: stri
 }
 
 function writeSheet(feature: XmlElement, position: number, rows: Rows, at: string): void {
-  const { fields, polygons } = readFeature(feature, at, Object.keys(sheetSchema.shape));
+  const { fields, polygons } = readFeature(feature, at, Object.keys(sheetSchema.shape), rows.columns.sheets);
   const parsed = sheetSchema.safeParse(fields);
   if (!parsed.success) throw refusalOf(parsed.error, feature);
   const properties = parsed.data;
@@ -130,32 +134,32 @@ function refusalOf(error: ZodError, feature: XmlElement): Refusal {
   return new Refusal(code, `${field}: ${message}, found ${JSON.stringify(found)}`, (element ?? feature).place);
 }
 
-/** Flat properties as text, and the geometry. @throws inputError `COLUMNS_CHANGED` for a property that is not in `known` */
-function readFeature(feature: XmlElement, at: string, known: readonly string[]): { fields: Record<string, string>; polygons: Ring[][] } {
+/** Name of a property as it is reported: without the publisher's prefix. */
+const nameOf = ({ name }: XmlElement): string => (name.startsWith('CP:') ? name.slice(3) : name);
+
+/**
+ * Flat properties as text, and the geometry. Unknown properties and attributes are reported and passed over.
+ * @throws Refusal; input error `COLUMNS_CHANGED`
+ */
+function readFeature(
+  feature: XmlElement, at: string, known: readonly string[], columns: PropertyColumns<string>,
+): { fields: Record<string, string>; polygons: Ring[][] } {
+  const properties = feature.children.filter(({ name }) => name !== 'gml:boundedBy');
+  const attributes = [...feature.attributes].filter(([name]) => name !== 'gml:id' && !name.startsWith('xmlns'));
+  const doubled = columns.take(
+    [...properties.map(nameOf), ...attributes.map(([name]) => `@${name}`)],
+    (index) => properties[index]?.text.trim() ?? attributes[index - properties.length]?.[1],
+  );
+  if (doubled !== null) throw new Refusal('field_repeated', `expected one ${doubled}, found two`, properties.findLast((child) => nameOf(child) === doubled)?.place ?? feature.place);
   const fields: Record<string, string> = {};
-  for (const [name, value] of feature.attributes) {
-    if (name !== 'gml:id') throw new Refusal('attribute_unexpected', `expected gml:id only, found ${name}`, feature.place);
-    fields[name] = value;
-  }
+  const id = feature.attributes.get('gml:id');
+  if (id !== undefined) fields['gml:id'] = id;
   noText(feature);
   let geometry: XmlElement | null = null;
-  for (const child of feature.children) {
-    if (child.name === 'gml:boundedBy') continue;
-    if (child.name === 'CP:msGeometry') {
-      if (geometry !== null) throw new Refusal('field_repeated', 'expected one CP:msGeometry, found two', child.place);
-      geometry = child;
-      continue;
-    }
-    const field = child.name.startsWith('CP:') ? child.name.slice(3) : child.name;
-    if (!child.name.startsWith('CP:') || !known.includes(field)) {
-      throw inputError('the publisher\'s features have a property that is not known', {
-        code: 'COLUMNS_CHANGED',
-        at,
-        detail: `expected ${known.filter((name) => name !== 'gml:id').join(', ')}, found ${child.name} in ${feature.name}`,
-        hint: 'Map the property in sources/ade_cadastre/schema.ts or name it in the manifest\'s ignored list.',
-      });
-    }
-    if (field in fields) throw new Refusal('field_repeated', `expected one ${field}, found two`, child.place);
+  for (const child of properties) {
+    const field = nameOf(child);
+    if (child.name === 'CP:msGeometry') geometry = child;
+    if (!child.name.startsWith('CP:') || !known.includes(field)) continue;
     noAttributes(child);
     const [inside] = child.children;
     if (inside !== undefined) throw new Refusal('markup_unexpected', `expected text in ${child.name}, found ${inside.name}`, child.place);

@@ -1,6 +1,9 @@
 import { HOLDERS } from '../../pipelines/contract/holders.ts';
 import type { Manifest } from '../../pipelines/contract/source.ts';
 
+/** The column of STRAD without a name. */
+export const GHOST_COLUMN = "'' (10th column of STRAD)";
+
 export const manifest: Manifest = {
   id: 'anncsu_addresses',
   version: 4,
@@ -26,7 +29,7 @@ export const manifest: Manifest = {
   crs: 'EPSG:6706 (RDN2008 2D); COORD_X_COMUNE is the longitude, COORD_Y_COMUNE the latitude, degrees with a decimal comma',
   keep: 'newest',
   ignored: {
-    "'' (10th column of STRAD)": 'every line of STRAD ends with a separator: the column behind it has no name and no value; a value in it is a reject',
+    [GHOST_COLUMN]: 'every line of STRAD ends with a separator: the column behind it has no name and no value; a value in it is a reject',
   },
   envelope: {
     // National release: 27.4 M accesses, 1.22 M streets. No minimum: regions differ a hundredfold.

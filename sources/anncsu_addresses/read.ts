@@ -10,10 +10,11 @@ import type { Readable } from 'node:stream';
 import type { ZodError } from 'zod';
 import { localityKey, mendLetters, streetNames } from '../../pipelines/address/normalise.ts';
 import { titleCase } from '../../pipelines/address/title-case.ts';
-import { resembles } from '../../pipelines/formats/csv.ts';
+import { columnsChanged, expectColumns, resembles, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
 import { inputError, type ColumnType, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { isZip } from '../../pipelines/formats/zip.ts';
+import { GHOST_COLUMN, manifest } from './manifest.ts';
 import { AccessScanner } from './scan.ts';
 import {
   INDIR_COLUMNS, INDIR_STREET_COLUMNS, STRAD_COLUMNS, indirAccess, indirStreet, record, refusal, stradRow, type IndirAccess, type IndirStreet, type Role,
@@ -36,6 +37,17 @@ const REMEMBERED_STREETS = 65_536;
 
 export interface Header {
   readonly role: Role;
+  /** Null: the columns are in the publisher's order, without others between them. */
+  readonly layout: Layout | null;
+}
+
+/** Columns in another order, or with added ones between them. */
+interface Layout {
+  readonly columns: FoundColumns<string>;
+  /** How many columns there are. */
+  readonly width: number;
+  /** Index of each column of the publisher's order. */
+  readonly order: readonly number[];
 }
 
 /**
@@ -50,17 +62,14 @@ export function parseHeader(bytes: Buffer, at: string): Header | null {
   // A header that changed may lack any one column: what the streets' file has none of decides, however much is left of it.
   const role: Role = INDIR_COLUMNS.some((name) => !(STRAD_COLUMNS as readonly string[]).includes(name) && names.includes(name)) ? 'INDIR' : 'STRAD';
   const expected: readonly string[] = role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS;
-  if (names.length === expected.length && names.every((name, index) => name === expected[index])) return { role };
-  const differences = [
-    ...expected.filter((name) => !names.includes(name)).map((name) => `no ${name === '' ? 'separator at the end' : name}`),
-    ...names.filter((name) => !expected.includes(name)).map((name) => `unknown ${JSON.stringify(name)}`),
-  ];
-  throw inputError('ANNCSU columns changed', {
-    code: 'COLUMNS_CHANGED',
-    at: `${at}:1`,
-    detail: `expected ${expected.join(';')}, found ${differences.length > 0 ? differences.join(', ') : `another order: ${line}`}`,
-    hint: 'Read the column metadata on the open data page, then map the column in sources/anncsu_addresses/schema.ts or ignore it by name in manifest.ts.',
+  if (names.length === expected.length && names.every((name, index) => name === expected[index])) return { role, layout: null };
+  const named = expected.filter((name) => name !== '');
+  const columns = expectColumns(names, {
+    mapped: Object.fromEntries(named.map((name) => [name, name])), ignored: { '': manifest.ignored[GHOST_COLUMN] ?? '' }, editions: { [role]: expected }, at: `${at}:1`,
   });
+  const order = expected.map((name) => (name === '' ? names.lastIndexOf('') : columns.indexes[name] ?? -1));
+  if (order.includes(-1)) throw columnsChanged(`${at}:1`, `expected ${expected.join(';')}, found no separator at the end`);
+  return { role, layout: { columns, width: names.length, order } };
 }
 
 /** Streams one file. Positions are line numbers; the header is line 1. */
@@ -129,7 +138,7 @@ async function readCsv(stream: Readable, at: string, role: Role, member: MemberS
     // The publisher ends every line. A last one without its end is whole in files that were saved again; with columns missing
     // it shows that the file was cut, and then an unknown number of lines is missing.
     const separators = carry.filter((byte) => byte === SEPARATOR).length;
-    const expected = (role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS).length - 1;
+    const expected = lines.width(role) - 1;
     if (headed && separators < expected) {
       throw inputError('ANNCSU file is cut short', {
         code: 'ANNCSU_TRUNCATED', at: `${at}:${lines.position + 1}`, detail: `expected ${expected} separators in the last line, found ${separators} and no end of line`,
@@ -150,6 +159,7 @@ function takeHeader(line: Buffer, role: Role, at: string, lines: Lines): true {
     throw inputError('not the ANNCSU file it was taken for', { code: 'ANNCSU_HEADER', at: `${at}:1`, detail: `expected the header of ${role}, found ${JSON.stringify(line.toString('latin1', 0, 80))}`, hint: 'Download the file again.' });
   }
   lines.position = 1;
+  lines.arrange(header.layout);
   return true;
 }
 
@@ -162,9 +172,21 @@ abstract class Lines {
   /** Number of the line that was taken last. */
   position = 0;
   protected readonly member: MemberSink;
+  #layout: Layout | null = null;
 
   constructor(member: MemberSink) {
     this.member = member;
+  }
+
+  /** Sets the layout of the lines that follow, and reports its added columns. */
+  arrange(layout: Layout | null): void {
+    this.#layout = layout;
+    layout?.columns.reportTo(this.member);
+  }
+
+  /** How many columns a line has. */
+  width(role: Role): number {
+    return this.#layout?.width ?? (role === 'INDIR' ? INDIR_COLUMNS : STRAD_COLUMNS).length;
   }
 
   /** @param bytes whole lines, each with its LF */
@@ -176,13 +198,25 @@ abstract class Lines {
       this.position += 1;
       // A file that passed through a Windows editor has CRLF.
       const stop = end > start && bytes[end - 1] === CR ? end - 1 : end;
-      if (clean || this.#isText(bytes, start, stop)) this.line(bytes, start, stop);
+      if (clean || this.#isText(bytes, start, stop)) {
+        if (this.#layout === null) this.line(bytes, start, stop);
+        else this.#arranged(this.#layout, bytes.toString('utf8', start, stop));
+      }
       start = end + 1;
     }
   }
 
   /** One line, known to be UTF-8 without NUL. */
   protected abstract line(bytes: Buffer, start: number, end: number): void;
+
+  /** Reads a line of another layout as if it had the publisher's. A line that is refused is kept in that form, which the member's envelope fits. */
+  #arranged({ columns, width, order }: Layout, text: string): void {
+    const cells = text.split(';');
+    if (cells.length !== width) return this.reject('separator_count', `expected ${width - 1} separators, found ${cells.length - 1}`, text);
+    columns.sample((index) => cells[index]);
+    const line = Buffer.from(order.map((index) => cells[index] ?? '').join(';'));
+    this.line(line, 0, line.length);
+  }
 
   #isText(bytes: Buffer, start: number, end: number): boolean {
     const line = bytes.subarray(start, end);

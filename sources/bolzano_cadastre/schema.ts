@@ -19,6 +19,11 @@ export const COLUMNS = {
 /** The Italian names stand in some exports only. */
 export const OPTIONAL = ['name', 'comune_name'] as const;
 
+/** Declared types of the columns: exports of the service write codes and areas as numbers or as text. */
+export const TYPES = {
+  code: 'text', registered_area_m2: ['text', 'number'], ccat: ['text', 'number'], name_other: 'text', name: 'text', comune_name_other: 'text', comune_name: 'text', istat_code: ['text', 'number'],
+} as const;
+
 /** What every form of the file has. */
 export const MARKS = [/part_codice?/i, /part_istat/i] as const;
 

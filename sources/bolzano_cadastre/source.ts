@@ -5,7 +5,7 @@ import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook, type VectorReading } from '../../pipelines/readers/vector-members.ts';
 import { defineSource, type Probe, type Recognition } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, MARKS, OPTIONAL, parcelSchema } from './schema.ts';
+import { COLUMNS, MARKS, OPTIONAL, parcelSchema, TYPES } from './schema.ts';
 
 /** The layer as the service names it, with or without its workspace. */
 const WHOLE: WholeName = { whole: /^(?:p_bz-Cadastre[_:.-])?(?:ParcelsAggregate|WebRepresentation)$/i, stated: /ParcelsAggregate|WebRepresentation/i };
@@ -45,7 +45,8 @@ const ignored = Object.fromEntries(Object.entries(manifest.ignored).flatMap(([na
 const READING: VectorReading<keyof typeof COLUMNS> = {
   table: 'raw_parcel',
   geometry: 'polygon',
-  columns: { mapped: COLUMNS, optional: OPTIONAL, ignored },
+  columns: { mapped: COLUMNS, optional: OPTIONAL, ignored, mayLack: manifest.optional },
+  types: TYPES,
   row(fields) {
     const { data, error } = parcelSchema.safeParse(fields);
     if (data === undefined) return refusalOf(fields, error);

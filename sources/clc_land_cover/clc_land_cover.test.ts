@@ -65,8 +65,8 @@ describe('the map of land cover', () => {
   it('as a shapefile is known by its column, under any name; a part of it is not the whole', async () => {
     const path = join(folder, 'uso_suolo_molise.zip');
     await writeZip(path, shapefileEntries('x', {
-      type: 'polygon', srid: 3035, fields: [{ name: 'CODE_18', type: 'text', length: 3 }, { name: 'ID', type: 'text', length: 18 }, { name: 'Shape_Leng', type: 'real', length: 19, decimals: 3 }],
-      features: [{ geometry: { type: 'polygon', polygons: [[[[4_650_000, 2_050_000], [4_650_000, 2_050_500], [4_650_500, 2_050_500], [4_650_000, 2_050_000]]]] }, values: ['223', 'EU_1', 1.5] }],
+      type: 'polygon', srid: 3035, fields: [{ name: 'CODE_18', type: 'text', length: 3 }, { name: 'ID', type: 'text', length: 18 }, { name: 'Remark', type: 'text', length: 20 }, { name: 'Area_Ha', type: 'real', length: 19, decimals: 6 }, { name: 'Shape_Leng', type: 'real', length: 19, decimals: 3 }],
+      features: [{ geometry: { type: 'polygon', polygons: [[[[4_650_000, 2_050_000], [4_650_000, 2_050_500], [4_650_500, 2_050_500], [4_650_000, 2_050_000]]]] }, values: ['223', 'EU_1', '', 12.5, 1.5] }],
     }));
     const { recognition, collected } = await trial(source, path);
     expect(recognition).toMatchObject({ vintage: '2018', complete: false });

@@ -56,7 +56,8 @@ export default defineSource({
       table: 'raw_land_cover',
       geometry: 'polygon',
       ofEurope: true,
-      columns: { mapped: { code: 'code_18', clc_id: 'id' }, optional: ['clc_id'], ignored: manifest.ignored },
+      columns: { mapped: { code: 'code_18', clc_id: 'id' }, ignored: manifest.ignored, mayLack: manifest.optional },
+      types: { code: 'text', clc_id: 'text' },
       row(fields) {
         const parsed = landCoverRow.safeParse(fields);
         return parsed.success ? { values: [parsed.data.clc_id, parsed.data.code, parsed.data.description] } : refusalOf(fields, parsed.error);

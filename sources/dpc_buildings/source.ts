@@ -31,6 +31,7 @@ export default defineSource({
       table: 'raw_dpc_building',
       geometry: 'polygon',
       columns: { mapped: { idag: 'idag' }, ignored: manifest.ignored, editions: EDITIONS },
+      types: { idag: 'text' },
       row(fields) {
         const parsed = record.safeParse(fields);
         return parsed.success ? { values: [parsed.data.aggregateId, parsed.data.istatCode] } : refusalOf(fields, parsed.error);

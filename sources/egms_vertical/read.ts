@@ -3,7 +3,7 @@
  * wanted fields are cut out of the bytes, and the end of the line is found with `indexOf`, never field by field.
  */
 import type { Readable } from 'node:stream';
-import { expectColumns, resembles } from '../../pipelines/formats/csv.ts';
+import { columnsChanged, expectColumns, resembles, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import type { RowWriter } from '../../pipelines/formats/copy.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { isZip } from '../../pipelines/formats/zip.ts';
@@ -21,6 +21,8 @@ const RAW_BYTES = 512;
 /** Columns that only the level 2 products have. Others add latitude and longitude to L3 as well, so these two prove nothing. */
 const LEVEL_2 = ['mp_type', 'los_east', 'los_north', 'los_up', 'incidence_angle', 'track_angle', 'temporal_coherence', 'amplitude_dispersion', 'line', 'pixel'];
 const LEAST_OF_LEVEL_2 = 2;
+/** Rows whose values of added columns are looked at. */
+const SAMPLED_ROWS = 100;
 const DATE = /^(?:19|20)\d{6}$/;
 /** Powers of ten that are exact in a double. */
 const TEN = [1, 10, 100, 1_000, 10_000, 100_000, 1_000_000];
@@ -32,6 +34,8 @@ export interface Header {
   /** First and last date column, `20180103`; null in a file without a series. */
   readonly dates: readonly [string, string] | null;
   readonly width: number;
+  /** What was found, for columns that were added. */
+  readonly found: FoundColumns<(typeof FIELDS)[number]>;
 }
 
 /**
@@ -58,9 +62,8 @@ export function columnNames(line: string, at: string): readonly string[] | null 
  */
 export function headerOf(names: readonly string[], at: string): Header {
   const dates = names.filter((name) => DATE.test(name)).sort();
-  const places = names.flatMap((name, index) => (DATE.test(name) ? [] : [index]));
-  const found = expectColumns(places.map((index) => names[index] ?? ''), { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at });
-  return { columns: FIELDS.map((field) => places[found[field]] ?? -1), dates: dates.length === 0 ? null : [dates[0]!, dates.at(-1)!], width: names.length };
+  const found = expectColumns(names, { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, data: DATE, at });
+  return { columns: FIELDS.map((field) => found.indexes[field]), dates: dates.length === 0 ? null : [dates[0]!, dates.at(-1)!], width: names.length, found };
 }
 
 /**
@@ -172,6 +175,8 @@ class TileRows {
   readonly #from = new Int32Array(FIELDS.length);
   readonly #to = new Int32Array(FIELDS.length);
   #number = 0;
+  /** Rows that are still looked at for values of added columns. */
+  #sampled = 0;
 
   constructor(member: MemberSink, at: string) {
     this.#member = member;
@@ -193,6 +198,7 @@ class TileRows {
     if (end > start && buffer[end - 1] === CR) end -= 1;
     if (end === start) return;
     if (this.#header === null) return this.#head(buffer, start, end);
+    if (this.#sampled > 0) this.#sample(buffer, start, end);
     if (!this.#fast(buffer, start, end)) this.#slow(buffer, start, end);
   }
 
@@ -234,8 +240,16 @@ class TileRows {
     }
     const header = headerOf(names, at);
     this.#header = header;
+    header.found.reportTo(this.#member);
+    this.#sampled = header.found.added.length === 0 ? 0 : SAMPLED_ROWS;
     this.#slots = new Int8Array(Math.max(...header.columns) + 1).fill(-1);
     for (const [slot, column] of header.columns.entries()) this.#slots[column] = slot;
+  }
+
+  #sample(buffer: Buffer, start: number, end: number): void {
+    this.#sampled -= 1;
+    const cells = buffer.toString('utf8', start, end).split(',');
+    this.#header?.found.sample((index) => cells[index]);
   }
 
   /** Finds the wanted fields; false when the line ends before the last of them. */
@@ -313,10 +327,7 @@ class TileRows {
     const at = `${this.#at}:${this.#number}`;
     const names = columnNames(line, at);
     if (names !== null && headerOf(names, at).columns.every((column, slot) => column === this.#header!.columns[slot])) return;
-    throw inputError('EGMS tiles with different columns in one file', {
-      code: 'COLUMNS_CHANGED', at, detail: 'expected the fields to stand where the first header has them, found a second header that moves them',
-      hint: 'Give the tiles as they were downloaded, one file each: their columns need not agree.',
-    });
+    throw columnsChanged(at, 'expected the fields where the first header has them, found a second header with other positions: tiles were pasted together');
   }
 }
 

@@ -31,6 +31,8 @@ export const manifest: Manifest = {
     'data_*': 'days of the survey and of its life: the file\'s own day counts',
     'shape_*': 'length and area in the file\'s CRS: measured again in EPSG:3035',
   },
+  // Provinces and exports differ in these.
+  optional: ['objectid*', 'fid', 'classref', 'uuid', 'edifc_id*', 'data_*', 'shape_*'],
   envelope: { rejectShare: 0.001 },
   layers: ['dbsn_building'],
 };

@@ -42,9 +42,10 @@ const BUILDINGS: VectorReading<'use' | 'type' | 'state' | 'level' | 'name' | 'or
   geometry: 'polygon',
   columns: {
     mapped: { use: 'edifc_uso', type: 'edifc_ty', state: 'edifc_stat', level: 'edifc_sot', name: 'edifc_nome', origin: 'meta_ist' },
-    optional: ['type', 'level', 'name', 'origin'],
     ignored: manifest.ignored,
+    mayLack: manifest.optional,
   },
+  types: { use: 'text', type: 'text', state: 'text', level: 'text', name: 'text', origin: 'text' },
   row(fields) {
     const parsed = record.safeParse(fields);
     if (!parsed.success) return refusalOf(fields, parsed.error);

@@ -1,11 +1,12 @@
 /** Reads the grid as GML: a feature per node, with longitude, latitude and acceleration among its properties, as services of the INSPIRE kind print them. */
 import type { Readable } from 'node:stream';
-import { expectColumns, normaliseHeader } from '../../pipelines/formats/csv.ts';
+import { normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { readFeatures } from '../../pipelines/formats/gml-features.ts';
 import { counted } from '../../pipelines/formats/streams.ts';
 import type { MemberSink } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, node, refusal } from './schema.ts';
+import { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
+import { COLUMNS, EDITIONS, node, refusal } from './schema.ts';
 
 /** Does a GML have these names for properties of its features, whatever their namespace? */
 export function isGmlGrid(head: Buffer): boolean {
@@ -23,12 +24,12 @@ export function gmlDegrees(head: Buffer): number[] {
 
 /** Streams the document. Positions are numbers of features. @throws input errors `XML_BROKEN`, `COLUMNS_CHANGED` */
 export async function readGml(stream: Readable, at: string, member: MemberSink, progress: (bytes: number) => void): Promise<void> {
-  const known = new Set<string>();
+  // A feature may leave out what has no value: that is a node without acceleration, not another layout.
+  const columns = new PropertyColumns({ mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at }, member);
   const records = await readFeatures(counted(stream as AsyncIterable<Buffer>, progress), at, (feature) => {
     const names = [...feature.properties.keys()];
-    // A feature may leave out what has no value: that is a node without acceleration, not another layout.
-    if (!known.has(names.join('\n'))) expectColumns(names, { mapped: COLUMNS, optional: ['lon', 'lat', 'ag'], ignored: manifest.ignored, at: feature.at });
-    known.add(names.join('\n'));
+    const doubled = columns.take(feature.names, (index) => feature.properties.get(feature.names[index] ?? ''));
+    if (doubled !== null) return member.reject({ position: feature.number, code: 'property_repeated', message: `expected one ${doubled}, found two`, raw: feature.raw });
     const value = (aliases: readonly string[]): string => feature.properties.get(names.find((name) => aliases.includes(normaliseHeader(name))) ?? '') ?? '';
     const fields = { lon: value(COLUMNS.lon), lat: value(COLUMNS.lat), ag: value(COLUMNS.ag) };
     const parsed = node.safeParse(fields);
@@ -36,5 +37,6 @@ export async function readGml(stream: Readable, at: string, member: MemberSink, 
     const { code, message } = refusal(fields, parsed.error);
     member.reject({ position: feature.number, code, message, raw: feature.raw });
   }, () => member.drain());
+  columns.end();
   await member.close(records);
 }

@@ -3,13 +3,13 @@
  * semicolons or commas.
  */
 import type { Readable } from 'node:stream';
-import { expectColumns, fieldsOf, normaliseHeader } from '../../pipelines/formats/csv.ts';
+import { expectColumns, fieldsOf, normaliseHeader, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { firstLine } from '../../pipelines/readers/head.ts';
 import { inputError, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { isZip } from '../../pipelines/formats/zip.ts';
 import { gmlDegrees, isGmlGrid, readGml } from './gml.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, node, refusal } from './schema.ts';
+import { COLUMNS, EDITIONS, node, refusal } from './schema.ts';
 
 const LF = 0x0a;
 /** A line of the file has some 40 characters; a file without line ends must not be held in memory. */
@@ -122,7 +122,7 @@ class Lines {
   readonly #member: MemberSink;
   readonly #at: string;
   #split: Split | null = null;
-  #columns: Record<keyof typeof COLUMNS, number> | null = null;
+  #columns: FoundColumns<keyof typeof COLUMNS> | null = null;
   #width = 0;
   number = 0;
 
@@ -152,6 +152,6 @@ class Lines {
     this.#split = splitter(line);
     const names = this.#split(line);
     this.#width = names.length;
-    this.#columns = expectColumns(names, { mapped: COLUMNS, ignored: manifest.ignored, at: `${this.#at}:${this.number}` });
+    this.#columns = expectColumns(names, { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at: `${this.#at}:${this.number}` }).reportTo(this.#member);
   }
 }

@@ -24,6 +24,15 @@ export const COLUMNS = {
   ag: ['ag', 'ag_g', 'ag_475', 'pga', 'pga_g', 'pga_475'],
 } as const;
 
+const NODE = [COLUMNS.lon.join('|'), COLUMNS.lat.join('|'), COLUMNS.ag.join('|')];
+const NUMBER = 'id|fid|objectid';
+/** All columns of INGV's text, and of the copies that leave out the percentiles or the number. */
+export const EDITIONS = {
+  'with percentiles': [NUMBER, ...NODE, '16perc|ag_16', '84perc|ag_84'],
+  'without percentiles': [NUMBER, ...NODE],
+  'without numbers': NODE,
+};
+
 /** Why a node is refused; one at a good place whose acceleration is no number is a place that the model does not cover. */
 export function refusal(fields: Readonly<Record<keyof typeof COLUMNS, string>>, error: z.ZodError): Refusal {
   const found = refusalOf(fields, error);

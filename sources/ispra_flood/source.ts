@@ -48,7 +48,8 @@ export default defineSource({
       return {
         table: 'raw_flood_hazard',
         geometry: 'polygon',
-        columns: { mapped: { scenario: layout.column }, ignored: manifest.ignored },
+        columns: { mapped: { scenario: layout.column }, ignored: manifest.ignored, mayLack: manifest.optional },
+        types: { scenario: 'text' },
         row({ scenario }, name) {
           const found = classOf(scenario, layout.class ?? classOfLayer(name), layout.class === null ? `the name ${name}` : `the column ${layout.column}`);
           return 'code' in found ? found : { values: [found.class, found.scenario] };

@@ -36,6 +36,8 @@ export const manifest: Manifest = {
     shape_le_1: 'see shape_leng',
     shape_area: 'area in the file\'s CRS: measured again in EPSG:3035',
   },
+  // The edition 2020–2021 has no per_fr_eng; editions and exports differ in the others.
+  optional: ['*'],
   envelope: { records: { mosaic: { min: 700_000, max: 1_500_000 } }, rejectShare: 0.001 },
   layers: ['landslide_hazard'],
 };

@@ -39,7 +39,8 @@ export default defineSource({
       return {
         table: 'raw_landslide_hazard',
         geometry: 'polygon',
-        columns: { mapped: { per_fr_ita: layout.column }, ignored: manifest.ignored },
+        columns: { mapped: { per_fr_ita: layout.column }, ignored: manifest.ignored, mayLack: manifest.optional },
+        types: { per_fr_ita: 'text' },
         row(fields) {
           const found = classOf(fields.per_fr_ita, layout);
           return 'code' in found ? found : { values: [found.class, found.label] };

@@ -46,6 +46,8 @@ export const manifest: Manifest = {
     fonte: 'image from which the line was drawn',
     note: 'remarks',
   },
+  // The publisher lists no columns, so it is not known which ones an edition has.
+  optional: ['*'],
   envelope: { rejectShare: 0.01 },
   layers: ['shoreline_segment'],
 };

@@ -39,7 +39,8 @@ export default defineSource({
     readVectorFile<keyof typeof COLUMNS>(file, sink, {
       table: 'raw_shoreline_segment',
       geometry: 'line',
-      columns: { mapped: COLUMNS, optional: ['rate', 'change'], ignored: manifest.ignored },
+      columns: { mapped: COLUMNS, optional: ['rate', 'change'], ignored: manifest.ignored, mayLack: manifest.optional },
+      types: { dynamic: 'text', rate: 'number', change: 'number' },
       row(fields, layer) {
         const found = segmentOf(fields, yearsOf(layer) ?? yearsOf(file.name));
         return 'code' in found ? found : { values: [found.dynamic, found.rate] };

@@ -45,7 +45,15 @@ export const OPTIONAL = {
   geojson: [],
 } as const;
 
-/** Numbers in some editions, text in others. */
+/** Declared types in shapefiles; GeoJSON declares none. */
+export const TYPES = {
+  comune: { code: 'number', padded_code: 'text', name: 'text' },
+  provincia: { unit: 'number', code: 'number', unit_name: 'text', name: 'text', city: 'text' },
+  regione: { code: 'number', name: 'text' },
+  geojson: { code: 'text', belfiore: 'text', name: 'text' },
+} as const;
+
+/** Numbers in shapefiles, text in GeoJSON. */
 const text = z.union([z.string(), z.number(), z.null()]).transform((value) => (value === null ? '' : String(value).replaceAll('\u00a0', ' ').trim()));
 const code = (digits: number, expected: string) => text.pipe(z.string().regex(new RegExp(`^\\d{1,${digits}}$`), expected)).transform((value) => value.padStart(digits, '0'));
 const name = text.pipe(z.string().min(1, 'expected a name'));

@@ -7,7 +7,7 @@ import { defineSource, inputError, type Columns, type InputFile, type Probe, typ
 import { lookAtVectors, readVectorFile, sidecarsOf, type VectorLook, type VectorReading } from '../../pipelines/readers/vector-members.ts';
 import type { VectorLayer } from '../../pipelines/formats/vector.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, EDITIONS, OPTIONAL, SCHEMAS, type Level } from './schema.ts';
+import { COLUMNS, EDITIONS, OPTIONAL, SCHEMAS, TYPES, type Level } from './schema.ts';
 
 const raw_boundary: Columns = {
   kind: 'text not null',
@@ -95,6 +95,7 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
     table: 'raw_boundary',
     geometry: 'polygon',
     columns: { mapped: COLUMNS[form], optional: OPTIONAL[form], ignored, editions: EDITIONS[form] },
+    types: TYPES[form],
     row(fields) {
       const parsed = SCHEMAS[form].safeParse(fields);
       if (!parsed.success) return refusalOf(fields, parsed.error);

@@ -86,13 +86,18 @@ describe('reading indicators', () => {
   });
 
   it.each([
-    ['column-unknown.csv', 'COLUMNS_CHANGED', 'P999'],
     ['column-missing.csv', 'COLUMNS_CHANGED', 'pf8'],
     ['R02_indicatori_2023_sezioni.csv', 'CENSUS_EDITION', '2021'],
     ['sections-of-2011.csv', 'CENSUS_BASES', 'SEZ2011'],
   ])('%s is refused as a whole with %s', async (name, code, detail) => {
     await expect(collect(source, fixture(name), { role: 'indicators', region: 2 })).rejects.toMatchObject({ code, kind: 'input', detail: expect.stringContaining(detail) });
   });
+});
+
+it('reports an unknown indicator and reads the others', async () => {
+  const { members, rows } = await collect(source, fixture('column-unknown.csv'), { role: 'indicators', region: 2 });
+  expect([...members[0]!.added.keys()]).toEqual(['P999']);
+  expect(rows['raw_census_indicator']).toHaveLength(members[0]!.records!);
 });
 
 describe('reading geometry', () => {
@@ -143,11 +148,11 @@ describe('reading geometry', () => {
     }]);
   });
 
-  it('accepts the fields of later issues and stops at one that nobody knows', async () => {
+  it('accepts the fields of later issues and reports one that nobody knows', async () => {
     const later = await shapefile('later', [[2, 7, 7901, 1, 79010000001, 1, 17, 10, 8, 3]], [...FIELDS, 'ABI21', 'EDI21']);
     expect((await collect(source, later, { role: 'sections', region: 2 })).rows['raw_census_section']).toHaveLength(1);
     const unknown = await shapefile('unknown', [[2, 7, 7901, 1, 79010000001, 1, 17, 10, 8]], [...FIELDS, 'NOVITA']);
-    await expect(collect(source, unknown, { role: 'sections', region: 2 })).rejects.toMatchObject({ code: 'COLUMNS_CHANGED', detail: expect.stringContaining('NOVITA') });
+    expect([...(await collect(source, unknown, { role: 'sections', region: 2 })).members[0]!.added.keys()]).toEqual(['NOVITA']);
   });
 
   it('is recognised by its fields, its region by its first record, and 2011 is left aside', async () => {

@@ -1,5 +1,5 @@
 /** Reads the indicators: workbooks and CSV, alone or many in a zip. The geometry is read by the kit. */
-import { expectColumns, fieldsOf, openCsv, resembles, type CsvReader } from '../../pipelines/formats/csv.ts';
+import { expectColumns, fieldsOf, openCsv, resembles, type CsvReader, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { refusalOf, type Refusal } from '../../pipelines/readers/refusal.ts';
 import { inputError, type Columns, type InputFile, type MemberSink, type Sink } from '../../pipelines/contract/source.ts';
 import { Workbook, XlsxRowCounter } from '../../pipelines/formats/xlsx.ts';
@@ -132,7 +132,7 @@ async function readCsv(stream: AsyncIterable<Buffer>, at: string, path: string, 
 }
 
 interface Header {
-  readonly indexes: Readonly<Record<string, number>>;
+  readonly columns: FoundColumns<string>;
   readonly year: number;
 }
 
@@ -145,18 +145,19 @@ function openHeader(names: readonly string[], fileName: string, at: string): Hea
     });
   }
   // Trailing empty columns are what a spreadsheet leaves.
-  const indexes = expectColumns(names, { mapped: MAPPED, ignored: { ...manifest.ignored, '': 'no name' }, editions: INDICATOR_EDITIONS, at });
+  const columns = expectColumns(names, { mapped: MAPPED, ignored: { ...manifest.ignored, '': 'no name' }, editions: INDICATOR_EDITIONS, at });
   const year = editionOf(lower, fileName);
   if (year === null) throw new Error(`${at}: recognised without its year`);
-  return { indexes, year };
+  return { columns, year };
 }
 
 type Place = (values: readonly string[], position: number, raw: string) => void;
 
 /** @param region the file's region, which its rows must not leave; null when it holds several */
-function placer(member: MemberSink, { indexes, year }: Header, region: number | null): Place {
+function placer(member: MemberSink, { columns, year }: Header, region: number | null): Place {
+  columns.reportTo(member);
   return (values, position, raw) => {
-    const published = fieldsOf(values, indexes);
+    const published = fieldsOf(values, columns);
     const parsed = indicatorRow.safeParse(published);
     const refused = parsed.success ? otherRegion(parsed.data.region_code, region) : refusalOf(published, parsed.error);
     if (refused !== null) return member.reject({ position, ...refused, raw });

@@ -147,6 +147,7 @@ export default defineSource({
         ignored: manifest.ignored,
         editions: SECTION_EDITIONS,
       },
+      types: { section_id: 'number', region_code: 'number', istat_code: 'number', tipo_loc: 'number', population: 'number', households: 'number', number: 'number' },
       row({ number: _, ...fields }) {
         const parsed = sectionRow.safeParse(fields);
         if (!parsed.success) return refusalOf(fields, parsed.error);

@@ -36,6 +36,7 @@ async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: st
   // Header and rows disagree about trailing cells, and differently every year: what has a name must be there, what follows must be blank.
   const named = reader.header.findLastIndex((name) => name.trim() !== '') + 1;
   const member = await sink.member({ ...facts, envelope: { before: `${reader.header.join(';')}\r\n`, after: '\r\n' } });
+  columns.reportTo(member);
   let records = 0;
   for await (const { line, values, raw } of reader.records()) {
     records += 1;

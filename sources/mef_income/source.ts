@@ -13,7 +13,7 @@ function recogniseCsv(head: Buffer, names: readonly string[]): Recognition | nul
   if (!resembles(header, EDITIONS.comunale)) return null;
   // The name, where it says one, decides: without its column the table by postal code looks like the one by comune.
   const role = header.map(normaliseHeader).includes('cap') || /_subcomunale(?![a-z])/i.test(at) ? 'subcomunale' : 'comunale';
-  const year = /^20\d{2}$/.exec(first[0]?.trim() ?? '')?.[0];
+  const year = /^20\d{2}$/.exec(first[header.map(normaliseHeader).indexOf(COLUMNS.tax_year)]?.trim() ?? '')?.[0];
   if (year === undefined) {
     expectColumns(header, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS[role], at: `${at}:1` });
     throw inputError('MEF table has no tax year', {

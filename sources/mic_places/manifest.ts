@@ -44,6 +44,8 @@ export const manifest: Manifest = {
     orario: 'a text for visitors',
     gestore: 'who runs the place',
   },
+  // A query names the columns that it wants.
+  optional: ['*'],
   // 58,941 places by the query; 6,721 of them have an institutional name.
   envelope: { records: { places: { min: 20_000, max: 100_000 }, published: { min: 3_000, max: 100_000 } }, rejectShare: 0.01 },
   layers: ['cultural_place'],

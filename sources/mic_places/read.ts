@@ -43,9 +43,10 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
   const editions = [ANSWER, PUBLISHED].find((each) => resembles(header, each));
   try {
     const columns = expectColumns(header, {
-      mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, at: `${file.name}:${reader.headerLine}`, ...(editions === undefined ? {} : { editions }),
+      mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, mayLack: manifest.optional, at: `${file.name}:${reader.headerLine}`, ...(editions === undefined ? {} : { editions }),
     });
     const member = await sink.member({ path: '', size: file.size, envelope: { before: `${header.join(delimiter)}\n`, after: '\n' } });
+    columns.reportTo(member);
     let records = 0;
     for await (const { line, values, raw, problem } of reader.records()) {
       records += 1;

@@ -5,7 +5,7 @@ import { counted } from '../../pipelines/formats/streams.ts';
 import type { InputFile, Sink } from '../../pipelines/contract/source.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, school } from './schema.ts';
+import { COLUMNS, EDITIONS, school } from './schema.ts';
 
 const BATCH = 1000;
 
@@ -13,8 +13,9 @@ const BATCH = 1000;
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const reader = await openCsv(counted(file.open() as AsyncIterable<Buffer>, (bytes) => sink.progress(bytes)), { at: file.name, delimiter: ',' });
   try {
-    const columns = expectColumns(reader.header, { mapped: COLUMNS, ignored: manifest.ignored, at: `${file.name}:${reader.headerLine}` });
+    const columns = expectColumns(reader.header, { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS[file.role] ?? {}, at: `${file.name}:${reader.headerLine}` });
     const member = await sink.member({ path: '', size: file.size, envelope: { before: `${reader.header.join(',')}\n`, after: '\n' } });
+    columns.reportTo(member);
     let records = 0;
     for await (const { line, values, raw, problem } of reader.records()) {
       records += 1;

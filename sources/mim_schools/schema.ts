@@ -3,6 +3,7 @@ import { z } from 'zod';
 import { ADDRESS_COLUMNS } from '../../pipelines/address/point-address.ts';
 import { findRegion } from '../../pipelines/contract/regions.ts';
 import type { Columns } from '../../pipelines/contract/source.ts';
+import type { Editions } from '../../pipelines/formats/csv.ts';
 import { optionalText, requiredText, text } from '../../pipelines/readers/point-fields.ts';
 
 export const COLUMNS = {
@@ -16,6 +17,20 @@ export const COLUMNS = {
   comune: 'DESCRIZIONECOMUNE',
   type: 'DESCRIZIONETIPOLOGIAGRADOISTRUZIONESCUOLA',
 } as const;
+
+const OF_ALL = [
+  'ANNOSCOLASTICO', 'AREAGEOGRAFICA', 'REGIONE', 'PROVINCIA', 'CODICESCUOLA', 'DENOMINAZIONESCUOLA', 'INDIRIZZOSCUOLA', 'CAPSCUOLA', 'CODICECOMUNESCUOLA', 'DESCRIZIONECOMUNE',
+  'DESCRIZIONETIPOLOGIAGRADOISTRUZIONESCUOLA', 'INDIRIZZOEMAILSCUOLA', 'INDIRIZZOPECSCUOLA', 'SITOWEBSCUOLA',
+];
+const OF_STATE = [...OF_ALL, 'CODICEISTITUTORIFERIMENTO', 'DENOMINAZIONEISTITUTORIFERIMENTO', 'DESCRIZIONECARATTERISTICASCUOLA', 'INDICAZIONESEDEDIRETTIVO', 'INDICAZIONESEDEOMNICOMPRENSIVO'];
+
+/** All columns of each list, by role: only the list of the state's schools says where lessons are held. */
+export const EDITIONS: Readonly<Record<string, Editions>> = {
+  STAT: { 'state schools': [...OF_STATE, 'SEDESCOLASTICA'] },
+  AUTSTAT: { 'state schools of autonomous provinces': OF_STATE, 'state schools': [...OF_STATE, 'SEDESCOLASTICA'] },
+  PAR: { 'private schools': OF_ALL },
+  AUTPAR: { 'private schools': OF_ALL },
+};
 
 /** `202021` → `2020_2021`; null: no school year. */
 export function schoolYear(written: string): string | null {

@@ -1,6 +1,6 @@
 /** Reads the register: a line with its day, a header, then one line per station, whose name may hold the separator. */
 import { addressValues } from '../../pipelines/address/point-address.ts';
-import { expectColumns, fieldsOf } from '../../pipelines/formats/csv.ts';
+import { expectColumns, fieldsOf, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { counted } from '../../pipelines/formats/streams.ts';
 import { regionOfPlate } from '../../pipelines/contract/regions.ts';
 import { inputError, type InputFile, type Sink } from '../../pipelines/contract/source.ts';
@@ -9,10 +9,6 @@ import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { manifest } from './manifest.ts';
 import { COLUMNS, EDITIONS, station } from './schema.ts';
 
-/** Cells before the name and behind it hold no separator. */
-const BEFORE_NAME = 4;
-const BEHIND_NAME = 5;
-const WIDTH = BEFORE_NAME + 1 + BEHIND_NAME;
 const BATCH = 1000;
 
 /** `|` since February 2026, `;` before. */
@@ -23,23 +19,28 @@ export function separatorOf(header: string): '|' | ';' {
 /** Streams the file. Positions are line numbers, the line with the day being 1. @throws input errors `COLUMNS_CHANGED`, `REGISTER_EMPTY` */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const member = await sink.member({ path: '', size: file.size });
-  let columns: Record<keyof typeof COLUMNS, number> | null = null;
+  let columns: FoundColumns<keyof typeof COLUMNS> | null = null;
   let separator: '|' | ';' = '|';
+  let width = 0;
   let records = 0;
   for await (const { number, text } of linesOf(counted(file.open() as AsyncIterable<Buffer>, (bytes) => sink.progress(bytes)), file.name)) {
     if (number === 1) continue;
     if (columns === null) {
       separator = separatorOf(text);
-      columns = expectColumns(text.split(separator), { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at: `${file.name}:${number}` });
+      const header = text.split(separator);
+      width = header.length;
+      columns = expectColumns(header, { mapped: COLUMNS, ignored: manifest.ignored, editions: EDITIONS, at: `${file.name}:${number}` }).reportTo(member);
       continue;
     }
     records += 1;
     const cells = text.split(separator);
-    if (cells.length < WIDTH) {
-      member.reject({ position: number, code: 'column_count', message: `expected ${WIDTH} fields or more, found ${cells.length}`, raw: text });
+    if (cells.length < width) {
+      member.reject({ position: number, code: 'column_count', message: `expected ${width} fields or more, found ${cells.length}`, raw: text });
       continue;
     }
-    const values = [...cells.slice(0, BEFORE_NAME), cells.slice(BEFORE_NAME, -BEHIND_NAME).join(separator), ...cells.slice(-BEHIND_NAME)];
+    // Only the name may hold the separator.
+    const { name: at } = columns.indexes;
+    const values = [...cells.slice(0, at), cells.slice(at, at + 1 + cells.length - width).join(separator), ...cells.slice(at + 1 + cells.length - width)];
     const fields = fieldsOf(values, columns);
     const parsed = station.safeParse(fields);
     if (parsed.success) {

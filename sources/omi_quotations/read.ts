@@ -4,9 +4,12 @@ import { inputError, type InputFile, type MemberFacts, type MemberSink, type Sin
 import { outsideItaly } from '../../pipelines/readers/italy.ts';
 import { firstIssue } from '../../pipelines/readers/refusal.ts';
 import type { ZipArchive } from '../../pipelines/formats/zip.ts';
+import { expectColumns, type FoundColumns } from '../../pipelines/formats/csv.ts';
+import { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
 import { KmlReader, multiPolygon, type Placemark } from '../../pipelines/formats/kml.ts';
 import { maskTaxCode } from '../../pipelines/mask-tax-code.ts';
-import { HEADERS, PROPERTY_TYPES, belfiore, parseDocumentName, parseTitle, semesterOf, valori, zona, zone, type Kind, type Semester, type Title } from './schema.ts';
+import { manifest } from './manifest.ts';
+import { HEADERS, PERIMETER_EDITIONS, PROPERTY_TYPES, belfiore, parseDocumentName, parseTitle, semesterOf, valori, zona, zone, type Kind, type Semester, type Title } from './schema.ts';
 import { MixedDecoder, readLines, type Line } from './text.ts';
 
 /** Entries of a zip that hold no records. */
@@ -108,17 +111,20 @@ function remembering<T>(schema: z.ZodType<T>): (text: string) => Cell<T> {
 
 type Readers = readonly { readonly column: string; readonly at: number; readonly read: (text: string) => Cell<unknown> }[];
 
-/** One reader per mapped column, at its place in this file's header. */
-function readersOf(kind: Kind, header: readonly string[]): Readers {
-  const fields: Readonly<Record<string, z.ZodType>> = kind === 'VALORI' ? valori : zone;
-  return Object.entries(fields).map(([column, schema]) => ({ column, at: header.indexOf(column), read: remembering(schema) }));
+/** One reader per mapped column, with its index in this file. */
+function readersOf(kind: Kind, { indexes }: FoundColumns<string>): Readers {
+  return Object.entries(fieldsOfKind(kind)).map(([column, schema]) => ({ column, at: indexes[column] ?? -1, read: remembering(schema) }));
+}
+
+function fieldsOfKind(kind: Kind): Readonly<Record<string, z.ZodType>> {
+  return kind === 'VALORI' ? valori : zone;
 }
 
 async function readCsv(chunks: AsyncIterable<Buffer>, facts: MemberFacts, context: Context): Promise<void> {
   const { sink, at } = context;
   let title = null as Title | null;
   let titleLine = '';
-  let header: readonly string[] = [];
+  let header: Header | null = null;
   let readers: Readers = [];
   let member = null as MemberSink | null;
   let records = 0;
@@ -136,10 +142,11 @@ async function readCsv(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
         }
         continue;
       }
-      if (member === null) {
+      if (member === null || header === null) {
         header = headerOf(title.kind, line, at);
-        readers = readersOf(title.kind, header);
+        readers = readersOf(title.kind, header.columns);
         member = await sink.member({ ...facts, envelope: { before: `${titleLine}\n${line.text}\n`, after: '\n' } });
+        header.columns.reportTo(member);
         continue;
       }
       if (line.text === '') continue;
@@ -154,31 +161,27 @@ async function readCsv(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
   await member.close(records);
 }
 
-/** Column names; every line, the header too, ends with one more semicolon. */
-function headerOf(kind: Kind, line: Line, at: string): readonly string[] {
-  const cells = line.text.split(';').map((cell) => cell.trim());
-  if (cells.at(-1) === '') cells.pop();
-  const expected = HEADERS[kind];
-  const missing = expected.filter((name) => !cells.includes(name));
-  const unknown = cells.filter((name) => !expected.includes(name));
-  if (missing.length > 0 || unknown.length > 0 || cells.length !== expected.length) {
-    throw inputError(`OMI ${kind}: the columns have changed`, {
-      code: 'COLUMNS_CHANGED',
-      at: `${at}:${line.number}`,
-      detail: `expected ${expected.join(';')}, found ${missing.length > 0 ? `no ${missing.join(', ')}` : ''}${missing.length > 0 && unknown.length > 0 ? '; ' : ''}${unknown.length > 0 ? `new ${unknown.join(', ')}` : ''}${missing.length + unknown.length === 0 ? `${cells.length} columns` : ''}`,
-      hint: 'Add the new column to the schema or to manifest.ignored of sources/omi_quotations.',
-    });
-  }
-  return cells;
+interface Header {
+  readonly columns: FoundColumns<string>;
+  /** How many columns there are. */
+  readonly width: number;
 }
 
-function readRecord(title: Title, header: readonly string[], readers: Readers, line: Line, member: MemberSink): void {
+/** Every line, the header too, ends with one more semicolon. @throws input error `COLUMNS_CHANGED` */
+function headerOf(kind: Kind, line: Line, at: string): Header {
+  const cells = line.text.split(';').map((cell) => cell.trim());
+  if (cells.at(-1) === '') cells.pop();
+  const mapped = Object.fromEntries(Object.keys(fieldsOfKind(kind)).map((column) => [column, column]));
+  return { columns: expectColumns(cells, { mapped, ignored: manifest.ignored, editions: { [kind]: HEADERS[kind] }, at: `${at}:${line.number}` }), width: cells.length };
+}
+function readRecord(title: Title, { columns, width }: Header, readers: Readers, line: Line, member: MemberSink): void {
   const cells = line.text.split(';');
   const reject = (code: string, message: string): void => member.reject({ position: line.number, code, message, raw: line.text });
-  if (cells.length !== header.length + 1 || cells.at(-1)?.trim() !== '') {
-    return reject('cell_count', `expected ${header.length} cells and a closing semicolon, found ${cells.length} cells`);
+  if (cells.length !== width + 1 || cells.at(-1)?.trim() !== '') {
+    return reject('cell_count', `expected ${width} cells and a closing semicolon, found ${cells.length} cells`);
   }
   if (line.text.includes('\0')) return reject('nul_character', 'expected text, found a NUL character');
+  columns.sample((index) => cells[index]);
   const value: Record<string, unknown> = {};
   for (const { column, at, read } of readers) {
     const cell = read(cells[at] ?? '');
@@ -238,9 +241,11 @@ async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
     },
   });
   let refusedParts = 0;
+  const columns = new PropertyColumns({ mapped: { CODCOM: 'CODCOM', CODZONA: 'CODZONA' }, optional: ['CODCOM', 'CODZONA'], ignored: manifest.ignored, editions: PERIMETER_EDITIONS, at }, member);
   const reader = new KmlReader({
     placemark(placemark) {
-      knownData(placemark, at);
+      const doubled = placemark.fault === null ? columns.take(placemark.names, (index) => placemark.data.get(placemark.names[index] ?? '')) : null;
+      if (doubled !== null) return member.reject({ position: placemark.number, code: 'data_repeated', message: `expected one ${doubled}, found two`, raw: placemark.raw });
       refusedParts += readPlacemark(placemark, { semester, generated: document?.generated ?? null, fileName: context.name, vintage: context.vintage }, member);
     },
     broken(message) {
@@ -260,6 +265,7 @@ async function readKml(chunks: AsyncIterable<Buffer>, facts: MemberFacts, contex
   }
   reader.write(decoder.end());
   reader.end();
+  columns.end();
   await member.close(reader.placemarks + refusedParts);
   return { networkLinks: reader.networkLinks };
 }
@@ -272,22 +278,6 @@ function semesterIn(pattern: RegExp, text: string): Semester | null {
 
 function semesterOfName(name: string): Semester | null {
   return semesterIn(/(\d{4})[-_]([12])\.km[lz]$/i, name);
-}
-
-/** Names of `ExtendedData`: all three since 2014/2, at most LINKZONA before. */
-const DATA = ['CODCOM', 'CODZONA', 'LINKZONA'];
-
-/** @throws `COLUMNS_CHANGED` */
-function knownData({ data, number, fault }: Placemark, at: string): void {
-  if (fault !== null) return;
-  const unknown = [...data.keys()].filter((name) => !DATA.includes(name));
-  const halved = data.has('CODCOM') === data.has('CODZONA') ? [] : DATA.slice(0, 2).filter((name) => !data.has(name));
-  if (unknown.length + halved.length === 0) return;
-  throw inputError('the data of OMI perimeters have changed', {
-    code: 'COLUMNS_CHANGED', at: `${at}, placemark ${number}`,
-    detail: `expected ${DATA.join(', ')}, found ${[...unknown.map((name) => `unknown ${JSON.stringify(name)}`), ...halved.map((name) => `no ${name}`)].join(', ')}`,
-    hint: 'Map the new name in sources/omi_quotations/read.ts, or list it there as not used.',
-  });
 }
 
 /** What the file says about all its placemarks. */
@@ -333,7 +323,7 @@ function readPlacemark(placemark: Placemark, facts: KmlFacts, member: MemberSink
     refused += 1;
     const colon = fault.indexOf(': ');
     // Only what is refused, so that a second try does not bring the whole zone twice.
-    reject(fault.slice(0, colon), fault.slice(colon + 2), `<Placemark><ExtendedData><Data name="CODCOM"><value>${comune.data}</value></Data><Data name="CODZONA"><value>${zone.data}</value></Data></ExtendedData>${raw}</Placemark>`);
+    reject(fault.slice(0, colon), fault.slice(colon + 2), `<Placemark><ExtendedData><Data name="CODCOM"><value>${comune.data}</value></Data><Data name="CODZONA"><value>${zone.data}</value></Data><Data name="LINKZONA"><value></value></Data></ExtendedData>${raw}</Placemark>`);
   };
   const polygons = [];
   for (const part of placemark.parts) {

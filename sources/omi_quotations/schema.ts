@@ -169,6 +169,9 @@ export const HEADERS: Readonly<Record<Kind, readonly string[]>> = {
   ],
 };
 
+/** All names of `ExtendedData` in perimeters. */
+export const PERIMETER_EDITIONS = { 'since 2014/2': ['CODCOM', 'CODZONA', 'LINKZONA'], 'before 2014/2, with links': ['LINKZONA'], 'before 2014/2': [] } as const;
+
 // --- staging -----------------------------------------------------------------------------------------------------
 
 /** What both tables of a half-year say first. */

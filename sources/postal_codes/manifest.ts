@@ -21,7 +21,14 @@ export const manifest: Manifest = {
   cadence: 'when the operator has a newer one',
   crs: 'of the polygon layer, as its .prj or header says',
   keep: 'all',
-  ignored: { '*': 'a table of the operator may hold more than comune and CAP' },
+  ignored: {
+    'nome|nome_comune|comune|denominazione*|descrizione_comune': 'name of the comune: its code is read',
+    'sigla*|prov|provincia*|codice_provincia|cod_provincia|cod_prov|tipologia_provincia': 'province: follows from the comune',
+    'regione*|codice_regione|cod_regione|cod_reg|tipologia_regione|ripartizione_geografica|zona': 'region: follows from the comune',
+    'codice|flag_capoluogo|prefisso|popolazione|superficie*|lat|lon|latitudine|longitudine|id|fid|objectid': 'about the comune: not used',
+  },
+  // The table is the operator's: it may have any of these.
+  optional: ['*'],
   envelope: { rejectShare: 0.2 },
   layers: ['comune_postal_code', 'postal_code_area'],
 };

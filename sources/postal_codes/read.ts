@@ -1,13 +1,19 @@
 /** Reads one file of the operator: a table of comuni and postal codes (CSV, JSON) or polygons with a postal code. */
-import { expectColumns, fieldsOf, normaliseHeader, openCsv } from '../../pipelines/formats/csv.ts';
+import { expectColumns, fieldsOf, normaliseHeader, openCsv, type ExpectedColumns } from '../../pipelines/formats/csv.ts';
 import { jsonArray } from '../../pipelines/formats/json-array.ts';
 import { firstLine } from '../../pipelines/readers/head.ts';
 import { firstIssue, refusalOf } from '../../pipelines/readers/refusal.ts';
 import type { InputFile, MemberFacts, MemberSink, Sink } from '../../pipelines/contract/source.ts';
+import { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
 import { readVectorFile } from '../../pipelines/readers/vector-members.ts';
 import { isZip } from '../../pipelines/formats/zip.ts';
 import { manifest } from './manifest.ts';
 import { ALIASES, cap, pair } from './schema.ts';
+
+/** Columns that a table may have; where it has a code under two names, the first is read. */
+const IGNORED: Readonly<Record<string, string>> = {
+  ...manifest.ignored, ...Object.fromEntries(Object.values(ALIASES).flat().map((name) => [name, 'another name of a column that is read'])),
+};
 
 export type Delimiter = ';' | ',' | '\t' | '|';
 
@@ -32,7 +38,8 @@ export async function read(file: InputFile, sink: Sink): Promise<void> {
     return readVectorFile(file, sink, {
       table: 'raw_postal_code_area',
       geometry: 'polygon',
-      columns: { mapped: { cap: ALIASES.cap }, ignored: manifest.ignored },
+      columns: { mapped: { cap: ALIASES.cap }, ignored: IGNORED, mayLack: ['*'] },
+      types: { cap: ['text', 'number'] },
       row(fields) {
         const parsed = cap.safeParse(fields.cap);
         if (!parsed.success) return { code: 'cap_invalid', message: `cap: ${firstIssue(parsed.error).message}, found ${JSON.stringify(fields.cap)}` };
@@ -65,6 +72,12 @@ function place(member: MemberSink, position: number, edition: string, fields: { 
   else member.reject({ position, ...refusalOf(fields, parsed.error), raw });
 }
 
+/** @param used our name → the alias that the table uses */
+function expectedOf(used: ReturnType<typeof columnsOf>, at: string): ExpectedColumns<keyof typeof ALIASES> {
+  const mapped = { cap: used.cap ?? ALIASES.cap, belfiore: used.belfiore ?? ALIASES.belfiore, istat_code: used.istat_code ?? ALIASES.istat_code };
+  return { mapped, optional: ['belfiore', 'istat_code'], ignored: IGNORED, mayLack: ['*'], at };
+}
+
 async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {
   const chunks = stream[Symbol.asyncIterator]();
   const first = await chunks.next();
@@ -76,13 +89,9 @@ async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: st
   const delimiter = delimiterOf(firstLine(head.toString('latin1')));
   const reader = await openCsv(all(), { at, delimiter });
   const used = columnsOf(reader.header.map(normaliseHeader));
-  const columns = expectColumns(reader.header, {
-    mapped: { cap: used.cap ?? ALIASES.cap, belfiore: used.belfiore ?? ALIASES.belfiore, istat_code: used.istat_code ?? ALIASES.istat_code },
-    optional: ['belfiore', 'istat_code'],
-    ignored: manifest.ignored,
-    at,
-  });
+  const columns = expectColumns(reader.header, expectedOf(used, at));
   const member = await sink.member({ ...facts, envelope: { before: `${reader.header.join(delimiter)}\n`, after: '\n' } });
+  columns.reportTo(member);
   let records = 0;
   for await (const { line, values, raw, problem } of reader.records()) {
     records += 1;
@@ -97,10 +106,13 @@ async function readCsv(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: st
 async function readJson(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: string, file: InputFile, sink: Sink): Promise<void> {
   const member = await sink.member({ ...facts, envelope: { before: '[', after: ']' } });
   let position = 0;
+  let columns: PropertyColumns<keyof typeof ALIASES> | null = null;
   for await (const item of jsonArray(stream, at)) {
     const object = typeof item === 'object' && item !== null ? (item as Record<string, unknown>) : {};
     const names = new Map(Object.keys(object).map((name) => [normaliseHeader(name), name]));
     const used = columnsOf([...names.keys()]);
+    columns ??= new PropertyColumns(expectedOf(used, at), member);
+    columns.take(Object.keys(object), (index) => Object.values(object)[index]);
     const value = (key: keyof typeof ALIASES): unknown => (used[key] === undefined ? null : object[names.get(used[key]) ?? '']);
     const caps = value('cap');
     for (const each of Array.isArray(caps) && caps.length > 0 ? (caps as unknown[]) : [Array.isArray(caps) ? null : caps]) {
@@ -109,5 +121,6 @@ async function readJson(stream: AsyncIterable<Buffer>, facts: MemberFacts, at: s
     }
     await member.drain();
   }
+  columns?.end();
   await member.close(position);
 }

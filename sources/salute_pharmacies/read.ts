@@ -1,25 +1,25 @@
 /** Reads the list of pharmacies line by line: a header, then one line per pharmacy and time of validity. */
 import { addressValues } from '../../pipelines/address/point-address.ts';
-import { expectColumns, fieldsOf } from '../../pipelines/formats/csv.ts';
+import { expectColumns, fieldsOf, type FoundColumns } from '../../pipelines/formats/csv.ts';
 import { counted } from '../../pipelines/formats/streams.ts';
 import { inputError, type InputFile, type Sink } from '../../pipelines/contract/source.ts';
 import { cellsOf, linesOf } from '../../pipelines/readers/delimited-lines.ts';
 import { refusalOf } from '../../pipelines/readers/refusal.ts';
 import { manifest } from './manifest.ts';
-import { COLUMNS, OPTIONAL, markEntities, pharmacy, withoutEntities } from './schema.ts';
+import { COLUMNS, EDITIONS, OPTIONAL, markEntities, pharmacy, withoutEntities } from './schema.ts';
 
 const BATCH = 1000;
 
 /** Streams the file. Positions are line numbers, the header being line 1. @throws input errors `COLUMNS_CHANGED`, `LIST_EMPTY` */
 export async function read(file: InputFile, sink: Sink): Promise<void> {
   const member = await sink.member({ path: '', size: file.size });
-  let columns: Record<keyof typeof COLUMNS, number> | null = null;
+  let columns: FoundColumns<keyof typeof COLUMNS> | null = null;
   let width = 0;
   let records = 0;
   for await (const { number, text } of linesOf(counted(file.open() as AsyncIterable<Buffer>, (bytes) => sink.progress(bytes)), file.name)) {
     const cells = cellsOf(markEntities(text), ';').map(withoutEntities);
     if (columns === null) {
-      columns = expectColumns(cells, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, at: `${file.name}:${number}` });
+      columns = expectColumns(cells, { mapped: COLUMNS, optional: OPTIONAL, ignored: manifest.ignored, editions: EDITIONS, at: `${file.name}:${number}` }).reportTo(member);
       width = cells.length;
       continue;
     }

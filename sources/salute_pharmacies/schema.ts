@@ -19,6 +19,15 @@ export const COLUMNS = {
   lon: ['longitudine'],
 } as const;
 
+/** All columns of the files of 2024 to 2026, which differ in spelling. `data_inizio_validita` is missing in some. */
+export const EDITIONS = {
+  '2024–2026': [
+    'cod_farmacia|codice_farmacia|codice_identificativo_farmacia', 'cod_farmacia_asl|codice_farmacia_asl', 'indirizzo', 'descrizione_farmacia', 'p_iva|partita_iva', 'cap',
+    'cod_comune|codice_comune|codice_comune_istat', 'comune|descrizione_comune', 'frazione', 'cod_provincia|codice_provincia', 'sigla_provincia', 'provincia', 'cod_regione|codice_regione',
+    'regione', 'data_fine_validita', 'descrizione_tipologia', 'cod_tipologia|codice_tipologia', 'latitudine', 'longitudine', 'localizzazione|localize',
+  ],
+} as const;
+
 /** Of those, what a file may lack. */
 export const OPTIONAL = ['opened_on'] as const;
 

@@ -17,6 +17,12 @@ export const EDITIONS = {
   },
 } as const;
 
+/** Declared types of the columns that are read. */
+export const TYPES = {
+  parcel: { type: 'text', code: 'text', ccat: 'number', roof: 'text' },
+  boundary: { ccat: 'number', name: 'text', name_other: 'text', istat_code: 'number', comune_name: 'text', comune_name_other: 'text', parcels: 'number' },
+} as const;
+
 const text = z.union([z.string(), z.number(), z.null()]).transform((value) => (value === null ? '' : String(value).trim()));
 const said = text.transform((value) => (value === '' ? null : value));
 

@@ -7,7 +7,7 @@ import type { VectorLayer } from '../../pipelines/formats/vector.ts';
 import { normaliseHeader } from '../../pipelines/formats/csv.ts';
 import { defineSource, inputError, type InputFile, type Probe, type Recognition, type Sink } from '../../pipelines/contract/source.ts';
 import { manifest } from './manifest.ts';
-import { boundarySchema, COLUMNS, EDITIONS, parcelSchema } from './schema.ts';
+import { boundarySchema, COLUMNS, EDITIONS, parcelSchema, TYPES } from './schema.ts';
 
 /** `IDR0020240701_TIPOCATSH_CC001.zip`. */
 const PACKAGE = /^IDR00(\d{4})(01|07)01_TIPOCATSH_CC(\d{3})/i;
@@ -96,6 +96,7 @@ function readingOf(file: InputFile, layer: VectorLayer): VectorReading<string> |
     table,
     geometry: 'polygon',
     columns: { mapped: COLUMNS[form], ignored: manifest.ignored, editions: EDITIONS[form] },
+    types: TYPES[form],
     row(values) {
       if (form === 'boundary') {
         const { data, error } = boundarySchema.safeParse(values);

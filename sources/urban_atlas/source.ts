@@ -54,7 +54,8 @@ function readingOf(file: InputFile, { name, fields }: VectorLayer): VectorReadin
     return {
       table: 'raw_urban_area', geometry: 'polygon', ofEurope: true,
       // Of the boundary its shape alone is used.
-      columns: { mapped: {}, ignored: { '*': 'only the shape is used' } },
+      columns: { mapped: {}, ignored: { ...manifest.ignored, fua_code: 'only the shape is used' }, mayLack: ['*'] },
+      types: {},
       row: () => ({ values: [] }),
     };
   }
@@ -66,7 +67,8 @@ function readingOf(file: InputFile, { name, fields }: VectorLayer): VectorReadin
   }
   return {
     table: 'raw_land_use', geometry: 'polygon', ofEurope: true,
-    columns: { mapped: { fua_code: 'fua_code', code: 'code_2018', class: 'class_2018' }, ignored: manifest.ignored },
+    columns: { mapped: { fua_code: 'fua_code', code: 'code_2018', class: 'class_2018' }, ignored: manifest.ignored, mayLack: manifest.optional },
+    types: { fua_code: 'text', code: 'text', class: 'text' },
     row(values) {
       const found = landUseOf(values);
       return 'message' in found ? found : { values: [found.fua_code, found.code, found.class] };

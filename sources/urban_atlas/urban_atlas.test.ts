@@ -54,13 +54,15 @@ describe('the Urban Atlas', () => {
 
   it('may have its land use in a layer that is named like the file, and nothing else', async () => {
     const path = join(folder, 'IT907L3_BORGO_UA2018_v013.gpkg');
+    const LAND_USE = ['country', 'fua_name', 'fua_code', 'code_2018', 'class_2018', 'prod_date', 'identifier', 'perimeter', 'area', 'comment'];
+    const land = ['IT', 'Borgo', 'IT907L3', '31000', 'Forests', '2020-02', '1', '2000', '250000', ''];
     const square = [[4_650_000, 2_050_000], [4_650_500, 2_050_000], [4_650_500, 2_050_500], [4_650_000, 2_050_000]];
     const layer = (name: string, fields: readonly string[], values: readonly string[]) => ({
       name, srid: 3035, geometry: 'MultiPolygon' as const, fields: fields.map((field) => ({ name: field, type: 'string' as const })), features: [{ values, geometry: { type: 'MultiPolygon', coordinates: [[square]] } }],
     });
-    await writeGeoPackage(path, [layer('IT907L3_BORGO_UA2018_v013', ['fua_code', 'code_2018', 'class_2018'], ['IT907L3', '31000', 'Forests'])]);
+    await writeGeoPackage(path, [layer('IT907L3_BORGO_UA2018_v013', LAND_USE, land)]);
     expect((await trial(source, path)).collected!.rows).toMatchObject({ raw_land_use: [{ fua_code: 'IT907L3', code: '31000', class: 'Forests' }], raw_urban_area: [] });
-    await writeGeoPackage(path, [layer('IT907L3_BORGO_UA2018', ['fua_code', 'code_2018', 'class_2018'], ['IT907L3', '31000', 'Forests']), layer('trees', ['height'], ['3'])]);
+    await writeGeoPackage(path, [layer('IT907L3_BORGO_UA2018', LAND_USE, land), layer('trees', ['height'], ['3'])]);
     expect((await trial(source, path)).error).toMatchObject({ code: 'LAYER_UNEXPECTED' });
     await rm(path);
   });

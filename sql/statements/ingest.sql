@@ -1,6 +1,6 @@
 -- purpose: what became of the records of a release: taken over, refused, said twice, counted, and the places that its files speak of
--- reads: ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
--- writes: ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
+-- reads: ledger.added_column, ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
+-- writes: ledger.added_column, ledger.duplicate, ledger.file, ledger.file_place, ledger.member, ledger.reject, ledger.release
 -- grain: a member of a file
 -- crs: none
 
@@ -68,6 +68,16 @@ select
   d.records
 from unnest($2::int4[], $3::int4[]) as p (member_id, from_member_id)
 join ledger.duplicate d on d.member_id = p.from_member_id
+
+-- statement: take_added_columns
+insert into ledger.added_column (member_id, ordinal, name, samples)
+select
+  p.member_id,
+  a.ordinal,
+  a.name,
+  a.samples
+from unnest($1::int4[], $2::int4[]) as p (member_id, from_member_id)
+join ledger.added_column a on a.member_id = p.from_member_id
 
 -- statement: provide_release
 -- What load.sql sees beside the staged rows: nothing but the release itself, so that what a file becomes hangs on its bytes alone.

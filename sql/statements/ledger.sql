@@ -1,6 +1,6 @@
 -- purpose: what is noted of runs, releases, files, publications and holds, and asked again
--- reads: core.access_point, core.comune_found, core.parcel, ledger.figure, ledger.file, ledger.file_place, ledger.hold, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.release, ledger.run, ledger.seen_file, ledger.step
--- writes: ledger.figure, ledger.file, ledger.hold, ledger.reject, ledger.release, ledger.run, ledger.seen_file, ledger.step
+-- reads: core.access_point, core.comune_found, core.parcel, ledger.added_column, ledger.figure, ledger.file, ledger.file_place, ledger.hold, ledger.member, ledger.publication, ledger.publication_file, ledger.publication_table, ledger.release, ledger.run, ledger.seen_file, ledger.step
+-- writes: ledger.added_column, ledger.figure, ledger.file, ledger.hold, ledger.reject, ledger.release, ledger.run, ledger.seen_file, ledger.step
 -- grain: one row per thing noted
 -- crs: none
 
@@ -42,6 +42,64 @@ returning release_id as id
 insert into ledger.file (release_id, path, name, role, sha256, size, vintage, dated, region_code, complete, place)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9, $10, $11)
 returning file_id as id
+
+-- statement: add_added_columns
+insert into ledger.added_column (member_id, ordinal, name, samples)
+select
+  $1,
+  x.ordinal,
+  x.name,
+  x.samples
+from jsonb_to_recordset($2::jsonb) as x (
+  ordinal int4,
+  name text,
+  samples text[]
+)
+
+-- statement: added_columns
+-- Of files of current publications and of these releases. One row per file and column, whatever members of the file have it.
+with used as (
+  select
+    c.file_id,
+    p.unit_code
+  from ledger.publication p
+  join ledger.publication_file c using (publication_id)
+  where p.state = 'current'
+  union
+  select
+    f.file_id,
+    null
+  from ledger.file f
+  where f.release_id = any ($1)
+),
+found as (
+  select
+    m.file_id,
+    a.name,
+    a.samples,
+    row_number() over (partition by m.file_id, a.name order by a.member_id) as nth
+  from ledger.added_column a
+  join ledger.member m using (member_id)
+)
+select
+  r.source_id as source,
+  r.vintage,
+  f.name as file,
+  a.name as column,
+  a.samples,
+  array(
+    select distinct u.unit_code::int4
+    from used u
+    where u.file_id = f.file_id
+      and u.unit_code is not null
+    order by 1
+  ) as units
+from found a
+join ledger.file f using (file_id)
+join ledger.release r using (release_id)
+where a.nth = 1
+  and f.file_id in (select u.file_id from used u)
+order by r.source_id collate "C", f.name collate "C", a.name collate "C"
 
 -- statement: loaded_files
 select

@@ -15,6 +15,8 @@ export interface CollectedMember {
   rows: number;
   rejects: Reject[];
   duplicates: { position: number; code: string }[];
+  /** Added columns that the reader reported, with their samples. */
+  added: Map<string, string[]>;
 }
 
 export interface Collected {
@@ -50,7 +52,7 @@ export async function collect(source: Source, path: string, options: CollectOpti
       asides.push({ path, reason });
     },
     async member(facts: MemberFacts): Promise<MemberSink> {
-      const member: CollectedMember = { path: facts.path, memberId: members.length + 1, records: null, rows: 0, rejects: [], duplicates: [] };
+      const member: CollectedMember = { path: facts.path, memberId: members.length + 1, records: null, rows: 0, rejects: [], duplicates: [], added: new Map() };
       members.push(member);
       const before = new Map([...writers].map(([table, writer]) => [table, writer.rows]));
       const writerOf = (table: string): RowWriter => {
@@ -70,6 +72,10 @@ export async function collect(source: Source, path: string, options: CollectOpti
         },
         duplicate(position, code) {
           member.duplicates.push({ position, code });
+        },
+        added(column, sample) {
+          const samples = member.added.get(column) ?? [];
+          member.added.set(column, sample === undefined ? samples : [...samples, sample]);
         },
         drain() {
           return undefined;

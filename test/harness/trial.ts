@@ -46,11 +46,12 @@ export function goldenOf({ recognition, collected, error }: Trial): unknown {
         ...(collected === null
           ? {}
           : {
-              members: collected.members.map(({ path, records, rejects, duplicates }) => ({
+              members: collected.members.map(({ path, records, rejects, duplicates, added }) => ({
                 path,
                 records,
                 rejects: rejects.map(({ position, code, message }) => ({ position, code, message })),
                 duplicates,
+                ...(added.size === 0 ? {} : { added: Object.fromEntries(added) }),
               })),
               rows: collected.rows,
             }),

@@ -118,24 +118,46 @@ describe('columns', () => {
   const expected = { mapped: { code: ['codice', 'codice_istat'], name: 'denominazione*' }, ignored: { 'nuts*': 'not used' }, at: 'x.csv' } as const;
 
   test('are found by name wherever they stand', () => {
-    const indexes = expectColumns(['NUTS 1', 'Denominazione del comune', 'Codice ISTAT'], expected);
-    expect(indexes).toEqual({ code: 2, name: 1 });
-    expect(fieldsOf(['x', 'Nonsò', '070901'], indexes)).toEqual({ code: '070901', name: 'Nonsò' });
+    const columns = expectColumns(['NUTS 1', 'Denominazione del comune', 'Codice ISTAT'], expected);
+    expect(columns.indexes).toEqual({ code: 2, name: 1 });
+    expect(fieldsOf(['x', 'Nonsò', '070901'], columns)).toEqual({ code: '070901', name: 'Nonsò' });
   });
 
   test('may be missing when they are optional', () => {
-    const indexes = expectColumns(['codice'], { ...expected, optional: ['name'] });
-    expect(indexes).toEqual({ code: 0, name: -1 });
-    expect(fieldsOf(['1'], indexes)).toEqual({ code: '1', name: '' });
+    const columns = expectColumns(['codice', 'nuts'], { ...expected, optional: ['name'] });
+    expect(columns.indexes).toEqual({ code: 0, name: -1 });
+    expect(fieldsOf(['1', ''], columns)).toEqual({ code: '1', name: '' });
   });
 
   test.each([
-    [['codice'], /missing: name \(denominazione\*\)/],
-    [['codice', 'denominazione', 'Nuova\ncolonna'], /unknown: "Nuova colonna"/],
-    [['codice', 'codice istat', 'denominazione'], /there twice: code/],
-    [['codice', 'denominazione', ''], /unknown: ""/],
+    [['codice', 'nuts'], /missing: name \(denominazione\*\)/],
+    [['codice', 'denominazione'], /missing: "nuts\*"/],
+    [['codice', 'denominazione', 'nut'], /missing: "nuts\*"; new: "nut"/],
+    [['codice', 'codice istat', 'denominazione', 'nuts'], /doubled: code/],
+    [['codice', 'denominazione', 'nuts', 'NUTS'], /doubled: "NUTS"/],
+    [['codice', 'denominazione', 'nuts', 'x', 'X'], /doubled: "X"/],
   ])('stop the source with the difference when they change: %j', (found, detail) => {
     expect(() => expectColumns(found, expected)).toThrow(expect.objectContaining({ code: 'COLUMNS_CHANGED', at: 'x.csv', detail: expect.stringMatching(detail) }));
+  });
+
+  test('are reported with their values when they are added, in any position', () => {
+    const found: [string, string | undefined][] = [];
+    const sink = { added: (column: string, sample?: string): void => void found.push([column, sample]) };
+    const columns = expectColumns(['Nuova\ncolonna', 'codice', '', 'denominazione', 'nuts'], expected).reportTo(sink);
+    for (const value of ['a', '', 'b', 'c', 'd']) expect(fieldsOf([value, '1', '', 'x', ''], columns)).toEqual({ code: '1', name: 'x' });
+    expect(found).toEqual([['Nuova colonna', undefined], ['column 3', undefined], ['Nuova colonna', 'a'], ['Nuova colonna', 'b'], ['Nuova colonna', 'c']]);
+  });
+
+  test('must be those of one edition; a column of another edition comes with all of that edition', () => {
+    const editions = { old: ['codice', 'denominazione', 'a'], new: ['codice', 'denominazione', 'b|b2', 'c'] };
+    const names = (found: readonly string[]): readonly string[] => expectColumns(found, { mapped: { code: 'codice' }, ignored: { '': 'no name' }, editions, at: 'x.csv' }).added.map(({ name }) => name);
+    expect(names(['a', 'codice', 'denominazione', ''])).toEqual([]);
+    expect(names(['c', 'b2', 'codice', 'z', 'denominazione'])).toEqual(['z']);
+    expect(names(['a', 'b', 'c', 'codice', 'denominazione'])).toEqual([]);
+    const refused = (found: readonly string[], detail: RegExp): void => expect(() => names(found)).toThrow(expect.objectContaining({ code: 'COLUMNS_CHANGED', detail: expect.stringMatching(detail) }));
+    refused(['a', 'b', 'codice', 'denominazione'], /of edition new, found missing: "c"/);
+    refused(['codice', 'denominazione', 'b', 'z'], /of edition new, found missing: "c"; new: "z"/);
+    refused(['codice', 'denominazione', 'c'], /of edition new, found missing: "b" or "b2"/);
   });
 });
 

@@ -24,7 +24,7 @@ function taking(onChunk: (chunk: Buffer) => void = () => undefined, drain: () =>
     paths,
     async member({ path }): Promise<MemberSink> {
       paths.push(path);
-      return { memberId: 1, writer: () => writer, row() {}, reject() {}, duplicate() {}, drain, async close() {} };
+      return { memberId: 1, writer: () => writer, row() {}, reject() {}, duplicate() {}, added() {}, drain, async close() {} };
     },
   };
 }

@@ -18,7 +18,8 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const sources = await loadSources();
 const fixture = (path: string): string => join(ROOT, 'sources', path.replace('/', '/fixture/'));
 const GOOD = fixture('dpc_seismic/several-zones_2024.csv');
-const CHANGED = fixture('dpc_seismic/columns-changed_2026.csv');
+const CHANGED = fixture('dpc_seismic/made_column-renamed_2026.csv');
+const ADDED = fixture('dpc_seismic/made_column-added_2026.csv');
 const REFUSED = fixture('dpc_seismic/refused-rows_2024.csv');
 
 const run = promisify(execFile);
@@ -41,16 +42,35 @@ describe('formats of the report', () => {
     const bad = await mappale(GOOD, CHANGED);
     expect(bad.code).toBe(3);
     expect(bad.out).toContain('error: the columns have changed [COLUMNS_CHANGED]');
-    expect(bad.out).toContain('at: columns-changed_2026.csv:1');
-    expect(bad.out).toContain('unknown: "PGA"');
-    expect(bad.out).toContain('hint: Map the new column');
+    expect(bad.out).toContain('at: made_column-renamed_2026.csv:1');
+    expect(bad.out).toContain('new: "ZONA"');
+    expect(bad.out).toContain('hint: Use the file as downloaded');
   });
 
   it('json is the list of verdicts, by --json as well', async () => {
     const [byFormat, byFlag] = [await mappale('--format', 'json', CHANGED), await mappale('--json', CHANGED)];
     expect(byFormat).toEqual(byFlag);
     expect(byFormat.code).toBe(3);
-    expect(JSON.parse(byFormat.out)).toMatchObject([{ path: CHANGED, source: 'dpc_seismic', ok: false, findings: [{ level: 'error', code: 'COLUMNS_CHANGED', at: 'columns-changed_2026.csv:1' }] }]);
+    expect(JSON.parse(byFormat.out)).toMatchObject([{ path: CHANGED, source: 'dpc_seismic', ok: false, findings: [{ level: 'error', code: 'COLUMNS_CHANGED', at: 'made_column-renamed_2026.csv:1' }] }]);
+  });
+
+  it('reports an added column with exit 3 in every format, its values on this machine only', async () => {
+    const value = '0.2';
+    const text = await mappale(ADDED);
+    expect(text.code).toBe(3);
+    expect(text.out).toMatch(/^warn +.*made_column-added_2026\.csv \(dpc_seismic comuni 2026\): 1 records = 1 rows/);
+    expect(text.out).toContain('warning: the file has a column that this version does not know: "PGA" [COLUMNS_ADDED]');
+    expect(text.out).toContain(`values: "${value}"`);
+    const json = await mappale('--json', ADDED);
+    expect(json.code).toBe(3);
+    expect(JSON.parse(json.out)).toMatchObject([{ ok: false, rows: 1, findings: [{ level: 'warn', code: 'COLUMNS_ADDED', file: 'made_column-added_2026.csv', column: 'PGA', samples: [value] }] }]);
+    const junit = await mappale('--format', 'junit', ADDED);
+    expect(junit.code).toBe(3);
+    expect(junit.out).toMatch(/<failure message="[^"]*PGA[^"]*\[COLUMNS_ADDED\]">/);
+    const github = await mappale('--format', 'github', ADDED);
+    expect(github.code).toBe(3);
+    expect(github.out).toMatch(/^::warning file=.*,title=COLUMNS_ADDED::.*PGA/);
+    for (const { out } of [junit, github]) expect(out).not.toContain(`"${value}"`);
   });
 
   it('junit is well-formed with a test case for each file and a failure for each error, whatever the names', async () => {
@@ -73,14 +93,14 @@ describe('formats of the report', () => {
     expect(tags[0]!.attributes).toMatchObject({ tests: '2', failures: '1' });
     expect(tags[failure - 1]!.attributes).toMatchObject({ classname: 'dpc_seismic', name: 'a & b <c> "d" 2024.csv' });
     expect(tags[failure]!.attributes['message']).toBe('the columns have changed [COLUMNS_CHANGED]');
-    expect(text).toContain('unknown: "PGA"');
+    expect(text).toContain('new: "ZONA"');
   });
 
   it('github annotations are one line each, with file, line and code', async () => {
     const { code, out } = await mappale('--format', 'github', CHANGED, REFUSED);
     expect(code).toBe(3);
     const lines = out.trimEnd().split('\n');
-    expect(lines[0]).toMatch(/^::error file=.*columns-changed_2026\.csv,line=1,title=COLUMNS_CHANGED::the columns have changed%0A/);
+    expect(lines[0]).toMatch(/^::error file=.*made_column-renamed_2026\.csv,line=1,title=COLUMNS_CHANGED::the columns have changed%0A/);
     for (const line of lines) expect(line).toMatch(/^::(?:error|warning) file=[^,]+(?:,line=\d+)?,title=\w+::/);
   });
 
@@ -103,11 +123,11 @@ describe('what is looked at', () => {
     expect(named).toMatchObject({ ok: false, findings: [{ code: 'FILE_UNKNOWN', detail: expect.any(String), hint: expect.any(String) }] });
   });
 
-  it('a zip: what is found inside is named with the zip', async () => {
+  it('a zip: an added column inside is reported with the zip', async () => {
     const path = join(folder, 'Redditi_e_principali_variabili_IRPEF_su_base_comunale_CSV_2023.zip');
-    await writeZip(path, [['redditi.csv', readFileSync(fixture('mef_income/column-added.csv'))]]);
+    await writeZip(path, [['redditi.csv', readFileSync(fixture('mef_income/made_column-added.csv'))]]);
     const [verdict] = await validate([path], sources, null, () => undefined);
-    expect(verdict).toMatchObject({ source: 'mef_income', ok: false, findings: [{ code: 'COLUMNS_CHANGED', at: expect.stringMatching(/_2023\.zip!redditi\.csv:1$/) }] });
+    expect(verdict).toMatchObject({ source: 'mef_income', ok: false, findings: [{ code: 'COLUMNS_ADDED', column: 'Cedolare secca - Frequenza', samples: ['4'], at: expect.stringMatching(/_2023\.zip!redditi\.csv$/) }] });
   });
 
   it('a file that is left aside is not read: exit 3 with why when it is named, a note in a folder', async () => {

@@ -1,0 +1,71 @@
+/**
+ * The rule of columns for documents whose records name their properties one by one, as XML and JSON do. A record may leave out a property without value;
+ * a property that no record has is missing.
+ */
+import { expectColumns, knownBy, MOST_SAMPLES, type AddedColumnSink, type ExpectedColumns } from '../formats/csv.ts';
+
+/** After so many records the properties of a document are known; a shorter one is judged at its end. */
+const ENOUGH = 100;
+
+export class PropertyColumns<K extends string> {
+  readonly #expected: ExpectedColumns<K>;
+  readonly #sink: AddedColumnSink;
+  readonly #isKnown: (name: string) => boolean;
+  /** Name → records that have it, and that have it twice. */
+  readonly #seen = new Map<string, { known: boolean; twice: number; samples: number }>();
+  #records = 0;
+  #judged = false;
+
+  constructor(expected: ExpectedColumns<K>, sink: AddedColumnSink) {
+    this.#expected = expected;
+    this.#sink = sink;
+    this.#isKnown = knownBy(expected);
+  }
+
+  /**
+   * Takes the properties of one record.
+   * @param names as published, repeated ones too
+   * @param valueOf value of the property with this index
+   * @returns a known property that the record has twice; null: none
+   * @throws input error `COLUMNS_CHANGED`
+   */
+  take(names: readonly string[], valueOf: (index: number) => unknown): string | null {
+    this.#records += 1;
+    let doubled: string | null = null;
+    for (const [index, name] of names.entries()) {
+      let seen = this.#seen.get(name);
+      if (seen === undefined) {
+        this.#seen.set(name, seen = { known: this.#isKnown(name), twice: 0, samples: 0 });
+        if (!seen.known) this.#sink.added(name);
+      }
+      if (names.indexOf(name) < index) {
+        seen.twice += 1;
+        if (seen.known) doubled = name;
+      }
+      if (!seen.known && seen.samples < MOST_SAMPLES) this.#sample(seen, name, valueOf(index));
+    }
+    if (this.#records >= ENOUGH && !this.#judged) this.#judge();
+    return doubled;
+  }
+
+  /** A record with all known properties was read elsewhere: none is missing or doubled throughout. */
+  complete(): void {
+    this.#judged = true;
+  }
+
+  /** @throws input error `COLUMNS_CHANGED` for a document that ended before it was judged */
+  end(): void {
+    if (!this.#judged && this.#records > 0) this.#judge();
+  }
+
+  #sample(seen: { samples: number }, name: string, value: unknown): void {
+    if (value === null || value === undefined || value === '') return;
+    seen.samples += 1;
+    this.#sink.added(name, typeof value === 'object' ? JSON.stringify(value) : String(value));
+  }
+
+  #judge(): void {
+    this.#judged = true;
+    expectColumns([...this.#seen].flatMap(([name, { twice }]) => (twice >= this.#records ? [name, name] : [name])), this.#expected);
+  }
+}

@@ -1,0 +1,38 @@
+/** The properties of the features of one document, held against those that are known. */
+import type { AddedColumnSink } from '../../pipelines/formats/csv.ts';
+import { PropertyColumns } from '../../pipelines/readers/property-columns.ts';
+import { manifest } from './manifest.ts';
+
+export interface FeatureColumns {
+  readonly parcels: PropertyColumns<string>;
+  readonly sheets: PropertyColumns<string>;
+  /** Names of properties that were added, as tags have them: `CP:NEW`. */
+  readonly added: ReadonlySet<string>;
+}
+
+const GEOMETRY = 'msGeometry';
+const OF_PARCELS = ['INSPIREID_LOCALID', 'LABEL', 'NATIONALCADASTRALREFERENCE', 'ADMINISTRATIVEUNIT', GEOMETRY];
+const OF_SHEETS = ['INSPIREID_LOCALID', 'LABEL', 'NATIONALCADASTRALZONINGREFERENCE', 'ADMINISTRATIVEUNIT', GEOMETRY];
+/** Of sheets, which are not in all of them: MapServer leaves out what is empty. */
+const OF_SOME_SHEETS = ['BEGINLIFESPANVERSION', 'ENDLIFESPANVERSION', 'LEVEL', 'ORIGINALMAPSCALEDENOMINATOR'];
+
+/** @param sink of the document's member @param at how errors name the document */
+export function featureColumns(sink: AddedColumnSink, at: string): FeatureColumns {
+  const added = new Set<string>();
+  const noting: AddedColumnSink = {
+    added(column, sample) {
+      if (/^[A-Za-z_][\w.-]*$/.test(column)) added.add(`CP:${column}`);
+      sink.added(column, sample);
+    },
+  };
+  const named = (names: readonly string[]): Record<string, string> => Object.fromEntries(names.map((name) => [name, name]));
+  const reasons = manifest.ignored;
+  return {
+    added,
+    parcels: new PropertyColumns({ mapped: named(OF_PARCELS), ignored: { INSPIREID_NAMESPACE: reasons['INSPIREID_NAMESPACE'] ?? '' }, at }, noting),
+    sheets: new PropertyColumns({
+      mapped: named([...OF_SHEETS, ...OF_SOME_SHEETS]), optional: OF_SOME_SHEETS, ignored: { INSPIREID_NAMESPACE: '', LEVELNAME: '', LEVELNAME_LOCALE: '' }, at,
+      mayLack: ['LEVELNAME', 'LEVELNAME_LOCALE'],
+    }, noting),
+  };
+}
