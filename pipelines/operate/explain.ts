@@ -10,6 +10,7 @@ import { tableOfSection } from '../contract/sections.ts';
 import { readSectionFiles, schemaOf, tableOf } from '../contract/sql-files.ts';
 import { productFiles } from '../plan/products.ts';
 import { publishedTables } from '../ledger/published.ts';
+import { periodOf } from '../build/attribution.ts';
 import { provideInForce } from '../build/join.ts';
 import { runTableFile } from '../build/sweep.ts';
 import { providePublishedParcels } from '../db/register.ts';
@@ -45,8 +46,16 @@ export interface Explanation {
   /** Rows that the rule gives now, and whether the published ones are the same. */
   readonly rows: readonly unknown[];
   readonly reproduced: boolean;
+  /** What the values come from. Nothing where the section is null or empty. */
   readonly evidence: readonly Evidence[];
+  /** What was looked at and gives no value: files that cover the place, and what is too small to count. */
+  readonly context: readonly Evidence[];
+  /** The sources of the values with their periods, as the record cites them. */
+  readonly sources: readonly { readonly source: string; readonly reference_period: string | null }[];
 }
+
+/** Begins the field of evidence that is about no value. */
+const NO_FIELD = 'meta.';
 
 /**
  * @param longestMs of a statement, where others wait for the end; not given: it takes its time. The embedded database knows no such limit
@@ -94,10 +103,21 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
       const rows = await rowsOf(session, schema, tableOf(relation), fid);
       const standing = published.get(relation);
       const before = standing === undefined ? [] : await rowsOf(session, schemaOf(relation), standing.partition, fid);
-      const evidence = await session.query<Evidence & Record<string, unknown>>(statementsOf('operate')('evidence'), [fid]);
-      return { fid, section, rules: rules.map((rule) => rule.file), rows, reproduced: JSON.stringify(rows) === JSON.stringify(before), evidence };
+      const found = await session.query<Evidence & Record<string, unknown>>(statementsOf('operate')('evidence'), [fid]);
+      const evidence = found.filter(({ field }) => !field.startsWith(NO_FIELD));
+      return {
+        fid, section, rules: rules.map((rule) => rule.file), rows, reproduced: JSON.stringify(rows) === JSON.stringify(before),
+        evidence, context: found.filter(({ field }) => field.startsWith(NO_FIELD)), sources: sourcesOf(evidence),
+      };
     } finally {
       await session.query('rollback');
     }
   });
+}
+
+/** Sums up evidence by source. */
+function sourcesOf(evidence: readonly Evidence[]): Explanation['sources'] {
+  const vintages = new Map<string, string[]>();
+  for (const { source, vintage } of evidence) vintages.set(source, [...vintages.get(source) ?? [], vintage]);
+  return [...vintages].sort(([a], [b]) => (a < b ? -1 : 1)).map(([source, all]) => ({ source, reference_period: periodOf(all) || null }));
 }

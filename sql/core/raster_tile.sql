@@ -1,5 +1,5 @@
 -- purpose: the rasters that are loaded, by the section that has values of them
--- version: 1
+-- version: 2
 -- reads: layer.tinitaly_tile, layer.copernicus_tile, layer.pvout_tile, layer.radiance_tile
 -- writes: core.raster_tile
 -- grain: one row per raster and section
@@ -11,6 +11,7 @@ select
   tile.section,
   tile.source_id,
   tile.name,
+  tile.elevation_of,
   tile.release_id,
   tile.member_id,
   tile.position,
@@ -20,6 +21,7 @@ from (
     'terrain' as section,
     'tinitaly_dem' as source_id,
     name,
+    elevation_of,
     release_id,
     member_id,
     position,
@@ -30,6 +32,7 @@ from (
     'terrain',
     'copernicus_dem',
     name,
+    elevation_of,
     release_id,
     member_id,
     position,
@@ -40,6 +43,7 @@ from (
     'solar',
     'gsa_pvout',
     name,
+    null,
     release_id,
     member_id,
     position,
@@ -50,6 +54,7 @@ from (
     'nightlights',
     'viirs_nightlights',
     name,
+    null,
     release_id,
     member_id,
     position,

@@ -21,7 +21,6 @@ describeDatabase('the section demographics', (engine) => {
     await workspace.run('sql/sections/demographics/build.sql');
     await workspace.publish('census_figures', 'core.census_figures');
     await workspace.publish('demographics', 'section.demographics');
-    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
   it('holds the synthetic truth of every parcel', async () => {

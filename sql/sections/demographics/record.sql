@@ -4,9 +4,13 @@
 -- grain: one object, or null where nothing is known of the census section
 -- crs: none
 
-create or replace function api.section_demographics(p_fid int4, out value json, out linked bool)
+create or replace function api.section_demographics(p_fid int4, out value json, out linked bool, out cited uuid)
 language plpgsql stable as $$
+declare
+  v_cited record;
 begin
+  v_cited := api.cited(p_fid, 'demographics', array[left((select d.section_id from section.demographics d where d.fid = p_fid), -7)]);
+  cited := v_cited.cited;
   select
     case
       when f.section_id is not null then json_build_object(
@@ -56,7 +60,7 @@ begin
         'dwellings', f.dwellings_occupied,
         'section_id', d.section_id,
         'parcel_share', trim_scale(round(d.parcel_share::numeric, 6)),
-        'source', api.section_source(p_fid, 'demographics')
+        'source', v_cited.source
       )
     end,
     f.section_id is not null

@@ -42,7 +42,6 @@ describeDatabase('the section economics', (engine) => {
     await workspace.publish('declared_income', 'core.declared_income');
     await workspace.publish('postal_code', 'section.postal_code');
     await workspace.publish('economics', 'section.economics');
-    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
   it('knows the postal code of every parcel that has one: the only one, or the area around its point', async () => {

@@ -26,7 +26,6 @@ describeDatabase('the section land_cover', (engine) => {
     for (const file of ['sql/core/comune_register.sql', 'sql/core/land_coverage.sql', 'sql/sections/land_cover/build.sql']) await workspace.run(file);
     await workspace.publish('land_cover', 'section.land_cover');
     await workspace.publish('land_coverage', 'core.land_coverage');
-    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
   it('holds the synthetic truth of every land parcel, and nothing of roads and water', async () => {

@@ -26,7 +26,6 @@ describeDatabase('the section land_use', (engine) => {
     for (const file of ['sql/core/urban_area.sql', 'sql/sections/land_use/build.sql']) await workspace.run(file);
     await workspace.publish('land_use', 'section.land_use');
     await workspace.publish('urban_area', 'core.urban_area');
-    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
   it('holds the synthetic truth of every land parcel, inside the urban area that is mapped and outside', async () => {

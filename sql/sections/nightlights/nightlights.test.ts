@@ -31,7 +31,6 @@ describeDatabase('the section nightlights', (engine) => {
     await workspace.run('sql/core/comune_register.sql');
     await workspace.run(BUILD);
     await workspace.publish('nightlights', 'section.nightlights');
-    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
     await database.query('create or replace function api.raster_reaches(text, int4, geometry) returns bool language sql immutable as $$ select true $$');
     // Who asks whether a parcel is land, asks the published ones.
     await database.query(`create table core.parcel_test partition of core.parcel for values from (${syntheticFid(region, 0)}) to (${syntheticFid(region, 99_999_999)})`);

@@ -36,7 +36,6 @@ describeDatabase('the section risk', (engine) => {
     await workspace.run('sql/core/coverage.sql');
     await workspace.run('sql/sections/risk/build.sql');
     await workspace.publish('risk', 'section.risk');
-    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
   it('holds the synthetic truth of every parcel, of land, roads and water', async () => {

@@ -4,19 +4,22 @@
 -- grain: one object, or null where nobody knows of buildings; one word
 -- crs: EPSG:4326
 
-create or replace function api.section_solar(p_fid int4, out value json, out linked bool)
+create or replace function api.section_solar(p_fid int4, out value json, out linked bool, out cited uuid)
 language plpgsql stable as $$
 declare
   v_found section.solar;
   v_parcel core.parcel;
   v_buildings record;
   v_coverage text := 'mapped';
+  v_cited record;
 begin
   select *
   into v_found
   from section.solar s
   where s.fid = p_fid;
   if v_found.fid is not null then
+    v_cited := api.cited(p_fid, 'solar', array[api.comune_of(p_fid) || case when v_found.pvout_kwh_per_kwp is null then ' roof' else ' yield' end]);
+    cited := v_cited.cited;
     value := json_build_object(
       'available', true,
       'n_buildings', v_found.n_buildings,
@@ -26,7 +29,7 @@ begin
       'pvout_kwh_year_total', trim_scale(round(v_found.pvout_kwh_year_total::numeric, 0)),
       'viability_class', v_found.viability_class,
       'methodology_version', '1',
-      'source', api.section_source(p_fid, 'solar')
+      'source', v_cited.source
     );
     if v_found.unread then
       return;
@@ -47,7 +50,9 @@ begin
       core.region_of(p_fid), v_parcel.belfiore, v_parcel.point, 'buildings', v_buildings.linked, v_buildings.value::text not in ('null', '[]')
     );
     if v_coverage = 'mapped' and v_parcel.kind = 'land' then
-      value := json_build_object('available', false, 'source', api.section_source(p_fid, 'solar'));
+      v_cited := api.cited(p_fid, 'solar', array[v_parcel.belfiore || ' roof']);
+      cited := v_cited.cited;
+      value := json_build_object('available', false, 'source', v_cited.source);
     end if;
   end if;
   linked := case v_coverage when 'mapped' then api.raster_reaches('solar', core.region_of(p_fid), v_parcel.point) when 'not_mapped' then false end;

@@ -19,7 +19,6 @@ describeDatabase('the section subsidence', (engine) => {
     });
     await workspace.run('sql/sections/subsidence/build.sql');
     await workspace.publish('subsidence', 'section.subsidence');
-    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
   it('holds the synthetic truth of every parcel, of land, roads and water', async () => {

@@ -1,42 +1,24 @@
--- purpose: which half-years the quotations of a region's parcels are of, and the perimeters that led to them
+-- purpose: the half-years of quotations, and of the perimeters that led to them
 -- cites: omi_quotations
--- reads: section.valuation, core.quotation
+-- reads: section.valuation
 -- writes: none
--- grain: one row per source and vintage
+-- grain: one row per key and vintage
 -- crs: none
 
-with place as (
+with kind as (
   select distinct
-    belfiore,
-    zona,
     half_year,
-    perimeter_half_year,
-    previous_belfiore,
-    previous_zona
+    perimeter_half_year
   from valuation
-),
-quoted as (
-  select p.*
-  from place p
-  where exists (
-    select from quotation q
-    where q.belfiore = p.belfiore
-      and q.zona = p.zona
-      and q.half_year = p.half_year
-  )
+  where half_year is not null
 )
 select
+  concat_ws(' ', k.half_year, k.perimeter_half_year, p.key) as key,
   'omi_quotations' as source_id,
-  half_year / 2 || '_' || half_year % 2 + 1 as vintage
-from (
-  select half_year
-  from quoted
-  union
-  select perimeter_half_year
-  from quoted
-  union
-  select q.half_year
-  from quoted p
-  join quotation q on q.belfiore = p.previous_belfiore and q.zona = p.previous_zona and q.half_year = p.half_year - 1
-) used
-where half_year is not null;
+  h.half_year / 2 || '_' || h.half_year % 2 + 1 as vintage
+from kind k
+-- Whether the half-year before is quoted, the record says.
+cross join (values (null, 0), ('previous', 1)) as p (key, earlier)
+cross join lateral (values (k.half_year), (k.perimeter_half_year), (k.half_year - p.earlier)) as h (half_year)
+where h.half_year is not null
+group by 1, 2, 3;

@@ -44,7 +44,6 @@ describeDatabase('the sections valuation and valuation_history', (engine) => {
     await workspace.publish('quotation', 'core.quotation');
     await workspace.publish('valuation_history', 'section.valuation_history');
     await workspace.publish('valuation', 'section.valuation');
-    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
   it('quote every parcel as the synthetic region does', async () => {
