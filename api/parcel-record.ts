@@ -13,6 +13,8 @@ interface Combination {
   readonly sources: readonly string[];
   /** JSON texts, one per source. */
   readonly licenses: readonly string[];
+  /** Holder and licence of each source. */
+  readonly terms: readonly string[];
 }
 
 /** By key, which is a digest: the same in every database. There are a few hundred of a region. */
@@ -35,8 +37,8 @@ async function combinationsOf(reader: Reader, keys: readonly string[]): Promise<
   if (missing.length > 0) {
     if (known.size >= KNOWN) known.clear();
     const wanted = known.size === 0 ? keys : missing;
-    const { found } = await reader.call<{ found: readonly [string, string, readonly string[], readonly string[]][] }>('select api.citations($1) as found', [wanted]);
-    for (const [key, section, sources, licenses] of found) known.set(key, { section, sources, licenses });
+    const { found } = await reader.call<{ found: readonly [string, string, readonly string[], readonly string[], readonly string[]][] }>('select api.citations($1) as found', [wanted]);
+    for (const [key, section, sources, licenses, terms] of found) known.set(key, { section, sources, licenses, terms });
   }
   return keys.map((key) => {
     const combination = known.get(key);
@@ -45,12 +47,18 @@ async function combinationsOf(reader: Reader, keys: readonly string[]): Promise<
   });
 }
 
-/** The licences as JSON text. Those of one section are together, by source; the mandatory ones keep their order. */
+/** Section of what every answer shows. */
+const EVERYWHERE = '*';
+
+/** The licences as JSON text, by section and source, as `api.cited_licenses` gives them. */
 function licensesOf(combinations: readonly Combination[]): string {
-  const sections = [...new Set(combinations.map(({ section }) => section))];
+  const terms = new Set(combinations.flatMap((each) => (each.section === EVERYWHERE ? [] : each.terms)));
+  const sections = [...new Set(combinations.map(({ section }) => section))].sort((a, b) => Number(a === EVERYWHERE) - Number(b === EVERYWHERE));
   const sorted = sections.flatMap((wanted) => combinations.filter(({ section }) => section === wanted)
-    .flatMap(({ sources, licenses }) => sources.map((source, index): [string, string] => [source, licenses[index] ?? ''])).sort(([a], [b]) => (a < b ? -1 : 1)));
-  return `[${sorted.map(([, license]) => license).join(',')}]`;
+    .flatMap(({ section, sources, licenses, terms: own }) => sources.map((source, index) => ({ section, source, license: licenses[index] ?? '', term: own[index] ?? '' })))
+    .filter(({ section, term }) => section !== EVERYWHERE || !terms.has(term))
+    .sort((a, b) => (a.source < b.source ? -1 : 1)));
+  return `[${sorted.map(({ license }) => license).join(',')}]`;
 }
 
 interface Refused {

@@ -19,7 +19,7 @@ export interface Citation {
 /** Sources of the parcels whose section has the same facts. */
 interface Cited {
   readonly section: string;
-  /** Facts as the section's `record.sql` names them; `''`: all parcels that no other key names. */
+  /** The section, a slash and facts as its `record.sql` names them; the section alone: all parcels that no other key names. */
   readonly keys: readonly string[];
   /** Source → period. */
   readonly periods: ReadonlyMap<string, string>;
@@ -55,10 +55,10 @@ export async function citationsOf(database: Database, { unit, schema, products }
     const releases = products.find(({ relation }) => relation === 'core.comune')?.releases ?? [];
     for (const { name, namesComuni } of SECTIONS) if (namesComuni === true) for (const { sourceId, vintage } of releases) cite(name, '', sourceId, vintage);
   } else await citeRows(database, schema, products, cite);
-  const all = sources.flatMap((source) => citationsOfSource(source, bySection));
+  const all = sources.flatMap((source) => citationsOfSource(source, bySection, unit !== 0));
   const cited = [...bySection].flatMap(([section, keys]) => groupsOf(section, keys));
-  const everywhere = all.filter(({ section }) => section === '*')
-    .map(({ section, source: { id }, vintages }): Cited => ({ section, keys: [id], periods: new Map([[id, periodOf([...vintages])]]) }));
+  const mandatory = new Map(all.filter(({ section }) => section === '*').map(({ source: { id }, vintages }) => [id, periodOf([...vintages])]));
+  const everywhere: readonly Cited[] = mandatory.size === 0 ? [] : [{ section: '*', keys: ['*'], periods: mandatory }];
   return { all, cited: [...cited, ...everywhere] };
 }
 
@@ -88,13 +88,13 @@ function take<K, V>(map: Map<K, V>, key: K, make: () => V): V {
   return found;
 }
 
-/** A source's citations, section by section; a mandatory source has one more for every answer. */
-function citationsOfSource(source: RegisteredSource, bySection: ReadonlyMap<string, ReadonlyMap<string, Vintages>>): Citation[] {
+/** A source's citations, section by section. In a region a mandatory source has one more for every answer. */
+function citationsOfSource(source: RegisteredSource, bySection: ReadonlyMap<string, ReadonlyMap<string, Vintages>>, isRegion: boolean): Citation[] {
   const found = [...bySection].flatMap(([section, keys]): Citation[] => {
     const vintages = new Set([...keys.values()].flatMap((cited) => [...cited.get(source.id) ?? []]));
     return vintages.size === 0 ? [] : [{ section, source, vintages }];
   });
-  if (source.manifest.attribution.mandatory !== true) return found;
+  if (!isRegion || source.manifest.attribution.mandatory !== true) return found;
   return [...found, { section: '*', source, vintages: new Set(found.flatMap(({ vintages }) => [...vintages])) }];
 }
 
@@ -106,7 +106,7 @@ function groupsOf(section: string, keys: ReadonlyMap<string, Vintages>): Cited[]
     take(groups, JSON.stringify([...periods]), () => ({ keys: [], periods })).keys.push(key);
   }
   const ranked = [...groups].sort(([a, { keys: some }], [b, { keys: others }]) => others.length - some.length || (a < b ? -1 : 1));
-  return ranked.map(([, group], index) => ({ section, keys: index === 0 ? [''] : group.keys, periods: group.periods }));
+  return ranked.map(([, group], index) => ({ section, keys: index === 0 ? [section] : group.keys.map((key) => `${section}/${key}`), periods: group.periods }));
 }
 
 /** Writes the citations of a publication into the ledger. */

@@ -73,10 +73,10 @@ declare
   v_section text;
   v_found record;
   v_shown text;
-  v_record text;
   v_coverage text := '';
-  v_cited uuid[] := '{}';
-  v_filled text[] := '{}';
+  v_blocks text[] := '{}';
+  v_keys text[] := '{}';
+  v_cited record;
 begin
   -- One consistent publication: a swap waits until this transaction has read every section, and this call waits for a swap
   -- before it reads the first.
@@ -85,8 +85,6 @@ begin
   if v_basic.value is null then
     return null;
   end if;
-  -- json keeps the order of the contract where jsonb sorts, and costs a third less; put together as text. Names of sections need no quoting.
-  v_record := '{"fid":' || p_fid || ',"municipality":' || (v_basic.value -> 'municipality');
   foreach v_section in array v_include loop
     if v_section = 'basic' then
       v_found := v_basic;
@@ -94,23 +92,22 @@ begin
       v_found := api.section_record(v_section, p_fid);
     end if;
     v_shown := coalesce(v_found.value::text, 'null');
-    v_record := v_record || ',"' || v_section || '":' || v_shown;
-    -- Nothing shown, nothing cited.
-    if v_shown not in ('null', '[]') then
-      v_filled := v_filled || v_section;
-      v_cited := v_cited || v_found.cited;
-    end if;
+    v_blocks := v_blocks || v_shown;
+    v_keys := v_keys || v_found.keys;
     -- Of the others the block says it itself.
     if v_section = any (v_covered) then
       v_coverage := v_coverage || ',"' || v_section || '":"'
         || api.section_coverage(v_region, v_basic.belfiore, v_basic.point, v_section, v_found.linked, v_shown not in ('null', '[]')) || '"';
     end if;
   end loop;
-  v_cited := api.all_cited(v_region, v_filled, v_cited);
-  return v_record
+  v_cited := api.cite(
+    v_region, v_include, v_blocks, string_to_array(replace(array_to_string(v_keys, chr(10)), '@', v_basic.belfiore), chr(10))
+  );
+  -- json keeps the order of the contract where jsonb sorts, and costs a third less; put together as text. Names of sections need no quoting.
+  return '{"fid":' || p_fid || ',"municipality":' || (v_basic.value -> 'municipality') || ',' || v_cited.blocks
     || ',"meta":{"sections_included":' || array_to_json(v_include)
     || ',"coverage":{' || substr(v_coverage, 2)
-    || '},"licenses":' || case when p_licensed then api.cited_licenses(v_filled, v_cited)::text else array_to_json(v_cited)::text end
+    || '},"licenses":' || case when p_licensed then api.cited_licenses(v_include, v_cited.citations)::text else '["' || array_to_string(v_cited.citations, '","') || '"]' end
     || ',"attribution_required":true}}';
 end
 $$;

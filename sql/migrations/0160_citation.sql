@@ -25,12 +25,12 @@ create table ledger.cited (
   section text not null,
   key text not null,
   citation uuid not null references ledger.citation,
-  primary key (publication_id, section, key)
+  primary key (publication_id, key, section)
 );
 comment on table ledger.cited is 'What the sections of a publication cite: one combination for most parcels, and those of the parcels that differ';
 comment on column ledger.cited.publication_id is 'Publication';
 comment on column ledger.cited.section is 'Section, or * for those that every answer shows';
-comment on column ledger.cited.key is 'Facts of a parcel''s section, in the words of its record.sql; of section * the source; empty: all other parcels';
+comment on column ledger.cited.key is 'Section, a slash and facts of the parcel, as its record.sql says them; the section alone: all other parcels';
 comment on column ledger.cited.citation is 'Combination of sources (ledger.citation)';
 
 -- A publication of an earlier version cites the same for all parcels of its region until it is followed by another.
@@ -39,7 +39,6 @@ with license as (
   select
     a.publication_id,
     a.section,
-    case when a.section = '*' then a.source_id else '' end as key,
     a.source_id,
     a.source || case when a.reference_period = '' then '' else ' (' || a.reference_period || ')' end as shown,
     json_build_object(
@@ -57,13 +56,12 @@ with license as (
 select
   publication_id,
   section,
-  key,
   string_agg(shown, '; ' order by source_id collate "C") as source,
   array_agg(source_id order by source_id collate "C") as source_ids,
   array_agg(license order by source_id collate "C") as licenses,
   array_agg(term order by source_id collate "C") as terms
 from license
-group by publication_id, section, key;
+group by publication_id, section;
 
 insert into ledger.citation
 select distinct
@@ -79,7 +77,7 @@ insert into ledger.cited
 select
   publication_id,
   section,
-  key,
+  section,
   md5(section || array_to_string(licenses, ''))::uuid
 from cited_before;
 

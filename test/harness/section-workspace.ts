@@ -58,11 +58,6 @@ export interface SectionWorkspaceOptions {
   readonly sql: readonly string[];
 }
 
-/** Nothing is published in a workspace: every block says that its source is the test. */
-const CITING = `
-  create function api.cited(p_fid int4, p_section text, p_keys text[], out cited uuid, out source text) language sql immutable as $$ select null::uuid, 'test' $$;
-  create function api.comune_of(p_fid int4) returns text language sql immutable as $$ select 'X000' $$;`;
-
 /** @param database fresh */
 export async function sectionWorkspace(database: Database, { region, sources: ids, sql }: SectionWorkspaceOptions): Promise<SectionWorkspace> {
   const sources = await Promise.all(ids.map((id) => registerSource(id)));
@@ -74,7 +69,6 @@ export async function sectionWorkspace(database: Database, { region, sources: id
       const file = readSqlFile(join(ROOT, path));
       await session.script(file.text, file.file);
     }
-    await session.script(CITING, 'section-workspace.ts');
   });
   const loaded = await loadSynthetics(database, region, sources);
   const schema = `build_${region.code}`;

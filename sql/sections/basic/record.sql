@@ -41,7 +41,7 @@ end
 $$;
 comment on function api.cadastral(core.parcel) is 'What the cadastre calls a parcel: by sheet, or, in a land register (Libro fondiario), by comune catastale and kind';
 
-create or replace function api.section_basic(p_fid int4, out value json, out linked bool, out cited uuid, out belfiore text, out point geometry)
+create or replace function api.section_basic(p_fid int4, out value json, out linked bool, out keys text[], out belfiore text, out point geometry)
 language plpgsql stable as $$
 declare
   v_found core.parcel;
@@ -65,12 +65,10 @@ begin
       'cadastral', api.cadastral(v_found)
     );
     -- A land register is known by its comune catastale.
-    cited := (
-      api.cited(p_fid, 'basic', array[
-        case when v_found.sheet is null then left(v_found.reference, -length(v_found.label) - 1) else v_found.belfiore end
-          || coalesce((select ' ' || coalesce(z.edition, '') from section.postal_code z where z.fid = p_fid), '')
-      ])
-    ).cited;
+    keys := array[
+      'basic/' || case when v_found.sheet is null then left(v_found.reference, -length(v_found.label) - 1) else '@' end
+        || coalesce((select ' ' || coalesce(z.edition, '') from section.postal_code z where z.fid = p_fid), '')
+    ];
     belfiore := v_found.belfiore;
     point := v_found.point;
   end if;

@@ -4,7 +4,7 @@
 -- grain: one array, [] where no segment is near; one word
 -- crs: none
 
-create or replace function api.section_coastal_erosion(p_fid int4, out value json, out linked bool, out cited uuid)
+create or replace function api.section_coastal_erosion(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
   value := (
@@ -24,7 +24,7 @@ begin
     where c.fid = p_fid
   );
   if value::text <> '[]' then
-    cited := (api.cited(p_fid, 'coastal_erosion', array[p_fid::text])).cited;
+    keys := array['coastal_erosion/' || p_fid];
   end if;
 end
 $$;

@@ -4,7 +4,7 @@
 -- grain: one array per parcel, one element per place of culture, at most 20
 -- crs: none
 
-create or replace function api.section_cultural_heritage(p_fid int4, out value json, out linked bool, out cited uuid)
+create or replace function api.section_cultural_heritage(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_kinds text;
@@ -36,7 +36,7 @@ begin
   cross join lateral (select (p.category || case when p.placed_by = 'address' then '+' else '' end) collate "C" as kind) k
   where s.fid = p_fid;
   if v_kinds is not null then
-    cited := (api.cited(p_fid, 'cultural_heritage', array[p_fid::text, v_kinds])).cited;
+    keys := array['cultural_heritage/' || v_kinds, 'cultural_heritage/' || v_kinds || ' ' || p_fid];
   end if;
 end
 $$;

@@ -30,7 +30,7 @@ describeDatabase('the section demographics', (engine) => {
     );
     const expected = [...region.parcels()].map((parcel) => {
       const { demographics } = truth(parcel) as { demographics: Record<string, unknown> | null };
-      return { fid: syntheticFid(region, parcel.index), json: demographics === null ? null : { ...demographics, source: 'test' } };
+      return { fid: syntheticFid(region, parcel.index), json: demographics === null ? null : { ...demographics, source: null } };
     });
     expect(rows).toEqual(expected);
     const objects = expected.flatMap(({ json }) => (json === null ? [] : [json as Record<string, unknown>]));

@@ -4,13 +4,9 @@
 -- grain: one object, or null where nothing is known of the census section
 -- crs: none
 
-create or replace function api.section_demographics(p_fid int4, out value json, out linked bool, out cited uuid)
+create or replace function api.section_demographics(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
-declare
-  v_cited record;
 begin
-  v_cited := api.cited(p_fid, 'demographics', array[left((select d.section_id from section.demographics d where d.fid = p_fid), -7)]);
-  cited := v_cited.cited;
   select
     case
       when f.section_id is not null then json_build_object(
@@ -60,11 +56,12 @@ begin
         'dwellings', f.dwellings_occupied,
         'section_id', d.section_id,
         'parcel_share', trim_scale(round(d.parcel_share::numeric, 6)),
-        'source', v_cited.source
+        'source', null
       )
     end,
-    f.section_id is not null
-  into value, linked
+    f.section_id is not null,
+    array['demographics/' || left(d.section_id, -7)]
+  into value, linked, keys
   from section.demographics d
   left join core.census_figures f
     on f.region_code = core.region_of(d.fid)

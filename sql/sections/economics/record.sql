@@ -4,10 +4,9 @@
 -- grain: one object per parcel
 -- crs: none
 
-create or replace function api.section_economics(p_fid int4, out value json, out linked bool, out cited uuid)
+create or replace function api.section_economics(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
-  v_cited record;
   v_found record;
 begin
   select
@@ -21,13 +20,12 @@ begin
     and d.cap is not distinct from e.cap
   where e.fid = p_fid;
   if v_found.tax_year is not null then
-    v_cited := api.cited(p_fid, 'economics', array[concat_ws(
+    keys := array[concat_ws(
       ' ',
-      v_found.tax_year,
+      'economics/' || v_found.tax_year,
       case when v_found.price is not null then (select concat_ws(' ', v.half_year, v.perimeter_half_year) from section.valuation v where v.fid = p_fid) end,
       case when v_found.cap is not null then 'cap ' || coalesce((select z.edition from section.postal_code z where z.fid = p_fid), '') end
-    )]);
-    cited := v_cited.cited;
+    )];
     value := json_build_object(
       'average_income', trim_scale(v_found.average_income),
       'taxpayers', v_found.taxpayers,
@@ -50,7 +48,7 @@ begin
         'over_120k', v_found.over_120k_n
       ),
       'level', case when v_found.cap is null then 'comune' else 'cap' end,
-      'source', v_cited.source
+      'source', null
     );
   end if;
 end

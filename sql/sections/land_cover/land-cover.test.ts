@@ -36,7 +36,7 @@ describeDatabase('the section land_cover', (engine) => {
     expect(rows).toHaveLength(region.parcelCount);
     const expected: Row[] = [...region.parcels()].map((parcel) => {
       const { land_cover: cover } = truth(parcel) as { land_cover: Record<string, unknown> | null };
-      return { fid: syntheticFid(region, parcel.index), json: cover === null ? null : { ...cover, source: 'test' }, coverage: 'mapped' };
+      return { fid: syntheticFid(region, parcel.index), json: cover === null ? null : { ...cover, source: null }, coverage: 'mapped' };
     });
     const withoutShare = (row: Row): Row => ({ ...row, json: row.json === null ? null : { ...row.json, share: 0 } });
     expect(rows.map(withoutShare)).toEqual(expected.map(withoutShare));

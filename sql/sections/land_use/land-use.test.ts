@@ -36,7 +36,7 @@ describeDatabase('the section land_use', (engine) => {
     expect(rows).toHaveLength(region.parcelCount);
     const expected: Row[] = [...region.parcels()].map((parcel) => {
       const { land_use: use, coverage } = truth(parcel) as { land_use: Record<string, unknown> | null; coverage: Record<string, string> };
-      return { fid: syntheticFid(region, parcel.index), json: use === null ? null : { ...use, source: 'test' }, coverage: coverage['land_use'] === 'mapped' ? 'mapped' : null };
+      return { fid: syntheticFid(region, parcel.index), json: use === null ? null : { ...use, source: null }, coverage: coverage['land_use'] === 'mapped' ? 'mapped' : null };
     });
     const withoutShare = (row: Row): Row => ({ ...row, json: row.json === null ? null : { ...row.json, share: 0 } });
     expect(rows.map(withoutShare)).toEqual(expected.map(withoutShare));

@@ -4,11 +4,10 @@
 -- grain: one object, or null where the map has no class; one word
 -- crs: EPSG:4326
 
-create or replace function api.section_land_use(p_fid int4, out value json, out linked bool, out cited uuid)
+create or replace function api.section_land_use(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found section.land_use;
-  v_cited record;
 begin
   -- Read first: where parcels lie on other nodes, what else is asked lies here.
   select *
@@ -16,15 +15,13 @@ begin
   from section.land_use u
   where u.fid = p_fid;
   if v_found.fid is not null then
-    v_cited := api.cited(p_fid, 'land_use', '{}');
-    cited := v_cited.cited;
     value := json_build_object(
       'code', v_found.code,
       'class', v_found.class,
       'level1', left(v_found.code, 1),
       'level2', left(v_found.code, 2),
       'share', trim_scale(round(v_found.share::numeric, 6)),
-      'source', v_cited.source
+      'source', null
     );
     linked := true;
   end if;

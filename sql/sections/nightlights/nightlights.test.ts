@@ -42,7 +42,7 @@ describeDatabase('the section nightlights', (engine) => {
     const truth = synthetic.truth!(region);
     const expected = [...region.parcels()].map((parcel) => {
       const told = truth(parcel)['nightlights'] as Record<string, unknown> | undefined;
-      return { fid: syntheticFid(region, parcel.index), json: told === undefined ? null : { ...told, source: 'test' } };
+      return { fid: syntheticFid(region, parcel.index), json: told === undefined ? null : { ...told, source: null } };
     });
     expect(await rows()).toEqual(expected);
     const classes = new Set(expected.map(({ json }) => (json as Record<string, unknown> | null)?.['ntl_class']));

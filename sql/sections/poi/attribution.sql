@@ -53,7 +53,7 @@ named as (
   union
   -- A parcel whose points are of other vintages than most has a key of its own.
   select
-    p.fid::text,
+    p.key || ' ' || p.fid,
     p.cited
   from of_parcel p
   join of_most o on o.key = p.key

@@ -4,7 +4,7 @@
 -- grain: one array per parcel, one element per point, at most 50
 -- crs: EPSG:4326
 
-create or replace function api.section_poi(p_fid int4, out value json, out linked bool, out cited uuid)
+create or replace function api.section_poi(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_kinds text;
@@ -38,7 +38,7 @@ begin
   cross join lateral (select (p.category || case when p.placed_by = 'address' then '+' else '' end) collate "C" as kind) k
   where s.fid = p_fid;
   if v_kinds is not null then
-    cited := (api.cited(p_fid, 'poi', array[p_fid::text, v_kinds])).cited;
+    keys := array['poi/' || v_kinds, 'poi/' || v_kinds || ' ' || p_fid];
   end if;
 end
 $$;

@@ -82,7 +82,7 @@ named as (
   join of_most m on m.key = t.key
   union
   select
-    t.section_id,
+    t.key || ' ' || t.section_id,
     t.number,
     t.used
   from of_tract t

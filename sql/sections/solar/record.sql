@@ -4,22 +4,20 @@
 -- grain: one object, or null where nobody knows of buildings; one word
 -- crs: EPSG:4326
 
-create or replace function api.section_solar(p_fid int4, out value json, out linked bool, out cited uuid)
+create or replace function api.section_solar(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found section.solar;
   v_parcel core.parcel;
   v_buildings record;
   v_coverage text := 'mapped';
-  v_cited record;
 begin
   select *
   into v_found
   from section.solar s
   where s.fid = p_fid;
   if v_found.fid is not null then
-    v_cited := api.cited(p_fid, 'solar', array[api.comune_of(p_fid) || case when v_found.pvout_kwh_per_kwp is null then ' roof' else ' yield' end]);
-    cited := v_cited.cited;
+    keys := array['solar/@' || case when v_found.pvout_kwh_per_kwp is null then ' roof' else ' yield' end];
     value := json_build_object(
       'available', true,
       'n_buildings', v_found.n_buildings,
@@ -29,7 +27,7 @@ begin
       'pvout_kwh_year_total', trim_scale(round(v_found.pvout_kwh_year_total::numeric, 0)),
       'viability_class', v_found.viability_class,
       'methodology_version', '1',
-      'source', v_cited.source
+      'source', null
     );
     if v_found.unread then
       return;
@@ -50,9 +48,8 @@ begin
       core.region_of(p_fid), v_parcel.belfiore, v_parcel.point, 'buildings', v_buildings.linked, v_buildings.value::text not in ('null', '[]')
     );
     if v_coverage = 'mapped' and v_parcel.kind = 'land' then
-      v_cited := api.cited(p_fid, 'solar', array[v_parcel.belfiore || ' roof']);
-      cited := v_cited.cited;
-      value := json_build_object('available', false, 'source', v_cited.source);
+      keys := array['solar/@ roof'];
+      value := json_build_object('available', false, 'source', null);
     end if;
   end if;
   linked := case v_coverage when 'mapped' then api.raster_reaches('solar', core.region_of(p_fid), v_parcel.point) when 'not_mapped' then false end;

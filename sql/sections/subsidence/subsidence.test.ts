@@ -29,7 +29,7 @@ describeDatabase('the section subsidence', (engine) => {
     expect(rows).toHaveLength(region.parcelCount);
     const expected = [...region.parcels()].map((parcel) => {
       const { subsidence } = truth(parcel) as { subsidence: Record<string, unknown> | null };
-      return { fid: syntheticFid(region, parcel.index), json: subsidence === null ? null : { ...subsidence, source: 'test' } };
+      return { fid: syntheticFid(region, parcel.index), json: subsidence === null ? null : { ...subsidence, source: null } };
     });
     expect(rows).toEqual(expected);
     // The synthetic region must hold every case, or the comparison says less than it seems to.

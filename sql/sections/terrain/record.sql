@@ -1,23 +1,21 @@
 -- purpose: the section terrain of one parcel, and whether its sources cover the place
--- reads: core.parcel, section.terrain
+-- reads: core.parcel, core.raster_tile, section.terrain
 -- writes: api.section_terrain, api.coverage_terrain
 -- grain: one object, or null where no elevation is known; one word
 -- crs: EPSG:4326
 
-create or replace function api.section_terrain(p_fid int4, out value json, out linked bool, out cited uuid)
+create or replace function api.section_terrain(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found section.terrain;
   v_parcel core.parcel;
-  v_cited record;
 begin
   select *
   into v_found
   from section.terrain t
   where t.fid = p_fid;
   if v_found.cells is not null then
-    v_cited := api.cited(p_fid, 'terrain', array[v_found.source_id]);
-    cited := v_cited.cited;
+    keys := array['terrain/' || v_found.source_id];
     value := json_build_object(
       'elevation_min', trim_scale(round(v_found.elevation_min_m::numeric, 1)),
       'elevation_max', trim_scale(round(v_found.elevation_max_m::numeric, 1)),
@@ -37,7 +35,7 @@ begin
           and t.source_id = v_found.source_id
         limit 1
       ),
-      'source', v_cited.source
+      'source', null
     );
     linked := true;
   elsif v_found.unread is null then

@@ -4,7 +4,7 @@
 -- grain: one array per parcel, one element per type of building and state
 -- crs: none
 
-create or replace function api.section_valuation(p_fid int4, out value json, out linked bool, out cited uuid)
+create or replace function api.section_valuation(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_key text;
@@ -65,7 +65,7 @@ begin
     and b.stato is not distinct from q.stato
   where v.fid = p_fid;
   if value::text <> '[]' then
-    cited := (api.cited(p_fid, 'valuation', array[v_key])).cited;
+    keys := array['valuation/' || v_key];
   end if;
 end
 $$;

@@ -4,22 +4,9 @@
 -- grain: one object per parcel, one element per half-year
 -- crs: none
 
-create or replace function api.section_valuation_history(p_fid int4, out value json, out linked bool, out cited uuid)
+create or replace function api.section_valuation_history(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
-declare
-  v_cited record;
 begin
-  v_cited := api.cited(p_fid, 'valuation_history', array[(
-    select concat_ws(
-      ' ',
-      string_agg(r.since || '-' || r.until, ',' order by r.since) filter (where r.then_zona is not null),
-      'perimeter ' || min(r.perimeter_half_year),
-      'quoted ' || min(r.half_year)
-    )
-    from section.valuation_history r
-    where r.fid = p_fid
-  )]);
-  cited := v_cited.cited;
   -- Read first: where parcels lie on other nodes, quotations lie here.
   with run as materialized (
     select
@@ -28,6 +15,7 @@ begin
       r.belfiore,
       r.zona,
       r.half_year,
+      r.perimeter_half_year,
       r.then_belfiore,
       r.then_zona
     from section.valuation_history r
@@ -94,11 +82,20 @@ begin
         )
         order by half_year
       ),
-      'source', v_cited.source
+      'source', null
     ),
     -- In a zone that no half-year has by its LinkZona the history is empty because nothing is known.
-    bool_or(quoted.linked)
-  into value, linked
+    bool_or(quoted.linked),
+    array[(
+      select 'valuation_history/' || concat_ws(
+        ' ',
+        string_agg(r.since || '-' || r.until, ',' order by r.since) filter (where r.then_zona is not null),
+        'perimeter ' || min(r.perimeter_half_year),
+        'quoted ' || min(r.half_year)
+      )
+      from run r
+    )]
+  into value, linked, keys
   from quoted
   having count(*) > 0;
 end

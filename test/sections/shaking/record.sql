@@ -4,24 +4,22 @@
 -- grain: one object, or null where the model has no value around the place
 -- crs: none
 
-create or replace function api.section_shaking(p_fid int4, out value json, out linked bool, out cited uuid)
+create or replace function api.section_shaking(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found section.shaking;
-  v_cited record;
 begin
   select *
   into v_found
   from section.shaking s
   where s.fid = p_fid;
   if v_found.fid is not null then
-    v_cited := api.cited(p_fid, 'shaking', array[v_found.vintage]);
-    cited := v_cited.cited;
+    keys := array['shaking/' || v_found.vintage];
     value := json_build_object(
       'ag_min', trim_scale(round(v_found.ag_min_g::numeric, 4)),
       'ag_max', trim_scale(round(v_found.ag_max_g::numeric, 4)),
       'corners', v_found.corners,
-      'source', v_cited.source
+      'source', null
     );
   end if;
 end
