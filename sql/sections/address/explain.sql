@@ -22,7 +22,7 @@ join access_point a on a.address_id = d.address_id
 union all
 select
   d.fid,
-  'address[' || d.ordinal - 1 || '].municipality',
+  'address[' || d.ordinal - 1 || ']',
   c.name,
   c.release_id,
   c.member_id,

@@ -29,7 +29,7 @@ join omi_perimeter o on o.belfiore = f.belfiore
 create view evidence as
 select
   fid,
-  'semesters.zone' as field,
+  'zone' as field,
   belfiore || ' ' || zona || ' ' || semester as value,
   release_id,
   member_id,
@@ -41,7 +41,7 @@ from drawn_run
 union all
 select
   h.fid,
-  'semesters.zone',
+  'zone',
   z.belfiore || ' ' || z.zona || ' ' || z.semester,
   z.release_id,
   z.member_id,
