@@ -1,43 +1,64 @@
-/** The record of a parcel. Its licences, a third of it, are the same for all parcels of a region: they are asked for once in a publication. */
-import { regionOfFid } from '../pipelines/contract/regions.ts';
+/** The record of a parcel. Its licences, a third of it, are shared by many parcels: the server keeps them and fills them in. */
 import type { Reader } from '../pipelines/db/reader.ts';
 import type { Answer } from './endpoint.ts';
 import { refusal } from './errors.ts';
 
-/** How a record ends with these licences. The database leaves them out. */
-function endWith(licenses: string): string {
-  return `"licenses":${licenses},"attribution_required":true}}`;
+/** What follows the keys of the licences in a record. */
+const END = ',"attribution_required":true}}';
+const START = '"licenses":';
+
+/** One combination of sources of a section. */
+interface Combination {
+  readonly section: string;
+  readonly sources: readonly string[];
+  /** JSON texts, one per source. */
+  readonly licenses: readonly string[];
+  /** Holder and licence of each source. */
+  readonly terms: readonly string[];
 }
 
-const WITHOUT = endWith('[]');
-
-interface Licences {
-  readonly publication: string;
-  /** JSON text of the list. */
-  readonly licenses: string;
-}
-
-/** By region and sections. Which publication they are of tells a database from another one, too. */
-const known = new Map<string, Licences>();
-/** Choices of sections are made by callers: beyond so many all are asked for again. */
-const KNOWN = 1000;
+/** By key, which is a digest: the same in every database. There are a few hundred of a region. */
+const known = new Map<string, Combination>();
+const KNOWN = 20_000;
 
 /** @throws MappaleError (kind `database`) */
 export async function parcelRecord(reader: Reader, fid: number, sections: readonly string[]): Promise<Answer> {
-  const key = [regionOfFid(fid), ...sections].join(' ');
-  const before = known.get(key);
-  const { publication, answer, licenses } = await reader.call<Answer & { licenses: string | null }>(
-    'select publication, answer, licenses from api.parcel_answer($1, $2, $3)', [fid, sections, before?.publication ?? null],
-  );
+  const { publication, answer } = await reader.call<Answer>('select publication, answer from api.parcel_answer($1, $2)', [fid, sections]);
   if (answer === null) return { publication, answer };
-  if (!answer.endsWith(WITHOUT)) throw new Error(`the record of ${fid} does not end with ${WITHOUT}`);
-  const cited = licenses ?? before?.licenses;
-  if (cited === undefined) throw new Error(`the record of ${fid} came without its licences`);
-  if (licenses !== null) {
+  const start = answer.lastIndexOf(START);
+  if (start < 0 || !answer.endsWith(END)) throw new Error(`the record of ${fid} does not end with ${START}…${END}`);
+  const keys = JSON.parse(answer.slice(start + START.length, -END.length)) as readonly string[] | null;
+  return { publication, answer: `${answer.slice(0, start)}${START}${licensesOf(await combinationsOf(reader, keys ?? []))}${END}` };
+}
+
+/** Looks up combinations; the database is asked for those that are not known. */
+async function combinationsOf(reader: Reader, keys: readonly string[]): Promise<Combination[]> {
+  const missing = keys.filter((key) => !known.has(key));
+  if (missing.length > 0) {
     if (known.size >= KNOWN) known.clear();
-    known.set(key, { publication, licenses });
+    const wanted = known.size === 0 ? keys : missing;
+    const { found } = await reader.call<{ found: readonly [string, string, readonly string[], readonly string[], readonly string[]][] }>('select api.citations($1) as found', [wanted]);
+    for (const [key, section, sources, licenses, terms] of found) known.set(key, { section, sources, licenses, terms });
   }
-  return { publication, answer: answer.slice(0, -WITHOUT.length) + endWith(cited) };
+  return keys.map((key) => {
+    const combination = known.get(key);
+    if (combination === undefined) throw new Error(`the combination of sources ${key} is not in the ledger`);
+    return combination;
+  });
+}
+
+/** Section of what every answer shows. */
+const EVERYWHERE = '*';
+
+/** The licences as JSON text, by section and source, as `api.cited_licenses` gives them. */
+function licensesOf(combinations: readonly Combination[]): string {
+  const terms = new Set(combinations.flatMap((each) => (each.section === EVERYWHERE ? [] : each.terms)));
+  const sections = [...new Set(combinations.map(({ section }) => section))].sort((a, b) => Number(a === EVERYWHERE) - Number(b === EVERYWHERE));
+  const sorted = sections.flatMap((wanted) => combinations.filter(({ section }) => section === wanted)
+    .flatMap(({ section, sources, licenses, terms: own }) => sources.map((source, index) => ({ section, source, license: licenses[index] ?? '', term: own[index] ?? '' })))
+    .filter(({ section, term }) => section !== EVERYWHERE || !terms.has(term))
+    .sort((a, b) => (a.source < b.source ? -1 : 1)));
+  return `[${sorted.map(({ license }) => license).join(',')}]`;
 }
 
 interface Refused {

@@ -1,13 +1,14 @@
-/** What each section of a publication was made from, in the words that must be shown: of every value that is returned, and of nothing else that was loaded. */
+/** What the sections of a publication were made from: over all parcels of its region, and parcel by parcel where parcels differ. */
 import type { Database, Session } from '../db/index.ts';
 import { inWorkspace } from '../db/catalog.ts';
 import { statementsOf } from '../db/statements.ts';
 import type { RegisteredSource } from '../contract/registry.ts';
 import { SECTIONS, tableOfSection } from '../contract/sections.ts';
-import { readSectionFiles } from '../contract/sql-files.ts';
+import { readSectionFiles, type SqlFile } from '../contract/sql-files.ts';
+import type { Product } from '../plan/products.ts';
 import type { Joined } from './join.ts';
 
-/** A source that values of a section come from, and of when. */
+/** A source that values of a section come from, and its vintages. */
 export interface Citation {
   /** `*`: shown with every answer. */
   readonly section: string;
@@ -15,48 +16,107 @@ export interface Citation {
   readonly vintages: ReadonlySet<string>;
 }
 
-/**
- * The sources of a unit's sections, while its tables lie in the workspace. What a table was made from is used as a whole, except where
- * `attribution.sql` says which vintages the rows are of.
- */
-export async function citationsOf(database: Database, { unit, schema, products }: Joined, sources: readonly RegisteredSource[]): Promise<Citation[]> {
-  const cited = new Map<string, { section: string; source: RegisteredSource; vintages: Set<string> }>();
-  const cite = (section: string, sourceId: string, vintage: string): void => {
-    const source = sources.find(({ id }) => id === sourceId);
-    // Its folder may be gone; what was made from it is no more to be said.
-    if (source === undefined) return;
-    const key = `${section} ${sourceId}`;
-    const citation = cited.get(key) ?? { section, source, vintages: new Set() };
-    citation.vintages.add(vintage);
-    cited.set(key, citation);
+/** Sources of the parcels whose section has the same facts. */
+interface Cited {
+  readonly section: string;
+  /** The section, a slash and facts as its `record.sql` names them; the section alone: all parcels that no other key names. */
+  readonly keys: readonly string[];
+  /** Source → period. */
+  readonly periods: ReadonlyMap<string, string>;
+}
+
+export interface Citations {
+  /** Over all parcels of the region. */
+  readonly all: readonly Citation[];
+  readonly cited: readonly Cited[];
+}
+
+type Vintages = Map<string, Set<string>>;
+
+/** A row of `attribution.sql`. */
+interface CitedRow extends Record<string, unknown> {
+  readonly key: string;
+  /** Null: the key cites nothing. */
+  readonly source_id: string | null;
+  readonly vintage: string | null;
+}
+
+/** Returns the sources of a unit's sections, while its tables are in the workspace. */
+export async function citationsOf(database: Database, { unit, schema, products }: Joined, sources: readonly RegisteredSource[]): Promise<Citations> {
+  const known = new Set(sources.map(({ id }) => id));
+  const bySection = new Map<string, Map<string, Vintages>>();
+  const cite = (section: string, key: string, sourceId: string | null, vintage: string | null): void => {
+    const keys = take(bySection, section, () => new Map<string, Vintages>());
+    const cited = take(keys, key, (): Vintages => new Map());
+    // The folder of a source may have been deleted since.
+    if (sourceId !== null && known.has(sourceId)) take(cited, sourceId, () => new Set<string>()).add(vintage ?? '');
   };
   if (unit === 0) {
     const releases = products.find(({ relation }) => relation === 'core.comune')?.releases ?? [];
-    for (const { name, namesComuni } of SECTIONS) if (namesComuni === true) for (const { sourceId, vintage } of releases) cite(name, sourceId, vintage);
-    return [...cited.values()];
-  }
-  const files = new Map(readSectionFiles('attribution').map((file) => [file.section, file]));
+    for (const { name, namesComuni } of SECTIONS) if (namesComuni === true) for (const { sourceId, vintage } of releases) cite(name, '', sourceId, vintage);
+  } else await citeRows(database, schema, products, cite);
+  const all = sources.flatMap((source) => citationsOfSource(source, bySection, unit !== 0));
+  const cited = [...bySection].flatMap(([section, keys]) => groupsOf(section, keys));
+  const mandatory = new Map(all.filter(({ section }) => section === '*').map(({ source: { id }, vintages }) => [id, periodOf([...vintages])]));
+  const everywhere: readonly Cited[] = mandatory.size === 0 ? [] : [{ section: '*', keys: ['*'], periods: mandatory }];
+  return { all, cited: [...cited, ...everywhere] };
+}
+
+/** Runs `attribution.sql` of each section. Sources that it does not name are cited by all parcels, as is everything where there is no such file. */
+async function citeRows(
+  database: Database, schema: string, products: readonly Product[], cite: (section: string, key: string, source: string | null, vintage: string | null) => void,
+): Promise<void> {
+  const files = new Map(readSectionFiles('attribution').map((file): [string | null, SqlFile] => [file.section, file]));
   await inWorkspace(database, schema, async (session) => {
-    for (const { relation, cited: made } of products) {
+    for (const { relation, cited } of products) {
       const section = SECTIONS.find(({ name }) => tableOfSection(name) === relation)?.name;
       // Other tables only serve these.
       if (section === undefined) continue;
       const file = files.get(section);
-      for (const { sourceId, vintage } of made) if (file?.cites.includes(sourceId) !== true) cite(section, sourceId, vintage);
-      if (file === undefined) continue;
-      for (const { source_id: sourceId, vintage } of await session.query<{ source_id: string; vintage: string }>(file.text)) cite(section, sourceId, vintage);
+      const rows = file === undefined ? [] : await session.query<CitedRow>(file.text);
+      const others = cited.filter(({ sourceId }) => file?.cites.includes(sourceId) !== true);
+      for (const { key, source_id: sourceId, vintage } of rows) cite(section, key, sourceId, vintage);
+      const keys = rows.length === 0 ? [''] : new Set(rows.map(({ key }) => key));
+      for (const key of keys) for (const { sourceId, vintage } of others) cite(section, key, sourceId, vintage);
     }
   });
-  const mandatory = sources.filter(({ manifest }) => manifest.attribution.mandatory === true).map((source): Citation => ({
-    section: '*', source, vintages: new Set([...cited.values()].filter((citation) => citation.source === source).flatMap(({ vintages }) => [...vintages])),
-  }));
-  return [...cited.values(), ...mandatory];
 }
 
-/** Writes them into the ledger, with the publication. */
-export async function attribute(session: Session, publicationId: number, citations: readonly Citation[]): Promise<void> {
-  for (const { section, source: { id, manifest: { title, attribution: { holder, license, url, text } } }, vintages } of citations) {
-    await session.query(statementsOf('publication')('cite'), [publicationId, section, id, title, holder, license, url, periodOf([...vintages]), text]);
+function take<K, V>(map: Map<K, V>, key: K, make: () => V): V {
+  const found = map.get(key) ?? make();
+  map.set(key, found);
+  return found;
+}
+
+/** A source's citations, section by section. In a region a mandatory source has one more for every answer. */
+function citationsOfSource(source: RegisteredSource, bySection: ReadonlyMap<string, ReadonlyMap<string, Vintages>>, isRegion: boolean): Citation[] {
+  const found = [...bySection].flatMap(([section, keys]): Citation[] => {
+    const vintages = new Set([...keys.values()].flatMap((cited) => [...cited.get(source.id) ?? []]));
+    return vintages.size === 0 ? [] : [{ section, source, vintages }];
+  });
+  if (!isRegion || source.manifest.attribution.mandatory !== true) return found;
+  return [...found, { section: '*', source, vintages: new Set(found.flatMap(({ vintages }) => [...vintages])) }];
+}
+
+/** Puts keys with the same sources together. The combination of most keys is that of all parcels, so that only the others are stored by key. */
+function groupsOf(section: string, keys: ReadonlyMap<string, Vintages>): Cited[] {
+  const groups = new Map<string, { keys: string[]; periods: Map<string, string> }>();
+  for (const [key, cited] of keys) {
+    const periods = new Map([...cited].map(([id, vintages]): [string, string] => [id, periodOf([...vintages])]).sort(([a], [b]) => (a < b ? -1 : 1)));
+    take(groups, JSON.stringify([...periods]), () => ({ keys: [], periods })).keys.push(key);
+  }
+  const ranked = [...groups].sort(([a, { keys: some }], [b, { keys: others }]) => others.length - some.length || (a < b ? -1 : 1));
+  return ranked.map(([, group], index) => ({ section, keys: index === 0 ? [section] : group.keys.map((key) => `${section}/${key}`), periods: group.periods }));
+}
+
+/** Writes the citations of a publication into the ledger. */
+export async function attribute(session: Session, publicationId: number, { all, cited }: Citations): Promise<void> {
+  const statement = statementsOf('publication');
+  for (const { section, source: { id, manifest: { title, attribution: { holder, license, url, text } } }, vintages } of all) {
+    await session.query(statement('cite'), [publicationId, section, id, title, holder, license, url, periodOf([...vintages]), text]);
+  }
+  for (const { section, keys, periods } of cited) {
+    await session.query(statement('cite_values'), [publicationId, section, [...periods.keys()], [...periods.values()], keys]);
   }
 }
 

@@ -15,7 +15,7 @@ import type { Log } from '../log.ts';
 import { duration, secondsSince } from '../progress.ts';
 import { together } from '../together.ts';
 import { sourceOfLayer, type RegisteredSource } from '../contract/registry.ts';
-import { schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
+import { readSectionFiles, schemaOf, tableOf, type Relation } from '../contract/sql-files.ts';
 import { IncrementalBuild, noteBuilt } from './incremental.ts';
 import { runTableFile } from './sweep.ts';
 import { tableSeconds } from '../ledger/experience.ts';
@@ -71,8 +71,9 @@ export async function join(
     }
     await provideMembers(session, schema, rankFiles(used));
     for (const { relation, stale: why, published: standing } of products) if (why === null) await providePublished(session, schema, relation, standing);
-    // Also of what is finished: its checks look at the layers.
-    for (const read of new Set(stale.flatMap(({ file }) => file.reads))) {
+    // Also of what is finished: its checks look at the layers, as attributions do.
+    const attributions = unit === 0 ? [] : readSectionFiles('attribution');
+    for (const read of new Set([...stale.map(({ file }) => file), ...attributions].flatMap(({ reads }) => reads))) {
       if (schemaOf(read) === 'layer') await provideInForce(session, schema, read, sources, inventory, unit);
     }
     return there;

@@ -67,6 +67,7 @@ export async function publish(
     const { id: publicationId } = await one<{ id: number }>(session, statement('open'), [
       unit, runId, accepted?.why ?? null, accepted === null ? null : JSON.stringify({ who: accepted.who, figures: accepted.figures }),
     ]);
+    await attribute(session, publicationId, citations);
     const swap = await noteSwap(session, unit, publicationId, [...made].map(([relation, { place, rows, digest }]) => (
       { relation, leaving: lasting.get(relation) ?? null, coming: { place, rows, digest } }
     )));
@@ -97,7 +98,6 @@ export async function publish(
       await session.query(statement('add_table'), [publicationId, relation, partition, fingerprint, JSON.stringify(inputs), rows, digest]);
     }
     await session.query(statement('add_files'), [publicationId, joined.files]);
-    await attribute(session, publicationId, citations);
     await session.query(statement('note_content'), [publicationId]);
     await session.query('delete from ledger.built where unit_code = $1', [unit]);
     await followRegion(session, unit);

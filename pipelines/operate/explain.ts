@@ -13,6 +13,7 @@ import { readSectionFiles, schemaOf, tableOf } from '../contract/sql-files.ts';
 import { productFiles } from '../plan/products.ts';
 import { publishedTables } from '../ledger/published.ts';
 import type { Session } from '../db/types.ts';
+import { periodOf } from '../build/attribution.ts';
 import { provideInForce } from '../build/join.ts';
 import { runTableFile } from '../build/sweep.ts';
 import { providePublishedParcels } from '../db/register.ts';
@@ -54,8 +55,16 @@ export interface Explanation {
   readonly empty: boolean;
   /** What covers the place, where the record says it for the section as a whole. */
   readonly coverage: string | null;
+  /** What the values come from. Nothing where the section is null or empty. */
   readonly evidence: readonly Evidence[];
+  /** What was looked at and gives no value: files that cover the place, and what is too small to count. */
+  readonly context: readonly Evidence[];
+  /** The sources of the values with their periods, as the record cites them. */
+  readonly sources: readonly { readonly source: string; readonly reference_period: string | null }[];
 }
+
+/** Begins the field of evidence that is about no value. */
+const NO_FIELD = 'meta.';
 
 /**
  * @param longestMs of a statement, where others wait for the end; not given: it takes its time. The embedded database knows no such limit
@@ -78,7 +87,7 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
     const relation = tableOfSection(section);
     const standing = published.get(relation);
     const rows = standing === undefined ? [] : await rowsOf(database, schemaOf(relation), standing.partition, fid);
-    return { fid, section, not_applicable: unfit, rules: [], rows: [], reproduced: rows.length === 0, empty: true, coverage: 'not_applicable', evidence: [] };
+    return { fid, section, not_applicable: unfit, rules: [], rows: [], reproduced: rows.length === 0, empty: true, coverage: 'not_applicable', evidence: [], context: [], sources: [] };
   }
   // The parcel itself is published as it was read: its rule is the fid register, which an explanation must not touch.
   const isBasic = file.reruns.includes('core.parcel');
@@ -112,9 +121,12 @@ export async function explain({ database, sources }: Pick<Context, 'database' | 
       const standing = published.get(relation);
       const before = standing === undefined ? [] : await rowsOf(session, schemaOf(relation), standing.partition, fid);
       const found = await session.query<Evidence & Record<string, unknown>>(statementsOf('operate')('evidence'), [fid]);
-      const evidence = found.map((each) => ({ ...each, vintage: vintageText(each.vintage) }));
-      const reproduced = JSON.stringify(rows) === JSON.stringify(before);
-      return { fid, section, not_applicable: null, rules: rules.map((rule) => rule.file), rows, reproduced, empty, coverage, evidence };
+      const raw = found.filter(({ field }) => !field.startsWith(NO_FIELD));
+      const shown = found.map((each) => ({ ...each, vintage: vintageText(each.vintage) }));
+      return {
+        fid, section, not_applicable: null, rules: rules.map((rule) => rule.file), rows, reproduced: JSON.stringify(rows) === JSON.stringify(before), empty, coverage,
+        evidence: shown.filter(({ field }) => !field.startsWith(NO_FIELD)), context: shown.filter(({ field }) => field.startsWith(NO_FIELD)), sources: sourcesOf(raw),
+      };
     } finally {
       await session.query('rollback');
     }
@@ -137,4 +149,11 @@ async function answerOf(database: Database, fid: number, section: string): Promi
   const isUnavailable = block !== null && (block as { available?: unknown }).available === false;
   const empty = row?.record != null && section !== 'basic' && (block === null || (Array.isArray(block) && block.length === 0) || isUnavailable);
   return { empty, coverage: row?.record?.meta.coverage?.[section] ?? null };
+}
+
+/** Sums up evidence by source. */
+function sourcesOf(evidence: readonly Evidence[]): Explanation['sources'] {
+  const vintages = new Map<string, string[]>();
+  for (const { source, vintage } of evidence) vintages.set(source, [...vintages.get(source) ?? [], vintage]);
+  return [...vintages].sort(([a], [b]) => (a < b ? -1 : 1)).map(([source, all]) => ({ source, reference_period: periodOf(all) || null }));
 }

@@ -23,6 +23,7 @@ create table layer.copernicus_tile (
   cells int8 not null,
   min_value float8,
   max_value float8,
+  elevation_of text not null default 'surface',
   geom geometry(polygon, 4326) not null
 ) partition by list (release_id);
 
@@ -45,4 +46,5 @@ comment on column layer.copernicus_tile.block_height is 'Rows of these blocks.';
 comment on column layer.copernicus_tile.cells is 'Cells with a value, in blocks that reach Italy.';
 comment on column layer.copernicus_tile.min_value is 'Least of their values, metres; null: none has one.';
 comment on column layer.copernicus_tile.max_value is 'Greatest of their values, metres; null: none has one.';
+comment on column layer.copernicus_tile.elevation_of is 'Always surface: what the elevations are of.';
 comment on column layer.copernicus_tile.geom is 'Extent of the raster, EPSG:4326.';

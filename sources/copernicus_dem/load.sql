@@ -24,6 +24,7 @@ select
   raw.cells,
   raw.min_value,
   raw.max_value,
+  'surface' as elevation_of,
   st_makeenvelope(
     raw.west,
     raw.north - raw.height * raw.cell_height,

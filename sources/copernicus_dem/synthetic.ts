@@ -30,7 +30,8 @@ const synthetic: Synthetic = {
     const [ground, surface] = [groundModel(region), surfaceModel(region)];
     return (parcel) => {
       if (parcel.kind !== 'land') return {};
-      return { ...(reliefOf(ground, parcel) === null ? { terrain: reliefOf(surface, parcel) } : {}), coverage: { terrain: 'mapped' } };
+      const terrain = reliefOf(ground, parcel) === null ? reliefOf(surface, parcel) : null;
+      return { ...(terrain === null ? {} : { terrain: { ...terrain, elevation_of: 'surface' } }), coverage: { terrain: 'mapped' } };
     };
   },
 };

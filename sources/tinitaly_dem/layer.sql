@@ -23,6 +23,7 @@ create table layer.tinitaly_tile (
   cells int8 not null,
   min_value float8,
   max_value float8,
+  elevation_of text not null default 'ground',
   geom geometry(polygon, 4326) not null
 ) partition by list (release_id);
 
@@ -45,4 +46,5 @@ comment on column layer.tinitaly_tile.block_height is 'Rows of these blocks.';
 comment on column layer.tinitaly_tile.cells is 'Cells with a value, in blocks that reach Italy.';
 comment on column layer.tinitaly_tile.min_value is 'Least of their values, metres; null: none has one.';
 comment on column layer.tinitaly_tile.max_value is 'Greatest of their values, metres; null: none has one.';
+comment on column layer.tinitaly_tile.elevation_of is 'Always ground: what the elevations are of.';
 comment on column layer.tinitaly_tile.geom is 'Extent of the raster, EPSG:4326.';

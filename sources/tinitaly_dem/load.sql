@@ -24,6 +24,7 @@ select
   raw.cells,
   raw.min_value,
   raw.max_value,
+  'ground' as elevation_of,
   -- Edges are divided to 1 km, because a straight edge of the projection is not straight in degrees.
   st_transform(
     st_segmentize(

@@ -45,7 +45,7 @@ const synthetic: Synthetic = {
     return (parcel) => {
       const terrain = parcel.kind === 'land' ? reliefOf(model, parcel) : null;
       // Where the ground is not known in all its cells, the surface is told.
-      return terrain === null ? {} : { terrain };
+      return terrain === null ? {} : { terrain: { ...terrain, elevation_of: 'ground' } };
     };
   },
 };

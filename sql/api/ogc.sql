@@ -34,11 +34,17 @@ begin
     v_section := api.section_record(p_section, p_fid);
     v_block := coalesce(v_section.value::text, 'null');
     -- Added as text: jsonb, which could add members, would sort them.
-    v_facts := left(v_facts, -1) || ',"' || p_section || '":' || v_block || case
-      when p_section = any (api.covered_sections()) then ',"coverage":"'
-        || api.section_coverage(core.region_of(p_fid), v_found.belfiore, v_found.point, v_found.kind, p_section, v_section.linked, v_block not in ('null', '[]')) || '"'
-      else ''
-    end || '}';
+    v_facts := left(v_facts, -1) || ','
+      || (
+        api.cite(
+          core.region_of(p_fid), array[p_section], array[v_block], array(select replace(k.key, '@', v_found.belfiore) from unnest(v_section.keys) as k (key))
+        )
+      ).blocks
+      || case
+        when p_section = any (api.covered_sections()) then ',"coverage":"'
+          || api.section_coverage(core.region_of(p_fid), v_found.belfiore, v_found.point, v_found.kind, p_section, v_section.linked, v_block not in ('null', '[]')) || '"'
+        else ''
+      end || '}';
   end if;
   return '{"type":"Feature","id":' || p_fid || ',"geometry":' || api.geojson(v_found.geom) || ',"properties":' || v_facts || '}';
 end

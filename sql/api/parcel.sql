@@ -1,21 +1,8 @@
 -- purpose: one parcel's record
 -- reads: core.parcel, core.parcel_register, ledger.attribution, ledger.publication, ledger.publication_lock
--- writes: api.section_source, api.licenses, api.included, api.parcel_record, api.parcel, api.parcel_by_reference, api.retired_parcel
+-- writes: api.licenses, api.included, api.parcel_record, api.parcel, api.parcel_by_reference, api.retired_parcel
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude
-
-create or replace function api.section_source(p_fid int4, p_section text) returns text
-language plpgsql stable as $$
-begin
-  return (
-    select u.sources ->> p_section
-    from ledger.publication u
-    where u.unit_code = core.region_of(p_fid)
-      and u.state = 'current'
-  );
-end
-$$;
-comment on function api.section_source(int4, text) is 'What a section of a parcel''s region was made from: titles with their periods; null when nothing';
 
 create or replace function api.licenses(p_region int4, p_sections text[]) returns json
 language plpgsql stable as $$
@@ -68,7 +55,7 @@ begin
   );
 end
 $$;
-comment on function api.licenses(int4, text[]) is 'Attributions of the sections, and always the mandatory ones (section *), of the publication in force of a region';
+comment on function api.licenses(int4, text[]) is 'Attributions of the sections over all parcels of a region, and always the mandatory ones (section *), of the publication in force';
 
 create or replace function api.included(p_include text[]) returns text[]
 language sql immutable parallel safe as $$
@@ -86,8 +73,10 @@ declare
   v_section text;
   v_found record;
   v_shown text;
-  v_record text;
   v_coverage text := '';
+  v_blocks text[] := '{}';
+  v_keys text[] := '{}';
+  v_cited record;
 begin
   -- One consistent publication: a swap waits until this transaction has read every section, and this call waits for a swap
   -- before it reads the first.
@@ -96,8 +85,6 @@ begin
   if v_basic.value is null then
     return null;
   end if;
-  -- json keeps the order of the contract where jsonb sorts, and costs a third less; put together as text. Names of sections need no quoting.
-  v_record := '{"fid":' || p_fid || ',"municipality":' || (v_basic.value -> 'municipality');
   foreach v_section in array v_include loop
     if v_section = 'basic' then
       v_found := v_basic;
@@ -105,21 +92,26 @@ begin
       v_found := api.section_record(v_section, p_fid);
     end if;
     v_shown := coalesce(v_found.value::text, 'null');
-    v_record := v_record || ',"' || v_section || '":' || v_shown;
+    v_blocks := v_blocks || v_shown;
+    v_keys := v_keys || v_found.keys;
     -- Of the others the block says it itself.
     if v_section = any (v_covered) then
       v_coverage := v_coverage || ',"' || v_section || '":"'
         || api.section_coverage(v_region, v_basic.belfiore, v_basic.point, v_basic.kind, v_section, v_found.linked, v_shown not in ('null', '[]')) || '"';
     end if;
   end loop;
-  return v_record
+  v_cited := api.cite(
+    v_region, v_include, v_blocks, string_to_array(replace(array_to_string(v_keys, chr(10)), '@', v_basic.belfiore), chr(10))
+  );
+  -- json keeps the order of the contract where jsonb sorts, and costs a third less; put together as text. Names of sections need no quoting.
+  return '{"fid":' || p_fid || ',"municipality":' || (v_basic.value -> 'municipality') || ',' || v_cited.blocks
     || ',"meta":{"sections_included":' || array_to_json(v_include)
     || ',"coverage":{' || substr(v_coverage, 2)
-    || '},"licenses":' || case when p_licensed then api.licenses(v_region, v_include)::text else '[]' end
+    || '},"licenses":' || case when p_licensed then api.cited_licenses(v_include, v_cited.citations)::text else '["' || array_to_string(v_cited.citations, '","') || '"]' end
     || ',"attribution_required":true}}';
 end
 $$;
-comment on function api.parcel_record(int4, text[], bool) is 'Record of a parcel as JSON text, with its licences or with an empty list of them; null when there is no such parcel. Sections must be known names';
+comment on function api.parcel_record(int4, text[], bool) is 'Record of a parcel as JSON text, with its licences or with the keys of what it cites in their place (api.citations); null when there is no such parcel. Sections must be known names';
 
 create or replace function api.parcel(p_fid int4, p_include text[]) returns json
 language sql volatile as $$

@@ -4,18 +4,15 @@
 -- grain: one call per parcel
 -- crs: EPSG:4326, longitude latitude
 
-create or replace function api.parcel_answer(p_fid int4, p_include text[], p_known text, out publication text, out answer text, out licenses text)
+create or replace function api.parcel_answer(p_fid int4, p_include text[], out publication text, out answer text)
 language plpgsql volatile security definer
 set search_path to public, pg_temp
 as $$
 begin
   perform api.hold_publication();
   publication := api.publication_tag(core.region_of(p_fid));
+  -- Licences are a third of a record and the same for many: the server has them already.
   answer := api.region_record(p_fid, p_include, false);
-  -- A region and a choice of sections have the same from one publication to the next, and they are a third of a record.
-  if answer is not null and publication is distinct from p_known then
-    licenses := api.licenses(core.region_of(p_fid), api.included(p_include));
-  end if;
 end
 $$;
-comment on function api.parcel_answer(int4, text[], text) is 'The record of api.parcel as JSON text with an empty list of licences, the publications it came from, and the licences as JSON text; licenses null: the same as of the publications p_known; answer null: there is no such parcel';
+comment on function api.parcel_answer(int4, text[]) is 'The record of api.parcel as JSON text, with the keys of what it cites in the place of licences (api.citations), and the publications it came from; answer null: there is no such parcel';

@@ -186,13 +186,12 @@ end
 $$;
 comment on function past.since(int4) is 'Since when it is known what was in force of a region; null: it never was published';
 
-create function past.publication() returns table (publication_id int4, unit_code int2, state text, sources jsonb)
+create function past.publication() returns table (publication_id int4, unit_code int2, state text)
 language sql stable as $$
   select
     p.publication_id,
     p.unit_code,
-    'current'::text,
-    p.sources
+    'current'::text
   from ledger.publication p
   where p.publication_id = past.publication_at(p.unit_code)
 $$;

@@ -1,6 +1,6 @@
 -- purpose: what is in force: publications, their tables and files, and whom they cite
--- reads: ledger.attribution, ledger.publication, ledger.publication_table
--- writes: ledger.attribution, ledger.publication, ledger.publication_file, ledger.publication_table
+-- reads: ledger.attribution, ledger.cited, ledger.publication, ledger.publication_table
+-- writes: ledger.attribution, ledger.citation, ledger.cited, ledger.publication, ledger.publication_file, ledger.publication_table
 -- grain: one row per publication, or per table, file or source of it
 -- crs: none
 
@@ -37,8 +37,64 @@ select
 insert into ledger.attribution (publication_id, section, source_id, source, holder, license, url, reference_period, attribution)
 values ($1, $2, $3, $4, $5, $6, $7, $8, $9)
 
+-- statement: cite_values
+-- One combination of sources, and the keys of what cites it.
+with license as (
+  select
+    a.source_id,
+    a.source || case when x.period = '' then '' else ' (' || x.period || ')' end as shown,
+    json_build_object(
+      'section', a.section,
+      'source', a.source,
+      'holder', a.holder,
+      'license', a.license,
+      'url', a.url,
+      'reference_period', nullif(x.period, ''),
+      'attribution', a.attribution
+    )::text as license,
+    a.holder || ' ' || a.license as term
+  from unnest($3::text[], $4::text[]) as x (source_id, period)
+  join ledger.attribution a on a.publication_id = $1
+    and a.section = $2
+    and a.source_id = x.source_id
+),
+combination as (
+  select
+    string_agg(shown, '; ' order by source_id collate "C") as source,
+    coalesce(array_agg(source_id order by source_id collate "C"), '{}') as source_ids,
+    coalesce(array_agg(license order by source_id collate "C"), '{}') as licenses,
+    coalesce(array_agg(term order by source_id collate "C"), '{}') as terms
+  from license
+),
+named as (
+  select
+    md5($2 || array_to_string(licenses, ''))::uuid as citation,
+    *
+  from combination
+),
+made as (
+  insert into ledger.citation (citation, section, source, source_ids, licenses, terms)
+  select
+    citation,
+    $2,
+    source,
+    source_ids,
+    licenses,
+    terms
+  from named
+  on conflict (citation) do nothing
+)
+insert into ledger.cited (publication_id, section, key, citation)
+select
+  $1,
+  $2,
+  k.key,
+  n.citation
+from named n
+cross join unnest($5::text[]) as k (key)
+
 -- statement: note_content
--- What tells this publication from every other one, as caches of answers need it; and what its sections were made from, as records show it.
+-- What tells this publication from every other one, as caches of answers need it.
 update ledger.publication
 set digest = (
   select md5(coalesce(string_agg(l.line, chr(10) order by l.line collate "C"), ''))
@@ -50,18 +106,11 @@ set digest = (
     select concat_ws(' ', a.section, a.source_id, a.source, a.holder, a.license, a.url, a.reference_period, a.attribution)
     from ledger.attribution a
     where a.publication_id = $1
+    union all
+    select concat_ws(' ', c.section, c.key, c.citation)
+    from ledger.cited c
+    where c.publication_id = $1
   ) l
-),
-sources = (
-  select coalesce(jsonb_object_agg(s.section, s.shown), '{}')
-  from (
-    select
-      a.section,
-      string_agg(a.source || case when a.reference_period = '' then '' else ' (' || a.reference_period || ')' end, '; ' order by a.source_id collate "C") as shown
-    from ledger.attribution a
-    where a.publication_id = $1
-    group by a.section
-  ) s
 )
 where publication_id = $1
 

@@ -22,7 +22,7 @@ comment on table :"relation" is :'description';
 comment on column :"relation".:"name" is :'description';
 
 -- statement: functions
-create or replace function api.section_record(p_section text, p_fid int4, out value json, out linked bool)
+create or replace function api.section_record(p_section text, p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found record;
@@ -33,9 +33,10 @@ begin
   end case;
   value := v_found.value;
   linked := v_found.linked;
+  keys := v_found.keys;
 end
 $$;
-comment on function api.section_record(text, int4) is 'Block of a section as JSON. linked: whether what it found reaches the parcel; null: it does not say';
+comment on function api.section_record(text, int4) is 'Block of a section as JSON. linked: whether what it found reaches the parcel; null: it does not say. keys: facts of the parcel by which api.cited finds the sources of its values';
 
 create or replace function api.section_reached(p_section text, p_region int4, p_belfiore text, p_point geometry) returns text
 language plpgsql stable as $$

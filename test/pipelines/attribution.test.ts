@@ -55,9 +55,11 @@ interface License {
 describeDatabase('the licences of a record', (engine) => {
   let context: Context;
   let files: Awaited<ReturnType<typeof syntheticFiles>>;
+  /** A parcel that has these sections. */
+  let fid: number;
 
   const licenses = async (include: readonly string[]): Promise<License[]> => {
-    const [row] = await context.database.query<{ json: { meta: { licenses: License[] } } }>('select api.parcel((select min(fid) from core.parcel), $1) as json', [include]);
+    const [row] = await context.database.query<{ json: { meta: { licenses: License[] } } }>('select api.parcel($1, $2) as json', [fid, include]);
     return row!.json.meta.licenses;
   };
   /** Section → source → period. */
@@ -74,6 +76,10 @@ describeDatabase('the licences of a record', (engine) => {
     files = await syntheticFiles(1200, 5, { comuni: 6 });
     context = await contextOn(await engine.openDatabase());
     await run();
+    [{ fid }] = await context.database.query<{ fid: number }>(
+      `select min(e.fid) as fid from section.economics e join section.subsidence using (fid) join section.coastal_erosion using (fid) join section.address using (fid)
+      where e.cap is not null and e.avg_residential_price_m2 is not null`,
+    ) as [{ fid: number }];
   });
   afterAll(() => files?.remove());
 
@@ -83,11 +89,10 @@ describeDatabase('the licences of a record', (engine) => {
       risk: { dpc_seismic: '2025', ingv_mps04: '2004', ispra_flood: '2020', ispra_landslide: '2024' },
       subsidence: { egms_vertical: '2020_2024' },
       coastal_erosion: { ispra_shoreline: '2020' },
-      // 2014_2 and the perimeters of 2013_2 are loaded, too; of 2021_1 one comune's perimeters.
-      valuation: { omi_quotations: '2018_2, 2025_2' },
+      // Another comune has its quotations and incomes of other periods.
+      valuation: { omi_quotations: '2025_2' },
       valuation_history: { omi_quotations: '2015_1–2016_2, 2018_2, 2021_1, 2025_2' },
-      // 2020 by postal codes is loaded, and used by nobody.
-      economics: { mef_income: '2022–2024', omi_quotations: '2018_2, 2025_2', postal_codes: '2025' },
+      economics: { mef_income: '2023', omi_quotations: '2025_2', postal_codes: '2025' },
       demographics: { istat_census: '2021' },
       address: { anncsu_addresses: '2026-06-02', istat_comuni: '2026' },
     };
@@ -110,27 +115,46 @@ describeDatabase('the licences of a record', (engine) => {
     ]);
   });
 
-  it('name no tile of ground motion that lies elsewhere, and no edition of a hazard map that speaks of other comuni', async () => {
+  it('name by parcel the tiles of ground motion, and by comune the hazard maps that speak of it', async () => {
     const used = (file: string, setup: string): Promise<string[]> => rolledBack(context.database, async (session) => {
       await session.script(`
           create schema cases;
           set search_path to cases, public;
           create table member_in_force as
-          select member_id, vintage from (values (1, '2018_2022'), (2, '2019_2023'), (3, '2020_2024')) as v (member_id, vintage);
+          select member_id, vintage, member_id as rank from (values (1, '2018_2022'), (2, '2019_2023'), (3, '2020_2024')) as v (member_id, vintage);
           ${setup}`, 'test');
       const text = readFileSync(new URL(`../../sql/sections/${file}/attribution.sql`, import.meta.url), 'utf8');
-      return (await session.query<{ source_id: string; vintage: string }>(text)).map(({ source_id: source, vintage }) => `${source} ${vintage}`).sort();
+      const rows = await session.query<{ key: string; source_id: string | null; vintage: string | null }>(text);
+      return rows.filter(({ source_id: source }) => source !== null).map(({ key, source_id: source, vintage }) => `${key}: ${source} ${vintage}`).sort();
     });
-    // The point lies in the tile E47N20; E47N21 holds a parcel without a measured cell, E46N20 none.
+    // Three parcels are in the tile E47N20; one is in E47N21; one is in both and has a cell in E47N21 alone; one in E46N20 has no measured cell.
     expect(await used('subsidence', `
       create table motion_tile (tile_x int4, tile_y int4, member_id int4);
       insert into motion_tile values (47, 20, 2), (47, 21, 1), (46, 20, 3);
       create table parcel as
-      select fid, st_transform(st_setsrid(st_point(x, y), 3035), 4326) as point from (values (1, 4700001, 2000001), (2, 4700001, 2100001)) as v (fid, x, y);
-      create table subsidence as select 1 as fid;`)).toEqual(['egms_vertical 2019_2023']);
+      select fid, st_transform(st_makeenvelope(x, y, x + 20, y + 20, 3035), 4326) as geom
+      from (values (1, 4700101, 2000101), (2, 4700501, 2000501), (3, 4700101, 2150001), (4, 4750101, 2099990), (5, 4650001, 2050001), (6, 4700901, 2000901)) as v (fid, x, y);
+      create table egms_cell as select 47501 as ix, 21000 as iy;
+      create table subsidence as select unnest(array[1, 2, 3, 4, 6]) as fid;`)).toEqual([
+      '3: egms_vertical 2018_2022', '4: egms_vertical 2018_2022', ': egms_vertical 2019_2023',
+    ]);
+    // The comune Z001 has all its maps; of Z002 no map of landslides speaks, but an area reaches one of its parcels, outside the model of accelerations.
     expect(await used('risk', `
-      create table coverage (theme text, mapped bool, member_id int4);
-      insert into coverage values ('flood_P1', true, 1), ('flood_P2', true, 2), ('flood_P3', false, null), ('landslide', true, 3);`)).toEqual(['ispra_flood 2018_2022', 'ispra_flood 2019_2023', 'ispra_landslide 2020_2024']);
+      create table coverage (belfiore text, theme text, mapped bool, member_id int4);
+      insert into coverage values
+        ('Z001', 'flood_P1', true, 1), ('Z001', 'flood_P2', true, 2), ('Z001', 'flood_P3', false, null), ('Z001', 'landslide', true, 3), ('Z002', 'landslide', false, null);
+      create table parcel (fid int4, belfiore text);
+      insert into parcel values (1, 'Z001'), (2, 'Z002');
+      create table risk (fid int4, pga_mapped bool, flood_level text, landslide_level text);
+      insert into risk values (1, true, 'P1', null), (2, false, null, 'P3');
+      create table comune_register as select 'Z001' as belfiore, '070001' as old_istat_code, false as divided;
+      create table seismic_zone as select '070001' as istat_code, 2 as member_id;
+      create table pga_node as select 3 as member_id;
+      create table flood_coverage as select 'P1' as class, 1 as member_id;
+      create table landslide_coverage as select 3 as member_id;`)).toEqual([
+      'Z001 pga: dpc_seismic 2019_2023', 'Z001 pga: ingv_mps04 2020_2024', 'Z001 pga: ispra_flood 2018_2022', 'Z001 pga: ispra_flood 2019_2023', 'Z001 pga: ispra_landslide 2020_2024',
+      'Z002 - P3: ispra_landslide 2020_2024',
+    ]);
   });
 
   it('no longer name what no value comes from any more', async () => {
@@ -140,6 +164,6 @@ describeDatabase('the licences of a record', (engine) => {
     const found = await cited(SECTION_NAMES);
     expect(Object.keys(found['basic']!)).toEqual(['ade_cadastre', 'istat_comuni']);
     // Without its postal code a parcel has the incomes of its comune.
-    expect(found['economics']).toEqual({ mef_income: '2022–2024', omi_quotations: '2018_2, 2025_2' });
+    expect(found['economics']).toEqual({ mef_income: '2024', omi_quotations: '2025_2' });
   });
 });

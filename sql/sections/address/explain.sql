@@ -1,5 +1,5 @@
 -- purpose: the access points of one parcel
--- reads: core.parcel, core.access_point
+-- reads: core.parcel, core.access_point, layer.comune_code
 -- writes: none
 -- reruns: section.address
 -- parcels: comune
@@ -18,4 +18,18 @@ select
   'm' as unit,
   case when d.inside then 'access point inside the parcel' else 'access point within 15 m, no nearer land parcel of the comune' end as rule
 from address d
-join access_point a on a.address_id = d.address_id;
+join access_point a on a.address_id = d.address_id
+union all
+select
+  d.fid,
+  'address[' || d.ordinal - 1 || ']',
+  c.name,
+  c.release_id,
+  c.member_id,
+  c.position,
+  null,
+  null,
+  'comune of the access point'
+from address d
+join access_point a on a.address_id = d.address_id
+join comune_code c on c.belfiore = a.belfiore;

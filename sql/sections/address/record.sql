@@ -4,7 +4,7 @@
 -- grain: one array per parcel, one element per access point, at most 20
 -- crs: EPSG:4326
 
-create or replace function api.section_address(p_fid int4, out value json, out linked bool)
+create or replace function api.section_address(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   -- Read first: where parcels lie on other nodes, addresses lie here.
@@ -22,6 +22,9 @@ begin
     )
     from unnest(v_found) with ordinality as x (address_id, ordinal)
   );
+  if v_found <> '{}' then
+    keys := array['address/' || p_fid];
+  end if;
 end
 $$;
 comment on function api.section_address(int4) is 'Section address as JSON: the parcel''s own access points, those inside before those within 15 m; [] where there are none';

@@ -52,6 +52,7 @@ export default defineSection({
         'Street and number, locality or else comune, province': 'Via e numero civico, località o altrimenti comune, provincia',
       },
       evidence: {
+        'comune of the access point': 'comune dell’accesso',
         'access point inside the parcel': 'accesso nella particella',
         'access point within 15 m, no nearer land parcel of the comune': 'accesso entro 15 m, senza una particella di terreno del comune più vicina',
       },

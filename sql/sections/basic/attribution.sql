@@ -1,11 +1,44 @@
--- purpose: which editions the postal codes of a region's parcels are of
--- cites: postal_codes
--- reads: section.postal_code
+-- purpose: the cadastre, the land register and the postal codes of each kind of parcel
+-- cites: ade_cadastre, trento_cadastre, bolzano_cadastre, postal_codes
+-- reads: core.parcel, section.postal_code, layer.trento_boundary, layer.bolzano_comune
 -- writes: none
--- grain: one row per source and vintage
+-- grain: one row per key, source and vintage
 -- crs: none
 
+with kind as (
+  select distinct
+    k.place,
+    p.member_id,
+    z.fid is not null as has_code,
+    z.edition,
+    k.place || case when z.fid is not null then ' ' || coalesce(z.edition, '') else '' end as key
+  from parcel p
+  left join postal_code z on z.fid = p.fid
+  cross join lateral (select case when p.sheet is null then left(p.reference, -length(p.label) - 1) else p.belfiore end as place) k
+)
 select distinct
-  'postal_codes' as source_id,
-  coalesce(edition, '') as vintage
-from postal_code;
+  k.key,
+  case left(k.place, 6) when 'IT.TN.' then 'trento_cadastre' when 'IT.BZ.' then 'bolzano_cadastre' else 'ade_cadastre' end as source_id,
+  m.vintage
+from kind k
+join member_in_force m on m.member_id = k.member_id
+union
+select
+  key,
+  'postal_codes',
+  coalesce(edition, '')
+from kind
+where has_code
+union
+-- The name of the comune catastale.
+select
+  k.key,
+  r.source_id,
+  m.vintage
+from kind k
+join (
+  select 'IT.TN.' || ccat as prefix, 'trento_cadastre' as source_id, member_id from trento_boundary
+  union all
+  select 'IT.BZ.' || ccat, 'bolzano_cadastre', member_id from bolzano_comune
+) r on r.prefix = k.place
+join member_in_force m on m.member_id = r.member_id;

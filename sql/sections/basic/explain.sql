@@ -60,7 +60,7 @@ select
   'postal code of the comune'
 from parcel p
 join postal_code z on z.fid = p.fid
-join comune_postal_code n on n.cap = z.cap
+join comune_postal_code n on n.cap = z.cap and nullif(n.edition, '0000') is not distinct from z.edition
 where n.belfiore = p.belfiore
   or (n.belfiore is null and exists (select from comune_register r where r.old_istat_code = n.istat_code and r.belfiore = p.belfiore))
 union all
@@ -76,4 +76,4 @@ select
   'area of the postal code that contains the representative point'
 from parcel p
 join postal_code z on z.fid = p.fid
-join postal_code_area a on a.cap = z.cap and st_covers(a.geom, p.point);
+join postal_code_area a on a.cap = z.cap and nullif(a.edition, '0000') is not distinct from z.edition and st_covers(a.geom, p.point);

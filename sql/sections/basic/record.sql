@@ -41,7 +41,7 @@ end
 $$;
 comment on function api.cadastral(core.parcel) is 'What the cadastre calls a parcel: by sheet, or, in a land register (Libro fondiario), by comune catastale and kind';
 
-create or replace function api.section_basic(p_fid int4, out value json, out linked bool, out belfiore text, out point geometry, out kind text)
+create or replace function api.section_basic(p_fid int4, out value json, out linked bool, out keys text[], out belfiore text, out point geometry, out kind text)
 language plpgsql stable as $$
 declare
   v_found core.parcel;
@@ -64,6 +64,11 @@ begin
       'municipality', api.known_municipality(v_found.belfiore),
       'cadastral', api.cadastral(v_found)
     );
+    -- A land register is known by its comune catastale.
+    keys := array[
+      'basic/' || case when v_found.sheet is null then left(v_found.reference, -length(v_found.label) - 1) else '@' end
+        || coalesce((select ' ' || coalesce(z.edition, '') from section.postal_code z where z.fid = p_fid), '')
+    ];
     belfiore := v_found.belfiore;
     point := v_found.point;
     kind := v_found.kind;

@@ -1,11 +1,12 @@
--- purpose: which sources' buildings a region's parcels have, and of when
+-- purpose: the source whose buildings count in each comune
 -- cites: igm_dbsn, dpc_buildings, trento_cadastre
 -- reads: core.building_coverage
 -- writes: none
--- grain: one row per source and vintage
+-- grain: one row per comune
 -- crs: none
 
-select distinct
+select
+  c.belfiore as key,
   c.source as source_id,
   m.vintage
 from building_coverage c

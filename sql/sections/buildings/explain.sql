@@ -22,7 +22,7 @@ join building_place using (member_id, position, fid)
 union all
 select
   fid,
-  'footprint_m2',
+  case when shared_m2 >= least(1, parcel_m2 / 2) then 'footprint_m2' else 'meta.not_counted' end,
   case residential when true then 'residential' when false then 'not residential' else 'use not known' end,
   release_id,
   member_id,

@@ -4,7 +4,7 @@
 -- grain: one object, or null where there is no building; one word
 -- crs: none
 
-create or replace function api.section_buildings(p_fid int4, out value json, out linked bool)
+create or replace function api.section_buildings(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found section.buildings;
@@ -15,13 +15,14 @@ begin
   from section.buildings b
   where b.fid = p_fid;
   if v_found.fid is not null then
+    keys := array['buildings/@'];
     value := json_build_object(
       'count', v_found.count,
       'footprint_m2', trim_scale(round(v_found.footprint_m2::numeric, 2)),
       'residential_count', v_found.residential_count,
       'residential_footprint_m2', trim_scale(round(v_found.residential_footprint_m2::numeric, 2)),
       'built_share', trim_scale(round(v_found.built_share::numeric, 6)),
-      'source', api.section_source(p_fid, 'buildings')
+      'source', null
     );
   end if;
 end

@@ -59,7 +59,7 @@ export default defineSection({
   map: {
     italian: {
       title: 'Edifici',
-      words: {
+      words: { not_counted: 'Non contato',
         count: 'Edifici', footprint_m2: 'Superficie coperta', residential_count: 'Di cui residenziali', residential_footprint_m2: 'Superficie di questi',
         built_share: 'Parte edificata della particella',
       },

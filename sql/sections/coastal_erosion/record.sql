@@ -4,7 +4,7 @@
 -- grain: one array, [] where no segment is near; one word
 -- crs: none
 
-create or replace function api.section_coastal_erosion(p_fid int4, out value json, out linked bool)
+create or replace function api.section_coastal_erosion(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
   value := (
@@ -23,6 +23,9 @@ begin
     from section.coastal_erosion c
     where c.fid = p_fid
   );
+  if value::text <> '[]' then
+    keys := array['coastal_erosion/' || p_fid];
+  end if;
 end
 $$;
 comment on function api.section_coastal_erosion(int4) is 'Section coastal_erosion as JSON: at most five shoreline segments within 1,000 m, nearest first; [] where there is none';

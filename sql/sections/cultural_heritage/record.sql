@@ -4,11 +4,13 @@
 -- grain: one array per parcel, one element per place of culture, at most 20
 -- crs: none
 
-create or replace function api.section_cultural_heritage(p_fid int4, out value json, out linked bool)
+create or replace function api.section_cultural_heritage(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
+declare
+  v_kinds text;
 begin
-  value := (
-    select coalesce(
+  select
+    coalesce(
       json_agg(
         json_build_object(
           'id', p.code,
@@ -25,13 +27,18 @@ begin
         order by s.ordinal
       ),
       '[]'::json
-    )
-    from section.cultural_heritage s
-    join core.point_of_interest p
-      on p.region_code = core.region_of(p_fid)
-      and p.id = s.id
-    where s.fid = p_fid
-  );
+    ),
+    string_agg(distinct k.kind, ' ' order by k.kind)
+  into value, v_kinds
+  from section.cultural_heritage s
+  join core.point_of_interest p
+    on p.region_code = core.region_of(p_fid)
+    and p.id = s.id
+  cross join lateral (select (p.category || case when p.placed_by = 'address' then '+' else '' end) collate "C" as kind) k
+  where s.fid = p_fid;
+  if v_kinds is not null then
+    keys := array['cultural_heritage/' || v_kinds, 'cultural_heritage/' || v_kinds || ' ' || p_fid];
+  end if;
 end
 $$;
 comment on function api.section_cultural_heritage(int4) is 'Section cultural_heritage as JSON: places of culture inside the parcel, or within 15 m where it is the nearest land parcel, by name; [] where there are none';

@@ -1,22 +1,21 @@
--- purpose: which years the figures of a region's census sections are of
+-- purpose: the censuses that the figures and the sections of each comune are of
 -- cites: istat_census
--- reads: section.demographics, core.census_figures
+-- reads: core.census_figures, layer.census_section
 -- writes: none
--- grain: one row per source and vintage
+-- grain: one row per comune of the bases and vintage
 -- crs: none
 
-with used as (
-  select distinct section_id
-  from demographics
-)
 select distinct
+  left(f.section_id, -7) as key,
   'istat_census' as source_id,
-  f.reference_year::text as vintage
-from used u
-join census_figures f on f.section_id = u.section_id
+  m.vintage
+from census_figures f
+join member_in_force m on m.member_id = f.member_id
 union
--- The sections themselves are those of the bases.
 select
+  left(s.section_id, -7),
   'istat_census',
-  '2021'
-from used u;
+  m.vintage
+from census_section s
+join member_in_force m on m.member_id = s.member_id
+where not s.fictitious;

@@ -19,6 +19,7 @@ select
   'section that contains the representative point' as rule
 from demographics d
 join census_section s on s.section_id = d.section_id
+join census_figures f on f.section_id = d.section_id
 where not s.fictitious
 union all
 select

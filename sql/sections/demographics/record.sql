@@ -4,7 +4,7 @@
 -- grain: one object, or null where nothing is known of the census section; one word
 -- crs: none
 
-create or replace function api.section_demographics(p_fid int4, out value json, out linked bool)
+create or replace function api.section_demographics(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
   select
@@ -56,11 +56,12 @@ begin
         'dwellings', f.dwellings_occupied,
         'section_id', d.section_id,
         'parcel_share', trim_scale(round(d.parcel_share::numeric, 6)),
-        'source', api.section_source(p_fid, 'demographics')
+        'source', null
       )
     end,
-    f.section_id is not null
-  into value, linked
+    f.section_id is not null,
+    array['demographics/' || left(d.section_id, -7)]
+  into value, linked, keys
   from section.demographics d
   left join core.census_figures f
     on f.region_code = core.region_of(d.fid)

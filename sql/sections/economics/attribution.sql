@@ -1,33 +1,51 @@
--- purpose: which years, half-years and editions made the incomes and prices of a region's parcels
+-- purpose: the tax years, half-years and editions that incomes and prices are of
 -- cites: mef_income, omi_quotations, postal_codes
 -- reads: section.economics, section.valuation, section.postal_code, core.declared_income
 -- writes: none
--- grain: one row per source and vintage
+-- grain: one row per key, source and vintage
 -- crs: none
 
-select distinct
+with kind as (
+  select distinct
+    i.tax_year,
+    v.half_year,
+    v.perimeter_half_year,
+    e.cap is not null as is_by_code,
+    case when e.cap is not null then coalesce(c.edition, '') end as edition,
+    m.vintage
+  from economics e
+  join declared_income i on i.belfiore = e.belfiore
+    and i.cap is not distinct from e.cap
+  join member_in_force m on m.member_id = i.member_id
+  left join valuation v on v.fid = e.fid
+    and e.avg_residential_price_m2 is not null
+  left join postal_code c on c.fid = e.fid
+    and e.cap is not null
+),
+named as (
+  select
+    concat_ws(' ', tax_year, half_year, perimeter_half_year, 'cap ' || edition) as key,
+    *
+  from kind
+)
+select
+  key,
   'mef_income' as source_id,
-  i.tax_year::text as vintage
-from (select distinct belfiore, cap from economics) e
-join declared_income i on i.belfiore = e.belfiore and i.cap is not distinct from e.cap
+  vintage
+from named
 union
 select
+  n.key,
   'omi_quotations',
   h.half_year / 2 || '_' || h.half_year % 2 + 1
-from (
-  select distinct
-    v.half_year,
-    v.perimeter_half_year
-  from economics e
-  join valuation v on v.fid = e.fid
-  where e.avg_residential_price_m2 is not null
-) used
-cross join lateral (values (used.half_year), (used.perimeter_half_year)) as h (half_year)
+from named n
+cross join lateral (values (n.half_year), (n.perimeter_half_year)) as h (half_year)
+where h.half_year is not null
 union
 -- The code decides whose incomes are shown.
 select
+  key,
   'postal_codes',
-  coalesce(c.edition, '')
-from economics e
-join postal_code c on c.fid = e.fid
-where e.cap is not null;
+  edition
+from named
+where is_by_code;

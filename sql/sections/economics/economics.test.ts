@@ -42,7 +42,6 @@ describeDatabase('the section economics', (engine) => {
     await workspace.publish('declared_income', 'core.declared_income');
     await workspace.publish('postal_code', 'section.postal_code');
     await workspace.publish('economics', 'section.economics');
-    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
   it('knows the postal code of every parcel that has one: the only one, or the area around its point', async () => {
@@ -54,7 +53,7 @@ describeDatabase('the section economics', (engine) => {
 
   it('holds the synthetic incomes of every parcel, by postal code where the comune has several', async () => {
     const rows = await database.query<{ fid: number; json: Record<string, unknown> | null }>(`select p.fid, (api.section_economics(p.fid)).value as json from ${workspace.schema}.parcel p order by p.fid`);
-    const shown = expected.map(({ fid, economics, price }) => ({ fid, json: economics === null ? null : { ...economics, avg_residential_price_m2: price, source: 'test' } }));
+    const shown = expected.map(({ fid, economics, price }) => ({ fid, json: economics === null ? null : { ...economics, avg_residential_price_m2: price, source: null } }));
     const without = rows.map(({ fid, json }) => {
       if (json === null) return { fid, json };
       const { affordability_index: _index, ...rest } = json;

@@ -100,6 +100,9 @@ export default defineSection({
         'What the figures are of': 'A che cosa si riferiscono i dati',
       },
       evidence: {
+        'perimeter that contains the representative point': 'perimetro che contiene il punto rappresentativo',
+        'postal code, which decides whose incomes are shown': 'CAP, che decide di chi sono i redditi mostrati',
+        'area of the postal code that contains the representative point': 'area del CAP che contiene il punto rappresentativo',
         'newest row of the comune': 'riga più recente del comune',
         'row of the postal code, of the newest year by postal codes': 'riga del CAP, dell’anno più recente pubblicato per CAP',
         'residential type of the zone in its prevalent state; the mean of the middles counts':

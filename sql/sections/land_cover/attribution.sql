@@ -1,13 +1,24 @@
--- purpose: which maps of land cover speak of a region's comuni
+-- purpose: the map of land cover that speaks for each comune
 -- cites: clc_land_cover
--- reads: core.land_coverage
+-- reads: core.land_coverage, layer.land_cover_reach
 -- writes: none
--- grain: one row per source and vintage
+-- grain: one row per comune and vintage
 -- crs: none
 
-select distinct
+select
+  c.belfiore as key,
   'clc_land_cover' as source_id,
   m.vintage
 from land_coverage c
 join member_in_force m on m.member_id = c.member_id
-where c.mapped;
+where c.mapped
+union
+-- A parcel may be drawn beyond the border of its comune, into a map that does not cover the comune.
+select
+  c.belfiore,
+  'clc_land_cover',
+  m.vintage
+from land_coverage c
+cross join land_cover_reach r
+join member_in_force m on m.member_id = r.member_id
+where not c.mapped;

@@ -26,7 +26,6 @@ describeDatabase('the section land_cover', (engine) => {
     for (const file of ['sql/core/comune_register.sql', 'sql/core/land_coverage.sql', 'sql/sections/land_cover/build.sql']) await workspace.run(file);
     await workspace.publish('land_cover', 'section.land_cover');
     await workspace.publish('land_coverage', 'core.land_coverage');
-    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
   it('holds the synthetic truth of every land parcel, and nothing of roads and water', async () => {
@@ -37,7 +36,7 @@ describeDatabase('the section land_cover', (engine) => {
     expect(rows).toHaveLength(region.parcelCount);
     const expected: Row[] = [...region.parcels()].map((parcel) => {
       const { land_cover: cover } = truth(parcel) as { land_cover: Record<string, unknown> | null };
-      return { fid: syntheticFid(region, parcel.index), json: cover === null ? null : { ...cover, source: 'test' }, coverage: 'mapped' };
+      return { fid: syntheticFid(region, parcel.index), json: cover === null ? null : { ...cover, source: null }, coverage: 'mapped' };
     });
     const withoutShare = (row: Row): Row => ({ ...row, json: row.json === null ? null : { ...row.json, share: 0 } });
     expect(rows.map(withoutShare)).toEqual(expected.map(withoutShare));

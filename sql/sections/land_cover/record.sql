@@ -4,7 +4,7 @@
 -- grain: one object, or null where the map has nothing; one word
 -- crs: none
 
-create or replace function api.section_land_cover(p_fid int4, out value json, out linked bool)
+create or replace function api.section_land_cover(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found section.land_cover;
@@ -15,13 +15,14 @@ begin
   from section.land_cover c
   where c.fid = p_fid;
   if v_found.fid is not null then
+    keys := array['land_cover/@'];
     value := json_build_object(
       'code', v_found.code,
       'class', left(v_found.code, 1),
       'subclass', left(v_found.code, 2),
       'description', v_found.description,
       'share', trim_scale(round(v_found.share::numeric, 6)),
-      'source', api.section_source(p_fid, 'land_cover')
+      'source', null
     );
   end if;
 end

@@ -1,12 +1,13 @@
--- purpose: which editions of the Urban Atlas a region's parcels have their land use from
+-- purpose: the edition of the Urban Atlas that parcels have their land use from
 -- cites: urban_atlas
 -- reads: section.land_use
 -- writes: none
--- grain: one row per source and vintage
+-- grain: one row
 -- crs: none
 
 -- One edition is read.
 select
+  '' as key,
   'urban_atlas' as source_id,
   '2018' as vintage
 where exists (select from land_use where code is not null);

@@ -17,6 +17,7 @@ select
   'm2' as unit,
   'area shared with the parcel; the class of which most is shared counts, of those that share as much to 0.01 m² the smaller code' as rule
 from land_use_share
+join (select fid from land_use) as shown using (fid)
 group by fid, code, release_id, member_id, position
 union all
 select

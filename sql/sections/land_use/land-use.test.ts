@@ -26,7 +26,6 @@ describeDatabase('the section land_use', (engine) => {
     for (const file of ['sql/core/urban_area.sql', 'sql/sections/land_use/build.sql']) await workspace.run(file);
     await workspace.publish('land_use', 'section.land_use');
     await workspace.publish('urban_area', 'core.urban_area');
-    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
   it('holds the synthetic truth of every land parcel, inside the urban area that is mapped and outside', async () => {
@@ -37,7 +36,7 @@ describeDatabase('the section land_use', (engine) => {
     expect(rows).toHaveLength(region.parcelCount);
     const expected: Row[] = [...region.parcels()].map((parcel) => {
       const { land_use: use, coverage } = truth(parcel) as { land_use: Record<string, unknown> | null; coverage: Record<string, string> };
-      return { fid: syntheticFid(region, parcel.index), json: use === null ? null : { ...use, source: 'test' }, coverage: coverage['land_use'] === 'mapped' ? 'mapped' : null };
+      return { fid: syntheticFid(region, parcel.index), json: use === null ? null : { ...use, source: null }, coverage: coverage['land_use'] === 'mapped' ? 'mapped' : null };
     });
     const withoutShare = (row: Row): Row => ({ ...row, json: row.json === null ? null : { ...row.json, share: 0 } });
     expect(rows.map(withoutShare)).toEqual(expected.map(withoutShare));

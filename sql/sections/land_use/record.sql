@@ -4,7 +4,7 @@
 -- grain: one object, or null where the map has no class; one word
 -- crs: EPSG:4326
 
-create or replace function api.section_land_use(p_fid int4, out value json, out linked bool)
+create or replace function api.section_land_use(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found section.land_use;
@@ -21,7 +21,7 @@ begin
       'level1', left(v_found.code, 1),
       'level2', left(v_found.code, 2),
       'share', trim_scale(round(v_found.share::numeric, 6)),
-      'source', api.section_source(p_fid, 'land_use')
+      'source', null
     );
     linked := true;
   end if;

@@ -1,20 +1,72 @@
--- purpose: of which years a region's parcels have their radiance
--- cites: viirs_nightlights
--- reads: core.parcel, core.raster_tile, section.nightlights
+-- purpose: the years of radiance, and the boundaries over which the mean of a comune is taken
+-- cites: viirs_nightlights, istat_boundaries
+-- reads: core.comune_register, core.parcel, core.raster_tile, section.nightlights, layer.boundary, layer.comune_code
 -- writes: none
--- grain: one row per source and vintage
--- crs: EPSG:4326
+-- grain: one row per key, source and vintage
+-- crs: none
 
-select distinct
-  t.source_id,
-  m.vintage
-from raster_tile t
-join member_in_force m on m.member_id = t.member_id
-where t.section = 'nightlights'
-  and exists (
+with kind as (
+  select distinct
+    p.belfiore,
+    s.ntl_year,
+    s.ntl_mean_comune is not null as has_mean
+  from nightlights s
+  join parcel p on p.fid = s.fid
+  where s.ntl_year is not null
+),
+named as (
+  select
+    ntl_year || case when has_mean then ' ' || belfiore else '' end as key,
+    *
+  from kind
+),
+raster as (
+  select distinct m.vintage
+  from raster_tile t
+  join member_in_force m on m.member_id = t.member_id
+  where t.section = 'nightlights'
+),
+-- As in build.sql: the newest file that has the comune.
+drawn as (
+  select distinct on (place.belfiore)
+    place.belfiore,
+    m.vintage
+  from boundary b
+  join member_in_force m on m.member_id = b.member_id
+  left join (
     select
-    from parcel p
-    join nightlights s on s.fid = p.fid
-    where st_covers(t.geom, p.point)
-      and s.ntl_year::text = left(m.vintage, 4)
-  );
+      old_istat_code as code,
+      belfiore
+    from comune_register
+    where not divided
+    union
+    select
+      istat_code,
+      belfiore
+    from comune_code
+  ) as meaning on meaning.code = b.code
+  join (select distinct belfiore from kind) as place on place.belfiore = coalesce(meaning.belfiore, b.belfiore)
+  where b.kind = 'comune'
+  order by place.belfiore, m.rank
+)
+select
+  n.key,
+  'viirs_nightlights' as source_id,
+  r.vintage
+from named n
+join raster r on left(r.vintage, 4) = n.ntl_year::text
+union
+select
+  n.key,
+  'istat_boundaries',
+  d.vintage
+from named n
+join drawn d on d.belfiore = n.belfiore
+where n.has_mean
+union
+-- No raster has a value there.
+select
+  'none',
+  'viirs_nightlights',
+  vintage
+from raster;

@@ -46,6 +46,7 @@ select
   'boundary of the comune, of the newest file that has it'
 from outline o
 join chosen c on c.outline_id = o.id
+join nightlights s on s.fid = c.fid and s.ntl_mean_comune is not null
 union all
 select
   p.fid,
@@ -59,4 +60,20 @@ select
   'raster that holds the representative point'
 from parcel p
 join raster_tile t on t.section = 'nightlights'
-  and st_covers(t.geom, p.point);
+  and st_covers(t.geom, p.point)
+union all
+select
+  p.fid,
+  'available',
+  t.name,
+  t.release_id,
+  t.member_id,
+  t.position,
+  null,
+  null,
+  'raster without a value at the representative point'
+from parcel p
+join raster_tile t on t.section = 'nightlights'
+  and st_covers(t.geom, p.point)
+where p.kind = 'land'
+  and not exists (select from nightlights s where s.fid = p.fid);

@@ -32,7 +32,6 @@ describeDatabase('the section nightlights', (engine) => {
     await workspace.run('sql/core/raster_tile.sql');
     await workspace.run(BUILD);
     await workspace.publish('nightlights', 'section.nightlights');
-    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
     await database.query('create or replace function api.raster_reaches(text, int4, geometry) returns bool language sql immutable as $$ select true $$');
     // Who asks whether a parcel is land, asks the published ones.
     await database.query(`create table core.parcel_test partition of core.parcel for values from (${syntheticFid(region, 0)}) to (${syntheticFid(region, 99_999_999)})`);
@@ -44,7 +43,7 @@ describeDatabase('the section nightlights', (engine) => {
     const truth = synthetic.truth!(region);
     const expected = [...region.parcels()].map((parcel) => {
       const told = truth(parcel)['nightlights'] as Record<string, unknown> | undefined;
-      return { fid: syntheticFid(region, parcel.index), json: told === undefined ? null : { ...told, source: 'test' } };
+      return { fid: syntheticFid(region, parcel.index), json: told === undefined ? null : { ...told, source: null } };
     });
     expect(await rows()).toEqual(expected);
     const classes = new Set(expected.map(({ json }) => (json as Record<string, unknown> | null)?.['ntl_class']));

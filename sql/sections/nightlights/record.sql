@@ -4,7 +4,7 @@
 -- grain: one object, or null where no raster covers the place; one word
 -- crs: EPSG:4326
 
-create or replace function api.section_nightlights(p_fid int4, out value json, out linked bool)
+create or replace function api.section_nightlights(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found section.nightlights;
@@ -15,6 +15,9 @@ begin
   from section.nightlights n
   where n.fid = p_fid;
   if v_found.ntl_parcel is not null then
+    keys := array[
+      'nightlights/' || v_found.ntl_year || case when v_found.ntl_mean_comune is not null then ' ' || '@' else '' end
+    ];
     value := json_build_object(
       'available', true,
       'ntl_parcel', trim_scale(round(v_found.ntl_parcel::numeric, 2)),
@@ -22,7 +25,7 @@ begin
       'ntl_ratio', trim_scale(round(v_found.ntl_ratio::numeric, 2)),
       'ntl_class', v_found.ntl_class,
       'ntl_year', v_found.ntl_year,
-      'source', api.section_source(p_fid, 'nightlights')
+      'source', null
     );
     linked := true;
   elsif v_found.unread is null then
@@ -33,7 +36,8 @@ begin
     linked := api.raster_reaches('nightlights', core.region_of(p_fid), v_parcel.point);
     -- Within a raster that says nothing there.
     if linked and v_parcel.kind = 'land' then
-      value := json_build_object('available', false, 'source', api.section_source(p_fid, 'nightlights'));
+      keys := array['nightlights/none'];
+      value := json_build_object('available', false, 'source', null);
     end if;
   end if;
 end

@@ -75,6 +75,7 @@ export default defineSection({
         'Year of the radiance': 'Anno della radianza',
       },
       evidence: {
+        'raster without a value at the representative point': 'raster senza valore nel punto rappresentativo',
         'cell that holds the representative point; rows and columns of the raster, from 0 in the north-west':
           'cella che contiene il punto rappresentativo; righe e colonne del raster, da 0 a nord-ovest',
         'cells whose centre lies in the boundary of the comune, or the one of its point':

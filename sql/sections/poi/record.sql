@@ -4,11 +4,13 @@
 -- grain: one array per parcel, one element per point, at most 50
 -- crs: EPSG:4326
 
-create or replace function api.section_poi(p_fid int4, out value json, out linked bool)
+create or replace function api.section_poi(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
+declare
+  v_kinds text;
 begin
-  value := (
-    select coalesce(
+  select
+    coalesce(
       json_agg(
         json_build_object(
           'id', p.id,
@@ -26,13 +28,18 @@ begin
         order by s.ordinal
       ),
       '[]'::json
-    )
-    from section.poi s
-    join core.point_of_interest p
-      on p.region_code = core.region_of(p_fid)
-      and p.id = s.id
-    where s.fid = p_fid
-  );
+    ),
+    string_agg(distinct k.kind, ' ' order by k.kind)
+  into value, v_kinds
+  from section.poi s
+  join core.point_of_interest p
+    on p.region_code = core.region_of(p_fid)
+    and p.id = s.id
+  cross join lateral (select (p.category || case when p.placed_by = 'address' then '+' else '' end) collate "C" as kind) k
+  where s.fid = p_fid;
+  if v_kinds is not null then
+    keys := array['poi/' || v_kinds, 'poi/' || v_kinds || ' ' || p_fid];
+  end if;
 end
 $$;
 comment on function api.section_poi(int4) is 'Section poi as JSON: schools, open pharmacies and fuel stations of the parcel by category, name and id, coordinates with 7 decimals; [] where there are none';

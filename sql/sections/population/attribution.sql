@@ -1,32 +1,104 @@
--- purpose: which years the residents are of, and whose buildings they are spread over
+-- purpose: the censuses that residents are of, and the buildings that they are spread over
 -- cites: istat_census, igm_dbsn, dpc_buildings, trento_cadastre
--- reads: section.population, core.census_figures, core.building_coverage, core.parcel
+-- reads: core.building_coverage, core.census_figures, core.comune_register, core.parcel, section.population, layer.census_section
 -- writes: none
--- grain: one row per source and vintage
+-- grain: one row per key, source and vintage
 -- crs: none
 
-select distinct
+with tract as (
+  select distinct
+    section_id,
+    left(section_id, -7) as number,
+    left(section_id, -7) || ' ' || estimation_method as key
+  from population
+),
+counted as (
+  select
+    left(f.section_id, -7) as number,
+    m.vintage
+  from census_figures f
+  join member_in_force m on m.member_id = f.member_id
+  union
+  select
+    left(s.section_id, -7),
+    m.vintage
+  from census_section s
+  join member_in_force m on m.member_id = s.member_id
+  where not s.fictitious
+),
+-- The comune of today has the residents of all comuni of the bases that lead to it.
+merged as (
+  select
+    n.number,
+    coalesce(min(r.belfiore collate "C"), n.number) as comune
+  from (select distinct number from counted) n
+  left join comune_register r on r.old_istat_code = lpad(n.number, 6, '0')
+    and not r.divided
+  group by n.number
+),
+census as (
+  select distinct
+    g.number,
+    c.vintage
+  from merged g
+  join merged o on o.comune = g.comune
+  join counted c on c.number = o.number
+),
+built as (
+  select distinct
+    p.section_id,
+    c.source,
+    m.vintage
+  from population p
+  join parcel on parcel.fid = p.fid
+  join building_coverage c on c.belfiore = parcel.belfiore
+  join member_in_force m on m.member_id = c.member_id
+  where p.estimation_method = 'dasymetric'
+),
+of_tract as (
+  select
+    t.section_id,
+    t.number,
+    t.key,
+    coalesce(array_agg(distinct b.source || ' ' || b.vintage) filter (where b.source is not null), '{}') as used
+  from tract t
+  left join built b on b.section_id = t.section_id
+  group by t.section_id, t.number, t.key
+),
+of_most as (
+  select
+    key,
+    mode() within group (order by used) as used
+  from of_tract
+  group by key
+),
+-- A section whose parcels are in comuni with other buildings has a key of its own.
+named as (
+  select distinct
+    t.key,
+    t.number,
+    m.used
+  from of_tract t
+  join of_most m on m.key = t.key
+  union
+  select
+    t.key || ' ' || t.section_id,
+    t.number,
+    t.used
+  from of_tract t
+  join of_most m on m.key = t.key
+  where t.used <> m.used
+)
+select
+  n.key,
   'istat_census' as source_id,
-  f.reference_year::text as vintage
-from population p
-join census_figures f on f.section_id = p.section_id
-union
--- The sections themselves are those of the bases.
-select
-  'istat_census',
-  '2021'
-from population
+  c.vintage
+from named n
+join census c on c.number = n.number
 union
 select
-  c.source,
-  m.vintage
-from building_coverage c
-join member_in_force m on m.member_id = c.member_id
-where c.has_uses
-  and exists (
-    select
-    from parcel
-    join population using (fid)
-    where parcel.belfiore = c.belfiore
-      and population.estimation_method = 'dasymetric'
-  );
+  n.key,
+  split_part(u.used, ' ', 1),
+  split_part(u.used, ' ', 2)
+from named n
+cross join lateral unnest(n.used) as u (used);

@@ -1,5 +1,5 @@
 -- purpose: the census section that the residents of one parcel are spread from, and by what
--- reads: core.parcel, core.census_figures, section.demographics, section.buildings
+-- reads: core.parcel, core.building_coverage, core.census_figures, section.demographics, section.buildings, layer.census_indicator, layer.census_section
 -- writes: none
 -- reruns: section.population
 -- parcels: comune
@@ -49,4 +49,74 @@ select
 from parcel_weight as weight
 join tract using (section_id)
 join census_figures as figures using (section_id)
-where tract.household_size is not null;
+where tract.household_size is not null
+union all
+select
+  weight.fid,
+  'estimated, areal',
+  ground.section_id,
+  ground.release_id,
+  ground.member_id,
+  ground.position,
+  null,
+  null,
+  'section that contains the representative point'
+from parcel_weight as weight
+join tract using (section_id)
+join census_section as ground using (section_id)
+where not ground.fictitious
+union all
+select
+  weight.fid,
+  'estimated, dasymetric',
+  speaker.source,
+  speaker.release_id,
+  speaker.member_id,
+  speaker.position,
+  null,
+  null,
+  'source of the residential footprints over which the section''s residents are spread'
+from parcel_weight as weight
+join tract using (section_id)
+join (
+  select distinct
+    other.section_id,
+    coverage.source,
+    coverage.release_id,
+    coverage.member_id,
+    coverage.position
+  from parcel_weight as other
+  join parcel on parcel.fid = other.fid
+  join building_coverage as coverage using (belfiore)
+) as speaker using (section_id)
+where tract.is_dasymetric
+union all
+select
+  weight.fid,
+  'municipality_total',
+  tract.municipality_total::text,
+  counted.release_id,
+  counted.member_id,
+  counted.position,
+  null,
+  'persons',
+  'residents of all sections of the comune, of the newest year that counts it'
+from parcel_weight as weight
+join tract using (section_id)
+join census_comune as mine on mine.number = left(weight.section_id, -7)
+join (
+  -- One row of each file.
+  select distinct on (place.comune, indicator.member_id)
+    place.comune,
+    indicator.release_id,
+    indicator.member_id,
+    indicator.position
+  from census_indicator as indicator
+  join census_comune as place on place.number = left(indicator.section_id, -7)
+  where indicator.reference_year = (
+    select max(newest.reference_year)
+    from census_indicator as newest
+    where left(newest.section_id, -7) = place.number
+  )
+  order by place.comune, indicator.member_id, indicator.position
+) as counted using (comune);

@@ -4,10 +4,11 @@
 -- grain: one object, or null where nothing is known of the census section; one word
 -- crs: none
 
-create or replace function api.section_population(p_fid int4, out value json, out linked bool)
+create or replace function api.section_population(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found section.population;
+  v_key text;
 begin
   -- Read first: where parcels lie on other nodes, what else is asked lies here.
   select *
@@ -15,6 +16,8 @@ begin
   from section.population p
   where p.fid = p_fid;
   if v_found.fid is not null then
+    v_key := 'population/' || left(v_found.section_id, -7) || ' ' || v_found.estimation_method;
+    keys := array[v_key, v_key || ' ' || v_found.section_id];
     value := json_build_object(
       'estimated', trim_scale(round(v_found.estimated::numeric, 2)),
       'dasymetric', trim_scale(round(v_found.dasymetric::numeric, 2)),
@@ -22,7 +25,7 @@ begin
       'estimation_method', v_found.estimation_method,
       'estimation_confidence', trim_scale(round(v_found.estimation_confidence::numeric, 4)),
       'municipality_total', v_found.municipality_total,
-      'source', api.section_source(p_fid, 'population')
+      'source', null
     );
   end if;
   -- In a census section of which nothing is known the census does not speak of the place.

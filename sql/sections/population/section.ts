@@ -78,6 +78,10 @@ export default defineSection({
         'Residents of the comune, those without a home included; null: not published': 'Residenti del comune, compresi i senza tetto; vuoto: non pubblicato',
       },
       evidence: {
+        'section that contains the representative point': 'sezione che contiene il punto rappresentativo',
+        'source of the residential footprints over which the section\'s residents are spread': 'fonte delle superfici residenziali su cui si distribuiscono i residenti della sezione',
+        'residents of all sections of the comune, of the newest year that counts it': 'residenti di tutte le sezioni del comune, dell’anno più recente che lo conta',
+        persons: 'persone',
         'residents of the section, spread over the area of its land parcels':
           'residenti della sezione di censimento, ripartiti sulla superficie delle sue particelle di terreno',
         'residents of the section, spread over the residential footprint of its parcels':

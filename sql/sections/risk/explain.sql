@@ -67,8 +67,9 @@ select
   sum(shared_m2),
   'm2',
   'area shared with the parcel; the worst class of which 1 m² (half of a parcel below 2 m²) is shared counts'
-from flood_share
+from flood_share s
 where shared_m2 > 0
+  and exists (select from flood f where f.fid = s.fid)
 group by fid, class, release_id, member_id, position
 union all
 select
@@ -96,8 +97,9 @@ select
   sum(shared_m2),
   'm2',
   'area shared with the parcel; the worst class of which 1 m² (half of a parcel below 2 m²) is shared counts'
-from landslide_share
+from landslide_share s
 where shared_m2 > 0
+  and exists (select from landslide l where l.fid = s.fid)
 group by fid, class, release_id, member_id, position
 union all
 select

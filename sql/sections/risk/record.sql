@@ -4,10 +4,11 @@
 -- grain: one object
 -- crs: none
 
-create or replace function api.section_risk(p_fid int4, out value json, out linked bool)
+create or replace function api.section_risk(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found section.risk;
+  v_place text;
 begin
   -- Read first: where parcels lie on other nodes, what else is asked lies here.
   select *
@@ -15,6 +16,8 @@ begin
   from section.risk r
   where r.fid = p_fid;
   if v_found.fid is not null then
+    v_place := 'risk/@' || case when v_found.pga_mapped then ' pga' else '' end;
+    keys := array[v_place, v_place || ' ' || coalesce(v_found.flood_level, '-') || ' ' || coalesce(v_found.landslide_level, '-')];
     value := json_build_object(
       'seismic_zone', v_found.seismic_zone,
       'seismic_zone_label', v_found.seismic_zone_label,
@@ -30,7 +33,7 @@ begin
         'flood', case when v_found.flood_mapped then 'mapped' when v_found.flood_partial then 'partial' else 'not_mapped' end,
         'landslide', case when v_found.landslide_mapped then 'mapped' when v_found.landslide_level is not null then 'partial' else 'not_mapped' end
       ),
-      'source', api.section_source(p_fid, 'risk')
+      'source', null
     );
   end if;
 end

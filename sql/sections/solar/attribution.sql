@@ -1,20 +1,24 @@
--- purpose: of which editions of the yields a region's parcels have theirs
--- cites: gsa_pvout
--- reads: core.parcel, core.raster_tile, section.solar
+-- purpose: the source of the roofs of each comune, and the atlas of yields
+-- cites: gsa_pvout, igm_dbsn, dpc_buildings, trento_cadastre
+-- reads: core.building_coverage, core.raster_tile
 -- writes: none
--- grain: one row per source and vintage
--- crs: EPSG:4326
+-- grain: one row per key, source and vintage
+-- crs: none
 
-select distinct
+select
+  c.belfiore || k.key as key,
+  c.source as source_id,
+  m.vintage
+from building_coverage c
+join member_in_force m on m.member_id = c.member_id
+cross join (values (' roof'), (' yield')) as k (key)
+union
+select
+  c.belfiore || ' yield',
   t.source_id,
   m.vintage
-from raster_tile t
+from building_coverage c
+cross join raster_tile t
 join member_in_force m on m.member_id = t.member_id
 where t.section = 'solar'
-  and exists (
-    select
-    from parcel p
-    join solar s on s.fid = p.fid
-    where st_covers(t.geom, p.point)
-      and s.pvout_kwh_per_kwp is not null
-  );
+  and c.source is not null;

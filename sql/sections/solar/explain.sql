@@ -1,5 +1,5 @@
 -- purpose: the cells that the yield in the section solar of one parcel is between, and the rasters that its point lies in
--- reads: core.parcel, core.raster_tile
+-- reads: core.parcel, core.building_coverage, core.raster_tile
 -- writes: none
 -- reruns: section.solar
 -- grain: one row per cell; one per raster
@@ -17,6 +17,23 @@ select
   null as unit,
   'one of the four cells around the representative point; rows and columns of the raster, from 0 in the north-west' as rule
 from pvout_run r
+join solar s on s.fid = r.id and s.pvout_kwh_per_kwp is not null
+union all
+select
+  p.fid,
+  case when s.fid is null then 'available' else 'n_buildings, roof_area_m2, kwp_max_total' end,
+  c.source,
+  c.release_id,
+  c.member_id,
+  c.position,
+  null,
+  null,
+  'source whose buildings count in the comune'
+from parcel p
+join building_coverage c on c.belfiore = p.belfiore
+left join solar s on s.fid = p.fid
+where p.kind = 'land'
+  and c.source is not null
 union all
 select
   p.fid,

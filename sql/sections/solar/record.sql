@@ -4,7 +4,7 @@
 -- grain: one object, or null where nobody knows of buildings; one word
 -- crs: EPSG:4326
 
-create or replace function api.section_solar(p_fid int4, out value json, out linked bool)
+create or replace function api.section_solar(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found section.solar;
@@ -17,6 +17,7 @@ begin
   from section.solar s
   where s.fid = p_fid;
   if v_found.fid is not null then
+    keys := array['solar/@' || case when v_found.pvout_kwh_per_kwp is null then ' roof' else ' yield' end];
     value := json_build_object(
       'available', true,
       'n_buildings', v_found.n_buildings,
@@ -26,7 +27,7 @@ begin
       'pvout_kwh_year_total', trim_scale(round(v_found.pvout_kwh_year_total::numeric, 0)),
       'viability_class', v_found.viability_class,
       'methodology_version', '1',
-      'source', api.section_source(p_fid, 'solar')
+      'source', null
     );
     if v_found.unread then
       return;
@@ -47,7 +48,8 @@ begin
       core.region_of(p_fid), v_parcel.belfiore, v_parcel.point, null, 'buildings', v_buildings.linked, v_buildings.value::text not in ('null', '[]')
     );
     if v_coverage = 'mapped' and v_parcel.kind = 'land' then
-      value := json_build_object('available', false, 'source', api.section_source(p_fid, 'solar'));
+      keys := array['solar/@ roof'];
+      value := json_build_object('available', false, 'source', null);
     end if;
   end if;
   linked := case v_coverage when 'mapped' then api.raster_reaches('solar', core.region_of(p_fid), v_parcel.point) when 'not_mapped' then false end;

@@ -81,6 +81,7 @@ export default defineSection({
         'Of the factors above': 'Versione dei fattori indicati sopra',
       },
       evidence: {
+        'source whose buildings count in the comune': 'fonte i cui edifici contano nel comune',
         'one of the four cells around the representative point; rows and columns of the raster, from 0 in the north-west':
           'una delle quattro celle attorno al punto rappresentativo; righe e colonne del raster, da 0 a nord-ovest',
         'raster that holds the representative point': 'raster che contiene il punto rappresentativo',

@@ -21,7 +21,6 @@ describeDatabase('the section solar', (engine) => {
     ));
     await workspace.run('sql/sections/solar/build.sql');
     await workspace.publish('solar', 'section.solar');
-    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
   });
 
   it('multiplies roofs that count by the yield between four cells, and classes what is printed', async () => {

@@ -1,27 +1,71 @@
--- purpose: of when the tiles are that a region's parcels have their ground motion from
+-- purpose: the tiles of ground motion that parcels have their cells of
 -- cites: egms_vertical
--- reads: core.motion_tile, core.parcel, section.subsidence
+-- reads: core.motion_tile, core.parcel, section.subsidence, layer.egms_cell
 -- writes: none
--- grain: one row per source and vintage
--- crs: tiles in EPSG:3035, points in EPSG:4326
+-- grain: one row per key and vintage
+-- crs: tiles and cells in EPSG:3035
 
-select distinct
-  'egms_vertical' as source_id,
-  m.vintage
-from motion_tile t
-join member_in_force m on m.member_id = t.member_id
--- A tile's sides are curves in degrees: they lie within 0.05° of the box of its corners.
-cross join lateral (
+with tile as (
   select
-    st_expand(
-      st_transform(st_makeenvelope(t.tile_x * 100000, t.tile_y * 100000, (t.tile_x + 1) * 100000, (t.tile_y + 1) * 100000, 3035), 4326),
-      0.05
-    ) as box
-) around
-where exists (
-  select from parcel p
-  join subsidence s on s.fid = p.fid
-  where p.point && around.box
-    and floor(st_x(st_transform(p.point, 3035)) / 100000) = t.tile_x
-    and floor(st_y(st_transform(p.point, 3035)) / 100000) = t.tile_y
-);
+    t.tile_x,
+    t.tile_y,
+    m.vintage
+  from motion_tile t
+  join member_in_force m on m.member_id = t.member_id
+),
+-- Where all tiles are of one vintage, parcels are not asked.
+box as (
+  select
+    p.fid,
+    b.box
+  from subsidence s
+  join parcel p on p.fid = s.fid
+  cross join lateral (select st_transform(st_envelope(p.geom), 3035) as box) b
+  where (select count(distinct vintage) > 1 from tile)
+),
+met as (
+  select
+    b.fid,
+    b.box,
+    t.tile_x,
+    t.tile_y,
+    t.vintage,
+    count(*) over (partition by b.fid) as tiles
+  from box b
+  join tile t on t.tile_x between floor(st_xmin(b.box) / 100000) and floor(st_xmax(b.box) / 100000)
+    and t.tile_y between floor(st_ymin(b.box) / 100000) and floor(st_ymax(b.box) / 100000)
+),
+of_parcel as (
+  select
+    m.fid,
+    array_agg(distinct m.vintage order by m.vintage) as vintages
+  from met m
+  -- Of a parcel in several tiles those count that have a cell there.
+  where m.tiles = 1
+    or exists (
+      select
+      from egms_cell c
+      where c.ix between greatest(floor(st_xmin(m.box) / 100), m.tile_x * 1000) and least(floor(st_xmax(m.box) / 100), m.tile_x * 1000 + 999)
+        and c.iy between greatest(floor(st_ymin(m.box) / 100), m.tile_y * 1000) and least(floor(st_ymax(m.box) / 100), m.tile_y * 1000 + 999)
+    )
+  group by m.fid
+),
+of_most as (
+  select coalesce(mode() within group (order by vintages), (select array_agg(distinct vintage) from tile)) as vintages
+  from of_parcel
+)
+select
+  '' as key,
+  'egms_vertical' as source_id,
+  v.vintage
+from of_most o
+cross join lateral unnest(o.vintages) as v (vintage)
+union all
+select
+  p.fid::text,
+  'egms_vertical',
+  v.vintage
+from of_parcel p
+cross join of_most o
+cross join lateral unnest(p.vintages) as v (vintage)
+where p.vintages <> o.vintages;

@@ -4,7 +4,7 @@
 -- grain: one object, or null where no cell was measured; one word
 -- crs: tiles are squares of EPSG:3035
 
-create or replace function api.section_subsidence(p_fid int4, out value json, out linked bool)
+create or replace function api.section_subsidence(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found section.subsidence;
@@ -15,6 +15,7 @@ begin
   from section.subsidence s
   where s.fid = p_fid;
   if v_found.fid is not null then
+    keys := array['subsidence/' || p_fid];
     value := json_build_object(
       'velocity_mm_year', trim_scale(round(v_found.velocity_mm_year::numeric, 2)),
       'acceleration_mm_year2', trim_scale(round(v_found.acceleration_mm_year2::numeric, 2)),
@@ -23,7 +24,7 @@ begin
       'risk_label', v_found.risk_label,
       'trend', v_found.trend,
       'direction', v_found.direction,
-      'source', api.section_source(p_fid, 'subsidence')
+      'source', null
     );
   end if;
 end

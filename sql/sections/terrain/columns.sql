@@ -1,5 +1,5 @@
 -- purpose: the section terrain of many parcels, a row of columns each
--- reads: core.parcel, section.terrain
+-- reads: core.parcel, core.raster_tile, section.terrain
 -- writes: api.columns_terrain
 -- grain: one row per parcel
 -- crs: EPSG:4326
@@ -22,6 +22,16 @@ begin
     select s.*
     from section.terrain s
     where s.fid = any (p_fids)
+  ),
+  model as materialized (
+    select
+      t.region_code,
+      t.source_id,
+      min(t.elevation_of) as elevation_of
+    from core.raster_tile t
+    where t.section = 'terrain'
+      and t.region_code in (select core.region_of(p.fid) from parcel p)
+    group by t.region_code, t.source_id
   )
   -- Land that lies in a raster without an elevation is not mapped; roads and water have no such section anywhere.
   select
@@ -44,11 +54,14 @@ begin
         trim_scale(round(s.ruggedness_index_m::numeric, 2)),
         trim_scale(round(s.tri_mean_m::numeric, 2)),
         s.aspect_predominant,
-        s.cells
+        s.cells,
+        o.elevation_of
       )
     end
   from parcel p
-  left join swept s on s.fid = p.fid;
+  left join swept s on s.fid = p.fid
+  left join model o on o.region_code = core.region_of(p.fid)
+    and o.source_id = s.source_id;
 end
 $$;
 comment on function api.columns_terrain(int4[]) is 'Section terrain as columns; values and linked as api.section_terrain gives them';

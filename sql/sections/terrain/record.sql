@@ -1,10 +1,10 @@
 -- purpose: the section terrain of one parcel, and whether its sources cover the place
--- reads: core.parcel, section.terrain
+-- reads: core.parcel, core.raster_tile, section.terrain
 -- writes: api.section_terrain, api.coverage_terrain
 -- grain: one object, or null where no elevation is known; one word
 -- crs: EPSG:4326
 
-create or replace function api.section_terrain(p_fid int4, out value json, out linked bool)
+create or replace function api.section_terrain(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 declare
   v_found section.terrain;
@@ -15,6 +15,7 @@ begin
   from section.terrain t
   where t.fid = p_fid;
   if v_found.cells is not null then
+    keys := array['terrain/' || v_found.source_id];
     value := json_build_object(
       'elevation_min', trim_scale(round(v_found.elevation_min_m::numeric, 1)),
       'elevation_max', trim_scale(round(v_found.elevation_max_m::numeric, 1)),
@@ -26,7 +27,15 @@ begin
       'tri_mean', trim_scale(round(v_found.tri_mean_m::numeric, 2)),
       'aspect_predominant', v_found.aspect_predominant,
       'cells', v_found.cells,
-      'source', api.section_source(p_fid, 'terrain')
+      'elevation_of', (
+        select t.elevation_of
+        from core.raster_tile t
+        where t.region_code = core.region_of(p_fid)
+          and t.section = 'terrain'
+          and t.source_id = v_found.source_id
+        limit 1
+      ),
+      'source', null
     );
     linked := true;
   elsif v_found.unread is null then

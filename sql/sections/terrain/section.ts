@@ -22,6 +22,7 @@ const terrain = z.strictObject({
   tri_mean: ruggedness('Wilson (2007), mean of the cells'),
   aspect_predominant: nullable(z.enum(ASPECTS), `Octant that most of the sloping cells face; flat: more than half slope less than 1°; null: ${NO_SLOPE}`),
   cells: whole.min(1).describe('Cells of the elevation model whose centre lies in the parcel; 1 where none does: the one that holds the representative point'),
+  elevation_of: nullable(z.enum(['ground', 'surface']), 'ground: of the ground; surface: with trees and roofs; null: not known of that day'),
   source,
 }).meta({ id: 'Terrain', description: 'Height, slope and ruggedness' });
 
@@ -79,6 +80,7 @@ export default defineSection({
     tri_mean_m: { type: 'float8', of: 'tri_mean' },
     aspect_predominant: { type: 'text' },
     cells: { type: 'int4' },
+    elevation_of: { type: 'text' },
   },
   map: {
     italian: {
@@ -86,9 +88,9 @@ export default defineSection({
       words: {
         elevation_min: 'Quota minima', elevation_max: 'Quota massima', elevation_mean: 'Quota media', elevation_std: 'Scarto delle quote',
         slope_mean: 'Pendenza media', slope_max: 'Pendenza massima', ruggedness_index: 'Rugosità (Riley)', tri_mean: 'Rugosità (TRI)',
-        aspect_predominant: 'Esposizione', cells: 'celle del modello', elevation: 'Quota', slope: 'Pendenza',
+        aspect_predominant: 'Esposizione', cells: 'celle del modello', elevation_of: 'Quote di', elevation: 'Quota', slope: 'Pendenza',
       },
-      values: { SW: 'SO', W: 'O', NW: 'NO', flat: 'piano' },
+      values: { SW: 'SO', W: 'O', NW: 'NO', flat: 'piano', ground: 'suolo', surface: 'superficie, con alberi e tetti' },
       legend: { 'Mean height': 'Quota media', 'No elevation known': 'Nessuna quota nota' },
       fields: {
         'Metres above sea level, as the model has them': 'Metri sul livello del mare, come nel modello',
@@ -103,6 +105,8 @@ export default defineSection({
           'Ottante verso cui è esposta la maggior parte delle celle in pendenza; piano: più di metà ha pendenza sotto 1°; vuoto: nessuna cella ha attorno tutte e otto le altre',
         'Cells of the elevation model whose centre lies in the parcel; 1 where none does: the one that holds the representative point':
           'Celle del modello di elevazione con il centro nella particella; 1 dove non ce n’è: quella che contiene il punto rappresentativo',
+        'ground: of the ground; surface: with trees and roofs; null: not known of that day':
+          'suolo: del terreno; superficie: con alberi e tetti; vuoto: non noto per quel giorno',
       },
       evidence: {
         'cells whose centre lies in the parcel, or the one that holds its representative point; rows and columns of the raster, from 0 in the north-west':
@@ -114,7 +118,7 @@ export default defineSection({
     },
     words: {
       elevation_min: 'Lowest', elevation_max: 'Highest', elevation_mean: 'Mean height', elevation_std: 'Spread of heights', slope_mean: 'Mean slope', slope_max: 'Steepest',
-      ruggedness_index: 'Ruggedness (Riley)', tri_mean: 'Ruggedness (TRI)', aspect_predominant: 'Faces', cells: 'cells of the model',
+      ruggedness_index: 'Ruggedness (Riley)', tri_mean: 'Ruggedness (TRI)', aspect_predominant: 'Faces', cells: 'cells of the model', elevation_of: 'Elevations of',
     },
     units: {
       elevation_min: 'm', elevation_max: 'm', elevation_mean: 'm', elevation_std: 'm', slope_mean: '°', slope_max: '°', ruggedness_index: 'm', tri_mean: 'm',

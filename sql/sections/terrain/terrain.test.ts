@@ -73,10 +73,11 @@ describeDatabase('the section terrain', (engine) => {
 
   beforeAll(async () => {
     database = await engine.openDatabase();
-    workspace = await sectionWorkspace(database, { region, sources: ['tinitaly_dem', 'copernicus_dem'], sql: ['sql/sections/terrain/record.sql'] });
+    workspace = await sectionWorkspace(database, { region, sources: ['tinitaly_dem', 'copernicus_dem', 'gsa_pvout', 'viirs_nightlights'], sql: ['sql/sections/terrain/record.sql'] });
+    await workspace.run('sql/core/raster_tile.sql');
+    await workspace.publish('raster_tile', 'core.raster_tile');
     await workspace.run('sql/sections/terrain/build.sql');
     await workspace.publish('terrain', 'section.terrain');
-    await database.query("create or replace function api.section_source(int4, text) returns text language sql immutable as $$ select 'test' $$");
     await database.query('create or replace function api.raster_reaches(text, int4, geometry) returns bool language sql immutable as $$ select true $$');
   });
 

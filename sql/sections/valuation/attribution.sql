@@ -1,8 +1,8 @@
--- purpose: which half-years the quotations of a region's parcels are of, and the perimeters that led to them
+-- purpose: the half-years of quotations, and of the perimeters that led to them
 -- cites: omi_quotations
 -- reads: section.valuation, core.quotation
 -- writes: none
--- grain: one row per source and vintage
+-- grain: one row per key and vintage
 -- crs: none
 
 with place as (
@@ -14,29 +14,27 @@ with place as (
     previous_belfiore,
     previous_zona
   from valuation
+  where half_year is not null
 ),
-quoted as (
-  select p.*
+kind as (
+  select distinct
+    p.half_year,
+    p.perimeter_half_year,
+    b.zona is not null as has_previous
   from place p
-  where exists (
-    select from quotation q
-    where q.belfiore = p.belfiore
-      and q.zona = p.zona
-      and q.half_year = p.half_year
-  )
+  join quotation q on q.belfiore = p.belfiore
+    and q.zona = p.zona
+    and q.half_year = p.half_year
+  left join quotation b on b.belfiore = p.previous_belfiore
+    and b.zona = p.previous_zona
+    and b.half_year = p.half_year - 1
+    and b.cod_tip = q.cod_tip
+    and b.stato is not distinct from q.stato
 )
-select
+select distinct
+  concat_ws(' ', k.half_year, k.perimeter_half_year, case when k.has_previous then 'previous' end) as key,
   'omi_quotations' as source_id,
-  half_year / 2 || '_' || half_year % 2 + 1 as vintage
-from (
-  select half_year
-  from quoted
-  union
-  select perimeter_half_year
-  from quoted
-  union
-  select q.half_year
-  from quoted p
-  join quotation q on q.belfiore = p.previous_belfiore and q.zona = p.previous_zona and q.half_year = p.half_year - 1
-) used
-where half_year is not null;
+  h.half_year / 2 || '_' || h.half_year % 2 + 1 as vintage
+from kind k
+cross join lateral (values (k.half_year), (k.perimeter_half_year), (case when k.has_previous then k.half_year - 1 end)) as h (half_year)
+where h.half_year is not null;

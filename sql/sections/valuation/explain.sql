@@ -5,6 +5,13 @@
 -- grain: one row per feature
 -- crs: none
 
+-- Zones without a quotation give no row of the section.
+create view quoted as
+select v.*
+from valuation v
+where exists (select from quotation_zone z where z.belfiore = v.belfiore and z.zona = v.zona and z.half_year = v.half_year)
+  and exists (select from quotation q where q.belfiore = v.belfiore and q.zona = v.zona and q.half_year = v.half_year);
+
 create view evidence as
 select
   s.fid,
@@ -16,7 +23,8 @@ select
   null::float8 as measure,
   null as unit,
   'perimeter that contains the representative point: of the half-year that is quoted, else the newest whose zone has a LinkZona' as rule
-from parcel_shapes s
+from quoted v
+join parcel_shapes s on s.fid = v.fid
 join shape_set t on t.parcel_belfiore = s.parcel_belfiore and t.shape_ids = s.shape_ids
 join set_place c on c.set_id = t.set_id
 join omi_perimeter o on o.belfiore = c.drawn_belfiore and o.zona = c.drawn_zona and o.half_year = c.perimeter_half_year
@@ -31,7 +39,8 @@ select
   null,
   null,
   'LinkZona of the perimeter''s zone in ' || z.semester || ', by which it is found in the half-year that is quoted'
-from parcel_shapes s
+from quoted v
+join parcel_shapes s on s.fid = v.fid
 join shape_set t on t.parcel_belfiore = s.parcel_belfiore and t.shape_ids = s.shape_ids
 join set_place c on c.set_id = t.set_id
 join quotation_zone z on z.belfiore = c.drawn_belfiore and z.zona = c.drawn_zona and z.half_year = c.perimeter_half_year
@@ -47,7 +56,7 @@ select
   null,
   null,
   'facts of the zone in ' || z.semester
-from valuation v
+from quoted v
 join quotation_zone z on z.belfiore = v.belfiore and z.zona = v.zona and z.half_year = v.half_year
 union all
 select
@@ -60,7 +69,7 @@ select
   null,
   'euro/m2',
   'quotation of the zone'
-from valuation v
+from quoted v
 join quotation q on q.belfiore = v.belfiore and q.zona = v.zona and q.half_year = v.half_year
 union all
 select
@@ -73,5 +82,14 @@ select
   null,
   'euro/m2',
   'quotation of the zone in the half-year before'
-from valuation v
-join quotation q on q.belfiore = v.previous_belfiore and q.zona = v.previous_zona and q.half_year = v.half_year - 1;
+from quoted v
+join quotation q on q.belfiore = v.previous_belfiore and q.zona = v.previous_zona and q.half_year = v.half_year - 1
+where exists (
+  select
+  from quotation n
+  where n.belfiore = v.belfiore
+    and n.zona = v.zona
+    and n.half_year = v.half_year
+    and n.cod_tip = q.cod_tip
+    and n.stato is not distinct from q.stato
+);

@@ -4,8 +4,10 @@
 -- grain: one array per parcel, one element per type of building and state
 -- crs: none
 
-create or replace function api.section_valuation(p_fid int4, out value json, out linked bool)
+create or replace function api.section_valuation(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
+declare
+  v_key text;
 begin
   select
     coalesce(
@@ -43,8 +45,9 @@ begin
       ) filter (where z.zona is not null and q.zona is not null),
       '[]'::json
     ),
-    bool_or(v.half_year is not null)
-  into value, linked
+    bool_or(v.half_year is not null),
+    concat_ws(' ', min(v.half_year), min(v.perimeter_half_year), case when bool_or(b.zona is not null) then 'previous' end)
+  into value, linked, v_key
   from section.valuation v
   left join core.quotation_zone z on z.region_code = core.region_of(p_fid)
     and z.belfiore = v.belfiore
@@ -61,6 +64,9 @@ begin
     and b.cod_tip = q.cod_tip
     and b.stato is not distinct from q.stato
   where v.fid = p_fid;
+  if value::text <> '[]' then
+    keys := array['valuation/' || v_key];
+  end if;
 end
 $$;
 comment on function api.section_valuation(int4) is 'Section valuation as JSON: OMI quotations of the parcel''s zone, euro per square metre (rents per month), null: not quoted; zone_perimeter_semester: half-year of the perimeter that places the parcel; [] where there are none. linked: whether the half-year quoted has a perimeter that places the parcel; null: it lies in no zone';

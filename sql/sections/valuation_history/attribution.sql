@@ -1,28 +1,51 @@
--- purpose: the half-years in which a region's parcels are in a zone, and those of the perimeters that place them now
+-- purpose: the half-years in which parcels are in a zone, and those of the perimeters and zones that place them now
 -- cites: omi_quotations
 -- reads: section.valuation_history
 -- writes: none
--- grain: one row per source and vintage
+-- grain: one row per key and vintage
 -- crs: none
 
-with run as (
+with kind as (
   select distinct
-    since,
-    until,
+    key,
+    runs,
     perimeter_half_year,
-    then_zona is not null as known
-  from valuation_history
+    half_year
+  from (
+    select
+      concat_ws(
+        ' ',
+        string_agg(since || '-' || until, ',' order by since) filter (where then_zona is not null),
+        'perimeter ' || min(perimeter_half_year),
+        'quoted ' || min(half_year)
+      ) as key,
+      array_agg(int4range(since, until, '[]') order by since) filter (where then_zona is not null) as runs,
+      min(perimeter_half_year) as perimeter_half_year,
+      min(half_year) as half_year
+    from valuation_history
+    group by fid
+  ) p
 )
 select
+  u.key,
   'omi_quotations' as source_id,
-  half_year / 2 || '_' || half_year % 2 + 1 as vintage
+  u.half_year / 2 || '_' || u.half_year % 2 + 1 as vintage
 from (
-  select h.half_year
-  from run r
-  cross join generate_series(r.since::int4, r.until::int4) as h (half_year)
-  where r.known
+  select
+    k.key,
+    h.half_year
+  from kind k
+  cross join lateral unnest(k.runs) as r (run)
+  cross join lateral generate_series(lower(r.run), upper(r.run) - 1) as h (half_year)
   union
-  select perimeter_half_year
-  from run
-) used
-where half_year is not null;
+  select
+    key,
+    perimeter_half_year
+  from kind
+  union
+  select
+    key,
+    half_year
+  from kind
+) u
+where u.half_year is not null;

@@ -4,7 +4,7 @@
 -- grain: one object per parcel, one element per half-year
 -- crs: none
 
-create or replace function api.section_valuation_history(p_fid int4, out value json, out linked bool)
+create or replace function api.section_valuation_history(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
 begin
   -- Read first: where parcels lie on other nodes, quotations lie here.
@@ -15,6 +15,7 @@ begin
       r.belfiore,
       r.zona,
       r.half_year,
+      r.perimeter_half_year,
       r.then_belfiore,
       r.then_zona
     from section.valuation_history r
@@ -81,11 +82,20 @@ begin
         )
         order by half_year
       ),
-      'source', api.section_source(p_fid, 'valuation_history')
+      'source', null
     ),
     -- In a zone that no half-year has by its LinkZona the history is empty because nothing is known.
-    bool_or(quoted.linked)
-  into value, linked
+    bool_or(quoted.linked),
+    array[(
+      select 'valuation_history/' || concat_ws(
+        ' ',
+        string_agg(r.since || '-' || r.until, ',' order by r.since) filter (where r.then_zona is not null),
+        'perimeter ' || min(r.perimeter_half_year),
+        'quoted ' || min(r.half_year)
+      )
+      from run r
+    )]
+  into value, linked, keys
   from quoted
   having count(*) > 0;
 end

@@ -97,6 +97,8 @@ export default defineSection({
         'A year of rent over the price; null: one of them is not quoted': 'Canone di un anno diviso per il prezzo; vuoto: uno dei due non è quotato',
       },
       evidence: {
+        'zone of then that has the LinkZona of the zone of now': 'zona di allora con la LinkZona della zona attuale',
+        'LinkZona of the zone in {1}, by which it is found in the half-year that is quoted': 'LinkZona della zona nel {1}, con cui la si trova nel semestre quotato',
         'perimeter of {1} that contains the representative point': 'perimetro della zona OMI del semestre {1} che contiene il punto rappresentativo',
         'civil dwellings in normal state; zone of then by perimeters of then, else by the LinkZona of the zone of now':
           'abitazioni civili in stato normale; zona di allora secondo i perimetri di allora, altrimenti secondo il LinkZona della zona attuale',

@@ -1,11 +1,12 @@
--- purpose: which editions of the model a region's parcels have values of
+-- purpose: the edition of the model that a parcel has its values of
 -- cites: ingv_mps04
 -- reads: section.shaking
 -- writes: none
--- grain: one row per source and vintage
+-- grain: one row per vintage
 -- crs: none
 
 select distinct
+  vintage as key,
   'ingv_mps04' as source_id,
   vintage
 from shaking;

@@ -4,19 +4,24 @@
 -- grain: one object, or null where the model has no value around the place
 -- crs: none
 
-create or replace function api.section_shaking(p_fid int4, out value json, out linked bool)
+create or replace function api.section_shaking(p_fid int4, out value json, out linked bool, out keys text[])
 language plpgsql stable as $$
+declare
+  v_found section.shaking;
 begin
-  value := (
-    select json_build_object(
-      'ag_min', trim_scale(round(s.ag_min_g::numeric, 4)),
-      'ag_max', trim_scale(round(s.ag_max_g::numeric, 4)),
-      'corners', s.corners,
-      'source', api.section_source(p_fid, 'shaking')
-    )
-    from section.shaking s
-    where s.fid = p_fid
-  );
+  select *
+  into v_found
+  from section.shaking s
+  where s.fid = p_fid;
+  if v_found.fid is not null then
+    keys := array['shaking/' || v_found.vintage];
+    value := json_build_object(
+      'ag_min', trim_scale(round(v_found.ag_min_g::numeric, 4)),
+      'ag_max', trim_scale(round(v_found.ag_max_g::numeric, 4)),
+      'corners', v_found.corners,
+      'source', null
+    );
+  end if;
 end
 $$;
 comment on function api.section_shaking(int4) is 'Section shaking as JSON: least and greatest acceleration of the corners around the parcel, g with 4 decimals; null where there is none';

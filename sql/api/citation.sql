@@ -1,0 +1,100 @@
+-- purpose: the sources that one parcel's sections cite
+-- reads: ledger.citation, ledger.cited, ledger.publication
+-- writes: api.cite, api.cited_licenses, api.citations
+-- grain: one call per section or record
+-- crs: none
+
+create or replace function api.cite(p_region int4, p_sections text[], p_blocks text[], p_keys text[], out blocks text, out citations uuid[])
+language plpgsql stable
+-- Plans that know the lists are no better, and are made anew for every record.
+set plan_cache_mode to force_generic_plan
+set enable_seqscan to off
+as $$
+declare
+  v_own int4;
+  v_italy int4;
+  -- A section by itself is the key of most parcels.
+  v_keys constant text[] := array_append(p_keys || p_sections, '*');
+begin
+  select
+    min(u.publication_id) filter (where u.unit_code = p_region),
+    min(u.publication_id) filter (where u.unit_code = 0)
+  into v_own, v_italy
+  from ledger.publication u
+  where u.unit_code in (0, p_region)
+    and u.state = 'current';
+  with noted as materialized (
+    select distinct on (d.publication_id, d.section)
+      d.publication_id = v_own as is_own,
+      d.section,
+      d.citation
+    from ledger.cited d
+    where d.publication_id = any (array[v_own, v_italy])
+      and d.key = any (v_keys)
+    order by d.publication_id, d.section, length(d.key) desc
+  ),
+  own as materialized (
+    select
+      w.nth,
+      w.section,
+      w.shown,
+      n.citation,
+      c.source
+    from unnest(p_sections, p_blocks) with ordinality as w (section, shown, nth)
+    left join noted n on n.section = w.section
+      and n.is_own
+    left join ledger.citation c on c.citation = n.citation
+  )
+  select
+    -- As text, which costs less than json that is taken apart. A block keeps a place for its source.
+    string_agg('"' || o.section || '":' || replace(o.shown, '"source" : null', '"source" : ' || coalesce(to_json(o.source)::text, 'null')), ',' order by o.nth),
+    array(
+      select n.citation
+      from noted n
+      left join own f on f.section = n.section
+      -- Nothing shown, nothing cited. Names of comuni come from the publication of Italy.
+      where n.section = '*'
+        or f.shown not in ('null', '[]')
+      order by f.nth, n.is_own desc
+    )
+  into blocks, citations
+  from own o;
+end
+$$;
+comment on function api.cite(int4, text[], text[], text[]) is 'Blocks of the sections of one parcel as members of a JSON object, with their sources, and the combinations that they cite: those of their values, that of the names of comuni, and the mandatory ones. p_keys: facts of the sections (ledger.cited); of those that are noted of a section the longest counts';
+
+create or replace function api.cited_licenses(p_sections text[], p_cited uuid[]) returns json
+language plpgsql stable as $$
+begin
+  return (
+    with license as (
+      select
+        c.section,
+        l.*
+      from ledger.citation c
+      cross join lateral unnest(c.source_ids, c.licenses, c.terms) as l (source_id, license, term)
+      where c.citation = any (p_cited)
+    )
+    select coalesce(json_agg(l.license::json order by array_position(p_sections, l.section), l.source_id collate "C"), '[]'::json)
+    from license l
+    -- The cadastre names the same holder as quotations do, under another licence.
+    where l.section <> '*'
+      or not exists (select from license o where o.section <> '*' and o.term = l.term)
+  );
+end
+$$;
+comment on function api.cited_licenses(text[], uuid[]) is 'Licences of combinations, by section and source; the mandatory ones last, without those whose terms another one has';
+
+create or replace function api.citations(p_cited uuid[]) returns json
+language plpgsql stable security definer
+set search_path to public, pg_temp
+as $$
+begin
+  return (
+    select coalesce(json_agg(json_build_array(c.citation, c.section, c.source_ids, c.licenses, c.terms)), '[]'::json)
+    from ledger.citation c
+    where c.citation = any (p_cited)
+  );
+end
+$$;
+comment on function api.citations(uuid[]) is 'JSON array of [citation, section, sources, licences as JSON texts, terms] of combinations';

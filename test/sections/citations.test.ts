@@ -1,0 +1,79 @@
+/** Every section of every parcel cites exactly the releases that `explain` names for its values. */
+import { afterAll, beforeAll, expect, it } from 'vitest';
+import { periodOf } from '../../pipelines/build/attribution.ts';
+import { loadSources } from '../../pipelines/contract/registry.ts';
+import { SECTION_NAMES } from '../../pipelines/contract/sections.ts';
+import { explain } from '../../pipelines/operate/explain.ts';
+import type { Context } from '../../pipelines/run/context.ts';
+import { refresh } from '../../pipelines/run/refresh.ts';
+import { describeEngines } from '../harness/database.ts';
+import { testEnvironment } from '../harness/environment.ts';
+import { contextOn, loadOptions, syntheticFiles } from '../harness/region.ts';
+
+const sources = await loadSources();
+const titles = new Map(sources.map(({ id, manifest }) => [manifest.title, id]));
+
+interface Block {
+  readonly source?: string;
+}
+
+interface Parcel {
+  readonly fid: number;
+  readonly meta: { readonly licenses: readonly { readonly section: string; readonly source: string; readonly reference_period: string | null }[] };
+}
+
+type Cited = readonly string[];
+
+function isEmpty(block: Block | readonly unknown[] | null): boolean {
+  return block === null || (Array.isArray(block) && block.length === 0);
+}
+
+/** Sources with their periods, as the licences of a section name them. */
+function licensed({ meta }: Parcel, section: string): Cited {
+  return meta.licenses.filter((license) => license.section === section).map(({ source, reference_period: period }) => `${titles.get(source) ?? source} ${period ?? ''}`.trim()).sort();
+}
+
+/** The same, as the text `source` of the block names them. */
+function told({ source }: Block): Cited {
+  return (source ?? '').split('; ').map((each) => {
+    const [, title = each, period = ''] = /^(.*?)(?: \(([^()]*)\))?$/.exec(each) ?? [];
+    const id = titles.get(title) ?? titles.get(each);
+    return id === undefined ? each : `${id} ${titles.has(each) ? '' : period}`.trim();
+  }).sort();
+}
+
+async function evidenced(context: Context, fid: number, section: string): Promise<Cited> {
+  const vintages = new Map<string, string[]>();
+  for (const { source, vintage } of (await explain(context, fid, section)).evidence) vintages.set(source, [...vintages.get(source) ?? [], vintage]);
+  return [...vintages].map(([source, all]) => `${source} ${periodOf(all)}`.trim()).sort();
+}
+
+describeEngines('the citations of a region', (engine) => {
+  let context: Context;
+  let files: Awaited<ReturnType<typeof syntheticFiles>>;
+  let parcels: readonly (Parcel & Readonly<Record<string, Block | readonly unknown[] | null>>)[];
+
+  beforeAll(async () => {
+    files = await syntheticFiles(90, testEnvironment().seed, { comuni: 3, dense: true });
+    context = await contextOn(await engine.openDatabase());
+    expect((await refresh(context, loadOptions([files.folder], [14]))).failures).toEqual([]);
+    parcels = (await context.database.query<{ record: (typeof parcels)[number] }>('select api.parcel(fid, $1) as record from core.parcel order by fid', [SECTION_NAMES])).map(({ record }) => record);
+    expect(parcels.length).toBeGreaterThan(50);
+  });
+  afterAll(() => files?.remove());
+
+  it.each(SECTION_NAMES)('of %s are the sources that explain names, for every parcel', async (section) => {
+    const different: string[] = [];
+    let filled = 0;
+    for (const parcel of parcels) {
+      const block = parcel[section] as Block | readonly unknown[] | null;
+      const [license, evidence] = [licensed(parcel, section), await evidenced(context, parcel.fid, section)];
+      if (!isEmpty(block)) filled += 1;
+      if (isEmpty(block) && license.length > 0) different.push(`${parcel.fid}: nothing shown, cites ${license.join(', ')}`);
+      if (String(license) !== String(evidence)) different.push(`${parcel.fid}: cites ${license.join(', ')}; explain names ${evidence.join(', ')}`);
+      if (block !== null && !Array.isArray(block) && 'source' in block && String(told(block)) !== String(license)) different.push(`${parcel.fid}: source ${block.source ?? ''}; cites ${license.join(', ')}`);
+    }
+    expect(different.slice(0, 5), `${different.length} differ, ${filled} of ${parcels.length} parcels have the section, MAPPALE_TEST_SEED=${testEnvironment().seed}`).toEqual([]);
+    expect(filled).toBeGreaterThan(0);
+  }, 600_000);
+});
