@@ -135,7 +135,24 @@ function parse(bytes: Buffer, at: string): Json {
 
 /** JSON has no word for what is not a finite number; programs that write one anyway mean that there is no value. */
 function withoutNaN(text: string): string {
-  return text.replace(/"(?:[^"\\]|\\[^])*(?:"|$)|-?(?:NaN|Infinity)/g, (token) => (token.startsWith('"') ? token : 'null'));
+  const parts: string[] = [];
+  for (let at = 0; at < text.length;) {
+    const start = text.indexOf('"', at);
+    parts.push(text.slice(at, start === -1 ? undefined : start).replaceAll(/-?(?:NaN|Infinity)/g, 'null'));
+    if (start === -1) break;
+    at = endOfString(text, start);
+    parts.push(text.slice(start, at));
+  }
+  return parts.join('');
+}
+
+/** Returns the position after a JSON string, or the end of the text. @param start of its first quotation mark */
+function endOfString(text: string, start: number): number {
+  for (let at = start + 1; at < text.length; at += 1) {
+    if (text[at] === '\\') at += 1;
+    else if (text[at] === '"') return at + 1;
+  }
+  return text.length;
 }
 
 /** Yields the features in file order. @param document is given what is outside the features, after the last one */

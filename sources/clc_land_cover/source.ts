@@ -21,7 +21,7 @@ const OVERSEAS = /_FR_[A-Z]{3}$/i;
 const hasColumn = ({ fields, head }: VectorLook): boolean => (fields === null ? /"?code_18"?\b/i.test(head.toString('latin1')) : fields.includes('code_18'));
 
 /** Table of a GeoPackage with a map or with changes. The layer of the right year may be defined behind the first bytes, so any of them is enough. */
-const TABLE = /CREATE TABLE "(?:\w+_)?(?:CLC|CHA)_?\d{2,4}(?:_\w+)?"/i;
+const TABLE = /CREATE TABLE "(?:\w{1,60}_)?(?:CLC|CHA)_?\d{2,4}(?:_\w{1,60})?"/i;
 const hasTable = ({ path, head }: VectorLook): boolean => /\.gpkg$/i.test(path) && TABLE.test(head.toString('latin1'));
 
 async function recognise(probe: Probe): Promise<Recognition | null> {
