@@ -18,10 +18,11 @@ const ANY_REGION = fc.constantFrom(null, null, 13, 14, 16);
 /** Files of one source, one of its layers or several, with the places that they hold. */
 const inventories = fc.constantFrom(...SOURCES).chain((source) => {
   const layers = source.layer.writes.map((layer) => layer.slice('layer.'.length));
-  const held: fc.Arbitrary<FilePlaces> = fc.record({
-    layer: fc.constantFrom(...layers), series: fc.constantFrom('', '', '2024'), region: fc.constant(null), likelyRegion: ANY_REGION, dated: fc.constant(null),
-    named: fc.boolean(), places: fc.oneof(fc.subarray(PLACES), fc.constant([''])),
-  });
+  // A layer either knows the places of its rows, or has the one place ''.
+  const held: fc.Arbitrary<FilePlaces> = fc.constantFrom(...layers).chain((layer) => fc.record({
+    layer: fc.constant(layer), series: fc.constantFrom('', '', '2024'), region: fc.constant(null), likelyRegion: ANY_REGION, dated: fc.constant(null),
+    named: fc.boolean(), places: source.places?.[layer] === undefined ? fc.constant(['']) : fc.subarray(PLACES),
+  }));
   const file = fc.record({
     role: fc.constantFrom('a', 'b'), vintage: fc.constantFrom('0000', '2023', '2024-01-01', '2025'), dated: fc.constantFrom(null, '2025-01-01'), region: ANY_REGION,
     assigned: fc.constant(null), complete: fc.boolean(), place: fc.constantFrom(null, null, 'E46N20'), sha256: fc.constantFrom('1', '2', '3', '4', '5', '6'), present: fc.boolean(),
