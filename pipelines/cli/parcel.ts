@@ -45,11 +45,11 @@ export function explainCommand(): Command {
     });
 }
 
-function describe({ fid, section, rules, rows, reproduced, evidence }: Explanation): string {
+function describe({ fid, section, rules, rows, reproduced, evidence, context }: Explanation): string {
   const given = rows.length === 0
     ? 'the rule gives nothing for this parcel'
     : `the rule gives ${rows.length === 1 ? 'one row' : `${rows.length} rows`}, ${reproduced ? 'the same as is published' : 'NOT what is published: refresh the region'}`;
-  return [`parcel ${fid}, ${section}, by ${rules.join(', ')}`, given, ...evidence.flatMap((found) => {
+  return [`parcel ${fid}, ${section}, by ${rules.join(', ')}`, given, ...[...evidence, ...context].flatMap((found) => {
     const measure = found.measure === null ? '' : `, ${Number(found.measure.toPrecision(6))} ${found.unit ?? ''}`;
     const place = `${basename(found.file)}${found.member === '' ? '' : `!${found.member}`}:${found.position}`;
     return ['', `${found.field}: ${found.value ?? 'nothing'}${measure}`, `  ${found.rule}`, `  ${found.source} ${found.vintage}, ${place}, sha256 ${found.sha256.slice(0, 16)}…`];

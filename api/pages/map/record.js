@@ -230,11 +230,11 @@ function evidenceOf({ value, measure, unit, source, vintage, file, member, posit
   ]);
 }
 
-/** What `mappale explain` says, in the words of the page. @param {{ rows: any[], reproduced: boolean, evidence: Evidence[] }} explanation @param {Panel} panel */
-function explanationOf({ rows, reproduced, evidence }, panel) {
+/** What `mappale explain` says, in the words of the page. @param {{ rows: any[], reproduced: boolean, evidence: Evidence[], context: Evidence[] }} explanation @param {Panel} panel */
+function explanationOf({ rows, reproduced, evidence, context }, panel) {
   /** @type {Map<string, Evidence[]>} */
   const groups = new Map();
-  for (const found of evidence) groups.set(found.rule, [...groups.get(found.rule) ?? [], found]);
+  for (const found of [...evidence, ...context]) groups.set(found.rule, [...groups.get(found.rule) ?? [], found]);
   const state = !reproduced ? 'ranOther' : rows.length === 0 ? 'ranNothing' : 'ranSame';
   return [
     element('p', { class: 'ran', 'data-reproduced': String(reproduced) }, [t(state)]),
